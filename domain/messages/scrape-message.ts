@@ -1,0 +1,156 @@
+import type { Scrape, ScrapeOrigin, ScrapeShape } from "../scrape.ts";
+
+/**
+ * A scrape as bytes. Little-endian throughout:
+ *
+ * | offset | type | what |
+ * |---|---|---|
+ * | 0 | u32 | length S of the stable part |
+ * | 4 | u32 | length E of the event part, 0 where nothing happened |
+ * | 8 | u32 | values, V |
+ * | 12 | u32 | scheduled interval, ms |
+ * | 16 | u32 | duration, µs |
+ * | 20 | u32 | reserved, 0 |
+ * | 24 | f64 | scrape time, ms since the epoch |
+ * | 32 | f64 | epoch |
+ * | 40 | f64 | sequence |
+ * | 48 | V × f64 | the values, row by row |
+ * | … | S bytes | JSON of origin and shape: the same bytes from scrape to scrape |
+ * | … | E bytes | JSON of the failure and of what was dropped |
+ *
+ * The values come first so that they are aligned; the stable part is encoded once per target and copied.
+ */
+export const SCRAPE_SCHEMA_VERSION = 1;
+
+const HEADER_BYTES = 48;
+const utf8 = new TextEncoder();
+const text = new TextDecoder("utf-8", { fatal: true });
+
+/** The stable part of a target's messages, encoded once. */
+export function encodeStable(origin: ScrapeOrigin, shape: ScrapeShape): Uint8Array {
+  const { cluster, node, target, collector } = origin;
+  const { exporter, columns, devices } = shape;
+  return utf8.encode(JSON.stringify({ cluster, node, target, collector, exporter, columns, devices }));
+}
+
+/** What differs from scrape to scrape. */
+export type ScrapeMoment = Pick<
+  Scrape,
+  "epoch" | "sequence" | "scrapedAtMillis" | "intervalMillis" | "durationMicros" | "failure" | "dropped"
+>;
+
+/** The message of one scrape: a fresh buffer that belongs to the caller. `values` is copied. */
+export function encodeScrape(stable: Uint8Array, moment: ScrapeMoment, values: Float64Array): Uint8Array {
+  const event = encodeEvent(moment);
+  const bytes = new Uint8Array(HEADER_BYTES + values.byteLength + stable.length + event.length);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, stable.length, true);
+  view.setUint32(4, event.length, true);
+  view.setUint32(8, values.length, true);
+  view.setUint32(12, moment.intervalMillis, true);
+  view.setUint32(16, moment.durationMicros, true);
+  view.setFloat64(24, moment.scrapedAtMillis, true);
+  view.setFloat64(32, moment.epoch, true);
+  view.setFloat64(40, moment.sequence, true);
+  bytes.set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength), HEADER_BYTES);
+  bytes.set(stable, HEADER_BYTES + values.byteLength);
+  if (event.length > 0) bytes.set(event, bytes.length - event.length);
+  return bytes;
+}
+
+const NOTHING = new Uint8Array(0);
+
+function encodeEvent(moment: ScrapeMoment): Uint8Array {
+  for (const _ in moment.dropped) return eventBytes(moment);
+  return moment.failure === undefined ? NOTHING : eventBytes(moment);
+}
+
+function eventBytes({ failure, dropped }: ScrapeMoment): Uint8Array {
+  return utf8.encode(JSON.stringify({ failure, dropped }));
+}
+
+type Stable = ScrapeOrigin & ScrapeShape;
+
+/** Decodes messages of one consumer; remembers the stable parts that it has seen lately, up to a number of targets. */
+export interface ScrapeDecoder {
+  /** The scrape, or an error in a sentence where the bytes are not one. Throws nothing. */
+  decode(bytes: Uint8Array): Scrape | { readonly invalid: string };
+}
+
+/** A decoder that remembers the stable parts of `targets` targets at most. */
+export function createScrapeDecoder(targets = 20_000): ScrapeDecoder {
+  const known = new Map<string, { readonly bytes: Uint8Array; readonly stable: Stable }>();
+
+  function decodeStable(bytes: Uint8Array): Stable {
+    const key = stableKey(bytes);
+    const hit = known.get(key);
+    if (hit !== undefined && sameBytes(hit.bytes, bytes)) return hit.stable;
+    const stable = JSON.parse(text.decode(bytes)) as Stable;
+    if (!isStable(stable)) throw new SyntaxError("the stable part lacks a field");
+    if (known.size >= targets) known.clear();
+    known.set(key, { bytes: bytes.slice(), stable });
+    return stable;
+  }
+
+  return {
+    decode(bytes) {
+      if (bytes.length < HEADER_BYTES) return { invalid: `${bytes.length} bytes are shorter than a header` };
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      const stableLength = view.getUint32(0, true);
+      const eventLength = view.getUint32(4, true);
+      const count = view.getUint32(8, true);
+      const stableStart = HEADER_BYTES + count * 8;
+      if (stableStart + stableLength + eventLength !== bytes.length) {
+        return { invalid: `the parts add up to ${stableStart + stableLength + eventLength} of ${bytes.length} bytes` };
+      }
+      try {
+        const stable = decodeStable(bytes.subarray(stableStart, stableStart + stableLength));
+        if (stable.columns.length * stable.devices.length !== count) {
+          return { invalid: `${count} values for ${stable.devices.length} rows of ${stable.columns.length} columns` };
+        }
+        const values = new Float64Array(bytes.slice(HEADER_BYTES, stableStart).buffer);
+        const event = eventLength === 0 ? { dropped: {} } : decodeEvent(bytes.subarray(bytes.length - eventLength));
+        return {
+          cluster: stable.cluster,
+          node: stable.node,
+          target: stable.target,
+          collector: stable.collector,
+          epoch: view.getFloat64(32, true),
+          sequence: view.getFloat64(40, true),
+          scrapedAtMillis: view.getFloat64(24, true),
+          intervalMillis: view.getUint32(12, true),
+          durationMicros: view.getUint32(16, true),
+          ...event,
+          shape: stable,
+          values,
+        };
+      } catch (error) {
+        return { invalid: error instanceof Error ? error.message : String(error) };
+      }
+    },
+  };
+}
+
+function decodeEvent(bytes: Uint8Array): Pick<Scrape, "failure" | "dropped"> {
+  return JSON.parse(text.decode(bytes)) as Pick<Scrape, "failure" | "dropped">;
+}
+
+function isStable(value: Stable): boolean {
+  const strings = [value.cluster, value.node, value.target, value.collector, value.exporter];
+  return (
+    strings.every((part) => typeof part === "string") && Array.isArray(value.columns) && Array.isArray(value.devices)
+  );
+}
+
+/** Length and a sample of the bytes: enough to find the entry; the bytes themselves are compared after. */
+function stableKey(bytes: Uint8Array): string {
+  let hash = bytes.length;
+  for (let i = 0; i < bytes.length; i += 13) hash = (Math.imul(hash, 31) + bytes[i]!) | 0;
+  return `${bytes.length}:${hash}`;
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
