@@ -1,0 +1,211 @@
+import { readLabels, type LabelBlock } from "./labels.ts";
+import { parseValue } from "./value.ts";
+
+/** One sample of a page, with the places of its parts so that a template can be cut from the page. */
+export interface ExpositionSample {
+  readonly name: string;
+  readonly labels: ReadonlyMap<string, string>;
+  /** NaN and the infinities included; `undefined` where the text is no number (`valueText` has it). */
+  readonly value: number | undefined;
+  readonly valueText: string;
+  /** Milliseconds since the epoch, where the line gives a time. */
+  readonly timestampMillis?: number;
+  readonly line: number;
+  /** Byte offsets: the start of the line, the end of its name, the value's start and end, the line's end. */
+  readonly start: number;
+  readonly nameEnd: number;
+  readonly valueStart: number;
+  readonly valueEnd: number;
+  readonly end: number;
+}
+
+/** A line that is neither a sample nor a comment. */
+export interface MalformedLine {
+  readonly line: number;
+  readonly text: string;
+  readonly why: string;
+}
+
+/** What a family says of itself. */
+export interface FamilyMeta {
+  type?: string;
+  help?: string;
+  unit?: string;
+}
+
+/** A page as read. Lines that cannot be read are listed, the others kept. */
+export interface Exposition {
+  readonly samples: readonly ExpositionSample[];
+  readonly families: ReadonlyMap<string, FamilyMeta>;
+  readonly malformed: readonly MalformedLine[];
+  /** Whether an OpenMetrics end marker was seen. */
+  readonly ended: boolean;
+  /** Whether the last line lacks its line feed. */
+  readonly unterminated: boolean;
+}
+
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+const SPACE = 32;
+const TAB = 9;
+const HASH = 35;
+const BRACE = 123;
+const CLOSING_BRACE = 125;
+
+/**
+ * The reference parser: the whole Prometheus text format 0.0.4, and of OpenMetrics 1.0 what pages contain (exemplars,
+ * units, the end marker, times in seconds), with quoted UTF-8 names. It is slow and plain; the templates are held to it.
+ * A line that does not parse is listed with its number and the reason, and never costs the other lines.
+ */
+export function parseExposition(page: Buffer): Exposition {
+  const samples: ExpositionSample[] = [];
+  const families = new Map<string, FamilyMeta>();
+  const malformed: MalformedLine[] = [];
+  const blocks = new Map<string, LabelBlock>();
+  const openMetrics = page.subarray(-8).toString("latin1").trimEnd().endsWith("# EOF");
+  let ended = false;
+  let line = 0;
+  for (let start = 0; start < page.length;) {
+    line += 1;
+    const feed = page.indexOf(LINE_FEED, start);
+    const next = feed < 0 ? page.length : feed + 1;
+    let end = feed < 0 ? page.length : feed;
+    if (end > start && page[end - 1] === CARRIAGE_RETURN) end -= 1;
+    const first = skipBlanks(page, start, end);
+    if (first < end && page[first] === HASH) {
+      const comment = page.toString("utf8", first, end);
+      if (comment === "# EOF") ended = true;
+      else readComment(comment, families);
+    } else if (first < end) {
+      const sample = readSample(page, first, end, line, openMetrics, blocks);
+      if (typeof sample === "string") malformed.push({ line, text: page.toString("utf8", start, end), why: sample });
+      else samples.push(sample);
+    }
+    start = next;
+  }
+  return { samples, families, malformed, ended, unterminated: page.length > 0 && page.at(-1) !== LINE_FEED };
+}
+
+function readComment(comment: string, families: Map<string, FamilyMeta>): void {
+  const match = /^#[ \t]+(HELP|TYPE|UNIT)[ \t]+("(?:[^"\\]|\\.)*"|\S+)(?:[ \t]+(.*))?$/s.exec(comment);
+  if (match === null) return;
+  const name = match[2]!.startsWith('"') ? unescapeText(match[2]!.slice(1, -1)) : match[2]!;
+  const family = families.get(name) ?? {};
+  families.set(name, family);
+  const rest = match[3] ?? "";
+  if (match[1] === "HELP") family.help = unescapeText(rest);
+  else if (match[1] === "TYPE") family.type = rest.trim();
+  else family.unit = rest.trim();
+}
+
+function readSample(
+  page: Buffer,
+  start: number,
+  end: number,
+  line: number,
+  openMetrics: boolean,
+  blocks: Map<string, LabelBlock>,
+): ExpositionSample | string {
+  let at = start;
+  if (page[at] !== BRACE) {
+    while (at < end && isNameByte(page[at]!, at > start)) at += 1;
+    if (at === start) return "no metric name";
+  }
+  const nameEnd = at;
+  let name = page.toString("latin1", start, nameEnd);
+  at = skipBlanks(page, at, end);
+  let labels: ReadonlyMap<string, string> = NO_LABELS;
+  if (page[at] === BRACE) {
+    const read = readBlock(page, at, end, blocks);
+    if (typeof read === "string") return read;
+    if (read.name !== undefined) {
+      if (name !== "") return "two metric names";
+      name = read.name;
+    }
+    labels = read.labels;
+    at += read.length;
+  }
+  if (name === "") return "no metric name";
+  const valueStart = skipBlanks(page, at, end);
+  // A value stands apart from a bare name; a name that runs into other bytes is not a name.
+  if (valueStart === nameEnd) return valueStart === end ? "no value" : "an invalid metric name";
+  if (valueStart === end) return "no value";
+  return readValue(page, { name, labels, line, start, nameEnd }, valueStart, end, openMetrics);
+}
+
+/**
+ * The label block that opens at `open`. Pages repeat each block in every family, so blocks are read once by their bytes;
+ * samples with equal blocks share one map. A block that an exemplar's brace hides is read afresh.
+ */
+function readBlock(page: Buffer, open: number, end: number, blocks: Map<string, LabelBlock>): LabelBlock | string {
+  const close = page.lastIndexOf(CLOSING_BRACE, end - 1);
+  const bytes = page.toString("latin1", open, close + 1);
+  const known = blocks.get(bytes);
+  if (known !== undefined) return known;
+  const read = readLabels(page, open, end);
+  if (typeof read !== "string" && read.length === bytes.length) blocks.set(bytes, read);
+  return read;
+}
+
+type Head = Pick<ExpositionSample, "name" | "labels" | "line" | "start" | "nameEnd">;
+
+function readValue(
+  page: Buffer,
+  { name, labels, line, start, nameEnd }: Head,
+  valueStart: number,
+  end: number,
+  openMetrics: boolean,
+): ExpositionSample | string {
+  let valueEnd = valueStart;
+  while (valueEnd < end && page[valueEnd] !== SPACE && page[valueEnd] !== TAB) valueEnd += 1;
+  const valueText = page.toString("latin1", valueStart, valueEnd);
+  const value = parseValue(valueText);
+  const sample = { name, labels, value, valueText, line, start, nameEnd, valueStart, valueEnd, end };
+  if (value === undefined) {
+    // What is no number is kept whole: exporters print sentences such as an error in the value's place.
+    const text = page.toString("utf8", valueStart, end).trimEnd();
+    return { ...sample, valueText: text, valueEnd: valueStart + Buffer.byteLength(text) };
+  }
+  if (valueEnd === end) return sample;
+  const rest = page.toString("utf8", valueEnd, end).trim();
+  if (rest === "") return sample;
+  const match = /^([^\s#]+)?\s*(#\s*\{.*)?$/s.exec(rest);
+  if (match === null) return "more than a value and a time";
+  if (match[2] !== undefined && !isExemplar(match[2])) return "an exemplar that cannot be read";
+  if (match[1] === undefined) return sample;
+  const time = parseValue(match[1]);
+  if (time === undefined || !Number.isFinite(time)) return "a time that is no number";
+  return { ...sample, timestampMillis: Math.round(openMetrics ? time * 1000 : time) };
+}
+
+/** `# {labels} value [time]`, as OpenMetrics writes exemplars; only its shape is checked, nothing of it is kept. */
+function isExemplar(text: string): boolean {
+  const body = Buffer.from(text.slice(1).trimStart());
+  const read = readLabels(body, 0, body.length);
+  if (typeof read === "string") return false;
+  const numbers = body.toString("utf8", read.length).trim().split(/\s+/);
+  return numbers.length <= 2 && numbers.every((part) => parseValue(part) !== undefined);
+}
+
+const NO_LABELS: ReadonlyMap<string, string> = new Map();
+
+function skipBlanks(page: Buffer, from: number, end: number): number {
+  let at = from;
+  while (at < end && (page[at] === SPACE || page[at] === TAB)) at += 1;
+  return at;
+}
+
+/** `[a-zA-Z_:][a-zA-Z0-9_:]*` of the format's specification. */
+function isNameByte(byte: number, inside: boolean): boolean {
+  return (
+    (byte >= 97 && byte <= 122) ||
+    (byte >= 65 && byte <= 90) ||
+    byte === 95 ||
+    byte === 58 ||
+    (inside && byte >= 48 && byte <= 57)
+  );
+}
+
+function unescapeText(text: string): string {
+  return text.replace(/\\([\\n"])/g, (_, escaped: string) => (escaped === "n" ? "\n" : escaped));
+}
