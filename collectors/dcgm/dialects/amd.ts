@@ -1,0 +1,83 @@
+import type { Device } from "../../../domain/device.ts";
+import { aliasTable, celsius, number, percent, type AliasRow, type Dialect } from "./dialect.ts";
+
+const MEGA = 1e6;
+
+/** AMD's device-metrics-exporter, as its list of metrics names them: percents, decimal megabytes, microjoules. */
+const ROWS: readonly AliasRow[] = [
+  ["gr_engine_active_ratio", percent, "gpu_gfx_activity"],
+  ["gpu_utilization_ratio", percent, "gpu_usage"],
+  ["memory_copy_utilization_ratio", percent, "gpu_umc_activity", "gpu_memory_activity"],
+  ["fb_used_bytes", number(MEGA), "gpu_used_vram", "gpu_memory_used"],
+  ["fb_free_bytes", number(MEGA), "gpu_free_vram"],
+  ["fb_total_bytes", number(MEGA), "gpu_total_vram", "gpu_total_memory"],
+  ["sm_clock_hertz", number(MEGA), ["gpu_clock", { clock_type: "system", clock_index: "0" }], "gpu_gfx_clock"],
+  [
+    "sm_clock_hertz",
+    number(MEGA),
+    ["gpu_clock", { clock_type: "GPU_CLOCK_TYPE_SYSTEM", clock_index: "0" }],
+    ["gpu_clock", { clock_type: "GPU_CLOCK_TYPE_SYSTEM" }],
+  ],
+  ["memory_clock_hertz", number(MEGA), ["gpu_clock", { clock_type: "memory" }], "gpu_memory_clock"],
+  ["memory_clock_hertz", number(MEGA), ["gpu_clock", { clock_type: "GPU_CLOCK_TYPE_MEMORY" }]],
+  ["gpu_temperature_celsius", celsius, "gpu_junction_temperature", "gpu_edge_temperature", "gpu_temperature"],
+  ["memory_temperature_celsius", celsius, "gpu_memory_temperature"],
+  ["power_watts", number(), "gpu_package_power", "gpu_power_usage", "gpu_average_package_power"],
+  ["energy_joules", number(1e-6), "gpu_energy_consumed"],
+  ["ecc_sbe_volatile_total", number(), "gpu_ecc_correct_total"],
+  ["ecc_dbe_volatile_total", number(), "gpu_ecc_uncorrect_total"],
+  ["pcie_replay_total", number(), "pcie_replay_count"],
+];
+
+const PREFIX = /^amd_/i;
+const lookUp = aliasTable(ROWS);
+
+/** ROCm/device-metrics-exporter, with and without the `amd_` prefix, in both cases of its labels. */
+export const amd: Dialect = {
+  exporter: "amd-device-metrics-exporter",
+  owns: (name) => /^(amd_)?(gpu|pcie|xgmi)_/i.test(name),
+  aliases: (name) => lookUp(name.replace(PREFIX, "")),
+  fields: {
+    gpu_id: "gpu",
+    gpu_uuid: "uuid",
+    GPU_ID: "gpu",
+    GPU_UUID: "uuid",
+    serial_number: "serial",
+    SERIAL_NUMBER: "serial",
+    card_series: "model",
+    CARD_SERIES: "model",
+    driver_version: "driverVersion",
+    hostname: "hostname",
+    HOSTNAME: "hostname",
+    gpu_partition_id: "partition",
+    pcie_bus_id: "pciBusId",
+    pci_bus_id: "pciBusId",
+    namespace: "namespace",
+    pod: "pod",
+    container: "container",
+    job_id: "hpcJob",
+  },
+  ignored: new Set([
+    "card_model",
+    "CARD_MODEL",
+    "card_vendor",
+    "CARD_VENDOR",
+    "vbios_version",
+    "cluster_name",
+    "gpu_compute_partition_type",
+    "gpu_memory_partition_type",
+    "deployment_mode",
+    "job_user",
+    "job_partition",
+  ]),
+  foreign: new Set(),
+  refine,
+};
+
+/** A GPU in single-partition mode is whole: its partition 0 is no part of it. "NA" is no partition either. */
+function refine(device: Device, labels: ReadonlyMap<string, string>): Device {
+  const mode = labels.get("gpu_compute_partition_type")?.toLowerCase();
+  if (device.partition === undefined || (mode !== "spx" && !/^n\/?a$/i.test(device.partition))) return device;
+  const { partition: _, ...whole } = device;
+  return whole;
+}

@@ -1,0 +1,87 @@
+import type { Device, DeviceClaim } from "../../../domain/device.ts";
+
+/** How a raw value becomes a canonical one. */
+export interface Reading {
+  /** What the raw value is multiplied by. */
+  readonly factor: number;
+  /** The smallest and largest canonical value that can be true; what lies outside is dropped as out of range. */
+  readonly least: number;
+  readonly most: number;
+  /** Whether a 0 says "not supported" (MEMORY_TEMP on T4, L4, L40S). */
+  readonly zeroMeansUnsupported?: true;
+  /** Whether the exporter gives 0..100 or 0..1 under one name; the page decides (see `unitOf` in fold.ts). */
+  readonly percentOrRatio?: true;
+  /** Whether the factor stands in the HELP text, as `(in us)` or `(in ns)`. */
+  readonly timeByHelp?: true;
+}
+
+/** A name under which an exporter gives a canonical metric, where its labels have the given values. */
+export interface Alias {
+  readonly column: string;
+  readonly reading: Reading;
+  readonly when?: Readonly<Record<string, string>>;
+  /** Where one page gives a column under two names, the lower rank counts; the other is kept under its own name. */
+  readonly rank: number;
+}
+
+/** The fields of a device that a label can fill. */
+export type DeviceField =
+  | Exclude<keyof Device, "claim" | "labels" | "repeatsGpu" | "repeatsDevice">
+  | `claim.${keyof DeviceClaim}`;
+
+/** One vendor's exporter. */
+export interface Dialect {
+  readonly exporter: string;
+  /** Whether a metric's name is this exporter's. */
+  readonly owns: (name: string) => boolean;
+  /** The aliases of a metric's name, in the order in which they are tried; none for an unknown metric. */
+  readonly aliases: (name: string) => readonly Alias[];
+  /** Labels that fill a field of the device. */
+  readonly fields: Readonly<Record<string, DeviceField>>;
+  /** Labels that say nothing about device or holder. */
+  readonly ignored: ReadonlySet<string>;
+  /** Labels of entities that are not GPUs: links, switches, CPUs. */
+  readonly foreign: ReadonlySet<string>;
+  /** Mends what the fields alone cannot say. */
+  readonly refine?: (device: Device, labels: ReadonlyMap<string, string>) => Device;
+}
+
+/** A value that is only multiplied; it cannot be negative. */
+export const number = (factor = 1): Reading => ({ factor, least: 0, most: Number.POSITIVE_INFINITY });
+/** 0..100, made a ratio. Exporters overshoot by a rounding error: up to 1 % above is the whole. */
+export const percent: Reading = { factor: 0.01, least: 0, most: 1 };
+/** 0..1, whatever the HELP text says. */
+export const ratio: Reading = { factor: 1, least: 0, most: 1 };
+/** 0..100 or 0..1 under the same name. */
+export const percentOrRatio: Reading = { factor: 1, least: 0, most: 1, percentOrRatio: true };
+/** Degrees, and distances between them, which can be negative. */
+export const celsius: Reading = { factor: 1, least: -273.15, most: 1000 };
+/** Degrees where 0 says that the GPU cannot tell. */
+export const celsiusOrUnsupported: Reading = { ...celsius, zeroMeansUnsupported: true };
+/** A duration in the unit that the HELP text names; without one, microseconds, as dcgm-exporter's counters say. */
+export const timeByHelp: Reading = { ...number(1e-6), timeByHelp: true };
+
+/** A row of an alias table: the column, how it is read, and its names from the preferred one down. */
+export type AliasRow = readonly [
+  column: string,
+  reading: Reading,
+  ...names: readonly (string | readonly [name: string, when: Readonly<Record<string, string>>])[],
+];
+
+/** The look-up of an alias table, by the name in upper case: custom counter files write names in either case. */
+export function aliasTable(rows: readonly AliasRow[]): (name: string) => readonly Alias[] {
+  const table = new Map<string, Alias[]>();
+  let rank = 0;
+  for (const [column, reading, ...names] of rows) {
+    for (const entry of names) {
+      const [name, when] = typeof entry === "string" ? [entry] : entry;
+      const key = name.toUpperCase();
+      const alias = { column, reading, rank, ...(when === undefined ? {} : { when }) };
+      table.set(key, [...(table.get(key) ?? []), alias]);
+      rank += 1;
+    }
+  }
+  return (name) => table.get(name.toUpperCase()) ?? NONE;
+}
+
+const NONE: readonly Alias[] = [];

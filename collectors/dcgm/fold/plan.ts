@@ -1,0 +1,290 @@
+import type { Device } from "../../../domain/device.ts";
+import { gpuKey, instanceKey, sharingKey } from "../../../domain/device.ts";
+import { METRICS, METRIC_BY_NAME } from "../../../domain/metric.ts";
+import type { LineDrop, ScrapeShape } from "../../../domain/scrape.ts";
+import { number, type Alias, type Dialect, type Reading } from "../dialects/dialect.ts";
+import { dialectOf } from "../dialects/known.ts";
+import type { ExpositionSample, FamilyMeta } from "../exposition/parse.ts";
+import { assemble, type Instruction, type Program } from "./program.ts";
+import { compareDevices, readRowLabels, type RowLabels } from "./row.ts";
+
+/** A line that the plan leaves out, whatever its value. */
+export interface PlannedDrop {
+  readonly line: number;
+  readonly name: string;
+  readonly reason: LineDrop;
+  readonly why: string;
+}
+
+/** What a page's text, without its numbers, comes to. */
+export interface PagePlan {
+  readonly shape: ScrapeShape;
+  readonly program: Program;
+  readonly drops: readonly PlannedDrop[];
+  /** Whether any line belongs to a GPU exporter that is known, be it about a device or not. */
+  readonly known: boolean;
+}
+
+interface Series {
+  readonly index: number;
+  readonly sample: ExpositionSample;
+  readonly labels: RowLabels;
+  readonly alias: Alias | undefined;
+}
+
+interface Cell {
+  readonly series: Series;
+  readonly reading: Reading;
+  readonly rank: number;
+}
+
+interface Row {
+  device: Device;
+  /** Labels that no field takes and that every series of the row carries with the same value. */
+  constant: Map<string, string>;
+  readonly series: Series[];
+  readonly cells: Map<string, Cell>;
+}
+
+/** Columns that exporters from 4.8.2 on give per process on a shared GPU, beside one series for the device. */
+const PROCESS_COLUMNS = new Map([
+  ["gpu_utilization_ratio", "process_utilization_ratio"],
+  ["fb_used_bytes", "process_fb_used_bytes"],
+]);
+
+/**
+ * Plans a page: which series belong to one row, which column each fills, and what is left out and why. Deterministic,
+ * and independent of the order of families and lines except where two series claim one cell (the first has it).
+ */
+export function planPage(samples: readonly ExpositionSample[], families: ReadonlyMap<string, FamilyMeta>): PagePlan {
+  const drops: PlannedDrop[] = [];
+  const drop = (sample: ExpositionSample, reason: LineDrop, why: string): void => {
+    drops.push({ line: sample.line, name: sample.name, reason, why });
+  };
+  const exporters = new Map<string, number>();
+  const rows = groupRows(samples, exporters, drop);
+  for (const row of rows) fillCells(row, drop);
+  const filled = rows.filter((row) => row.cells.size > 0).sort((a, b) => compareDevices(a.device, b.device));
+  const copies = splitProcesses(filled);
+  markRepeats(filled);
+  const columns = orderColumns(filled, copies);
+  return {
+    shape: { exporter: mostFrequent(exporters), columns, devices: filled.map((row) => withLabels(row)) },
+    program: compile(samples, families, filled, columns, copies),
+    drops,
+    known: exporters.size > 0,
+  };
+}
+
+type Drop = (sample: ExpositionSample, reason: LineDrop, why: string) => void;
+
+function groupRows(samples: readonly ExpositionSample[], exporters: Map<string, number>, drop: Drop): Row[] {
+  const rows = new Map<string, Row>();
+  const dialects = new Map<string, Dialect | undefined>();
+  // Equal label blocks of a page share one map, see the parser.
+  const read = new Map<ReadonlyMap<string, string>, RowLabels>();
+  samples.forEach((sample, index) => {
+    if (!dialects.has(sample.name)) dialects.set(sample.name, dialectOf(sample.name));
+    const dialect = dialects.get(sample.name);
+    if (dialect === undefined) {
+      drop(sample, "not-a-gpu", "no GPU exporter that is known gives this metric");
+      return;
+    }
+    exporters.set(dialect.exporter, (exporters.get(dialect.exporter) ?? 0) + 1);
+    let labels = read.get(sample.labels);
+    if (labels === undefined) read.set(sample.labels, (labels = readRowLabels(dialect, sample.labels)));
+    const { device, key, rest, foreign } = labels;
+    if (foreign !== undefined) {
+      drop(sample, "not-a-gpu", `it speaks of a ${foreign}`);
+      return;
+    }
+    if (key === "") {
+      drop(sample, "no-device", "it names no GPU");
+      return;
+    }
+    const alias = dialect.aliases(sample.name).find((candidate) => matches(candidate, sample.labels));
+    const row = rows.get(key) ?? { device, constant: new Map(rest), series: [], cells: new Map<string, Cell>() };
+    rows.set(key, row);
+    const former = row.series.at(-1)?.labels;
+    row.series.push({ index, sample, labels, alias });
+    if (former === undefined || former === labels) return;
+    row.device = mergeDevices(row.device, device);
+    for (const [label, value] of row.constant) if (rest.get(label) !== value) row.constant.delete(label);
+  });
+  return [...rows.values()];
+}
+
+/** The fields of both; where they differ the smaller text, so that the order of lines decides nothing. */
+function mergeDevices(a: Device, b: Device): Device {
+  const merged: Record<string, unknown> = { ...b, ...a };
+  for (const [field, value] of Object.entries(b)) {
+    const other = merged[field];
+    if (typeof value === "string" && typeof other === "string" && value < other) merged[field] = value;
+  }
+  return merged as Device;
+}
+
+function matches(alias: Alias, labels: ReadonlyMap<string, string>): boolean {
+  return Object.entries(alias.when ?? {}).every(([label, value]) => labels.get(label) === value);
+}
+
+/** Gives each column of a row its series; of two names for one column the preferred one, the other keeps its own name. */
+function fillCells(row: Row, drop: Drop): void {
+  for (const series of row.series) {
+    const { sample, alias } = series;
+    if (isInfo(sample)) continue;
+    const column = alias?.column ?? ownName(series, row);
+    const cell: Cell = { series, reading: alias?.reading ?? UNKNOWN, rank: alias?.rank ?? 0 };
+    const holder = row.cells.get(column);
+    if (holder === undefined) {
+      row.cells.set(column, cell);
+    } else if (holder.rank === cell.rank) {
+      drop(sample, "duplicate-series", `line ${holder.series.sample.line} speaks for this already`);
+    } else {
+      const [kept, other] = holder.rank < cell.rank ? [holder, cell] : [cell, holder];
+      row.cells.set(column, kept);
+      row.cells.set(ownName(other.series, row), { ...other, reading: UNKNOWN });
+    }
+  }
+}
+
+/** What is not known is only carried along: any finite number, as it was given. */
+const UNKNOWN: Reading = { ...number(), least: -Number.MAX_VALUE };
+
+/** A series that carries labels alone, such as `nvidia_smi_gpu_info`. */
+function isInfo(sample: ExpositionSample): boolean {
+  return sample.name.endsWith("_info") && sample.value === 1;
+}
+
+/** The exporter's own name, with the labels that tell its series of one row apart. */
+function ownName({ sample, labels }: Series, row: Row): string {
+  const telling = [...labels.rest]
+    .filter(([label]) => !row.constant.has(label))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+  return telling.length === 0 ? sample.name : `${sample.name}{${telling.join(",")}}`;
+}
+
+interface Copy {
+  readonly column: string;
+  readonly from: Row;
+  readonly to: Row;
+}
+
+/**
+ * A device whose own row holds nothing but what exporters give per process is shared, and its holders' values of those
+ * columns are their own (dcgm-exporter 4.8.2 and later). All other values of the holders repeat the device's, so the
+ * device's own row gets them too.
+ */
+function splitProcesses(rows: readonly Row[]): Copy[] {
+  const copies: Copy[] = [];
+  for (const own of rows) {
+    if (sharingKey(own.device) !== "" || ![...own.cells.keys()].every((column) => PROCESS_COLUMNS.has(column)))
+      continue;
+    const holders = rows.filter((row) => row !== own && sameDevice(row.device, own.device));
+    for (const holder of holders) {
+      for (const [column, process] of PROCESS_COLUMNS) {
+        const cell = holder.cells.get(column);
+        if (cell === undefined || !own.cells.has(column)) continue;
+        holder.cells.delete(column);
+        holder.cells.set(process, cell);
+      }
+    }
+    const [first] = holders;
+    if (first === undefined) continue;
+    for (const column of first.cells.keys()) {
+      if (METRIC_BY_NAME.get(column)?.scope !== "process" && !own.cells.has(column)) {
+        copies.push({ column, from: first, to: own });
+      }
+    }
+  }
+  return copies;
+}
+
+function sameDevice(a: Device, b: Device): boolean {
+  return gpuKey(a) === gpuKey(b) && instanceKey(a) === instanceKey(b);
+}
+
+/** Marks all but the first row of each GPU and of each device, so that nobody sums what is repeated. */
+function markRepeats(rows: readonly Row[]): void {
+  const gpus = new Set<string>();
+  const devices = new Set<string>();
+  for (const row of rows) {
+    const gpu = gpuKey(row.device);
+    const device = JSON.stringify([gpu, instanceKey(row.device)]);
+    row.device = {
+      ...row.device,
+      ...(gpus.has(gpu) ? { repeatsGpu: true as const } : {}),
+      ...(devices.has(device) ? { repeatsDevice: true as const } : {}),
+    };
+    gpus.add(gpu);
+    devices.add(device);
+  }
+}
+
+function withLabels(row: Row): Device {
+  if (row.constant.size === 0) return row.device;
+  return { ...row.device, labels: Object.fromEntries([...row.constant].sort(([a], [b]) => (a < b ? -1 : 1))) };
+}
+
+function orderColumns(rows: readonly Row[], copies: readonly Copy[]): string[] {
+  const present = new Set([...rows.flatMap((row) => [...row.cells.keys()]), ...copies.map((copy) => copy.column)]);
+  const canonical = METRICS.map((metric) => metric.name).filter((name) => present.has(name));
+  return [...canonical, ...[...present].filter((name) => !METRIC_BY_NAME.has(name)).sort()];
+}
+
+function compile(
+  samples: readonly ExpositionSample[],
+  families: ReadonlyMap<string, FamilyMeta>,
+  rows: readonly Row[],
+  columns: readonly string[],
+  copies: readonly Copy[],
+): Program {
+  const instructions: (Instruction | undefined)[] = samples.map(() => undefined);
+  const columnOf = new Map(columns.map((column, index) => [column, index]));
+  const ambiguous = new Map<string, { numbers: number[]; hint: number }>();
+  rows.forEach((row, rowIndex) => {
+    for (const [column, { series, reading }] of row.cells) {
+      const { index, sample } = series;
+      const help = families.get(sample.name)?.help ?? "";
+      const cell = rowIndex * columns.length + columnOf.get(column)!;
+      instructions[index] = {
+        cell,
+        reading,
+        factor: reading.timeByHelp === true ? secondsPerUnit(help) : reading.factor,
+      };
+      if (reading.percentOrRatio !== true) continue;
+      const group = ambiguous.get(sample.name) ?? { numbers: [], hint: unitHint(help, samples) };
+      group.numbers.push(index);
+      ambiguous.set(sample.name, group);
+    }
+  });
+  const cellOf = (row: Row, column: string): number => rows.indexOf(row) * columns.length + columnOf.get(column)!;
+  return assemble(
+    rows.length * columns.length,
+    instructions,
+    [...ambiguous.values()].map(({ numbers, hint }) => ({ numbers: Int32Array.from(numbers).sort(), hint })),
+    copies.map(({ column, from, to }) => ({ from: cellOf(from, column), to: cellOf(to, column) })),
+  );
+}
+
+function secondsPerUnit(help: string): number {
+  if (/\bns\b|nanosecond/i.test(help)) return 1e-9;
+  if (/\bms\b|millisecond/i.test(help)) return 1e-3;
+  return 1e-6;
+}
+
+/** Base units among the page's other names tell DCGM 4.7, whose utilisation is a ratio; else HELP; else a percent. */
+function unitHint(help: string, samples: readonly ExpositionSample[]): number {
+  if (samples.some(({ name }) => /^DCGM_FI_DEV_.*_(HERTZ|BYTES|JOULES_TOTAL)$/i.test(name))) return 1;
+  return /ratio|0\.0|0-1\b/i.test(help) && !/%|percent/i.test(help) ? 1 : 0.01;
+}
+
+function mostFrequent(counts: ReadonlyMap<string, number>): string {
+  let best = "";
+  for (const [name, count] of counts) {
+    const most = counts.get(best) ?? 0;
+    if (count > most || (count === most && name < best)) best = name;
+  }
+  return best;
+}

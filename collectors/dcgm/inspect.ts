@@ -1,0 +1,94 @@
+import type { Device } from "../../domain/device.ts";
+import { METRIC_BY_NAME } from "../../domain/metric.ts";
+import type { LineDrop, ScrapeFailure } from "../../domain/scrape.ts";
+import { run } from "./fold/program.ts";
+import { SENTINEL_TEXT } from "./fold/row.ts";
+import { readInFull } from "./page/reader.ts";
+
+/** One line that was left out, with the reason in a word and in a sentence. */
+export interface InspectedDrop {
+  readonly line: number;
+  readonly series: string;
+  readonly reason: LineDrop;
+  readonly why: string;
+}
+
+/** One device of a page with the values that were read, in canonical units, and those that no dialect knows. */
+export interface InspectedDevice {
+  readonly device: Device;
+  readonly values: Readonly<Record<string, number>>;
+  readonly unknown: Readonly<Record<string, number>>;
+}
+
+/** What a collector reads from a page. */
+export interface Inspection {
+  readonly exporter: string;
+  readonly samples: number;
+  readonly devices: readonly InspectedDevice[];
+  readonly drops: readonly InspectedDrop[];
+}
+
+const WHY: Readonly<Partial<Record<LineDrop, string>>> = {
+  sentinel: "the exporter's mark for a value that it does not have",
+  "not-a-number": "no finite number",
+  "out-of-range": "outside what this metric can be",
+  "unsupported-zero": "a 0 here says that the GPU cannot tell",
+};
+
+/** Reads a page as the collector does, and explains each line that it leaves out; or says why it is no exporter's page. */
+export function inspectPage(
+  page: Buffer,
+  complete = true,
+): Inspection | { readonly reason: ScrapeFailure; readonly detail: string } {
+  const full = readInFull(page, complete);
+  if ("reason" in full) return full;
+  const { exposition, plan, texts, truncated } = full;
+  const drops: InspectedDrop[] = [
+    ...plan.drops.map(({ line, name, reason, why }) => ({ line, series: name, reason, why })),
+    ...exposition.malformed.map(({ line, text, why }) => ({
+      line,
+      series: text,
+      reason: "malformed-line" as const,
+      why,
+    })),
+    ...texts.map(({ line, name, valueText }) => {
+      const reason = SENTINEL_TEXT.test(valueText) ? ("sentinel" as const) : ("not-a-number" as const);
+      return { line, series: name, reason, why: `${WHY[reason]}: ${valueText}` };
+    }),
+  ];
+  if (truncated !== undefined) {
+    const why = "the page may end within this line";
+    drops.push({ line: truncated.line, series: truncated.name, reason: "unterminated-line", why });
+  }
+  const values = new Float64Array(plan.program.cellCount);
+  const raw = Float64Array.from(exposition.samples, (sample) => sample.value!);
+  run(plan.program, raw, values, (index, reason) => {
+    const { line, name, valueText } = exposition.samples[index]!;
+    drops.push({ line, series: name, reason, why: `${WHY[reason] ?? reason}: ${valueText}` });
+  });
+  const { columns, devices, exporter } = plan.shape;
+  return {
+    exporter,
+    samples: exposition.samples.length + texts.length + (truncated === undefined ? 0 : 1),
+    devices: devices.map((device, row) => ({
+      device,
+      values: pick(columns, values, row, (column) => METRIC_BY_NAME.has(column)),
+      unknown: pick(columns, values, row, (column) => !METRIC_BY_NAME.has(column)),
+    })),
+    drops: drops.sort((a, b) => a.line - b.line),
+  };
+}
+
+function pick(
+  columns: readonly string[],
+  values: Float64Array,
+  row: number,
+  wanted: (column: string) => boolean,
+): Record<string, number> {
+  const picked: Record<string, number> = {};
+  columns.forEach((column, index) => {
+    const value = values[row * columns.length + index]!;
+    if (wanted(column) && !Number.isNaN(value)) picked[column] = value;
+  });
+  return picked;
+}

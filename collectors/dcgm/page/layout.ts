@@ -1,0 +1,76 @@
+import type { ExpositionSample } from "../exposition/parse.ts";
+
+/**
+ * The text of a page that targets of the same make share: what stands before each number's label block (line feed,
+ * HELP and TYPE lines, the metric's name), which of the target's label blocks follows, and what stands after the last
+ * number. The label blocks themselves are the target's own.
+ */
+export interface Layout {
+  /** All texts, one after the other; number i's is `[textStarts[i], textStarts[i + 1])`, the tail comes last. */
+  readonly texts: Buffer;
+  readonly textStarts: Uint32Array;
+  /** The label block of each number, an index into the target's blocks. */
+  readonly blocks: Uint16Array;
+  /** Where the run of numbers of one family ends, for each number: within a run, blocks may change places. */
+  readonly runEnds: Uint16Array;
+  readonly bytes: number;
+}
+
+/** A page cut into what is shared and what is the target's own. */
+export interface CutPage {
+  readonly key: string;
+  readonly layout: Layout;
+  readonly blocks: Buffer;
+  readonly blockStarts: Uint32Array;
+}
+
+const MOST_NUMBERS = 65_535;
+const PLAIN_DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/**
+ * Cuts a page at its numbers. `undefined` where a template would not pay or not be exact: a sample with a time or with
+ * a value that is no plain decimal, or more numbers than an index holds.
+ */
+export function cutPage(page: Buffer, samples: readonly ExpositionSample[]): CutPage | undefined {
+  if (samples.length === 0 || samples.length > MOST_NUMBERS) return undefined;
+  const blockIds = new Map<string, number>();
+  const texts: Buffer[] = [];
+  const textStarts = new Uint32Array(samples.length + 2);
+  const blocks = new Uint16Array(samples.length);
+  let from = 0;
+  let textLength = 0;
+  for (const [i, sample] of samples.entries()) {
+    if (sample.timestampMillis !== undefined || !PLAIN_DECIMAL.test(sample.valueText)) return undefined;
+    const block = page.toString("latin1", sample.nameEnd, sample.valueStart);
+    let id = blockIds.get(block);
+    if (id === undefined) blockIds.set(block, (id = blockIds.size));
+    blocks[i] = id;
+    texts.push(page.subarray(from, sample.nameEnd));
+    textLength += sample.nameEnd - from;
+    textStarts[i + 1] = textLength;
+    from = sample.valueEnd;
+  }
+  texts.push(page.subarray(from));
+  textStarts[samples.length + 1] = textLength + page.length - from;
+  const text = Buffer.concat(texts);
+  const runEnds = runsOf(samples);
+  const blockStarts = new Uint32Array(blockIds.size + 1);
+  let blockLength = 0;
+  [...blockIds.keys()].forEach((block, i) => (blockStarts[i + 1] = blockLength += block.length));
+  return {
+    key: `${text.toString("latin1")}\u0000${Buffer.from(blocks.buffer).toString("latin1")}`,
+    layout: { texts: text, textStarts, blocks, runEnds, bytes: text.length + samples.length * 8 },
+    blocks: Buffer.from([...blockIds.keys()].join(""), "latin1"),
+    blockStarts,
+  };
+}
+
+function runsOf(samples: readonly ExpositionSample[]): Uint16Array {
+  const ends = new Uint16Array(samples.length);
+  let end = samples.length;
+  for (let i = samples.length - 1; i >= 0; i--) {
+    if (i + 1 < samples.length && samples[i]!.name !== samples[i + 1]!.name) end = i + 1;
+    ends[i] = end;
+  }
+  return ends;
+}

@@ -1,0 +1,76 @@
+import { scan, scanValue } from "../exposition/value.ts";
+import type { Layout } from "./layout.ts";
+
+/** A target's own part of a template: its label blocks. */
+export interface Blocks {
+  readonly blocks: Buffer;
+  readonly blockStarts: Uint32Array;
+}
+
+/**
+ * Reads a page whose text is the template's and whose numbers alone differ; `raw` gets the numbers in the template's
+ * order. `false` where any other byte differs: the caller parses the page in full. Within a family, lines may have
+ * changed places, as exporters from 4.8.3 on sort families but not GPUs.
+ *
+ * The hot path of the collector: a page of 67 kB in about 30 µs, without an object made.
+ */
+export function matchPage(page: Buffer, layout: Layout, own: Blocks, raw: Float64Array): boolean {
+  const { texts, textStarts, blocks, runEnds } = layout;
+  const count = blocks.length;
+  let at = 0;
+  // Where lines of the present family began to change places; -1 while each stands in its own.
+  let swappedFrom = -1;
+  for (let i = 0; i < count; i++) {
+    const textStart = textStarts[i]!;
+    const textEnd = textStarts[i + 1]!;
+    if (!sameBytes(page, at, texts, textStart, textEnd)) return false;
+    at += textEnd - textStart;
+    let number = i;
+    if (swappedFrom >= 0 || !sameBlock(page, at, own, blocks[i]!)) {
+      if (swappedFrom < 0) taken.fill(0, (swappedFrom = i), runEnds[i]);
+      number = findBlock(page, at, layout, own, swappedFrom, runEnds[i]!);
+      if (number < 0) return false;
+    }
+    const block = blocks[number]!;
+    at += own.blockStarts[block + 1]! - own.blockStarts[block]!;
+    const value = scanValue(page, at);
+    if (value === undefined) return false;
+    raw[number] = value;
+    at = scan.end;
+    if (i + 1 === runEnds[i]) swappedFrom = -1;
+  }
+  const tail = textStarts[count]!;
+  const end = textStarts[count + 1]!;
+  return page.length - at === end - tail && sameBytes(page, at, texts, tail, end);
+}
+
+/** Numbers of the family under way that a line has been found for; used only while lines have changed places. */
+const taken = new Uint8Array(65_536);
+
+/** The first number of `[from, to)` that no line was found for and that this line's label block belongs to; else -1. */
+function findBlock(page: Buffer, at: number, layout: Layout, own: Blocks, from: number, to: number): number {
+  for (let number = from; number < to; number++) {
+    if (taken[number] === 0 && sameBlock(page, at, own, layout.blocks[number]!)) {
+      taken[number] = 1;
+      return number;
+    }
+  }
+  return -1;
+}
+
+function sameBlock(page: Buffer, at: number, own: Blocks, block: number): boolean {
+  return sameBytes(page, at, own.blocks, own.blockStarts[block]!, own.blockStarts[block + 1]!);
+}
+
+/** Below this many bytes a loop is quicker than the call into the runtime. */
+const SHORT = 40;
+
+function sameBytes(page: Buffer, at: number, expected: Buffer, start: number, end: number): boolean {
+  const length = end - start;
+  if (at + length > page.length) return false;
+  if (length < SHORT) {
+    for (let i = 0; i < length; i++) if (page[at + i] !== expected[start + i]) return false;
+    return true;
+  }
+  return page.compare(expected, start, end, at, at + length) === 0;
+}

@@ -1,0 +1,108 @@
+import { sameProgram, type Program } from "../fold/program.ts";
+import type { CutPage, Layout } from "./layout.ts";
+import type { Blocks } from "./match.ts";
+import type { LineDrop } from "../../../domain/scrape.ts";
+
+/** What is kept of a target's last page so that the next one, if only numbers differ, is read by comparison. */
+export interface Template extends Blocks {
+  readonly layout: Layout;
+  readonly program: Program;
+  /** The stable part of the target's messages. */
+  readonly stable: Uint8Array;
+  /** What the page's text leaves out, whatever the numbers. */
+  readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
+}
+
+/** The templates of all targets within one byte budget; layouts and programs are shared between targets. */
+export interface Templates {
+  get(target: string): Template | undefined;
+  /** Keeps a template in the place of the target's former one, or refuses it where the budget is spent. */
+  keep(target: string, cut: CutPage, rest: Pick<Template, "program" | "stable" | "dropped">): void;
+  /** Forgets a target that is gone. */
+  release(target: string): void;
+  readonly stats: { readonly templates: number; readonly bytes: number; readonly refused: number };
+}
+
+interface SharedLayout {
+  readonly key: string;
+  readonly layout: Layout;
+  readonly programs: Program[];
+  users: number;
+}
+
+interface Kept {
+  readonly template: Template;
+  readonly shared: SharedLayout;
+  readonly bytes: number;
+}
+
+/** Objects and typed arrays around the bytes of one template, measured on Node 20. */
+const OVERHEAD_BYTES = 700;
+
+/** An empty store of templates that takes `budgetBytes` at most. */
+export function createTemplates(budgetBytes: number): Templates {
+  const kept = new Map<string, Kept>();
+  const layouts = new Map<string, SharedLayout>();
+  let bytes = 0;
+  let refused = 0;
+
+  function share(cut: CutPage): SharedLayout {
+    let shared = layouts.get(cut.key);
+    if (shared === undefined) {
+      shared = { key: cut.key, layout: cut.layout, programs: [], users: 0 };
+      layouts.set(cut.key, shared);
+      // The key is held beside the layout's own bytes.
+      bytes += cut.layout.bytes + cut.key.length;
+    }
+    shared.users += 1;
+    return shared;
+  }
+
+  function leave(shared: SharedLayout): void {
+    shared.users -= 1;
+    if (shared.users > 0) return;
+    layouts.delete(shared.key);
+    bytes -= shared.layout.bytes + shared.key.length + shared.programs.reduce((sum, p) => sum + programBytes(p), 0);
+  }
+
+  function release(target: string): void {
+    const former = kept.get(target);
+    if (former === undefined) return;
+    kept.delete(target);
+    bytes -= former.bytes;
+    leave(former.shared);
+  }
+
+  return {
+    get: (target) => kept.get(target)?.template,
+    keep(target, cut, { program, stable, dropped }) {
+      release(target);
+      const own = cut.blocks.length + cut.blockStarts.byteLength + stable.length + OVERHEAD_BYTES;
+      if (bytes + own + cut.layout.bytes > budgetBytes) {
+        refused += 1;
+        return;
+      }
+      const shared = share(cut);
+      let same = shared.programs.find((candidate) => sameProgram(candidate, program));
+      if (same === undefined) {
+        shared.programs.push((same = program));
+        bytes += programBytes(program);
+      }
+      const { blocks, blockStarts } = cut;
+      kept.set(target, {
+        template: { layout: shared.layout, blocks, blockStarts, program: same, stable, dropped },
+        shared,
+        bytes: own,
+      });
+      bytes += own;
+    },
+    release,
+    get stats() {
+      return { templates: kept.size, bytes, refused };
+    },
+  };
+}
+
+function programBytes(program: Program): number {
+  return program.cells.length * (4 + 8 + 8 + 8 + 1);
+}

@@ -1,0 +1,183 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createPageReader, type PageReading } from "../../../../collectors/dcgm/page/reader.ts";
+import { createTemplates } from "../../../../collectors/dcgm/page/templates.ts";
+import { dcgmPage } from "../../../support/dcgm-page.ts";
+
+const source = (key: string) => ({
+  key,
+  seriesLimit: 10_000,
+  origin: () => ({ cluster: "test", node: "node-a", target: key, collector: "c" }),
+});
+
+/** A reading as plain values, so that two can be compared. */
+function plain(reading: PageReading): unknown {
+  if ("failure" in reading) return reading;
+  const { stable, values, dropped } = reading;
+  return { stable: JSON.parse(Buffer.from(stable).toString()) as unknown, values: [...values], dropped };
+}
+
+/** What a reader that has never seen the target makes of a page. */
+const afresh = (page: Buffer): unknown => plain(createPageReader(createTemplates(1e8)).read(source("t"), page, true));
+
+const number = fc.oneof(
+  fc.integer({ min: 0, max: 100 }).map(String),
+  fc.double({ min: 0, max: 1, noNaN: true }).map((value) => value.toFixed(6)),
+  fc.constantFrom("9223372036854775794", "2147483632", "140737488355328", "4294967295", "1.26272101025e+11", "-1"),
+);
+
+const FAMILIES = [
+  "DCGM_FI_DEV_SM_CLOCK",
+  "DCGM_FI_DEV_GPU_UTIL",
+  "DCGM_FI_DEV_MEMORY_TEMP",
+  "CUSTOM",
+  "DCGM_FI_DEV_GPU_UTIL_RATIO",
+];
+
+const page = (numbers: readonly string[], pods: readonly (string | undefined)[]): string => {
+  let next = 0;
+  return dcgmPage({
+    gpus: 4,
+    host: "host",
+    families: FAMILIES.map((name) => (name === "CUSTOM" ? "DCGM_FI_DEV_CUSTOM_THING" : name)),
+    value: () => numbers[next++ % numbers.length]!,
+    pod: (gpu) => pods[gpu],
+  });
+};
+
+type Change = (lines: string[], at: number, other: number, text: string) => string[];
+
+/** Ways in which a page differs from the one before. */
+const CHANGES: Record<string, Change> = {
+  nothing: (lines) => lines,
+  "a line left out": (lines, at) => lines.filter((_, i) => i !== at % lines.length),
+  "a line twice": (lines, at) => lines.flatMap((line, i) => (i === at % lines.length ? [line, line] : [line])),
+  "two lines swapped": (lines, at, other) => {
+    const copy = [...lines];
+    const [a, b] = [at % copy.length, other % copy.length];
+    [copy[a], copy[b]] = [copy[b]!, copy[a]!];
+    return copy;
+  },
+  "a foreign line": (lines, at, _, text) => [
+    ...lines.slice(0, at % lines.length),
+    text,
+    ...lines.slice(at % lines.length),
+  ],
+  "bytes within a line": (lines, at, other, text) =>
+    lines.map((line, i) =>
+      i === at % lines.length ? `${line.slice(0, other % line.length)}${text}${line.slice(other % line.length)}` : line,
+    ),
+  "a line cut": (lines, at, other) =>
+    lines.map((line, i) => (i === at % lines.length ? line.slice(0, other % line.length) : line)),
+  "a value of text": (lines, at, _, text) =>
+    lines.map((line, i) => (i === at % lines.length ? line.replace(/ [^ ]*$/, ` ${text}`) : line)),
+  "a time": (lines, at) => lines.map((line, i) => (i === at % lines.length ? `${line} 1700000000000` : line)),
+  "carriage returns": (lines) => lines.map((line) => `${line}\r`),
+  "another label": (lines, at) =>
+    lines.map((line, i) => (i === at % lines.length ? line.replace("{", '{pod="other",') : line)),
+};
+
+describe("reading by template and in full", () => {
+  it("gives the same message for pages that change in every way between two scrapes", () => {
+    fc.assert(
+      fc.property(
+        fc.array(number, { minLength: 20, maxLength: 20 }),
+        fc.array(fc.array(number, { minLength: 20, maxLength: 20 }), { minLength: 1, maxLength: 3 }),
+        fc.array(fc.option(fc.constantFrom("train-0", "train-1"), { nil: undefined }), { minLength: 4, maxLength: 4 }),
+        fc.constantFrom(...Object.keys(CHANGES)),
+        fc.nat(1000),
+        fc.nat(1000),
+        fc.constantFrom("x", '"', "NaN", "+Inf", "<<<NULL>>>", "1", "}", "\\", " ", "go_goroutines 7", "é"),
+        fc.boolean(),
+        (first, laters, pods, change, at, other, text, newline) => {
+          const reader = createPageReader(createTemplates(1e8));
+          reader.read(source("t"), Buffer.from(page(first, pods)), true);
+          for (const later of laters) {
+            const lines = CHANGES[change]!(page(later, pods).trimEnd().split("\n"), at, other, text);
+            const bytes = Buffer.from(lines.join("\n") + (newline ? "\n" : ""));
+            expect(plain(reader.read(source("t"), bytes, true))).toEqual(afresh(bytes));
+          }
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+
+  it("needs no second parse while numbers alone change, nor while lines of a family change places", () => {
+    const reader = createPageReader(createTemplates(1e8));
+    const pods = ["a", "b", undefined, undefined];
+    const read = (text: string) => reader.read(source("t"), Buffer.from(text), true);
+    expect(read(page(["1"], pods))).toMatchObject({ templated: false });
+    expect(read(page(["2", "33", "0.5"], pods))).toMatchObject({ templated: true });
+    const lines = page(["7", "8", "9"], pods).split("\n");
+    [lines[2], lines[5]] = [lines[5]!, lines[2]!];
+    const swapped = read(lines.join("\n"));
+    expect(swapped).toMatchObject({ templated: true });
+    expect(plain(swapped)).toEqual(afresh(Buffer.from(lines.join("\n"))));
+  });
+
+  it("shares one layout and one program between targets of the same make", () => {
+    const templates = createTemplates(1e8);
+    const reader = createPageReader(templates);
+    const bytesAfter = (host: string) => {
+      const text = dcgmPage({ gpus: 8, host, value: () => "1" });
+      reader.read(source(host), Buffer.from(text), true);
+      return templates.stats.bytes;
+    };
+    const first = bytesAfter("host-1");
+    const second = bytesAfter("host-2") - first;
+    expect(second).toBeLessThan(first / 3);
+    templates.release("host-1");
+    templates.release("host-2");
+    expect(templates.stats).toEqual({ templates: 0, bytes: 0, refused: 0 });
+  });
+
+  it("keeps to its byte budget and reads refused targets in full, correctly", () => {
+    const templates = createTemplates(10_000);
+    const reader = createPageReader(templates);
+    const bytes = Buffer.from(dcgmPage({ gpus: 8, host: "h", value: () => "1" }));
+    for (let i = 0; i < 3; i++) {
+      const reading = reader.read(source("h"), bytes, true);
+      expect(reading).toMatchObject({ templated: false });
+      expect(plain(reading)).toEqual(plain(createPageReader(createTemplates(1e8)).read(source("h"), bytes, true)));
+    }
+    expect(templates.stats).toEqual({ templates: 0, bytes: 0, refused: 3 });
+  });
+});
+
+describe("pages that are not what they should be", () => {
+  const read = (text: string, complete = true) =>
+    createPageReader(createTemplates(1e6)).read(source("t"), Buffer.from(text), complete);
+
+  it("says that HTML is no exposition, and names the line", () => {
+    expect(read("<!DOCTYPE html>\n<html><body>Not found</body></html>\n")).toEqual({
+      failure: { reason: "not-exposition", detail: "no line can be read as a sample; line 1: no metric name" },
+    });
+  });
+
+  it("says that a node_exporter's page is a foreign one", () => {
+    expect(read("node_load1 0.5\nnode_boot_time_seconds 1.7e9\n")).toMatchObject({
+      failure: { reason: "foreign-page" },
+    });
+  });
+
+  it("takes an empty page as a scrape without GPUs, as exporters give one while GPUs are bound", () => {
+    const reading = read("");
+    expect(plain(reading)).toMatchObject({ stable: { devices: [] }, values: [], dropped: {} });
+  });
+
+  it("leaves out a last line that the transfer may have cut, unless its framing proves it whole", () => {
+    const cut = 'DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-1"} 90\nDCGM_FI_DEV_GPU_TEMP{gpu="0",UUID="GPU-1"} 4';
+    expect(plain(read(cut, false))).toMatchObject({ values: [0.9], dropped: { "unterminated-line": 1 } });
+    expect(plain(read(cut, true))).toMatchObject({ values: [0.9, 4], dropped: {} });
+  });
+
+  it("refuses a page with more series than allowed", () => {
+    const reading = createPageReader(createTemplates(1e6)).read(
+      { ...source("t"), seriesLimit: 3 },
+      Buffer.from(dcgmPage({ gpus: 1, host: "h", value: () => "1" })),
+      true,
+    );
+    expect(reading).toEqual({ failure: { reason: "too-many-series", detail: "25 series; the limit is 3" } });
+  });
+});
