@@ -1,0 +1,177 @@
+import { SCRAPE_SCHEMA_VERSION } from "../../domain/messages/scrape-message.ts";
+import type { LineDrop, ScrapeFailure } from "../../domain/scrape.ts";
+import { createAuthorization, type Credentials } from "./http/credentials.ts";
+import { createConnections, type Connections, type TlsOptions } from "./http/connections.ts";
+import { createReceiveBuffers } from "./http/receive-buffers.ts";
+import { startScrapeLoop, type LoopClock, type ScrapeLoop } from "./loop.ts";
+import { createPageReader } from "./page/reader.ts";
+import { createTemplates } from "./page/templates.ts";
+import { createScraper, type ScrapeOutcome } from "./scraper.ts";
+import { hash32 } from "./targets/hash.ts";
+import type { Discovery, Target } from "./targets/target.ts";
+
+/** A group of targets that are found and asked in one way. */
+export interface ScrapeJob {
+  readonly name: string;
+  readonly discoveries: readonly Discovery[];
+  readonly intervalMillis: number;
+  readonly timeoutMillis: number;
+  readonly bodyLimitBytes: number;
+  readonly seriesLimit: number;
+  readonly gzip: boolean;
+  readonly credentials: Credentials;
+  readonly tls: TlsOptions | undefined;
+}
+
+/** Where finished messages go; resolves when the message is safe (see runtime/bus/spool.ts). */
+export type SampleSink = (message: {
+  readonly key: string;
+  readonly value: Uint8Array;
+  readonly schemaVersion: number;
+}) => Promise<void>;
+
+/** What happens in a collector, for its metrics and its log. */
+export interface CollectorEvents {
+  onScrape(job: string, target: string, outcome: ScrapeOutcome): void;
+  onSkipped(job: string, target: string, count: number): void;
+  onTargets(job: string, count: number): void;
+  onDiscoveryError(job: string, discovery: string, error: Error): void;
+  onSinkError(target: string, error: unknown): void;
+}
+
+/** The state of one target, as `/api/status` shows it. */
+export interface TargetState {
+  readonly job: string;
+  readonly url: string;
+  readonly node: string;
+  readonly lastScrapeAtMillis: number | undefined;
+  readonly failure: { readonly reason: ScrapeFailure; readonly detail: string } | undefined;
+  readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
+}
+
+/** A running collector. */
+export interface Collector {
+  targets(): readonly TargetState[];
+  readonly templates: { readonly templates: number; readonly bytes: number; readonly refused: number };
+  /** Ends discovery, lets the scrapes under way finish and be sent, and closes the connections. */
+  stop(): Promise<void>;
+}
+
+interface Running {
+  /** The target as text: one whose labels change is started anew. */
+  readonly text: string;
+  readonly loop: ScrapeLoop;
+  state: TargetState;
+}
+
+/** Starts the scrape loops of all jobs, and follows what their discoveries find. */
+export function startCollector(options: {
+  readonly name: string;
+  readonly cluster: string;
+  readonly jobs: readonly ScrapeJob[];
+  /** This collector's part of the targets: those whose hash falls on `index` of `count`. */
+  readonly shard: { readonly index: number; readonly count: number };
+  readonly templateBytes: number;
+  readonly sink: SampleSink;
+  readonly events: CollectorEvents;
+  readonly clock: LoopClock;
+}): Collector {
+  const { name, cluster, jobs, shard, sink, events, clock } = options;
+  const templates = createTemplates(options.templateBytes);
+  const reader = createPageReader(templates);
+  const buffers = createReceiveBuffers();
+  const stops = jobs.map((job) => startJob(job));
+
+  function startJob(job: ScrapeJob): { readonly running: Map<string, Running>; readonly stop: () => Promise<void> } {
+    const connections = createConnections(job);
+    const running = new Map<string, Running>();
+    const found = new Map<Discovery, readonly Target[]>();
+    const ending = new Set<Promise<void>>();
+
+    const reconcile = (): void => {
+      const wanted = new Map<string, Target>();
+      for (const target of [...found.values()].flat()) {
+        if (hash32(target.url) % shard.count === shard.index && !wanted.has(target.url)) wanted.set(target.url, target);
+      }
+      for (const [url, { loop, text }] of running) {
+        if (text === JSON.stringify(wanted.get(url))) continue;
+        running.delete(url);
+        const end = loop.stop().then(() => {
+          ending.delete(end);
+          if (running.has(url)) return;
+          templates.release(url);
+          connections.drop(new URL(url).origin);
+        });
+        ending.add(end);
+      }
+      for (const [url, target] of wanted)
+        if (!running.has(url)) running.set(url, startTarget(job, connections, target));
+      events.onTargets(job.name, running.size);
+    };
+    for (const discovery of job.discoveries) {
+      discovery.start(
+        (targets) => {
+          found.set(discovery, targets);
+          reconcile();
+        },
+        (error) => events.onDiscoveryError(job.name, discovery.name, error),
+      );
+    }
+    return {
+      running,
+      async stop() {
+        await Promise.all(job.discoveries.map((discovery) => discovery.stop()));
+        await Promise.all([...ending, ...[...running.values()].map(({ loop }) => loop.stop())]);
+        await connections.close();
+      },
+    };
+  }
+
+  function startTarget(job: ScrapeJob, connections: Connections, target: Target): Running {
+    const authorization = createAuthorization(job.credentials);
+    const deps = { cluster, collector: name, epoch: clock.now(), reader, connections, buffers, now: () => clock.now() };
+    const scrape = createScraper(deps, target, { ...job, authorization });
+    const scrapeAndSend = async (): Promise<void> => {
+      const lastScrapeAtMillis = clock.now();
+      const outcome = await scrape();
+      const { origin, message, failure, dropped } = outcome;
+      entry.state = { job: job.name, url: target.url, node: origin.node, lastScrapeAtMillis, failure, dropped };
+      events.onScrape(job.name, target.url, outcome);
+      try {
+        const key = JSON.stringify([origin.cluster, origin.node]);
+        await sink({ key, value: message, schemaVersion: SCRAPE_SCHEMA_VERSION });
+      } catch (error) {
+        events.onSinkError(target.url, error);
+      }
+    };
+    const entry: Running = {
+      text: JSON.stringify(target),
+      loop: startScrapeLoop({
+        key: target.url,
+        intervalMillis: job.intervalMillis,
+        scrape: scrapeAndSend,
+        onSkipped: (count) => events.onSkipped(job.name, target.url, count),
+        clock,
+      }),
+      state: {
+        job: job.name,
+        url: target.url,
+        node: "",
+        lastScrapeAtMillis: undefined,
+        failure: undefined,
+        dropped: {},
+      },
+    };
+    return entry;
+  }
+
+  return {
+    targets: () => stops.flatMap(({ running }) => [...running.values()].map(({ state }) => state)),
+    get templates() {
+      return templates.stats;
+    },
+    async stop() {
+      await Promise.all(stops.map((job) => job.stop()));
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { hash32 } from "./targets/hash.ts";
+
+/** A clock that can be put in the place of the real one. `now` may jump; `monotonic` never does. */
+export interface LoopClock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Milliseconds since anything, never falling. */
+  monotonic(): number;
+  after(millis: number, run: () => void): { cancel(): void };
+}
+
+/** The clock of the machine. */
+export const machineClock: LoopClock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(millis, run) {
+    const timer = setTimeout(run, millis);
+    return { cancel: () => clearTimeout(timer) };
+  },
+};
+
+/** A loop of scrapes of one target. */
+export interface ScrapeLoop {
+  /** Lets a scrape under way finish and starts no other. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs `scrape` once an interval, at an offset that the target's key gives: targets spread over the interval, and each
+ * keeps its place over restarts. Scrapes never overlap: what is due while one runs is skipped and told. The schedule
+ * follows the monotonic clock, so that a clock that is set does not bunch or stop it.
+ */
+export function startScrapeLoop(options: {
+  readonly key: string;
+  readonly intervalMillis: number;
+  readonly scrape: () => Promise<void>;
+  readonly onSkipped: (count: number) => void;
+  readonly clock?: LoopClock;
+}): ScrapeLoop {
+  const { key, intervalMillis, scrape, onSkipped, clock = machineClock } = options;
+  let stopped = false;
+  let running: Promise<void> = Promise.resolve();
+  const offset = hash32(key) % intervalMillis;
+  const untilOffset = (offset - (clock.now() % intervalMillis) + intervalMillis) % intervalMillis;
+  let dueAt = clock.monotonic() + untilOffset;
+
+  const runOnce = async (): Promise<void> => {
+    await scrape();
+    if (stopped) return;
+    dueAt += intervalMillis;
+    const late = clock.monotonic() - dueAt;
+    if (late > 0) {
+      const skipped = Math.ceil(late / intervalMillis);
+      dueAt += skipped * intervalMillis;
+      onSkipped(skipped);
+    }
+    schedule();
+  };
+  let timer = { cancel: () => {} };
+  const schedule = (): void => {
+    timer = clock.after(Math.max(0, dueAt - clock.monotonic()), () => {
+      running = runOnce();
+    });
+  };
+  schedule();
+
+  return {
+    async stop() {
+      stopped = true;
+      timer.cancel();
+      await running;
+    },
+  };
+}

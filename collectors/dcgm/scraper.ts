@@ -1,0 +1,98 @@
+import { encodeScrape, encodeStable } from "../../domain/messages/scrape-message.ts";
+import type { Device } from "../../domain/device.ts";
+import {
+  EMPTY_SHAPE,
+  type LineDrop,
+  type ScrapeFailure,
+  type ScrapeOrigin,
+  type ScrapeShape,
+} from "../../domain/scrape.ts";
+import type { Dispatcher } from "undici";
+import { fetchPage, type PageRequest } from "./http/fetch-page.ts";
+import type { Connections } from "./http/connections.ts";
+import type { ReceiveBuffers } from "./http/receive-buffers.ts";
+import type { PageReader } from "./page/reader.ts";
+import { nodeOf, type Target } from "./targets/target.ts";
+
+/** A finished message and what is worth counting of how it came about. */
+export interface ScrapeOutcome {
+  readonly origin: ScrapeOrigin;
+  readonly message: Uint8Array;
+  readonly pageBytes: number;
+  readonly durationSeconds: number;
+  readonly values: number;
+  readonly templated: boolean;
+  readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
+  readonly failure?: { readonly reason: ScrapeFailure; readonly detail: string };
+}
+
+/** Scrapes one target, again and again; each attempt, failed ones too, becomes a message. */
+export type Scraper = () => Promise<ScrapeOutcome>;
+
+/** What scrapers share. */
+export interface ScraperDeps {
+  readonly cluster: string;
+  readonly collector: string;
+  /** When the scraping of this target began; with the sequence it orders messages and shows gaps. */
+  readonly epoch: number;
+  readonly reader: PageReader;
+  readonly connections: Connections;
+  readonly buffers: ReceiveBuffers;
+  readonly now: () => number;
+}
+
+/** A scraper of one target. Its sequence starts at 0 with the epoch. */
+export function createScraper(
+  deps: ScraperDeps,
+  target: Target,
+  job: Omit<PageRequest, "url"> & { readonly intervalMillis: number; readonly seriesLimit: number },
+): Scraper {
+  const request: PageRequest = { ...job, url: new URL(target.url) };
+  const originOf = (devices: readonly Device[]): ScrapeOrigin => ({
+    cluster: target.labels["cluster"] ?? deps.cluster,
+    node: nodeOf(target, devices),
+    target: target.url,
+    collector: deps.collector,
+  });
+  let origin = originOf([]);
+  let sequence = 0;
+  const source = {
+    key: target.url,
+    seriesLimit: job.seriesLimit,
+    // A page without devices, like a scrape that fails, keeps the node that an earlier page gave.
+    origin: ({ devices }: ScrapeShape) => (origin = devices.length === 0 ? origin : originOf(devices)),
+  };
+  const dispatcherOf = (address: string): Dispatcher => deps.connections.of(address);
+
+  return async () => {
+    const scrapedAtMillis = deps.now();
+    const started = performance.now();
+    const answer = await fetchPage(dispatcherOf, deps.buffers, request);
+    const durationMillis = performance.now() - started;
+    const moment = {
+      epoch: deps.epoch,
+      sequence: sequence++,
+      scrapedAtMillis,
+      intervalMillis: job.intervalMillis,
+      durationMicros: Math.round(durationMillis * 1000),
+    };
+    const pageBytes = "page" in answer ? answer.page.length : 0;
+    const measured = { pageBytes, durationSeconds: durationMillis / 1000 };
+    try {
+      const reading = "page" in answer ? deps.reader.read(source, answer.page, answer.complete) : { failure: answer };
+      if ("failure" in reading) {
+        const { failure } = reading;
+        const stable = encodeStable(origin, EMPTY_SHAPE);
+        const message = encodeScrape(stable, { ...moment, failure, dropped: {} }, NO_VALUES);
+        return { origin, message, ...measured, values: 0, templated: false, dropped: {}, failure };
+      }
+      const { stable, values, dropped, templated } = reading;
+      const message = encodeScrape(stable, { ...moment, dropped }, values);
+      return { origin, message, ...measured, values: values.length, templated, dropped };
+    } finally {
+      if ("page" in answer) answer.release();
+    }
+  };
+}
+
+const NO_VALUES = new Float64Array(0);

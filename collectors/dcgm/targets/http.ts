@@ -1,0 +1,45 @@
+import { request } from "undici";
+import type { Authorization } from "../http/credentials.ts";
+import { readTargetGroups, type AddressDefaults } from "./group.ts";
+import { createPolledDiscovery } from "./polled.ts";
+import type { Discovery } from "./target.ts";
+
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** Prometheus' HTTP service discovery: a URL that answers with target groups as JSON, asked every `refreshMillis`. */
+export function createHttpDiscovery(options: {
+  readonly url: string;
+  readonly refreshMillis: number;
+  readonly timeoutMillis: number;
+  readonly authorization: Authorization;
+  readonly defaults: AddressDefaults;
+}): Discovery {
+  const { url, refreshMillis, timeoutMillis, authorization, defaults } = options;
+  return createPolledDiscovery({
+    name: `http ${url}`,
+    refreshMillis,
+    async look(signal) {
+      const header = await authorization();
+      const answer = await request(url, {
+        headers: {
+          accept: "application/json",
+          "x-prometheus-refresh-interval-seconds": String(refreshMillis / 1000),
+          ...(header === undefined ? {} : { authorization: header }),
+        },
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMillis)]),
+      });
+      if (answer.statusCode !== 200) {
+        await answer.body.dump();
+        throw new Error(`${url} answered HTTP ${answer.statusCode}`);
+      }
+      const chunks: Buffer[] = [];
+      let length = 0;
+      for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+        length += chunk.length;
+        if (length > MOST_BYTES) throw new Error(`${url} answered more than ${MOST_BYTES} bytes`);
+        chunks.push(chunk);
+      }
+      return readTargetGroups(Buffer.concat(chunks).toString("utf8"), defaults);
+    },
+  });
+}
