@@ -1,0 +1,79 @@
+import { z } from "zod";
+
+const DURATION_MILLIS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+const SIZE_BYTES: Readonly<Record<string, number>> = {
+  B: 1,
+  kB: 1e3,
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  TB: 1e12,
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+  TiB: 2 ** 40,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+};
+
+/** Milliseconds of a duration as people write it (`30s`, `1m30s`, `7d`), or `undefined` where it is none. */
+export function parseDuration(text: string): number | undefined {
+  return sumOf(text, DURATION_MILLIS, /(\d+(?:\.\d+)?)(ms|[smhdw])/y);
+}
+
+/** Bytes of a size as people write it (`512MiB`, `2GB`, `100Gi`), or `undefined` where it is none. */
+export function parseSize(text: string): number | undefined {
+  return sumOf(text, SIZE_BYTES, /(\d+(?:\.\d+)?)\s?([kKMGT]i?B?|B)/y);
+}
+
+function sumOf(text: string, units: Readonly<Record<string, number>>, part: RegExp): number | undefined {
+  let sum = 0;
+  let at = 0;
+  part.lastIndex = 0;
+  for (let match = part.exec(text); match !== null; match = part.exec(text)) {
+    const unit = units[match[2]!];
+    if (unit === undefined) return undefined;
+    sum += Number(match[1]) * unit;
+    at = part.lastIndex;
+  }
+  return at === text.length && text !== "" ? Math.round(sum) : undefined;
+}
+
+/** A duration between two bounds, in milliseconds once read. */
+export function duration(least: string, most: string): z.ZodType<number, string> {
+  const allowed = `a duration from ${least} to ${most}, such as 30s, 5m or 1h30m`;
+  return quantity(allowed, parseDuration, parseDuration(least)!, parseDuration(most)!, "^([0-9.]+(ms|s|m|h|d|w))+$");
+}
+
+/** A size between two bounds, in bytes once read. */
+export function size(least: string, most: string): z.ZodType<number, string> {
+  const allowed = `a size from ${least} to ${most}, such as 512MiB or 2GB`;
+  return quantity(allowed, parseSize, parseSize(least)!, parseSize(most)!, "^[0-9.]+ ?[kKMGT]?i?B?$");
+}
+
+function quantity(
+  allowed: string,
+  parse: (text: string) => number | undefined,
+  least: number,
+  most: number,
+  pattern: string,
+): z.ZodType<number, string> {
+  return z
+    .string({ error: allowed })
+    .meta({ description: allowed, pattern })
+    .transform((text, context) => {
+      const value = parse(text);
+      if (value !== undefined && value >= least && value <= most) return value;
+      context.addIssue({ code: "custom", message: allowed });
+      return z.NEVER;
+    });
+}

@@ -1,0 +1,223 @@
+import { z } from "zod";
+import { duration, size } from "./quantity.ts";
+import {
+  fileText,
+  flag,
+  list,
+  listenAddress,
+  oneOf,
+  secret,
+  text,
+  webAddress,
+  whole,
+  type ConfigSources,
+} from "./words.ts";
+
+const tls = (sources: ConfigSources) =>
+  z.strictObject({
+    ca: fileText(sources).optional().describe("File with the certificates to trust, in PEM."),
+    cert: fileText(sources).optional().describe("File with our own certificate, in PEM."),
+    key: fileText(sources).optional().describe("File with our own key, in PEM."),
+    serverName: text("a host name").optional().describe("The name to expect in the other's certificate."),
+    insecureSkipVerify: flag.default(false).describe("Trust any certificate. For trials only."),
+  });
+
+const credentials = (sources: ConfigSources) =>
+  z
+    .strictObject({
+      basic: z
+        .strictObject({ username: text("a user name"), password: secret(sources) })
+        .optional()
+        .describe("HTTP basic authentication."),
+      bearerToken: secret(sources).optional().describe("A token that does not change."),
+      bearerTokenFile: text("a path").optional().describe("A file with a token that rotates: looked at each time."),
+    })
+    .refine((given) => Object.values(given).filter((way) => way !== undefined).length <= 1, {
+      error: "one of basic, bearerToken and bearerTokenFile",
+    });
+
+const labels = z.record(z.string(), z.string({ error: "a text" }), { error: "labels: name: value" });
+
+const job = (sources: ConfigSources) =>
+  z
+    .strictObject({
+      name: text("a name").describe("The job's name, in metrics and logs."),
+      interval: duration("1s", "1h").optional().describe("Instead of the collector's own interval."),
+      timeout: duration("100ms", "10m").optional().describe("Instead of the collector's own timeout."),
+      scheme: oneOf("http", "https").default("http").describe("For addresses without one."),
+      port: whole(1, 65_535).default(9400).describe("For addresses without one."),
+      path: text("a path such as /metrics").default("/metrics").describe("For addresses without one."),
+      gzip: flag.default(false).describe("Ask for gzip. Costs more CPU than it saves on a local network."),
+      labels: labels.default({}).describe("Labels of all targets of the job; `cluster` and `node` are used."),
+      targets: list(
+        z.union(
+          [
+            text("an address: host, host:port or a URL"),
+            z.strictObject({ address: text("an address: host, host:port or a URL"), labels: labels.default({}) }),
+          ],
+          { error: "an address, or { address, labels }" },
+        ),
+      )
+        .default([])
+        .describe("Targets that are always there."),
+      files: z
+        .strictObject({
+          paths: list(text("a path, * allowed in its last part")),
+          refresh: duration("1s", "1h").prefault("30s"),
+        })
+        .optional()
+        .describe("Prometheus file_sd files, JSON or YAML."),
+      http: list(z.strictObject({ url: webAddress, refresh: duration("1s", "1h").prefault("1m") }))
+        .default([])
+        .describe("Prometheus HTTP service discovery."),
+      dns: list(
+        z.strictObject({
+          names: list(text("a domain name")),
+          type: oneOf("A", "AAAA", "SRV").default("SRV"),
+          refresh: duration("1s", "1h").prefault("30s"),
+        }),
+      )
+        .default([])
+        .describe("A target for each address that a name server gives."),
+      credentials: credentials(sources).default({}).describe("How the targets want to be asked."),
+      tls: tls(sources).optional().describe("For https targets."),
+    })
+    .describe("A group of targets that are found and asked in one way.");
+
+const collector = (sources: ConfigSources) =>
+  z.strictObject({
+    name: text("a name")
+      .default(sources.env["HOSTNAME"] ?? "collector")
+      .describe("This collector's name in messages."),
+    interval: duration("1s", "1h").prefault("30s").describe("How often each target is scraped."),
+    timeout: duration("100ms", "10m").prefault("10s").describe("How long one scrape may take, all in all."),
+    bodyLimit: size("1kB", "1GB").prefault("32MB").describe("The largest page that is read."),
+    seriesLimit: whole(1, 10_000_000).default(100_000).describe("The most series of one page."),
+    templates: size("0B", "64GB").prefault("256MB").describe("Memory for what pages have in common with the last."),
+    jobs: list(job(sources)).default([]).describe("What to scrape. With no job at all, `up` starts the demo fleet."),
+  });
+
+const bus = (sources: ConfigSources) =>
+  z.strictObject({
+    kind: oneOf("embedded", "kafka").default("embedded").describe("A log in the data folder, or a Kafka cluster."),
+    samplePartitions: whole(1, 10_000).default(8).describe("Partitions of gpu.samples. Fixed for ever."),
+    retention: duration("1h", "52w").prefault("2d").describe("How long samples stay on the bus."),
+    retentionSize: size("1MB", "100TB").prefault("2GB").describe("And how many bytes of them, per partition."),
+    spool: size("1MB", "10TB").prefault("2GB").describe("What the collector keeps on disk while Kafka is away."),
+    kafka: z
+      .strictObject({
+        brokers: list(text("host:port")).describe("Some brokers of the cluster."),
+        clientId: text("a name").default("gpu-ledger"),
+        replicationFactor: whole(1, 15).default(3).describe("Of topics that we create."),
+        minInsyncReplicas: whole(1, 15).default(2).describe("Of topics that we create."),
+        compression: oneOf("none", "gzip", "lz4").default("lz4"),
+        tls: tls(sources).optional(),
+        sasl: z
+          .strictObject({
+            mechanism: oneOf("plain", "scram-sha-256", "scram-sha-512"),
+            username: text("a user name"),
+            password: secret(sources),
+          })
+          .optional(),
+      })
+      .optional()
+      .describe("Needed with kind: kafka."),
+  });
+
+const store = (sources: ConfigSources) =>
+  z.strictObject({
+    kind: oneOf("embedded", "clickhouse").default("embedded").describe("chDB in the data folder, or a ClickHouse."),
+    port: whole(0, 65_535).default(0).describe("The embedded store's port on 127.0.0.1; 0 lets the system choose."),
+    database: text("a database's name").default("gpu_ledger"),
+    rawDays: whole(2, 3650).default(40).describe("Days that raw rows are kept."),
+    fiveMinuteDays: whole(2, 3650).default(90).describe("Days that 5-minute rows are kept."),
+    clickhouse: z
+      .strictObject({
+        url: webAddress,
+        username: text("a user name").default("default"),
+        password: secret(sources).optional(),
+        cluster: text("a cluster's name").optional().describe("Creates replicated tables on this cluster."),
+      })
+      .optional()
+      .describe("Needed with kind: clickhouse."),
+  });
+
+const processor = z.strictObject({
+  flushEvery: duration("100ms", "5m").prefault("5s").describe("How long rows wait for more before an insert."),
+  flushRows: whole(1, 1_000_000).default(20_000).describe("How many rows make an insert at once."),
+});
+
+/** The whole configuration. Every key has a default but those of an outside Kafka or ClickHouse. */
+export function createConfigSchema(sources: ConfigSources) {
+  return z
+    .strictObject({
+      cluster: text("a cluster's name").default("default").describe("The cluster of targets that name none."),
+      data: text("a folder").default(".gpu-ledger").describe("Where embedded parts and the spool keep their files."),
+      log: z
+        .strictObject({
+          level: oneOf("trace", "debug", "info", "warn", "error").default("info"),
+        })
+        .prefault({}),
+      collector: collector(sources).prefault({}),
+      bus: bus(sources).prefault({}),
+      store: store(sources).prefault({}),
+      processor: processor.prefault({}),
+      server: z
+        .strictObject({
+          listen: listenAddress.default("127.0.0.1:8080").describe("Status, health and metrics."),
+        })
+        .prefault({}),
+      tracing: z
+        .strictObject({
+          otlp: webAddress.optional().describe("An OTLP/HTTP endpoint; without one nothing is traced."),
+          ratio: z
+            .number({ error: "a number from 0 to 1" })
+            .min(0, { error: "a number from 0 to 1" })
+            .max(1, { error: "a number from 0 to 1" })
+            .default(0.01)
+            .describe("The part of the scrapes that is traced."),
+        })
+        .prefault({}),
+      demo: z
+        .strictObject({
+          gpus: whole(8, 100_000).default(96).describe("GPUs of the demo fleet."),
+          seed: whole(0, 2 ** 31)
+            .default(1)
+            .describe("The same seed gives the same fleet."),
+          history: duration("0s", "40d").prefault("7d").describe("How much past the demo sends at its start."),
+        })
+        .prefault({}),
+    })
+    .superRefine((config, context) => {
+      if (config.bus.kind === "kafka" && config.bus.kafka === undefined) {
+        context.addIssue({ code: "custom", path: ["bus", "kafka"], message: "brokers, as bus.kind is kafka" });
+      }
+      if (config.store.kind === "clickhouse" && config.store.clickhouse === undefined) {
+        context.addIssue({
+          code: "custom",
+          path: ["store", "clickhouse"],
+          message: "url, as store.kind is clickhouse",
+        });
+      }
+      config.collector.jobs.forEach((each, index) => {
+        const interval = each.interval ?? config.collector.interval;
+        const path = ["collector", "jobs", index, "timeout"];
+        const message = "a timeout no longer than the interval";
+        if ((each.timeout ?? config.collector.timeout) > interval) context.addIssue({ code: "custom", path, message });
+        const other = config.collector.jobs.findIndex(({ name }) => name === each.name);
+        if (other < index) {
+          const named = ["collector", "jobs", index, "name"];
+          context.addIssue({ code: "custom", path: named, message: `a name that no other job has` });
+        }
+      });
+    });
+}
+
+/** The configuration as the program uses it: durations in milliseconds, sizes in bytes, files and secrets read. */
+export type Config = z.output<ReturnType<typeof createConfigSchema>>;
+
+/** A JSON Schema (draft 2020-12) of the configuration's file, for editors. */
+export function configJsonSchema(): object {
+  const schema = createConfigSchema({ env: {}, readFile: () => "" });
+  return { title: "gpu-ledger's configuration", ...z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) };
+}

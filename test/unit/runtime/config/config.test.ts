@@ -1,0 +1,186 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { ConfigError, loadConfig, parseConfig, type ConfigProblem } from "../../../../runtime/config/load.ts";
+import { parseDuration, parseSize } from "../../../../runtime/config/quantity.ts";
+import { configJsonSchema } from "../../../../runtime/config/schema.ts";
+
+const EXAMPLE = readFileSync("config/gpu-ledger.example.yaml", "utf8");
+const EXAMPLE_ENV = { KAFKA_PASSWORD: "k", CLICKHOUSE_PASSWORD: "c" };
+
+const read = (text: string, env: NodeJS.ProcessEnv = {}) =>
+  parseConfig(text, { source: "test", folder: "config", env });
+
+function problemsOf(text: string, env: NodeJS.ProcessEnv = {}): readonly ConfigProblem[] {
+  try {
+    read(text, env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe("durations and sizes", () => {
+  it.each([
+    ["30s", 30_000],
+    ["1m30s", 90_000],
+    ["1h", 3_600_000],
+    ["7d", 604_800_000],
+    ["1.5s", 1500],
+    ["250ms", 250],
+  ])("reads %s", (text, millis) => expect(parseDuration(text)).toBe(millis));
+
+  it.each(["", "30", "s", "30 s", "30s!", "-5s", "5y"])("refuses %j as a duration", (text) => {
+    expect(parseDuration(text)).toBeUndefined();
+  });
+
+  it.each([
+    ["512MiB", 536_870_912],
+    ["2GB", 2_000_000_000],
+    ["100Gi", 107_374_182_400],
+    ["64kB", 64_000],
+    ["10 MB", 10_000_000],
+    ["0B", 0],
+  ])("reads %s", (text, bytes) => expect(parseSize(text)).toBe(bytes));
+
+  it.each(["", "12", "12 parsecs", "MB", "1GBB"])("refuses %j as a size", (text) => {
+    expect(parseSize(text)).toBeUndefined();
+  });
+});
+
+describe("the configuration", () => {
+  it("is whole without a file", () => {
+    const { config } = loadConfig(undefined, {});
+    expect(config.collector.interval).toBe(30_000);
+    expect(config.bus.kind).toBe("embedded");
+    expect(config.collector.jobs).toEqual([]);
+  });
+
+  it("loads the annotated example, which gives every key there is", () => {
+    const config = read(EXAMPLE, EXAMPLE_ENV);
+    expect(config.collector.jobs[0]!.targets[1]).toEqual({ address: "10.0.0.2:9400", labels: { node: "gpu-b" } });
+    expect(config.bus.kafka!.sasl!.password).toBe("k");
+    for (const key of keysOf(configJsonSchema())) {
+      expect(EXAMPLE, `the example does not show ${key}`).toMatch(new RegExp(`\\b${key}:`));
+    }
+  });
+
+  it("has the defaults that the annotated example shows", () => {
+    const shown = read(EXAMPLE, EXAMPLE_ENV);
+    const defaults = read("");
+    expect({ ...shown.collector, jobs: [] }).toEqual(defaults.collector);
+    expect({ ...shown.bus, kafka: undefined }).toEqual({ ...defaults.bus, kafka: undefined });
+    expect({ ...shown.store, clickhouse: undefined }).toEqual({ ...defaults.store, clickhouse: undefined });
+    expect({ ...shown.tracing, otlp: undefined }).toEqual({ ...defaults.tracing, otlp: undefined });
+    for (const key of ["cluster", "data", "log", "processor", "server", "demo"] as const) {
+      expect(shown[key]).toEqual(defaults[key]);
+    }
+  });
+
+  it("is described by the committed JSON Schema, which `npm run generate` writes", () => {
+    const committed: unknown = JSON.parse(readFileSync("config/gpu-ledger.schema.json", "utf8"));
+    expect(committed).toEqual(JSON.parse(JSON.stringify(configJsonSchema())));
+  });
+
+  it("tells everything that is wrong at once, each with key, line, value and what is allowed", () => {
+    const problems = problemsOf(
+      [
+        "collector:",
+        "  interval: 5 minutes",
+        "  seriesLimit: many",
+        "  jobs:",
+        "    - name: a",
+        "      scheme: ftp",
+        "      http: [{ url: 'not a url' }]",
+        "bus: { kind: rabbit }",
+        "sever: {}",
+        "server: { listen: 8080 }",
+      ].join("\n"),
+    );
+    expect(problems).toEqual(
+      expect.arrayContaining([
+        {
+          key: "collector.interval",
+          line: 2,
+          value: "5 minutes",
+          allowed: "a duration from 1s to 1h, such as 30s, 5m or 1h30m",
+        },
+        { key: "collector.seriesLimit", line: 3, value: "many", allowed: "a whole number from 1 to 10000000" },
+        { key: "collector.jobs[0].scheme", line: 6, value: "ftp", allowed: "one of: http, https" },
+        {
+          key: "collector.jobs[0].http[0].url",
+          line: 7,
+          value: "not a url",
+          allowed: "an http:// or https:// address",
+        },
+        { key: "bus.kind", line: 8, value: "rabbit", allowed: "one of: embedded, kafka" },
+        { key: "sever", line: 9, value: {}, allowed: "no such key; see the annotated example" },
+        { key: "server.listen", line: 10, value: 8080, allowed: "host:port, such as 127.0.0.1:8080" },
+      ]),
+    );
+    expect(problems).toHaveLength(7);
+  });
+
+  it("names a key that is required and missing", () => {
+    expect(problemsOf("collector: { jobs: [{}] }")).toEqual([
+      { key: "collector.jobs[0].name", line: 1, allowed: "required: a name" },
+    ]);
+    expect(problemsOf("bus: { kind: kafka }")).toEqual([
+      { key: "bus.kafka", line: 1, allowed: "brokers, as bus.kind is kafka" },
+    ]);
+  });
+
+  it("refuses a timeout longer than the interval, and two jobs of one name", () => {
+    expect(
+      problemsOf("collector: { jobs: [{ name: a, interval: 5s }, { name: a, interval: 20s, timeout: 30s }] }").map(
+        ({ key }) => key,
+      ),
+    ).toEqual(["collector.jobs[0].timeout", "collector.jobs[1].timeout", "collector.jobs[1].name"]);
+  });
+
+  it("says where YAML itself is broken", () => {
+    const [problem] = problemsOf("collector:\n  interval: [30s\n");
+    expect(problem).toMatchObject({ key: "(YAML)" });
+    expect(problem!.line).toBeGreaterThanOrEqual(2);
+  });
+
+  it("fills variables, and names those that are not set", () => {
+    expect(read("cluster: '${REGION}-${STAGE:-dev}'", { REGION: "eu" }).cluster).toBe("eu-dev");
+    expect(problemsOf("collector:\n  jobs: [{ name: '${NOBODY}' }]")).toEqual([
+      {
+        key: "collector.jobs[0].name",
+        line: 2,
+        value: "${NOBODY}",
+        allowed: "a variable that is set; NOBODY is not (or write ${NOBODY:-default})",
+      },
+    ]);
+  });
+
+  it("reads secrets from files and variables, and says which cannot be read", () => {
+    const withPassword = (password: string) =>
+      `collector: { jobs: [{ name: a, credentials: { basic: { username: u, password: ${password} } } }] }`;
+    const passwordOf = (given: string, env: NodeJS.ProcessEnv = {}) =>
+      read(withPassword(given), env).collector.jobs[0]!.credentials.basic!.password;
+    expect(passwordOf("plain")).toBe("plain");
+    expect(passwordOf("{ env: SECRET }", { SECRET: "s" })).toBe("s");
+    expect(passwordOf("{ file: ../.npmrc }")).toBe("omit-lockfile-registry-resolved=true");
+    const [problem] = problemsOf(withPassword("{ file: nowhere }"));
+    expect(problem).toMatchObject({ key: "collector.jobs[0].credentials.basic.password" });
+    expect(problem!.allowed).toContain("no such file");
+  });
+
+  it("refuses two ways of authentication at once", () => {
+    expect(
+      problemsOf("collector: { jobs: [{ name: a, credentials: { bearerToken: x, bearerTokenFile: y } }] }"),
+    ).toMatchObject([{ allowed: "one of basic, bearerToken and bearerTokenFile" }]);
+  });
+});
+
+/** Every property name of a JSON Schema, at any depth. */
+function keysOf(schema: unknown): string[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  return Object.entries(schema).flatMap(([key, value]) => [
+    ...(key === "properties" ? Object.keys(value as object).filter((name) => name !== "env" && name !== "file") : []),
+    ...keysOf(value),
+  ]);
+}
