@@ -1,0 +1,20 @@
+import type { Readable, Writable } from "node:stream";
+
+/** What a command needs of its surroundings, so that tests can give it others. */
+export interface CommandContext {
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stderr: Writable;
+  readonly stdin: Readable;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** A failure that a person is told in a sentence, with the exit code that goes with it: 1 it did not work, 2 wrong use. */
+export class CommandError extends Error {
+  readonly exitCode: 1 | 2;
+
+  constructor(message: string, exitCode: 1 | 2 = 1) {
+    super(message);
+    this.name = "CommandError";
+    this.exitCode = exitCode;
+  }
+}

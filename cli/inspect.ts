@@ -1,0 +1,146 @@
+import { readFile } from "node:fs/promises";
+import type { Command } from "commander";
+import { createConnections } from "../collectors/dcgm/http/connections.ts";
+import { createAuthorization } from "../collectors/dcgm/http/credentials.ts";
+import { fetchPage } from "../collectors/dcgm/http/fetch-page.ts";
+import { createReceiveBuffers } from "../collectors/dcgm/http/receive-buffers.ts";
+import { inspectPage, type Inspection } from "../collectors/dcgm/inspect.ts";
+import { nodeOf, toUrl } from "../collectors/dcgm/targets/target.ts";
+import { gpuKey } from "../domain/device.ts";
+import { CommandError, type CommandContext } from "./context.ts";
+import { renderTable } from "./table.ts";
+
+interface InspectOptions {
+  readonly format: string;
+  readonly bearerTokenFile?: string;
+  readonly insecureSkipVerify?: boolean;
+  readonly timeout: string;
+}
+
+/** `gpu-ledger inspect URL|FILE`: what a collector reads from an exporter's page, and what it leaves out and why. */
+export function addInspect(program: Command, context: CommandContext): void {
+  program
+    .command("inspect")
+    .description("show what is read from an exporter's page, and what is left out and why")
+    .argument("<url-or-file>", "an exporter's address, a saved page, or - for standard input")
+    .option("--format <format>", "table or json", "table")
+    .option("--bearer-token-file <path>", "a file with a bearer token")
+    .option("--insecure-skip-verify", "trust any certificate")
+    .option("--timeout <seconds>", "how long to wait for a page", "10")
+    .action(async (source: string, options: InspectOptions) => {
+      if (options.format !== "table" && options.format !== "json") {
+        throw new CommandError(`--format ${options.format}: it is table or json`, 2);
+      }
+      const { page, complete, url } = await readSource(source, options, context);
+      const inspection = inspectPage(page, complete);
+      if ("reason" in inspection) throw new CommandError(`${source}: ${inspection.reason}: ${inspection.detail}`);
+      const node =
+        url === undefined
+          ? undefined
+          : nodeOf(
+              { url, labels: {} },
+              inspection.devices.map((d) => d.device),
+            );
+      const text =
+        options.format === "json"
+          ? JSON.stringify({ source, ...(node === undefined ? {} : { node }), ...inspection }, null, 2)
+          : render(inspection, node);
+      context.stdout.write(`${text}\n`);
+    });
+}
+
+interface Source {
+  readonly page: Buffer;
+  readonly complete: boolean;
+  readonly url?: string;
+}
+
+async function readSource(source: string, options: InspectOptions, context: CommandContext): Promise<Source> {
+  if (source === "-") {
+    const chunks: Buffer[] = [];
+    for await (const chunk of context.stdin) chunks.push(Buffer.from(chunk as Uint8Array));
+    return { page: Buffer.concat(chunks), complete: true };
+  }
+  if (!/^https?:\/\//.test(source)) {
+    try {
+      return { page: await readFile(source), complete: true };
+    } catch (error) {
+      throw new CommandError(
+        `${source} is neither a file that can be read (${error instanceof Error ? error.message : String(error)}) nor an http:// or https:// address`,
+        2,
+      );
+    }
+  }
+  const seconds = Number(options.timeout);
+  if (!(seconds > 0)) throw new CommandError(`--timeout ${options.timeout}: it is a number of seconds`, 2);
+  const timeoutMillis = seconds * 1000;
+  const tls = { insecureSkipVerify: options.insecureSkipVerify === true };
+  const connections = createConnections({ tls, timeoutMillis, intervalMillis: timeoutMillis });
+  const url = toUrl(source, { scheme: "http", port: 9400, path: "/metrics" });
+  const credentials = options.bearerTokenFile === undefined ? {} : { bearerTokenFile: options.bearerTokenFile };
+  try {
+    const answer = await fetchPage((origin) => connections.of(origin), createReceiveBuffers(), {
+      url: new URL(url),
+      authorization: createAuthorization(credentials),
+      timeoutMillis,
+      bodyLimitBytes: 256_000_000,
+      gzip: false,
+    });
+    if ("reason" in answer) throw new CommandError(`${url}: ${answer.reason}: ${answer.detail}`);
+    return { page: Buffer.from(answer.page), complete: answer.complete, url };
+  } finally {
+    await connections.close();
+  }
+}
+
+const MOST_DROPS = 50;
+
+function render({ exporter, samples, devices, drops }: Inspection, node: string | undefined): string {
+  const sections = [
+    `${exporter === "" ? "no known exporter" : exporter}${node === undefined ? "" : ` on ${node}`}: ${count(samples, "sample")}, ${count(devices.length, "device")}, ${count(drops.length, "line")} left out`,
+  ];
+  if (devices.length > 0) {
+    const rows = devices.map(({ device, values }) => [
+      device.gpu ?? "",
+      gpuKey(device),
+      device.instance === undefined ? (device.partition ?? "") : `${device.instance} (${device.profile ?? "?"})`,
+      device.model ?? "",
+      device.pod === undefined ? (device.hpcJob ?? "") : `${device.namespace ?? "?"}/${device.pod}`,
+      device.repeatsDevice === true ? "its own" : device.repeatsGpu === true ? "instance's" : "all",
+      String(Object.keys(values).length),
+    ]);
+    sections.push(renderTable(["gpu", "uuid", "instance", "model", "holder", "sum", "values"], rows));
+    const columns = [...new Set(devices.flatMap(({ values }) => Object.keys(values)))];
+    const named = devices.map(({ device }, i) => {
+      const parts = [device.gpu, device.instance ?? device.partition, device.pod].filter((part) => part !== undefined);
+      return parts.length === 0 ? `#${i}` : `gpu ${parts.join("/")}`;
+    });
+    const shown = devices.slice(0, 8);
+    sections.push(
+      renderTable(
+        ["value", ...named.slice(0, 8)],
+        columns.map((column) => [column, ...shown.map(({ values }) => format(values[column]))]),
+      ) +
+        (devices.length > shown.length
+          ? `\n… and ${devices.length - shown.length} devices more; see --format json`
+          : ""),
+    );
+    const unknown = [...new Set(devices.flatMap(({ unknown: names }) => Object.keys(names)))];
+    if (unknown.length > 0) sections.push(`kept under the exporter's own name:\n  ${unknown.join("\n  ")}`);
+  }
+  if (drops.length > 0) {
+    const rows = drops.slice(0, MOST_DROPS).map(({ line, reason, series, why }) => [String(line), reason, series, why]);
+    const more = drops.length > MOST_DROPS ? `\n… and ${drops.length - MOST_DROPS} more; see --format json` : "";
+    sections.push(`left out:\n${renderTable(["line", "reason", "series", "why"], rows)}${more}`);
+  }
+  return sections.join("\n\n");
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+function format(value: number | undefined): string {
+  if (value === undefined) return "-";
+  return Number.isInteger(value) ? String(value) : value.toPrecision(6).replace(/\.?0+$/, "");
+}

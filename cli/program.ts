@@ -1,0 +1,53 @@
+import { readFileSync } from "node:fs";
+import { Command, CommanderError } from "commander";
+import { ConfigError } from "../runtime/config/load.ts";
+import { CommandError, type CommandContext } from "./context.ts";
+import { addGenerate } from "./generate.ts";
+import { addInspect } from "./inspect.ts";
+
+/** The `gpu-ledger` command: one file per verb, registered here. */
+export interface Program {
+  /** Runs the arguments and resolves with the exit code: 0, 1 where it did not work, 2 where it was used wrongly. */
+  run(args: readonly string[]): Promise<number>;
+}
+
+/** The program in a given context. */
+export function createProgram(context: CommandContext): Program {
+  const command = new Command("gpu-ledger")
+    .description("Every GPU-second of a fleet, metered, owned, priced and explained.")
+    .version(readVersion())
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+    });
+  addInspect(command, context);
+  addGenerate(command, context);
+  return {
+    async run(args) {
+      try {
+        await command.parseAsync([...args], { from: "user" });
+        return 0;
+      } catch (error) {
+        if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+        if (error instanceof ConfigError) {
+          context.stderr.write(`${error.message}\n`);
+          return 2;
+        }
+        if (error instanceof CommandError) {
+          context.stderr.write(`gpu-ledger: ${error.message}\n`);
+          return error.exitCode;
+        }
+        throw error;
+      }
+    },
+  };
+}
+
+/** The version of the package that this file stands in; the build puts its package.json beside the code. */
+function readVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+    version: string;
+  };
+  return version;
+}

@@ -1,0 +1,24 @@
+/** A text table: columns as wide as their widest cell, two blanks between, numbers to the right. */
+export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [header, ...rows];
+  const widths = header.map((_, column) => Math.max(...all.map((row) => width(row[column] ?? ""))));
+  const numeric = header.map(
+    (_, column) => rows.length > 0 && rows.every((row) => /^[\d.,%-]*$/.test(row[column] ?? "")),
+  );
+  return all
+    .map((row) =>
+      header
+        .map((_, column) => {
+          const cell = row[column] ?? "";
+          const pad = " ".repeat(widths[column]! - width(cell));
+          return numeric[column] === true ? pad + cell : cell + pad;
+        })
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+function width(cell: string): number {
+  return Array.from(cell).length;
+}

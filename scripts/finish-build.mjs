@@ -1,0 +1,9 @@
+// Completes `dist/` after the compiler: what is read at run time but is not TypeScript, and the command's run bit.
+import { chmodSync, cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+
+if (existsSync("runtime/store/migrations")) {
+  cpSync("runtime/store/migrations", "dist/runtime/store/migrations", { recursive: true });
+}
+if (existsSync("dist/cli/main.js")) chmodSync("dist/cli/main.js", 0o755);
+const { name, version } = JSON.parse(readFileSync("package.json", "utf8"));
+writeFileSync("dist/package.json", `${JSON.stringify({ name, version, type: "module" }, null, 2)}\n`);

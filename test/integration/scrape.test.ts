@@ -1,0 +1,319 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterEach, beforeAll, afterAll, describe, expect, it } from "vitest";
+import { createConnections, type Connections, type TlsOptions } from "../../collectors/dcgm/http/connections.ts";
+import { createAuthorization, type Credentials } from "../../collectors/dcgm/http/credentials.ts";
+import { createReceiveBuffers } from "../../collectors/dcgm/http/receive-buffers.ts";
+import { createPageReader } from "../../collectors/dcgm/page/reader.ts";
+import { createTemplates } from "../../collectors/dcgm/page/templates.ts";
+import { createScraper, type Scraper, type ScrapeOutcome } from "../../collectors/dcgm/scraper.ts";
+import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
+import type { Scrape } from "../../domain/scrape.ts";
+import { dcgmPage } from "../support/dcgm-page.ts";
+import { startExporterDouble, type Behaviour, type ExporterDouble } from "../support/exporter-double.ts";
+
+const PAGE = dcgmPage({ gpus: 2, host: "gpu-a", value: () => "1" });
+const doubles: ExporterDouble[] = [];
+const open: Connections[] = [];
+
+afterEach(async () => {
+  await Promise.all([
+    ...doubles.splice(0).map((double) => double.close()),
+    ...open.splice(0).map((all) => all.close()),
+  ]);
+});
+
+async function double(behaviour: Behaviour, tls?: Parameters<typeof startExporterDouble>[1]): Promise<ExporterDouble> {
+  const started = await startExporterDouble(behaviour, tls);
+  doubles.push(started);
+  return started;
+}
+
+interface Asking {
+  readonly credentials?: Credentials;
+  readonly tls?: TlsOptions;
+  readonly timeoutMillis?: number;
+  readonly bodyLimitBytes?: number;
+  readonly gzip?: boolean;
+}
+
+function scraperOf(url: string, asking: Asking = {}): Scraper {
+  const { credentials = {}, tls, timeoutMillis = 2000, bodyLimitBytes = 1_000_000, gzip = false } = asking;
+  const connections = createConnections({ tls, timeoutMillis, intervalMillis: 30_000 });
+  open.push(connections);
+  return createScraper(
+    {
+      cluster: "test",
+      collector: "c-0",
+      epoch: 1,
+      reader: createPageReader(createTemplates(1e6)),
+      connections,
+      buffers: createReceiveBuffers(),
+      now: () => 1_770_000_000_000,
+    },
+    { url, labels: {} },
+    {
+      authorization: createAuthorization(credentials),
+      timeoutMillis,
+      bodyLimitBytes,
+      gzip,
+      intervalMillis: 30_000,
+      seriesLimit: 1000,
+    },
+  );
+}
+
+/** Scrapes once, and holds the message to what the outcome says. */
+async function scrape(scraper: Scraper): Promise<ScrapeOutcome & { readonly decoded: Scrape }> {
+  const outcome = await scraper();
+  const decoded = createScrapeDecoder().decode(outcome.message);
+  if ("invalid" in decoded) throw new Error(decoded.invalid);
+  expect(decoded.failure).toEqual(outcome.failure);
+  return { ...outcome, decoded };
+}
+
+const good: Behaviour = (_, response, exporter) => exporter.page(response, PAGE);
+
+describe("a scrape", () => {
+  it("sends the page's rows, and numbers its attempts", async () => {
+    const exporter = await double(good);
+    const scraper = scraperOf(exporter.url);
+    const first = await scrape(scraper);
+    expect(first.decoded).toMatchObject({ node: "gpu-a", sequence: 0, intervalMillis: 30_000 });
+    expect(first.decoded.shape.devices).toHaveLength(2);
+    expect((await scrape(scraper)).decoded.sequence).toBe(1);
+    expect(exporter.requests[0]!.headers["accept-encoding"]).toBe("identity");
+  });
+
+  it("sends a failed attempt too, with the node that an earlier page gave", async () => {
+    const exporter = await double(good);
+    const scraper = scraperOf(exporter.url);
+    await scrape(scraper);
+    exporter.behave((_, response) => response.writeHead(500).end("no"));
+    const { decoded } = await scrape(scraper);
+    expect(decoded).toMatchObject({
+      node: "gpu-a",
+      sequence: 1,
+      failure: { reason: "http-status", detail: "HTTP 500" },
+    });
+    expect(decoded.shape.devices).toEqual([]);
+  });
+
+  it("asks again at once where a kept connection turns out to be closed", async () => {
+    const exporter = await double(good);
+    const scraper = scraperOf(exporter.url);
+    await scrape(scraper);
+    let asked = 0;
+    exporter.behave((request, response, self) => {
+      asked += 1;
+      if (asked === 1) request.socket.destroy();
+      else self.page(response, PAGE);
+    });
+    expect((await scrape(scraper)).failure).toBeUndefined();
+    expect(asked).toBe(2);
+  });
+
+  it("follows redirects, and takes its credentials to no other origin", async () => {
+    const other = await double(good);
+    const exporter = await double((_, response) => response.writeHead(307, { location: other.url }).end());
+    const { failure } = await scrape(scraperOf(exporter.url, { credentials: { bearerToken: "secret" } }));
+    expect(failure).toBeUndefined();
+    expect(exporter.requests[0]!.headers.authorization).toBe("Bearer secret");
+    expect(other.requests[0]!.headers.authorization).toBeUndefined();
+  });
+
+  it("ends a circle of redirects", async () => {
+    const exporter = await double((_, response) => response.writeHead(302, { location: "/metrics" }).end());
+    expect((await scrape(scraperOf(exporter.url))).failure).toMatchObject({ reason: "http-status" });
+  });
+
+  it("reads gzip where it asks for it, and where an exporter sends it unasked", async () => {
+    const exporter = await double((_, response) => {
+      response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(PAGE));
+    });
+    expect((await scrape(scraperOf(exporter.url, { gzip: true }))).decoded.shape.devices).toHaveLength(2);
+    expect(exporter.requests[0]!.headers["accept-encoding"]).toBe("gzip");
+    expect((await scrape(scraperOf(exporter.url))).decoded.shape.devices).toHaveLength(2);
+  });
+});
+
+describe("a target that misbehaves", () => {
+  const cases: [string, Behaviour, string, Asking?][] = [
+    ["hangs before its answer", () => {}, "timeout", { timeoutMillis: 200 }],
+    [
+      "hangs in the middle of a page",
+      (_, response) => void response.write(PAGE.slice(0, 500)),
+      "timeout",
+      { timeoutMillis: 200 },
+    ],
+    ["answers 500", (_, response) => void response.writeHead(500).end("oops"), "http-status"],
+    ["answers 404", (_, response) => void response.writeHead(404).end("none"), "http-status"],
+    ["denies", (_, response) => void response.writeHead(401).end(), "denied"],
+    ["sends HTML", (_, response) => void response.end("<!DOCTYPE html>\n<html></html>\n"), "not-exposition"],
+    ["sends another exporter's page", (_, response) => void response.end("node_load1 0.2\n"), "foreign-page"],
+    [
+      "says gzip and sends text",
+      (_, response) => void response.writeHead(200, { "content-encoding": "gzip" }).end(PAGE),
+      "encoding",
+    ],
+    [
+      "sends brotli unasked",
+      (_, response) => void response.writeHead(200, { "content-encoding": "br" }).end("x"),
+      "encoding",
+    ],
+    [
+      "packs a bomb into gzip",
+      (_, response) =>
+        void response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(Buffer.alloc(5_000_000, 35))),
+      "too-large",
+    ],
+    [
+      "ends before its stated length",
+      (_, response) => {
+        response.writeHead(200, { "content-length": PAGE.length });
+        response.write(PAGE.slice(0, 900), () => response.destroy());
+      },
+      "interrupted",
+    ],
+    [
+      "never ends its page",
+      (_, response) => {
+        const more = (): void => void (response.writable && response.write("x 1\n".repeat(5000), more));
+        more();
+      },
+      "too-large",
+    ],
+    [
+      "has too many series",
+      (_, response) => void response.end('DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="g"} 1\n'.repeat(1001)),
+      "too-many-series",
+    ],
+  ];
+
+  it.each(cases)("that %s is a failed scrape with its reason", async (_, behaviour, reason, asking) => {
+    const exporter = await double(behaviour);
+    const started = performance.now();
+    const { failure } = await scrape(scraperOf(exporter.url, asking));
+    expect(failure).toMatchObject({ reason });
+    expect(performance.now() - started).toBeLessThan(3000);
+  });
+
+  it("that is not there is refused, and a name that is none is unresolved", async () => {
+    const exporter = await double(good);
+    await exporter.close();
+    expect((await scrape(scraperOf(exporter.url))).failure).toMatchObject({ reason: "refused" });
+    expect((await scrape(scraperOf("http://nowhere.invalid:9400/metrics"))).failure).toMatchObject({
+      reason: "unresolved",
+    });
+  });
+
+  it("that closes in the middle of a line without saying how long the page is costs that line alone", async () => {
+    const exporter = await double((request, response) => {
+      response.useChunkedEncodingByDefault = false;
+      response.shouldKeepAlive = false;
+      response.removeHeader("transfer-encoding");
+      request.socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${PAGE.slice(0, -3)}`);
+    });
+    const { failure, dropped, decoded } = await scrape(scraperOf(exporter.url));
+    expect(failure).toBeUndefined();
+    expect(decoded.shape.devices).toHaveLength(2);
+    expect(Object.values(dropped).reduce((sum, count) => sum + count, 0)).toBe(1);
+  });
+});
+
+describe("authentication and TLS", () => {
+  let folder: string;
+  const file = (name: string): string => join(folder, name);
+  const pem = (name: string): string => readFileSync(file(name), "utf8");
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "gpu-ledger-tls-"));
+    const openssl = (...args: string[]): void => void execFileSync("openssl", args, { stdio: "ignore", cwd: folder });
+    openssl(
+      "req",
+      "-x509",
+      "-newkey",
+      "rsa:2048",
+      "-nodes",
+      "-keyout",
+      "ca.key",
+      "-out",
+      "ca.pem",
+      "-days",
+      "2",
+      "-subj",
+      "/CN=test-ca",
+    );
+    for (const name of ["server", "client"]) {
+      writeFileSync(file("ext"), "subjectAltName=IP:127.0.0.1,DNS:exporter");
+      openssl(
+        "req",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-keyout",
+        `${name}.key`,
+        "-out",
+        `${name}.csr`,
+        "-subj",
+        `/CN=${name}`,
+      );
+      openssl(
+        "x509",
+        "-req",
+        "-in",
+        `${name}.csr`,
+        "-CA",
+        "ca.pem",
+        "-CAkey",
+        "ca.key",
+        "-CAcreateserial",
+        "-out",
+        `${name}.pem`,
+        "-days",
+        "2",
+        "-extfile",
+        "ext",
+      );
+    }
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it("sends basic authentication", async () => {
+    const exporter = await double(good);
+    await scrape(scraperOf(exporter.url, { credentials: { basic: { username: "u", password: "pä" } } }));
+    expect(exporter.requests[0]!.headers.authorization).toBe(`Basic ${Buffer.from("u:pä").toString("base64")}`);
+  });
+
+  it("reads a rotated token before the next scrape, and says when it cannot", async () => {
+    const exporter = await double(good);
+    const path = file("token");
+    writeFileSync(path, "one\n");
+    const scraper = scraperOf(exporter.url, { credentials: { bearerTokenFile: path } });
+    await scrape(scraper);
+    writeFileSync(path, "second\n");
+    await scrape(scraper);
+    expect(exporter.requests.map(({ headers }) => headers.authorization)).toEqual(["Bearer one", "Bearer second"]);
+    rmSync(path);
+    expect((await scrape(scraper)).failure).toMatchObject({ reason: "denied" });
+  });
+
+  it("trusts its own CA, and no unknown one unless told to", async () => {
+    const exporter = await double(good, { key: pem("server.key"), cert: pem("server.pem") });
+    expect((await scrape(scraperOf(exporter.url))).failure).toMatchObject({ reason: "tls" });
+    expect((await scrape(scraperOf(exporter.url, { tls: { ca: pem("ca.pem") } }))).failure).toBeUndefined();
+    expect((await scrape(scraperOf(exporter.url, { tls: { insecureSkipVerify: true } }))).failure).toBeUndefined();
+  });
+
+  it("shows its client certificate where one is demanded", async () => {
+    const tls = { key: pem("server.key"), cert: pem("server.pem"), ca: pem("ca.pem"), requestCert: true };
+    const exporter = await double(good, tls);
+    const ca = pem("ca.pem");
+    expect((await scrape(scraperOf(exporter.url, { tls: { ca } }))).failure).toBeDefined();
+    const own = { ca, cert: pem("client.pem"), key: pem("client.key") };
+    expect((await scrape(scraperOf(exporter.url, { tls: own }))).failure).toBeUndefined();
+  });
+});
