@@ -6,17 +6,61 @@
  */
 export type MetricScope = "gpu" | "device" | "process";
 
+/** The unit that the end of a metric's name states; a count has none. */
+export type MetricUnit =
+  | "ratio"
+  | "hertz"
+  | "bytes"
+  | "bytes_per_second"
+  | "celsius"
+  | "watts"
+  | "joules"
+  | "seconds"
+  | "count";
+
+/**
+ * The largest value that can be true of anything in a unit; what exceeds it is an exporter's mistake. Each is also small
+ * enough that the store's scaled integer (`runtime/store/migrations`) is one that a double holds exactly.
+ */
+export const MOST_OF_UNIT: Readonly<Record<MetricUnit, number>> = {
+  ratio: 1,
+  hertz: 1e12,
+  bytes: 1e15,
+  bytes_per_second: 1e15,
+  celsius: 1000,
+  watts: 1e6,
+  joules: 9e12,
+  seconds: 9e9,
+  count: 9e15,
+};
+
 /** A canonical metric: one name, one SI unit or a ratio 0..1, whatever the exporter called and scaled it. */
 export interface Metric {
   readonly name: string;
+  readonly unit: MetricUnit;
   readonly scope: MetricScope;
   readonly kind: "gauge" | "counter";
   /** What the value says, in its unit. */
   readonly help: string;
 }
 
-const gauge = (scope: MetricScope, name: string, help: string): Metric => ({ name, scope, kind: "gauge", help });
-const counter = (scope: MetricScope, name: string, help: string): Metric => ({ name, scope, kind: "counter", help });
+const UNITS = ["ratio", "hertz", "bytes_per_second", "bytes", "celsius", "watts", "joules", "seconds"] as const;
+
+function unitOf(name: string): MetricUnit {
+  return UNITS.find((unit) => name.endsWith(`_${unit}`)) ?? "count";
+}
+
+const metric =
+  (kind: Metric["kind"]) =>
+  (scope: MetricScope, name: string, help: string): Metric => ({
+    name,
+    unit: unitOf(name),
+    scope,
+    kind,
+    help,
+  });
+const gauge = metric("gauge");
+const counter = metric("counter");
 
 /** Every canonical metric, in the order in which messages and tables list them. */
 export const METRICS: readonly Metric[] = [
@@ -77,4 +121,4 @@ export const METRICS: readonly Metric[] = [
 ];
 
 /** The canonical metrics by name. */
-export const METRIC_BY_NAME: ReadonlyMap<string, Metric> = new Map(METRICS.map((metric) => [metric.name, metric]));
+export const METRIC_BY_NAME: ReadonlyMap<string, Metric> = new Map(METRICS.map((each) => [each.name, each]));

@@ -88,7 +88,7 @@ export function createScrapeDecoder(targets = 20_000): ScrapeDecoder {
     const stable = JSON.parse(text.decode(bytes)) as Stable;
     if (!isStable(stable)) throw new SyntaxError("the stable part lacks a field");
     if (known.size >= targets) known.clear();
-    known.set(key, { bytes: bytes.slice(), stable });
+    known.set(key, { bytes: new Uint8Array(bytes), stable });
     return stable;
   }
 
@@ -100,6 +100,12 @@ export function createScrapeDecoder(targets = 20_000): ScrapeDecoder {
       const eventLength = view.getUint32(4, true);
       const count = view.getUint32(8, true);
       const stableStart = HEADER_BYTES + count * 8;
+      const [scrapedAtMillis, epoch, sequence] = [24, 32, 40].map((offset) => view.getFloat64(offset, true));
+      if (![scrapedAtMillis, epoch, sequence].every(Number.isSafeInteger)) {
+        return {
+          invalid: `time ${scrapedAtMillis}, epoch ${epoch} and sequence ${sequence} are not all whole numbers`,
+        };
+      }
       if (stableStart + stableLength + eventLength !== bytes.length) {
         return { invalid: `the parts add up to ${stableStart + stableLength + eventLength} of ${bytes.length} bytes` };
       }
@@ -108,16 +114,17 @@ export function createScrapeDecoder(targets = 20_000): ScrapeDecoder {
         if (stable.columns.length * stable.devices.length !== count) {
           return { invalid: `${count} values for ${stable.devices.length} rows of ${stable.columns.length} columns` };
         }
-        const values = new Float64Array(bytes.slice(HEADER_BYTES, stableStart).buffer);
+        const values = new Float64Array(count);
+        new Uint8Array(values.buffer).set(bytes.subarray(HEADER_BYTES, stableStart));
         const event = eventLength === 0 ? { dropped: {} } : decodeEvent(bytes.subarray(bytes.length - eventLength));
         return {
           cluster: stable.cluster,
           node: stable.node,
           target: stable.target,
           collector: stable.collector,
-          epoch: view.getFloat64(32, true),
-          sequence: view.getFloat64(40, true),
-          scrapedAtMillis: view.getFloat64(24, true),
+          epoch: epoch!,
+          sequence: sequence!,
+          scrapedAtMillis: scrapedAtMillis!,
           intervalMillis: view.getUint32(12, true),
           durationMicros: view.getUint32(16, true),
           ...event,

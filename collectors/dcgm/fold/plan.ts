@@ -1,6 +1,6 @@
 import type { Device } from "../../../domain/device.ts";
 import { gpuKey, instanceKey, sharingKey } from "../../../domain/device.ts";
-import { METRICS, METRIC_BY_NAME } from "../../../domain/metric.ts";
+import { METRICS, METRIC_BY_NAME, MOST_OF_UNIT } from "../../../domain/metric.ts";
 import type { LineDrop, ScrapeShape } from "../../../domain/scrape.ts";
 import { number, type Alias, type Dialect, type Reading } from "../dialects/dialect.ts";
 import { dialectOf } from "../dialects/known.ts";
@@ -134,7 +134,7 @@ function fillCells(row: Row, drop: Drop): void {
     const { sample, alias } = series;
     if (isInfo(sample)) continue;
     const column = alias?.column ?? ownName(series, row);
-    const cell: Cell = { series, reading: alias?.reading ?? UNKNOWN, rank: alias?.rank ?? 0 };
+    const cell: Cell = { series, reading: bounded(alias?.reading ?? UNKNOWN, column), rank: alias?.rank ?? 0 };
     const holder = row.cells.get(column);
     if (holder === undefined) {
       row.cells.set(column, cell);
@@ -146,6 +146,12 @@ function fillCells(row: Row, drop: Drop): void {
       row.cells.set(ownName(other.series, row), { ...other, reading: UNKNOWN });
     }
   }
+}
+
+/** A reading that also keeps to what its unit allows at most. */
+function bounded(reading: Reading, column: string): Reading {
+  const unit = METRIC_BY_NAME.get(column)?.unit;
+  return unit === undefined || reading.most <= MOST_OF_UNIT[unit] ? reading : { ...reading, most: MOST_OF_UNIT[unit] };
 }
 
 /** What is not known is only carried along: any finite number, as it was given. */

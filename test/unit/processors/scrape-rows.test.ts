@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { METRICS } from "../../../domain/metric.ts";
+import { SAMPLE_COLUMNS, SCRAPE_COLUMNS } from "../../../processors/scrape-rows.ts";
+
+const SQL = readFileSync("runtime/store/migrations/0001_samples.sql", "utf8");
+
+/** Columns of a table as its migration declares them, with their types. */
+function columnsOf(table: string): Map<string, string> {
+  const body = SQL.split(`CREATE TABLE IF NOT EXISTS ${table} `)[1]!.split("ENGINE =")[0]!;
+  const lines = body.matchAll(
+    /^ {2}(\w+) ((?:Nullable|LowCardinality|Map|Decimal|DateTime64)\(.*?\)+|\w+)(?: CODEC|,)/gm,
+  );
+  return new Map([...lines].map((match) => [match[1]!, match[2]!]));
+}
+
+describe("the tables of samples", () => {
+  it("have every column that is written, and no other", () => {
+    expect([...columnsOf("gpu_samples").keys()].sort()).toEqual([...SAMPLE_COLUMNS].sort());
+    expect([...columnsOf("scrapes").keys()].sort()).toEqual([...SCRAPE_COLUMNS].sort());
+  });
+
+  it("keep each canonical metric in the exact type of its unit, never as a floating-point number", () => {
+    const types = columnsOf("gpu_samples");
+    const expected = {
+      ratio: "Nullable(Decimal(9, 6))",
+      celsius: "Nullable(Decimal(9, 3))",
+      watts: "Nullable(Decimal(9, 3))",
+      joules: "Nullable(Decimal(18, 3))",
+      seconds: "Nullable(Decimal(18, 6))",
+    } as const;
+    for (const { name, unit } of METRICS) {
+      expect(types.get(name), name).toBe(
+        unit in expected ? expected[unit as keyof typeof expected] : "Nullable(UInt64)",
+      );
+    }
+  });
+});
