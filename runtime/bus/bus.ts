@@ -61,11 +61,17 @@ export interface TopicPartition {
 
 /** What a member of a group is told. The bus waits for each returned promise; that is the back-pressure. */
 export interface GroupHandler {
-  /** Messages of one partition, in order. The next ones of this partition come after the promise resolves. */
+  /**
+   * Messages of one partition, in order. The next ones of this partition come after the promise resolves. Where it
+   * rejects, the failure is logged and the same messages are handed over again after a pause.
+   */
   onMessages(messages: readonly ReceivedMessage[]): Promise<void>;
   /** Partitions that this member owns from now on. */
   onAssigned?(partitions: readonly TopicPartition[]): void;
-  /** Partitions about to be taken away: finish and commit what is held of them, then return. */
+  /**
+   * Partitions about to be taken away: finish and commit what is held of them, then return. Where they are gone already
+   * (this member was stalled for longer than its session), commits fail with `not-owner`.
+   */
   onRevoked?(partitions: readonly TopicPartition[]): Promise<void>;
   /** Messages that retention removed before this group read them. */
   onJump?(jump: OffsetJump): void;
@@ -75,7 +81,7 @@ export interface GroupHandler {
 export interface GroupMember {
   /** Records that everything before `offset` is done. Fails with `not-owner` where the partition has moved on. */
   commit(partition: TopicPartition, offset: number): Promise<void>;
-  /** Stops the delivery of one partition until `resume`. */
+  /** Stops the delivery of one partition until `resume`, or until it is revoked. */
   pause(partition: TopicPartition): void;
   resume(partition: TopicPartition): void;
   /** Messages between the committed position and the end, for each partition owned now. */
@@ -95,7 +101,10 @@ export interface Follower {
 
 /** The port. Every method fails with a {@link BusError}. */
 export interface Bus {
-  /** Creates what is missing; fails with `topic-mismatch` where a topic exists with other partitions or cleanup. */
+  /**
+   * Creates what is missing; fails with `topic-mismatch` where a topic exists with other partitions or cleanup. Retention
+   * and lag of a topic that exists are taken over by the embedded log, and left to the operator on Kafka.
+   */
   declare(topics: readonly TopicDeclaration[]): Promise<void>;
   /** Resolves when all messages are durable. The order within a key is the order of the calls. */
   send(topic: string, messages: readonly OutgoingMessage[]): Promise<void>;
@@ -107,7 +116,10 @@ export interface Bus {
   }): Promise<GroupMember>;
   /** Reads a whole topic for this instance alone; nothing is committed. */
   follow(topic: string, onMessages: (messages: readonly ReceivedMessage[]) => Promise<void>): Promise<Follower>;
-  /** Reads messages again by their place, for dead letters and explanations. Missing offsets are left out. */
+  /**
+   * Reads the messages in `[fromOffset, fromOffset + count)` again, for dead letters and explanations. Offsets that are
+   * missing (compacted, expired, not yet given out) are left out.
+   */
   read(partition: TopicPartition, fromOffset: number, count: number): Promise<readonly ReceivedMessage[]>;
   /** Oldest and next offset of each partition. */
   watermarks(topic: string): Promise<readonly (TopicPartition & { readonly low: number; readonly high: number })[]>;

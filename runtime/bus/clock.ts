@@ -1,0 +1,16 @@
+/** The two clocks a bus needs. They are parameters, so that a test can move them. */
+export interface Clock {
+  /** Wall time, milliseconds since the epoch. It may go back: it never decides an order. */
+  nowMillis(): number;
+  /** Milliseconds since an unknown start. It never goes back, and all processes of one machine share it. */
+  monotonicMillis(): number;
+}
+
+/**
+ * The machine's clocks. `process.hrtime` reads CLOCK_MONOTONIC, which counts from the machine's start for all of its
+ * processes alike (clock_gettime(2)); that is why sessions of several processes can be compared by it.
+ */
+export const systemClock: Clock = {
+  nowMillis: () => Date.now(),
+  monotonicMillis: () => Number(process.hrtime.bigint() / 1_000_000n),
+};

@@ -1,0 +1,131 @@
+import type { Logger } from "pino";
+import { BusError } from "../bus.ts";
+import type { Bus, OutgoingMessage } from "../bus.ts";
+import type { Clock } from "../clock.ts";
+import { startFollower } from "./follower.ts";
+import { startMaintenance } from "./maintenance.ts";
+import { startMember } from "./member.ts";
+import { appendMessages, headOf, readMessages } from "./partition-log.ts";
+import { openStorage } from "./storage.ts";
+import { declareTopics, findTopic } from "./topic-catalog.ts";
+import { startWatcher } from "./watcher.ts";
+
+/** Where the log lies and how it behaves. Processes that share a folder should agree on everything here. */
+export interface EmbeddedBusOptions {
+  /** A folder on a local disk. */
+  readonly folder: string;
+  /** Bytes that all messages together may take; beyond them `send` fails with `disk-full`. Default 8 GiB. */
+  readonly maxBytes?: number;
+  /** A larger message (key and value) is refused with `too-large`. Default 8 MiB. */
+  readonly maxMessageBytes?: number;
+  /** After so long without a sign of life a member's partitions go to others. Default 3,000. */
+  readonly sessionTimeoutMillis?: number;
+  /** How often idle readers look for what other processes have sent. Default 20. */
+  readonly pollMillis?: number;
+  /** How often retention and compaction run. Default 15,000. */
+  readonly maintenanceMillis?: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+interface Closable {
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the embedded log: a {@link Bus} in one folder that several processes of one machine share, on LMDB. See
+ * `openStorage` for what `send` promises.
+ */
+export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus> {
+  const { clock } = options;
+  const logger = options.logger.child({ bus: "embedded" });
+  const maxBytes = options.maxBytes ?? 8 * 1024 ** 3;
+  const maxMessageBytes = options.maxMessageBytes ?? 8 * 1024 ** 2;
+  const storage = await openStorage(options.folder);
+  const watcher = startWatcher(storage, options.pollMillis ?? 20, logger);
+  const maintenance = startMaintenance(storage, {
+    intervalMillis: options.maintenanceMillis ?? 15_000,
+    clock,
+    logger,
+  });
+  const open = new Set<Closable>();
+  let closing: Promise<void> | undefined;
+
+  function checkOpen(): void {
+    if (closing !== undefined) throw new BusError("closed", "The bus is closed.", { retriable: false });
+  }
+
+  /** Keeps what must be closed with the bus. */
+  function keep<Opened extends Closable>(opened: Opened): Opened {
+    const closable = {
+      ...opened,
+      async close() {
+        open.delete(closable);
+        await opened.close();
+      },
+    };
+    open.add(closable);
+    return closable;
+  }
+
+  function checkSizes(messages: readonly OutgoingMessage[]): void {
+    for (const { key, value } of messages) {
+      const bytes = Buffer.byteLength(key) + (value?.byteLength ?? 0);
+      if (bytes <= maxMessageBytes) continue;
+      throw new BusError("too-large", `A message of ${bytes} bytes is over the limit of ${maxMessageBytes}.`, {
+        retriable: false,
+      });
+    }
+  }
+
+  async function close(): Promise<void> {
+    await Promise.all([...open].map((closable) => closable.close()));
+    await maintenance.stop();
+    watcher.stop();
+    await storage.close();
+  }
+
+  return {
+    async declare(topics) {
+      checkOpen();
+      await declareTopics(storage, topics);
+    },
+    async send(topic, messages) {
+      checkOpen();
+      const record = findTopic(storage, topic);
+      checkSizes(messages);
+      if (messages.length === 0) return;
+      await appendMessages(storage, record, messages, { maxBytes, nowMillis: clock.nowMillis() });
+      watcher.check();
+    },
+    async consume({ group, topics, handler }) {
+      checkOpen();
+      const records = topics.map((topic) => findTopic(storage, topic));
+      const sessionTimeoutMillis = options.sessionTimeoutMillis ?? 3_000;
+      const common = { storage, watcher, clock, logger };
+      return keep(await startMember({ ...common, group, topics: records, handler, sessionTimeoutMillis }));
+    },
+    async follow(topic, onMessages) {
+      checkOpen();
+      return keep(startFollower(storage, watcher, findTopic(storage, topic), onMessages, logger));
+    },
+    async read({ topic, partition }, fromOffset, count) {
+      checkOpen();
+      const limits = { fromOffset, toOffset: fromOffset + count, count, maxBytes: Infinity };
+      const record = findTopic(storage, topic);
+      return storage.read(() => readMessages(storage, record, partition, limits));
+    },
+    async watermarks(topic) {
+      checkOpen();
+      const { id, partitions } = findTopic(storage, topic);
+      return Array.from({ length: partitions }, (_, partition) => {
+        const { low, next } = storage.read(() => headOf(storage, id, partition));
+        return { topic, partition, low, high: next };
+      });
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}

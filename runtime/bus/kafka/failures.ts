@@ -1,0 +1,55 @@
+import { BusError } from "../bus.ts";
+import type { BusErrorCode } from "../bus.ts";
+
+/** Kafka's error names (https://kafka.apache.org/protocol#protocol_error_codes), as kafkajs spells them. */
+const CODES: Readonly<Record<string, BusErrorCode>> = {
+  UNKNOWN_TOPIC_OR_PARTITION: "unknown-topic",
+  INVALID_TOPIC_EXCEPTION: "unknown-topic",
+  MESSAGE_TOO_LARGE: "too-large",
+  RECORD_LIST_TOO_LARGE: "too-large",
+  ILLEGAL_GENERATION: "not-owner",
+  UNKNOWN_MEMBER_ID: "not-owner",
+  REBALANCE_IN_PROGRESS: "not-owner",
+  FENCED_INSTANCE_ID: "not-owner",
+  TOPIC_AUTHORIZATION_FAILED: "denied",
+  GROUP_AUTHORIZATION_FAILED: "denied",
+  CLUSTER_AUTHORIZATION_FAILED: "denied",
+  TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "denied",
+  SASL_AUTHENTICATION_FAILED: "denied",
+  UNSUPPORTED_SASL_MECHANISM: "denied",
+  POLICY_VIOLATION: "denied",
+};
+
+interface Failure {
+  readonly name?: string;
+  readonly type?: string;
+  readonly cause?: unknown;
+  readonly errors?: readonly unknown[];
+}
+
+/**
+ * A failure of kafkajs as one of ours. It looks for the protocol's error name through the causes; what has none (a
+ * refused connection, a time-out, a broker that restarts) is `unavailable`, and trying again can help.
+ */
+export function toBusError(error: unknown, doing: string): BusError {
+  if (error instanceof BusError) return error;
+  const code = codeOf(error) ?? "unavailable";
+  return new BusError(code, `Kafka failed while ${doing}.`, { retriable: code === "unavailable", cause: error });
+}
+
+/** Runs an operation and turns its failure into a {@link BusError}. */
+export async function translating<Result>(doing: string, operation: () => Promise<Result>): Promise<Result> {
+  try {
+    return await operation();
+  } catch (error) {
+    throw toBusError(error, doing);
+  }
+}
+
+function codeOf(error: unknown): BusErrorCode | undefined {
+  if (typeof error !== "object" || error === null) return undefined;
+  if (error instanceof BusError) return error.code;
+  const { name, type, cause, errors } = error as Failure;
+  if (name === "KafkaJSSASLAuthenticationError") return "denied";
+  return (type === undefined ? undefined : CODES[type]) ?? codeOf(errors?.[0]) ?? codeOf(cause);
+}

@@ -1,0 +1,116 @@
+import kafkajs from "kafkajs";
+import { BusError } from "../bus.ts";
+import type { Bus, GroupMember } from "../bus.ts";
+import { startFollower } from "./follower.ts";
+import { kafkaConfig } from "./options.ts";
+import type { KafkaBusOptions } from "./options.ts";
+import { readRange } from "./range-reader.ts";
+import { createSender } from "./sender.ts";
+import { startSubscription } from "./subscription.ts";
+import type { Subscription } from "./subscription.ts";
+import { createTopicAdmin } from "./topic-admin.ts";
+
+interface Closable {
+  close(): Promise<void>;
+}
+
+/**
+ * Makes a {@link Bus} on a Kafka cluster, through kafkajs. It connects at the first use of each side, so that a program
+ * can start while the cluster is away: what needs it fails with `unavailable` and may be tried again.
+ */
+export function createKafkaBus(options: KafkaBusOptions): Bus {
+  const logger = options.logger.child({ bus: "kafka" });
+  const kafka = new kafkajs.Kafka(kafkaConfig({ ...options, logger }));
+  const maxMessageBytes = options.maxMessageBytes ?? 8 * 1024 ** 2;
+  const sendTimeoutMillis = options.sendTimeoutMillis ?? 10_000;
+  const timing = {
+    sessionTimeoutMillis: options.sessionTimeoutMillis ?? 30_000,
+    rebalanceTimeoutMillis: options.rebalanceTimeoutMillis ?? 60_000,
+  };
+  const { replicationFactor, minInsyncReplicas } = options;
+  const admin = createTopicAdmin(() => kafka.admin(), { replicationFactor, minInsyncReplicas, maxMessageBytes });
+  const sender = createSender({
+    kafka,
+    checkTopic: (topic) => admin.checkKnown([topic]),
+    compression: options.compression ?? "lz4",
+    sendTimeoutMillis,
+    maxMessageBytes,
+  });
+  const open = new Set<Closable>();
+  let closing: Promise<void> | undefined;
+
+  function checkOpen(): void {
+    if (closing !== undefined) throw new BusError("closed", "The bus is closed.", { retriable: false });
+  }
+
+  /** Keeps what must be closed with the bus. */
+  function keep<Opened extends Closable>(opened: Opened): Opened {
+    const closable = {
+      ...opened,
+      async close() {
+        open.delete(closable);
+        await opened.close();
+      },
+    };
+    open.add(closable);
+    return closable;
+  }
+
+  async function lagOf(subscription: Subscription, group: string) {
+    const lags = [];
+    for (const topic of new Set(subscription.feeds().map((owned) => owned.topic))) {
+      const [ends, committed] = await Promise.all([admin.watermarks(topic), admin.committed(group, topic)]);
+      for (const { partition, low, high } of ends) {
+        if (subscription.feedOf({ topic, partition }) === undefined) continue;
+        lags.push({ topic, partition, messages: high - Math.max(committed.get(partition) ?? low, low) });
+      }
+    }
+    return lags;
+  }
+
+  async function close(): Promise<void> {
+    await Promise.all([...open].map((closable) => closable.close()));
+    await sender.close();
+    await admin.close();
+  }
+
+  return {
+    async declare(topics) {
+      checkOpen();
+      await admin.declare(topics);
+    },
+    async send(topic, messages) {
+      checkOpen();
+      await sender.send(topic, messages);
+    },
+    async consume({ group, topics, handler }): Promise<GroupMember> {
+      checkOpen();
+      await admin.checkKnown(topics);
+      const subscription = await startSubscription({ kafka, admin, group, topics, handler, ...timing, logger });
+      return keep({
+        commit: (partition, offset) => subscription.commit(partition, offset),
+        pause: (partition) => subscription.feedOf(partition)?.pump.pause(),
+        resume: (partition) => subscription.feedOf(partition)?.pump.resume(),
+        lag: () => lagOf(subscription, group),
+        generation: () => subscription.generation(),
+        close: () => subscription.close(),
+      });
+    },
+    async follow(topic, onMessages) {
+      checkOpen();
+      return keep(await startFollower({ kafka, admin, topic, onMessages, ...timing, logger }));
+    },
+    async read(partition, fromOffset, count) {
+      checkOpen();
+      return readRange(kafka, admin, partition, fromOffset, count, 2 * sendTimeoutMillis);
+    },
+    async watermarks(topic) {
+      checkOpen();
+      return admin.watermarks(topic);
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}

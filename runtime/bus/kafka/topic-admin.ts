@@ -1,0 +1,157 @@
+import kafkajs from "kafkajs";
+import type { Admin, IResourceConfigEntry, ITopicConfig } from "kafkajs";
+import { BusError } from "../bus.ts";
+import type { TopicDeclaration, TopicPartition } from "../bus.ts";
+import { translating } from "./failures.ts";
+
+const { ConfigResourceTypes } = kafkajs;
+
+/** What topics are created with, beyond their declaration. */
+export interface TopicDefaults {
+  readonly replicationFactor: number | undefined;
+  readonly minInsyncReplicas: number | undefined;
+  readonly maxMessageBytes: number;
+}
+
+/** The ends of a partition: the oldest offset and the next one. */
+export type Watermarks = TopicPartition & { readonly low: number; readonly high: number };
+
+/** What the bus asks of a cluster about its topics. */
+export interface TopicAdmin {
+  /** Creates what is missing and checks the others; changes no topic, because its settings may be an operator's. */
+  declare(topics: readonly TopicDeclaration[]): Promise<void>;
+  /** Fails with `unknown-topic`. A topic that was once found is not asked for again. */
+  checkKnown(topics: readonly string[]): Promise<void>;
+  watermarks(topic: string): Promise<readonly Watermarks[]>;
+  /** A group's committed offsets of one topic, by partition; only those there are. */
+  committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>;
+  /** Forgets a group that nobody belongs to; does nothing where it can't. */
+  forgetGroup(group: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Makes the admin's side of the bus. It connects at the first use, and again after a failure. */
+export function createTopicAdmin(newAdmin: () => Admin, defaults: TopicDefaults): TopicAdmin {
+  const known = new Set<string>();
+  let connected: Promise<Admin> | undefined;
+
+  function connect(): Promise<Admin> {
+    connected ??= (async () => {
+      const admin = newAdmin();
+      try {
+        await admin.connect();
+        return admin;
+      } catch (error) {
+        connected = undefined;
+        throw error;
+      }
+    })();
+    return connected;
+  }
+
+  const asking = <Result>(doing: string, question: (admin: Admin) => Promise<Result>) =>
+    translating(doing, async () => question(await connect()));
+
+  async function checkExisting(admin: Admin, topics: readonly TopicDeclaration[]): Promise<void> {
+    if (topics.length === 0) return;
+    const metadata = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: topics.map(({ name }) => ({
+        type: ConfigResourceTypes.TOPIC,
+        name,
+        configNames: ["cleanup.policy"],
+      })),
+    });
+    for (const topic of topics) {
+      const partitions = metadata.topics.find(({ name }) => name === topic.name)?.partitions.length ?? 0;
+      const cleanup = resources.find(({ resourceName }) => resourceName === topic.name)?.configEntries[0]?.configValue;
+      if (partitions !== topic.partitions) throw mismatch(topic, "partitions", partitions);
+      if (cleanup !== topic.cleanup) throw mismatch(topic, "cleanup", cleanup ?? "unknown");
+    }
+  }
+
+  async function checkKnown(topics: readonly string[]): Promise<void> {
+    if (topics.every((topic) => known.has(topic))) return;
+    for (const name of await asking("listing topics", (admin) => admin.listTopics())) known.add(name);
+    const unknown = topics.find((topic) => !known.has(topic));
+    if (unknown === undefined) return;
+    throw new BusError("unknown-topic", `There is no topic ${unknown}, or this user may not see it.`, {
+      retriable: false,
+    });
+  }
+
+  return {
+    declare: (topics) =>
+      asking("declaring topics", async (admin) => {
+        const existing = new Set(await admin.listTopics());
+        const missing = topics.filter(({ name }) => !existing.has(name));
+        await checkExisting(
+          admin,
+          topics.filter(({ name }) => existing.has(name)),
+        );
+        if (missing.length === 0) return;
+        const created = await admin.createTopics({
+          waitForLeaders: true,
+          topics: missing.map((topic) => toKafkaTopic(topic, defaults)),
+        });
+        // Somebody else created one of them at the same time.
+        if (!created) await checkExisting(admin, missing);
+      }),
+    checkKnown,
+    async watermarks(topic) {
+      await checkKnown([topic]);
+      const offsets = await asking("reading watermarks", (admin) => admin.fetchTopicOffsets(topic));
+      return offsets
+        .map(({ partition, low, high }) => ({ topic, partition, low: Number(low), high: Number(high) }))
+        .toSorted((a, b) => a.partition - b.partition);
+    },
+    committed: (group, topic) =>
+      asking("reading committed offsets", async (admin) => {
+        const [found] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
+        const offsets = (found?.partitions ?? []).map(({ partition, offset }) => [partition, Number(offset)] as const);
+        return new Map(offsets.filter(([, offset]) => offset >= 0));
+      }),
+    async forgetGroup(group) {
+      await asking("deleting a group", (admin) => admin.deleteGroups([group])).catch(() => undefined);
+    },
+    async close() {
+      const admin = await connected?.catch(() => undefined);
+      await admin?.disconnect();
+    },
+  };
+}
+
+/**
+ * `LogAppendTime`, because a message's time is when the broker took it; the time of a fact is in its value. The limit
+ * on a batch leaves room for what Kafka adds to one message of the largest size.
+ */
+function toKafkaTopic(topic: TopicDeclaration, defaults: TopicDefaults): ITopicConfig {
+  const settings: Record<string, number | string | undefined> = {
+    "cleanup.policy": topic.cleanup,
+    "message.timestamp.type": "LogAppendTime",
+    "max.message.bytes": defaults.maxMessageBytes + 4_096,
+    "min.insync.replicas": defaults.minInsyncReplicas,
+    ...(topic.cleanup === "delete"
+      ? { "retention.ms": topic.retentionMillis, "retention.bytes": topic.retentionBytes }
+      : { "delete.retention.ms": topic.retentionMillis, "min.compaction.lag.ms": topic.minCompactionLagMillis }),
+  };
+  const configEntries: IResourceConfigEntry[] = [];
+  for (const [name, value] of Object.entries(settings)) {
+    if (value !== undefined) configEntries.push({ name, value: String(value) });
+  }
+  return {
+    topic: topic.name,
+    numPartitions: topic.partitions,
+    replicationFactor: defaults.replicationFactor ?? -1,
+    configEntries,
+  };
+}
+
+function mismatch(topic: TopicDeclaration, trait: "partitions" | "cleanup", found: number | string): BusError {
+  return new BusError(
+    "topic-mismatch",
+    `Topic ${topic.name} has ${trait} ${found}, not ${topic[trait]}, and can't be changed.`,
+    { retriable: false },
+  );
+}

@@ -1,0 +1,34 @@
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Config } from "../config/schema.ts";
+import type { Bus } from "./bus.ts";
+import { systemClock } from "./clock.ts";
+import { openEmbeddedBus } from "./embedded/embedded-bus.ts";
+import { createKafkaBus } from "./kafka/kafka-bus.ts";
+
+/** Opens the bus that the configuration names. Fails with a `BusError` where its folder cannot be opened. */
+export async function openBus({ bus, data }: Config, logger: Logger): Promise<Bus> {
+  if (bus.kind === "embedded" || bus.kafka === undefined) {
+    return openEmbeddedBus({ folder: join(data, "bus"), clock: systemClock, logger });
+  }
+  const { brokers, clientId, compression, replicationFactor, minInsyncReplicas, tls, sasl } = bus.kafka;
+  return createKafkaBus({
+    brokers,
+    clientId,
+    compression,
+    replicationFactor,
+    minInsyncReplicas,
+    logger,
+    ...(sasl === undefined ? {} : { sasl }),
+    ...(tls === undefined
+      ? {}
+      : {
+          tls: {
+            rejectUnauthorized: !tls.insecureSkipVerify,
+            ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+            ...(tls.cert === undefined ? {} : { cert: tls.cert }),
+            ...(tls.key === undefined ? {} : { key: tls.key }),
+          },
+        }),
+  });
+}

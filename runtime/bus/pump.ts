@@ -1,0 +1,87 @@
+import type { Logger } from "pino";
+import type { ReceivedMessage } from "./bus.ts";
+import { createSignal } from "./signal.ts";
+
+const FIRST_RETRY_MILLIS = 100;
+const LONGEST_RETRY_MILLIS = 10_000;
+
+/** What a pump reads next: messages, and where to go on after them. */
+export interface Page {
+  readonly messages: readonly ReceivedMessage[];
+  readonly nextOffset: number;
+}
+
+/** Hands one partition's messages over, one batch at a time. */
+export interface Pump {
+  /** There may be something new. */
+  wake(): void;
+  pause(): void;
+  resume(): void;
+  /** The offset after the last message that was handed over and done. */
+  position(): number;
+  /** Hands nothing more over; resolves when the batch under way is done. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a pump at `offset`. A batch whose handler fails is logged and handed over again after 0.1 s, then at doubling
+ * intervals up to 10 s: at-least-once, and no other partition waits for it.
+ */
+export function startPump(options: {
+  readonly offset: number;
+  readonly read: (offset: number) => Page;
+  readonly hand: (messages: readonly ReceivedMessage[]) => Promise<void>;
+  readonly logger: Logger;
+}): Pump {
+  const signal = createSignal();
+  let position = options.offset;
+  let paused = false;
+  let stopped = false;
+
+  async function run(): Promise<void> {
+    let retryMillis = FIRST_RETRY_MILLIS;
+    while (!stopped) {
+      if (paused) {
+        await signal.wait();
+        continue;
+      }
+      try {
+        const page = options.read(position);
+        if (page.messages.length > 0) await options.hand(page.messages);
+        position = page.nextOffset;
+        retryMillis = FIRST_RETRY_MILLIS;
+        if (page.messages.length === 0) await signal.wait();
+      } catch (error) {
+        options.logger.error(
+          { err: error, offset: position },
+          "Messages were not handled; they are handed over again.",
+        );
+        await pauseFor(retryMillis);
+        retryMillis = Math.min(2 * retryMillis, LONGEST_RETRY_MILLIS);
+      }
+    }
+  }
+
+  async function pauseFor(millis: number): Promise<void> {
+    const until = performance.now() + millis;
+    while (!stopped && performance.now() < until) await signal.wait(until - performance.now());
+  }
+
+  const done = run();
+  return {
+    wake: () => signal.set(),
+    pause() {
+      paused = true;
+    },
+    resume() {
+      paused = false;
+      signal.set();
+    },
+    position: () => position,
+    async stop() {
+      stopped = true;
+      signal.set();
+      await done;
+    },
+  };
+}

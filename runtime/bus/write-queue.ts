@@ -1,0 +1,119 @@
+import { statfsSync } from "node:fs";
+import type { RootDatabase } from "lmdb";
+import { BusError } from "./bus.ts";
+
+/** Bytes that one transaction takes at most, so that other processes get their turn. */
+const TRANSACTION_BYTES = 16 * 1024 * 1024;
+const TRANSACTION_CHANGES = 4096;
+/** Error numbers of Linux: what LMDB reports for a write that was cut short, and for a full disk. */
+const EIO = 5;
+const ENOSPC = 28;
+
+interface QueuedChange {
+  readonly bytes: number;
+  /** Runs the change; what it throws is kept for `settle`. */
+  run(): void;
+  settle(): void;
+  fail(error: BusError): void;
+}
+
+/** Changes on their way into the log, in the order of the calls. */
+export interface WriteQueue {
+  /** Resolves with what `change` returned when the transaction that it ran in is durable. */
+  add<Result>(change: () => Result, bytes: number): Promise<Result>;
+  /** Waits for what was added; adding more fails with `closed`. */
+  close(): Promise<void>;
+}
+
+/**
+ * Group commit: whatever is added while a transaction is being synced goes into the next one together, so many senders
+ * pay for one sync. The commit and its sync run on a thread of lmdb-js, not on the event loop.
+ *
+ * A commit that fails rejects all of its changes: with `disk-full` (a retry can help) where the disk has no room,
+ * otherwise with `unavailable`.
+ *
+ * @param finish runs inside every transaction, after its changes
+ */
+export function createWriteQueue(root: RootDatabase, folder: string, finish: () => void = () => undefined): WriteQueue {
+  let queue: QueuedChange[] = [];
+  let draining: Promise<void> | undefined;
+  let closed = false;
+
+  function nextBatch(): QueuedChange[] {
+    let bytes = 0;
+    let count = 0;
+    for (const change of queue) {
+      if (count > 0 && (bytes + change.bytes > TRANSACTION_BYTES || count === TRANSACTION_CHANGES)) break;
+      bytes += change.bytes;
+      count += 1;
+    }
+    const batch = queue.slice(0, count);
+    queue = queue.slice(count);
+    return batch;
+  }
+
+  async function drain(): Promise<void> {
+    while (queue.length > 0) {
+      const batch = nextBatch();
+      try {
+        await root.transaction(() => {
+          for (const change of batch) change.run();
+          finish();
+        });
+        for (const change of batch) change.settle();
+      } catch (error) {
+        const failure = await explainFailure(error, folder, batch);
+        for (const change of batch) change.fail(failure);
+      }
+    }
+    draining = undefined;
+  }
+
+  return {
+    add<Result>(change: () => Result, bytes: number) {
+      if (closed) return Promise.reject(new BusError("closed", "The log is closed.", { retriable: false }));
+      return new Promise<Result>((resolve, reject) => {
+        let outcome: { result: Result } | { error: unknown } | undefined;
+        queue.push({
+          bytes,
+          run() {
+            try {
+              outcome = { result: change() };
+            } catch (error) {
+              outcome = { error };
+            }
+          },
+          settle() {
+            if (outcome !== undefined && "result" in outcome) resolve(outcome.result);
+            else reject(outcome?.error ?? new Error("The change did not run."));
+          },
+          fail: reject,
+        });
+        draining ??= drain();
+      });
+    },
+    async close() {
+      closed = true;
+      await draining;
+    },
+  };
+}
+
+async function explainFailure(error: unknown, folder: string, batch: readonly QueuedChange[]): Promise<BusError> {
+  // lmdb-js rejects with "Commit failed" and puts the reason into a promise of the error.
+  const cause = await (error as { commitError?: Promise<unknown> }).commitError?.catch((reason: unknown) => reason);
+  const code = (cause as { code?: unknown } | undefined)?.code;
+  const bytes = batch.reduce((sum, change) => sum + change.bytes, 0);
+  if (code === ENOSPC || (code === EIO && freeBytes(folder) < 2 * bytes + 1_048_576)) {
+    return new BusError("disk-full", `The disk under ${folder} is full.`, { retriable: true, cause });
+  }
+  return new BusError("unavailable", `The log in ${folder} can't be written.`, {
+    retriable: true,
+    cause: cause ?? error,
+  });
+}
+
+function freeBytes(folder: string): number {
+  const disk = statfsSync(folder);
+  return disk.bavail * disk.bsize;
+}

@@ -1,0 +1,263 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+import { pino } from "pino";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { BusError } from "../../runtime/bus/bus.ts";
+import type { Bus, OutgoingMessage, TopicDeclaration } from "../../runtime/bus/bus.ts";
+import { systemClock } from "../../runtime/bus/clock.ts";
+import { openEmbeddedBus } from "../../runtime/bus/embedded/embedded-bus.ts";
+import { createKafkaBus } from "../../runtime/bus/kafka/kafka-bus.ts";
+import { createSpoolingSender } from "../../runtime/bus/spool.ts";
+import type { DropReason, SpoolOptions, SpoolingSender } from "../../runtime/bus/spool.ts";
+import { prepareKafka, startKafkaBroker } from "../support/kafka-broker.ts";
+import { byKey, collector, newTopic, numbered, textMessage, textOf } from "../support/bus/messages.ts";
+
+const LONG = { timeout: 30_000, interval: 50 };
+const logger = pino({ level: "silent" });
+const cleanups: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-spool-"));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function newSender(options: Omit<SpoolOptions, "logger" | "maxBytes"> & { maxBytes?: number }): SpoolingSender {
+  const sender = createSpoolingSender({ maxBytes: 100_000_000, logger, ...options });
+  cleanups.push(() => sender.close());
+  return sender;
+}
+
+async function textsOf(bus: Bus, topic: string): Promise<string[]> {
+  const seen = collector();
+  const follower = await bus.follow(topic, seen.onMessages);
+  await follower.caughtUp;
+  await follower.close();
+  return seen.texts();
+}
+
+/** A real bus behind a line that a test can cut or slow down. */
+function lineTo(bus: Bus) {
+  const line = {
+    cut: false,
+    delayMillis: 0,
+    async send(topic: string, messages: readonly OutgoingMessage[]): Promise<void> {
+      if (line.delayMillis > 0) await delay(line.delayMillis);
+      if (line.cut) throw new BusError("unavailable", "The line is cut.", { retriable: true });
+      await bus.send(topic, messages);
+    },
+  };
+  return line;
+}
+
+describe("the spooling sender", () => {
+  async function setUp(): Promise<{ bus: Bus; topic: TopicDeclaration; line: ReturnType<typeof lineTo> }> {
+    const bus = await openEmbeddedBus({
+      folder: newFolder(),
+      maxMessageBytes: 100_000,
+      clock: systemClock,
+      logger,
+    });
+    cleanups.push(() => bus.close());
+    const topic = newTopic({ partitions: 1 });
+    await bus.declare([topic]);
+    return { bus, topic, line: lineTo(bus) };
+  }
+
+  it("passes messages through while the bus answers, and leaves nothing on disk", async () => {
+    const { bus, topic, line } = await setUp();
+    const sender = newSender({ bus: line, topic: topic.name, folder: newFolder() });
+    await Promise.all(numbered(100, 1).map((message) => sender.send([message])));
+    expect(await textsOf(bus, topic.name)).toEqual(Array.from({ length: 100 }, (_, n) => `key-0#${n}`));
+    expect(sender.stats()).toEqual({ queuedMessages: 0, queuedBytes: 0, sent: 100, dropped: 0, errors: 0 });
+  });
+
+  it("keeps an outage's messages and sends them in the order of the calls, what comes meanwhile behind them", async () => {
+    const { bus, topic, line } = await setUp();
+    const sender = newSender({ bus: line, topic: topic.name, folder: newFolder() });
+    const messages = numbered(400, 1);
+    const sends: Promise<void>[] = [];
+    for (const [index, message] of messages.entries()) {
+      if (index === 100) line.cut = true;
+      if (index === 300) line.cut = false;
+      sends.push(sender.send([message]));
+      if (index % 20 === 0) await delay(5);
+    }
+    await Promise.all(sends);
+    expect(await sender.drain(10_000)).toBe(true);
+    expect(await textsOf(bus, topic.name)).toEqual(messages.map((_, n) => `key-0#${n}`));
+    expect(sender.stats()).toMatchObject({ queuedMessages: 0, sent: 400, dropped: 0 });
+    expect(sender.stats().errors).toBeGreaterThan(0);
+  });
+
+  it("drops the oldest beyond its bound and says how many", async () => {
+    const { bus, topic, line } = await setUp();
+    line.cut = true;
+    const drops: [number, DropReason][] = [];
+    const sender = newSender({
+      bus: line,
+      topic: topic.name,
+      folder: newFolder(),
+      maxBytes: 100_000,
+      onDropped: (count, reason) => void drops.push([count, reason]),
+    });
+    const value = (n: number) => `${n}`.padEnd(1_000, ".");
+    for (let n = 0; n < 200; n += 1) await sender.send([textMessage("k", value(n))]);
+    expect(sender.stats().queuedBytes).toBeLessThanOrEqual(100_000);
+    const { dropped } = sender.stats();
+    expect(dropped).toBeGreaterThan(100);
+    expect(drops.reduce((sum, [count]) => sum + count, 0)).toBe(dropped);
+    expect(new Set(drops.map(([, reason]) => reason))).toEqual(new Set(["spool-full"]));
+
+    line.cut = false;
+    expect(await sender.drain(10_000)).toBe(true);
+    const expected = Array.from({ length: 200 - dropped }, (_, n) => value(dropped + n));
+    expect(await textsOf(bus, topic.name)).toEqual(expected);
+  });
+
+  it("moves to the disk what a slow bus leaves waiting, so that memory stays bounded", async () => {
+    const { bus, topic, line } = await setUp();
+    line.delayMillis = 300;
+    const maxMemoryBytes = 1_200_000;
+    const sender = newSender({ bus: line, topic: topic.name, folder: newFolder(), maxMemoryBytes });
+    const sends = numbered(100, 1).map(({ key, value }) =>
+      sender.send([textMessage(key, String(value).padEnd(20_000))]),
+    );
+    // All are durable long before the bus, at a request per 300 ms, can have taken them.
+    await Promise.all(sends.slice(50));
+    expect(sender.stats().queuedMessages).toBeGreaterThan(0);
+    await Promise.all(sends);
+    expect(await sender.drain(10_000)).toBe(true);
+    const texts = (await textsOf(bus, topic.name)).map((text) => text.trim());
+    expect(texts).toEqual(numbered(100, 1).map(({ value }) => String(value)));
+  });
+
+  it("refuses a message that is too large for the bus, drops it where it was spooled, and the rest goes on", async () => {
+    const { bus, topic, line } = await setUp();
+    const drops: [number, DropReason][] = [];
+    const sender = newSender({
+      bus: line,
+      topic: topic.name,
+      folder: newFolder(),
+      onDropped: (count, reason) => void drops.push([count, reason]),
+    });
+    const large = textMessage("k", "x".repeat(150_000));
+    const results = await Promise.allSettled(
+      [textMessage("k", "1"), large, textMessage("k", "2")].map((m) => sender.send([m])),
+    );
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+
+    line.cut = true;
+    for (const message of [textMessage("k", "3"), large, textMessage("k", "4")]) await sender.send([message]);
+    line.cut = false;
+    expect(await sender.drain(10_000)).toBe(true);
+    expect(drops).toEqual([[1, "too-large"]]);
+    expect(await textsOf(bus, topic.name)).toEqual(["1", "2", "3", "4"]);
+  });
+
+  it("sends what a killed process had spooled, every message it called durable, in order", async () => {
+    const { bus, topic, line } = await setUp();
+    const folder = newFolder();
+    let durable = -1;
+    for (let round = 0; round < 3; round += 1) {
+      const script = new URL("../support/bus/child-spooler.mjs", import.meta.url).pathname;
+      const child = spawn(process.execPath, [script, JSON.stringify({ folder, from: durable + 1 })], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      const closed = new Promise((resolve) => child.once("close", resolve));
+      const lines = createInterface({ input: child.stdout });
+      lines.on("line", (line_) => (durable = Number(line_)));
+      await new Promise((resolve) => lines.once("line", resolve));
+      await delay(50 + Math.random() * 200);
+      child.kill("SIGKILL");
+      await closed;
+    }
+    expect(durable).toBeGreaterThan(20);
+
+    const sender = newSender({ bus: line, topic: topic.name, folder });
+    expect(await sender.drain(10_000)).toBe(true);
+    const numbers = (await textsOf(bus, topic.name)).map(Number);
+    // One more than was called durable may have been kept in each round, and is sent once more by the next.
+    expect([...new Set(numbers)]).toEqual(Array.from({ length: Math.max(...numbers) + 1 }, (_, n) => n));
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+    expect(Math.max(...numbers)).toBeGreaterThanOrEqual(durable);
+  });
+
+  it("keeps what is in memory when it is closed in an outage, and sends it when it is opened again", async () => {
+    const { bus, topic, line } = await setUp();
+    const folder = newFolder();
+    line.cut = true;
+    const first = createSpoolingSender({ bus: line, topic: topic.name, folder, maxBytes: 1_000_000, logger });
+    const sends = numbered(50, 1).map((message) => first.send([message]));
+    await first.close();
+    await Promise.all(sends);
+    await expect(first.send([textMessage("k", "v")])).rejects.toMatchObject({ code: "closed" });
+
+    line.cut = false;
+    const second = newSender({ bus: line, topic: topic.name, folder });
+    await second.send([textMessage("key-0", "last")]);
+    expect(await second.drain(10_000)).toBe(true);
+    expect(await textsOf(bus, topic.name)).toEqual([...numbered(50, 1).map(({ value }) => String(value)), "last"]);
+  });
+});
+
+describe.skipIf(!(await prepareKafka()))("the spooling sender on a real broker", () => {
+  it("loses nothing it acknowledged and keeps each key's order while the broker is killed and comes back", async () => {
+    const broker = await startKafkaBroker();
+    cleanups.push(() => broker.dispose());
+    const bus = createKafkaBus({ brokers: [broker.address], clientId: "collector", sendTimeoutMillis: 2_000, logger });
+    cleanups.push(() => bus.close());
+    const topic = newTopic();
+    await bus.declare([topic]);
+    const live = collector();
+    await bus.consume({ group: "live", topics: [topic.name], handler: live.handler });
+    const sender = newSender({ bus, topic: topic.name, folder: newFolder() });
+
+    let stop = false;
+    let count = 0;
+    const sending = (async () => {
+      while (!stop) {
+        await sender.send(Array.from({ length: 10 }, (_, key) => textMessage(`key-${key}`, `${count}`)));
+        count += 1;
+        await delay(5);
+      }
+    })();
+    for (let round = 0; round < 2; round += 1) {
+      await delay(1_000);
+      await broker.kill();
+      await vi.waitFor(() => expect(sender.stats().queuedMessages).toBeGreaterThan(50), LONG);
+      await broker.start();
+      await vi.waitFor(() => expect(sender.stats().queuedMessages).toBeLessThan(20), LONG);
+    }
+    stop = true;
+    await sending;
+    expect(await sender.drain(30_000)).toBe(true);
+    expect(sender.stats()).toMatchObject({ sent: 10 * count, dropped: 0 });
+
+    const seen = collector();
+    const follower = await bus.follow(topic.name, seen.onMessages);
+    await follower.caughtUp;
+    await follower.close();
+    const keys = byKey(seen.messages);
+    expect(keys.size).toBe(10);
+    for (const texts of keys.values()) {
+      // A request whose acknowledgement was lost with the broker is sent again: repetitions, but never a step back
+      // beyond the repetition, and no gap.
+      const firsts = texts.map(Number).filter((number, index, all) => all.indexOf(number) === index);
+      expect(firsts).toEqual(Array.from({ length: count }, (_, n) => n));
+    }
+    // The group that was reading all along got everything too.
+    const placeOf = (message: { partition: number; offset: number }) => `${message.partition}@${message.offset}`;
+    const places = new Set(seen.messages.map(placeOf));
+    await vi.waitFor(() => expect(new Set(live.messages.map(placeOf))).toEqual(places), LONG);
+    expect(live.messages.map(textOf)).not.toContain("");
+  });
+});

@@ -1,0 +1,36 @@
+// A member of a group that prints what it handles, and after a "!" what happens to it; see child-member.ts.
+import { openChildBus } from "./child-bus.mjs";
+
+const {
+  bus: make,
+  group,
+  topic,
+  commitEvery,
+} = /** @type {import("./child-member.ts").ChildMemberOptions} */ (JSON.parse(process.argv[2] ?? ""));
+const bus = await openChildBus(make);
+/** @type {Map<number, number>} */
+const counts = new Map();
+/** @param {string} line */
+const say = (line) => process.stdout.write(`${line}\n`);
+
+const member = await bus.consume({
+  group,
+  topics: [topic],
+  handler: {
+    async onMessages(messages) {
+      for (const message of messages) {
+        const count = (counts.get(message.partition) ?? 0) + 1;
+        counts.set(message.partition, count);
+        if (count % commitEvery === 0) await member.commit(message, message.offset + 1);
+        say(Buffer.from(message.value ?? []).toString());
+      }
+    },
+    onAssigned: () => say("!assigned"),
+    async onRevoked(partitions) {
+      say("!revoked");
+      for (const partition of partitions) {
+        await member.commit(partition, 0).catch((error) => say(`!${/** @type {{ code: string }} */ (error).code}`));
+      }
+    },
+  },
+});

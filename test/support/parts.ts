@@ -1,0 +1,67 @@
+import { execFile } from "node:child_process";
+import { accessSync, constants, existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** Programs that integration tests need beside Node, with Debian's package for each. */
+const PARTS = {
+  java: { debianPackage: "default-jre-headless", hint: "a Java runtime, version 17 or later (https://adoptium.net)" },
+  mvn: { debianPackage: "maven", hint: "Apache Maven (https://maven.apache.org)" },
+  prometheus: { debianPackage: "prometheus", hint: "Prometheus (https://prometheus.io/download)" },
+  promtool: { debianPackage: "prometheus", hint: "Prometheus, which brings promtool (https://prometheus.io/download)" },
+  alertmanager: {
+    debianPackage: "prometheus-alertmanager",
+    command: "prometheus-alertmanager",
+    hint: "Alertmanager (https://prometheus.io/download)",
+  },
+  amtool: { debianPackage: "prometheus-alertmanager", hint: "Alertmanager, which brings amtool" },
+} as const satisfies Record<string, { debianPackage: string; command?: string; hint: string }>;
+
+/** The name of a program that tests may need. */
+export type PartName = keyof typeof PARTS;
+
+/**
+ * Whether a program is there, after trying to get it: it is looked for on PATH, then installed where that is possible
+ * (Debian, as root). Where it is missing, one line says so and how to get it, and the caller skips its suite; with
+ * `CI=true` it is a failure instead, so that nothing is skipped where it counts.
+ */
+export async function requirePart(name: PartName): Promise<boolean> {
+  const part: { debianPackage: string; command?: string; hint: string } = PARTS[name];
+  const command = part.command ?? name;
+  if (isOnPath(command)) return true;
+  if (process.getuid?.() === 0 && existsSync("/etc/debian_version")) {
+    await install(part.debianPackage).catch((error: unknown) => say(`apt-get could not install it: ${String(error)}`));
+    if (isOnPath(command)) return true;
+  }
+  const message = `${command} is missing. Install ${part.hint}, or Debian's ${part.debianPackage}.`;
+  if (process.env["CI"] === "true") throw new Error(message);
+  say(`${message} The tests that need it are skipped.`);
+  return false;
+}
+
+/** Whether a program is on PATH. */
+export function isOnPath(command: string): boolean {
+  return (process.env["PATH"] ?? "").split(delimiter).some((folder) => isExecutable(join(folder, command)));
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function install(debianPackage: string): Promise<void> {
+  say(`Installing Debian's ${debianPackage} …`);
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  await run("apt-get", ["update", "-q"], { env });
+  await run("apt-get", ["install", "-y", "-q", "--no-install-recommends", debianPackage], { env });
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
