@@ -6,6 +6,7 @@ export interface CommandContext {
   readonly stderr: Writable;
   readonly stdin: Readable;
   readonly env: NodeJS.ProcessEnv;
+  readonly version: string;
 }
 
 /** A failure that a person is told in a sentence, with the exit code that goes with it: 1 it did not work, 2 wrong use. */

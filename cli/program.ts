@@ -1,9 +1,13 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../runtime/config/load.ts";
+import { addCollect } from "./collect.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { addGenerate } from "./generate.ts";
 import { addInspect } from "./inspect.ts";
+import { addMigrate } from "./migrate.ts";
+import { addProcess } from "./process.ts";
+import { addUp } from "./up.ts";
 
 /** The `gpu-ledger` command: one file per verb, registered here. */
 export interface Program {
@@ -12,16 +16,21 @@ export interface Program {
 }
 
 /** The program in a given context. */
-export function createProgram(context: CommandContext): Program {
+export function createProgram(surroundings: Omit<CommandContext, "version">): Program {
+  const context: CommandContext = { ...surroundings, version: readVersion() };
   const command = new Command("gpu-ledger")
     .description("Every GPU-second of a fleet, metered, owned, priced and explained.")
-    .version(readVersion())
+    .version(context.version)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
     });
+  addUp(command, context);
+  addCollect(command, context);
+  addProcess(command, context);
   addInspect(command, context);
+  addMigrate(command, context);
   addGenerate(command, context);
   return {
     async run(args) {

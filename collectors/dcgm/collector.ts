@@ -44,6 +44,8 @@ export interface TargetState {
   readonly job: string;
   readonly url: string;
   readonly node: string;
+  /** GPUs of the last page that was read. */
+  readonly gpus: number;
   readonly lastScrapeAtMillis: number | undefined;
   readonly failure: { readonly reason: ScrapeFailure; readonly detail: string } | undefined;
   readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
@@ -135,7 +137,8 @@ export function startCollector(options: {
       const lastScrapeAtMillis = clock.now();
       const outcome = await scrape();
       const { origin, message, failure, dropped } = outcome;
-      entry.state = { job: job.name, url: target.url, node: origin.node, lastScrapeAtMillis, failure, dropped };
+      const gpus = failure === undefined ? outcome.gpus : entry.state.gpus;
+      entry.state = { job: job.name, url: target.url, node: origin.node, gpus, lastScrapeAtMillis, failure, dropped };
       events.onScrape(job.name, target.url, outcome);
       try {
         const key = JSON.stringify([origin.cluster, origin.node]);
@@ -157,6 +160,7 @@ export function startCollector(options: {
         job: job.name,
         url: target.url,
         node: "",
+        gpus: 0,
         lastScrapeAtMillis: undefined,
         failure: undefined,
         dropped: {},

@@ -21,6 +21,7 @@ export interface ScrapeOutcome {
   readonly pageBytes: number;
   readonly durationSeconds: number;
   readonly values: number;
+  readonly gpus: number;
   readonly templated: boolean;
   readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
   readonly failure?: { readonly reason: ScrapeFailure; readonly detail: string };
@@ -84,11 +85,11 @@ export function createScraper(
         const { failure } = reading;
         const stable = encodeStable(origin, EMPTY_SHAPE);
         const message = encodeScrape(stable, { ...moment, failure, dropped: {} }, NO_VALUES);
-        return { origin, message, ...measured, values: 0, templated: false, dropped: {}, failure };
+        return { origin, message, ...measured, values: 0, gpus: 0, templated: false, dropped: {}, failure };
       }
-      const { stable, values, dropped, templated } = reading;
+      const { stable, gpus, values, dropped, templated } = reading;
       const message = encodeScrape(stable, { ...moment, dropped }, values);
-      return { origin, message, ...measured, values: values.length, templated, dropped };
+      return { origin, message, ...measured, values: values.length, gpus, templated, dropped };
     } finally {
       if ("page" in answer) answer.release();
     }

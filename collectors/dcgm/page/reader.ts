@@ -12,6 +12,8 @@ import type { Templates } from "./templates.ts";
 export type PageReading =
   | {
       readonly stable: Uint8Array;
+      /** GPUs on the page; instances and sharing pods of one are one. */
+      readonly gpus: number;
       /** The reader's own; it is overwritten by the next page. */
       readonly values: Float64Array;
       readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
@@ -44,10 +46,16 @@ export function createPageReader(templates: Templates): PageReader {
     read(source, page, complete) {
       const template = templates.get(source.key);
       if (template !== undefined && matchPage(page, template.layout, template, raw)) {
-        const { program, stable } = template;
+        const { program, stable, gpus } = template;
         const dropped = createTally(template.dropped);
         run(program, raw, values, dropped.count);
-        return { stable, values: values.subarray(0, program.cellCount), dropped: dropped.total(), templated: true };
+        return {
+          stable,
+          gpus,
+          values: values.subarray(0, program.cellCount),
+          dropped: dropped.total(),
+          templated: true,
+        };
       }
       const full = readInFull(page, complete);
       if ("reason" in full) return { failure: full };
@@ -63,10 +71,17 @@ export function createPageReader(templates: Templates): PageReader {
       const dropped = createTally(planned);
       run(program, raw, values, dropped.count);
       const stable = encodeStable(source.origin(shape), shape);
+      const gpus = shape.devices.filter((device) => device.repeatsGpu !== true).length;
       const cut = cutPage(page, exposition.samples);
       if (cut === undefined) templates.release(source.key);
-      else templates.keep(source.key, cut, { program, stable, dropped: planned });
-      return { stable, values: values.subarray(0, program.cellCount), dropped: dropped.total(), templated: false };
+      else templates.keep(source.key, cut, { program, stable, gpus, dropped: planned });
+      return {
+        stable,
+        gpus,
+        values: values.subarray(0, program.cellCount),
+        dropped: dropped.total(),
+        templated: false,
+      };
     },
   };
 }

@@ -9,6 +9,7 @@ export interface Template extends Blocks {
   readonly program: Program;
   /** The stable part of the target's messages. */
   readonly stable: Uint8Array;
+  readonly gpus: number;
   /** What the page's text leaves out, whatever the numbers. */
   readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
 }
@@ -17,7 +18,7 @@ export interface Template extends Blocks {
 export interface Templates {
   get(target: string): Template | undefined;
   /** Keeps a template in the place of the target's former one, or refuses it where the budget is spent. */
-  keep(target: string, cut: CutPage, rest: Pick<Template, "program" | "stable" | "dropped">): void;
+  keep(target: string, cut: CutPage, rest: Pick<Template, "program" | "stable" | "gpus" | "dropped">): void;
   /** Forgets a target that is gone. */
   release(target: string): void;
   readonly stats: { readonly templates: number; readonly bytes: number; readonly refused: number };
@@ -75,7 +76,7 @@ export function createTemplates(budgetBytes: number): Templates {
 
   return {
     get: (target) => kept.get(target)?.template,
-    keep(target, cut, { program, stable, dropped }) {
+    keep(target, cut, { program, stable, gpus, dropped }) {
       release(target);
       const own = cut.blocks.length + cut.blockStarts.byteLength + stable.length + OVERHEAD_BYTES;
       if (bytes + own + cut.layout.bytes > budgetBytes) {
@@ -90,7 +91,7 @@ export function createTemplates(budgetBytes: number): Templates {
       }
       const { blocks, blockStarts } = cut;
       kept.set(target, {
-        template: { layout: shared.layout, blocks, blockStarts, program: same, stable, dropped },
+        template: { layout: shared.layout, blocks, blockStarts, program: same, stable, gpus, dropped },
         shared,
         bytes: own,
       });

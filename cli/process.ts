@@ -1,0 +1,43 @@
+import type { Command } from "commander";
+import { loadConfig } from "../runtime/config/load.ts";
+import { createLifecycle, untilAsked } from "../runtime/lifecycle/stopping.ts";
+import { migrateStore, outsideStore } from "../runtime/store/connection.ts";
+import { createLogger } from "../runtime/telemetry/log.ts";
+import { startStatusServer } from "../runtime/telemetry/server.ts";
+import { CommandError, type CommandContext } from "./context.ts";
+import { startProcessorRole } from "./roles/processor.ts";
+
+/** `gpu-ledger process`: a processor of its own; all of them share the partitions of the bus. */
+export function addProcess(program: Command, context: CommandContext): void {
+  program
+    .command("process")
+    .description("take what comes over the bus, join it and store it")
+    .option("--config <file>", "the configuration")
+    .action(async (options: { config?: string }) => {
+      const { config } = loadConfig(options.config, context.env);
+      const address = outsideStore(config);
+      if (address === undefined) {
+        throw new CommandError(
+          "store.kind is embedded: its process belongs to `gpu-ledger up`; a processor of its own needs kind: clickhouse",
+          2,
+        );
+      }
+      const logger = createLogger(config.log.level, { part: "processor" });
+      const lifecycle = createLifecycle(logger);
+      await migrateStore(address, config, logger);
+      let fail = (): void => {};
+      const failed = new Promise<"failed">((resolve) => (fail = () => resolve("failed")));
+      const role = lifecycle.add("processor", await startProcessorRole(config, address, logger, fail));
+      const views = {
+        status: async () => ({ version: context.version, processor: await role.status() }),
+        metrics: () => role.registry.metrics(),
+        notReady: () => [role.notReady()].filter((reason) => reason !== undefined),
+      };
+      const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger));
+      logger.info({ address: server.url }, "processing");
+      const why = await Promise.race([untilAsked(), failed]);
+      logger.info({ why }, "stopping");
+      await lifecycle.stop();
+      if (why === "failed") throw new CommandError("storing failed for good; see the log");
+    });
+}

@@ -1,0 +1,174 @@
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { Registry } from "prom-client";
+import { startCollector, type CollectorEvents } from "../../collectors/dcgm/collector.ts";
+import { createJobs } from "../../collectors/dcgm/jobs.ts";
+import { machineClock } from "../../collectors/dcgm/loop.ts";
+import { SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
+import type { LineDrop } from "../../domain/scrape.ts";
+import { openBus } from "../../runtime/bus/open.ts";
+import { createSpoolingSender } from "../../runtime/bus/spool.ts";
+import { topicDeclarations } from "../../runtime/bus/topics.ts";
+import { BusError, type Bus } from "../../runtime/bus/bus.ts";
+import type { Config } from "../../runtime/config/schema.ts";
+import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
+import { createMetrics, type Metrics } from "../../runtime/telemetry/metrics.ts";
+import { createRate } from "../../runtime/telemetry/rate.ts";
+import type { CollectorStatus, Role } from "./role.ts";
+
+const RATE_WINDOW_MILLIS = 60_000;
+const MOST_FAILING = 10;
+const DRAIN_MILLIS = 3_000;
+const DECLARE_AGAIN_MILLIS = 5_000;
+
+/** Starts a collector: targets of this shard are scraped, and what comes of it goes over the spool to the bus. */
+export async function startCollectorRole(
+  config: Config,
+  shard: { readonly index: number; readonly count: number },
+  logger: Logger,
+): Promise<Role<CollectorStatus>> {
+  const registry = new Registry();
+  const metrics = createMetrics(registry);
+  const lifecycle = createLifecycle(logger);
+  const bus = await openBus(config, logger);
+  lifecycle.add("bus", { stop: () => bus.close() });
+  const declaring = declareTopics(bus, config, logger);
+  lifecycle.add("declaration of topics", declaring);
+  const sender = createSpoolingSender({
+    bus,
+    topic: SAMPLES_TOPIC,
+    folder: join(config.data, `spool-${shard.index}-of-${shard.count}`),
+    maxBytes: config.bus.spool,
+    onDropped: (count, reason) => metrics.messagesDropped.inc({ reason }, count),
+    logger,
+  });
+  lifecycle.add("spool", {
+    async stop() {
+      await sender.drain(DRAIN_MILLIS);
+      await sender.close();
+    },
+  });
+  const totals = { values: 0, dropped: {} as Partial<Record<LineDrop, number>> };
+  const collector = startCollector({
+    name: config.collector.name,
+    cluster: config.cluster,
+    jobs: createJobs(config),
+    shard,
+    templateBytes: config.collector.templates,
+    sink: (message) => sender.send([message]),
+    events: createEvents(metrics, totals, logger),
+    clock: machineClock,
+  });
+  lifecycle.add("collector", collector);
+
+  const rate = createRate(RATE_WINDOW_MILLIS);
+  let told = { sent: 0, errors: 0, refused: 0 };
+  const sample = (): void => {
+    rate.observe(totals.values, Date.now());
+    const { queuedMessages, queuedBytes, sent, errors } = sender.stats();
+    const { bytes, refused } = collector.templates;
+    metrics.spoolMessages.set(queuedMessages);
+    metrics.spoolBytes.set(queuedBytes);
+    metrics.messagesSent.inc(sent - told.sent);
+    metrics.sendErrors.inc(errors - told.errors);
+    metrics.templateBytes.set(bytes);
+    metrics.templatesRefused.inc(refused - told.refused);
+    told = { sent, errors, refused };
+  };
+  const timer = setInterval(sample, 1000);
+  lifecycle.add("sampling", { stop: () => Promise.resolve(clearInterval(timer)) });
+
+  return {
+    registry,
+    status() {
+      const targets = collector.targets();
+      const failing = targets.filter(({ failure }) => failure !== undefined);
+      const { queuedMessages, queuedBytes, dropped } = sender.stats();
+      return Promise.resolve({
+        targets: {
+          total: targets.length,
+          up: targets.filter((target) => target.lastScrapeAtMillis !== undefined && target.failure === undefined)
+            .length,
+        },
+        gpus: targets.reduce((sum, { gpus }) => sum + gpus, 0),
+        valuesPerSecond: rate.perSecond(),
+        dropped: totals.dropped,
+        failing: failing.slice(0, MOST_FAILING).map(({ url, node, failure }) => ({ url, node, ...failure! })),
+        spool: { messages: queuedMessages, bytes: queuedBytes, dropped },
+      });
+    },
+    notReady: () => (declaring.done ? undefined : "the bus has not answered yet"),
+    stop: () => lifecycle.stop(),
+  };
+}
+
+/** Declares the topics, again and again while the bus is away: scraping does not wait for it, the spool does. */
+function declareTopics(bus: Bus, config: Config, logger: Logger): { readonly done: boolean; stop(): Promise<void> } {
+  const stopping = new AbortController();
+  let done = false;
+  const attempt = async (): Promise<void> => {
+    for (;;) {
+      try {
+        await bus.declare(topicDeclarations(config.bus));
+        done = true;
+        return;
+      } catch (error) {
+        if (stopping.signal.aborted) return;
+        logger.error({ err: error }, "the topics cannot be declared");
+        if (error instanceof BusError && !error.retriable) return;
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, DECLARE_AGAIN_MILLIS);
+          stopping.signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+        });
+      }
+    }
+  };
+  const running = attempt();
+  return {
+    get done() {
+      return done;
+    },
+    stop() {
+      stopping.abort();
+      return running;
+    },
+  };
+}
+
+function createEvents(
+  metrics: Metrics,
+  totals: { values: number; readonly dropped: Partial<Record<LineDrop, number>> },
+  logger: Logger,
+): CollectorEvents {
+  const failing = new Set<string>();
+  return {
+    onScrape(job, target, { failure, durationSeconds, pageBytes, values, templated, dropped }) {
+      metrics.scrapes.inc({ job, outcome: failure?.reason ?? "ok" });
+      metrics.scrapeSeconds.observe({ job }, durationSeconds);
+      metrics.scrapeBytes.inc({ job }, pageBytes);
+      if (values > 0) metrics.scrapeValues.inc({ way: templated ? "template" : "full" }, values);
+      totals.values += values;
+      for (const [reason, count] of Object.entries(dropped) as [LineDrop, number][]) {
+        metrics.linesDropped.inc({ reason }, count);
+        totals.dropped[reason] = (totals.dropped[reason] ?? 0) + count;
+      }
+      // A target that stays down is told once, and once when it is back.
+      if (failure !== undefined && !failing.has(target)) {
+        failing.add(target);
+        logger.warn({ job, target, ...failure }, "a target cannot be scraped");
+      } else if (failure === undefined && failing.delete(target)) {
+        logger.info({ job, target }, "a target can be scraped again");
+      }
+    },
+    onSkipped: (job, target, count) => {
+      metrics.scrapesSkipped.inc({ job }, count);
+      logger.debug({ job, target, count }, "scrapes were skipped: the one before still ran");
+    },
+    onTargets: (job, count) => metrics.targets.set({ job }, count),
+    onDiscoveryError(job, discovery, error) {
+      metrics.discoveryErrors.inc({ job });
+      logger.warn({ job, discovery, err: error }, "a look for targets failed; those known last are kept");
+    },
+    onSinkError: (target, error) => logger.error({ target, err: error }, "a scrape could not be kept"),
+  };
+}

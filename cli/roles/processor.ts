@@ -1,0 +1,135 @@
+import type { Logger } from "pino";
+import { Registry } from "prom-client";
+import { startProcessor, type ProcessorEvents } from "../../processors/processor.ts";
+import { openBus } from "../../runtime/bus/open.ts";
+import { topicDeclarations } from "../../runtime/bus/topics.ts";
+import type { Config } from "../../runtime/config/schema.ts";
+import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
+import { connectStore, type StoreAddress } from "../../runtime/store/connection.ts";
+import { createMetrics, type Metrics } from "../../runtime/telemetry/metrics.ts";
+import { createRate } from "../../runtime/telemetry/rate.ts";
+import type { ProcessorStatus, Role } from "./role.ts";
+
+const RATE_WINDOW_MILLIS = 60_000;
+const LAST_SCRAPES = 2_000;
+
+/** Starts a processor on a store that is migrated already. `onFatal` is told of what no retry helps. */
+export async function startProcessorRole(
+  config: Config,
+  address: StoreAddress,
+  logger: Logger,
+  onFatal: (error: unknown) => void,
+): Promise<Role<ProcessorStatus>> {
+  const registry = new Registry();
+  const metrics = createMetrics(registry);
+  const lifecycle = createLifecycle(logger);
+  const bus = await openBus(config, logger);
+  lifecycle.add("bus", { stop: () => bus.close() });
+  const store = connectStore(address, config);
+  lifecycle.add("store", { stop: () => store.close() });
+  await bus.declare(topicDeclarations(config.bus));
+  const totals: Totals = { rows: 0, deadLetters: 0, ages: [], lastError: undefined };
+  const processor = await startProcessor({
+    bus,
+    store,
+    flushMillis: config.processor.flushEvery,
+    flushRows: config.processor.flushRows,
+    events: createEvents(metrics, totals, logger, onFatal),
+    now: Date.now,
+  });
+  lifecycle.add("processor", processor);
+
+  const rate = createRate(RATE_WINDOW_MILLIS);
+  let lagMessages = 0;
+  const sample = async (): Promise<void> => {
+    rate.observe(totals.rows, Date.now());
+    metrics.rowsWaiting.set(processor.waiting);
+    metrics.partitionsPaused.set(processor.paused.length);
+    const lags = await processor.member.lag();
+    metrics.lag.reset();
+    for (const { partition, messages } of lags) metrics.lag.set({ partition: String(partition) }, messages);
+    lagMessages = lags.reduce((sum, { messages }) => sum + messages, 0);
+  };
+  const timer = setInterval(() => {
+    sample().catch((error: unknown) => logger.debug({ err: error }, "the lag cannot be read"));
+  }, 1000);
+  lifecycle.add("sampling", { stop: () => Promise.resolve(clearInterval(timer)) });
+
+  return {
+    registry,
+    status() {
+      return Promise.resolve({
+        rowsStored: totals.rows,
+        rowsPerSecond: rate.perSecond(),
+        lagMessages,
+        freshnessSeconds: quantiles(totals.ages),
+        deadLetters: totals.deadLetters,
+        pausedPartitions: processor.paused,
+      });
+    },
+    notReady: () => totals.lastError,
+    stop: () => lifecycle.stop(),
+  };
+}
+
+interface Totals {
+  rows: number;
+  deadLetters: number;
+  ages: number[];
+  /** What the store or the bus said last, while nothing has been stored since. */
+  lastError: string | undefined;
+}
+
+function quantiles(ages: readonly number[]): ProcessorStatus["freshnessSeconds"] {
+  if (ages.length === 0) return undefined;
+  const sorted = ages.toSorted((a, b) => a - b);
+  const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))]!;
+  return { p50: at(0.5), p99: at(0.99) };
+}
+
+function createEvents(
+  metrics: Metrics,
+  totals: Totals,
+  logger: Logger,
+  onFatal: (error: unknown) => void,
+): ProcessorEvents {
+  return {
+    onStored({ scrapes, rows, seconds }) {
+      totals.rows += rows;
+      totals.lastError = undefined;
+      metrics.rows.inc(rows);
+      metrics.messages.inc({ outcome: "stored" }, scrapes);
+      metrics.insertSeconds.observe(seconds);
+    },
+    onFresh(seconds) {
+      metrics.freshness.observe(seconds);
+      totals.ages.push(seconds);
+      if (totals.ages.length > LAST_SCRAPES * 2) totals.ages = totals.ages.slice(-LAST_SCRAPES);
+    },
+    onDropped: (reason) => metrics.messages.inc({ outcome: reason }),
+    onDeadLetter(reason, { topic, partition, offset }, cause) {
+      totals.deadLetters += 1;
+      metrics.messages.inc({ outcome: reason });
+      logger.warn({ topic, partition, offset, reason, cause }, "a message was buried in gpu.dead-letter");
+    },
+    onFutureSchema({ partition, offset, schemaVersion }) {
+      logger.error(
+        { partition, offset, schemaVersion },
+        "a message is of a newer schema than this release knows: its partition waits until a newer release takes over",
+      );
+    },
+    onJump({ topic, partition, from, to }) {
+      metrics.messagesLost.inc(to - from);
+      logger.error({ topic, partition, from, to, lost: to - from }, "retention passed this group: messages are lost");
+    },
+    onRetry(error, attempt) {
+      metrics.storeRetries.inc();
+      totals.lastError = error instanceof Error ? error.message : String(error);
+      logger.warn({ err: error, attempt }, "storing failed; it is tried again");
+    },
+    onFatal(error) {
+      logger.fatal({ err: error }, "storing failed for good");
+      onFatal(error);
+    },
+  };
+}

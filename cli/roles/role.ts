@@ -1,0 +1,46 @@
+import type { Registry } from "prom-client";
+import type { LineDrop } from "../../domain/scrape.ts";
+
+/** The state of a running part, as `/api/status` shows it. */
+export interface CollectorStatus {
+  readonly targets: { readonly total: number; readonly up: number };
+  readonly gpus: number;
+  readonly valuesPerSecond: number;
+  readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
+  /** Targets whose last scrape failed, the first few. */
+  readonly failing: readonly {
+    readonly url: string;
+    readonly node: string;
+    readonly reason: string;
+    readonly detail: string;
+  }[];
+  readonly spool: { readonly messages: number; readonly bytes: number; readonly dropped: number };
+}
+
+/** The state of a processor. */
+export interface ProcessorStatus {
+  readonly rowsStored: number;
+  readonly rowsPerSecond: number;
+  readonly lagMessages: number;
+  /** Of the last scrapes stored: half were fresher than the first number, 99 of 100 than the second. */
+  readonly freshnessSeconds: { readonly p50: number; readonly p99: number } | undefined;
+  readonly deadLetters: number;
+  readonly pausedPartitions: readonly number[];
+}
+
+/** The state of the demo fleet. */
+export interface DemoStatus {
+  readonly targets: readonly { readonly url: string; readonly node: string }[];
+  readonly gpus: number;
+  /** Rows of history sent, of all that are to be sent. */
+  readonly history: { readonly sent: number; readonly total: number };
+}
+
+/** A running part of the program: its state, whether it does its work, and its end. */
+export interface Role<Status> {
+  readonly registry: Registry;
+  status(): Promise<Status>;
+  /** Why the part cannot do its work now; `undefined` while it can. */
+  notReady(): string | undefined;
+  stop(): Promise<void>;
+}

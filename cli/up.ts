@@ -1,0 +1,54 @@
+import { mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import pino from "pino";
+import { loadConfig } from "../runtime/config/load.ts";
+import { untilAsked } from "../runtime/lifecycle/stopping.ts";
+import { createLogger } from "../runtime/telemetry/log.ts";
+import { CommandError, type CommandContext } from "./context.ts";
+import { startSystem } from "./up/system.ts";
+import { startView } from "./up/view.ts";
+
+/** `gpu-ledger up`: everything on this machine, in one process group; with no configuration, on the demo fleet. */
+export function addUp(program: Command, context: CommandContext): void {
+  program
+    .command("up")
+    .description("run everything on this machine; with nothing configured to scrape, on a demo fleet")
+    .option("--config <file>", "the configuration")
+    .option("--gpus <count>", "GPUs of the demo fleet")
+    .action(async (options: { config?: string; gpus?: string }) => {
+      const loaded = loadConfig(options.config, context.env);
+      const config = { ...loaded.config, demo: { ...loaded.config.demo, ...readGpus(options.gpus) } };
+      const onTerminal = context.stdout.isTTY === true;
+      mkdirSync(config.data, { recursive: true });
+      const logPath = join(config.data, "gpu-ledger.log");
+      const logFile = onTerminal ? openSync(logPath, "a") : undefined;
+      const logger =
+        logFile === undefined
+          ? createLogger(config.log.level)
+          : pino({ level: config.log.level }, pino.destination(logFile));
+      logger.info({ config: loaded.path ?? "defaults", data: config.data }, "starting");
+      const system = await startSystem({
+        config,
+        version: context.version,
+        logger,
+        ...(logFile === undefined ? {} : { logFile }),
+      }).catch((error: unknown) => {
+        throw new CommandError(error instanceof Error ? error.message : String(error));
+      });
+      logger.info({ address: system.address, status: `${system.address}/api/status` }, "running");
+      const view = onTerminal ? startView(context.stdout, () => system.status(), logPath) : undefined;
+      const signal = await untilAsked();
+      view?.stop();
+      logger.info({ signal }, "stopping");
+      await system.stop();
+      logger.info("stopped");
+    });
+}
+
+function readGpus(given: string | undefined): { gpus?: number } {
+  if (given === undefined) return {};
+  const gpus = Number(given);
+  if (Number.isInteger(gpus) && gpus >= 8 && gpus <= 100_000) return { gpus };
+  throw new CommandError(`--gpus ${given}: it is a whole number from 8 to 100000`, 2);
+}

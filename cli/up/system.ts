@@ -1,0 +1,168 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Logger } from "pino";
+import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from "prom-client";
+import type { Config } from "../../runtime/config/schema.ts";
+import { superviseChild } from "../../runtime/lifecycle/children.ts";
+import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
+import { migrateStore, outsideStore, type StoreAddress } from "../../runtime/store/connection.ts";
+import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
+import { startStatusServer } from "../../runtime/telemetry/server.ts";
+import type { ChildOrder, ChildReport } from "../roles/child.ts";
+import type { CollectorStatus, DemoStatus, ProcessorStatus } from "../roles/role.ts";
+
+/** The state of everything that `up` runs: the body of `/api/status`. */
+export interface SystemStatus {
+  readonly version: string;
+  readonly address: string;
+  /** Whether what is shown is the synthetic fleet. */
+  readonly demo: DemoStatus | undefined;
+  readonly store: { readonly url: string; readonly kind: "embedded" | "clickhouse"; readonly restarts: number };
+  readonly collector: CollectorStatus | undefined;
+  readonly processor: ProcessorStatus | undefined;
+  /** How often each part had to be started again. */
+  readonly restarts: Readonly<Record<string, number>>;
+  readonly notReady: readonly string[];
+}
+
+/** Everything, running. */
+export interface System {
+  readonly address: string;
+  status(): SystemStatus;
+  /** Ends every part, within 10 s. */
+  stop(): Promise<void>;
+}
+
+const CHILD_GRACE_MILLIS = 8_000;
+const CHILD_PROGRAM = fileURLToPath(new URL("../roles/child.js", import.meta.url));
+const STORE_PROGRAM = fileURLToPath(new URL("../../runtime/store/embedded/main.js", import.meta.url));
+/** A report older than this says nothing about now. */
+const STALE_MILLIS = 10_000;
+
+/**
+ * Starts the whole program on one machine: the store, the demo fleet where the configuration names nothing to scrape, a
+ * processor, a collector and the status server. Each part but the server is a process of its own, and is started again
+ * when it dies. `logFile` takes the parts' logs where the terminal shows the view.
+ */
+export async function startSystem(options: {
+  readonly config: Config;
+  readonly version: string;
+  readonly logger: Logger;
+  readonly logFile?: number;
+}): Promise<System> {
+  const { config, version, logger, logFile } = options;
+  mkdirSync(config.data, { recursive: true });
+  const lifecycle = createLifecycle(logger);
+  const reports = new Map<string, ChildReport & { readonly at: number }>();
+  const restarts = new Map<string, () => number>();
+
+  function startChild(order: ChildOrder): Promise<ChildReport> {
+    return new Promise((resolve) => {
+      const child = superviseChild({
+        name: order.role,
+        start: () => forkChild(order, logFile),
+        onMessage(message) {
+          const report = message as ChildReport;
+          reports.set(order.role, { ...report, at: Date.now() });
+          resolve(report);
+        },
+        graceMillis: CHILD_GRACE_MILLIS,
+        logger,
+      });
+      lifecycle.add(order.role, child);
+      restarts.set(order.role, () => child.restarts);
+    });
+  }
+
+  try {
+    const store = await startStore(config, logger, lifecycle);
+    await migrateStore(store.address, config, logger);
+    const isDemo = config.collector.jobs.length === 0;
+    const scraped = isDemo ? await startDemo() : config;
+    void startChild({ role: "processor", config: scraped, store: store.address });
+    void startChild({ role: "collector", config: scraped });
+    const fresh = <Status>(part: string): Status | undefined => {
+      const report = reports.get(part);
+      return report === undefined || Date.now() - report.at > STALE_MILLIS ? undefined : (report.status as Status);
+    };
+    const parts = (): string[] => [...restarts.keys()];
+    const status = (): SystemStatus => ({
+      version,
+      address: server.url,
+      demo: isDemo ? fresh("demo") : undefined,
+      store: { url: store.address.url, kind: config.store.kind, restarts: store.restarts() },
+      collector: fresh("collector"),
+      processor: fresh("processor"),
+      restarts: Object.fromEntries(parts().map((part) => [part, restarts.get(part)!()])),
+      notReady: parts().flatMap((part) => {
+        if (fresh(part) === undefined) return [`the ${part} has not reported`];
+        const reason = reports.get(part)?.notReady;
+        return reason === undefined ? [] : [`${part}: ${reason}`];
+      }),
+    });
+    const views = {
+      status: () => Promise.resolve(status()),
+      metrics: () => mergeMetrics([...reports.values()].map(({ metrics }) => metrics)),
+      notReady: () => status().notReady,
+    };
+    const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger));
+    return { address: server.url, status, stop: () => lifecycle.stop() };
+  } catch (error) {
+    await lifecycle.stop();
+    throw error;
+  }
+
+  /** The configuration with the demo fleet's exporters as its targets. */
+  async function startDemo(): Promise<Config> {
+    const report = await startChild({ role: "demo", config });
+    const { targets } = report.status as DemoStatus;
+    const job = { ...DEMO_JOB, targets: targets.map(({ url, node }) => ({ address: url, labels: { node } })) };
+    return { ...config, collector: { ...config.collector, jobs: [job] } };
+  }
+}
+
+const DEMO_JOB: Omit<Config["collector"]["jobs"][number], "targets"> = {
+  name: "demo",
+  scheme: "http",
+  port: 9400,
+  path: "/metrics",
+  gzip: false,
+  labels: {},
+  http: [],
+  dns: [],
+  credentials: {},
+};
+
+async function startStore(
+  config: Config,
+  logger: Logger,
+  lifecycle: ReturnType<typeof createLifecycle>,
+): Promise<{ readonly address: StoreAddress; readonly restarts: () => number }> {
+  const outside = outsideStore(config);
+  if (outside !== undefined) return { address: outside, restarts: () => 0 };
+  const store = await startEmbeddedStore({
+    folder: join(config.data, "store"),
+    program: [process.execPath, STORE_PROGRAM],
+    port: config.store.port,
+    logger,
+  });
+  lifecycle.add("store", store);
+  return {
+    address: { url: store.url, ...store.internal, database: config.store.database },
+    restarts: () => store.restarts,
+  };
+}
+
+function forkChild(order: ChildOrder, logFile: number | undefined): ChildProcess {
+  const child = fork(CHILD_PROGRAM, [], { stdio: ["ignore", logFile ?? 2, logFile ?? 2, "ipc"], execArgv: [] });
+  child.send(order);
+  return child;
+}
+
+/** One exposition of what all parts report. */
+async function mergeMetrics(reported: readonly unknown[]): Promise<string> {
+  const metrics = reported as MetricObjectWithValues<MetricValue<string>>[][];
+  return AggregatorRegistry.aggregate(metrics).metrics();
+}

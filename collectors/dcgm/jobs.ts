@@ -1,0 +1,68 @@
+import type { Config } from "../../runtime/config/schema.ts";
+import type { ScrapeJob } from "./collector.ts";
+import { createAuthorization, type Credentials } from "./http/credentials.ts";
+import type { TlsOptions } from "./http/connections.ts";
+import { createDnsDiscovery } from "./targets/dns.ts";
+import { createFileDiscovery } from "./targets/files.ts";
+import { createHttpDiscovery } from "./targets/http.ts";
+import { createStaticDiscovery } from "./targets/static.ts";
+import { toUrl, type Discovery, type Target } from "./targets/target.ts";
+
+type JobConfig = Config["collector"]["jobs"][number];
+
+/** The jobs of a configuration, ready to be started. Fails with a sentence where an address is none. */
+export function createJobs({ collector }: Config): ScrapeJob[] {
+  return collector.jobs.map((job) => {
+    const credentials = definedOnly(job.credentials) as Credentials;
+    return {
+      name: job.name,
+      intervalMillis: job.interval ?? collector.interval,
+      timeoutMillis: job.timeout ?? collector.timeout,
+      bodyLimitBytes: collector.bodyLimit,
+      seriesLimit: collector.seriesLimit,
+      gzip: job.gzip,
+      credentials,
+      tls: job.tls === undefined ? undefined : (definedOnly(job.tls) as TlsOptions),
+      discoveries: discoveriesOf(job, credentials).map((discovery) => withLabels(discovery, job.labels)),
+    };
+  });
+}
+
+function discoveriesOf(job: JobConfig, credentials: Credentials): Discovery[] {
+  const defaults = { scheme: job.scheme, port: job.port, path: job.path };
+  const discoveries: Discovery[] = [];
+  if (job.targets.length > 0) {
+    const targets = job.targets.map((target) =>
+      typeof target === "string"
+        ? { url: toUrl(target, defaults), labels: {} }
+        : { url: toUrl(target.address, defaults), labels: target.labels },
+    );
+    discoveries.push(createStaticDiscovery(targets));
+  }
+  if (job.files !== undefined) {
+    discoveries.push(createFileDiscovery({ files: job.files.paths, refreshMillis: job.files.refresh, defaults }));
+  }
+  for (const { url, refresh } of job.http) {
+    const authorization = createAuthorization(credentials);
+    discoveries.push(
+      createHttpDiscovery({ url, refreshMillis: refresh, timeoutMillis: 10_000, authorization, defaults }),
+    );
+  }
+  for (const { names, type, refresh } of job.dns) {
+    discoveries.push(createDnsDiscovery({ names, type, refreshMillis: refresh, defaults }));
+  }
+  return discoveries;
+}
+
+/** A target's own labels win over its job's. */
+function withLabels(discovery: Discovery, labels: Readonly<Record<string, string>>): Discovery {
+  const labelled = (target: Target): Target => ({ ...target, labels: { ...labels, ...target.labels } });
+  return {
+    ...discovery,
+    start: (onTargets, onError) => discovery.start((targets) => onTargets(targets.map(labelled)), onError),
+  };
+}
+
+function definedOnly(given: object): object {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,78 @@
+import type { ChildProcess } from "node:child_process";
+import type { Logger } from "pino";
+
+/** A child process that is kept alive. */
+export interface SupervisedChild {
+  readonly name: string;
+  /** How often it was started again. */
+  readonly restarts: number;
+  readonly processId: number | undefined;
+  /** Asks the child to end, and ends it after `graceMillis`. */
+  stop(): Promise<void>;
+}
+
+const FIRST_BACK_OFF_MILLIS = 200;
+const LONGEST_BACK_OFF_MILLIS = 10_000;
+/** A child that lived this long is started again at once. */
+const STEADY_MILLIS = 30_000;
+
+/**
+ * Starts a child and starts it again whenever it ends, with growing pauses while it does not live long. `start` makes
+ * the process; what it says over IPC goes to `onMessage`.
+ */
+export function superviseChild(options: {
+  readonly name: string;
+  readonly start: () => ChildProcess;
+  readonly onMessage: (message: unknown) => void;
+  readonly graceMillis: number;
+  readonly logger: Logger;
+}): SupervisedChild {
+  const { name, start, onMessage, graceMillis, logger } = options;
+  let restarts = 0;
+  let backOffMillis = FIRST_BACK_OFF_MILLIS;
+  let stopping = false;
+  let child: ChildProcess | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  function launch(): void {
+    const startedAt = performance.now();
+    const launched = start();
+    child = launched;
+    launched.on("message", onMessage);
+    launched.on("error", (error) => logger.error({ err: error, child: name }, "a child process failed"));
+    launched.once("exit", (code, signal) => {
+      child = undefined;
+      if (stopping) return;
+      restarts += 1;
+      if (performance.now() - startedAt > STEADY_MILLIS) backOffMillis = FIRST_BACK_OFF_MILLIS;
+      logger.warn({ child: name, code, signal, againInMillis: backOffMillis }, "a child process ended");
+      timer = setTimeout(launch, backOffMillis);
+      backOffMillis = Math.min(LONGEST_BACK_OFF_MILLIS, backOffMillis * 2);
+    });
+  }
+  launch();
+
+  return {
+    name,
+    get restarts() {
+      return restarts;
+    },
+    get processId() {
+      return child?.pid;
+    },
+    async stop() {
+      stopping = true;
+      clearTimeout(timer);
+      const last = child;
+      if (last === undefined || last.exitCode !== null || last.signalCode !== null) return;
+      await new Promise<void>((resolve) => {
+        const kill = setTimeout(() => last.kill("SIGKILL"), graceMillis);
+        last.once("exit", () => {
+          clearTimeout(kill);
+          resolve();
+        });
+        last.kill("SIGTERM");
+      });
+    },
+  };
+}

@@ -1,0 +1,173 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+
+/** One metric of the program's own. */
+export interface MetricDefinition {
+  readonly name: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  readonly help: string;
+  readonly labels: readonly string[];
+  readonly buckets?: readonly number[];
+}
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const FRESHNESS_SECONDS = [0.5, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 60, 120, 300, 900, 3600, 86_400];
+
+/** Every metric there is. docs/metrics.md is held to this table, and this table to what is exported. */
+export const METRIC_DEFINITIONS = {
+  targets: {
+    name: "gpu_ledger_targets",
+    type: "gauge",
+    help: "Targets of a job that this collector scrapes.",
+    labels: ["job"],
+  },
+  scrapes: {
+    name: "gpu_ledger_scrapes_total",
+    type: "counter",
+    help: "Scrape attempts, by outcome: ok, or the reason of the failure.",
+    labels: ["job", "outcome"],
+  },
+  scrapeSeconds: {
+    name: "gpu_ledger_scrape_duration_seconds",
+    type: "histogram",
+    help: "Time from the request to the last byte of a page.",
+    labels: ["job"],
+    buckets: SECONDS,
+  },
+  scrapeBytes: {
+    name: "gpu_ledger_scrape_bytes_total",
+    type: "counter",
+    help: "Bytes of pages received.",
+    labels: ["job"],
+  },
+  scrapeValues: {
+    name: "gpu_ledger_scrape_values_total",
+    type: "counter",
+    help: "Values read from pages, by the way: template, or full parse.",
+    labels: ["way"],
+  },
+  scrapesSkipped: {
+    name: "gpu_ledger_scrapes_skipped_total",
+    type: "counter",
+    help: "Scrapes that were due while the one before still ran.",
+    labels: ["job"],
+  },
+  linesDropped: {
+    name: "gpu_ledger_lines_dropped_total",
+    type: "counter",
+    help: "Lines and values of pages that were left out, by reason.",
+    labels: ["reason"],
+  },
+  discoveryErrors: {
+    name: "gpu_ledger_discovery_errors_total",
+    type: "counter",
+    help: "Looks for targets that failed; the targets known last are kept.",
+    labels: ["job"],
+  },
+  templateBytes: {
+    name: "gpu_ledger_template_bytes",
+    type: "gauge",
+    help: "Memory that page templates take.",
+    labels: [],
+  },
+  templatesRefused: {
+    name: "gpu_ledger_templates_refused_total",
+    type: "counter",
+    help: "Templates that the memory for them had no room for; such pages are parsed in full.",
+    labels: [],
+  },
+  spoolMessages: {
+    name: "gpu_ledger_spool_messages",
+    type: "gauge",
+    help: "Messages that wait for the bus, in memory and on disk.",
+    labels: [],
+  },
+  spoolBytes: { name: "gpu_ledger_spool_bytes", type: "gauge", help: "Bytes of the messages that wait.", labels: [] },
+  messagesSent: {
+    name: "gpu_ledger_messages_sent_total",
+    type: "counter",
+    help: "Messages that the bus acknowledged.",
+    labels: [],
+  },
+  sendErrors: {
+    name: "gpu_ledger_send_errors_total",
+    type: "counter",
+    help: "Attempts to send that failed; what failed waits in the spool.",
+    labels: [],
+  },
+  messagesDropped: {
+    name: "gpu_ledger_messages_dropped_total",
+    type: "counter",
+    help: "Messages that were given up before they reached the bus, by reason.",
+    labels: ["reason"],
+  },
+  messages: {
+    name: "gpu_ledger_messages_total",
+    type: "counter",
+    help: "Messages that a processor took from the bus, by outcome: stored, or the reason why not.",
+    labels: ["outcome"],
+  },
+  rows: { name: "gpu_ledger_rows_stored_total", type: "counter", help: "Rows inserted into the store.", labels: [] },
+  insertSeconds: {
+    name: "gpu_ledger_insert_duration_seconds",
+    type: "histogram",
+    help: "Time of one insert with its commit.",
+    labels: [],
+    buckets: SECONDS,
+  },
+  freshness: {
+    name: "gpu_ledger_freshness_seconds",
+    type: "histogram",
+    help: "Age of a scrape when it could be asked for: from scrape to stored.",
+    labels: [],
+    buckets: FRESHNESS_SECONDS,
+  },
+  lag: {
+    name: "gpu_ledger_lag_messages",
+    type: "gauge",
+    help: "Messages of a partition that are not stored yet.",
+    labels: ["partition"],
+  },
+  partitionsPaused: {
+    name: "gpu_ledger_partitions_paused",
+    type: "gauge",
+    help: "Partitions that wait for a newer release of this program.",
+    labels: [],
+  },
+  rowsWaiting: { name: "gpu_ledger_rows_waiting", type: "gauge", help: "Rows that wait for an insert.", labels: [] },
+  messagesLost: {
+    name: "gpu_ledger_messages_lost_total",
+    type: "counter",
+    help: "Messages that retention removed from the bus before they were stored.",
+    labels: [],
+  },
+  storeRetries: {
+    name: "gpu_ledger_store_retries_total",
+    type: "counter",
+    help: "Inserts and commits that failed and were tried again.",
+    labels: [],
+  },
+} as const satisfies Readonly<Record<string, MetricDefinition>>;
+
+type MetricKey = keyof typeof METRIC_DEFINITIONS;
+type InstanceOf<Type> = Type extends "counter"
+  ? Counter
+  : Type extends "gauge"
+    ? Gauge
+    : Type extends "histogram"
+      ? Histogram
+      : never;
+
+/** The metrics of one process, each under its key. */
+export type Metrics = { readonly [Key in MetricKey]: InstanceOf<(typeof METRIC_DEFINITIONS)[Key]["type"]> };
+
+/** Registers every metric. Counters without labels start at 0, so that an increase from nothing shows. */
+export function createMetrics(registry: Registry): Metrics {
+  const entries = Object.entries(METRIC_DEFINITIONS).map(([key, definition]: [string, MetricDefinition]) => {
+    const { name, help, labels, type, buckets } = definition;
+    const options = { name, help, labelNames: [...labels], registers: [registry] };
+    if (type === "counter") return [key, new Counter(options)];
+    if (type === "gauge") return [key, new Gauge(options)];
+    return [key, new Histogram({ ...options, buckets: [...(buckets ?? SECONDS)] })];
+  });
+  return Object.fromEntries(entries) as Metrics;
+}

@@ -1,0 +1,56 @@
+import type { AddressInfo } from "node:net";
+import Fastify, { type FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+
+/** What the server shows; each is asked when a request comes. */
+export interface ServerViews {
+  /** Everything `/api/status` says. */
+  readonly status: () => Promise<object>;
+  /** Prometheus exposition of the program's own metrics. */
+  readonly metrics: () => Promise<string>;
+  /** Why the program cannot do its work now, a sentence each; empty while it can. */
+  readonly notReady: () => readonly string[];
+}
+
+/** A listening server. */
+export interface StatusServer {
+  /** `http://host:port` with the port that was taken. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Serves `/healthz` (the process runs), `/readyz` (it does its work, or says why not), `/metrics` and `/api/status`.
+ * Fails with a sentence where the address cannot be listened on.
+ */
+export async function startStatusServer(listen: string, views: ServerViews, logger: Logger): Promise<StatusServer> {
+  const server: FastifyInstance = Fastify({ logger: false, forceCloseConnections: true });
+  server.get("/healthz", () => "ok\n");
+  server.get("/readyz", (_, reply) => {
+    const reasons = views.notReady();
+    return reasons.length === 0 ? "ready\n" : reply.code(503).send(`${reasons.join("\n")}\n`);
+  });
+  server.get("/metrics", async (_, reply) => {
+    return reply.type("text/plain; version=0.0.4; charset=utf-8").send(await views.metrics());
+  });
+  server.get("/api/status", () => views.status());
+  server.setErrorHandler((error, request, reply) => {
+    logger.error({ err: error, url: request.url }, "a request failed");
+    return reply.code(500).send({ error: "internal error; see the log" });
+  });
+  const { host, port } = splitAddress(listen);
+  try {
+    await server.listen({ host, port });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`cannot listen on ${listen} (server.listen): ${why}`, { cause: error });
+  }
+  const { port: taken } = server.server.address() as AddressInfo;
+  const shown = host.includes(":") ? `[${host}]` : host;
+  return { url: `http://${shown}:${taken}`, stop: () => server.close() };
+}
+
+function splitAddress(listen: string): { host: string; port: number } {
+  const colon = listen.lastIndexOf(":");
+  return { host: listen.slice(0, colon).replace(/^\[|\]$/g, ""), port: Number(listen.slice(colon + 1)) };
+}
