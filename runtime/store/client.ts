@@ -1,0 +1,147 @@
+/** The one client of the store: a real ClickHouse and the embedded one look the same through it. */
+import { Readable } from "node:stream";
+
+import { createClient } from "@clickhouse/client";
+import type { ClickHouseSettings } from "@clickhouse/client";
+
+import { sqlIdentifier } from "./sql-tokens.ts";
+import { storeErrorOf } from "./store-error.ts";
+
+/** Where the store is and who asks. */
+export interface StoreClientOptions {
+  /** `http://host:8123` or `https://…`. */
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  readonly database: string;
+  /** Longest wait for an answer, 60 s by default. */
+  readonly requestTimeoutMillis?: number;
+  /** Sockets at once, 10 by default. */
+  readonly maxConnections?: number;
+  /** Pack bodies and answers with gzip; worth it across a network, not on one machine. Off by default. */
+  readonly gzip?: boolean;
+  /** Settings of every insert, `insert_quorum` for replicated money for one. */
+  readonly insertSettings?: Readonly<Record<string, string | number>>;
+}
+
+/** Values of `{name:Type}` placeholders. Decimals and large integers travel as strings. */
+export type StoreParameters = Readonly<Record<string, unknown>>;
+
+/** The rows of an insert in RowBinary, whole or in parts. */
+export type RowBinaryBody = Uint8Array | AsyncIterable<Uint8Array>;
+
+/** What an insert did. */
+export interface InsertOutcome {
+  /** Rows as the server counts them: those of dependent views are among them. */
+  readonly writtenRows: number;
+}
+
+/** The client. Every method fails with a `StoreError`. */
+export interface StoreClient {
+  readonly database: string;
+  /** Inserts rows in RowBinary. An acknowledged insert is in the table; one that failed may be in it too. */
+  insertRows(table: string, columns: readonly string[], body: RowBinaryBody): Promise<InsertOutcome>;
+  /** Inserts objects as JSONEachRow; for a few rows, where RowBinary is not worth its code. */
+  insertJson(table: string, rows: readonly object[]): Promise<InsertOutcome>;
+  /** All rows. Decimals and 64-bit integers are strings; whoever asks checks the shape. */
+  query<Row>(sql: string, parameters?: StoreParameters): Promise<readonly Row[]>;
+  /** Rows in portions, for results that should not be held at once on this side. */
+  stream<Row>(sql: string, parameters?: StoreParameters): AsyncIterable<readonly Row[]>;
+  /** Runs a statement that gives no rows. */
+  command(sql: string, parameters?: StoreParameters): Promise<void>;
+  /** Resolves when the store answers. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Said with every statement, as releases of ClickHouse change what they do unasked: since 26.2 `async_insert` and
+ * `deduplicate_blocks_in_dependent_materialized_views` are on. Deduplication is off altogether, because it is not
+ * atomic with a crash: rows are keyed so that a replay is harmless. `wait_end_of_query` makes an error arrive as an
+ * error, and not behind half a result.
+ */
+const statementSettings: ClickHouseSettings = {
+  async_insert: 0,
+  wait_for_async_insert: 1,
+  insert_deduplicate: 0,
+  deduplicate_blocks_in_dependent_materialized_views: 0,
+  wait_end_of_query: 1,
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_quote_decimals: 1,
+  date_time_input_format: "best_effort",
+};
+
+/** Makes a client. Nothing is sent yet. */
+export function createStoreClient(options: StoreClientOptions): StoreClient {
+  const client = createClient({
+    url: options.url,
+    username: options.username,
+    password: options.password,
+    database: options.database,
+    request_timeout: options.requestTimeoutMillis ?? 60_000,
+    max_open_connections: options.maxConnections ?? 10,
+    compression: { request: options.gzip === true, response: options.gzip === true },
+    // Errors are thrown and told by whoever catches them; the client's own log would say them twice.
+    log: { level: 127 },
+    clickhouse_settings: statementSettings,
+  });
+  const insertSettings: ClickHouseSettings = { ...options.insertSettings };
+
+  return {
+    database: options.database,
+    async insertRows(table, columns, body) {
+      const names = columns.map(sqlIdentifier).join(", ");
+      const result = await client
+        .exec({
+          query: `INSERT INTO ${sqlIdentifier(table)} (${names}) FORMAT RowBinary`,
+          values: body instanceof Uint8Array ? Readable.from([body]) : Readable.from(body, { objectMode: false }),
+          clickhouse_settings: insertSettings,
+        })
+        .catch(rethrow);
+      // The socket is free for the next insert when the empty answer has been read.
+      for await (const _ of result.stream) void _;
+      return { writtenRows: Number(result.summary?.written_rows ?? 0) };
+    },
+    async insertJson(table, rows) {
+      const result = await client
+        .insert({
+          table: sqlIdentifier(table),
+          values: [...rows],
+          format: "JSONEachRow",
+          clickhouse_settings: insertSettings,
+        })
+        .catch(rethrow);
+      return { writtenRows: Number(result.summary?.written_rows ?? 0) };
+    },
+    async query<Row>(sql: string, parameters: StoreParameters = {}) {
+      try {
+        const result = await client.query({ query: sql, query_params: { ...parameters }, format: "JSONEachRow" });
+        return await result.json<Row>();
+      } catch (error) {
+        throw storeErrorOf(error);
+      }
+    },
+    async *stream<Row>(sql: string, parameters: StoreParameters = {}) {
+      try {
+        const result = await client.query({ query: sql, query_params: { ...parameters }, format: "JSONEachRow" });
+        for await (const rows of result.stream<Row>()) yield rows.map((row) => row.json<Row>());
+      } catch (error) {
+        throw storeErrorOf(error);
+      }
+    },
+    async command(sql, parameters = {}) {
+      await client.command({ query: sql, query_params: { ...parameters } }).catch(rethrow);
+    },
+    async ping() {
+      const result = await client.ping();
+      if (!result.success) throw storeErrorOf(result.error);
+    },
+    async close() {
+      await client.close();
+    },
+  };
+}
+
+function rethrow(error: unknown): never {
+  throw storeErrorOf(error);
+}

@@ -1,0 +1,71 @@
+/** Errors of the HTTP face, in ClickHouse's own numbers, so that every client reads them as a server's. */
+
+/** ClickHouse's names of the codes that the face itself gives (src/Common/ErrorCodes.cpp). */
+export const faceErrorNames = {
+  36: "BAD_ARGUMENTS",
+  48: "NOT_IMPLEMENTED",
+  60: "UNKNOWN_TABLE",
+  62: "SYNTAX_ERROR",
+  89: "UNKNOWN_COMPRESSION_METHOD",
+  115: "UNKNOWN_SETTING",
+  159: "TIMEOUT_EXCEEDED",
+  164: "READONLY",
+  187: "QUERY_IS_TOO_LARGE",
+  202: "TOO_MANY_SIMULTANEOUS_QUERIES",
+  243: "NOT_ENOUGH_SPACE",
+  396: "TOO_MANY_ROWS_OR_BYTES",
+  497: "ACCESS_DENIED",
+  516: "AUTHENTICATION_FAILED",
+  1001: "STD_EXCEPTION",
+} as const;
+
+/** A failure with ClickHouse's number and name. */
+export class FaceError extends Error {
+  readonly clickhouseCode: number;
+  readonly clickhouseName: string;
+
+  constructor(clickhouseCode: number, message: string, options: { name?: string; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.name = "FaceError";
+    this.clickhouseCode = clickhouseCode;
+    this.clickhouseName =
+      options.name ?? (faceErrorNames as Readonly<Record<number, string>>)[clickhouseCode] ?? "STD_EXCEPTION";
+  }
+}
+
+const enginePattern = /^Code: (\d+)\. (?:DB::)?Exception: ([\s\S]*?)\s*\(([A-Z0-9_]+)\)\s*$/;
+
+/** Reads what the engine throws (`Code: 60. DB::Exception: … (UNKNOWN_TABLE)`); anything else becomes 1001. */
+export function faceErrorOf(error: unknown): FaceError {
+  if (error instanceof FaceError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  const found = enginePattern.exec(message);
+  if (found === null) return new FaceError(1001, message, { cause: error });
+  return new FaceError(Number(found[1]), found[2] ?? "", { name: found[3] ?? "STD_EXCEPTION", cause: error });
+}
+
+/** The body that a ClickHouse server sends with an error; clients parse this very shape. */
+export function renderFaceError(error: FaceError, version: string): string {
+  const dot = /[.!?]$/.test(error.message) ? "" : ".";
+  const kind = error.clickhouseName;
+  return `Code: ${error.clickhouseCode}. DB::Exception: ${error.message}${dot} (${kind}) (version ${version})\n`;
+}
+
+const badRequestCodes = new Set([26, 27, 36, 42, 43, 44, 46, 47, 53, 62, 69, 70, 72, 115, 117, 130, 456, 457]);
+const notFoundCodes = new Set([60, 81, 82]);
+const forbiddenCodes = new Set([164, 192, 193, 497, 516]);
+
+/**
+ * The HTTP status that goes with a code, after `exceptionCodeToHTTPStatus` of ClickHouse's server. Overload is a 503,
+ * which a server leaves at 500, because clients and proxies try again after it.
+ */
+export function httpStatusOf(clickhouseCode: number): number {
+  if (forbiddenCodes.has(clickhouseCode)) return 403;
+  if (badRequestCodes.has(clickhouseCode)) return 400;
+  if (notFoundCodes.has(clickhouseCode)) return 404;
+  if (clickhouseCode === 48 || clickhouseCode === 89) return 501;
+  if (clickhouseCode === 159) return 408;
+  if (clickhouseCode === 187) return 413;
+  if (clickhouseCode === 202) return 503;
+  return 500;
+}

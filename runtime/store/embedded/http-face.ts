@@ -1,0 +1,193 @@
+/** ClickHouse's HTTP interface in front of the engine, on this machine's loopback address and nowhere else. */
+import { randomUUID } from "node:crypto";
+import { createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { constants, createGzip } from "node:zlib";
+
+import type { Logger } from "pino";
+
+import { authenticate } from "./credentials.ts";
+import type { StoreCredentials } from "./credentials.ts";
+import { FaceError, faceErrorOf, httpStatusOf, renderFaceError } from "./face-error.ts";
+import { readClaimedUser, readStatementRequest } from "./http-request.ts";
+import { readStatement, removeQuietly } from "./request-body.ts";
+import type { BodyLimits } from "./request-body.ts";
+import type { Answer, StatementRunner } from "./statement-runner.ts";
+
+/** What the face stands on. */
+export interface HttpFaceParts {
+  readonly runner: StatementRunner;
+  readonly version: string;
+  readonly credentials: StoreCredentials;
+  readonly incomingFolder: string;
+  readonly bodyLimits: BodyLimits;
+  readonly logger: Logger;
+}
+
+/** The listening face. */
+export interface HttpFace {
+  readonly port: number;
+  /** Takes no new requests and resolves when those that run have been answered. */
+  close(): Promise<void>;
+}
+
+const loopback = "127.0.0.1";
+const sliceBytes = 256 * 1024;
+/** A smaller answer is not worth packing. */
+const gzipFromBytes = 1024;
+
+/** Listens on `port` of the loopback address; 0 takes a free one. */
+export async function listenHttpFace(port: number, parts: HttpFaceParts): Promise<HttpFace> {
+  const server = createServer((request, response) => {
+    answer(request, response, parts).catch((error: unknown) => {
+      parts.logger.error({ err: error }, "a request of the embedded store could not be answered");
+      response.destroy();
+    });
+  });
+  server.requestTimeout = 0;
+  server.keepAliveTimeout = 30_000;
+  await listen(server, port);
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      await closed;
+    },
+  };
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host: loopback, port, exclusive: true }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+async function answer(message: IncomingMessage, response: ServerResponse, parts: HttpFaceParts): Promise<void> {
+  response.setHeader("X-ClickHouse-Server-Display-Name", "gpu-ledger-embedded");
+  response.setHeader("X-ClickHouse-Timezone", "UTC");
+  try {
+    const url = requestUrl(message.url ?? "/");
+    response.setHeader("X-ClickHouse-Query-Id", queryIdOf(url));
+    if (url.pathname === "/ping" || url.pathname === "/replicas_status") {
+      await parts.runner.ping();
+      response.end("Ok.\n");
+    } else if (url.pathname === "/") {
+      await answerStatement(message, response, url, parts);
+    } else {
+      response.statusCode = 404;
+      response.end(`There is no handle ${url.pathname}\n`);
+    }
+  } catch (error) {
+    answerError(message, response, error, parts);
+  }
+}
+
+function requestUrl(path: string): URL {
+  try {
+    return new URL(`http://${loopback}${path}`);
+  } catch (error) {
+    throw new FaceError(36, "The request's path is no URL", { cause: error });
+  }
+}
+
+/** The id that the client chose, if a header can carry it. */
+function queryIdOf(url: URL): string {
+  const chosen = url.searchParams.get("query_id") ?? "";
+  return /^[\x21-\x7e]{1,256}$/.test(chosen) ? chosen : randomUUID();
+}
+
+async function answerStatement(
+  message: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+  parts: HttpFaceParts,
+): Promise<void> {
+  const role = authenticate(parts.credentials, readClaimedUser(url, message.headers));
+  const request = readStatementRequest(message.method ?? "GET", url, message.headers);
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  const statement = await readStatement(message, request, {
+    ...parts.bodyLimits,
+    folder: parts.incomingFolder,
+    mayInsert: role === "internal",
+  });
+  try {
+    const result = await parts.runner.run(role, request, statement, gone.signal);
+    await send(response, result, request.acceptsGzip);
+  } finally {
+    if (statement.kind === "insert") await removeQuietly(statement.file);
+  }
+}
+
+async function send(response: ServerResponse, result: Answer, acceptsGzip: boolean): Promise<void> {
+  response.setHeader("X-ClickHouse-Format", result.format);
+  response.setHeader("Content-Type", contentTypeOf(result.format));
+  response.setHeader(
+    "X-ClickHouse-Summary",
+    JSON.stringify({
+      read_rows: String(result.readRows),
+      read_bytes: String(result.readBytes),
+      written_rows: String(result.writtenRows),
+      written_bytes: String(result.writtenBytes),
+      total_rows_to_read: "0",
+      result_rows: String(result.writtenRows === 0 ? result.readRows : result.writtenRows),
+      result_bytes: String(result.bytes.length),
+      elapsed_ns: String(result.elapsedNanoseconds),
+    }),
+  );
+  if (acceptsGzip && result.bytes.length >= gzipFromBytes) {
+    response.setHeader("Content-Encoding", "gzip");
+    await pipeline(slices(result.bytes), createGzip({ level: constants.Z_BEST_SPEED }), response);
+  } else {
+    response.setHeader("Content-Length", result.bytes.length);
+    await pipeline(slices(result.bytes), response);
+  }
+}
+
+/** A result in parts, so that a slow client holds up nothing but its own answer. */
+function slices(bytes: Buffer): Readable {
+  return Readable.from(
+    (function* () {
+      for (let at = 0; at < bytes.length; at += sliceBytes) yield bytes.subarray(at, at + sliceBytes);
+    })(),
+    { objectMode: false },
+  );
+}
+
+function contentTypeOf(format: string): string {
+  if (/^(?:JSON|JSONCompact|JSONStrings|JSONColumns.*|PrettyJSON.*)$/.test(format))
+    return "application/json; charset=UTF-8";
+  if (format.startsWith("JSON")) return "application/x-ndjson; charset=UTF-8";
+  if (format.startsWith("CSV")) return "text/csv; charset=UTF-8; header=absent";
+  if (/^(?:Tab|TSV)/.test(format)) return "text/tab-separated-values; charset=UTF-8";
+  if (/^(?:Native|RowBinary|Parquet|Arrow|ORC|Avro|Npy|MsgPack)/.test(format)) return "application/octet-stream";
+  return "text/plain; charset=UTF-8";
+}
+
+function answerError(message: IncomingMessage, response: ServerResponse, error: unknown, parts: HttpFaceParts): void {
+  const failure = faceErrorOf(error);
+  if (failure.clickhouseCode === 1001) parts.logger.warn({ err: error }, "a request of the embedded store failed");
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  response.removeHeader("X-ClickHouse-Format");
+  response.removeHeader("X-ClickHouse-Summary");
+  response.removeHeader("Content-Encoding");
+  response.removeHeader("Content-Length");
+  response.statusCode = httpStatusOf(failure.clickhouseCode);
+  response.setHeader("Content-Type", "text/plain; charset=UTF-8");
+  response.setHeader("X-ClickHouse-Exception-Code", failure.clickhouseCode);
+  // The rest of a body that nobody reads would keep the connection from its next request.
+  if (!message.complete) response.setHeader("Connection", "close");
+  message.resume();
+  response.end(renderFaceError(failure, parts.version));
+}

@@ -1,0 +1,115 @@
+/** What a request to ClickHouse's HTTP interface asks for, read from its line and headers alone. */
+import type { IncomingHttpHeaders } from "node:http";
+
+import type { ClaimedUser } from "./credentials.ts";
+import { FaceError } from "./face-error.ts";
+
+/** A request, understood. */
+export interface StatementRequest {
+  /** The statement in the URL; the body follows it. */
+  readonly urlQuery: string;
+  readonly database: string | undefined;
+  readonly defaultFormat: string;
+  /** Values of `{name:Type}` placeholders, escaped as in TabSeparated, as the interface has it. */
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly settings: ReadonlyMap<string, string>;
+  readonly bodyEncoding: "identity" | "gzip" | "deflate";
+  readonly acceptsGzip: boolean;
+  /** The revision of the native protocol that the client reads; 0 where it names none. */
+  readonly protocolVersion: number;
+  /** GET may only read, as with a server. */
+  readonly readOnly: boolean;
+}
+
+/** Parameters of the interface itself. They are no settings of the engine, or mean nothing to a result that is whole. */
+const interfaceParameters = new Set([
+  "query",
+  "query_id",
+  "database",
+  "default_format",
+  "user",
+  "password",
+  "quota_key",
+  "role",
+  "compress",
+  "decompress",
+  "enable_http_compression",
+  "http_zlib_compression_level",
+  "wait_end_of_query",
+  "buffer_size",
+  "send_progress_in_http_headers",
+  "http_headers_progress_interval_ms",
+  "http_write_exception_in_output_format",
+  "cancel_http_readonly_queries_on_client_close",
+  "client_protocol_version",
+  "session_timeout",
+  "session_check",
+  "close_session",
+  "stacktrace",
+]);
+
+/** Reads the request's line and headers. Fails with 48 for what this face does not do. */
+export function readStatementRequest(method: string, url: URL, headers: IncomingHttpHeaders): StatementRequest {
+  const search = url.searchParams;
+  refuseWhatIsMissing(search, headers);
+  const parameters = new Map<string, string>();
+  const settings = new Map<string, string>();
+  for (const [name, value] of search) {
+    if (name.startsWith("param_")) parameters.set(name.slice("param_".length), value);
+    else if (!interfaceParameters.has(name)) settings.set(name, value);
+  }
+  return {
+    urlQuery: search.get("query") ?? "",
+    database: search.get("database") ?? header(headers, "x-clickhouse-database"),
+    defaultFormat: search.get("default_format") ?? header(headers, "x-clickhouse-format") ?? "TabSeparated",
+    parameters,
+    settings,
+    bodyEncoding: bodyEncoding(headers["content-encoding"]),
+    acceptsGzip: search.get("enable_http_compression") === "1" && /\bgzip\b/.test(headers["accept-encoding"] ?? ""),
+    protocolVersion: Number(/^\d{1,9}$/.exec(search.get("client_protocol_version") ?? "")?.[0] ?? 0),
+    readOnly: method !== "POST",
+  };
+}
+
+/** Who the request claims to be: the headers of ClickHouse, basic authorization, or the URL, in this order. */
+export function readClaimedUser(url: URL, headers: IncomingHttpHeaders): ClaimedUser {
+  const user = header(headers, "x-clickhouse-user");
+  if (user !== undefined) return { username: user, password: header(headers, "x-clickhouse-key") ?? "" };
+  const basic = /^Basic\s+([A-Za-z0-9+/=]+)$/i.exec(headers.authorization ?? "")?.[1];
+  if (basic !== undefined) {
+    const [username = "", ...password] = Buffer.from(basic, "base64").toString("utf8").split(":");
+    return { username, password: password.join(":") };
+  }
+  return {
+    username: url.searchParams.get("user") ?? "default",
+    password: url.searchParams.get("password") ?? "",
+  };
+}
+
+function refuseWhatIsMissing(search: URLSearchParams, headers: IncomingHttpHeaders): void {
+  for (const name of ["compress", "decompress"]) {
+    if (search.get(name) === "1") {
+      throw new FaceError(
+        48,
+        `${name}=1 asks for ClickHouse's own block compression, which the embedded store does not speak; use gzip`,
+      );
+    }
+  }
+  if ((search.get("session_id") ?? "") !== "") {
+    throw new FaceError(48, "The embedded store keeps no sessions; leave out session_id");
+  }
+  if ((headers["content-type"] ?? "").startsWith("multipart/form-data")) {
+    throw new FaceError(48, "The embedded store takes no multipart bodies; put parameters in the URL");
+  }
+}
+
+function bodyEncoding(encoding: string | undefined): StatementRequest["bodyEncoding"] {
+  if (encoding === undefined || encoding === "" || encoding === "identity") return "identity";
+  if (encoding === "gzip" || encoding === "deflate") return encoding;
+  throw new FaceError(89, `Unknown compression method ${encoding} of the request's body; use gzip`);
+}
+
+function header(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

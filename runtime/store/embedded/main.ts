@@ -1,0 +1,77 @@
+/**
+ * The process of the embedded store: `node dist/runtime/store/embedded/main.js`, started by the supervisor with an IPC
+ * channel and `UV_THREADPOOL_SIZE`. It ends when it is told to, and when its supervisor is gone.
+ */
+import pino from "pino";
+
+import type { FromStoreProcess, StoreProcessOptions, ToStoreProcess } from "./child-messages.ts";
+import { loadOrCreateCredentials } from "./credentials.ts";
+import { openEngine } from "./engine.ts";
+import type { Engine } from "./engine.ts";
+import { listenHttpFace } from "./http-face.ts";
+import type { HttpFace } from "./http-face.ts";
+import { createStatementRunner } from "./statement-runner.ts";
+import { prepareStoreFolder } from "./store-folder.ts";
+
+/** How long requests that still run at the end are waited for; the engine survives being killed. */
+const drainMillis = 3_000;
+
+interface RunningStore {
+  readonly engine: Engine;
+  readonly face: HttpFace;
+}
+
+let running: RunningStore | undefined;
+let ending = false;
+
+async function start(options: StoreProcessOptions): Promise<void> {
+  const paths = prepareStoreFolder(options.folder);
+  const engine = await openEngine(paths, options.engine);
+  const face = await listenHttpFace(options.port, {
+    runner: await createStatementRunner(engine, options.runner),
+    version: engine.version,
+    credentials: loadOrCreateCredentials(paths.credentialsFile),
+    incomingFolder: paths.incoming,
+    bodyLimits: options.body,
+    logger: pino({ level: "warn" }, pino.destination({ fd: 2, sync: true })),
+  });
+  running = { engine, face };
+  say({ kind: "ready", port: face.port, version: engine.version });
+}
+
+async function end(): Promise<void> {
+  if (ending) return;
+  ending = true;
+  if (running !== undefined) {
+    const drained = await Promise.race([
+      running.face.close().then(() => true),
+      new Promise<boolean>((resolve) => {
+        setTimeout(() => resolve(false), drainMillis);
+      }),
+    ]);
+    // Closing the engine under a statement that still runs aborts it in the middle of its threads; then the process is
+    // rather gone at once, which the data survives.
+    if (!drained) process.kill(process.pid, "SIGKILL");
+    running.engine.close();
+  }
+  process.exit(0);
+}
+
+function say(message: FromStoreProcess): void {
+  process.send?.(message);
+}
+
+process.on("message", (message: ToStoreProcess) => {
+  if (message.kind === "stop") {
+    void end();
+    return;
+  }
+  start(message.options).catch((error: unknown) => {
+    say({ kind: "failed", message: error instanceof Error ? error.message : String(error) });
+    void end();
+  });
+});
+process.on("disconnect", () => void end());
+// Ctrl-C reaches the whole process group; the supervisor decides when the store may go.
+process.on("SIGINT", () => undefined);
+process.on("SIGTERM", () => void end());

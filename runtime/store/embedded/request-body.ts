@@ -1,0 +1,116 @@
+/** Bodies of requests: a statement's text is held in memory, the rows of an insert go to a file as they come. */
+import { randomUUID } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { rm } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip, createInflate } from "node:zlib";
+
+import { FaceError } from "./face-error.ts";
+import type { StatementRequest } from "./http-request.ts";
+import { splitInsert } from "./insert-statement.ts";
+import type { InsertStatement } from "./insert-statement.ts";
+
+/** How much a body may bring, unpacked. */
+export interface BodyLimits {
+  readonly maxStatementBytes: number;
+  readonly maxInsertBytes: number;
+}
+
+/** Where rows go, and whether this user may bring any: nothing of a reader's body is ever written. */
+export interface BodyPlace extends BodyLimits {
+  readonly folder: string;
+  readonly mayInsert: boolean;
+}
+
+/** What there is to run: a text, or an insert with its rows in a file that whoever runs it removes. */
+export type Statement =
+  | { readonly kind: "text"; readonly sql: string }
+  | { readonly kind: "insert"; readonly insert: InsertStatement; readonly file: string; readonly bytes: number };
+
+/** How much of a body is looked at to find out whether it is an insert with rows. */
+const headBytes = 64 * 1024;
+
+/** Reads a request's body. Fails with 187 where it is larger than the limits, 243 where the disk is full. */
+export async function readStatement(
+  message: IncomingMessage,
+  request: StatementRequest,
+  place: BodyPlace,
+): Promise<Statement> {
+  const chunks = unpacked(message, request.bodyEncoding)[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  const fromUrl = splitInsert(request.urlQuery);
+  if (fromUrl !== undefined) {
+    const rest = Buffer.from(request.urlQuery.slice(fromUrl.dataStart), "utf8");
+    return await toFile(fromUrl, rest, chunks, place);
+  }
+
+  const held: Buffer[] = request.urlQuery === "" ? [] : [Buffer.from(`${request.urlQuery}\n`, "utf8")];
+  let heldBytes = held[0]?.length ?? 0;
+  let looked = false;
+  for (;;) {
+    const chunk = await chunks.next();
+    if (chunk.done !== true) {
+      held.push(chunk.value);
+      heldBytes += chunk.value.length;
+    }
+    if (!looked && (heldBytes >= headBytes || chunk.done === true)) {
+      looked = true;
+      const start = Buffer.concat(held);
+      // One byte is one character in latin1, so the place where the rows begin holds for the bytes as well.
+      const insert = splitInsert(start.subarray(0, headBytes).toString("latin1"));
+      if (insert !== undefined) {
+        const exact = splitInsert(start.subarray(0, insert.dataStart).toString("utf8")) ?? insert;
+        return await toFile(exact, start.subarray(insert.dataStart), chunks, place);
+      }
+    }
+    if (heldBytes > place.maxStatementBytes) {
+      throw new FaceError(187, `The statement is larger than ${place.maxStatementBytes} bytes`);
+    }
+    if (chunk.done === true) return { kind: "text", sql: Buffer.concat(held).toString("utf8").trim() };
+  }
+}
+
+function unpacked(message: IncomingMessage, encoding: StatementRequest["bodyEncoding"]): Readable {
+  if (encoding === "identity") return message;
+  const unpack = encoding === "gzip" ? createGunzip() : createInflate();
+  // `pipe` passes no errors on: a request that breaks off must end the unpacking too.
+  message.once("error", (error) => unpack.destroy(error));
+  message.once("aborted", () => unpack.destroy(new Error("The request broke off")));
+  return message.pipe(unpack);
+}
+
+async function toFile(
+  insert: InsertStatement,
+  first: Buffer,
+  rest: AsyncIterator<Buffer>,
+  place: BodyPlace,
+): Promise<Statement> {
+  if (!place.mayInsert) throw new FaceError(497, "reader: Not enough privileges: a reader may only read");
+  const { maxInsertBytes: maxBytes } = place;
+  const file = join(place.folder, randomUUID());
+  let bytes = 0;
+  async function* bounded(): AsyncGenerator<Buffer, void, undefined> {
+    for (let chunk: IteratorResult<Buffer> = { value: first }; chunk.done !== true; chunk = await rest.next()) {
+      bytes += chunk.value.length;
+      if (bytes > maxBytes) throw new FaceError(187, `The rows are larger than ${maxBytes} bytes; insert in parts`);
+      yield chunk.value;
+    }
+  }
+  try {
+    await pipeline(bounded, createWriteStream(file, { mode: 0o600, flags: "wx" }));
+  } catch (error) {
+    await removeQuietly(file);
+    if ((error as NodeJS.ErrnoException).code === "ENOSPC") {
+      throw new FaceError(243, "No space left on the device for the rows of an insert", { cause: error });
+    }
+    throw error;
+  }
+  return { kind: "insert", insert, file, bytes };
+}
+
+/** Removes a file; what cannot be removed now is removed at the next start. */
+export async function removeQuietly(file: string): Promise<void> {
+  await rm(file, { force: true }).catch(() => undefined);
+}

@@ -1,0 +1,238 @@
+/** Keeps the embedded store running: starts its process, starts it again when it dies, and stops it. */
+import { fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Logger } from "pino";
+
+import type { FromStoreProcess, StoreProcessOptions, ToStoreProcess } from "./child-messages.ts";
+import { loadOrCreateCredentials } from "./credentials.ts";
+import type { StoreUser } from "./credentials.ts";
+import { storeThreadPoolSize } from "./lane.ts";
+import { storeFolder } from "./store-folder.ts";
+import { StoreError } from "../store-error.ts";
+
+/** What the supervisor needs to know. */
+export interface EmbeddedStoreOptions {
+  /** The store's folder; it is created, for its owner alone. */
+  readonly folder: string;
+  /** The program of the store's process and its arguments: Node, and `dist/runtime/store/embedded/main.js`. */
+  readonly program: readonly string[];
+  readonly logger: Logger;
+  /** The port on the loopback address; 0, the default, takes a free one and keeps it through restarts. */
+  readonly port?: number;
+  /** Memory of the engine as a whole; 4 GiB by default. */
+  readonly maxMemoryBytes?: number;
+  /** Threads that one statement of a reader may use; 1 by default, so that inserts find a core. */
+  readonly readerThreads?: number;
+  /** Longest statement of a reader, 60 s by default. */
+  readonly readerMaxExecutionSeconds?: number;
+  /** Largest body of an insert, unpacked; 256 MiB by default. */
+  readonly maxInsertBytes?: number;
+  /** How long the first start may take; 60 s by default. */
+  readonly startTimeoutMillis?: number;
+  /** Called when the store answers again after its process had died. */
+  readonly onRestart?: (restarts: number) => void;
+}
+
+/** The store, running. */
+export interface EmbeddedStore {
+  /** `http://127.0.0.1:<port>`; it stays the same through restarts. */
+  readonly url: string;
+  /** The engine's version. */
+  readonly version: string;
+  /** Who may do everything. */
+  readonly internal: StoreUser;
+  /** Who may read, for Grafana. */
+  readonly reader: StoreUser;
+  /** How often the process had to be started again. */
+  readonly restarts: number;
+  /** The process that runs now; undefined while it is being started again. */
+  readonly processId: number | undefined;
+  /** Ends the process within 5 s. Inserts that were acknowledged are kept in any case. */
+  stop(): Promise<void>;
+}
+
+const firstBackOffMillis = 100;
+const longestBackOffMillis = 5_000;
+/** A process that ran this long before it died is started again at once. */
+const steadyMillis = 30_000;
+const stopPatienceMillis = 4_000;
+const keptErrorLines = 20;
+
+/**
+ * Starts the store and resolves when it answers. Fails with a {@link StoreError}: `folder-locked` where another process
+ * holds the folder, `unavailable` with what the process said where it does not start.
+ */
+export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise<EmbeddedStore> {
+  const { logger } = options;
+  const credentials = loadOrCreateCredentials(storeFolder(options.folder).credentialsFile);
+  const startTimeoutMillis = options.startTimeoutMillis ?? 60_000;
+  const stopping = new AbortController();
+  let restarts = 0;
+
+  let current: StoreProcess | undefined = await startProcess(options, options.port ?? 0, startTimeoutMillis);
+  const { port, version } = current;
+  const watch = keepRunning(current);
+
+  async function keepRunning(first: StoreProcess): Promise<void> {
+    let backOffMillis = firstBackOffMillis;
+    let lives = first;
+    for (;;) {
+      const startedAt = performance.now();
+      const reason = await lives.ended;
+      current = undefined;
+      if (stopping.signal.aborted) return;
+      logger.error({ reason, restarts }, "the embedded store's process died; it is started again");
+      if (performance.now() - startedAt > steadyMillis) backOffMillis = firstBackOffMillis;
+      const again = await startAgain();
+      if (again === undefined) return;
+      lives = again;
+      current = again;
+      restarts += 1;
+      logger.info({ restarts, processId: again.processId }, "the embedded store answers again");
+      options.onRestart?.(restarts);
+    }
+
+    async function startAgain(): Promise<StoreProcess | undefined> {
+      while (!stopping.signal.aborted) {
+        await sleep(backOffMillis, undefined, { signal: stopping.signal }).catch(() => undefined);
+        backOffMillis = Math.min(backOffMillis * 2, longestBackOffMillis);
+        if (stopping.signal.aborted) return undefined;
+        try {
+          const started = await startProcess(options, port, startTimeoutMillis);
+          // `stop` may have been called meanwhile; it knows of no process and leaves this one to us.
+          if (!stopping.signal.aborted) return started;
+          await started.stop();
+        } catch (error) {
+          logger.error({ err: error, backOffMillis }, "the embedded store could not be started again");
+        }
+      }
+      return undefined;
+    }
+  }
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    version,
+    internal: credentials.internal,
+    reader: credentials.reader,
+    get restarts() {
+      return restarts;
+    },
+    get processId() {
+      return current?.processId;
+    },
+    async stop() {
+      stopping.abort();
+      await current?.stop();
+      await watch;
+    },
+  };
+}
+
+interface StoreProcess {
+  readonly port: number;
+  readonly version: string;
+  readonly processId: number;
+  /** Resolves with how it ended. */
+  readonly ended: Promise<string>;
+  stop(): Promise<void>;
+}
+
+async function startProcess(
+  options: EmbeddedStoreOptions,
+  port: number,
+  startTimeoutMillis: number,
+): Promise<StoreProcess> {
+  const [executable = process.execPath, module = "", ...rest] = options.program;
+  // Nothing of the environment is passed on: the store must not depend on the time zone or on a personal configuration.
+  const child = fork(module, rest, {
+    execPath: executable,
+    execArgv: [],
+    env: { UV_THREADPOOL_SIZE: String(storeThreadPoolSize), TZ: "UTC" },
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+  const said = collectOutput(child, options.logger);
+  const ended = new Promise<string>((resolve) => {
+    child.once("exit", (code, signal) => resolve(signal ?? `exit ${code}`));
+    child.once("error", (error) => resolve(error.message));
+  });
+  const stop = async (): Promise<void> => {
+    tell(child, { kind: "stop" });
+    const patience = setTimeout(() => child.kill("SIGKILL"), stopPatienceMillis);
+    await ended;
+    clearTimeout(patience);
+  };
+
+  tell(child, { kind: "start", options: processOptions(options, port) });
+  const timeout = AbortSignal.timeout(startTimeoutMillis);
+  const outcome = await Promise.race([
+    new Promise<FromStoreProcess>((resolve) => child.once("message", (message: FromStoreProcess) => resolve(message))),
+    ended.then((reason): FromStoreProcess => ({ kind: "failed", message: `its process ended (${reason})` })),
+    new Promise<FromStoreProcess>((resolve) => {
+      timeout.addEventListener("abort", () =>
+        resolve({ kind: "failed", message: `no answer in ${startTimeoutMillis} ms` }),
+      );
+    }),
+  ]);
+  if (outcome.kind === "ready" && child.pid !== undefined) {
+    return { port: outcome.port, version: outcome.version, processId: child.pid, ended, stop };
+  }
+  child.kill("SIGKILL");
+  await ended;
+  throw startFailure(options.folder, outcome.kind === "failed" ? outcome.message : "it has no process", said());
+}
+
+function startFailure(folder: string, message: string, said: string): StoreError {
+  if (/Cannot lock file/.test(said)) {
+    return new StoreError("folder-locked", `The store's folder ${folder} is held by another process.`, {
+      retriable: true,
+    });
+  }
+  return new StoreError("unavailable", `The embedded store did not start: ${message}. It said: ${said}`, {
+    retriable: true,
+  });
+}
+
+function processOptions(options: EmbeddedStoreOptions, port: number): StoreProcessOptions {
+  const maxMemoryBytes = options.maxMemoryBytes ?? 4 * 1024 ** 3;
+  return {
+    folder: options.folder,
+    port,
+    engine: { maxMemoryBytes },
+    body: { maxStatementBytes: 16 * 1024 ** 2, maxInsertBytes: options.maxInsertBytes ?? 256 * 1024 ** 2 },
+    runner: {
+      internalMaxResultBytes: 512 * 1024 ** 2,
+      reader: {
+        maxExecutionSeconds: options.readerMaxExecutionSeconds ?? 60,
+        maxMemoryBytes: Math.floor(maxMemoryBytes / 4),
+        maxResultRows: 2_000_000,
+        maxResultBytes: 128 * 1024 ** 2,
+        maxRowsToRead: 5_000_000_000,
+        maxThreads: options.readerThreads ?? 1,
+      },
+    },
+  };
+}
+
+/** Passes on what the process writes, line by line, and keeps the last lines for the error of a failed start. */
+function collectOutput(child: ChildProcess, logger: Logger): () => string {
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (text: string) => {
+      for (const line of text.split("\n")) {
+        if (line.trim() === "") continue;
+        lines.push(line);
+        if (lines.length > keptErrorLines) lines.shift();
+        logger.warn({ line }, "the embedded store's process said");
+      }
+    });
+  }
+  return () => lines.join("\n");
+}
+
+function tell(child: ChildProcess, message: ToStoreProcess): void {
+  // A process that is gone cannot be told; `ended` says so.
+  if (child.connected) child.send(message, () => undefined);
+}

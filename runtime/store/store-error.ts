@@ -1,0 +1,103 @@
+/** What can go wrong with a store, whichever make it is: one place turns the client's errors into codes. */
+import { ClickHouseError } from "@clickhouse/client";
+
+/** Why the store refused or failed. */
+export type StoreErrorCode =
+  /** No answer: it is down, starting, or the connection broke. What was sent may or may not have been done. */
+  | "unavailable"
+  /** No answer in time. What was sent may or may not have been done. */
+  | "timeout"
+  /** Too much at once, or not enough memory just now. */
+  | "overloaded"
+  | "disk-full"
+  /** The statement or the rows are wrong; sending them again cannot help. */
+  | "rejected"
+  /** A table, column or database is not there: the store lacks migrations. */
+  | "not-migrated"
+  /** The store has migrations that this program does not know, or others under the same name. */
+  | "migration-mismatch"
+  | "denied"
+  /** Another process holds the embedded store's folder. */
+  | "folder-locked";
+
+/** Every failure of a store: a code to branch on, whether trying again can help, and the cause. */
+export class StoreError extends Error {
+  readonly code: StoreErrorCode;
+  readonly retriable: boolean;
+
+  constructor(code: StoreErrorCode, message: string, options: { retriable: boolean; cause?: unknown }) {
+    super(message, { cause: options.cause });
+    this.name = "StoreError";
+    this.code = code;
+    this.retriable = options.retriable;
+  }
+}
+
+/** ClickHouse's numbers (src/Common/ErrorCodes.cpp) by what they mean to the program. */
+const codesByMeaning: Readonly<
+  Record<Exclude<StoreErrorCode, "folder-locked" | "migration-mismatch">, readonly number[]>
+> = {
+  // Network, socket, Keeper, read-only replicas, shutting down, quorum not reached, no replica alive.
+  unavailable: [203, 209, 210, 225, 236, 242, 279, 285, 286, 289, 319, 425, 494, 999],
+  // TIMEOUT_EXCEEDED, UNFINISHED (a distributed DDL in time).
+  timeout: [159, 341],
+  // TOO_MANY_SIMULTANEOUS_QUERIES, MEMORY_LIMIT_EXCEEDED, TOO_MANY_PARTS, CANNOT_SCHEDULE_TASK.
+  overloaded: [202, 241, 252, 439, 711],
+  "disk-full": [243],
+  "not-migrated": [16, 60, 81],
+  denied: [164, 192, 193, 194, 195, 497, 516],
+  rejected: [],
+};
+
+const meaningByCode = new Map(
+  Object.entries(codesByMeaning).flatMap(([meaning, codes]) =>
+    codes.map((code): [number, StoreErrorCode] => [code, meaning as StoreErrorCode]),
+  ),
+);
+
+/** Codes of this list pass by themselves, or with less load. */
+const retriableCodes: ReadonlySet<StoreErrorCode> = new Set(["unavailable", "timeout", "overloaded", "disk-full"]);
+
+const socketCodes = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_SOCKET",
+  "ERR_STREAM_PREMATURE_CLOSE",
+]);
+
+/**
+ * Turns what the client threw into a {@link StoreError}. A number that is on no list means that the statement or the
+ * rows were refused: trying the same again would only hide a bug. `TOO_MANY_PARTS` shares number 252 with one insert
+ * that touches more than a hundred partitions; the latter says so in its text and cannot pass by itself.
+ */
+export function storeErrorOf(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  if (error instanceof ClickHouseError) return fromServer(error);
+  if (!(error instanceof Error)) return new StoreError("unavailable", String(error), { retriable: true, cause: error });
+  const socketCode = (error as NodeJS.ErrnoException).code;
+  if (error.message === "Timeout error." || socketCode === "ETIMEDOUT") {
+    return new StoreError("timeout", "The store did not answer in time.", { retriable: true, cause: error });
+  }
+  if ((socketCode !== undefined && socketCodes.has(socketCode)) || /socket hang up|aborted/i.test(error.message)) {
+    return new StoreError("unavailable", `The store cannot be reached: ${error.message}`, {
+      retriable: true,
+      cause: error,
+    });
+  }
+  return new StoreError("rejected", error.message, { retriable: false, cause: error });
+}
+
+function fromServer(error: ClickHouseError): StoreError {
+  const number = Number(error.code);
+  const tooManyPartitions = number === 252 && /partitions/i.test(error.message);
+  const code = tooManyPartitions ? "rejected" : (meaningByCode.get(number) ?? "rejected");
+  return new StoreError(code, `${error.message.trim()} (${error.code} ${error.type ?? ""})`, {
+    retriable: retriableCodes.has(code),
+    cause: error,
+  });
+}

@@ -1,0 +1,176 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+
+import pino from "pino";
+import { afterEach, describe, expect, it } from "vitest";
+
+import { createStoreClient } from "../../runtime/store/client.ts";
+import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
+import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
+import { StoreError } from "../../runtime/store/store-error.ts";
+import { ask, run, startTestStore, storeProgram } from "../support/embedded-store.ts";
+import { storeParentSource } from "../support/store-parent.ts";
+
+const cleanups: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).toReversed()) await clean();
+});
+
+function isAlive(processId: number): boolean {
+  try {
+    process.kill(processId, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function until(condition: () => boolean, millis: number): Promise<boolean> {
+  const end = performance.now() + millis;
+  while (!condition() && performance.now() < end) await sleep(20);
+  return condition();
+}
+
+describe("a killed store", () => {
+  it("comes back by itself at the same address, and misses nothing that it had acknowledged", async () => {
+    const kills = 8;
+    const rowsPerInsert = 500;
+    const seenRestarts: number[] = [];
+    const store = await startTestStore({ onRestart: (restarts) => seenRestarts.push(restarts) });
+    cleanups.push(() => store.stop());
+    const { url } = store;
+    await run(store, "CREATE DATABASE killed");
+    await run(store, "CREATE TABLE killed.rows (batch Int32, n Int32) ENGINE = MergeTree ORDER BY (batch, n)");
+    const client = createStoreClient({ url, ...store.internal, database: "killed", requestTimeoutMillis: 5_000 });
+    cleanups.push(() => client.close());
+
+    let running = true;
+    const acknowledged: number[] = [];
+    const failures: StoreError[] = [];
+    const write = async (): Promise<void> => {
+      for (let batch = 0; running; batch += 1) {
+        const writer = createRowBinaryWriter();
+        for (let n = 0; n < rowsPerInsert; n += 1) {
+          writer.int32(batch);
+          writer.int32(n);
+        }
+        try {
+          await client.insertRows("rows", ["batch", "n"], writer.take());
+          acknowledged.push(batch);
+        } catch (error) {
+          failures.push(error as StoreError);
+          await sleep(20);
+        }
+      }
+    };
+    const read = async (): Promise<void> => {
+      while (running) await client.query("SELECT count() FROM rows").catch(() => sleep(20));
+    };
+    const work = [write(), read()];
+    for (let kill = 1; kill <= kills; kill += 1) {
+      const before = acknowledged.length;
+      expect(await until(() => acknowledged.length > before + 5, 10_000)).toBe(true);
+      const victim = store.processId;
+      expect(victim).toBeDefined();
+      process.kill(victim ?? 0, "SIGKILL");
+      expect(await until(() => seenRestarts.length === kill, 15_000)).toBe(true);
+    }
+    running = false;
+    await Promise.all(work);
+
+    expect(store.url).toBe(url);
+    expect(store.restarts).toBe(kills);
+    expect(seenRestarts).toEqual(Array.from({ length: kills }, (_, index) => index + 1));
+    expect(failures.length).toBeGreaterThan(0);
+    expect(failures.filter((error) => !(error instanceof StoreError && error.retriable))).toEqual([]);
+    const stored = await client.query<{ batch: number; rows: string }>(
+      "SELECT batch, count() AS rows FROM rows GROUP BY batch",
+    );
+    const rowsOf = new Map(stored.map(({ batch, rows }) => [batch, Number(rows)]));
+    const missing = acknowledged.filter((batch) => rowsOf.get(batch) !== rowsPerInsert);
+    expect({ missing, acknowledged: acknowledged.length > kills * 5 }).toEqual({ missing: [], acknowledged: true });
+    // An insert that was cut off is there whole or not at all.
+    expect([...rowsOf.values()].filter((rows) => rows !== rowsPerInsert)).toEqual([]);
+  });
+});
+
+describe("starting and stopping", () => {
+  it("is refused on a folder that another process holds, and works when that one has gone", async () => {
+    const first = await startTestStore();
+    cleanups.push(() => first.stop());
+    await expect(startTestStore({ folder: first.folder })).rejects.toMatchObject({
+      code: "folder-locked",
+      retriable: true,
+      message: expect.stringContaining(first.folder) as string,
+    });
+    expect(await run(first, "SELECT 1")).toBe("1");
+  });
+
+  it("keeps tables and passwords from one start to the next, and throws away half-sent rows", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-store-"));
+    cleanups.push(() => rm(folder, { recursive: true, force: true }));
+    const options = { folder, program: storeProgram, logger: pino({ level: "silent" }) };
+    const first = await startEmbeddedStore(options);
+    await run(first, "CREATE DATABASE kept");
+    await run(first, "CREATE TABLE kept.t ENGINE = MergeTree ORDER BY n AS SELECT 7 AS n");
+    await first.stop();
+    const leftover = join(folder, "incoming", "half-sent");
+    await writeFile(leftover, "x");
+    const second = await startEmbeddedStore(options);
+    cleanups.push(() => second.stop());
+    expect(await run(second, "SELECT n FROM kept.t")).toBe("7");
+    expect([second.internal, second.reader]).toEqual([first.internal, first.reader]);
+    await expect(stat(leftover)).rejects.toMatchObject({ code: "ENOENT" });
+    for (const name of ["", "data", "credentials.json", "config/users.xml"]) {
+      expect({ name, mode: (await stat(join(folder, name))).mode & 0o077 }).toEqual({ name, mode: 0 });
+    }
+  });
+
+  it("ends within five seconds, also while a slow query runs, and is not started again", async () => {
+    const store = await startTestStore();
+    cleanups.push(() => store.stop());
+    const processId = store.processId ?? 0;
+    const slow = ask(store, { user: store.internal, body: "SELECT sum(sipHash64(number)) FROM numbers(4900000000)" });
+    const cut = slow.then(
+      () => "answered",
+      () => "cut off",
+    );
+    await sleep(300);
+    const startedAt = performance.now();
+    await store.stop();
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(isAlive(processId)).toBe(false);
+    expect(await cut).toBe("cut off");
+    await sleep(300);
+    expect(store.processId).toBeUndefined();
+    expect(store.restarts).toBe(0);
+  });
+
+  it("leaves no process behind when the program that started it is killed", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-store-"));
+    cleanups.push(() => rm(folder, { recursive: true, force: true }));
+    const source = join(folder, "parent.mjs");
+    await writeFile(source, storeParentSource);
+    const built = (path: string) => resolve("dist/runtime/store/embedded", path);
+    const parent = spawn(process.execPath, [
+      source,
+      join(folder, "store"),
+      pathToFileURL(built("supervisor.js")).href,
+      built("main.js"),
+    ]);
+    const line = await new Promise<string>((settle) => createInterface({ input: parent.stdout }).once("line", settle));
+    const { processId } = JSON.parse(line) as { processId: number };
+    expect(isAlive(processId)).toBe(true);
+    parent.kill("SIGKILL");
+    expect(await until(() => !isAlive(processId), 5_000)).toBe(true);
+    const again = await startTestStore({ folder: join(folder, "store") });
+    expect(await run(again, "SELECT 1")).toBe("1");
+    await again.stop();
+  });
+});

@@ -1,0 +1,299 @@
+import { gunzipSync, gzipSync } from "node:zlib";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { createStoreClient } from "../../runtime/store/client.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
+import { ask, run, startTestStore } from "../support/embedded-store.ts";
+import type { TestStore } from "../support/embedded-store.ts";
+
+let store: TestStore;
+let client: StoreClient;
+
+beforeAll(async () => {
+  store = await startTestStore({ maxInsertBytes: 4 * 1024 * 1024 });
+  await run(store, "CREATE DATABASE IF NOT EXISTS shop");
+  client = createStoreClient({ url: store.url, ...store.internal, database: "shop" });
+});
+
+afterAll(async () => {
+  await client?.close();
+  await store?.stop();
+});
+
+describe("the HTTP face", () => {
+  it("answers pings without a password", async () => {
+    expect(await ask(store, { method: "GET", path: "/ping" })).toMatchObject({ status: 200, text: "Ok.\n" });
+    expect(await ask(store, { method: "GET", path: "/replicas_status" })).toMatchObject({ status: 200, text: "Ok.\n" });
+    expect(await ask(store, { method: "GET", path: "/play" })).toMatchObject({ status: 404 });
+  });
+
+  it("takes the statement from the URL, from the body, or from both one after the other", async () => {
+    const user = store.internal;
+    expect((await ask(store, { user, method: "GET", path: "/?query=SELECT+1" })).text).toBe("1\n");
+    expect((await ask(store, { user, body: "SELECT 2;" })).text).toBe("2\n");
+    expect((await ask(store, { user, path: "/?query=SELECT+3", body: "+ 4 FORMAT CSV" })).text).toBe("7\n");
+    expect((await ask(store, { user, body: gzipSync("SELECT 5"), headers: { "Content-Encoding": "gzip" } })).text).toBe(
+      "5\n",
+    );
+  });
+
+  it("takes user and password from ClickHouse's headers and from the URL too", async () => {
+    const { username, password } = store.internal;
+    const headers = { "X-ClickHouse-User": username, "X-ClickHouse-Key": password };
+    expect((await ask(store, { headers, body: "SELECT 1" })).text).toBe("1\n");
+    expect((await ask(store, { path: `/?user=${username}&password=${password}`, body: "SELECT 1" })).text).toBe("1\n");
+  });
+
+  it("refuses wrong and missing passwords as a server does", async () => {
+    for (const user of [{ ...store.internal, password: "wrong" }, { username: "default", password: "" }, undefined]) {
+      const answer = await ask(store, { ...(user === undefined ? {} : { user }), body: "SELECT 1" });
+      expect(answer).toMatchObject({ status: 403, headers: { "x-clickhouse-exception-code": "516" } });
+      expect(answer.text).toContain("AUTHENTICATION_FAILED");
+    }
+  });
+
+  it("says in headers what the answer is", async () => {
+    const path = "/?query_id=q-1&default_format=JSONEachRow";
+    const answer = await ask(store, { user: store.internal, path, body: "SELECT number FROM numbers(3)" });
+    expect(answer.headers).toMatchObject({
+      "x-clickhouse-query-id": "q-1",
+      "x-clickhouse-format": "JSONEachRow",
+      "x-clickhouse-timezone": "UTC",
+    });
+    expect(JSON.parse(String(answer.headers["x-clickhouse-summary"]))).toMatchObject({ result_rows: "3" });
+    const csv = await ask(store, { user: store.internal, path, body: "SELECT 'a', 1 FORMAT CSV" });
+    expect(csv).toMatchObject({ text: '"a",1\n', headers: { "x-clickhouse-format": "CSV" } });
+  });
+
+  it("answers requests that are no requests, and goes on", async () => {
+    const user = store.internal;
+    for (const path of [
+      "//",
+      "/?query=%ff%fe",
+      "/?query_id=a%0d%0ab&query=SELECT+1",
+      "/?default_format=a%0d%0ab&query=SELECT+1",
+    ]) {
+      expect((await ask(store, { user, path, body: "" })).headers).not.toHaveProperty("b");
+    }
+    const broken = await ask(store, { user, body: "no gzip", headers: { "Content-Encoding": "gzip" } });
+    expect(broken).toMatchObject({ status: 500, headers: { "x-clickhouse-exception-code": "1001" } });
+    expect(await run(store, "SELECT 1")).toBe("1");
+    expect(store.restarts).toBe(0);
+  });
+
+  it("packs an answer where it was asked to", async () => {
+    const path = "/?enable_http_compression=1";
+    const body = "SELECT number FROM numbers(10000)";
+    const packed = await ask(store, { user: store.internal, path, body, headers: { "Accept-Encoding": "gzip" } });
+    expect(packed.headers["content-encoding"]).toBe("gzip");
+    const plain = await ask(store, { user: store.internal, body });
+    expect(gunzipSync(packed.body).equals(plain.body)).toBe(true);
+    expect(packed.body.length).toBeLessThan(plain.body.length);
+  });
+
+  it.each([
+    ["SELEC 1", 400, "62", "SYNTAX_ERROR"],
+    ["SELECT nosuch", 400, "47", "UNKNOWN_IDENTIFIER"],
+    ["SELECT * FROM shop.nosuch", 404, "60", "UNKNOWN_TABLE"],
+    ["SELECT 1; SELECT 2", 400, "62", "Multi-statements are not allowed"],
+    ["SELECT throwIf(number = 3) FROM numbers(9)", 500, "395", "FUNCTION_THROW_IF_VALUE_IS_NON_ZERO"],
+  ])("gives %s the error of a server", async (body, status, code, text) => {
+    const answer = await ask(store, { user: store.internal, body });
+    expect(answer).toMatchObject({ status, headers: { "x-clickhouse-exception-code": code } });
+    expect(answer.text).toMatch(/^Code: \d+\. DB::Exception: [\s\S]*\([A-Z_]+\) \(version \d/);
+    expect(answer.text).toContain(text);
+  });
+
+  it("lets GET read and nothing else", async () => {
+    const path = "/?query=CREATE+TABLE+shop.by_get+(a+Int8)+ENGINE=Memory";
+    expect(await ask(store, { user: store.internal, method: "GET", path })).toMatchObject({
+      status: 403,
+      headers: { "x-clickhouse-exception-code": "164" },
+    });
+  });
+
+  it("carries parameters of every sort, whatever they hold, also at the same time", async () => {
+    const text = "it's\t\\ \n`\";-- {x:Int8} ü";
+    const rows = await client.query<Record<string, unknown>>(
+      "SELECT {s:String} AS s, {n:Nullable(Int8)} AS n, {a:Array(String)} AS a, {d:Decimal(18, 4)} AS d, {u:UInt64} AS u, {m:Map(String, Int8)} AS m",
+      { s: text, n: null, a: [text, "b"], d: "1.5", u: "18446744073709551615", m: { k: 1 } },
+    );
+    expect(rows).toEqual([{ s: text, n: null, a: [text, "b"], d: "1.5", u: "18446744073709551615", m: { k: 1 } }]);
+
+    const many = Array.from({ length: 60 }, async (_, index) => {
+      const found = await client.query<{ n: number }>("SELECT {n:Int32} AS n", { n: index });
+      return found[0]?.n;
+    });
+    expect(await Promise.all(many)).toEqual(Array.from({ length: 60 }, (_, index) => index));
+    await expect(client.query("SELECT {n:Int32}")).rejects.toMatchObject({ code: "rejected" });
+  });
+
+  it("forgets settings, database, variables and temporary tables with the request", async () => {
+    const threads = "SELECT getSetting('max_threads'), currentDatabase()";
+    const before = await run(store, threads);
+    const user = store.internal;
+    expect((await ask(store, { user, path: "/?max_threads=7&database=shop", body: threads })).text).toBe("7\tshop\n");
+    await run(store, "SET max_threads = 9");
+    await run(store, "USE shop");
+    await run(store, "CREATE TEMPORARY TABLE left_behind (a Int8)");
+    await ask(store, { user, path: "/?max_result_rows=10", body: "SELECT number FROM numbers(1000000)" });
+    for (let again = 0; again < 20; again += 1) {
+      expect(await run(store, threads)).toBe(before);
+      expect((await ask(store, { user, body: "SELECT * FROM left_behind" })).status).toBe(404);
+    }
+    const unknown = await ask(store, { user, path: "/?no_such_setting=1", body: "SELECT 1" });
+    expect(unknown).toMatchObject({ status: 400, headers: { "x-clickhouse-exception-code": "115" } });
+  });
+
+  it("bounds what an answer may hold, and says so", async () => {
+    const answer = await ask(store, { user: store.reader, body: "SELECT number FROM numbers(3000000)" });
+    expect(answer).toMatchObject({ headers: { "x-clickhouse-exception-code": "396" } });
+    expect(answer.text).toContain("Limit for result exceeded");
+  });
+
+  it("bounds the memory of a reader, and goes on", async () => {
+    const sql = "SELECT length(groupArray(number)) FROM numbers(1000000000)";
+    const answer = await ask(store, { user: store.reader, body: sql });
+    expect(answer.headers["x-clickhouse-exception-code"]).toBe("241");
+    expect(await run(store, "SELECT 1")).toBe("1");
+  });
+
+  it("frames Native blocks for a client that names its protocol version, as clickhouse-go does", async () => {
+    const body = `SELECT number, toString(number), if(number % 2 = 0, NULL, number), [number, 1], map('k', number),
+      toLowCardinality('x'), tuple(toDecimal64(1, 2), now64(3)), generateUUIDv4(), [toLowCardinality(toNullable('y'))]
+      FROM numbers(150000)`;
+    const read = async (path: string) => await ask(store, { user: store.reader, path, body });
+    const plain = await read("/?default_format=Native");
+    const framed = await read("/?default_format=Native&client_protocol_version=54460");
+    expect([plain.status, framed.status]).toEqual([200, 200]);
+    const blockInfo = Buffer.from([1, 0, 2, 0xff, 0xff, 0xff, 0xff, 0, 9]);
+    let blocks = 0;
+    for (let at = framed.body.indexOf(blockInfo); at >= 0; at = framed.body.indexOf(blockInfo, at + 1)) blocks += 1;
+    expect(blocks).toBeGreaterThan(1);
+    expect(framed.body.length - plain.body.length).toBe(blocks * (8 + 9));
+  });
+
+  it("refuses ClickHouse's own block compression instead of answering what the client cannot read", async () => {
+    const answer = await ask(store, { user: store.internal, path: "/?compress=1", body: "SELECT 1" });
+    expect(answer).toMatchObject({ status: 501, headers: { "x-clickhouse-exception-code": "48" } });
+  });
+});
+
+describe("inserts", () => {
+  it("store every byte of a binary body, also empty lines and semicolons", async () => {
+    await client.command("CREATE TABLE bytes (id Int32, s String) ENGINE = MergeTree ORDER BY id");
+    const rows = 20_000;
+    const writer = createRowBinaryWriter();
+    for (let id = 0; id < rows; id += 1) {
+      writer.int32(id);
+      writer.bytes(Buffer.from([10, 10, 59, 0, 39, id & 0xff]));
+    }
+    expect(await client.insertRows("bytes", ["id", "s"], writer.take())).toEqual({ writtenRows: rows });
+    const stored = await run(
+      store,
+      "SELECT count(), sum(id), sum(s = unhex('0A0A3B0027') || char(id % 256)) FROM shop.bytes",
+    );
+    expect(stored).toBe(`${rows}\t${(rows * (rows - 1)) / 2}\t${rows}`);
+  });
+
+  it("carry every type that the writer knows", async () => {
+    await client.command(`CREATE TABLE kinds (
+      a UInt8, b Nullable(UInt16), c LowCardinality(String), d DateTime64(3, 'UTC'), e Bool, f Map(String, Float64),
+      g Array(String), h Decimal(18, 6), i UUID, j Int64, k Decimal(38, 3), l DateTime('UTC'), m LowCardinality(Nullable(String))
+    ) ENGINE = MergeTree ORDER BY a`);
+    const w = createRowBinaryWriter(16);
+    w.uint8(1);
+    w.nullable(null, w.uint16);
+    w.string("low");
+    w.dateTime64Millis(Date.UTC(2026, 2, 29, 1, 2, 3, 456));
+    w.bool(true);
+    w.map(new Map([["x", 0.5]]), w.float64);
+    w.array(["p", ""], w.string);
+    w.decimal64(-1_500_000n);
+    w.uuid("61f0c404-5cb3-11e7-907b-a6006ad3dba0");
+    w.int64(-9_007_199_254_740_991);
+    w.decimal128(-123_456_789_012_345_678_901n);
+    w.dateTimeSeconds(1_000_000_000);
+    w.nullable("set", w.string);
+    await client.insertRows("kinds", "a b c d e f g h i j k l m".split(" "), w.take());
+    expect(await client.query("SELECT * FROM kinds")).toEqual([
+      {
+        a: 1,
+        b: null,
+        c: "low",
+        d: "2026-03-29 01:02:03.456",
+        e: true,
+        f: { x: 0.5 },
+        g: ["p", ""],
+        h: "-1.5",
+        i: "61f0c404-5cb3-11e7-907b-a6006ad3dba0",
+        j: "-9007199254740991",
+        k: "-123456789012345678.901",
+        l: "2001-09-09 01:46:40",
+        m: "set",
+      },
+    ]);
+  });
+
+  it("take rows in parts, packed, in the body behind the statement, and as values", async () => {
+    await client.command("CREATE TABLE ways (a Int32) ENGINE = MergeTree ORDER BY a");
+    async function* parts(): AsyncGenerator<Uint8Array> {
+      for (let a = 0; a < 10; a += 1) yield Buffer.from(Int32Array.of(a).buffer);
+    }
+    await client.insertRows("ways", ["a"], parts());
+    const user = store.internal;
+    const path = `/?query=${encodeURIComponent("INSERT INTO shop.ways FORMAT CSV")}`;
+    await ask(store, { user, path, body: gzipSync("10\n11\n"), headers: { "Content-Encoding": "gzip" } });
+    await run(store, 'INSERT INTO shop.ways FORMAT JSONEachRow\n{"a":12}\n\n\n{"a":13}\n');
+    await run(store, "INSERT INTO shop.ways VALUES (14), (15)");
+    await run(store, "INSERT INTO shop.ways (a) SELECT 16");
+    await client.insertJson("ways", [{ a: 17 }]);
+    expect(await run(store, "SELECT count(), min(a), max(a), uniq(a) FROM shop.ways")).toBe("18\t0\t17\t18");
+  });
+
+  it("are refused whole where a row is wrong or the body is too large", async () => {
+    await client.command("CREATE TABLE strict (a Int32) ENGINE = MergeTree ORDER BY a");
+    const cut = Buffer.from(Int32Array.of(1, 2).buffer).subarray(0, 7);
+    await expect(client.insertRows("strict", ["a"], cut)).rejects.toMatchObject({ code: "rejected", retriable: false });
+    await expect(client.insertRows("strict", ["b"], cut)).rejects.toMatchObject({ code: "not-migrated" });
+    await expect(client.insertRows("strict", ["a"], Buffer.alloc(5 * 1024 * 1024))).rejects.toThrow(
+      /larger than 4194304/,
+    );
+    expect(await run(store, "SELECT count() FROM shop.strict")).toBe("0");
+  });
+});
+
+describe("slow readers", () => {
+  it("hold up neither pings nor inserts", async () => {
+    await client.command("CREATE TABLE busy (a Int32, s String) ENGINE = MergeTree ORDER BY a");
+    const slowSql = "SELECT sum(sipHash64(number)) FROM numbers(4900000000)";
+    const slow = Array.from({ length: 6 }, () =>
+      ask(store, { user: store.reader, path: "/?max_execution_time=5", body: slowSql }),
+    );
+    const writer = createRowBinaryWriter();
+    for (let id = 0; id < 10_000; id += 1) {
+      writer.int32(id);
+      writer.string("0123456789");
+    }
+    const rows = writer.take();
+    const pingMillis: number[] = [];
+    let inserts = 0;
+    const until = performance.now() + 4_000;
+    while (performance.now() < until) {
+      const startedAt = performance.now();
+      await client.ping();
+      pingMillis.push(performance.now() - startedAt);
+      await client.insertRows("busy", ["a", "s"], rows);
+      inserts += 1;
+    }
+    const answers = await Promise.all(slow);
+    // Four ran for their five seconds at a time, so they were running all the while.
+    expect(answers.map(({ headers }) => headers["x-clickhouse-exception-code"])).toEqual(slow.map(() => "159"));
+    const sorted = pingMillis.toSorted((left, right) => left - right);
+    expect(sorted[Math.floor(sorted.length * 0.9)]).toBeLessThan(200);
+    expect(inserts).toBeGreaterThan(20);
+    expect(await run(store, "SELECT count() FROM shop.busy")).toBe(String(inserts * 10_000));
+  });
+});

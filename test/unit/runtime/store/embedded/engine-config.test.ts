@@ -1,0 +1,54 @@
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { loadOrCreateCredentials } from "../../../../../runtime/store/embedded/credentials.ts";
+import { renderConfig, renderUsers } from "../../../../../runtime/store/embedded/engine-config.ts";
+import { storeFolder } from "../../../../../runtime/store/embedded/store-folder.ts";
+
+describe("the engine's configuration", () => {
+  it("grants no source outside of the database", () => {
+    const users = renderUsers();
+    for (const source of [
+      "FILE",
+      "URL",
+      "S3",
+      "REMOTE",
+      "SOURCES",
+      "ALL",
+      "MYSQL",
+      "CREATE FUNCTION",
+      "TABLE ENGINE ON File",
+      "SHUTDOWN",
+    ]) {
+      expect(users).not.toMatch(new RegExp(`\\b${source}\\b`));
+    }
+    expect(users).toContain("GRANT TABLE ENGINE ON ReplacingMergeTree");
+  });
+
+  it("stays XML where the folder's name is not", () => {
+    const config = renderConfig(storeFolder("/data/<a & b>"), { maxMemoryBytes: 5 });
+    expect(config).toContain("/data/&lt;a &amp; b&gt;/backups/");
+    expect(config).toContain("<max_server_memory_usage>5<");
+  });
+});
+
+describe("the passwords", () => {
+  it("are made once, differ, and are readable by their owner alone", () => {
+    const file = join(mkdtempSync(join(tmpdir(), "store-credentials-")), "deep", "credentials.json");
+    const made = loadOrCreateCredentials(file);
+    expect(loadOrCreateCredentials(file)).toEqual(made);
+    expect(made.internal.password).not.toBe(made.reader.password);
+    expect(made.reader.password.length).toBeGreaterThanOrEqual(32);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it("are refused where the file was emptied, and not silently made anew", () => {
+    const file = join(mkdtempSync(join(tmpdir(), "store-credentials-")), "credentials.json");
+    writeFileSync(file, '{"internal":{"username":"gpu_ledger","password":""}}');
+    expect(() => loadOrCreateCredentials(file)).toThrow(/does not hold two users/);
+    expect(readFileSync(file, "utf8")).toContain('"password":""');
+  });
+});

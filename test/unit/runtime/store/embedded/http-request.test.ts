@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+
+import { authenticate } from "../../../../../runtime/store/embedded/credentials.ts";
+import { faceErrorOf, httpStatusOf, renderFaceError } from "../../../../../runtime/store/embedded/face-error.ts";
+import { readClaimedUser, readStatementRequest } from "../../../../../runtime/store/embedded/http-request.ts";
+
+const url = (path: string) => new URL(path, "http://127.0.0.1");
+const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString("base64")}` });
+const credentials = {
+  internal: { username: "gpu_ledger", password: "i".repeat(20) },
+  reader: { username: "reader", password: "r".repeat(20) },
+};
+
+describe("reading a request", () => {
+  it("tells parameters, settings and the interface's own parameters apart", () => {
+    const request = readStatementRequest(
+      "POST",
+      url(
+        "/?query=SELECT+1&database=d&param_x=a%5Ctb&max_threads=2&default_format=Native&query_id=q&wait_end_of_query=1",
+      ),
+      { "accept-encoding": "gzip, br", "content-encoding": "gzip" },
+    );
+    expect(request).toMatchObject({
+      urlQuery: "SELECT 1",
+      database: "d",
+      defaultFormat: "Native",
+      bodyEncoding: "gzip",
+      acceptsGzip: false,
+      readOnly: false,
+    });
+    expect([...request.parameters]).toEqual([["x", "a\\tb"]]);
+    expect([...request.settings]).toEqual([["max_threads", "2"]]);
+  });
+
+  it("packs answers only where the client asked twice, as the interface wants it", () => {
+    const asked = (path: string, encoding?: string) =>
+      readStatementRequest("GET", url(path), encoding === undefined ? {} : { "accept-encoding": encoding }).acceptsGzip;
+    expect(asked("/?enable_http_compression=1", "gzip")).toBe(true);
+    expect(asked("/?enable_http_compression=1")).toBe(false);
+    expect(asked("/", "gzip")).toBe(false);
+  });
+
+  it("refuses what it does not speak, with ClickHouse's number for it", () => {
+    const read =
+      (path: string, headers = {}) =>
+      () =>
+        readStatementRequest("POST", url(path), headers);
+    expect(read("/?compress=1")).toThrow(expect.objectContaining({ clickhouseCode: 48 }));
+    expect(read("/?decompress=1")).toThrow(expect.objectContaining({ clickhouseCode: 48 }));
+    expect(read("/?session_id=a")).toThrow(expect.objectContaining({ clickhouseCode: 48 }));
+    expect(read("/", { "content-encoding": "zstd" })).toThrow(expect.objectContaining({ clickhouseCode: 89 }));
+    expect(read("/", { "content-type": "multipart/form-data; boundary=x" })).toThrow(
+      expect.objectContaining({ clickhouseCode: 48 }),
+    );
+  });
+
+  it("finds the user in ClickHouse's headers, in basic authorization or in the URL", () => {
+    expect(readClaimedUser(url("/"), { "x-clickhouse-user": "a", "x-clickhouse-key": "b" })).toEqual({
+      username: "a",
+      password: "b",
+    });
+    expect(readClaimedUser(url("/"), basic("a:b:c"))).toEqual({ username: "a", password: "b:c" });
+    expect(readClaimedUser(url("/?user=a&password=b"), {})).toEqual({ username: "a", password: "b" });
+    expect(readClaimedUser(url("/"), {})).toEqual({ username: "default", password: "" });
+  });
+});
+
+describe("deciding who asks", () => {
+  it("gives each user the role of its own password alone", () => {
+    expect(authenticate(credentials, credentials.internal)).toBe("internal");
+    expect(authenticate(credentials, credentials.reader)).toBe("reader");
+    for (const claimed of [
+      { username: "reader", password: credentials.internal.password },
+      { username: "gpu_ledger", password: credentials.reader.password },
+      { username: "reader", password: "" },
+      { username: "", password: credentials.reader.password },
+      { username: "default", password: "" },
+      { username: "__proto__", password: "" },
+    ]) {
+      expect(() => authenticate(credentials, claimed)).toThrow(expect.objectContaining({ clickhouseCode: 516 }));
+    }
+  });
+});
+
+describe("answering an error", () => {
+  it("keeps the engine's number and name in the shape that clients parse", () => {
+    const error = faceErrorOf(new Error("Code: 60. DB::Exception: Table a.b does not exist. (UNKNOWN_TABLE)"));
+    expect(error).toMatchObject({ clickhouseCode: 60, clickhouseName: "UNKNOWN_TABLE" });
+    expect(renderFaceError(error, "26.7.2.1")).toBe(
+      "Code: 60. DB::Exception: Table a.b does not exist. (UNKNOWN_TABLE) (version 26.7.2.1)\n",
+    );
+  });
+
+  it("makes a number of its own of what is no error of the engine", () => {
+    expect(faceErrorOf(new Error("broken pipe"))).toMatchObject({ clickhouseCode: 1001 });
+  });
+
+  it("goes with the HTTP status that a server would give", () => {
+    expect([60, 62, 164, 497, 516, 202, 396].map(httpStatusOf)).toEqual([404, 400, 403, 403, 403, 503, 500]);
+  });
+});

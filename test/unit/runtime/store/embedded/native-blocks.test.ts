@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+
+import { frameNativeBlocks } from "../../../../../runtime/store/embedded/native-blocks.ts";
+import { createRowBinaryWriter } from "../../../../../runtime/store/row-binary.ts";
+import type { RowBinaryWriter } from "../../../../../runtime/store/row-binary.ts";
+
+function bytesOf(write: (writer: RowBinaryWriter) => void): Buffer {
+  const writer = createRowBinaryWriter();
+  write(writer);
+  return Buffer.from(writer.take());
+}
+
+/** A block of one column as chDB writes it. */
+const block = (type: string, rows: number, values: (writer: RowBinaryWriter) => void): Buffer =>
+  bytesOf((w) => {
+    w.uint8(1);
+    w.uint8(rows);
+    w.string("c");
+    w.string(type);
+    values(w);
+  });
+
+/** The same block as a server writes it for a client of a protocol version with block info and serialization kinds. */
+const framed = (type: string, rows: number, values: (writer: RowBinaryWriter) => void): Buffer =>
+  bytesOf((w) => {
+    for (const byte of [1, 0, 2, 255, 255, 255, 255, 0, 1, rows]) w.uint8(byte);
+    w.string("c");
+    w.string(type);
+    w.uint8(0);
+    values(w);
+  });
+
+type Column = readonly [string, number, (writer: RowBinaryWriter) => void];
+
+const columns: readonly Column[] = [
+  ["UInt8", 2, (w) => w.uint16(0x0201)],
+  ["DateTime64(3, 'UTC')", 1, (w) => w.int64(5)],
+  ["Enum8('a, (b' = 1)", 1, (w) => w.uint8(1)],
+  ["Decimal(9, 2)", 1, (w) => w.int32(5)],
+  ["Decimal(10, 2)", 1, (w) => w.int64(5)],
+  ["Decimal(38, 2)", 1, (w) => w.decimal128(5n)],
+  ["FixedString(3)", 2, (w) => [1, 2, 3, 4, 5, 6].forEach(w.uint8)],
+  ["IntervalDay", 1, (w) => w.int64(1)],
+  ["UUID", 1, (w) => w.uuid("61f0c404-5cb3-11e7-907b-a6006ad3dba0")],
+  ["String", 2, (w) => ["", "x".repeat(300)].forEach(w.string)],
+  [
+    "Nullable(String)",
+    2,
+    (w) => [() => w.uint16(1), () => w.string(""), () => w.string("b")].forEach((write) => write()),
+  ],
+  [
+    "Array(String)",
+    2,
+    (w) => [() => w.int64(0), () => w.int64(2), () => w.string("a"), () => w.string("b")].forEach((write) => write()),
+  ],
+  [
+    "Array(Array(UInt8))",
+    1,
+    (w) =>
+      [() => w.int64(2), () => w.int64(1), () => w.int64(3), () => [7, 8, 9].forEach(w.uint8)].forEach((write) =>
+        write(),
+      ),
+  ],
+  [
+    "Map(String, UInt16)",
+    1,
+    (w) => [() => w.int64(1), () => w.string("k"), () => w.uint16(5)].forEach((write) => write()),
+  ],
+  [
+    "Tuple(a UInt8, `b c` Nullable(UInt16))",
+    1,
+    (w) => [() => w.uint8(1), () => w.uint8(0), () => w.uint16(5)].forEach((write) => write()),
+  ],
+  ["SimpleAggregateFunction(sum, UInt64)", 1, (w) => w.int64(5)],
+  [
+    "LowCardinality(Nullable(String))",
+    3,
+    (w) => {
+      w.int64(1);
+      w.int64(0x600);
+      w.int64(2);
+      w.string("");
+      w.string("red");
+      w.int64(3);
+      [1, 0, 1].forEach(w.uint8);
+    },
+  ],
+  [
+    "Array(LowCardinality(String))",
+    1,
+    (w) => {
+      w.int64(1);
+      w.int64(0);
+    },
+  ],
+];
+
+describe("Native blocks for a client with a protocol version", () => {
+  it.each(columns)("are framed around a column of %s", (...column) => {
+    const two = Buffer.concat([block(...column), block("UInt8", 1, (w) => w.uint8(9))]);
+    const expected = Buffer.concat([framed(...column), framed("UInt8", 1, (w) => w.uint8(9))]);
+    expect(frameNativeBlocks(two, 54_460).toString("hex")).toBe(expected.toString("hex"));
+  });
+
+  it("have names and types without values where there are no rows", () => {
+    const empty = block("LowCardinality(String)", 0, () => undefined);
+    expect(frameNativeBlocks(empty, 54_460).equals(framed("LowCardinality(String)", 0, () => undefined))).toBe(true);
+  });
+
+  it("stay as they are for a client without one, and get block info alone for an old one", () => {
+    const plain = block("UInt8", 1, (w) => w.uint8(9));
+    expect(frameNativeBlocks(plain, 0)).toBe(plain);
+    expect(frameNativeBlocks(plain, 54_000).length).toBe(plain.length + 8);
+  });
+
+  it("are refused where a type's length cannot be told, instead of being sent wrong", () => {
+    for (const type of ["Dynamic", "JSON", "Variant(String, UInt8)", "AggregateFunction(uniq, String)"]) {
+      expect(() =>
+        frameNativeBlocks(
+          block(type, 1, (w) => w.int64(0)),
+          54_460,
+        ),
+      ).toThrow(expect.objectContaining({ clickhouseCode: 48 }));
+    }
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+
+import { pendingMigrations } from "../../../../runtime/store/migrate.ts";
+import { splitStatements } from "../../../../runtime/store/migration-file.ts";
+
+const file = (number: number, sha256 = `hash ${number}`) => ({
+  name: `000${number}_step.sql`,
+  number,
+  sha256,
+  statements: ["SELECT 1"],
+});
+const recorded = (number: number, sha256 = `hash ${number}`) => ({ name: `000${number}_step.sql`, sha256 });
+
+describe("splitting a migration", () => {
+  it("ends statements at semicolons that are neither in strings nor in comments", () => {
+    const text = "-- a; b\nSELECT ';', `x;y`, $$;$$ /* ; */ FROM t;\n\nSELECT 'it''s \\' ;' ;";
+    expect(splitStatements(text, "x")).toEqual(["SELECT ';', `x;y`, $$;$$ /* ; */ FROM t", "SELECT 'it''s \\' ;'"]);
+  });
+
+  it("refuses a last statement without a semicolon and a file without statements", () => {
+    expect(() => splitStatements("SELECT 1; SELECT 2", "0001_x.sql")).toThrow(/0001_x.sql.*semicolon/);
+    expect(() => splitStatements("-- nothing\n", "0001_x.sql")).toThrow(/0001_x.sql holds no statement/);
+    expect(() => splitStatements("SELECT 'open;", "0001_x.sql")).toThrow(/semicolon/);
+  });
+});
+
+describe("what is still to be applied", () => {
+  it("is everything in an empty store, the rest in one that is behind, nothing in one that is up to date", () => {
+    const files = [file(1), file(2), file(3)];
+    expect(pendingMigrations(files, []).map(({ number }) => number)).toEqual([1, 2, 3]);
+    expect(pendingMigrations(files, [recorded(1)]).map(({ number }) => number)).toEqual([2, 3]);
+    expect(pendingMigrations(files, [recorded(1), recorded(2), recorded(3)])).toEqual([]);
+  });
+
+  it("is refused, with the file's name, where a file was changed, is gone, was skipped, or is newer than this release", () => {
+    expect(() => pendingMigrations([file(1, "other")], [recorded(1)])).toThrow(/0001_step.sql was changed/);
+    expect(() => pendingMigrations([file(1), file(3)], [recorded(2)])).toThrow(/has 0002_step.sql/);
+    expect(() => pendingMigrations([file(1), file(2)], [recorded(2)])).toThrow(/0001_step.sql was never applied/);
+    expect(() => pendingMigrations([file(1)], [recorded(1), recorded(2)])).toThrow(/newer release \(0002_step.sql\)/);
+    expect(() => pendingMigrations([file(1)], [recorded(1), recorded(1, "of another release")])).toThrow(/changed/);
+  });
+});

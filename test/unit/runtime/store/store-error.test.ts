@@ -1,0 +1,44 @@
+import { ClickHouseError } from "@clickhouse/client";
+import { describe, expect, it } from "vitest";
+
+import { StoreError, storeErrorOf } from "../../../../runtime/store/store-error.ts";
+
+const fromServer = (code: number, message = "text") =>
+  storeErrorOf(new ClickHouseError({ code: String(code), message, type: "NAME" }));
+const fromSocket = (code: string) => storeErrorOf(Object.assign(new Error(code), { code }));
+
+describe("errors of the store", () => {
+  it("get a code and whether a retry can help from ClickHouse's number", () => {
+    expect(fromServer(60)).toMatchObject({ code: "not-migrated", retriable: false });
+    expect(fromServer(27)).toMatchObject({ code: "rejected", retriable: false });
+    expect(fromServer(516)).toMatchObject({ code: "denied", retriable: false });
+    expect(fromServer(202)).toMatchObject({ code: "overloaded", retriable: true });
+    expect(fromServer(241)).toMatchObject({ code: "overloaded", retriable: true });
+    expect(fromServer(243)).toMatchObject({ code: "disk-full", retriable: true });
+    expect(fromServer(159)).toMatchObject({ code: "timeout", retriable: true });
+    expect(fromServer(999)).toMatchObject({ code: "unavailable", retriable: true });
+  });
+
+  it("tell too many parts, which passes, from one insert into too many partitions, which does not", () => {
+    expect(fromServer(252, "Too many parts (300)")).toMatchObject({ code: "overloaded", retriable: true });
+    expect(fromServer(252, "Too many partitions for single INSERT block")).toMatchObject({
+      code: "rejected",
+      retriable: false,
+    });
+  });
+
+  it("are about reaching the store where the socket failed", () => {
+    expect(fromSocket("ECONNREFUSED")).toMatchObject({ code: "unavailable", retriable: true });
+    expect(fromSocket("ECONNRESET")).toMatchObject({ code: "unavailable", retriable: true });
+    expect(storeErrorOf(new Error("socket hang up"))).toMatchObject({ code: "unavailable", retriable: true });
+    expect(storeErrorOf(new Error("Timeout error."))).toMatchObject({ code: "timeout", retriable: true });
+  });
+
+  it("keep their cause, and stay what they are when they pass through twice", () => {
+    const cause = new Error("socket hang up");
+    const error = storeErrorOf(cause);
+    expect(error.cause).toBe(cause);
+    expect(storeErrorOf(error)).toBe(error);
+    expect(error).toBeInstanceOf(StoreError);
+  });
+});
