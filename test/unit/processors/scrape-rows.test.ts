@@ -29,10 +29,11 @@ describe("the tables of samples", () => {
       joules: "Nullable(Decimal(18, 3))",
       seconds: "Nullable(Decimal(18, 6))",
     } as const;
-    for (const { name, unit } of METRICS) {
-      expect(types.get(name), name).toBe(
-        unit in expected ? expected[unit as keyof typeof expected] : "Nullable(UInt64)",
-      );
-    }
+    const declared = METRICS.map(({ name }) => [name, types.get(name)]);
+    const wanted = METRICS.map(({ name, unit }) => [
+      name,
+      unit in expected ? expected[unit as keyof typeof expected] : "Nullable(UInt64)",
+    ]);
+    expect(declared).toEqual(wanted);
   });
 });

@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import pino from "pino";
+import { encodeScrape, encodeStable, SCRAPE_SCHEMA_VERSION } from "../../domain/messages/scrape-message.ts";
+import type { Device } from "../../domain/device.ts";
+import type { OutgoingMessage } from "../../runtime/bus/bus.ts";
+import { openEmbeddedBus } from "../../runtime/bus/embedded/embedded-bus.ts";
+import { systemClock } from "../../runtime/bus/clock.ts";
+import { topicDeclarations } from "../../runtime/bus/topics.ts";
+import type { Bus } from "../../runtime/bus/bus.ts";
+import { createStoreClient, type StoreClient } from "../../runtime/store/client.ts";
+import { migrate } from "../../runtime/store/migrate.ts";
+import type { TestStore } from "./embedded-store.ts";
+import { startProcessor, type Processor, type ProcessorEvents } from "../../processors/processor.ts";
+
+export const silent = pino({ level: "silent" });
+
+/** A database of its own in a running store, migrated, without TTL so that rows of any time stay. */
+export async function createTestDatabase(store: TestStore, database: string): Promise<StoreClient> {
+  const connect = (name: string): StoreClient =>
+    createStoreClient({ url: store.url, ...store.internal, database: name, requestTimeoutMillis: 20_000 });
+  await migrate({
+    connect,
+    database,
+    folder: resolve("runtime/store/migrations"),
+    retentionDays: { raw: 0, fiveMinutes: 0 },
+    now: Date.now,
+    logger: silent,
+  });
+  return connect(database);
+}
+
+/** An embedded bus in a folder that vanishes with it, the topics declared. */
+export async function openTestBus(): Promise<{ readonly bus: Bus; readonly close: () => Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-bus-"));
+  const bus = await openEmbeddedBus({ folder, clock: systemClock, logger: silent });
+  await bus.declare(
+    topicDeclarations({ kind: "embedded", samplePartitions: 4, retention: 86_400_000, retentionSize: 1e9, spool: 1e9 }),
+  );
+  return {
+    bus,
+    async close() {
+      await bus.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What a processor told, counted. */
+export interface ProcessorLog {
+  stored: number;
+  readonly deadLetters: string[];
+  readonly retries: unknown[];
+  readonly fatal: unknown[];
+  futures: number;
+}
+
+/** A processor with quick flushes, and a log of what it told. */
+export async function startTestProcessor(
+  bus: Bus,
+  store: StoreClient,
+): Promise<{ readonly processor: Processor; readonly log: ProcessorLog }> {
+  const log: ProcessorLog = { stored: 0, deadLetters: [], retries: [], fatal: [], futures: 0 };
+  const events: ProcessorEvents = {
+    onStored: ({ scrapes }) => (log.stored += scrapes),
+    onFresh: () => {},
+    onDropped: () => {},
+    onDeadLetter: (reason) => log.deadLetters.push(reason),
+    onFutureSchema: () => (log.futures += 1),
+    onJump: () => {},
+    onRetry: (error) => log.retries.push(error),
+    onFatal: (error) => log.fatal.push(error),
+  };
+  const processor = await startProcessor({ bus, store, flushMillis: 50, flushRows: 500, events, now: Date.now });
+  return { processor, log };
+}
+
+/** A message of one scrape, two GPUs of one node by default. */
+export function scrapeMessage(given: {
+  readonly node: string;
+  readonly sequence: number;
+  readonly at: number;
+  readonly devices?: readonly Device[];
+  readonly columns?: readonly string[];
+  readonly values?: readonly number[];
+}): OutgoingMessage {
+  const { node, sequence, at } = given;
+  const devices = given.devices ?? [
+    { gpu: "0", uuid: `GPU-${node}-0`, model: "NVIDIA H100", namespace: "ml", pod: "train-0" },
+    { gpu: "1", uuid: `GPU-${node}-1`, model: "NVIDIA H100" },
+  ];
+  const columns = given.columns ?? [
+    "gr_engine_active_ratio",
+    "gpu_utilization_ratio",
+    "energy_joules",
+    "DCGM_FI_DEV_X",
+  ];
+  const values = given.values ?? devices.flatMap((_, row) => [0.5, 0.25 + row, 1234.567, 7]);
+  const origin = { cluster: "test", node, target: `http://${node}:9400/metrics`, collector: "c-0" };
+  const moment = { epoch: 1, sequence, scrapedAtMillis: at, intervalMillis: 30_000, durationMicros: 900, dropped: {} };
+  const stable = encodeStable(origin, { exporter: "dcgm-exporter", columns, devices });
+  return {
+    key: JSON.stringify(["test", node]),
+    value: encodeScrape(stable, moment, Float64Array.from(values)),
+    schemaVersion: SCRAPE_SCHEMA_VERSION,
+  };
+}
