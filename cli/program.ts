@@ -3,6 +3,8 @@ import { Command, CommanderError } from "commander";
 import { ConfigError } from "../runtime/config/load.ts";
 import { addCollect } from "./collect.ts";
 import { CommandError, type CommandContext } from "./context.ts";
+import { addCheck } from "./check.ts";
+import { addDeadLetter } from "./dead-letter.ts";
 import { addGenerate } from "./generate.ts";
 import { addInspect } from "./inspect.ts";
 import { addMigrate } from "./migrate.ts";
@@ -30,6 +32,8 @@ export function createProgram(surroundings: Omit<CommandContext, "version">): Pr
   addCollect(command, context);
   addProcess(command, context);
   addInspect(command, context);
+  addCheck(command, context);
+  addDeadLetter(command, context);
   addMigrate(command, context);
   addGenerate(command, context);
   return {

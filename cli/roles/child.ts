@@ -38,7 +38,9 @@ async function main(): Promise<void> {
   });
   const role = await startRole(order, logger, fail);
   const timer = setInterval(() => void report(role), REPORT_MILLIS);
-  const why = await Promise.race([untilAsked(), orphaned, failed]);
+  // Ctrl-C reaches the whole process group; the parent alone decides when its parts end, and in which order.
+  process.on("SIGINT", () => {});
+  const why = await Promise.race([untilAsked(["SIGTERM"]), orphaned, failed]);
   clearInterval(timer);
   await role.stop();
   process.exit(why === "failed" ? 1 : 0);

@@ -37,7 +37,7 @@ export function createLifecycle(logger: Logger): Lifecycle {
 }
 
 /** Resolves with the signal when the process is asked to end; a second one ends it at once. */
-export function untilAsked(): Promise<NodeJS.Signals> {
+export function untilAsked(signals: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT"]): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let asked = false;
     const onSignal = (signal: NodeJS.Signals): void => {
@@ -45,7 +45,6 @@ export function untilAsked(): Promise<NodeJS.Signals> {
       asked = true;
       resolve(signal);
     };
-    process.on("SIGTERM", onSignal);
-    process.on("SIGINT", onSignal);
+    for (const signal of signals) process.on(signal, onSignal);
   });
 }

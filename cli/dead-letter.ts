@@ -1,0 +1,127 @@
+import type { Command } from "commander";
+import { DEAD_LETTER_TOPIC } from "../domain/messages/topics.ts";
+import { readDeadLetter, type DeadLetter } from "../processors/dead-letter.ts";
+import type { Bus } from "../runtime/bus/bus.ts";
+import { openBus } from "../runtime/bus/open.ts";
+import { loadConfig } from "../runtime/config/load.ts";
+import { createLogger } from "../runtime/telemetry/log.ts";
+import { CommandError, type CommandContext } from "./context.ts";
+import { renderTable } from "./table.ts";
+
+interface CommonOptions {
+  readonly config?: string;
+}
+
+interface Buried extends DeadLetter {
+  readonly id: number;
+  readonly buriedAt: string;
+}
+
+const PAGE = 500;
+
+/** `gpu-ledger dead-letter list|show|replay`: what could not be used, with reason and bytes, and another try for it. */
+export function addDeadLetter(program: Command, context: CommandContext): void {
+  const command = program
+    .command("dead-letter")
+    .description("look at messages that could not be used, or try them again");
+
+  const withBus = async <Value>(options: CommonOptions, use: (bus: Bus) => Promise<Value>): Promise<Value> => {
+    const { config } = loadConfig(options.config, context.env);
+    const bus = await openBus(config, createLogger("warn"));
+    try {
+      return await use(bus);
+    } finally {
+      await bus.close();
+    }
+  };
+
+  command
+    .command("list")
+    .description("list the dead letters, oldest first")
+    .option("--config <file>", "the configuration")
+    .option("--format <format>", "table or json", "table")
+    .action((options: CommonOptions & { format: string }) =>
+      withBus(options, async (bus) => {
+        const buried = await readAll(bus);
+        if (options.format === "json") {
+          const shown = buried.map(({ value, ...rest }) => ({ ...rest, bytes: value.length }));
+          context.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);
+          return;
+        }
+        const rows = buried.map(({ id, buriedAt, reason, topic, partition, offset, value, cause }) => [
+          String(id),
+          buriedAt,
+          reason,
+          `${topic}/${partition}/${offset}`,
+          String(value.length),
+          cause.slice(0, 80),
+        ]);
+        const header = ["id", "buried", "reason", "place", "bytes", "cause"];
+        context.stdout.write(rows.length === 0 ? "no dead letters\n" : `${renderTable(header, rows)}\n`);
+      }),
+    );
+
+  command
+    .command("show")
+    .description("show one dead letter with its raw bytes")
+    .argument("<id>", "its id, as list gives it")
+    .option("--config <file>", "the configuration")
+    .option("--raw", "write the bytes alone, for a file")
+    .action((id: string, options: CommonOptions & { raw?: boolean }) =>
+      withBus(options, async (bus) => {
+        const { value, ...rest } = await readOne(bus, id);
+        if (options.raw === true) context.stdout.write(value);
+        else context.stdout.write(`${JSON.stringify(rest, null, 2)}\n${hexDump(value)}\n`);
+      }),
+    );
+
+  command
+    .command("replay")
+    .description("send dead letters again to the topic that they came from; they stay listed")
+    .argument("<ids...>", "their ids, as list gives them")
+    .option("--config <file>", "the configuration")
+    .action((ids: readonly string[], options: CommonOptions) =>
+      withBus(options, async (bus) => {
+        for (const id of ids) {
+          const { topic, key, value, schemaVersion } = await readOne(bus, id);
+          await bus.send(topic, [{ key, value, schemaVersion }]);
+          context.stdout.write(`${id}: sent to ${topic} again\n`);
+        }
+      }),
+    );
+}
+
+async function readAll(bus: Bus): Promise<Buried[]> {
+  const [place] = await bus.watermarks(DEAD_LETTER_TOPIC);
+  if (place === undefined) return [];
+  const letters: Buried[] = [];
+  for (let from = place.low; from < place.high; from += PAGE) {
+    const page = await bus.read({ topic: DEAD_LETTER_TOPIC, partition: 0 }, from, Math.min(PAGE, place.high - from));
+    letters.push(...page.map(toBuried));
+  }
+  return letters;
+}
+
+async function readOne(bus: Bus, id: string): Promise<Buried> {
+  const offset = Number(id);
+  if (!Number.isInteger(offset) || offset < 0) throw new CommandError(`${id} is no id of a dead letter`, 2);
+  const [letter] = await bus.read({ topic: DEAD_LETTER_TOPIC, partition: 0 }, offset, 1);
+  if (letter?.offset !== offset) throw new CommandError(`there is no dead letter ${id}`);
+  return toBuried(letter);
+}
+
+function toBuried(message: Parameters<typeof readDeadLetter>[0]): Buried {
+  return { id: message.offset, buriedAt: new Date(message.sentAtMillis).toISOString(), ...readDeadLetter(message) };
+}
+
+/** Sixteen bytes a line, in hexadecimal and as text. */
+function hexDump(bytes: Uint8Array): string {
+  const lines: string[] = [];
+  for (let at = 0; at < bytes.length; at += 16) {
+    const part = Buffer.from(bytes.subarray(at, at + 16));
+    const text = part.toString("latin1").replace(/[^\u0020-\u007e]/g, ".");
+    const hex = (part.toString("hex").match(/../g) ?? []).join(" ");
+    lines.push(`${at.toString(16).padStart(8, "0")}  ${hex.padEnd(47)}  ${text}`);
+  }
+  return lines.join("\n");
+}
