@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from "prom-client";
 import type { Config } from "../../runtime/config/schema.ts";
-import { superviseChild } from "../../runtime/lifecycle/children.ts";
+import { superviseChild, type SupervisedChild } from "../../runtime/lifecycle/children.ts";
 import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
 import { migrateStore, outsideStore, type StoreAddress } from "../../runtime/store/connection.ts";
 import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
@@ -19,16 +19,18 @@ export interface SystemStatus {
   readonly address: string;
   /** Whether what is shown is the synthetic fleet. */
   readonly demo: DemoStatus | undefined;
-  readonly store: { readonly url: string; readonly kind: "embedded" | "clickhouse"; readonly restarts: number };
+  readonly store: { readonly url: string; readonly kind: "embedded" | "clickhouse" };
   readonly collector: CollectorStatus | undefined;
   readonly processor: ProcessorStatus | undefined;
-  /** How often each part had to be started again. */
-  readonly restarts: Readonly<Record<string, number>>;
+  /** The parts' processes: their ids now, and how often each had to be started again. */
+  readonly processes: Readonly<Record<string, { readonly id: number | undefined; readonly restarts: number }>>;
   readonly notReady: readonly string[];
 }
 
 /** Everything, running. */
 export interface System {
+  /** Where the store is reached, by who may do everything. */
+  readonly store: StoreAddress;
   readonly address: string;
   status(): SystemStatus;
   /** Ends every part, within 10 s. */
@@ -56,7 +58,7 @@ export async function startSystem(options: {
   mkdirSync(config.data, { recursive: true });
   const lifecycle = createLifecycle(logger);
   const reports = new Map<string, ChildReport & { readonly at: number }>();
-  const restarts = new Map<string, () => number>();
+  const processes = new Map<string, Pick<SupervisedChild, "restarts" | "processId">>();
 
   function startChild(order: ChildOrder): Promise<ChildReport> {
     return new Promise((resolve) => {
@@ -72,30 +74,32 @@ export async function startSystem(options: {
         logger,
       });
       lifecycle.add(order.role, child);
-      restarts.set(order.role, () => child.restarts);
+      processes.set(order.role, child);
     });
   }
 
   try {
-    const store = await startStore(config, logger, lifecycle);
-    await migrateStore(store.address, config, logger);
+    const address = await startStore();
+    await migrateStore(address, config, logger);
     const isDemo = config.collector.jobs.length === 0;
     const scraped = isDemo ? await startDemo() : config;
-    void startChild({ role: "processor", config: scraped, store: store.address });
+    void startChild({ role: "processor", config: scraped, store: address });
     void startChild({ role: "collector", config: scraped });
     const fresh = <Status>(part: string): Status | undefined => {
       const report = reports.get(part);
       return report === undefined || Date.now() - report.at > STALE_MILLIS ? undefined : (report.status as Status);
     };
-    const parts = (): string[] => [...restarts.keys()];
+    const parts = (): string[] => [...processes.keys()].filter((part) => part !== "store");
     const status = (): SystemStatus => ({
       version,
       address: server.url,
       demo: isDemo ? fresh("demo") : undefined,
-      store: { url: store.address.url, kind: config.store.kind, restarts: store.restarts() },
+      store: { url: address.url, kind: config.store.kind },
       collector: fresh("collector"),
       processor: fresh("processor"),
-      restarts: Object.fromEntries(parts().map((part) => [part, restarts.get(part)!()])),
+      processes: Object.fromEntries(
+        [...processes].map(([part, { processId, restarts }]) => [part, { id: processId, restarts }]),
+      ),
       notReady: parts().flatMap((part) => {
         if (fresh(part) === undefined) return [`the ${part} has not reported`];
         const reason = reports.get(part)?.notReady;
@@ -108,10 +112,25 @@ export async function startSystem(options: {
       notReady: () => status().notReady,
     };
     const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger));
-    return { address: server.url, status, stop: () => lifecycle.stop() };
+    return { address: server.url, store: address, status, stop: () => lifecycle.stop() };
   } catch (error) {
     await lifecycle.stop();
     throw error;
+  }
+
+  /** The outside store, or the embedded one, started. */
+  async function startStore(): Promise<StoreAddress> {
+    const outside = outsideStore(config);
+    if (outside !== undefined) return outside;
+    const store = await startEmbeddedStore({
+      folder: join(config.data, "store"),
+      program: [process.execPath, STORE_PROGRAM],
+      port: config.store.port,
+      logger,
+    });
+    lifecycle.add("store", store);
+    processes.set("store", store);
+    return { url: store.url, ...store.internal, database: config.store.database };
   }
 
   /** The configuration with the demo fleet's exporters as its targets. */
@@ -134,26 +153,6 @@ const DEMO_JOB: Omit<Config["collector"]["jobs"][number], "targets"> = {
   dns: [],
   credentials: {},
 };
-
-async function startStore(
-  config: Config,
-  logger: Logger,
-  lifecycle: ReturnType<typeof createLifecycle>,
-): Promise<{ readonly address: StoreAddress; readonly restarts: () => number }> {
-  const outside = outsideStore(config);
-  if (outside !== undefined) return { address: outside, restarts: () => 0 };
-  const store = await startEmbeddedStore({
-    folder: join(config.data, "store"),
-    program: [process.execPath, STORE_PROGRAM],
-    port: config.store.port,
-    logger,
-  });
-  lifecycle.add("store", store);
-  return {
-    address: { url: store.url, ...store.internal, database: config.store.database },
-    restarts: () => store.restarts,
-  };
-}
 
 function forkChild(order: ChildOrder, logFile: number | undefined): ChildProcess {
   const child = fork(CHILD_PROGRAM, [], { stdio: ["ignore", logFile ?? 2, logFile ?? 2, "ipc"], execArgv: [] });

@@ -21,7 +21,7 @@ export function startView(
 
 /** The view as text: what an operator wants to see at a glance, a line each. */
 export function renderView(status: SystemStatus, logPath: string): string {
-  const { version, address, demo, collector, processor, store, restarts, notReady } = status;
+  const { version, address, demo, collector, processor, processes, notReady } = status;
   const lines: [string, string][] = [];
   if (collector !== undefined) {
     const { targets, gpus, valuesPerSecond, dropped, spool } = collector;
@@ -43,8 +43,9 @@ export function renderView(status: SystemStatus, logPath: string): string {
     if (deadLetters > 0) lines.push(["dead letters", whole(deadLetters)]);
   }
   if (demo !== undefined) lines.push(["history", demoHistory(demo.history)]);
-  const again = Object.entries({ ...restarts, store: store.restarts }).filter(([, count]) => count > 0);
-  if (again.length > 0) lines.push(["restarted", again.map(([part, count]) => `${part} ${count}×`).join(", ")]);
+  const again = Object.entries(processes).filter(([, { restarts }]) => restarts > 0);
+  if (again.length > 0)
+    lines.push(["restarted", again.map(([part, { restarts }]) => `${part} ${restarts}×`).join(", ")]);
   const width = Math.max(...lines.map(([name]) => name.length), 0);
   return [
     `${BOLD}gpu-ledger ${version}${PLAIN}  ${address}`,

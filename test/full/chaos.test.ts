@@ -1,0 +1,10 @@
+import { expect, it } from "vitest";
+import { runChaos } from "../support/chaos.ts";
+
+it("loses and doubles nothing over 100 kills at random moments", async () => {
+  const seed = Number(process.env["CHAOS_SEED"] ?? Date.now() % 1_000_000);
+  const outcome = await runChaos({ kills: 100, targets: 12, seed });
+  process.stdout.write(`chaos: seed ${seed}, ${JSON.stringify(outcome)}\n`);
+  expect(outcome.kills).toBeGreaterThanOrEqual(80);
+  expect(outcome.stored).toBeGreaterThan(1000);
+});

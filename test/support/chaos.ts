@@ -1,0 +1,137 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "vitest";
+import type { System } from "../../cli/up/system.ts";
+import { parseConfig } from "../../runtime/config/load.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { connectStore } from "../../runtime/store/connection.ts";
+import { startExporterDouble, type ExporterDouble } from "./exporter-double.ts";
+import { silent } from "./pipeline.ts";
+
+const PARTS = ["collector", "processor", "store"] as const;
+
+/** What a round of kills came to. */
+export interface ChaosOutcome {
+  readonly kills: number;
+  readonly served: number;
+  readonly stored: number;
+  readonly missing: number;
+}
+
+/**
+ * Runs the whole program on its embedded parts, kills collector, processor or store at random moments, and compares
+ * what the exporters served in full with what is stored. Each page of an exporter carries a number of its own as its
+ * energy counter, so that every page can be found again: served = stored + at most one per target and kill of the
+ * collector, and nothing twice.
+ */
+export async function runChaos(options: {
+  readonly kills: number;
+  readonly targets: number;
+  readonly seed: number;
+}): Promise<ChaosOutcome> {
+  const { kills, targets } = options;
+  const random = createRandom(options.seed);
+  // The parts run from `dist/`, as they are shipped.
+  const { startSystem } = (await import(new URL("../../dist/cli/up/system.js", import.meta.url).href)) as {
+    startSystem: typeof import("../../cli/up/system.ts").startSystem;
+  };
+  const data = await mkdtemp(join(tmpdir(), "gpu-ledger-chaos-"));
+  const exporters = await Promise.all(Array.from({ length: targets }, (_, index) => startNumberedExporter(index)));
+  const config = parseConfig(configOf(data, exporters), { source: "chaos", folder: data, env: {} });
+  const system = await startSystem({ config, version: "test", logger: silent });
+  const store = connectStore(system.store, config);
+  const killed = { collector: 0, processor: 0, store: 0 };
+  try {
+    await expect.poll(() => system.status().processor?.rowsStored ?? 0, { timeout: 30_000 }).toBeGreaterThan(0);
+    for (let kill = 0; kill < kills; kill++) {
+      await pause(300 + random() * 2200);
+      const part = PARTS[Math.floor(random() * PARTS.length)]!;
+      const id = system.status().processes[part]?.id;
+      if (id === undefined) continue;
+      process.kill(id, "SIGKILL");
+      killed[part] += 1;
+    }
+    await settle(system, exporters, store);
+    const served = exporters.reduce((sum, { served: pages }) => sum + pages.length, 0);
+    const [counts] = await store.query<{ stored: string; copies: string }>(
+      "SELECT uniqExact(node, energy_joules) AS stored, count() AS copies FROM gpu_samples FINAL",
+    );
+    const stored = Number(counts!.stored);
+    // The same page scraped twice would be two rows of one number.
+    expect(Number(counts!.copies)).toBe(stored);
+    expect(served - stored).toBeGreaterThanOrEqual(0);
+    expect(served - stored).toBeLessThanOrEqual(targets * killed.collector);
+    return { kills: killed.collector + killed.processor + killed.store, served, stored, missing: served - stored };
+  } finally {
+    await store.close();
+    await system.stop();
+    await Promise.all(exporters.map((exporter) => exporter.close()));
+    await rm(data, { recursive: true, force: true });
+  }
+}
+
+/** An exporter of one GPU whose energy counter is the number of the page. */
+async function startNumberedExporter(index: number): Promise<ExporterDouble> {
+  let page = 0;
+  return startExporterDouble((_, response, double) => {
+    page += 1;
+    const labels = `gpu="0",UUID="GPU-${index}",Hostname="node-${index}"`;
+    double.page(
+      response,
+      `DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{${labels}} ${page * 1000}\nDCGM_FI_DEV_GPU_UTIL{${labels}} ${page % 100}\n`,
+    );
+  });
+}
+
+function configOf(data: string, exporters: readonly ExporterDouble[]): string {
+  return JSON.stringify({
+    data,
+    log: { level: "error" },
+    server: { listen: "127.0.0.1:0" },
+    store: { rawDays: 40 },
+    processor: { flushEvery: "500ms" },
+    collector: {
+      interval: "1s",
+      timeout: "900ms",
+      jobs: [{ name: "chaos", targets: exporters.map(({ url }) => url) }],
+    },
+  });
+}
+
+/** Stops the serving of pages, and waits until everything that was sent is stored. */
+async function settle(system: System, exporters: readonly ExporterDouble[], store: StoreClient): Promise<void> {
+  for (const exporter of exporters) exporter.behave((_, response) => void response.writeHead(503).end());
+  const state = (): unknown => {
+    const { collector, processor } = system.status();
+    return { spool: collector?.spool.messages, lag: (processor?.lagMessages ?? Infinity) < exporters.length * 3 };
+  };
+  await pause(3000);
+  await expect.poll(state, { timeout: 60_000 }).toEqual({ spool: 0, lag: true });
+  // Failed scrapes go on being stored; two looks without a new page say that the pages are all there.
+  const count = async (): Promise<string> => {
+    const rows = await store.query<{ n: string }>("SELECT count() AS n FROM gpu_samples").catch(() => []);
+    return rows[0]?.n ?? "away";
+  };
+  for (let before = await count(); ;) {
+    await pause(4000);
+    const now = await count();
+    if (now === before && now !== "away") return;
+    before = now;
+  }
+}
+
+/** A small generator of random numbers (mulberry32), so that a round can be repeated. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function pause(millis: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, millis));
+}
