@@ -1,0 +1,22 @@
+import { benchParse } from "./parse.ts";
+import { benchFleet, benchPipeline, benchStorage } from "./pipeline.ts";
+
+const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: () => void | Promise<void> }>> = {
+  parse: { what: "reading pages, one core", run: benchParse },
+  storage: { what: "bytes on disk", run: benchStorage },
+  pipeline: { what: "from scrape to stored row, on embedded parts", run: benchPipeline },
+  fleet: { what: "100,000 GPUs every 30 s for five minutes", run: benchFleet },
+};
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !(name in BENCHES));
+if (unknown.length > 0) {
+  process.stderr.write(`no bench ${unknown.join(", ")}; there are: ${Object.keys(BENCHES).join(", ")}\n`);
+  process.exit(2);
+}
+for (const name of asked.length > 0 ? asked : Object.keys(BENCHES)) {
+  const { what, run } = BENCHES[name]!;
+  process.stdout.write(`${name}: ${what}\n`);
+  await run();
+}
+process.exit(0);

@@ -1,0 +1,178 @@
+/** How a metric moves from one collection to the next. `digits` are kept equal so that pages change in place. */
+interface Motion {
+  readonly family: string;
+  readonly type: "gauge" | "counter";
+  readonly help: string;
+  /** The text of the value at a collection, always of the same length. */
+  readonly text: (gpu: number, tick: number, noise: () => number) => string;
+}
+
+const constant =
+  (text: string): Motion["text"] =>
+  () =>
+    text;
+const integer =
+  (least: number, most: number): Motion["text"] =>
+  (_, __, noise) =>
+    String(least + Math.floor(noise() * (most - least + 1)));
+const ratio: Motion["text"] = (_, __, noise) => (0.1 + noise() * 0.89).toFixed(6);
+
+/**
+ * The 25 stock families of dcgm-exporter with the noise that genuine pages of busy GPUs show: profiling ratios, power
+ * and throughput differ in all digits at each collection, utilisation by whole percents, temperatures by a degree now and
+ * then, the energy counter grows by power × time in millijoules; clocks move between a few steps; memory stays as long as
+ * a model is loaded; error counters stand still.
+ */
+const MOTIONS: readonly Motion[] = [
+  { family: "DCGM_FI_DEV_SM_CLOCK", type: "gauge", help: "SM clock frequency (in MHz).", text: integer(1965, 1980) },
+  { family: "DCGM_FI_DEV_MEM_CLOCK", type: "gauge", help: "Memory clock frequency (in MHz).", text: constant("2619") },
+  { family: "DCGM_FI_DEV_MEMORY_TEMP", type: "gauge", help: "Memory temperature (in C).", text: slow(62, 3) },
+  { family: "DCGM_FI_DEV_GPU_TEMP", type: "gauge", help: "GPU temperature (in C).", text: slow(54, 4) },
+  { family: "DCGM_FI_DEV_POWER_USAGE", type: "gauge", help: "Power draw (in W).", text: watts },
+  {
+    family: "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION",
+    type: "counter",
+    help: "Total energy consumption since boot (in mJ).",
+    text: (gpu, tick, noise) =>
+      String(400_000_000_000 + gpu * 7_000_000 + tick * 16_500_000 + Math.floor(noise() * 900_000)),
+  },
+  {
+    family: "DCGM_FI_DEV_PCIE_REPLAY_COUNTER",
+    type: "counter",
+    help: "Total number of PCIe retries.",
+    text: constant("0"),
+  },
+  { family: "DCGM_FI_DEV_GPU_UTIL", type: "gauge", help: "GPU utilization (in %).", text: integer(80, 99) },
+  { family: "DCGM_FI_DEV_MEM_COPY_UTIL", type: "gauge", help: "Memory utilization (in %).", text: integer(30, 60) },
+  { family: "DCGM_FI_DEV_ENC_UTIL", type: "gauge", help: "Encoder utilization (in %).", text: constant("0") },
+  { family: "DCGM_FI_DEV_DEC_UTIL", type: "gauge", help: "Decoder utilization (in %).", text: constant("0") },
+  {
+    family: "DCGM_FI_DEV_XID_ERRORS",
+    type: "gauge",
+    help: "Value of the last XID error encountered.",
+    text: constant("0"),
+  },
+  { family: "DCGM_FI_DEV_FB_FREE", type: "gauge", help: "Framebuffer memory free (in MiB).", text: constant("12288") },
+  { family: "DCGM_FI_DEV_FB_USED", type: "gauge", help: "Framebuffer memory used (in MiB).", text: constant("68812") },
+  {
+    family: "DCGM_FI_DEV_FB_RESERVED",
+    type: "gauge",
+    help: "Framebuffer memory reserved (in MiB).",
+    text: constant("459"),
+  },
+  {
+    family: "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL",
+    type: "gauge",
+    help: "Total number of NVLink bandwidth counters for all lanes.",
+    text: integer(100_000, 999_999),
+  },
+  { family: "DCGM_FI_DEV_VGPU_LICENSE_STATUS", type: "gauge", help: "vGPU License status", text: constant("0") },
+  {
+    family: "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS",
+    type: "counter",
+    help: "Number of remapped rows for uncorrectable errors",
+    text: constant("0"),
+  },
+  {
+    family: "DCGM_FI_DEV_CORRECTABLE_REMAPPED_ROWS",
+    type: "counter",
+    help: "Number of remapped rows for correctable errors",
+    text: constant("0"),
+  },
+  {
+    family: "DCGM_FI_DEV_ROW_REMAP_FAILURE",
+    type: "gauge",
+    help: "Whether remapping of rows has failed",
+    text: constant("0"),
+  },
+  {
+    family: "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
+    type: "gauge",
+    help: "Ratio of time the graphics engine is active.",
+    text: ratio,
+  },
+  {
+    family: "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE",
+    type: "gauge",
+    help: "Ratio of cycles the tensor (HMMA) pipe is active.",
+    text: ratio,
+  },
+  {
+    family: "DCGM_FI_PROF_DRAM_ACTIVE",
+    type: "gauge",
+    help: "Ratio of cycles the device memory interface is active sending or receiving data.",
+    text: ratio,
+  },
+  {
+    family: "DCGM_FI_PROF_PCIE_TX_BYTES",
+    type: "gauge",
+    help: "The rate of data transmitted over the PCIe bus.",
+    text: integer(1_000_000_000, 9_999_999_999),
+  },
+  {
+    family: "DCGM_FI_PROF_PCIE_RX_BYTES",
+    type: "gauge",
+    help: "The rate of data received over the PCIe bus.",
+    text: integer(1_000_000_000, 9_999_999_999),
+  },
+];
+
+function slow(base: number, spread: number): Motion["text"] {
+  return (gpu, tick) => String(base + (Math.floor(tick / 7 + gpu) % spread));
+}
+
+function watts(_: number, __: number, noise: () => number): string {
+  return (500 + noise() * 199).toFixed(3);
+}
+
+/** The number of values of a page of `gpus` GPUs. */
+export const valuesOfPage = (gpus: number): number => MOTIONS.length * gpus;
+
+/** A page whose numbers change in place at each collection, as quickly as an exporter of its own make would. */
+export interface MovingPage {
+  readonly bytes: Buffer;
+  /** Writes the numbers of a collection into `bytes`. */
+  collect(tick: number): void;
+}
+
+/** The page of one node; the same node and tick give the same page. */
+export function createMovingPage(node: string, gpus: number): MovingPage {
+  const noise = createNoise(node);
+  const parts: string[] = [];
+  const places: { readonly at: number; readonly gpu: number; readonly motion: Motion }[] = [];
+  let length = 0;
+  const push = (text: string): void => {
+    parts.push(text);
+    length += text.length;
+  };
+  for (const motion of MOTIONS) {
+    const { family, type, help, text } = motion;
+    push(`# HELP ${family} ${help}\n# TYPE ${family} ${type}\n`);
+    for (let gpu = 0; gpu < gpus; gpu++) {
+      const uuid = `GPU-${node.slice(-8).padStart(8, "0")}-1111-4222-8333-${String(gpu).padStart(12, "0")}`;
+      push(
+        `${family}{gpu="${gpu}",UUID="${uuid}",pci_bus_id="00000000:${(16 + gpu).toString(16).toUpperCase()}:00.0",device="nvidia${gpu}",modelName="NVIDIA H100 80GB HBM3",Hostname="${node}",DCGM_FI_DRIVER_VERSION="550.144.03",container="main",namespace="research",pod="train-${node}-${gpu}",pod_uid="6f1c2b7a-0000-4000-8000-${String(gpu).padStart(12, "0")}"} `,
+      );
+      places.push({ at: length, gpu, motion });
+      push(text(gpu, 0, noise));
+      push("\n");
+    }
+  }
+  const bytes = Buffer.from(parts.join(""), "latin1");
+  return {
+    bytes,
+    collect(tick) {
+      for (const { at, gpu, motion } of places) bytes.write(motion.text(gpu, tick, noise), at, "latin1");
+    },
+  };
+}
+
+function createNoise(seed: string): () => number {
+  let state = [...Buffer.from(seed)].reduce((sum, byte) => Math.imul(sum ^ byte, 0x01000193), 0x811c9dc5);
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}

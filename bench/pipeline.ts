@@ -1,0 +1,190 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pino from "pino";
+import { startSystem, type System } from "../cli/up/system.ts";
+import { parseConfig } from "../runtime/config/load.ts";
+import type { Config } from "../runtime/config/schema.ts";
+import { connectStore } from "../runtime/store/connection.ts";
+import { valuesOfPage } from "./page.ts";
+import { cpuSeconds, pause, residentMegabytes, startExporters } from "./process.ts";
+import { report } from "./report.ts";
+
+const GPUS = 8;
+
+interface Measured {
+  readonly cpuPerMillion: number;
+  readonly values: number;
+  readonly parts: Readonly<Record<string, number>>;
+  readonly exporters: number;
+  readonly prometheus: number | undefined;
+}
+
+/**
+ * From scrape to stored row on embedded parts: 1,000 targets of 8 GPUs and 25 values, at several intervals; CPU seconds
+ * of collector, processor and store, per million values stored. Debian's Prometheus scrapes the same targets at the same
+ * time, and the exporters' own CPU is shown apart.
+ */
+export async function benchPipeline(): Promise<void> {
+  const targets = 1_000;
+  for (const seconds of [15, 1, 5, 30]) {
+    const measured = await measure(targets, seconds, Math.max(30, seconds * 4));
+    const promised = seconds === 15 ? { atMost: 3.5 } : {};
+    report(`${targets} targets every ${seconds} s, CPU-s per million values`, [measured.cpuPerMillion], "", promised);
+    const millions = measured.values / 1e6;
+    const parts = Object.entries(measured.parts).map(([part, cpu]) => `${part} ${(cpu / millions).toFixed(2)}`);
+    const peer = measured.prometheus === undefined ? "not found" : (measured.prometheus / millions).toFixed(2);
+    process.stdout.write(
+      `    ${parts.join(", ")}; exporters ${(measured.exporters / millions).toFixed(2)}; Prometheus ${peer}; ${millions.toFixed(2)} million values\n`,
+    );
+  }
+}
+
+/** 100,000 GPUs: 12,500 targets every 30 s for five minutes, on this machine with the exporters beside. */
+export async function benchFleet(): Promise<void> {
+  const targets = 12_500;
+  const seconds = 300;
+  const exporters = await startExporters(targets, GPUS);
+  await withSystem(exporters.discovery, 30, async (system) => {
+    await pause(75_000);
+    const started = system.status().processor?.rowsStored ?? 0;
+    const fresh: number[] = [];
+    let memory = 0;
+    for (let second = 0; second < seconds; second += 5) {
+      await pause(5_000);
+      const { processor, processes } = system.status();
+      fresh.push(processor?.freshnessSeconds?.p99 ?? Number.NaN);
+      memory = Math.max(memory, residentMegabytes(processes["collector"]!.id!));
+    }
+    const { processor, collector } = system.status();
+    const rows = (processor?.rowsStored ?? 0) - started;
+    report("rows stored of those due", [rows / ((targets * (GPUS + 1) * seconds) / 30)], "", { atLeast: 0.99 });
+    report("freshness p99 (worst look of 60)", [Math.max(...fresh)], "s", { atMost: 10 });
+    report("collector's memory at its highest", [memory], "MB", { atMost: 512 });
+    process.stdout.write(
+      `    ${collector?.targets.up} of ${collector?.targets.total} targets up, lag ${processor?.lagMessages}\n`,
+    );
+  });
+  exporters.stop();
+}
+
+/** Bytes on disk of each stored value, after merges, with the noise that bench/page.ts describes. */
+export async function benchStorage(): Promise<void> {
+  const exporters = await startExporters(100, GPUS);
+  await withSystem(exporters.discovery, 1, async (system, config) => {
+    await pause(150_000);
+    const store = connectStore(system.store, config);
+    await store.command("OPTIMIZE TABLE gpu_samples FINAL");
+    const [size] = await store.query<{ bytes: string; rows: string }>(
+      "SELECT sum(data_compressed_bytes) AS bytes, sum(rows) AS rows FROM system.parts WHERE active AND database = currentDatabase() AND table = 'gpu_samples'",
+    );
+    const values = Number(size!.rows) * (valuesOfPage(GPUS) / GPUS);
+    report("stored bytes per value", [Number(size!.bytes) / values], "", { atMost: 2 });
+    process.stdout.write(`    ${size!.rows} rows, ${size!.bytes} bytes\n`);
+    const columns = await store.query<{ name: string; bytes: string }>(
+      "SELECT name, data_compressed_bytes AS bytes FROM system.columns WHERE database = currentDatabase() AND table = 'gpu_samples' ORDER BY bytes DESC LIMIT 12",
+    );
+    for (const { name, bytes } of columns)
+      process.stdout.write(`    ${name}: ${(Number(bytes) / Number(size!.rows)).toFixed(2)} a row\n`);
+    await store.close();
+  });
+  exporters.stop();
+}
+
+async function measure(targets: number, intervalSeconds: number, seconds: number): Promise<Measured> {
+  const exporters = await startExporters(targets, GPUS);
+  const prometheus = await startPrometheus(exporters.discovery, intervalSeconds);
+  let measured: Measured | undefined;
+  await withSystem(exporters.discovery, intervalSeconds, async (system) => {
+    await pause(Math.max(20, intervalSeconds * 2) * 1000);
+    const cpu = (): Record<string, number> =>
+      Object.fromEntries(Object.entries(system.status().processes).map(([part, { id }]) => [part, cpuSeconds(id!)]));
+    const rows = (): number => system.status().processor?.rowsStored ?? 0;
+    const before = {
+      cpu: cpu(),
+      rows: rows(),
+      exporters: cpuSeconds(exporters.processId),
+      prometheus: prometheus?.cpu(),
+    };
+    await pause(seconds * 1000);
+    const after = cpu();
+    // A scrape's own row stands beside its GPUs'.
+    const values = ((rows() - before.rows) * valuesOfPage(GPUS)) / (GPUS + 1);
+    const parts = Object.fromEntries(Object.keys(after).map((part) => [part, after[part]! - before.cpu[part]!]));
+    const total = Object.values(parts).reduce((sum, used) => sum + used, 0);
+    measured = {
+      cpuPerMillion: (total * 1e6) / values,
+      values,
+      parts,
+      exporters: cpuSeconds(exporters.processId) - before.exporters,
+      prometheus: prometheus === undefined ? undefined : prometheus.cpu() - before.prometheus!,
+    };
+  });
+  prometheus?.stop();
+  exporters.stop();
+  return measured!;
+}
+
+async function withSystem(
+  discovery: string,
+  intervalSeconds: number,
+  use: (system: System, config: Config) => Promise<void>,
+): Promise<void> {
+  const data = mkdtempSync(join(tmpdir(), "gpu-ledger-bench-"));
+  const text = JSON.stringify({
+    data,
+    log: { level: "error" },
+    server: { listen: "127.0.0.1:0" },
+    collector: {
+      interval: `${intervalSeconds}s`,
+      timeout: `${Math.min(10, intervalSeconds)}s`,
+      jobs: [{ name: "bench", http: [{ url: discovery }] }],
+    },
+  });
+  const config = parseConfig(text, { source: "bench", folder: data, env: {} });
+  const system = await startSystem({ config, version: "bench", logger: pino({ level: "error" }, pino.destination(2)) });
+  try {
+    await use(system, config);
+  } finally {
+    await system.stop();
+    rmSync(data, { recursive: true, force: true });
+  }
+}
+
+/** Prometheus on the same targets, with its storage; `undefined` where it is not installed. */
+async function startPrometheus(
+  discovery: string,
+  intervalSeconds: number,
+): Promise<{ readonly cpu: () => number; readonly stop: () => void } | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-bench-prometheus-"));
+  const config = {
+    global: { scrape_interval: `${intervalSeconds}s`, scrape_timeout: `${Math.min(10, intervalSeconds)}s` },
+    scrape_configs: [{ job_name: "bench", honor_labels: true, http_sd_configs: [{ url: discovery }] }],
+  };
+  writeFileSync(join(folder, "prometheus.yml"), JSON.stringify(config));
+  const child: ChildProcess = spawn(
+    "prometheus",
+    [
+      `--config.file=${folder}/prometheus.yml`,
+      `--storage.tsdb.path=${folder}/data`,
+      "--web.listen-address=127.0.0.1:0",
+    ],
+    { stdio: "ignore" },
+  );
+  const started = await new Promise<boolean>((resolve) => {
+    child.once("spawn", () => resolve(true));
+    child.once("error", () => resolve(false));
+  });
+  if (!started) {
+    rmSync(folder, { recursive: true });
+    return undefined;
+  }
+  return {
+    cpu: () => cpuSeconds(child.pid!),
+    stop() {
+      child.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+      child.kill();
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const TICKS_PER_SECOND = Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
+
+/** CPU seconds, user and system, that a process with all its threads has taken so far (proc(5), fields 14 and 15). */
+export function cpuSeconds(processId: number): number {
+  const fields = readFileSync(`/proc/${processId}/stat`, "utf8").split(") ")[1]!.split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+/** Memory of a process that is resident now, in megabytes. */
+export function residentMegabytes(processId: number): number {
+  const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${processId}/status`, "utf8"));
+  return Number(line?.[1] ?? 0) / 1000;
+}
+
+/** Exporters in a process of their own, so that their CPU is told apart. */
+export interface ExporterProcess {
+  readonly discovery: string;
+  readonly processId: number;
+  stop(): void;
+}
+
+/** Starts exporters for `targets` nodes of `gpus` GPUs each. */
+export async function startExporters(targets: number, gpus: number): Promise<ExporterProcess> {
+  const program = fileURLToPath(new URL("exporters.js", import.meta.url));
+  const child: ChildProcess = spawn(process.execPath, [program, String(targets), String(gpus)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const line = await new Promise<string>((resolve) =>
+    child.stdout!.once("data", (chunk: Buffer) => resolve(chunk.toString())),
+  );
+  const { discovery } = JSON.parse(line) as { discovery: string };
+  return { discovery, processId: child.pid!, stop: () => void child.kill() };
+}
+
+/** Waits. */
+export function pause(millis: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, millis));
+}

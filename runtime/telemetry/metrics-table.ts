@@ -1,0 +1,20 @@
+import { METRIC_DEFINITIONS, type MetricDefinition } from "./metrics.ts";
+
+/** docs/metrics.md: every metric of the program's own, in one table. */
+export function renderMetricsTable(): string {
+  const definitions: readonly MetricDefinition[] = Object.values(METRIC_DEFINITIONS);
+  const rows = definitions.map(
+    ({ name, type, labels, help }) =>
+      `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(", ")} | ${help} |`,
+  );
+  return [
+    "# Metrics of our own",
+    "",
+    "What gpu-ledger says of itself at `/metrics`. Written by `npm run generate` from `runtime/telemetry/metrics.ts`.",
+    "",
+    "| metric | type | labels | what it says |",
+    "| --- | --- | --- | --- |",
+    ...rows,
+    "",
+  ].join("\n");
+}
