@@ -8,6 +8,7 @@ import type { JoinedScrape } from "./steps/join.ts";
 export interface BatchItem {
   readonly message: ReceivedMessage;
   readonly joined: JoinedScrape;
+  readonly takenAtMillis: number;
 }
 
 /** What waits for one insert and one commit. */

@@ -13,6 +13,8 @@ export interface ProcessorEvents {
   onStored(stored: { readonly scrapes: number; readonly rows: number; readonly seconds: number }): void;
   /** How old a scrape was when it could be asked for. */
   onFresh(seconds: number): void;
+  /** A stored message whose scrape is traced. */
+  onTraced(traceparent: string, takenAtMillis: number, storedAtMillis: number): void;
   onDropped(reason: DropReason): void;
   onDeadLetter(reason: DeadLetterReason, message: ReceivedMessage, cause: string): void;
   /** A message of a schema that this release does not know: the partition waits for a newer release. */
@@ -60,7 +62,7 @@ export async function startProcessor(options: {
     const outcome = pipeline(message);
     batch.positions.set(message.partition, message.offset + 1);
     if (outcome.kind === "ok") {
-      batch.items.push({ message, joined: outcome.value });
+      batch.items.push({ message, joined: outcome.value, takenAtMillis: now() });
       batch.rows += outcome.value.scrape.shape.devices.length + 1;
     } else if (outcome.kind === "drop") {
       events.onDropped(outcome.reason);
@@ -102,7 +104,12 @@ export async function startProcessor(options: {
     for (const [partition, offset] of full.positions) await commit(partition, offset);
     const seconds = (performance.now() - started) / 1000;
     events.onStored({ scrapes: full.items.length - rejected.length, rows: full.rows, seconds });
-    for (const { joined } of full.items) events.onFresh((now() - joined.scrape.scrapedAtMillis) / 1000);
+    const storedAtMillis = now();
+    for (const { joined, message, takenAtMillis } of full.items) {
+      events.onFresh((storedAtMillis - joined.scrape.scrapedAtMillis) / 1000);
+      const traceparent = message.headers["traceparent"];
+      if (traceparent !== undefined) events.onTraced(traceparent, takenAtMillis, storedAtMillis);
+    }
   }
 
   /** A partition that has moved on meanwhile is done again by whoever owns it now: the same rows. */

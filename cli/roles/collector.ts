@@ -13,6 +13,7 @@ import { BusError, type Bus } from "../../runtime/bus/bus.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
 import { createMetrics, type Metrics } from "../../runtime/telemetry/metrics.ts";
+import { createTracing } from "../../runtime/telemetry/tracing.ts";
 import { createRate } from "../../runtime/telemetry/rate.ts";
 import type { CollectorStatus, Role } from "./role.ts";
 
@@ -30,6 +31,7 @@ export async function startCollectorRole(
   const registry = new Registry();
   const metrics = createMetrics(registry);
   const lifecycle = createLifecycle(logger);
+  const tracing = lifecycle.add("tracing", createTracing(config.tracing, "gpu-ledger-collector"));
   const bus = await openBus(config, logger);
   lifecycle.add("bus", { stop: () => bus.close() });
   const declaring = declareTopics(bus, config, logger);
@@ -57,6 +59,7 @@ export async function startCollectorRole(
     templateBytes: config.collector.templates,
     sink: (message) => sender.send([message]),
     events: createEvents(metrics, totals, logger),
+    startTrace: (target) => tracing.startScrape(target),
     clock: machineClock,
   });
   lifecycle.add("collector", collector);

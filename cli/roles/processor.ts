@@ -7,6 +7,7 @@ import type { Config } from "../../runtime/config/schema.ts";
 import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
 import { connectStore, type StoreAddress } from "../../runtime/store/connection.ts";
 import { createMetrics, type Metrics } from "../../runtime/telemetry/metrics.ts";
+import { createTracing, type Tracing } from "../../runtime/telemetry/tracing.ts";
 import { createRate } from "../../runtime/telemetry/rate.ts";
 import type { ProcessorStatus, Role } from "./role.ts";
 
@@ -23,6 +24,7 @@ export async function startProcessorRole(
   const registry = new Registry();
   const metrics = createMetrics(registry);
   const lifecycle = createLifecycle(logger);
+  const tracing = lifecycle.add("tracing", createTracing(config.tracing, "gpu-ledger-processor"));
   const bus = await openBus(config, logger);
   lifecycle.add("bus", { stop: () => bus.close() });
   const store = connectStore(address, config);
@@ -34,7 +36,7 @@ export async function startProcessorRole(
     store,
     flushMillis: config.processor.flushEvery,
     flushRows: config.processor.flushRows,
-    events: createEvents(metrics, totals, logger, onFatal),
+    events: createEvents(metrics, totals, tracing, logger, onFatal),
     now: Date.now,
   });
   lifecycle.add("processor", processor);
@@ -90,6 +92,7 @@ function quantiles(ages: readonly number[]): ProcessorStatus["freshnessSeconds"]
 function createEvents(
   metrics: Metrics,
   totals: Totals,
+  tracing: Tracing,
   logger: Logger,
   onFatal: (error: unknown) => void,
 ): ProcessorEvents {
@@ -106,6 +109,7 @@ function createEvents(
       totals.ages.push(seconds);
       if (totals.ages.length > LAST_SCRAPES * 2) totals.ages = totals.ages.slice(-LAST_SCRAPES);
     },
+    onTraced: (traceparent, takenAt, storedAt) => tracing.recordStored(traceparent, takenAt, storedAt),
     onDropped: (reason) => metrics.messages.inc({ outcome: reason }),
     onDeadLetter(reason, { topic, partition, offset }, cause) {
       totals.deadLetters += 1;

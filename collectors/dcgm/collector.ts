@@ -28,7 +28,13 @@ export type SampleSink = (message: {
   readonly key: string;
   readonly value: Uint8Array;
   readonly schemaVersion: number;
+  readonly headers?: Readonly<Record<string, string>>;
 }) => Promise<void>;
+
+/** Begins the trace of a scrape, for those that are traced. */
+export type StartTrace = (
+  target: string,
+) => { readonly traceparent: string; readonly end: (failure?: string) => void } | undefined;
 
 /** What happens in a collector, for its metrics and its log. */
 export interface CollectorEvents {
@@ -76,9 +82,10 @@ export function startCollector(options: {
   readonly templateBytes: number;
   readonly sink: SampleSink;
   readonly events: CollectorEvents;
+  readonly startTrace: StartTrace;
   readonly clock: LoopClock;
 }): Collector {
-  const { name, cluster, jobs, shard, sink, events, clock } = options;
+  const { name, cluster, jobs, shard, sink, events, startTrace, clock } = options;
   const templates = createTemplates(options.templateBytes);
   const reader = createPageReader(templates);
   const buffers = createReceiveBuffers();
@@ -135,6 +142,7 @@ export function startCollector(options: {
     const scrape = createScraper(deps, target, { ...job, authorization });
     const scrapeAndSend = async (): Promise<void> => {
       const lastScrapeAtMillis = clock.now();
+      const span = startTrace(target.url);
       const outcome = await scrape();
       const { origin, message, failure, dropped } = outcome;
       const gpus = failure === undefined ? outcome.gpus : entry.state.gpus;
@@ -142,9 +150,12 @@ export function startCollector(options: {
       events.onScrape(job.name, target.url, outcome);
       try {
         const key = JSON.stringify([origin.cluster, origin.node]);
-        await sink({ key, value: message, schemaVersion: SCRAPE_SCHEMA_VERSION });
+        const headers = span === undefined ? {} : { headers: { traceparent: span.traceparent } };
+        await sink({ key, value: message, schemaVersion: SCRAPE_SCHEMA_VERSION, ...headers });
+        span?.end(failure?.detail);
       } catch (error) {
         events.onSinkError(target.url, error);
+        span?.end("not sent");
       }
     };
     const entry: Running = {

@@ -65,6 +65,7 @@ export async function startTestProcessor(
   const events: ProcessorEvents = {
     onStored: ({ scrapes }) => (log.stored += scrapes),
     onFresh: () => {},
+    onTraced: () => {},
     onDropped: () => {},
     onDeadLetter: (reason) => log.deadLetters.push(reason),
     onFutureSchema: () => (log.futures += 1),

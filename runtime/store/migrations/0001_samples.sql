@@ -24,11 +24,12 @@ ENGINE = $ENGINE(ReplacingMergeTree)
 PARTITION BY toYYYYMMDD(scraped_at)
 ORDER BY (cluster, node, target, scraped_at, collector, epoch, sequence)
 $TTL(raw, toDateTime(scraped_at))
-SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 0;
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 0, fsync_after_insert = 1;
 
 -- One wide row per GPU, MIG instance or sharing pod and scrape. Nothing that was joined is in the key. Values are exact
 -- decimals and integers in SI units and ratios; NULL is "not given". Where repeats_gpu is true another row of the scrape
--- gives the same values of the whole GPU, where repeats_device those of the device: sum the others only.
+-- gives the same values of the whole GPU, where repeats_device those of the device: sum the others only. Codecs by
+-- measurement (docs/decisions/0002): T64 where all digits are noise, a delta before it for the energy counter.
 CREATE TABLE IF NOT EXISTS gpu_samples $ON_CLUSTER (
   cluster LowCardinality(String),
   node LowCardinality(String),
@@ -65,14 +66,14 @@ CREATE TABLE IF NOT EXISTS gpu_samples $ON_CLUSTER (
   evidence LowCardinality(String),
   activity_ppm Nullable(UInt32) CODEC(ZSTD(1)),
   process_activity_ppm Nullable(UInt32) CODEC(ZSTD(1)),
-  gr_engine_active_ratio Nullable(Decimal(9, 6)) CODEC(ZSTD(1)),
-  sm_active_ratio Nullable(Decimal(9, 6)) CODEC(ZSTD(1)),
-  sm_occupancy_ratio Nullable(Decimal(9, 6)) CODEC(ZSTD(1)),
-  tensor_active_ratio Nullable(Decimal(9, 6)) CODEC(ZSTD(1)),
-  fp64_active_ratio Nullable(Decimal(9, 6)) CODEC(ZSTD(1)),
-  fp32_active_ratio Nullable(Decimal(9, 6)) CODEC(ZSTD(1)),
-  fp16_active_ratio Nullable(Decimal(9, 6)) CODEC(ZSTD(1)),
-  dram_active_ratio Nullable(Decimal(9, 6)) CODEC(ZSTD(1)),
+  gr_engine_active_ratio Nullable(Decimal(9, 6)) CODEC(T64, ZSTD(1)),
+  sm_active_ratio Nullable(Decimal(9, 6)) CODEC(T64, ZSTD(1)),
+  sm_occupancy_ratio Nullable(Decimal(9, 6)) CODEC(T64, ZSTD(1)),
+  tensor_active_ratio Nullable(Decimal(9, 6)) CODEC(T64, ZSTD(1)),
+  fp64_active_ratio Nullable(Decimal(9, 6)) CODEC(T64, ZSTD(1)),
+  fp32_active_ratio Nullable(Decimal(9, 6)) CODEC(T64, ZSTD(1)),
+  fp16_active_ratio Nullable(Decimal(9, 6)) CODEC(T64, ZSTD(1)),
+  dram_active_ratio Nullable(Decimal(9, 6)) CODEC(T64, ZSTD(1)),
   gpu_utilization_ratio Nullable(Decimal(9, 6)) CODEC(ZSTD(1)),
   memory_copy_utilization_ratio Nullable(Decimal(9, 6)) CODEC(ZSTD(1)),
   encoder_utilization_ratio Nullable(Decimal(9, 6)) CODEC(ZSTD(1)),
@@ -81,19 +82,19 @@ CREATE TABLE IF NOT EXISTS gpu_samples $ON_CLUSTER (
   fb_free_bytes Nullable(UInt64) CODEC(ZSTD(1)),
   fb_reserved_bytes Nullable(UInt64) CODEC(ZSTD(1)),
   fb_total_bytes Nullable(UInt64) CODEC(ZSTD(1)),
-  process_utilization_ratio Nullable(Decimal(9, 6)) CODEC(ZSTD(1)),
+  process_utilization_ratio Nullable(Decimal(9, 6)) CODEC(T64, ZSTD(1)),
   process_fb_used_bytes Nullable(UInt64) CODEC(ZSTD(1)),
   sm_clock_hertz Nullable(UInt64) CODEC(ZSTD(1)),
   memory_clock_hertz Nullable(UInt64) CODEC(ZSTD(1)),
-  gpu_temperature_celsius Nullable(Decimal(9, 3)) CODEC(ZSTD(1)),
-  memory_temperature_celsius Nullable(Decimal(9, 3)) CODEC(ZSTD(1)),
+  gpu_temperature_celsius Nullable(Decimal(9, 3)) CODEC(T64, ZSTD(1)),
+  memory_temperature_celsius Nullable(Decimal(9, 3)) CODEC(T64, ZSTD(1)),
   slowdown_temperature_celsius Nullable(Decimal(9, 3)) CODEC(ZSTD(1)),
   shutdown_temperature_celsius Nullable(Decimal(9, 3)) CODEC(ZSTD(1)),
   max_operating_temperature_celsius Nullable(Decimal(9, 3)) CODEC(ZSTD(1)),
   temperature_margin_celsius Nullable(Decimal(9, 3)) CODEC(ZSTD(1)),
-  power_watts Nullable(Decimal(9, 3)) CODEC(ZSTD(1)),
+  power_watts Nullable(Decimal(9, 3)) CODEC(T64, ZSTD(1)),
   power_limit_watts Nullable(Decimal(9, 3)) CODEC(ZSTD(1)),
-  energy_joules Nullable(Decimal(18, 3)) CODEC(ZSTD(1)),
+  energy_joules Nullable(Decimal(18, 3)) CODEC(Delta(8), T64, ZSTD(1)),
   clocks_event_reasons Nullable(UInt64) CODEC(ZSTD(1)),
   power_violation_seconds Nullable(Decimal(18, 6)) CODEC(ZSTD(1)),
   thermal_violation_seconds Nullable(Decimal(18, 6)) CODEC(ZSTD(1)),
@@ -109,11 +110,11 @@ CREATE TABLE IF NOT EXISTS gpu_samples $ON_CLUSTER (
   uncorrectable_remapped_rows_total Nullable(UInt64) CODEC(ZSTD(1)),
   row_remap_failure Nullable(UInt64) CODEC(ZSTD(1)),
   row_remap_pending Nullable(UInt64) CODEC(ZSTD(1)),
-  pcie_tx_bytes_per_second Nullable(UInt64) CODEC(ZSTD(1)),
-  pcie_rx_bytes_per_second Nullable(UInt64) CODEC(ZSTD(1)),
+  pcie_tx_bytes_per_second Nullable(UInt64) CODEC(T64, ZSTD(1)),
+  pcie_rx_bytes_per_second Nullable(UInt64) CODEC(T64, ZSTD(1)),
   pcie_replay_total Nullable(UInt64) CODEC(ZSTD(1)),
-  nvlink_bandwidth_total Nullable(UInt64) CODEC(ZSTD(1)),
-  nvlink_bytes_per_second Nullable(UInt64) CODEC(ZSTD(1)),
+  nvlink_bandwidth_total Nullable(UInt64) CODEC(T64, ZSTD(1)),
+  nvlink_bytes_per_second Nullable(UInt64) CODEC(T64, ZSTD(1)),
   nvlink_crc_flit_errors_total Nullable(UInt64) CODEC(ZSTD(1)),
   nvlink_crc_data_errors_total Nullable(UInt64) CODEC(ZSTD(1)),
   nvlink_replay_errors_total Nullable(UInt64) CODEC(ZSTD(1)),
@@ -125,4 +126,4 @@ ENGINE = $ENGINE(ReplacingMergeTree)
 PARTITION BY toYYYYMMDD(scraped_at)
 ORDER BY (cluster, node, gpu_key, instance, sharing, scraped_at)
 $TTL(raw, toDateTime(scraped_at))
-SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 0;
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 0, fsync_after_insert = 1;
