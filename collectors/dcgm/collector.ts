@@ -138,10 +138,18 @@ export function startCollector(options: {
 
   function startTarget(job: ScrapeJob, connections: Connections, target: Target): Running {
     const authorization = createAuthorization(job.credentials);
-    const deps = { cluster, collector: name, epoch: clock.now(), reader, connections, buffers, now: () => clock.now() };
+    const deps = {
+      cluster,
+      collector: name,
+      epoch: clock.nowMillis(),
+      reader,
+      connections,
+      buffers,
+      now: () => clock.nowMillis(),
+    };
     const scrape = createScraper(deps, target, { ...job, authorization });
     const scrapeAndSend = async (): Promise<void> => {
-      const lastScrapeAtMillis = clock.now();
+      const lastScrapeAtMillis = clock.nowMillis();
       const span = startTrace(target.url);
       const outcome = await scrape();
       const { origin, message, failure, dropped } = outcome;

@@ -1,18 +1,14 @@
+import { systemClock, type Clock } from "../../runtime/clock.ts";
 import { hash32 } from "./targets/hash.ts";
 
-/** A clock that can be put in the place of the real one. `now` may jump; `monotonic` never does. */
-export interface LoopClock {
-  /** Milliseconds since the epoch. */
-  now(): number;
-  /** Milliseconds since anything, never falling. */
-  monotonic(): number;
+/** Clocks and a timer, so that a test can move both. */
+export interface LoopClock extends Clock {
   after(millis: number, run: () => void): { cancel(): void };
 }
 
-/** The clock of the machine. */
+/** The machine's clocks, with its timers. */
 export const machineClock: LoopClock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
+  ...systemClock,
   after(millis, run) {
     const timer = setTimeout(run, millis);
     return { cancel: () => clearTimeout(timer) };
@@ -41,14 +37,14 @@ export function startScrapeLoop(options: {
   let stopped = false;
   let running: Promise<void> = Promise.resolve();
   const offset = hash32(key) % intervalMillis;
-  const untilOffset = (offset - (clock.now() % intervalMillis) + intervalMillis) % intervalMillis;
-  let dueAt = clock.monotonic() + untilOffset;
+  const untilOffset = (offset - (clock.nowMillis() % intervalMillis) + intervalMillis) % intervalMillis;
+  let dueAt = clock.monotonicMillis() + untilOffset;
 
   const runOnce = async (): Promise<void> => {
     await scrape();
     if (stopped) return;
     dueAt += intervalMillis;
-    const late = clock.monotonic() - dueAt;
+    const late = clock.monotonicMillis() - dueAt;
     if (late > 0) {
       const skipped = Math.ceil(late / intervalMillis);
       dueAt += skipped * intervalMillis;
@@ -58,7 +54,7 @@ export function startScrapeLoop(options: {
   };
   let timer = { cancel: () => {} };
   const schedule = (): void => {
-    timer = clock.after(Math.max(0, dueAt - clock.monotonic()), () => {
+    timer = clock.after(Math.max(0, dueAt - clock.monotonicMillis()), () => {
       running = runOnce();
     });
   };

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../config/schema.ts";
 import type { Bus } from "./bus.ts";
-import { systemClock } from "./clock.ts";
+import { systemClock } from "../clock.ts";
 import { openEmbeddedBus } from "./embedded/embedded-bus.ts";
 import { createKafkaBus } from "./kafka/kafka-bus.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Bus, ReceivedMessage } from "../../runtime/bus/bus.ts";
-import { systemClock } from "../../runtime/bus/clock.ts";
+import { systemClock } from "../../runtime/clock.ts";
 import { openEmbeddedBus } from "../../runtime/bus/embedded/embedded-bus.ts";
 import type { EmbeddedBusOptions } from "../../runtime/bus/embedded/embedded-bus.ts";
 import { openStorage } from "../../runtime/bus/embedded/storage.ts";

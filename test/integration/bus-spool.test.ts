@@ -8,7 +8,7 @@ import { pino } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { BusError } from "../../runtime/bus/bus.ts";
 import type { Bus, OutgoingMessage, TopicDeclaration } from "../../runtime/bus/bus.ts";
-import { systemClock } from "../../runtime/bus/clock.ts";
+import { systemClock } from "../../runtime/clock.ts";
 import { openEmbeddedBus } from "../../runtime/bus/embedded/embedded-bus.ts";
 import { createKafkaBus } from "../../runtime/bus/kafka/kafka-bus.ts";
 import { createSpoolingSender } from "../../runtime/bus/spool.ts";

@@ -6,7 +6,7 @@ import { encodeScrape, encodeStable, SCRAPE_SCHEMA_VERSION } from "../../domain/
 import type { Device } from "../../domain/device.ts";
 import type { OutgoingMessage } from "../../runtime/bus/bus.ts";
 import { openEmbeddedBus } from "../../runtime/bus/embedded/embedded-bus.ts";
-import { systemClock } from "../../runtime/bus/clock.ts";
+import { systemClock } from "../../runtime/clock.ts";
 import { topicDeclarations } from "../../runtime/bus/topics.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import { createStoreClient, type StoreClient } from "../../runtime/store/client.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { BusError } from "../bus.ts";
 import type { Bus, OutgoingMessage } from "../bus.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../../clock.ts";
 import { startFollower } from "./follower.ts";
 import { startMaintenance } from "./maintenance.ts";
 import { startMember } from "./member.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../../clock.ts";
 import { compactPartition } from "./compaction.ts";
 import { removeExpired } from "./retention.ts";
 import type { Storage } from "./storage.ts";

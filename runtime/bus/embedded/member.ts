@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { GroupHandler, GroupMember, ReceivedMessage, TopicPartition } from "../bus.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../../clock.ts";
 import { createSignal } from "../signal.ts";
 import { parsePartitionName, partitionName, surplus, takeable } from "./group-state.ts";
 import { createMembership } from "./membership.ts";

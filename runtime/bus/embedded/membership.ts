@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { BusError } from "../bus.ts";
 import type { TopicPartition } from "../bus.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../../clock.ts";
 import {
   EMPTY_GROUP,
   expiredMembers,

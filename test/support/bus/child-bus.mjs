@@ -1,6 +1,6 @@
 // Opens the bus of a child process, from the built code.
 import { pino } from "pino";
-import { systemClock } from "../../../dist/runtime/bus/clock.js";
+import { systemClock } from "../../../dist/runtime/clock.js";
 
 const logger = pino({ level: "fatal" });
 

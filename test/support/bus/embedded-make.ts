@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { vi } from "vitest";
-import { systemClock } from "../../../runtime/bus/clock.ts";
+import { systemClock } from "../../../runtime/clock.ts";
 import { openEmbeddedBus } from "../../../runtime/bus/embedded/embedded-bus.ts";
 import { placeKey } from "../../../runtime/bus/embedded/place.ts";
 import { openStorage } from "../../../runtime/bus/embedded/storage.ts";

@@ -10,8 +10,8 @@ function createClock() {
     for (let i = 0; i < 20; i++) await Promise.resolve();
   };
   const clock: LoopClock = {
-    now: () => wall + elapsed,
-    monotonic: () => elapsed,
+    nowMillis: () => wall + elapsed,
+    monotonicMillis: () => elapsed,
     after(millis, run) {
       const timer = { at: elapsed + millis, run };
       timers.push(timer);
@@ -48,7 +48,7 @@ describe("a scrape loop", () => {
       const loop = startScrapeLoop({
         key: "http://a",
         intervalMillis: 30_000,
-        scrape: () => Promise.resolve(void at.push(clock.now())),
+        scrape: () => Promise.resolve(void at.push(clock.nowMillis())),
         onSkipped: () => expect.unreachable(),
         clock,
       });

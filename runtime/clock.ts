@@ -1,4 +1,4 @@
-/** The two clocks a bus needs. They are parameters, so that a test can move them. */
+/** The machine's two clocks. They are parameters wherever time decides, so that a test can move them. */
 export interface Clock {
   /** Wall time, milliseconds since the epoch. It may go back: it never decides an order. */
   nowMillis(): number;
