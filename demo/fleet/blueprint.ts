@@ -1,0 +1,74 @@
+import type { MakeName } from "./makes.ts";
+import { A100_LAYOUTS, GPU_MODELS, H100_LAYOUTS, type GpuModel, type MigLayout } from "./models.ts";
+import type { Trouble } from "./node.ts";
+import type { WorkloadType } from "./teams.ts";
+
+/** A node as it is planned, before it has a name. */
+export interface Blueprint {
+  readonly stem: string;
+  readonly model: GpuModel;
+  readonly gpus: number;
+  readonly make: MakeName;
+  readonly use: WorkloadType;
+  readonly capacityType: "on-demand" | "reserved" | "spot";
+  readonly mig?: readonly MigLayout[];
+  /** Replicas of each GPU. */
+  readonly timeSlices?: number;
+  /** Nodes of one letter train together. */
+  readonly gang?: string;
+  readonly troubles: readonly Trouble[];
+}
+
+const blueprint = (
+  [stem, gpus]: readonly [string, number],
+  model: GpuModel,
+  make: MakeName,
+  use: WorkloadType,
+  more: Partial<Blueprint> = {},
+): Blueprint => ({ stem, gpus, model, make, use, capacityType: "on-demand", troubles: [], ...more });
+
+const { h100, a100, a100small, v100, l40s, l4, a10, t4, a6000, mi300x } = GPU_MODELS;
+const reserved = { capacityType: "reserved" } as const;
+
+/** Ninety-six GPUs on seventeen nodes: every dialect, every way of sharing, every trouble once. */
+export const BLUEPRINTS: readonly Blueprint[] = [
+  blueprint(["h100", 8], h100, "dcgm-4.2", "training", { ...reserved, gang: "a", troubles: ["hot-gpu"] }),
+  blueprint(["h100", 8], h100, "dcgm-4.4", "training", { ...reserved, gang: "a", troubles: ["gpu-falls-off"] }),
+  blueprint(["h100", 8], h100, "dcgm-4.8.3", "training", { ...reserved, gang: "b" }),
+  blueprint(["h100", 8], h100, "dcgm-4.9", "training", { ...reserved, gang: "b" }),
+  blueprint(["a100", 8], a100, "dcgm-3.4.2", "training", { troubles: ["xid"] }),
+  blueprint(["a100", 8], a100, "dcgm-3.1", "training", { troubles: ["driver-reload"] }),
+  blueprint(["a100mig", 4], a100small, "dcgm-3.4.0", "notebook", { mig: A100_LAYOUTS }),
+  blueprint(["h100mig", 4], h100, "dcgm-4.8.3", "inference", { mig: H100_LAYOUTS }),
+  blueprint(["l4", 4], l4, "dcgm-4.5", "inference"),
+  blueprint(["l40s", 4], l40s, "dcgm-4.8.1", "inference"),
+  blueprint(["l40s", 4], l40s, "dcgm-4.8.2", "inference", { troubles: ["kubelet-errors"] }),
+  blueprint(["t4", 4], t4, "dcgm-4.8.2", "notebook", { timeSlices: 4, capacityType: "spot" }),
+  blueprint(["a10", 4], a10, "dcgm-3.4.2", "inference", { capacityType: "spot", troubles: ["profiling-stuck"] }),
+  blueprint(["v100", 4], v100, "dcgm-2", "notebook"),
+  blueprint(["mi300x", 8], mi300x, "amd", "training"),
+  blueprint(["a6000", 4], a6000, "smi", "training"),
+  blueprint(["l4", 4], l4, "dcgm-4.4", "inference", { capacityType: "spot", troubles: ["exporter-away"] }),
+];
+
+/** The blueprints for a number of GPUs, exactly: as many whole fleets as fit, then a smaller one in proportion. */
+export function blueprintsFor(gpus: number): readonly Blueprint[] {
+  const whole = BLUEPRINTS.reduce((sum, each) => sum + each.gpus, 0);
+  const times = Math.floor(gpus / whole);
+  const plans: Blueprint[] = [];
+  for (let copy = 0; copy < times; copy++) plans.push(...BLUEPRINTS.map((each) => inCopy(each, copy)));
+  const rest = gpus - times * whole;
+  let before = 0;
+  for (const each of BLUEPRINTS) {
+    // Both ends are rounded, so that the parts add up whatever the rest is.
+    const from = Math.round((before * rest) / whole);
+    before += each.gpus;
+    const share = Math.round((before * rest) / whole) - from;
+    if (share > 0) plans.push(inCopy({ ...each, gpus: share }, times));
+  }
+  return plans;
+}
+
+function inCopy(plan: Blueprint, copy: number): Blueprint {
+  return plan.gang === undefined ? plan : { ...plan, gang: `${plan.gang}${copy}` };
+}

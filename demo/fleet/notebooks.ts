@@ -1,0 +1,45 @@
+import { hash, pick, roll } from "./hash.ts";
+import { notebookLoad } from "./habits.ts";
+import type { Slot } from "./node.ts";
+import { notebookPod } from "./pod.ts";
+import { nobody, spanAt, tenancyWithin, wholeSecond } from "./span.ts";
+import { TEAMS } from "./teams.ts";
+import type { Tenancy } from "./tenancy.ts";
+
+const HOUR_MILLIS = 3_600_000;
+const DAY_MILLIS = 24 * HOUR_MILLIS;
+
+/** Whose notebook is on a slot: one a day, in working hours; at weekends few. The forgotten one stays for weeks. */
+export function notebookTenancy(slot: Slot, timeMillis: number): Tenancy {
+  return slot.isForgotten ? forgottenTenancy(slot, timeMillis) : workdayTenancy(slot, timeMillis);
+}
+
+function forgottenTenancy(slot: Slot, timeMillis: number): Tenancy {
+  const span = spanAt(slot.key, timeMillis, [{ lengthMillis: 28 * DAY_MILLIS, chance: 1 }]);
+  const startMillis = span.fromMillis + 10 * HOUR_MILLIS;
+  const run = { startMillis, endMillis: span.untilMillis };
+  const team = pick(TEAMS, roll(span.key, 2));
+  return tenancyWithin(span, run, timeMillis, {
+    load: () => notebookLoad(span.key, true),
+    pod: (load) => notebookPod(span.key, team, { node: slot.node.name, ...run }, load),
+  });
+}
+
+function workdayTenancy(slot: Slot, timeMillis: number): Tenancy {
+  // A slot belongs to one team, whose midnight cuts its days.
+  const team = pick(TEAMS, roll(slot.key, 1));
+  const offset = team.utcOffsetHours * HOUR_MILLIS;
+  const day = Math.floor((timeMillis + offset) / DAY_MILLIS);
+  const fromMillis = day * DAY_MILLIS - offset;
+  const span = { key: hash(slot.key, day, 2), fromMillis, untilMillis: fromMillis + DAY_MILLIS };
+  // Day 0 was a Thursday.
+  const isWeekend = [2, 3].includes(((day % 7) + 7) % 7);
+  if (roll(span.key, 3) >= (isWeekend ? 0.12 : 0.8)) return nobody(fromMillis, span.untilMillis);
+  const startMillis = wholeSecond(fromMillis + (8 + 3 * roll(span.key, 4)) * HOUR_MILLIS);
+  const endMillis = wholeSecond(fromMillis + (17 + 5 * roll(span.key, 5)) * HOUR_MILLIS);
+  const run = { startMillis, endMillis };
+  return tenancyWithin(span, run, timeMillis, {
+    load: () => notebookLoad(span.key, false),
+    pod: (load) => notebookPod(span.key, team, { node: slot.node.name, ...run }, load),
+  });
+}

@@ -1,0 +1,23 @@
+import type { Fleet } from "./fleet.ts";
+import type { Slot } from "./node.ts";
+import type { FleetPod } from "./pod.ts";
+import { tenancyAt } from "./tenancy.ts";
+
+/** A pod and all that it holds, on one node. */
+export interface PlacedPod {
+  readonly pod: FleetPod;
+  readonly slots: readonly Slot[];
+}
+
+/** Every pod that holds a GPU at a time, in the order of the nodes. */
+export function podsAt({ nodes }: Fleet, timeMillis: number): readonly PlacedPod[] {
+  const placed = new Map<string, { readonly pod: FleetPod; readonly slots: Slot[] }>();
+  for (const slot of nodes.flatMap(({ gpus }) => gpus.flatMap(({ slots }) => slots))) {
+    const { pod } = tenancyAt(slot, timeMillis);
+    if (pod === undefined) continue;
+    const known = placed.get(pod.uid);
+    if (known === undefined) placed.set(pod.uid, { pod, slots: [slot] });
+    else known.slots.push(slot);
+  }
+  return [...placed.values()];
+}

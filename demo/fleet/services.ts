@@ -1,0 +1,55 @@
+import { hash, pick, roll } from "./hash.ts";
+import { inferenceLoad } from "./habits.ts";
+import type { Slot } from "./node.ts";
+import { inferencePod } from "./pod.ts";
+import { spanAt, tenancyWithin, wholeSecond, type Span } from "./span.ts";
+import { TEAMS } from "./teams.ts";
+import type { Tenancy } from "./tenancy.ts";
+
+const DAY_MILLIS = 86_400_000;
+
+/** How long a service keeps its GPU. */
+const SERVICE_LEVELS = [
+  { lengthMillis: 28 * DAY_MILLIS, chance: 0.3 },
+  { lengthMillis: 14 * DAY_MILLIS, chance: 0.5 },
+  { lengthMillis: 7 * DAY_MILLIS, chance: 1 },
+];
+/** A new release replaces the pods twice a week. */
+const RELEASE_MILLIS = 3.5 * DAY_MILLIS;
+/** Replicas that a scaler takes away at night. */
+const ELASTIC_CHANCE = 0.3;
+
+/** Which replica runs on a slot: of one service for weeks, as a new pod at each release, some in the daytime only. */
+export function inferenceTenancy(slot: Slot, timeMillis: number): Tenancy {
+  const service = spanAt(slot.key, timeMillis, SERVICE_LEVELS);
+  const team = pick(TEAMS, roll(service.key, 5));
+  const isElastic = roll(service.key, 6) < ELASTIC_CHANCE;
+  const length = isElastic ? DAY_MILLIS : RELEASE_MILLIS;
+  const shift = isElastic ? -team.utcOffsetHours * 3_600_000 : hash(service.key, 7) % RELEASE_MILLIS;
+  const piece = pieceAt(service, timeMillis, length, wholeSecond(shift));
+  const startMillis = isElastic
+    ? wholeSecond(piece.fromMillis + (6.5 + roll(piece.key, 8)) * 3_600_000)
+    : piece.fromMillis + 45_000;
+  const endMillis = isElastic
+    ? wholeSecond(piece.fromMillis + (21 + roll(piece.key, 9)) * 3_600_000)
+    : piece.untilMillis;
+  const run = {
+    startMillis: Math.min(Math.max(startMillis, piece.fromMillis), piece.untilMillis),
+    endMillis: Math.min(endMillis, piece.untilMillis),
+  };
+  return tenancyWithin(piece, run, timeMillis, {
+    load: () => inferenceLoad(service.key, piece.key, team.utcOffsetHours),
+    pod: (load) => inferencePod(slot.node.seed, [service.key, piece.key], team, { node: slot.node.name, ...run }, load),
+  });
+}
+
+/** The piece of regular length within a span, cut off at the span's ends. */
+function pieceAt(span: Span, timeMillis: number, length: number, shift: number): Span {
+  const index = Math.floor((timeMillis - shift) / length);
+  const from = index * length + shift;
+  return {
+    key: hash(span.key, index, 10),
+    fromMillis: Math.max(from, span.fromMillis),
+    untilMillis: Math.min(from + length, span.untilMillis),
+  };
+}

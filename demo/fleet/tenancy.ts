@@ -1,0 +1,30 @@
+import type { Load } from "./load.ts";
+import type { Slot } from "./node.ts";
+import type { FleetPod } from "./pod.ts";
+import { inferenceTenancy } from "./services.ts";
+import { notebookTenancy } from "./notebooks.ts";
+import { trainingTenancy } from "./training.ts";
+
+/** Who holds a slot, and from when until when that answer is the same. */
+export interface Tenancy {
+  readonly fromMillis: number;
+  readonly untilMillis: number;
+  /** What is done with the slot. */
+  readonly load: Load;
+  readonly pod: FleetPod | undefined;
+}
+
+/**
+ * Who holds a slot at a time. It is looked up, not simulated: time is cut into spans by hashing, so that any moment is
+ * as cheap as any other. A slot has one answer, so that no two pods ever share one.
+ */
+export function tenancyAt(slot: Slot, timeMillis: number): Tenancy {
+  switch (slot.use) {
+    case "training":
+      return trainingTenancy(slot, timeMillis);
+    case "inference":
+      return inferenceTenancy(slot, timeMillis);
+    case "notebook":
+      return notebookTenancy(slot, timeMillis);
+  }
+}

@@ -1,0 +1,166 @@
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
+import type { Logger } from "pino";
+import { SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
+import { BusError, type Bus, type OutgoingMessage } from "../../runtime/bus/bus.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import { gridTimes, hourChunks, mostRowsOf, thinnedInterval } from "./plan.ts";
+import { missingRanges, type Range } from "./ranges.ts";
+import { createRecordKeeper, readRecord, type RecordKeeper } from "./record.ts";
+import { createPastScrapes, type PastScrapes } from "./scrapes.ts";
+
+/** Above this many GPUs a fleet starts without a past: a week of it would take longer than anyone waits. */
+export const MOST_GPUS_WITH_HISTORY = 2000;
+
+/** Messages of one send. */
+const BATCH_MESSAGES = 128;
+/** How long the sender keeps the process busy before the exporters have their turn. */
+const SLICE_MILLIS = 8;
+const HEARTBEAT_MILLIS = 10_000;
+const RETRY_MILLIS = 5_000;
+
+/** The sending of a fleet's past. */
+export interface History {
+  /** Rows sent and rows to be sent, at most: a GPU that was away has none. */
+  progress(): { readonly sent: number; readonly total: number };
+  /** Resolves when everything has been sent, sending was given up, or `stop` was called. */
+  readonly done: Promise<void>;
+  /** Ends after the batch under way. What was sent is remembered. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Sends what is missing of the last `historyMillis` before now over the bus, as a collector would have, and notes in
+ * `path` what was sent and until when the fleet runs live, so that a later start sends only the gap.
+ */
+export async function startHistory(options: {
+  readonly fleet: Fleet;
+  readonly historyMillis: number;
+  readonly bus: Bus;
+  readonly path: string;
+  readonly now: () => number;
+  readonly logger: Logger;
+}): Promise<History> {
+  const { fleet, historyMillis, bus, path, now, logger } = options;
+  if (fleet.gpus > MOST_GPUS_WITH_HISTORY || historyMillis === 0) {
+    logger.info({ gpus: fleet.gpus, most: MOST_GPUS_WITH_HISTORY }, "the demo fleet starts without a history");
+    return { progress: () => ({ sent: 0, total: 0 }), done: Promise.resolve(), stop: () => Promise.resolve() };
+  }
+  const startMillis = now();
+  const { seed, gpus, cluster } = fleet;
+  const keeper = createRecordKeeper(path, await readRecord(path, { seed, gpus, cluster }));
+  const intervalMillis = thinnedInterval(fleet, historyMillis);
+  const known = [...keeper.record.sent, ...keeper.record.live];
+  const chunks = hourChunks(missingRanges([startMillis - historyMillis, startMillis], known));
+  const rowsPerPass = fleet.nodes.reduce((sum, node) => sum + mostRowsOf(node), 0);
+  const passes = chunks.reduce((sum, chunk) => sum + gridTimes(chunk, intervalMillis).length, 0);
+  const state = { sent: 0, total: passes * rowsPerPass, isStopping: false };
+
+  const stopHeartbeat = startHeartbeat(keeper, startMillis, now, logger);
+  const past = createPastScrapes(intervalMillis);
+  const done = (async () => {
+    for (const chunk of chunks) {
+      if (state.isStopping) return;
+      const isSent = await sendChunk({ fleet, chunk, intervalMillis, past, bus, state, logger });
+      if (!isSent) return;
+      await keeper.update((record) => ({ ...record, sent: [...record.sent, chunk] }));
+    }
+    if (chunks.length > 0) logger.info({ rows: state.total, intervalMillis }, "the demo fleet's history is sent");
+  })().catch((error: unknown) => logger.error({ err: error }, "the demo fleet's history stays incomplete"));
+
+  return {
+    progress: () => ({ sent: state.sent, total: state.total }),
+    done,
+    async stop() {
+      state.isStopping = true;
+      await done;
+      await stopHeartbeat();
+    },
+  };
+}
+
+/** Notes again and again until when the fleet has been live; gives back what ends it. */
+function startHeartbeat(
+  keeper: RecordKeeper,
+  startMillis: number,
+  now: () => number,
+  logger: Logger,
+): () => Promise<void> {
+  const before = keeper.record.live;
+  const beat = (): Promise<void> =>
+    keeper
+      .update((record) => ({ ...record, live: [...before, [startMillis, now()]] }))
+      .catch((error: unknown) => logger.warn({ err: error }, "what the demo fleet has sent cannot be noted"));
+  const timer = setInterval(() => void beat(), HEARTBEAT_MILLIS);
+  return () => {
+    clearInterval(timer);
+    return beat();
+  };
+}
+
+/** Sends one chunk, node by node so that pages are read by template; `false` where it was stopped before the end. */
+async function sendChunk(work: {
+  readonly fleet: Fleet;
+  readonly chunk: Range;
+  readonly intervalMillis: number;
+  readonly past: PastScrapes;
+  readonly bus: Bus;
+  readonly state: { sent: number; isStopping: boolean };
+  readonly logger: Logger;
+}): Promise<boolean> {
+  const { fleet, chunk, intervalMillis, past, bus, state, logger } = work;
+  const times = gridTimes(chunk, intervalMillis);
+  let batch: OutgoingMessage[] = [];
+  let rows = 0;
+  // One batch is under way while the next one is made; never more.
+  let sending: Promise<boolean> = Promise.resolve(true);
+  const flush = async (): Promise<boolean> => {
+    const isSent = await sending;
+    const [messages, count] = [batch, rows];
+    batch = [];
+    rows = 0;
+    sending = send(bus, messages, state, logger).then((done) => {
+      if (done) state.sent += count;
+      return done;
+    });
+    // A failure is met at the next flush; until then it is nobody's.
+    sending.catch(() => {});
+    return isSent;
+  };
+  let sliceStart = performance.now();
+  for (const node of fleet.nodes) {
+    const most = mostRowsOf(node);
+    for (const time of times) {
+      if (performance.now() - sliceStart > SLICE_MILLIS) {
+        await nextTurn();
+        if (state.isStopping) break;
+        sliceStart = performance.now();
+      }
+      batch.push(past.messageAt(node, time));
+      rows += most;
+      if (batch.length >= BATCH_MESSAGES && !(await flush())) return false;
+    }
+    if (state.isStopping) break;
+  }
+  const isSent = await flush();
+  return (await sending) && isSent && !state.isStopping;
+}
+
+/** Sends messages, again and again while that can help; `false` where it was stopped before it went well. */
+async function send(
+  bus: Bus,
+  messages: readonly OutgoingMessage[],
+  state: { readonly isStopping: boolean },
+  logger: Logger,
+): Promise<boolean> {
+  while (!state.isStopping) {
+    try {
+      if (messages.length > 0) await bus.send(SAMPLES_TOPIC, messages);
+      return true;
+    } catch (error) {
+      if (!(error instanceof BusError) || !error.retriable) throw error;
+      logger.warn({ err: error }, "a part of the demo fleet's history could not be sent; it is tried again");
+      await pause(RETRY_MILLIS);
+    }
+  }
+  return false;
+}

@@ -1,0 +1,50 @@
+import type { Fleet } from "../fleet/fleet.ts";
+import { COLLECT_MILLIS, type FleetNode } from "../fleet/node.ts";
+import type { Range } from "./ranges.ts";
+
+const MINUTE_MILLIS = 60_000;
+const HOUR_MILLIS = 60 * MINUTE_MILLIS;
+/** The start of a UTC day, and of its sequences. */
+export const DAY_MILLIS = 24 * HOUR_MILLIS;
+
+const MOST_ROWS = 1_000_000;
+/** Each divides an hour, so that a coarser grid's times are a finer one's too. */
+const INTERVALS: readonly number[] = [
+  COLLECT_MILLIS,
+  ...[1, 2, 5, 10, 15, 20, 30, 60].map((minutes) => minutes * MINUTE_MILLIS),
+];
+
+/** The most rows of one page: instances, and on a time-sliced GPU the GPU and each of its holders. */
+export function mostRowsOf({ gpus, sharing }: FleetNode): number {
+  const extra = sharing === "time-slicing" ? 1 : 0;
+  return gpus.reduce((sum, { slots }) => sum + Math.max(1, slots.length) + extra, 0);
+}
+
+/** The shortest interval at which the history of a fleet has a million rows at most; else the longest there is. */
+export function thinnedInterval({ nodes }: Fleet, historyMillis: number): number {
+  const rows = nodes.reduce((sum, node) => sum + mostRowsOf(node), 0);
+  return INTERVALS.find((interval) => (historyMillis / interval) * rows <= MOST_ROWS) ?? HOUR_MILLIS;
+}
+
+/** The times of an interval's grid that are in a stretch. */
+export function gridTimes([from, until]: Range, intervalMillis: number): readonly number[] {
+  const times: number[] = [];
+  const first = Math.ceil(from / intervalMillis) * intervalMillis;
+  for (let time = first; time < until; time += intervalMillis) times.push(time);
+  return times;
+}
+
+/** Cuts stretches at the hours: the newest day first, and its hours from the oldest on. */
+export function hourChunks(ranges: readonly Range[]): readonly Range[] {
+  const chunks = ranges.flatMap(([from, until]) => {
+    const hours: Range[] = [];
+    for (let at = from; at < until;) {
+      const end = Math.min(until, (Math.floor(at / HOUR_MILLIS) + 1) * HOUR_MILLIS);
+      hours.push([at, end]);
+      at = end;
+    }
+    return hours;
+  });
+  const dayOf = ([from]: Range): number => Math.floor(from / DAY_MILLIS);
+  return chunks.toSorted((a, b) => dayOf(b) - dayOf(a) || a[0] - b[0]);
+}

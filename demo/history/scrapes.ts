@@ -1,0 +1,72 @@
+import { createPageReader } from "../../collectors/dcgm/page/reader.ts";
+import { createTemplates } from "../../collectors/dcgm/page/templates.ts";
+import { encodeScrape, encodeStable, SCRAPE_SCHEMA_VERSION } from "../../domain/messages/scrape-message.ts";
+import { EMPTY_SHAPE, type ScrapeOrigin } from "../../domain/scrape.ts";
+import type { OutgoingMessage } from "../../runtime/bus/bus.ts";
+import { createPageBuffer } from "../exporter/page.ts";
+import { createPageRenderer, type PageRenderer } from "../exporter/renderer.ts";
+import { hash } from "../fleet/hash.ts";
+import { collectedAt, type FleetNode } from "../fleet/node.ts";
+import { isExporterAway } from "../fleet/troubles.ts";
+import { DAY_MILLIS } from "./plan.ts";
+
+/** The collector that past scrapes name. */
+export const HISTORY_COLLECTOR = "demo-history";
+
+const TEMPLATE_BYTES = 256_000_000;
+const SERIES_LIMIT = 100_000;
+const NO_VALUES = new Float64Array(0);
+
+/** Makes the message of a scrape of a node at any time: the exporter's page, read as the collector reads it. */
+export interface PastScrapes {
+  messageAt(node: FleetNode, timeMillis: number): OutgoingMessage;
+}
+
+/**
+ * Past scrapes at an interval. Epoch and sequence follow from the day and the interval alone, and the target is the
+ * node's usual address, not this run's port: what is sent again is the same to the last byte.
+ */
+export function createPastScrapes(intervalMillis: number): PastScrapes {
+  const reader = createPageReader(createTemplates(TEMPLATE_BYTES));
+  const buffer = createPageBuffer();
+  const renderers = new Map<string, PageRenderer>();
+
+  return {
+    messageAt(node, timeMillis) {
+      const epoch = Math.floor(timeMillis / DAY_MILLIS) * DAY_MILLIS;
+      const moment = {
+        epoch,
+        sequence: Math.floor((timeMillis - epoch) / intervalMillis),
+        scrapedAtMillis: timeMillis,
+        intervalMillis,
+        durationMicros: 2500 + (hash(node.key, timeMillis / 1000, 71) % 4000),
+      };
+      const origin: ScrapeOrigin = {
+        cluster: node.cluster,
+        node: node.name,
+        target: `http://${node.name}:9400/metrics`,
+        collector: HISTORY_COLLECTOR,
+      };
+      const message = (value: Uint8Array): OutgoingMessage => ({
+        key: JSON.stringify([origin.cluster, origin.node]),
+        value,
+        schemaVersion: SCRAPE_SCHEMA_VERSION,
+      });
+      if (isExporterAway(node, timeMillis)) {
+        const failure = { reason: "http-status", detail: "HTTP 503" } as const;
+        return message(encodeScrape(encodeStable(origin, EMPTY_SHAPE), { ...moment, failure, dropped: {} }, NO_VALUES));
+      }
+      let renderer = renderers.get(node.name);
+      if (renderer === undefined) renderers.set(node.name, (renderer = createPageRenderer(node)));
+      const page = renderer.render(collectedAt(node, timeMillis), buffer);
+      const source = { key: node.name, origin: () => origin, seriesLimit: SERIES_LIMIT };
+      const reading = reader.read(source, page, true);
+      if ("failure" in reading) {
+        const { failure } = reading;
+        return message(encodeScrape(encodeStable(origin, EMPTY_SHAPE), { ...moment, failure, dropped: {} }, NO_VALUES));
+      }
+      const { stable, values, dropped } = reading;
+      return message(encodeScrape(stable, { ...moment, dropped }, values));
+    },
+  };
+}

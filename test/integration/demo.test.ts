@@ -1,0 +1,230 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { inspectPage } from "../../collectors/dcgm/inspect.ts";
+import { startDemoRole } from "../../cli/roles/demo.ts";
+import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
+import { SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
+import type { Scrape } from "../../domain/scrape.ts";
+import { createFleet } from "../../demo/fleet/fleet.ts";
+import { isExporterAway } from "../../demo/fleet/troubles.ts";
+import { startHistory, type History } from "../../demo/history/history.ts";
+import { startExporterServers, type ExporterServers } from "../../demo/servers.ts";
+import type { Bus } from "../../runtime/bus/bus.ts";
+import { createConfigSchema } from "../../runtime/config/schema.ts";
+import { openTestBus, silent } from "../support/pipeline.ts";
+
+const MINUTE_MILLIS = 60_000;
+const HOUR_MILLIS = 60 * MINUTE_MILLIS;
+const NOW = Date.UTC(2026, 5, 2, 12, 0, 10);
+const fleet = createFleet({ seed: 4, gpus: 96, cluster: "test" });
+
+describe("the exporters of the demo fleet", () => {
+  let clock = NOW;
+  let servers: ExporterServers;
+  beforeAll(async () => {
+    servers = await startExporterServers(fleet, () => clock);
+  });
+  afterAll(() => servers.stop());
+
+  const urlOf = (name: string): string => servers.targets.find(({ node }) => node === name)!.url;
+
+  test("answer over HTTP, each with its node's GPUs, and say how long the page is", async () => {
+    expect(servers.targets.map(({ node }) => node)).toEqual(fleet.nodes.map(({ name }) => name));
+    for (const node of fleet.nodes.filter((each) => !isExporterAway(each, clock) && each.troubles.size === 0)) {
+      const response = await fetch(urlOf(node.name));
+      const body = Buffer.from(await response.arrayBuffer());
+      expect(response.status).toBe(200);
+      expect(response.headers.get("content-length")).toBe(String(body.length));
+      const inspection = inspectPage(body);
+      if ("reason" in inspection) throw new Error(inspection.detail);
+      const uuids = new Set(inspection.devices.map(({ device }) => device.uuid));
+      expect(uuids).toEqual(new Set(node.gpus.map(({ uuid }) => uuid)));
+    }
+  });
+
+  test("give the same page again until they have collected anew", async () => {
+    const url = urlOf(fleet.nodes[0]!.name);
+    const pages: string[] = [];
+    for (let i = 0; i < 12; i++) {
+      clock = NOW + i * 10_000;
+      pages.push(await (await fetch(url)).text());
+    }
+    clock = NOW;
+    expect(new Set(pages).size).toBeGreaterThanOrEqual(4);
+    expect(new Set(pages).size).toBeLessThanOrEqual(5);
+  });
+
+  test("fail where the exporter is away, and come back", async () => {
+    const node = fleet.nodes.find((each) => each.troubles.has("exporter-away"))!;
+    const statuses: number[] = [];
+    for (let minute = 0; minute < 60; minute++) {
+      clock = NOW + minute * MINUTE_MILLIS;
+      const response = await fetch(urlOf(node.name));
+      statuses.push(response.status);
+      await response.arrayBuffer();
+    }
+    clock = NOW;
+    expect(statuses.filter((status) => status === 503)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(50);
+  });
+
+  test("of a large fleet share a few ports, by path", async () => {
+    const large = await startExporterServers(createFleet({ seed: 4, gpus: 1000 }), () => clock);
+    try {
+      expect(new Set(large.targets.map(({ url }) => new URL(url).port)).size).toBe(16);
+      const { url, node } = large.targets.at(-1)!;
+      expect(url).toContain(`/nodes/${node}/metrics`);
+      expect((await fetch(url)).status).toBe(200);
+      expect((await fetch(new URL("/metrics", url))).status).toBe(404);
+    } finally {
+      await large.stop();
+    }
+  });
+});
+
+describe("the history of the demo fleet", () => {
+  let bus: Bus;
+  let closeBus: () => Promise<void>;
+  let folder: string;
+  beforeEach(async () => {
+    ({ bus, close: closeBus } = await openTestBus());
+    folder = await mkdtemp(join(tmpdir(), "gpu-ledger-demo-"));
+  });
+  afterEach(async () => {
+    await closeBus();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const small = createFleet({ seed: 4, gpus: 8, cluster: "test" });
+  const start = (at: number, of = small): Promise<History> =>
+    startHistory({
+      fleet: of,
+      historyMillis: 26 * HOUR_MILLIS,
+      bus,
+      path: join(folder, "demo-history.json"),
+      now: () => at,
+      logger: silent,
+    });
+  const run = async (at: number, of = small): Promise<{ readonly sent: number; readonly total: number }> => {
+    const history = await start(at, of);
+    await history.done;
+    await history.stop();
+    return history.progress();
+  };
+
+  /** Every scrape on the bus, in the order of its partition. */
+  async function sent(): Promise<Scrape[]> {
+    const decoder = createScrapeDecoder();
+    const scrapes: Scrape[] = [];
+    for (const { topic, partition, low, high } of await bus.watermarks(SAMPLES_TOPIC)) {
+      for (const { value } of await bus.read({ topic, partition }, low, high - low)) {
+        const scrape = decoder.decode(value!);
+        if ("invalid" in scrape) throw new Error(scrape.invalid);
+        scrapes.push(scrape);
+      }
+    }
+    return scrapes;
+  }
+  const keyOf = ({ node, scrapedAtMillis, epoch, sequence }: Scrape): string =>
+    [node, scrapedAtMillis, epoch, sequence].join("/");
+
+  test("is sent once, newest day first, a scrape for each node and time", async () => {
+    const progress = await run(NOW);
+    expect(progress.sent).toBe(progress.total);
+    const scrapes = await sent();
+    expect(scrapes).toHaveLength(small.nodes.length * 26 * 120);
+    expect(new Set(scrapes.map(keyOf)).size).toBe(scrapes.length);
+    const times = scrapes.map(({ scrapedAtMillis }) => scrapedAtMillis);
+    expect(Math.max(...times)).toBeLessThan(NOW);
+    expect(Math.min(...times)).toBeGreaterThanOrEqual(NOW - 26 * HOUR_MILLIS);
+    const first = scrapes.filter(({ node }) => node === small.nodes[0]!.name);
+    const days = first.map(({ epoch }) => epoch);
+    expect(days).toEqual(days.toSorted((a, b) => b - a));
+    expect(scrapes.filter(({ failure }) => failure !== undefined && failure.reason !== "http-status")).toEqual([]);
+    expect(new Set(scrapes.map(({ cluster, collector }) => `${cluster}/${collector}`))).toEqual(
+      new Set(["test/demo-history"]),
+    );
+  });
+
+  test("is continued by a second start, which sends only the gap", async () => {
+    await run(NOW);
+    const before = (await sent()).length;
+    const later = NOW + 3 * HOUR_MILLIS;
+    await run(later);
+    const gap = (await sent()).slice().filter(({ scrapedAtMillis }) => scrapedAtMillis >= NOW);
+    expect(await sent()).toHaveLength(before + small.nodes.length * 3 * 120);
+    expect(gap).toHaveLength(small.nodes.length * 3 * 120);
+    expect(await run(later)).toEqual({ sent: 0, total: 0 });
+  });
+
+  test("leaves out the time for which the fleet was live", async () => {
+    let clock = NOW;
+    const path = join(folder, "demo-history.json");
+    const options = { fleet: small, historyMillis: HOUR_MILLIS, bus, path, logger: silent };
+    const first = await startHistory({ ...options, now: () => clock });
+    await first.done;
+    clock = NOW + 30 * MINUTE_MILLIS;
+    await first.stop();
+    clock = NOW + 40 * MINUTE_MILLIS;
+    const second = await startHistory({ ...options, now: () => clock });
+    await second.done;
+    await second.stop();
+    const after = (await sent()).map(({ scrapedAtMillis }) => scrapedAtMillis).filter((at) => at >= NOW);
+    expect(Math.min(...after)).toBeGreaterThanOrEqual(NOW + 30 * MINUTE_MILLIS);
+    expect(after).toHaveLength(small.nodes.length * 20);
+  });
+
+  test("after a stop in between sends the rest, and nothing under another key", async () => {
+    const history = await start(NOW, fleet);
+    while (history.progress().sent === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    await history.stop();
+    const half = history.progress();
+    expect(half.sent).toBeLessThan(half.total);
+    const rest = await run(NOW, fleet);
+    expect(rest.total).toBeLessThanOrEqual(half.total);
+    const scrapes = await sent();
+    const keys = new Set(scrapes.map(keyOf));
+    const perNode = (26 * HOUR_MILLIS) / scrapes[0]!.intervalMillis;
+    expect(keys.size).toBe(fleet.nodes.length * perNode);
+    // At most the hour that was under way is sent twice.
+    expect(scrapes.length - keys.size).toBeLessThanOrEqual((fleet.nodes.length * perNode) / 26);
+  });
+
+  test("starts anew for another fleet, and where the record cannot be read", async () => {
+    const whole = await run(NOW);
+    const other = createFleet({ seed: 5, gpus: 8, cluster: "test" });
+    expect((await run(NOW, other)).total).toBe(whole.total);
+    await writeFile(join(folder, "demo-history.json"), '{"version":1,"sent":[[');
+    expect((await run(NOW, other)).total).toBe(whole.total);
+  });
+
+  test("is left out above 2,000 GPUs", async () => {
+    expect(await run(NOW, createFleet({ seed: 4, gpus: 2001 }))).toEqual({ sent: 0, total: 0 });
+    expect(await sent()).toEqual([]);
+  });
+});
+
+test("the demo role serves the fleet, sends its history and notes it in the data folder", async () => {
+  const data = await mkdtemp(join(tmpdir(), "gpu-ledger-demo-role-"));
+  const config = createConfigSchema({ env: {}, readFile: () => "" }).parse({
+    data,
+    demo: { gpus: 8, seed: 4, history: "2h" },
+  });
+  const role = await startDemoRole(config, silent);
+  try {
+    const { targets, gpus } = await role.status();
+    expect(gpus).toBe(8);
+    expect(targets.length).toBeGreaterThan(1);
+    expect(role.notReady()).toBeUndefined();
+    await expect
+      .poll(async () => (await role.status()).history, { timeout: 20_000 })
+      .toSatisfy(({ sent, total }: { sent: number; total: number }) => total > 0 && sent === total);
+  } finally {
+    await role.stop();
+  }
+  const record = JSON.parse(await readFile(join(data, "demo-history.json"), "utf8")) as { live: unknown[] };
+  expect(record.live).toHaveLength(1);
+  await rm(data, { recursive: true, force: true });
+});

@@ -1,0 +1,46 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { inferenceLoad, notebookLoad, trainingLoad } from "../../../../demo/fleet/habits.ts";
+import { dayWave, loadAt, loadBetween, weekWave, type Load } from "../../../../demo/fleet/load.ts";
+
+const START = Date.UTC(2026, 5, 1) / 1000;
+const key = fc.integer({ min: 0, max: 2 ** 32 - 1 });
+const load: fc.Arbitrary<Load> = fc.oneof(
+  key.map(trainingLoad),
+  fc
+    .tuple(key, key, fc.integer({ min: -12, max: 12 }))
+    .map(([service, pod, offset]) => inferenceLoad(service, pod, offset)),
+  key.map((each) => notebookLoad(each, false)),
+);
+
+describe("a load", () => {
+  test("stays between nothing and everything", () => {
+    fc.assert(
+      fc.property(load, fc.nat(604_800), (each, at) => {
+        const value = loadAt(each, START + at);
+        expect(value).toBeGreaterThanOrEqual(-1e-9);
+        expect(value).toBeLessThanOrEqual(1 + 1e-9);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  test("has the area that adding it up second by second gives", () => {
+    fc.assert(
+      fc.property(load, fc.nat(604_800), (each, at) => {
+        const from = START + at;
+        let sum = 0;
+        for (let i = 0; i < 7200; i++) sum += loadAt(each, from + i + 0.5);
+        expect(Math.abs(loadBetween(each, from, from + 7200) - sum)).toBeLessThan(2);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("is highest in the afternoon of its time zone, and in the middle of the week", () => {
+    const day: Load = { base: 0, waves: [dayWave(1, 9)] };
+    expect(loadAt(day, Date.UTC(2026, 5, 3, 5) / 1000)).toBeCloseTo(1, 6);
+    const week: Load = { base: 0, waves: [weekWave(1)] };
+    expect(loadAt(week, Date.UTC(2026, 5, 3, 12) / 1000)).toBeCloseTo(1, 6);
+  });
+});

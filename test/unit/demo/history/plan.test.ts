@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createFleet } from "../../../../demo/fleet/fleet.ts";
+import { gridTimes, hourChunks, mostRowsOf, thinnedInterval } from "../../../../demo/history/plan.ts";
+import { mergeRanges, missingRanges, type Range } from "../../../../demo/history/ranges.ts";
+
+const DAY_MILLIS = 86_400_000;
+const HOUR_MILLIS = 3_600_000;
+const NOON = Date.UTC(2026, 5, 2, 12);
+
+const range = fc.tuple(fc.nat(1000), fc.nat(1000)).map(([a, b]): Range => [Math.min(a, b), Math.max(a, b)]);
+const inside = (ranges: readonly Range[], at: number): boolean =>
+  ranges.some(([from, until]) => from <= at && at < until);
+
+describe("stretches of time", () => {
+  test("are missing exactly where none of the others is", () => {
+    fc.assert(
+      fc.property(range, fc.array(range), fc.nat(1000), (whole, covered, at) => {
+        const missing = missingRanges(whole, covered);
+        expect(inside(missing, at)).toBe(inside([whole], at) && !inside(covered, at));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("stay what they are when they are merged, with gaps between them", () => {
+    fc.assert(
+      fc.property(fc.array(range), fc.nat(1000), (ranges, at) => {
+        const merged = mergeRanges(ranges);
+        expect(inside(merged, at)).toBe(inside(ranges, at));
+        for (let i = 1; i < merged.length; i++) expect(merged[i]![0]).toBeGreaterThan(merged[i - 1]![1]);
+      }),
+    );
+  });
+});
+
+describe("the plan of a history", () => {
+  test.each([
+    [96, 2],
+    [960, 15],
+  ])("of a week of %i GPUs is thinned to %i minutes", (gpus, minutes) => {
+    const fleet = createFleet({ seed: 1, gpus });
+    expect(thinnedInterval(fleet, 7 * DAY_MILLIS)).toBe(minutes * 60_000);
+  });
+
+  test.each([8, 96, 200, 1000])("of %i GPUs has a million rows at most", (gpus) => {
+    const fleet = createFleet({ seed: 1, gpus });
+    const rows = fleet.nodes.reduce((sum, node) => sum + mostRowsOf(node), 0);
+    const passes = gridTimes([NOON - 7 * DAY_MILLIS, NOON], thinnedInterval(fleet, 7 * DAY_MILLIS)).length;
+    expect(rows * passes).toBeLessThanOrEqual(1_000_000);
+  });
+
+  test("goes from the newest day to the oldest, and forward within a day", () => {
+    const chunks = hourChunks([[NOON - 2 * DAY_MILLIS + 60_000, NOON - 60_000]]);
+    expect(chunks[0]).toEqual([NOON - 12 * HOUR_MILLIS, NOON - 11 * HOUR_MILLIS]);
+    expect(chunks[11]).toEqual([NOON - HOUR_MILLIS, NOON - 60_000]);
+    expect(chunks[12]).toEqual([NOON - 36 * HOUR_MILLIS, NOON - 35 * HOUR_MILLIS]);
+    expect(chunks.at(-1)).toEqual([NOON - 37 * HOUR_MILLIS, NOON - 36 * HOUR_MILLIS]);
+  });
+
+  test("has each time of the grid in one chunk", () => {
+    const whole: Range = [NOON - 50 * HOUR_MILLIS + 1234, NOON + 777];
+    const times = hourChunks([whole]).flatMap((chunk) => gridTimes(chunk, 120_000));
+    expect(times.toSorted((a, b) => a - b)).toEqual(gridTimes(whole, 120_000));
+  });
+});
