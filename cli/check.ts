@@ -115,7 +115,7 @@ async function* checkJob(job: ScrapeJob): AsyncGenerator<Finding> {
   const authorization = createAuthorization(job.credentials);
   for (const { url } of targets.slice(0, MOST_TARGETS)) {
     const request = { ...job, url: new URL(url), authorization };
-    const answer = await fetchPage((origin) => connections.of(origin), buffers, request);
+    const answer = await fetchPage(connections, buffers, request);
     const what = `job ${job.name}, ${url}`;
     if ("reason" in answer) {
       yield { ok: false, what, answer: `${answer.reason}: ${answer.detail}` };
@@ -129,7 +129,7 @@ async function* checkJob(job: ScrapeJob): AsyncGenerator<Finding> {
       yield { ok: true, what, answer: `${exporter}, ${devices.length} devices, ${drops.length} lines left out` };
     }
   }
-  await connections.close();
+  connections.close();
   if (targets.length > MOST_TARGETS) {
     yield {
       ok: true,

@@ -75,11 +75,11 @@ async function readSource(source: string, options: InspectOptions, context: Comm
   if (!(seconds > 0)) throw new CommandError(`--timeout ${options.timeout}: it is a number of seconds`, 2);
   const timeoutMillis = seconds * 1000;
   const tls = { insecureSkipVerify: options.insecureSkipVerify === true };
-  const connections = createConnections({ tls, timeoutMillis, intervalMillis: timeoutMillis });
+  const connections = createConnections({ tls });
   const url = toUrl(source, { scheme: "http", port: 9400, path: "/metrics" });
   const credentials = options.bearerTokenFile === undefined ? {} : { bearerTokenFile: options.bearerTokenFile };
   try {
-    const answer = await fetchPage((origin) => connections.of(origin), createReceiveBuffers(), {
+    const answer = await fetchPage(connections, createReceiveBuffers(), {
       url: new URL(url),
       authorization: createAuthorization(credentials),
       timeoutMillis,
@@ -89,7 +89,7 @@ async function readSource(source: string, options: InspectOptions, context: Comm
     if ("reason" in answer) throw new CommandError(`${url}: ${answer.reason}: ${answer.detail}`);
     return { page: Buffer.from(answer.page), complete: answer.complete, url };
   } finally {
-    await connections.close();
+    connections.close();
   }
 }
 

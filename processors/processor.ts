@@ -1,5 +1,5 @@
 import { SCRAPE_SCHEMA_VERSION } from "../domain/messages/scrape-message.ts";
-import { DEAD_LETTER_TOPIC, PROCESSOR_GROUP, SAMPLES_TOPIC } from "../domain/messages/topics.ts";
+import { BACKFILL_HEADER, DEAD_LETTER_TOPIC, PROCESSOR_GROUP, SAMPLES_TOPIC } from "../domain/messages/topics.ts";
 import { BusError, type Bus, type GroupMember, type OffsetJump, type ReceivedMessage } from "../runtime/bus/bus.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { StoreError } from "../runtime/store/store-error.ts";
@@ -11,7 +11,7 @@ import { createSamplePipeline } from "./pipeline.ts";
 /** What happens in a processor, for its metrics and its log. */
 export interface ProcessorEvents {
   onStored(stored: { readonly scrapes: number; readonly rows: number; readonly seconds: number }): void;
-  /** How old a scrape was when it could be asked for. */
+  /** How old a scrape was when it could be asked for; not told of what was sent afterwards about the past. */
   onFresh(seconds: number): void;
   /** A stored message whose scrape is traced. */
   onTraced(traceparent: string, takenAtMillis: number, storedAtMillis: number): void;
@@ -55,6 +55,7 @@ export async function startProcessor(options: {
   const paused = new Set<number>();
   const stopping = new AbortController();
   let batch: Batch = emptyBatch();
+  let gaveUp = false;
   let running: Promise<void> = Promise.resolve();
   let queued: Promise<void> | undefined;
 
@@ -78,16 +79,19 @@ export async function startProcessor(options: {
 
   /**
    * Stores what has been taken, what is taken until its turn comes included. One flush runs and one waits at most, so
-   * that what is held is bounded. A failure that no retry helps is fatal: nothing of the batch is committed.
+   * that what is held is bounded. A failure that no retry helps is fatal. Nothing of a batch that was given up is
+   * committed, and nothing after it either: a later position would stand for it too.
    */
   function flush(): Promise<void> {
     queued ??= running.then(async () => {
       queued = undefined;
       const full = batch;
       batch = emptyBatch();
+      if (gaveUp) return;
       try {
         await storeBatch(full);
       } catch (error) {
+        gaveUp = true;
         if (!stopping.signal.aborted) events.onFatal(error);
       }
     });
@@ -106,7 +110,8 @@ export async function startProcessor(options: {
     events.onStored({ scrapes: full.items.length - rejected.length, rows: full.rows, seconds });
     const storedAtMillis = now();
     for (const { joined, message, takenAtMillis } of full.items) {
-      events.onFresh((storedAtMillis - joined.scrape.scrapedAtMillis) / 1000);
+      const isBackfill = message.headers[BACKFILL_HEADER] !== undefined;
+      if (!isBackfill) events.onFresh((storedAtMillis - joined.scrape.scrapedAtMillis) / 1000);
       const traceparent = message.headers["traceparent"];
       if (traceparent !== undefined) events.onTraced(traceparent, takenAtMillis, storedAtMillis);
     }

@@ -40,6 +40,7 @@ export interface System {
 const CHILD_GRACE_MILLIS = 8_000;
 const CHILD_PROGRAM = fileURLToPath(new URL("../roles/child.js", import.meta.url));
 const STORE_PROGRAM = fileURLToPath(new URL("../../runtime/store/embedded/main.js", import.meta.url));
+const DEMO_REFRESH_MILLIS = 2_000;
 /** A report older than this says nothing about now. */
 const STALE_MILLIS = 10_000;
 
@@ -82,9 +83,6 @@ export async function startSystem(options: {
     const address = await startStore();
     await migrateStore(address, config, logger);
     const isDemo = config.collector.jobs.length === 0;
-    const scraped = isDemo ? await startDemo() : config;
-    void startChild({ role: "processor", config: scraped, store: address });
-    void startChild({ role: "collector", config: scraped });
     const fresh = <Status>(part: string): Status | undefined => {
       const report = reports.get(part);
       return report === undefined || Date.now() - report.at > STALE_MILLIS ? undefined : (report.status as Status);
@@ -93,7 +91,7 @@ export async function startSystem(options: {
     const status = (): SystemStatus => ({
       version,
       address: server.url,
-      demo: isDemo ? fresh("demo") : undefined,
+      demo: fresh("demo"),
       store: { url: address.url, kind: config.store.kind },
       collector: fresh("collector"),
       processor: fresh("processor"),
@@ -110,8 +108,13 @@ export async function startSystem(options: {
       status: () => Promise.resolve(status()),
       metrics: () => mergeMetrics([...reports.values()].map(({ metrics }) => metrics)),
       notReady: () => status().notReady,
+      demoTargets: () => fresh<DemoStatus>("demo")?.targets ?? [],
     };
     const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger));
+    if (isDemo) await startChild({ role: "demo", config });
+    const scraped = isDemo ? withDemoJob(config, server.url) : config;
+    void startChild({ role: "processor", config: scraped, store: address });
+    void startChild({ role: "collector", config: scraped });
     return { address: server.url, store: address, status, stop: () => lifecycle.stop() };
   } catch (error) {
     await lifecycle.stop();
@@ -132,27 +135,27 @@ export async function startSystem(options: {
     processes.set("store", store);
     return { url: store.url, ...store.internal, database: config.store.database };
   }
-
-  /** The configuration with the demo fleet's exporters as its targets. */
-  async function startDemo(): Promise<Config> {
-    const report = await startChild({ role: "demo", config });
-    const { targets } = report.status as DemoStatus;
-    const job = { ...DEMO_JOB, targets: targets.map(({ url, node }) => ({ address: url, labels: { node } })) };
-    return { ...config, collector: { ...config.collector, jobs: [job] } };
-  }
 }
 
-const DEMO_JOB: Omit<Config["collector"]["jobs"][number], "targets"> = {
-  name: "demo",
-  scheme: "http",
-  port: 9400,
-  path: "/metrics",
-  gzip: false,
-  labels: {},
-  http: [],
-  dns: [],
-  credentials: {},
-};
+/**
+ * The configuration with the demo fleet's exporters as its targets. They are asked for at the status server, as their
+ * ports change when the fleet's process is started again.
+ */
+function withDemoJob(config: Config, address: string): Config {
+  const job: Config["collector"]["jobs"][number] = {
+    name: "demo",
+    scheme: "http",
+    port: 9400,
+    path: "/metrics",
+    gzip: false,
+    labels: {},
+    targets: [],
+    http: [{ url: `${address}/api/demo/targets`, refresh: DEMO_REFRESH_MILLIS }],
+    dns: [],
+    credentials: {},
+  };
+  return { ...config, collector: { ...config.collector, jobs: [job] } };
+}
 
 function forkChild(order: ChildOrder, logFile: number | undefined): ChildProcess {
   const child = fork(CHILD_PROGRAM, [], { stdio: ["ignore", logFile ?? 2, logFile ?? 2, "ipc"], execArgv: [] });

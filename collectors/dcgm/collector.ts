@@ -131,7 +131,7 @@ export function startCollector(options: {
       async stop() {
         await Promise.all(job.discoveries.map((discovery) => discovery.stop()));
         await Promise.all([...ending, ...[...running.values()].map(({ loop }) => loop.stop())]);
-        await connections.close();
+        connections.close();
       },
     };
   }

@@ -7,7 +7,6 @@ import {
   type ScrapeOrigin,
   type ScrapeShape,
 } from "../../domain/scrape.ts";
-import type { Dispatcher } from "undici";
 import { fetchPage, type PageRequest } from "./http/fetch-page.ts";
 import type { Connections } from "./http/connections.ts";
 import type { ReceiveBuffers } from "./http/receive-buffers.ts";
@@ -63,12 +62,11 @@ export function createScraper(
     // A page without devices, like a scrape that fails, keeps the node that an earlier page gave.
     origin: ({ devices }: ScrapeShape) => (origin = devices.length === 0 ? origin : originOf(devices)),
   };
-  const dispatcherOf = (address: string): Dispatcher => deps.connections.of(address);
 
   return async () => {
     const scrapedAtMillis = deps.now();
     const started = performance.now();
-    const answer = await fetchPage(dispatcherOf, deps.buffers, request);
+    const answer = await fetchPage(deps.connections, deps.buffers, request);
     const durationMillis = performance.now() - started;
     const moment = {
       epoch: deps.epoch,

@@ -1,6 +1,7 @@
 import { createPageReader } from "../../collectors/dcgm/page/reader.ts";
 import { createTemplates } from "../../collectors/dcgm/page/templates.ts";
 import { encodeScrape, encodeStable, SCRAPE_SCHEMA_VERSION } from "../../domain/messages/scrape-message.ts";
+import { BACKFILL_HEADER } from "../../domain/messages/topics.ts";
 import { EMPTY_SHAPE, type ScrapeOrigin } from "../../domain/scrape.ts";
 import type { OutgoingMessage } from "../../runtime/bus/bus.ts";
 import { createPageBuffer } from "../exporter/page.ts";
@@ -51,6 +52,7 @@ export function createPastScrapes(intervalMillis: number): PastScrapes {
         key: JSON.stringify([origin.cluster, origin.node]),
         value,
         schemaVersion: SCRAPE_SCHEMA_VERSION,
+        headers: { [BACKFILL_HEADER]: HISTORY_COLLECTOR },
       });
       if (isExporterAway(node, timeMillis)) {
         const failure = { reason: "http-status", detail: "HTTP 503" } as const;

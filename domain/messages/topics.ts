@@ -4,5 +4,14 @@ export const SAMPLES_TOPIC = "gpu.samples";
 /** What could not be used: the raw bytes, with the reason and the place that it came from in its headers. */
 export const DEAD_LETTER_TOPIC = "gpu.dead-letter";
 
+/** Requests to whoever leads. Its one partition is the leadership itself: who owns it in {@link LEADER_GROUP} leads. */
+export const LEDGER_TOPIC = "gpu.ledger";
+
 /** The group of all processors. */
 export const PROCESSOR_GROUP = "gpu-ledger-processors";
+
+/** The group in which processors compete for the partition of {@link LEDGER_TOPIC}. */
+export const LEADER_GROUP = "gpu-ledger-leader";
+
+/** A header of messages about the past that were made afterwards: they say nothing about how fresh the store is. */
+export const BACKFILL_HEADER = "backfill";

@@ -6,10 +6,13 @@ import { systemClock } from "../clock.ts";
 import { openEmbeddedBus } from "./embedded/embedded-bus.ts";
 import { createKafkaBus } from "./kafka/kafka-bus.ts";
 
+/** Rows wait seconds for their insert: looking more often for messages would cost more than it gains. */
+const POLL_MILLIS = 200;
+
 /** Opens the bus that the configuration names. Fails with a `BusError` where its folder cannot be opened. */
 export async function openBus({ bus, data }: Config, logger: Logger): Promise<Bus> {
   if (bus.kind === "embedded" || bus.kafka === undefined) {
-    return openEmbeddedBus({ folder: join(data, "bus"), clock: systemClock, logger });
+    return openEmbeddedBus({ folder: join(data, "bus"), clock: systemClock, pollMillis: POLL_MILLIS, logger });
   }
   const { brokers, clientId, compression, replicationFactor, minInsyncReplicas, tls, sasl } = bus.kafka;
   return createKafkaBus({

@@ -46,6 +46,11 @@ export interface SpoolOptions {
   readonly maxBytes: number;
   /** Bytes that may wait in memory before they go to the spool. Default 16 MiB. */
   readonly maxMemoryBytes?: number;
+  /**
+   * How long the first message waits for others, so that one sync or request carries many. Default 0. A crash loses
+   * what waits, as it loses a scrape under way: keep it well below the scrape interval.
+   */
+  readonly lingerMillis?: number;
   readonly onDropped?: (count: number, reason: DropReason) => void;
   readonly logger: Logger;
 }
@@ -69,6 +74,7 @@ export function createSpoolingSender(options: SpoolOptions): SpoolingSender {
   const { bus, topic } = options;
   const logger = options.logger.child({ topic });
   const maxMemoryBytes = options.maxMemoryBytes ?? 16 * 1024 * 1024;
+  const lingerMillis = options.lingerMillis ?? 0;
   const store = openSpoolStore(options.folder, options.maxBytes);
   const signal = createSignal();
   let waiting: Parcel[] = [];
@@ -198,11 +204,21 @@ export function createSpoolingSender(options: SpoolOptions): SpoolingSender {
     while (!closed && performance.now() < until) await signal.wait(until - performance.now());
   }
 
+  /** Lets more messages come; cut short when the sender is closed or what waits is a batch already. */
+  async function linger(): Promise<void> {
+    const until = performance.now() + lingerMillis;
+    while (!closed && memoryBytes < BATCH_BYTES && performance.now() < until) {
+      await signal.wait(until - performance.now());
+    }
+  }
+
   async function run(): Promise<void> {
     while (!closed) {
       if (spooling) await sendSpooled();
-      else if (waiting.length > 0) await passThrough();
-      else await signal.wait();
+      else if (waiting.length > 0) {
+        await linger();
+        await passThrough();
+      } else await signal.wait();
     }
   }
 

@@ -10,6 +10,8 @@ export interface ServerViews {
   readonly metrics: () => Promise<string>;
   /** Why the program cannot do its work now, a sentence each; empty while it can. */
   readonly notReady: () => readonly string[];
+  /** The demo fleet's exporters, where there is one. */
+  readonly demoTargets?: () => readonly { readonly url: string; readonly node: string }[];
 }
 
 /** A listening server. */
@@ -19,9 +21,20 @@ export interface StatusServer {
   stop(): Promise<void>;
 }
 
+/** The address cannot be listened on: another program does, or it is none of this machine. The message says it all. */
+export class ListenError extends Error {
+  readonly code = "cannot-listen";
+  readonly retriable = false;
+
+  constructor(message: string, options: { readonly cause: unknown }) {
+    super(message, options);
+    this.name = "ListenError";
+  }
+}
+
 /**
  * Serves `/healthz` (the process runs), `/readyz` (it does its work, or says why not), `/metrics` and `/api/status`.
- * Fails with a sentence where the address cannot be listened on.
+ * Fails with a {@link ListenError} where the address cannot be listened on.
  */
 export async function startStatusServer(listen: string, views: ServerViews, logger: Logger): Promise<StatusServer> {
   const server: FastifyInstance = Fastify({ logger: false, forceCloseConnections: true });
@@ -34,6 +47,13 @@ export async function startStatusServer(listen: string, views: ServerViews, logg
     return reply.type("text/plain; version=0.0.4; charset=utf-8").send(await views.metrics());
   });
   server.get("/api/status", () => views.status());
+  // Prometheus' HTTP service discovery, so that a Prometheus can scrape the demo fleet too.
+  server.get("/api/demo/targets", () =>
+    (views.demoTargets?.() ?? []).map(({ url, node }) => {
+      const { protocol, host, pathname } = new URL(url);
+      return { targets: [host], labels: { __scheme__: protocol.slice(0, -1), __metrics_path__: pathname, node } };
+    }),
+  );
   server.setErrorHandler((error, request, reply) => {
     logger.error({ err: error, url: request.url }, "a request failed");
     return reply.code(500).send({ error: "internal error; see the log" });
@@ -43,7 +63,7 @@ export async function startStatusServer(listen: string, views: ServerViews, logg
     await server.listen({ host, port });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`cannot listen on ${listen} (server.listen): ${why}`, { cause: error });
+    throw new ListenError(`cannot listen on ${listen} (server.listen): ${why}`, { cause: error });
   }
   const { port: taken } = server.server.address() as AddressInfo;
   const shown = host.includes(":") ? `[${host}]` : host;

@@ -42,7 +42,7 @@ interface Asking {
 
 function scraperOf(url: string, asking: Asking = {}): Scraper {
   const { credentials = {}, tls, timeoutMillis = 2000, bodyLimitBytes = 1_000_000, gzip = false } = asking;
-  const connections = createConnections({ tls, timeoutMillis, intervalMillis: 30_000 });
+  const connections = createConnections({ tls });
   open.push(connections);
   return createScraper(
     {

@@ -1,9 +1,10 @@
 import { gunzipSync } from "node:zlib";
-import { errors, type Dispatcher } from "undici";
 import type { ScrapeFailure } from "../../../domain/scrape.ts";
 import type { Authorization } from "./credentials.ts";
+import { StaleConnectionError, type Connections, type PageConnection } from "./connections.ts";
 import { failureOf, PageError } from "./page-error.ts";
 import type { ReceiveBuffers } from "./receive-buffers.ts";
+import type { ResponseHead } from "./response-parser.ts";
 
 /** What to ask, and how much of an answer to bear. */
 export interface PageRequest {
@@ -34,26 +35,25 @@ const ACCEPT = "text/plain;version=0.0.4;q=1,*/*;q=0.1";
  * within `timeoutMillis`. Credentials are sent to the target's own origin only.
  */
 export async function fetchPage(
-  dispatcherOf: (origin: string) => Dispatcher,
+  connections: Pick<Connections, "of">,
   buffers: ReceiveBuffers,
   request: PageRequest,
 ): Promise<PageAnswer> {
-  const deadline = performance.now() + request.timeoutMillis;
+  const deadline = new AbortController();
+  const timer = setTimeout(
+    () => deadline.abort(new PageError("timeout", "no whole answer in time")),
+    request.timeoutMillis,
+  );
   try {
     const authorization = await request.authorization();
     let url = request.url;
     for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
-      const headers: Record<string, string> = {
-        accept: ACCEPT,
-        "accept-encoding": request.gzip ? "gzip" : "identity",
-        "user-agent": "gpu-ledger",
-      };
-      if (authorization !== undefined && url.origin === request.url.origin) headers["authorization"] = authorization;
-      const once = (): Promise<Answer> =>
-        exchange(dispatcherOf(url.origin), buffers, url, headers, deadline, request.bodyLimitBytes);
+      const text = requestText(url, request.gzip, url.origin === request.url.origin ? authorization : undefined);
+      const connection = connections.of(url.origin);
+      const once = (): Promise<Answer> => exchange(connection, buffers, text, deadline.signal, request.bodyLimitBytes);
       // A kept connection may have been closed by the exporter since: that alone is no failed scrape.
       const answer = await once().catch((error: unknown) =>
-        isStaleConnection(error) ? once() : Promise.reject(error),
+        error instanceof StaleConnectionError ? once() : Promise.reject(error),
       );
       if (answer.location === undefined) return inflate(answer, buffers, request.bodyLimitBytes);
       answer.release();
@@ -65,11 +65,21 @@ export async function fetchPage(
     return { reason: "http-status", detail: `more than ${MOST_REDIRECTS} redirects` };
   } catch (error) {
     return failureOf(error);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
-function isStaleConnection(error: unknown): boolean {
-  return error instanceof errors.SocketError;
+function requestText(url: URL, gzip: boolean, authorization: string | undefined): string {
+  return [
+    `GET ${url.pathname}${url.search} HTTP/1.1`,
+    `host: ${url.host}`,
+    "user-agent: gpu-ledger",
+    `accept: ${ACCEPT}`,
+    `accept-encoding: ${gzip ? "gzip" : "identity"}`,
+    ...(authorization === undefined ? [] : [`authorization: ${authorization}`]),
+    "\r\n",
+  ].join("\r\n");
 }
 
 interface Answer {
@@ -80,65 +90,36 @@ interface Answer {
   readonly release: () => void;
 }
 
-function exchange(
-  dispatcher: Dispatcher,
+async function exchange(
+  connection: PageConnection,
   buffers: ReceiveBuffers,
-  url: URL,
-  headers: Record<string, string>,
-  deadline: number,
+  request: string,
+  signal: AbortSignal,
   bodyLimitBytes: number,
 ): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const body = buffers.take();
-    let controller: Dispatcher.DispatchController | undefined;
-    let head: Omit<Answer, "page" | "release"> = { complete: false, encoding: "", location: undefined };
-    let settled = false;
-    const settle = (finish: () => void): void => {
-      if (settled) return;
-      settled = true;
-      clearTimeout(timer);
-      finish();
-    };
-    const fail = (error: Error): void =>
-      settle(() => {
-        body.release();
-        controller?.abort(error);
-        reject(error);
-      });
-    const left = Math.max(1, deadline - performance.now());
-    const timer = setTimeout(() => fail(new PageError("timeout", "no whole answer in time")), left);
-    dispatcher.dispatch(
-      { origin: url.origin, path: `${url.pathname}${url.search}`, method: "GET", headers },
-      {
-        onRequestStart(started) {
-          controller = started;
-          if (settled) started.abort(new PageError("timeout", "no connection in time"));
-        },
-        onResponseStart(_, status, responseHeaders) {
-          const location = text(responseHeaders["location"]);
-          const redirected = status >= 300 && status < 400 && location !== undefined;
-          if (status !== 200 && !redirected) {
-            const denied = status === 401 || status === 403;
-            fail(new PageError(denied ? "denied" : "http-status", `HTTP ${status}`));
-            return;
-          }
-          const framed = "content-length" in responseHeaders || "transfer-encoding" in responseHeaders;
-          const encoding = (text(responseHeaders["content-encoding"]) ?? "").toLowerCase();
-          head = { complete: framed, encoding, location: redirected ? location : undefined };
-        },
-        onResponseData(_, chunk) {
-          if (settled) return;
-          if (body.length + chunk.length > bodyLimitBytes) {
-            fail(new PageError("too-large", `more than ${bodyLimitBytes} bytes`));
-          } else {
-            body.append(chunk);
-          }
-        },
-        onResponseEnd: () => settle(() => resolve({ ...head, page: body.page(), release: body.release })),
-        onResponseError: (_, error) => fail(error),
-      },
-    );
-  });
+  const body = buffers.take();
+  let head: Omit<Answer, "page" | "release"> = { complete: false, encoding: "", location: undefined };
+  const onHead = ({ status, headers, framed }: ResponseHead): void => {
+    const location = headers.get("location");
+    const redirected = status >= 300 && status < 400 && location !== undefined;
+    if (status !== 200 && !redirected) {
+      throw new PageError(status === 401 || status === 403 ? "denied" : "http-status", `HTTP ${status}`);
+    }
+    const encoding = (headers.get("content-encoding") ?? "").toLowerCase();
+    head = { complete: framed, encoding, location: redirected ? location : undefined };
+  };
+  const onBody = (bytes: Buffer): void => {
+    if (body.length + bytes.length > bodyLimitBytes)
+      throw new PageError("too-large", `more than ${bodyLimitBytes} bytes`);
+    body.append(bytes);
+  };
+  try {
+    await connection.exchange({ request, onHead, onBody }, signal);
+    return { ...head, page: body.page(), release: body.release };
+  } catch (error) {
+    body.release();
+    throw error;
+  }
 }
 
 function inflate(answer: Answer, buffers: ReceiveBuffers, bodyLimitBytes: number): PageAnswer {
@@ -159,8 +140,4 @@ function inflate(answer: Answer, buffers: ReceiveBuffers, bodyLimitBytes: number
   } finally {
     answer.release();
   }
-}
-
-function text(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
 }

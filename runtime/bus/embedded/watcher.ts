@@ -29,7 +29,8 @@ export function startWatcher(storage: Storage, pollMillis: number, logger: Logge
     }
   }
 
-  const timer = setInterval(check, pollMillis);
+  // A process that only sends has nobody to tell.
+  const timer = setInterval(() => listeners.size > 0 && check(), pollMillis);
   return {
     onChange(listener) {
       listeners.add(listener);
