@@ -1,7 +1,6 @@
 import { mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import pino from "pino";
 import { loadConfig } from "../runtime/config/load.ts";
 import { untilAsked } from "../runtime/lifecycle/stopping.ts";
 import { createLogger } from "../runtime/telemetry/log.ts";
@@ -23,10 +22,7 @@ export function addUp(program: Command, context: CommandContext): void {
       mkdirSync(config.data, { recursive: true });
       const logPath = join(config.data, "gpu-ledger.log");
       const logFile = onTerminal ? openSync(logPath, "a") : undefined;
-      const logger =
-        logFile === undefined
-          ? createLogger(config.log.level)
-          : pino({ level: config.log.level }, pino.destination(logFile));
+      const logger = createLogger(config.log.level, {}, logFile);
       logger.info({ config: loaded.path ?? "defaults", data: config.data }, "starting");
       const system = await startSystem({
         config,

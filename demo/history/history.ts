@@ -17,7 +17,7 @@ const BATCH_MESSAGES = 128;
 const SLICE_MILLIS = 8;
 const HEARTBEAT_MILLIS = 10_000;
 /** The history keeps to a pace that processor and store hold on two cores, so that live scrapes do not wait behind it. */
-const MOST_ROWS_PER_SECOND = 16_000;
+const MOST_ROWS_PER_SECOND = 18_000;
 const RETRY_MILLIS = 5_000;
 
 /** The sending of a fleet's past. */
