@@ -7,6 +7,7 @@ import {
   listenAddress,
   oneOf,
   secret,
+  targetAddress,
   text,
   webAddress,
   whole,
@@ -50,13 +51,9 @@ const job = (sources: ConfigSources) =>
       gzip: flag.default(false).describe("Ask for gzip. Costs more CPU than it saves on a local network."),
       labels: labels.default({}).describe("Labels of all targets of the job; `cluster` and `node` are used."),
       targets: list(
-        z.union(
-          [
-            text("an address: host, host:port or a URL"),
-            z.strictObject({ address: text("an address: host, host:port or a URL"), labels: labels.default({}) }),
-          ],
-          { error: "an address, or { address, labels }" },
-        ),
+        z.union([targetAddress, z.strictObject({ address: targetAddress, labels: labels.default({}) })], {
+          error: "an address, or { address, labels }",
+        }),
       )
         .default([])
         .describe("Targets that are always there."),

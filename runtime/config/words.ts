@@ -41,6 +41,14 @@ export const webAddress = z
   })
   .meta({ description: "an http:// or https:// address" });
 
+const ADDRESS = "an address: host, host:port or an http:// or https:// URL";
+
+/** The address of a scrape target; what is missing of it comes from its job. */
+export const targetAddress = z
+  .string({ error: ADDRESS })
+  .refine((value) => URL.canParse(/^https?:\/\//.test(value) ? value : `http://${value}`), { error: ADDRESS })
+  .meta({ description: ADDRESS });
+
 /** `host:port`; the port can be 0, which lets the system choose. */
 export const listenAddress = z
   .string({ error: "host:port, such as 127.0.0.1:8080" })

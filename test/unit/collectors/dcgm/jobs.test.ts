@@ -53,7 +53,9 @@ describe("the jobs of a configuration", () => {
     ]);
   });
 
-  it("name an address that is none", () => {
-    expect(() => jobsOf("collector: { jobs: [{ name: a, targets: ['a b'] }] }")).toThrow('"a b" is not an address');
+  it("never get an address that is none: the configuration refuses it by name", () => {
+    expect(() => jobsOf("collector: { jobs: [{ name: a, targets: ['a b'] }] }")).toThrow(
+      'collector.jobs[0].targets[0] (line 1): "a b" is not an address',
+    );
   });
 });
