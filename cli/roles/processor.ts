@@ -4,11 +4,12 @@ import { startProcessor, type ProcessorEvents } from "../../processors/processor
 import { openBus } from "../../runtime/bus/open.ts";
 import { topicDeclarations } from "../../runtime/bus/topics.ts";
 import type { Config } from "../../runtime/config/schema.ts";
-import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
+import { createLifecycle, type Lifecycle } from "../../runtime/lifecycle/stopping.ts";
 import { connectStore, type StoreAddress } from "../../runtime/store/connection.ts";
 import { createMetrics, type Metrics } from "../../runtime/telemetry/metrics.ts";
 import { createTracing, type Tracing } from "../../runtime/telemetry/tracing.ts";
 import { createRate } from "../../runtime/telemetry/rate.ts";
+import { startLedger } from "./ledger.ts";
 import type { ProcessorStatus, Role } from "./role.ts";
 
 const RATE_WINDOW_MILLIS = 60_000;
@@ -21,9 +22,24 @@ export async function startProcessorRole(
   logger: Logger,
   onFatal: (error: unknown) => void,
 ): Promise<Role<ProcessorStatus>> {
+  const lifecycle = createLifecycle(logger);
+  try {
+    return await assemble(config, address, logger, onFatal, lifecycle);
+  } catch (error) {
+    await lifecycle.stop();
+    throw error;
+  }
+}
+
+async function assemble(
+  config: Config,
+  address: StoreAddress,
+  logger: Logger,
+  onFatal: (error: unknown) => void,
+  lifecycle: Lifecycle,
+): Promise<Role<ProcessorStatus>> {
   const registry = new Registry();
   const metrics = createMetrics(registry);
-  const lifecycle = createLifecycle(logger);
   const tracing = lifecycle.add("tracing", createTracing(config.tracing, "gpu-ledger-processor"));
   const bus = await openBus(config, logger);
   lifecycle.add("bus", { stop: () => bus.close() });
@@ -40,6 +56,7 @@ export async function startProcessorRole(
     now: Date.now,
   });
   lifecycle.add("processor", processor);
+  const ledger = lifecycle.add("ledger", await startLedger({ bus, store, metrics, logger, now: Date.now }));
 
   const rate = createRate(RATE_WINDOW_MILLIS);
   let lagMessages = 0;
@@ -67,6 +84,7 @@ export async function startProcessorRole(
         freshnessSeconds: quantiles(totals.ages),
         deadLetters: totals.deadLetters,
         pausedPartitions: processor.paused,
+        ...ledger.status(),
       });
     },
     notReady: () => totals.lastError,

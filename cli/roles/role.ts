@@ -26,6 +26,17 @@ export interface ProcessorStatus {
   readonly freshnessSeconds: { readonly p50: number; readonly p99: number } | undefined;
   readonly deadLetters: number;
   readonly pausedPartitions: readonly number[];
+  /** Set while this processor leads. */
+  readonly leader: { readonly generation: number } | undefined;
+  /** Of the rollups that this processor has made since it was started. */
+  readonly rollups: {
+    /** Windows published. */
+    readonly windows: number;
+    /** What the last of them cost; `undefined` before the first. */
+    readonly lastSeconds: number | undefined;
+    /** Windows that wait. */
+    readonly dirty: number;
+  };
 }
 
 /** The state of the demo fleet. */

@@ -1,4 +1,4 @@
-import { DEAD_LETTER_TOPIC, SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
+import { DEAD_LETTER_TOPIC, LEDGER_TOPIC, SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
 import type { Config } from "../config/schema.ts";
 import type { TopicDeclaration } from "./bus.ts";
 
@@ -14,6 +14,7 @@ export function topicDeclarations({ samplePartitions, retention, retentionSize }
       retentionMillis: retention,
       retentionBytes: retentionSize,
     },
+    { name: LEDGER_TOPIC, partitions: 1, cleanup: "delete", retentionMillis: retention },
     {
       name: DEAD_LETTER_TOPIC,
       partitions: 1,

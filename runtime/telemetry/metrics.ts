@@ -146,6 +146,44 @@ export const METRIC_DEFINITIONS = {
     help: "Inserts and commits that failed and were tried again.",
     labels: [],
   },
+  leader: {
+    name: "gpu_ledger_leader",
+    type: "gauge",
+    help: "1 where this processor leads: it makes the rollups and the ledger.",
+    labels: [],
+  },
+  runSeconds: {
+    name: "gpu_ledger_run_duration_seconds",
+    type: "histogram",
+    help: "Time from the beginning of a run of one window to its publication.",
+    labels: ["kind"],
+    buckets: SECONDS,
+  },
+  runs: { name: "gpu_ledger_runs_total", type: "counter", help: "Runs published, by kind.", labels: ["kind"] },
+  runsDropped: {
+    name: "gpu_ledger_runs_dropped_total",
+    type: "counter",
+    help: "Runs whose rows were dropped because a better one had been published an hour before.",
+    labels: [],
+  },
+  runErrors: {
+    name: "gpu_ledger_run_errors_total",
+    type: "counter",
+    help: "Elections, looks for changed windows and runs that failed and are tried again.",
+    labels: [],
+  },
+  windowsDirty: {
+    name: "gpu_ledger_windows_dirty",
+    type: "gauge",
+    help: "Windows whose input has changed since their last published run.",
+    labels: [],
+  },
+  settledSeconds: {
+    name: "gpu_ledger_settled_timestamp_seconds",
+    type: "gauge",
+    help: "The end of the last hour that every partition has passed by the settling delay; 0 where this processor does not lead.",
+    labels: [],
+  },
 } as const satisfies Readonly<Record<string, MetricDefinition>>;
 
 type MetricKey = keyof typeof METRIC_DEFINITIONS;

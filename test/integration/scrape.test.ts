@@ -20,10 +20,8 @@ const doubles: ExporterDouble[] = [];
 const open: Connections[] = [];
 
 afterEach(async () => {
-  await Promise.all([
-    ...doubles.splice(0).map((double) => double.close()),
-    ...open.splice(0).map((all) => all.close()),
-  ]);
+  await Promise.all(doubles.splice(0).map((double) => double.close()));
+  for (const connections of open.splice(0)) connections.close();
 });
 
 async function double(behaviour: Behaviour, tls?: Parameters<typeof startExporterDouble>[1]): Promise<ExporterDouble> {

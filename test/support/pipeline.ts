@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import pino from "pino";
 import { encodeScrape, encodeStable, SCRAPE_SCHEMA_VERSION } from "../../domain/messages/scrape-message.ts";
 import type { Device } from "../../domain/device.ts";
-import type { OutgoingMessage } from "../../runtime/bus/bus.ts";
+import type { OffsetJump, OutgoingMessage } from "../../runtime/bus/bus.ts";
 import { openEmbeddedBus } from "../../runtime/bus/embedded/embedded-bus.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { topicDeclarations } from "../../runtime/bus/topics.ts";
@@ -32,7 +32,11 @@ export async function createTestDatabase(store: TestStore, database: string): Pr
 }
 
 /** An embedded bus in a folder that vanishes with it, the topics declared. */
-export async function openTestBus(): Promise<{ readonly bus: Bus; readonly close: () => Promise<void> }> {
+export async function openTestBus(): Promise<{
+  readonly bus: Bus;
+  readonly folder: string;
+  readonly close: () => Promise<void>;
+}> {
   const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-bus-"));
   const bus = await openEmbeddedBus({ folder, clock: systemClock, logger: silent });
   await bus.declare(
@@ -40,6 +44,7 @@ export async function openTestBus(): Promise<{ readonly bus: Bus; readonly close
   );
   return {
     bus,
+    folder,
     async close() {
       await bus.close();
       await rm(folder, { recursive: true, force: true });
@@ -53,6 +58,7 @@ export interface ProcessorLog {
   readonly deadLetters: string[];
   readonly retries: unknown[];
   readonly fatal: unknown[];
+  readonly jumps: OffsetJump[];
   futures: number;
 }
 
@@ -60,8 +66,9 @@ export interface ProcessorLog {
 export async function startTestProcessor(
   bus: Bus,
   store: StoreClient,
+  { flushRows = 500 } = {},
 ): Promise<{ readonly processor: Processor; readonly log: ProcessorLog }> {
-  const log: ProcessorLog = { stored: 0, deadLetters: [], retries: [], fatal: [], futures: 0 };
+  const log: ProcessorLog = { stored: 0, deadLetters: [], retries: [], fatal: [], jumps: [], futures: 0 };
   const events: ProcessorEvents = {
     onStored: ({ scrapes }) => (log.stored += scrapes),
     onFresh: () => {},
@@ -69,11 +76,11 @@ export async function startTestProcessor(
     onDropped: () => {},
     onDeadLetter: (reason) => log.deadLetters.push(reason),
     onFutureSchema: () => (log.futures += 1),
-    onJump: () => {},
+    onJump: (jump) => log.jumps.push(jump),
     onRetry: (error) => log.retries.push(error),
     onFatal: (error) => log.fatal.push(error),
   };
-  const processor = await startProcessor({ bus, store, flushMillis: 50, flushRows: 500, events, now: Date.now });
+  const processor = await startProcessor({ bus, store, flushMillis: 50, flushRows, events, now: Date.now });
   return { processor, log };
 }
 

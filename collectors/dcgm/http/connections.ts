@@ -97,7 +97,7 @@ function createPageConnection(origin: URL, tls: TlsOptions | undefined, received
     const opened =
       origin.protocol === "https:" ? connectTls({ ...place, ...tlsOptions(host, tls) }) : connectPlain(place);
     opened.setNoDelay(true);
-    opened.on("error", (error) => fail(opened, error));
+    opened.on("error", (error: Error) => fail(opened, error));
     opened.on("end", () => ended(opened));
     opened.on("close", () => ended(opened));
     return opened;

@@ -1,0 +1,45 @@
+import type { StoreClient } from "../runtime/store/client.ts";
+import { insertFiveMinutes } from "./rollup/five-minutes.ts";
+import { digestOfRun, insertHours } from "./rollup/hours.ts";
+import { HOURS_TOUCHED_SQL, HOUR_MILLIS, LONGEST_REACH_MILLIS, REACH_SQL } from "./rollup/window.ts";
+import { announceRun, publishRun, type Run, type RunContent } from "./runs.ts";
+
+/** What tells one scrape from another; a replay has the same. */
+export const SCRAPE_KEY_SQL = "cityHash64(node, target, scraped_at, collector, epoch, sequence)";
+
+/** Samples that are computed at once: about half a kilobyte each in the store's memory. */
+const SAMPLES_PER_SLICE = 1_000_000;
+
+/** How many scrapes touch the window, how many samples they have, and how far the samples around it reach at most. */
+const INPUT = `
+SELECT
+  uniqExactIf(${SCRAPE_KEY_SQL}, has(${HOURS_TOUCHED_SQL}, toUInt64(intDiv({start:Int64}, ${HOUR_MILLIS})))) AS scrapes,
+  sum(devices) AS samples,
+  max(${REACH_SQL}) AS reach
+FROM scrapes
+WHERE cluster = {cluster:String}
+  AND scraped_at >= fromUnixTimestamp64Milli({start:Int64} - ${LONGEST_REACH_MILLIS})
+  AND scraped_at <= fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS + LONGEST_REACH_MILLIS})`;
+
+/**
+ * Computes one UTC hour of one cluster from the raw rows and publishes it: rows first, which nobody sees, then one insert
+ * into `runs`. The same raw rows give the same rows and hash. A crash or a failure on the way leaves rows without a
+ * published run, which are dropped later; the next attempt takes a new run id. Fails with a `StoreError`.
+ */
+export async function computeWindow(store: StoreClient, run: Run, signal?: AbortSignal): Promise<RunContent> {
+  const { cluster, windowStart } = run;
+  // Counted before the samples are read: a scrape that comes in between is taken for a change, and none is missed.
+  const [input] = await store.query<{ scrapes: string; samples: string; reach: string }>(INPUT, {
+    cluster,
+    start: windowStart,
+  });
+  await announceRun(store, run);
+  const slices = Math.max(1, Math.ceil(Number(input?.samples ?? 0) / SAMPLES_PER_SLICE));
+  await insertFiveMinutes(store, { ...run, reachMillis: Number(input?.reach ?? 0), slices });
+  signal?.throwIfAborted();
+  await insertHours(store, run);
+  const content = { scrapes: Number(input?.scrapes ?? 0), ...(await digestOfRun(store, run)) };
+  signal?.throwIfAborted();
+  await publishRun(store, run, content);
+  return content;
+}

@@ -1,0 +1,83 @@
+import { randomUUID } from "node:crypto";
+import type { StoreClient } from "../runtime/store/client.ts";
+import { HOUR_MILLIS } from "./rollup/window.ts";
+
+/** For each partition of the bus the position below which all input had been considered. */
+export type Watermark = ReadonlyMap<number, number>;
+
+/** A run of one window, before and when it is published. Times are milliseconds since the epoch. */
+export interface Run {
+  readonly cluster: string;
+  readonly windowStart: number;
+  readonly runId: string;
+  readonly generation: number;
+  readonly watermark: Watermark;
+  /** Given by the caller: of two runs of one generation the later one counts. */
+  readonly publishedAt: number;
+}
+
+/** What a run found, told when it is published. */
+export interface RunContent {
+  /** Scrapes that touch the window. */
+  readonly scrapes: number;
+  readonly rows: number;
+  /** Of the rows' content, as a decimal string of 64 bits. */
+  readonly hash: string;
+}
+
+/** A name for a run, never used before. */
+export function newRunId(): string {
+  return randomUUID();
+}
+
+/** Says that a run may have rows from now on, so that they are found should it never be published. */
+export async function announceRun(store: StoreClient, run: Run): Promise<void> {
+  await insertRun(store, "started", run, { scrapes: 0, rows: 0, hash: "0" });
+}
+
+/** Makes all rows of a run visible, in one insert. */
+export async function publishRun(store: StoreClient, run: Run, content: RunContent): Promise<void> {
+  await insertRun(store, "rollup", run, content);
+}
+
+/** The highest generation that was ever written; 0 where none was. */
+export async function highestGeneration(store: StoreClient): Promise<number> {
+  const [row] = await store.query<{ highest: string }>("SELECT max(generation) AS highest FROM runs");
+  return Number(row?.highest ?? 0);
+}
+
+/** Writes down that a leader begins with this generation. */
+export async function recordElection(store: StoreClient, generation: number, atMillis: number): Promise<void> {
+  const run = {
+    cluster: "",
+    windowStart: 0,
+    runId: newRunId(),
+    generation,
+    watermark: new Map(),
+    publishedAt: atMillis,
+  };
+  await insertRun(store, "election", run, { scrapes: 0, rows: 0, hash: "0" });
+}
+
+async function insertRun(
+  store: StoreClient,
+  kind: "election" | "started" | "rollup",
+  run: Run,
+  { scrapes, rows, hash }: RunContent,
+): Promise<void> {
+  await store.insertJson("runs", [
+    {
+      kind,
+      cluster: run.cluster,
+      window_start: run.windowStart / 1000,
+      window_end: (run.windowStart + (kind === "election" ? 0 : HOUR_MILLIS)) / 1000,
+      run_id: run.runId,
+      generation: run.generation,
+      watermark: Object.fromEntries(run.watermark),
+      scrapes,
+      rows,
+      hash,
+      published_at: new Date(run.publishedAt).toISOString(),
+    },
+  ]);
+}

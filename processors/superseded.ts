@@ -1,0 +1,99 @@
+import type { StoreClient } from "../runtime/store/client.ts";
+import { keyOf } from "./rollup/schedule.ts";
+
+/** How long what was superseded stays, for readers that have begun with it. */
+export const SUPERSEDED_KEPT_MILLIS = 3_600_000;
+
+/** A run as `runs` has it, announced or published. */
+export interface KnownRun {
+  readonly cluster: string;
+  readonly windowStart: number;
+  readonly runId: string;
+  readonly generation: number;
+  readonly publishedAt: number;
+  readonly published: boolean;
+}
+
+/**
+ * The runs that nobody needs any more: since an hour a better one of the same window is published. What was announced and
+ * never published goes with them; where nothing better is published, it may yet be, and stays.
+ */
+export function supersededRuns(runs: readonly KnownRun[], nowMillis: number): readonly KnownRun[] {
+  const windows = grouped(runs, keyOf);
+  return [...windows.values()].flatMap((ofWindow) =>
+    ofWindow.filter((run) =>
+      ofWindow.some(
+        (other) => other.published && isBetter(other, run) && nowMillis - other.publishedAt > SUPERSEDED_KEPT_MILLIS,
+      ),
+    ),
+  );
+}
+
+/** Whether readers take `one` rather than `other`: as the views of the store order them. */
+function isBetter(one: KnownRun, other: KnownRun): boolean {
+  if (one.generation !== other.generation) return one.generation > other.generation;
+  if (one.publishedAt !== other.publishedAt) return one.publishedAt > other.publishedAt;
+  return one.runId > other.runId;
+}
+
+/**
+ * Drops the rows of superseded runs, then the runs themselves, so that a crash in between is taken up again. Only the
+ * partitions that hold them are touched. Gives the number of runs dropped; fails with a `StoreError`.
+ */
+export async function dropSuperseded(store: StoreClient, nowMillis: number): Promise<number> {
+  const superseded = supersededRuns(await readRuns(store), nowMillis);
+  if (superseded.length === 0) return 0;
+  for (const [table, digits] of [
+    ["gpu_5m", 8],
+    ["gpu_hours", 6],
+  ] as const) {
+    const partitions = grouped(superseded, ({ windowStart }) => partitionOf(windowStart, digits));
+    for (const [partition, runs] of partitions) {
+      await store.command(`DELETE FROM ${table} IN PARTITION ${partition} WHERE run_id IN {runs:Array(UUID)}`, {
+        runs: runs.map(({ runId }) => runId),
+      });
+    }
+  }
+  await store.command("DELETE FROM runs WHERE kind IN ('started', 'rollup') AND run_id IN {runs:Array(UUID)}", {
+    runs: superseded.map(({ runId }) => runId),
+  });
+  return superseded.length;
+}
+
+function grouped(runs: readonly KnownRun[], by: (run: KnownRun) => string): ReadonlyMap<string, readonly KnownRun[]> {
+  const groups = new Map<string, KnownRun[]>();
+  for (const run of runs) groups.set(by(run), [...(groups.get(by(run)) ?? []), run]);
+  return groups;
+}
+
+/** `toYYYYMMDD` or `toYYYYMM`, by the number of digits. An hour lies in one of them. */
+function partitionOf(windowStart: number, digits: 6 | 8): string {
+  return new Date(windowStart).toISOString().replaceAll("-", "").slice(0, digits);
+}
+
+async function readRuns(store: StoreClient): Promise<readonly KnownRun[]> {
+  const rows = await store.query<{
+    cluster: string;
+    start: string;
+    run: string;
+    generation: string;
+    at: string;
+    published: string;
+  }>(`
+    SELECT cluster, toInt64(toUnixTimestamp(window_start)) AS start, toString(run_id) AS run, max(generation) AS generation,
+      max(toUnixTimestamp64Milli(published_at)) AS at, countIf(kind = 'rollup') AS published
+    FROM runs
+    WHERE kind IN ('started', 'rollup') AND (cluster, window_start) IN (
+      SELECT cluster, window_start FROM runs WHERE kind IN ('started', 'rollup')
+      GROUP BY cluster, window_start HAVING uniqExact(run_id) > 1
+    )
+    GROUP BY cluster, start, run`);
+  return rows.map(({ cluster, start, run, generation, at, published }) => ({
+    cluster,
+    windowStart: Number(start) * 1000,
+    runId: run,
+    generation: Number(generation),
+    publishedAt: Number(at),
+    published: Number(published) > 0,
+  }));
+}
