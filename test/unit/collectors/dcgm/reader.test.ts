@@ -99,7 +99,7 @@ describe("reading by template and in full", () => {
           }
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: Number(process.env["FUZZ_RUNS"] ?? 2000) },
     );
   });
 
