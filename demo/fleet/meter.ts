@@ -1,6 +1,7 @@
 import { loadAt, loadBetween } from "./load.ts";
 import type { FleetNode, Slot } from "./node.ts";
-import { tenancyAt, type Tenancy } from "./tenancy.ts";
+import type { Tenancy } from "./span.ts";
+import { tenancyAt } from "./tenancy.ts";
 import { nobody } from "./span.ts";
 import { bootedAt } from "./troubles.ts";
 

@@ -2,9 +2,8 @@ import { hash, pick, roll } from "./hash.ts";
 import { notebookLoad } from "./habits.ts";
 import type { Slot } from "./node.ts";
 import { notebookPod } from "./pod.ts";
-import { nobody, spanAt, tenancyWithin, wholeSecond } from "./span.ts";
+import { nobody, spanAt, tenancyWithin, wholeSecond, type Tenancy } from "./span.ts";
 import { TEAMS } from "./teams.ts";
-import type { Tenancy } from "./tenancy.ts";
 
 const HOUR_MILLIS = 3_600_000;
 const DAY_MILLIS = 24 * HOUR_MILLIS;

@@ -2,9 +2,8 @@ import { hash, pick, roll } from "./hash.ts";
 import { inferenceLoad } from "./habits.ts";
 import type { Slot } from "./node.ts";
 import { inferencePod } from "./pod.ts";
-import { spanAt, tenancyWithin, wholeSecond, type Span } from "./span.ts";
+import { spanAt, tenancyWithin, wholeSecond, type Span, type Tenancy } from "./span.ts";
 import { TEAMS } from "./teams.ts";
-import type { Tenancy } from "./tenancy.ts";
 
 const DAY_MILLIS = 86_400_000;
 

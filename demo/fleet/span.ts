@@ -1,9 +1,17 @@
 import { hash, roll } from "./hash.ts";
 import { NO_LOAD, type Load } from "./load.ts";
-import type { Tenancy } from "./tenancy.ts";
 import type { FleetPod, PodPlace } from "./pod.ts";
 
 const MINUTE_MILLIS = 60_000;
+
+/** Who holds a slot, and from when until when that answer is the same. */
+export interface Tenancy {
+  readonly fromMillis: number;
+  readonly untilMillis: number;
+  /** What is done with the slot. */
+  readonly load: Load;
+  readonly pod: FleetPod | undefined;
+}
 
 /** A piece of time with a key of its own. */
 export interface Span {

@@ -1,18 +1,8 @@
-import type { Load } from "./load.ts";
 import type { Slot } from "./node.ts";
-import type { FleetPod } from "./pod.ts";
 import { inferenceTenancy } from "./services.ts";
 import { notebookTenancy } from "./notebooks.ts";
+import type { Tenancy } from "./span.ts";
 import { trainingTenancy } from "./training.ts";
-
-/** Who holds a slot, and from when until when that answer is the same. */
-export interface Tenancy {
-  readonly fromMillis: number;
-  readonly untilMillis: number;
-  /** What is done with the slot. */
-  readonly load: Load;
-  readonly pod: FleetPod | undefined;
-}
 
 /**
  * Who holds a slot at a time. It is looked up, not simulated: time is cut into spans by hashing, so that any moment is

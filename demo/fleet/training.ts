@@ -2,9 +2,8 @@ import { hash, pick, roll } from "./hash.ts";
 import type { Slot } from "./node.ts";
 import { trainingLoad } from "./habits.ts";
 import { trainingPod } from "./pod.ts";
-import { nobody, spanAt, tenancyWithin, wholeSecond, type Span } from "./span.ts";
+import { nobody, spanAt, tenancyWithin, wholeSecond, type Span, type Tenancy } from "./span.ts";
 import { TEAMS } from "./teams.ts";
-import type { Tenancy } from "./tenancy.ts";
 
 const HOUR_MILLIS = 3_600_000;
 
