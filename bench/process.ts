@@ -10,9 +10,12 @@ export function cpuSeconds(processId: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** Memory of a process that is resident now, in megabytes. */
-export function residentMegabytes(processId: number): number {
-  const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${processId}/status`, "utf8"));
+/**
+ * Memory of its own that a process holds now, in megabytes. Pages of files that are mapped (the embedded log's) belong to
+ * the system's cache and are left out.
+ */
+export function ownMegabytes(processId: number): number {
+  const line = /RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${processId}/status`, "utf8"));
   return Number(line?.[1] ?? 0) / 1000;
 }
 

@@ -13,13 +13,15 @@ export interface ReceiveBuffers {
 }
 
 const FIRST_BYTES = 128 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 /** A pool that keeps `most` buffers of at most `keepBytes` each; larger ones are left to the garbage collector. */
 export function createReceiveBuffers(most = 64, keepBytes = 1024 * 1024): ReceiveBuffers {
   const free: Buffer[] = [];
   return {
     take() {
-      let buffer = free.pop() ?? Buffer.allocUnsafeSlow(FIRST_BYTES);
+      // Taken with the first byte: thousands of requests can wait for an answer, few answers are under way at once.
+      let buffer: Buffer = NOTHING;
       let length = 0;
       let held = true;
       return {
@@ -27,6 +29,7 @@ export function createReceiveBuffers(most = 64, keepBytes = 1024 * 1024): Receiv
           return length;
         },
         append(chunk) {
+          if (length === 0) buffer = free.pop() ?? Buffer.allocUnsafeSlow(FIRST_BYTES);
           if (length + chunk.length > buffer.length) {
             const larger = Buffer.allocUnsafeSlow(Math.max(buffer.length * 2, length + chunk.length));
             buffer.copy(larger, 0, 0, length);
@@ -39,7 +42,7 @@ export function createReceiveBuffers(most = 64, keepBytes = 1024 * 1024): Receiv
         release() {
           if (!held) return;
           held = false;
-          if (free.length < most && buffer.length <= keepBytes) free.push(buffer);
+          if (length > 0 && free.length < most && buffer.length <= keepBytes) free.push(buffer);
         },
       };
     },
