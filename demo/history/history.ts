@@ -16,8 +16,7 @@ const BATCH_MESSAGES = 128;
 /** How long the sender keeps the process busy before the exporters have their turn. */
 const SLICE_MILLIS = 8;
 const HEARTBEAT_MILLIS = 10_000;
-/** The history keeps to a pace that processor and store hold on two cores, so that live scrapes do not wait behind it. */
-const MOST_ROWS_PER_SECOND = 18_000;
+const ROWS_PER_SECOND = 18_000;
 const RETRY_MILLIS = 5_000;
 
 /** The sending of a fleet's past. */
@@ -40,9 +39,11 @@ export async function startHistory(options: {
   readonly bus: Bus;
   readonly path: string;
   readonly now: () => number;
+  /** The pace; by default one that processor and store hold on two cores, so that live scrapes do not wait behind it. */
+  readonly rowsPerSecond?: number;
   readonly logger: Logger;
 }): Promise<History> {
-  const { fleet, historyMillis, bus, path, now, logger } = options;
+  const { fleet, historyMillis, bus, path, now, logger, rowsPerSecond = ROWS_PER_SECOND } = options;
   if (fleet.gpus > MOST_GPUS_WITH_HISTORY || historyMillis === 0) {
     logger.info({ gpus: fleet.gpus, most: MOST_GPUS_WITH_HISTORY }, "the demo fleet starts without a history");
     return { progress: () => ({ sent: 0, total: 0 }), done: Promise.resolve(), stop: () => Promise.resolve() };
@@ -62,7 +63,7 @@ export async function startHistory(options: {
   const done = (async () => {
     for (const chunk of chunks) {
       if (state.isStopping) return;
-      const isSent = await sendChunk({ fleet, chunk, intervalMillis, past, bus, state, logger });
+      const isSent = await sendChunk({ fleet, chunk, intervalMillis, rowsPerSecond, past, bus, state, logger });
       if (!isSent) return;
       await keeper.update((record) => ({ ...record, sent: [...record.sent, chunk] }));
     }
@@ -104,12 +105,13 @@ async function sendChunk(work: {
   readonly fleet: Fleet;
   readonly chunk: Range;
   readonly intervalMillis: number;
+  readonly rowsPerSecond: number;
   readonly past: PastScrapes;
   readonly bus: Bus;
   readonly state: { sent: number; isStopping: boolean };
   readonly logger: Logger;
 }): Promise<boolean> {
-  const { fleet, chunk, intervalMillis, past, bus, state, logger } = work;
+  const { fleet, chunk, intervalMillis, rowsPerSecond, past, bus, state, logger } = work;
   const times = gridTimes(chunk, intervalMillis);
   let batch: OutgoingMessage[] = [];
   let rows = 0;
@@ -122,7 +124,7 @@ async function sendChunk(work: {
     rows = 0;
     sending = send(bus, messages, state, logger).then(async (done) => {
       if (done) state.sent += count;
-      await pause((count * 1000) / MOST_ROWS_PER_SECOND);
+      await pause((count * 1000) / rowsPerSecond);
       return done;
     });
     // A failure is met at the next flush; until then it is nobody's.

@@ -105,6 +105,7 @@ describe("the history of the demo fleet", () => {
       bus,
       path: join(folder, "demo-history.json"),
       now: () => at,
+      rowsPerSecond: 1e6,
       logger: silent,
     });
   const run = async (at: number, of = small): Promise<{ readonly sent: number; readonly total: number }> => {
