@@ -15,7 +15,7 @@ import type { Config } from "../runtime/config/schema.ts";
 import { connectStore, MIGRATIONS_FOLDER, outsideStore } from "../runtime/store/connection.ts";
 import { listPendingMigrations } from "../runtime/store/migrate.ts";
 import { createLogger } from "../runtime/telemetry/log.ts";
-import { CommandError, type CommandContext } from "./context.ts";
+import { CommandError, tell, type CommandContext } from "./context.ts";
 
 /** One thing that was tried. */
 interface Finding {
@@ -62,7 +62,7 @@ async function attempt(what: string, run: () => Promise<string>): Promise<Findin
   try {
     return { ok: true, what, answer: await run() };
   } catch (error) {
-    return { ok: false, what, answer: error instanceof Error ? error.message : String(error) };
+    return { ok: false, what, answer: tell(error) };
   }
 }
 

@@ -21,17 +21,20 @@ export function addCollect(program: Command, context: CommandContext): void {
       }
       const logger = createLogger(config.log.level, { part: "collector" });
       const lifecycle = createLifecycle(logger);
-      const role = lifecycle.add("collector", await startCollectorRole(config, shard, logger));
-      const views = {
-        status: async () => ({ version: context.version, shard: options.shard, collector: await role.status() }),
-        metrics: () => role.registry.metrics(),
-        notReady: () => [role.notReady()].filter((reason) => reason !== undefined),
-      };
-      const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger));
-      logger.info({ address: server.url, shard: options.shard }, "collecting");
-      const signal = await untilAsked();
-      logger.info({ signal }, "stopping");
-      await lifecycle.stop();
+      try {
+        const role = lifecycle.add("collector", await startCollectorRole(config, shard, logger));
+        const views = {
+          status: async () => ({ version: context.version, shard: options.shard, collector: await role.status() }),
+          metrics: () => role.registry.metrics(),
+          notReady: () => [role.notReady()].filter((reason) => reason !== undefined),
+        };
+        const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger));
+        logger.info({ address: server.url, shard: options.shard }, "collecting");
+        const signal = await untilAsked();
+        logger.info({ signal }, "stopping");
+      } finally {
+        await lifecycle.stop();
+      }
     });
 }
 

@@ -9,6 +9,13 @@ export interface CommandContext {
   readonly version: string;
 }
 
+/** A failure in a sentence, with its cause where the sentence does not say it already. */
+export function tell(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, cause } = error;
+  return cause instanceof Error && !message.includes(cause.message) ? `${message} (${cause.message})` : message;
+}
+
 /** A failure that a person is told in a sentence, with the exit code that goes with it: 1 it did not work, 2 wrong use. */
 export class CommandError extends Error {
   readonly exitCode: 1 | 2;

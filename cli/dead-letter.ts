@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { DEAD_LETTER_TOPIC } from "../domain/messages/topics.ts";
 import { readDeadLetter, type DeadLetter } from "../processors/dead-letter.ts";
-import type { Bus } from "../runtime/bus/bus.ts";
+import { BusError, type Bus } from "../runtime/bus/bus.ts";
 import { openBus } from "../runtime/bus/open.ts";
 import { loadConfig } from "../runtime/config/load.ts";
 import { createLogger } from "../runtime/telemetry/log.ts";
@@ -27,7 +27,7 @@ export function addDeadLetter(program: Command, context: CommandContext): void {
 
   const withBus = async <Value>(options: CommonOptions, use: (bus: Bus) => Promise<Value>): Promise<Value> => {
     const { config } = loadConfig(options.config, context.env);
-    const bus = await openBus(config, createLogger("warn"));
+    const bus = await openBus(config, createLogger("error"));
     try {
       return await use(bus);
     } finally {
@@ -40,8 +40,11 @@ export function addDeadLetter(program: Command, context: CommandContext): void {
     .description("list the dead letters, oldest first")
     .option("--config <file>", "the configuration")
     .option("--format <format>", "table or json", "table")
-    .action((options: CommonOptions & { format: string }) =>
-      withBus(options, async (bus) => {
+    .action((options: CommonOptions & { format: string }) => {
+      if (options.format !== "table" && options.format !== "json") {
+        throw new CommandError(`--format ${options.format}: it is table or json`, 2);
+      }
+      return withBus(options, async (bus) => {
         const buried = await readAll(bus);
         if (options.format === "json") {
           const shown = buried.map(({ value, ...rest }) => ({ ...rest, bytes: value.length }));
@@ -58,8 +61,8 @@ export function addDeadLetter(program: Command, context: CommandContext): void {
         ]);
         const header = ["id", "buried", "reason", "place", "bytes", "cause"];
         context.stdout.write(rows.length === 0 ? "no dead letters\n" : `${renderTable(header, rows)}\n`);
-      }),
-    );
+      });
+    });
 
   command
     .command("show")
@@ -92,7 +95,7 @@ export function addDeadLetter(program: Command, context: CommandContext): void {
 }
 
 async function readAll(bus: Bus): Promise<Buried[]> {
-  const [place] = await bus.watermarks(DEAD_LETTER_TOPIC);
+  const [place] = await bus.watermarks(DEAD_LETTER_TOPIC).catch(noneWithoutTopic);
   if (place === undefined) return [];
   const letters: Buried[] = [];
   for (let from = place.low; from < place.high; from += PAGE) {
@@ -105,9 +108,15 @@ async function readAll(bus: Bus): Promise<Buried[]> {
 async function readOne(bus: Bus, id: string): Promise<Buried> {
   const offset = Number(id);
   if (!Number.isInteger(offset) || offset < 0) throw new CommandError(`${id} is no id of a dead letter`, 2);
-  const [letter] = await bus.read({ topic: DEAD_LETTER_TOPIC, partition: 0 }, offset, 1);
+  const [letter] = await bus.read({ topic: DEAD_LETTER_TOPIC, partition: 0 }, offset, 1).catch(noneWithoutTopic);
   if (letter?.offset !== offset) throw new CommandError(`there is no dead letter ${id}`);
   return toBuried(letter);
+}
+
+/** Where nothing has run yet there is no topic, and nothing in it. */
+function noneWithoutTopic(error: unknown): [] {
+  if (error instanceof BusError && error.code === "unknown-topic") return [];
+  throw error;
 }
 
 function toBuried(message: Parameters<typeof readDeadLetter>[0]): Buried {

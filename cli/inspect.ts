@@ -71,12 +71,13 @@ async function readSource(source: string, options: InspectOptions, context: Comm
       );
     }
   }
+  if (!URL.canParse(source)) throw new CommandError(`${source} is no address`, 2);
+  const url = toUrl(source, { scheme: "http", port: 9400, path: "/metrics" });
   const seconds = Number(options.timeout);
   if (!(seconds > 0)) throw new CommandError(`--timeout ${options.timeout}: it is a number of seconds`, 2);
   const timeoutMillis = seconds * 1000;
   const tls = { insecureSkipVerify: options.insecureSkipVerify === true };
   const connections = createConnections({ tls });
-  const url = toUrl(source, { scheme: "http", port: 9400, path: "/metrics" });
   const credentials = options.bearerTokenFile === undefined ? {} : { bearerTokenFile: options.bearerTokenFile };
   try {
     const answer = await fetchPage(connections, createReceiveBuffers(), {

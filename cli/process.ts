@@ -7,6 +7,8 @@ import { startStatusServer } from "../runtime/telemetry/server.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { startProcessorRole } from "./roles/processor.ts";
 
+const EXIT_MILLIS = 500;
+
 /** `gpu-ledger process`: a processor of its own; all of them share the partitions of the bus. */
 export function addProcess(program: Command, context: CommandContext): void {
   program
@@ -27,17 +29,22 @@ export function addProcess(program: Command, context: CommandContext): void {
       await migrateStore(address, config, logger);
       let fail = (): void => {};
       const failed = new Promise<"failed">((resolve) => (fail = () => resolve("failed")));
-      const role = lifecycle.add("processor", await startProcessorRole(config, address, logger, fail));
-      const views = {
-        status: async () => ({ version: context.version, processor: await role.status() }),
-        metrics: () => role.registry.metrics(),
-        notReady: () => [role.notReady()].filter((reason) => reason !== undefined),
-      };
-      const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger));
-      logger.info({ address: server.url }, "processing");
-      const why = await Promise.race([untilAsked(), failed]);
-      logger.info({ why }, "stopping");
-      await lifecycle.stop();
-      if (why === "failed") throw new CommandError("storing failed for good; see the log");
+      try {
+        const role = lifecycle.add("processor", await startProcessorRole(config, address, logger, fail));
+        const views = {
+          status: async () => ({ version: context.version, processor: await role.status() }),
+          metrics: () => role.registry.metrics(),
+          notReady: () => [role.notReady()].filter((reason) => reason !== undefined),
+        };
+        const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger));
+        logger.info({ address: server.url }, "processing");
+        const why = await Promise.race([untilAsked(), failed]);
+        logger.info({ why }, "stopping");
+        if (why === "failed") throw new CommandError("storing failed for good; see the log");
+      } finally {
+        await lifecycle.stop();
+        // All is stored or comes again; a group that could not be left in time must not keep the process.
+        setTimeout(() => process.exit(), EXIT_MILLIS).unref();
+      }
     });
 }

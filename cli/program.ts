@@ -1,8 +1,11 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { BusError } from "../runtime/bus/bus.ts";
 import { ConfigError } from "../runtime/config/load.ts";
+import { StoreError } from "../runtime/store/store-error.ts";
+import { ListenError } from "../runtime/telemetry/server.ts";
 import { addCollect } from "./collect.ts";
-import { CommandError, type CommandContext } from "./context.ts";
+import { CommandError, tell, type CommandContext } from "./context.ts";
 import { addCheck } from "./check.ts";
 import { addDeadLetter } from "./dead-letter.ts";
 import { addGenerate } from "./generate.ts";
@@ -50,6 +53,11 @@ export function createProgram(surroundings: Omit<CommandContext, "version">): Pr
         if (error instanceof CommandError) {
           context.stderr.write(`gpu-ledger: ${error.message}\n`);
           return error.exitCode;
+        }
+        // What the outside world refuses is no bug of ours: a sentence says it, and no trace.
+        if (error instanceof BusError || error instanceof StoreError || error instanceof ListenError) {
+          context.stderr.write(`gpu-ledger: ${tell(error)}\n`);
+          return 1;
         }
         throw error;
       }

@@ -20,6 +20,11 @@ export interface Batch {
   rows: number;
 }
 
+/** The rows of an item: one for the scrape, one for each device. */
+export function rowsOf({ joined }: BatchItem): number {
+  return joined.scrape.shape.devices.length + 1;
+}
+
 /** A batch with nothing in it. */
 export function emptyBatch(): Batch {
   return { items: [], deadLetters: [], positions: new Map(), rows: 0 };

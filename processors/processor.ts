@@ -3,7 +3,7 @@ import { BACKFILL_HEADER, DEAD_LETTER_TOPIC, PROCESSOR_GROUP, SAMPLES_TOPIC } fr
 import { BusError, type Bus, type GroupMember, type OffsetJump, type ReceivedMessage } from "../runtime/bus/bus.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { StoreError } from "../runtime/store/store-error.ts";
-import { emptyBatch, insertItems, type Batch } from "./batch.ts";
+import { emptyBatch, insertItems, rowsOf, type Batch } from "./batch.ts";
 import { toDeadLetter } from "./dead-letter.ts";
 import type { DeadLetterReason, DropReason } from "./outcome.ts";
 import { createSamplePipeline } from "./pipeline.ts";
@@ -63,8 +63,9 @@ export async function startProcessor(options: {
     const outcome = pipeline(message);
     batch.positions.set(message.partition, message.offset + 1);
     if (outcome.kind === "ok") {
-      batch.items.push({ message, joined: outcome.value, takenAtMillis: now() });
-      batch.rows += outcome.value.scrape.shape.devices.length + 1;
+      const item = { message, joined: outcome.value, takenAtMillis: now() };
+      batch.items.push(item);
+      batch.rows += rowsOf(item);
     } else if (outcome.kind === "drop") {
       events.onDropped(outcome.reason);
     } else {
@@ -107,9 +108,11 @@ export async function startProcessor(options: {
     if (full.deadLetters.length > 0) await retried(() => bus.send(DEAD_LETTER_TOPIC, full.deadLetters));
     for (const [partition, offset] of full.positions) await commit(partition, offset);
     const seconds = (performance.now() - started) / 1000;
-    events.onStored({ scrapes: full.items.length - rejected.length, rows: full.rows, seconds });
+    const refused = new Set(rejected.map(({ item }) => item));
+    const stored = full.items.filter((item) => !refused.has(item));
+    events.onStored({ scrapes: stored.length, rows: stored.reduce((sum, item) => sum + rowsOf(item), 0), seconds });
     const storedAtMillis = now();
-    for (const { joined, message, takenAtMillis } of full.items) {
+    for (const { joined, message, takenAtMillis } of stored) {
       const isBackfill = message.headers[BACKFILL_HEADER] !== undefined;
       if (!isBackfill) events.onFresh((storedAtMillis - joined.scrape.scrapedAtMillis) / 1000);
       const traceparent = message.headers["traceparent"];

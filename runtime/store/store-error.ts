@@ -89,6 +89,11 @@ export function storeErrorOf(error: unknown): StoreError {
       cause: error,
     });
   }
+  // A plain error is an answer that is not ClickHouse's own: a proxy's page, with no word about the statement or the rows.
+  if (error.constructor === Error) {
+    const message = `The store cannot be reached; what answers instead says: ${error.message.trim().slice(0, 200)}`;
+    return new StoreError("unavailable", message, { retriable: true, cause: error });
+  }
   return new StoreError("rejected", error.message, { retriable: false, cause: error });
 }
 

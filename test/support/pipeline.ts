@@ -55,6 +55,7 @@ export async function openTestBus(): Promise<{
 /** What a processor told, counted. */
 export interface ProcessorLog {
   stored: number;
+  rows: number;
   readonly deadLetters: string[];
   readonly retries: unknown[];
   readonly fatal: unknown[];
@@ -68,9 +69,12 @@ export async function startTestProcessor(
   store: StoreClient,
   { flushRows = 500 } = {},
 ): Promise<{ readonly processor: Processor; readonly log: ProcessorLog }> {
-  const log: ProcessorLog = { stored: 0, deadLetters: [], retries: [], fatal: [], jumps: [], futures: 0 };
+  const log: ProcessorLog = { stored: 0, rows: 0, deadLetters: [], retries: [], fatal: [], jumps: [], futures: 0 };
   const events: ProcessorEvents = {
-    onStored: ({ scrapes }) => (log.stored += scrapes),
+    onStored({ scrapes, rows }) {
+      log.stored += scrapes;
+      log.rows += rows;
+    },
     onFresh: () => {},
     onTraced: () => {},
     onDropped: () => {},

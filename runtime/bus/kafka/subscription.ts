@@ -10,6 +10,8 @@ import { toReceived } from "./received.ts";
 import type { TopicAdmin, Watermarks } from "./topic-admin.ts";
 
 const RESTART_MILLIS = 2_000;
+/** How long a member that closes waits for its leave. */
+const LEAVE_MILLIS = 2_500;
 /** How long a fetch waits for something new; a partition that was throttled waits for it too. */
 const FETCH_WAIT_MILLIS = 100;
 
@@ -59,6 +61,7 @@ export async function startSubscription(options: SubscriptionOptions): Promise<S
   let draining: Promise<void> | undefined;
   let closing = false;
   let restartTimer: NodeJS.Timeout | undefined;
+  let leaveTimer: NodeJS.Timeout | undefined;
 
   const consumer: Consumer = kafka.consumer({
     groupId: group,
@@ -225,7 +228,14 @@ export async function startSubscription(options: SubscriptionOptions): Promise<S
       closing = true;
       clearTimeout(restartTimer);
       await drain();
-      await consumer.disconnect().catch((error: unknown) => logger.warn({ err: error }, "The group was not left."));
+      // While the group waits for a member that is gone, the broker answers nothing on the connection of a join: a leave
+      // would last as long as that member's session. Everything is drained; who leaves late is put out.
+      const late = new Promise<void>((_, reject) => {
+        leaveTimer = setTimeout(() => reject(new Error("The group rebalances and did not answer.")), LEAVE_MILLIS);
+      });
+      await Promise.race([consumer.disconnect(), late])
+        .catch((error: unknown) => logger.warn({ err: error }, "The group was not left."))
+        .finally(() => clearTimeout(leaveTimer));
     },
   };
 }

@@ -34,6 +34,12 @@ describe("errors of the store", () => {
     expect(storeErrorOf(new Error("Timeout error."))).toMatchObject({ code: "timeout", retriable: true });
   });
 
+  it("are about reaching the store where something else answers in its place, and about us where we are wrong", () => {
+    const page = "<html><body><h1>502 Bad Gateway</h1></body></html>";
+    expect(storeErrorOf(new Error(page))).toMatchObject({ code: "unavailable", retriable: true });
+    expect(storeErrorOf(new TypeError("x is not a function"))).toMatchObject({ code: "rejected", retriable: false });
+  });
+
   it("keep their cause, and stay what they are when they pass through twice", () => {
     const cause = new Error("socket hang up");
     const error = storeErrorOf(cause);

@@ -1,0 +1,386 @@
+import { readFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { SystemStatus } from "../../cli/up/system.ts";
+import { DEAD_LETTER_TOPIC, SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
+import { toDeadLetter } from "../../processors/dead-letter.ts";
+import type { Bus, ReceivedMessage } from "../../runtime/bus/bus.ts";
+import { openEmbeddedBus } from "../../runtime/bus/embedded/embedded-bus.ts";
+import { topicDeclarations } from "../../runtime/bus/topics.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { createCommandFolder, getJson, type CommandFolder, type RunningCommand } from "../support/command.ts";
+import { dcgmPage } from "../support/dcgm-page.ts";
+import { startExporterDouble, type ExporterDouble } from "../support/exporter-double.ts";
+import { silent } from "../support/pipeline.ts";
+
+const PAGE = dcgmPage({
+  gpus: 2,
+  host: "gpu-node-7",
+  families: ["DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_POWER_USAGE"],
+  value: (_, gpu) => String(50 + 25 * gpu),
+});
+const HTML = "<!DOCTYPE html>\n<html><body><h1>It works!</h1></body></html>\n";
+
+let folder: CommandFolder;
+const doubles: ExporterDouble[] = [];
+
+beforeEach(() => {
+  folder = createCommandFolder();
+});
+afterEach(async () => {
+  await folder.dispose();
+  await Promise.all(doubles.splice(0).map((double) => double.close()));
+});
+
+async function startExporter(page = PAGE): Promise<ExporterDouble> {
+  const double = await startExporterDouble((_, response, exporter) => exporter.page(response, page));
+  doubles.push(double);
+  return double;
+}
+
+describe("gpu-ledger inspect", () => {
+  it("shows what is read from a saved page as a table, a column for each GPU", async () => {
+    const file = folder.write("page.txt", PAGE);
+    const { code, stdout, stderr } = await folder.run(["inspect", file]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^dcgm-exporter: 4 samples, 2 devices, 0 lines left out\n/);
+    expect(stdout).toMatch(/^ +1 +GPU-gpu-node-7-0000-4000-8000-000000000001 .*NVIDIA H100 80GB HBM3/m);
+    expect(stdout).toMatch(/^value +gpu 0 +gpu 1$/m);
+    expect(stdout).toMatch(/^gpu_utilization_ratio +0\.5 +0\.75$/m);
+    expect(stdout).toMatch(/^power_watts +50 +75$/m);
+  });
+
+  it("reads standard input, and names the line that it left out and why", async () => {
+    const { code, stdout } = await folder.run(["inspect", "-"], `${PAGE}DCGM_FI_DEV_GPU_TEMP{gpu="0" 50\n`);
+    expect(code).toBe(0);
+    expect(stdout).toContain("2 devices, 1 line left out");
+    expect(stdout).toMatch(
+      /left out:\nline +reason +series +why\n +9 +malformed-line +DCGM_FI_DEV_GPU_TEMP.* no comma between labels$/m,
+    );
+  });
+
+  it("asks an exporter's address, and gives JSON with the node that the page is of", async () => {
+    const { url } = await startExporter();
+    const { code, stdout } = await folder.run(["inspect", url, "--format", "json"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      source: url,
+      node: "gpu-node-7",
+      exporter: "dcgm-exporter",
+      samples: 4,
+      devices: [
+        { device: { gpu: "0" }, values: { gpu_utilization_ratio: 0.5, power_watts: 50 } },
+        { device: { gpu: "1" }, values: { gpu_utilization_ratio: 0.75, power_watts: 75 } },
+      ],
+      drops: [],
+    });
+  });
+
+  it("says of a page of HTML that it is no exposition, with exit code 1", async () => {
+    const { url } = await startExporter(HTML);
+    for (const source of [url, folder.write("page.html", HTML)]) {
+      const { code, stdout, stderr } = await folder.run(["inspect", source]);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr).toMatch(/^gpu-ledger: .*: not-exposition: .*\n$/);
+      expect(stderr).toContain(source);
+    }
+  });
+
+  it("says of an address where nobody listens that it was refused, with exit code 1", async () => {
+    const double = await startExporter();
+    await double.close();
+    const { code, stderr } = await folder.run(["inspect", double.url]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^gpu-ledger: .*: refused: .*ECONNREFUSED.*\n$/);
+  });
+
+  it.each([
+    ["a file that is not there", ["inspect", "no-such-page.txt"], "no-such-page.txt is neither a file"],
+    ["an address that is none", ["inspect", "http://"], "http:// is no address"],
+    ["an unknown option", ["inspect", "-", "--bogus"], "unknown option '--bogus'"],
+    ["an unknown format", ["inspect", "-", "--format", "xml"], "--format xml: it is table or json"],
+    ["a timeout that is no number", ["inspect", "http://127.0.0.1:1", "--timeout", "soon"], "--timeout soon"],
+    ["no source at all", ["inspect"], "missing required argument"],
+    ["an unknown command", ["observe"], "unknown command 'observe'"],
+  ])("answers %s with one line and exit code 2", async (_, args, said) => {
+    const { code, stdout, stderr } = await folder.run(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(said);
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+  });
+});
+
+describe("gpu-ledger check", () => {
+  it("says of each thing that works how it answers, and ends with exit code 0", async () => {
+    const { url } = await startExporter();
+    const config = folder.write("c.yaml", { data: "data", collector: { jobs: [{ name: "gpus", targets: [url] }] } });
+    const { code, stdout, stderr } = await folder.run(["check", "--config", config]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout.trimEnd().split("\n")).toEqual([
+      `ok    configuration: ${config}`,
+      "ok    data folder data: can be read and written",
+      expect.stringMatching(/^ok {4}bus \(embedded\): answers; .*gpu\.samples \(8\).*gpu\.dead-letter \(1\)/),
+      "ok    store (embedded): its process starts with `gpu-ledger up`",
+      "ok    job gpus, static: 1 targets",
+      `ok    job gpus, ${url}: dcgm-exporter, 2 devices, 0 lines left out`,
+    ]);
+  });
+
+  it("says of targets, broker and store that are down what is wrong with each, and ends with exit code 1", async () => {
+    const [up, html, down] = [await startExporter(), await startExporter(HTML), await startExporter()];
+    await down.close();
+    const config = folder.write("c.yaml", {
+      data: "data",
+      bus: { kind: "kafka", kafka: { brokers: ["127.0.0.1:1"] } },
+      store: { kind: "clickhouse", clickhouse: { url: "http://127.0.0.1:1" } },
+      collector: { jobs: [{ name: "gpus", targets: [up.url, html.url, down.url] }] },
+    });
+    const { code, stdout, stderr } = await folder.run(["check", "--config", config]);
+    expect(code).toBe(1);
+    expect(stderr).toBe("gpu-ledger: 4 of 8 checks failed\n");
+    expect(stdout).toMatch(/^FAIL {2}bus \(kafka\): .*ECONNREFUSED 127\.0\.0\.1:1/m);
+    expect(stdout).toMatch(/^FAIL {2}store \(clickhouse\): The store cannot be reached: .*ECONNREFUSED/m);
+    expect(stdout).toContain(`ok    job gpus, ${up.url}: dcgm-exporter`);
+    expect(stdout).toContain(`FAIL  job gpus, ${html.url}: not-exposition: `);
+    expect(stdout).toContain(`FAIL  job gpus, ${down.url}: refused: `);
+  });
+});
+
+describe("a wrong configuration", () => {
+  const wrong = `
+data: data
+colector: {}
+server: { listen: nowhere }
+store: { kind: clickhouse }
+collector:
+  interval: 5 parsecs
+  jobs:
+    - { name: a, targets: ["http://"] }
+    - { name: a, targets: [gpu-node-1], timeout: 5m }
+bus: { kafka: { brokers: ["\${NO_SUCH_VARIABLE}"] } }
+`;
+
+  it.each(["up", "check", "collect", "process", "migrate", "dead-letter list"])(
+    "is refused by %s with every problem at once and exit code 2, before anything starts",
+    async (command) => {
+      const config = folder.write("wrong.yaml", wrong);
+      const { code, stdout, stderr } = await folder.run([...command.split(" "), "--config", config]);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      const [first, ...problems] = stderr.trimEnd().split("\n");
+      expect(first).toBe(`${config} is not a valid configuration:`);
+      for (const key of ["colector", "server.listen", "collector.interval", "collector.jobs[0].targets[0]"]) {
+        expect(problems.filter((problem) => problem.startsWith(`  ${key} (line `))).toHaveLength(1);
+      }
+      expect(stderr).toContain("NO_SUCH_VARIABLE is not");
+      expect(() => readFileSync(join(folder.path, "data"))).toThrow(/ENOENT/);
+    },
+  );
+
+  it("is told also where the keys are right and only do not go together", async () => {
+    const config = folder.write("wrong.yaml", {
+      store: { kind: "clickhouse" },
+      bus: { kind: "kafka" },
+      collector: { timeout: "40s", jobs: [{ name: "a" }, { name: "a" }] },
+    });
+    const { code, stderr } = await folder.run(["check", "--config", config]);
+    expect(code).toBe(2);
+    for (const key of ["store.clickhouse", "bus.kafka", "collector.jobs[0].timeout", "collector.jobs[1].name"]) {
+      expect(stderr).toContain(`  ${key}`);
+    }
+  });
+});
+
+describe("gpu-ledger dead-letter", () => {
+  const received = (value: Uint8Array, offset: number): ReceivedMessage => ({
+    topic: SAMPLES_TOPIC,
+    partition: 2,
+    offset,
+    key: "node-a",
+    value,
+    schemaVersion: 1,
+    intact: true,
+    headers: {},
+    sentAtMillis: 0,
+  });
+
+  /** Opens the data folder's bus as a processor would, and closes it before a command looks. */
+  async function withBus<Value>(use: (bus: Bus) => Promise<Value>): Promise<Value> {
+    const bus = await openEmbeddedBus({ folder: join(folder.path, "data", "bus"), clock: systemClock, logger: silent });
+    try {
+      await bus.declare(
+        topicDeclarations({ kind: "embedded", samplePartitions: 1, retention: 1e9, retentionSize: 1e9, spool: 1e9 }),
+      );
+      return await use(bus);
+    } finally {
+      await bus.close();
+    }
+  }
+
+  it("lists, shows and replays what was buried, with its bytes as they came", async () => {
+    const config = folder.write("c.yaml", { data: "data" });
+    const bytes = Buffer.from([0, 1, 2, 255, ...Buffer.from("gpu-ledger")]);
+    await withBus((bus) =>
+      bus.send(DEAD_LETTER_TOPIC, [
+        toDeadLetter(received(bytes, 41), "not-a-scrape", "14 bytes are no scrape"),
+        toDeadLetter(received(Buffer.from("x"), 42), "broken-checksum", "the checksum is another"),
+      ]),
+    );
+    const letters = (...args: string[]) => folder.run(["dead-letter", ...args, "--config", config]);
+
+    const table = await letters("list");
+    expect(table.code).toBe(0);
+    expect(table.stdout).toMatch(/^id +buried +reason +place +bytes +cause$/m);
+    expect(table.stdout).toMatch(/^ *0 +\S+Z +not-a-scrape +gpu\.samples\/2\/41 +14 +14 bytes are no scrape$/m);
+    expect(JSON.parse((await letters("list", "--format", "json")).stdout)).toMatchObject([
+      { id: 0, reason: "not-a-scrape", partition: 2, offset: 41, key: "node-a", bytes: 14 },
+      { id: 1, reason: "broken-checksum", bytes: 1 },
+    ]);
+    expect((await letters("show", "0")).stdout).toContain("00000000  00 01 02 ff 67 70 75");
+
+    const replayed = await letters("replay", "0", "1");
+    expect(replayed).toMatchObject({ code: 0, stdout: "0: sent to gpu.samples again\n1: sent to gpu.samples again\n" });
+    const again = await withBus((bus) => bus.read({ topic: SAMPLES_TOPIC, partition: 0 }, 0, 10));
+    expect(again.map(({ key, value, schemaVersion }) => ({ key, value: Buffer.from(value!), schemaVersion }))).toEqual([
+      { key: "node-a", value: bytes, schemaVersion: 1 },
+      { key: "node-a", value: Buffer.from("x"), schemaVersion: 1 },
+    ]);
+  });
+
+  it("says so in a folder where nothing was ever buried, and of an id that is none", async () => {
+    const config = folder.write("c.yaml", { data: "data" });
+    const letters = (...args: string[]) => folder.run(["dead-letter", ...args, "--config", config]);
+    expect(await letters("list")).toEqual({ code: 0, stdout: "no dead letters\n", stderr: "" });
+    expect(await letters("show", "7")).toMatchObject({ code: 1, stderr: "gpu-ledger: there is no dead letter 7\n" });
+    expect(await letters("replay", "7")).toMatchObject({ code: 1, stderr: "gpu-ledger: there is no dead letter 7\n" });
+    expect(await letters("show", "x")).toMatchObject({ code: 2, stderr: "gpu-ledger: x is no id of a dead letter\n" });
+    expect(await letters("list", "--format", "xml")).toMatchObject({ code: 2 });
+  });
+});
+
+describe("gpu-ledger generate", () => {
+  it("writes the configuration's schema as it stands in the repository", async () => {
+    const { code, stdout } = await folder.run(["generate", "config", "--out", "out"]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "out/gpu-ledger.schema.json\n" });
+    const written: unknown = JSON.parse(readFileSync(join(folder.path, "out/gpu-ledger.schema.json"), "utf8"));
+    expect(written).toEqual(JSON.parse(readFileSync("config/gpu-ledger.schema.json", "utf8")));
+  });
+});
+
+describe("gpu-ledger up", () => {
+  /** Everything on one machine, with one exporter to scrape every second. */
+  async function configuration(listen = "127.0.0.1:0"): Promise<string> {
+    const { url } = await startExporter();
+    return folder.write("c.yaml", {
+      data: "data",
+      server: { listen },
+      processor: { flushEvery: "200ms" },
+      collector: { interval: "1s", timeout: "900ms", jobs: [{ name: "gpus", targets: [url] }] },
+    });
+  }
+
+  const statusOf = (address: string): Promise<SystemStatus> => getJson(`${address}/api/status`);
+
+  /** Waits until rows are stored; gives the address and the ids of the parts' processes. */
+  async function untilItStores(up: RunningCommand): Promise<{ address: string; ids: Record<string, number> }> {
+    const address = await up.address(15_000);
+    await expect
+      .poll(async () => (await statusOf(address)).processor?.rowsStored, { timeout: 20_000 })
+      .toBeGreaterThan(0);
+    const { processes } = await statusOf(address);
+    return { address, ids: Object.fromEntries(Object.entries(processes).map(([part, { id }]) => [part, id!])) };
+  }
+
+  it("prints its address within 15 s in a pipe, stores more and more, and ends with SIGTERM within 10 s", async () => {
+    const up = folder.start(["up", "--config", await configuration()], { ownGroup: true });
+    const { address, ids } = await untilItStores(up);
+    expect(Object.keys(ids).toSorted()).toEqual(["collector", "processor", "store"]);
+    const before = (await statusOf(address)).processor!.rowsStored;
+    expect(before).toBeTypeOf("number");
+    await expect
+      .poll(async () => (await statusOf(address)).processor?.rowsStored, { timeout: 10_000 })
+      .toBeGreaterThan(before);
+    expect(await statusOf(address)).toMatchObject({
+      address,
+      collector: { targets: { total: 1, up: 1 }, gpus: 2, failing: [] },
+      notReady: [],
+    });
+    expect((await fetch(`${address}/readyz`)).status).toBe(200);
+    expect(await (await fetch(`${address}/metrics`)).text()).toMatch(/^gpu_ledger_\w+ \d/m);
+
+    const { code, stdout, millis } = await up.end("SIGTERM");
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+    expect(millis).toBeLessThan(10_000);
+    expectGone(up, ids);
+  });
+
+  it("ends the same way with Ctrl-C, which reaches every process of the group", async () => {
+    const up = folder.start(["up", "--config", await configuration()], { ownGroup: true });
+    const { ids } = await untilItStores(up);
+    const { code, stderr, millis } = await up.end("SIGINT");
+    expect(code).toBe(0);
+    expect(millis).toBeLessThan(10_000);
+    expect(stderr).not.toMatch(/a part did not stop cleanly|died|a child process ended/);
+    expectGone(up, ids);
+  });
+
+  it("starts each part again that is killed, and says how often", { timeout: 90_000 }, async () => {
+    const up = folder.start(["up", "--config", await configuration()], { ownGroup: true });
+    const { address, ids } = await untilItStores(up);
+    for (const id of Object.values(ids)) process.kill(id, "SIGKILL");
+    const restarts = async (): Promise<unknown> =>
+      Object.values((await statusOf(address)).processes).map((part) => part.restarts);
+    await expect.poll(restarts, { timeout: 20_000 }).toEqual([1, 1, 1]);
+    const { processes } = await statusOf(address);
+    for (const [part, id] of Object.entries(ids)) expect(processes[part]?.id).not.toBe(id);
+    // What the new processor counts begins at 0.
+    await expect.poll(async () => (await fetch(`${address}/readyz`)).status, { timeout: 20_000 }).toBe(200);
+    await expect
+      .poll(async () => (await statusOf(address)).processor?.rowsStored, { timeout: 20_000 })
+      .toBeGreaterThan(0);
+    expect((await up.end("SIGTERM")).code).toBe(0);
+    expectGone(up, ids);
+  });
+
+  it("leaves nothing behind when it is killed itself", async () => {
+    const up = folder.start(["up", "--config", await configuration()], { ownGroup: true });
+    await untilItStores(up);
+    up.child.kill("SIGKILL");
+    await expect.poll(() => groupLives(up), { timeout: 15_000 }).toBe(false);
+    await up.ended;
+  });
+
+  it("says which address is taken, with exit code 1 and no process left", async () => {
+    const taken = createServer();
+    await new Promise<void>((settle) => taken.listen(0, "127.0.0.1", settle));
+    const listen = `127.0.0.1:${(taken.address() as AddressInfo).port}`;
+    try {
+      const up = folder.start(["up", "--config", await configuration(listen)], { ownGroup: true });
+      const { code, stderr } = await up.ended;
+      expect(code).toBe(1);
+      expect(stderr).toMatch(new RegExp(`^gpu-ledger: cannot listen on ${listen} .*EADDRINUSE`, "m"));
+      expect(groupLives(up)).toBe(false);
+      const collect = await folder.run(["collect", "--config", join(folder.path, "c.yaml")]);
+      expect(collect.code).toBe(1);
+      expect(collect.stderr).toMatch(new RegExp(`^gpu-ledger: cannot listen on ${listen} .*EADDRINUSE`, "m"));
+      expect(collect.stderr).not.toContain("    at ");
+    } finally {
+      await new Promise((settle) => taken.close(settle));
+    }
+  });
+
+  /** Whether a process of the command's group is there. */
+  function groupLives({ processId }: RunningCommand): boolean {
+    try {
+      process.kill(-processId, 0);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  function expectGone(up: RunningCommand, ids: Record<string, number>): void {
+    expect(groupLives(up)).toBe(false);
+    for (const id of Object.values(ids)) expect(() => process.kill(id, 0)).toThrow(/ESRCH/);
+  }
+});

@@ -1,0 +1,96 @@
+import { stripVTControlCharacters } from "node:util";
+import { PassThrough } from "node:stream";
+import { describe, expect, it } from "vitest";
+import type { SystemStatus } from "../../../cli/up/system.ts";
+import { renderView, startView } from "../../../cli/up/view.ts";
+
+const STATUS: SystemStatus = {
+  version: "1.2.3",
+  address: "http://127.0.0.1:8080",
+  demo: undefined,
+  store: { url: "http://127.0.0.1:8123", kind: "embedded" },
+  collector: {
+    targets: { total: 12, up: 11 },
+    gpus: 96,
+    valuesPerSecond: 12_345.6,
+    dropped: {},
+    failing: [{ url: "http://a:9400/metrics", node: "gpu-a", reason: "timeout", detail: "no answer in 10 s" }],
+    spool: { messages: 0, bytes: 0, dropped: 0 },
+  },
+  processor: {
+    rowsStored: 1_234_567,
+    rowsPerSecond: 100,
+    lagMessages: 3,
+    freshnessSeconds: { p50: 2.26, p99: 5 },
+    deadLetters: 0,
+    pausedPartitions: [],
+    leader: undefined,
+    rollups: { windows: 0, lastSeconds: undefined, dirty: 0 },
+  },
+  processes: { store: { id: 1, restarts: 0 }, collector: { id: 2, restarts: 0 } },
+  notReady: [],
+};
+
+const view = (changed: Partial<SystemStatus> = {}): string =>
+  stripVTControlCharacters(renderView({ ...STATUS, ...changed }, "data/gpu-ledger.log"));
+
+describe("the view of `up`", () => {
+  it("says where it is, what it scrapes and stores, how fresh that is, and how it is stopped", () => {
+    const text = view();
+    expect(text).toMatch(/^gpu-ledger 1\.2\.3 {2}http:\/\/127\.0\.0\.1:8080$/m);
+    expect(text).toMatch(/^ {2}targets up +11 of 12$/m);
+    expect(text).toMatch(/^ {2}samples +12,346 \/ s$/m);
+    expect(text).toMatch(/^ {2}left out +nothing$/m);
+    expect(text).toMatch(/^ {2}freshness +2\.3 s \(99 of 100 within 5\.0 s\)$/m);
+    expect(text).toMatch(/^ {2}rows stored +1,234,567$/m);
+    expect(text).toMatch(/api\/status .* log data\/gpu-ledger\.log .* Ctrl-C stops$/);
+    expect(text).not.toMatch(/demo|spool|dead letters|restarted/);
+  });
+
+  it("names each target that fails, and why", () => {
+    expect(view()).toContain("\n  ! gpu-a: timeout: no answer in 10 s\n");
+  });
+
+  it("says whatever needs attention only where there is something", () => {
+    const text = view({
+      collector: {
+        ...STATUS.collector!,
+        dropped: { "malformed-line": 1200 },
+        spool: { messages: 7, bytes: 900, dropped: 0 },
+      },
+      processor: { ...STATUS.processor!, deadLetters: 2, freshnessSeconds: undefined },
+      processes: { store: { id: 1, restarts: 2 }, collector: { id: 2, restarts: 0 } },
+      notReady: ["the processor has not reported"],
+    });
+    expect(text).toMatch(/^ {2}left out +malformed-line 1,200$/m);
+    expect(text).toMatch(/^ {2}spool +7 messages wait for the bus$/m);
+    expect(text).toMatch(/^ {2}dead letters +2$/m);
+    expect(text).toMatch(/^ {2}freshness +nothing stored yet$/m);
+    expect(text).toMatch(/^ {2}restarted +store 2×$/m);
+    expect(text).toMatch(/^ {2}! the processor has not reported$/m);
+  });
+
+  it("says that a demo fleet is none, and how much of its history is there", () => {
+    const demo = { targets: [], gpus: 96, history: { sent: 1, total: 4 } };
+    expect(view({ demo })).toContain("A demo fleet: no real GPU is measured.");
+    expect(view({ demo })).toMatch(/^ {2}history +█{6}░{18} 25 %$/m);
+    expect(view({ demo: { ...demo, history: { sent: 4, total: 4 } } })).toMatch(/^ {2}history +complete$/m);
+    expect(view({ demo: { ...demo, history: { sent: 0, total: 0 } } })).toMatch(/^ {2}history +complete$/m);
+  });
+
+  it("is there before any part has reported", () => {
+    const text = view({ collector: undefined, processor: undefined, notReady: ["the collector has not reported"] });
+    expect(text).toContain("gpu-ledger 1.2.3");
+    expect(text).toMatch(/^ {2}! the collector has not reported$/m);
+  });
+
+  it("is drawn at once and in place, and no more after it is stopped", async () => {
+    const terminal = new PassThrough();
+    const { stop } = startView(terminal, () => STATUS, "x.log");
+    stop();
+    await new Promise((settle) => setTimeout(settle, 1200));
+    const drawn = String(terminal.read());
+    expect(drawn.startsWith("\u001b[H\u001b[J")).toBe(true);
+    expect(drawn.split("gpu-ledger 1.2.3")).toHaveLength(2);
+  });
+});
