@@ -43,13 +43,16 @@ export async function runChaos(options: {
   const killed = { collector: 0, processor: 0, store: 0 };
   try {
     await expect.poll(() => system.status().processor?.rowsStored ?? 0, { timeout: 30_000 }).toBeGreaterThan(0);
-    for (let kill = 0; kill < kills; kill++) {
+    for (let done = 0; done < kills;) {
       await pause(300 + random() * 2200);
-      const part = PARTS[Math.floor(random() * PARTS.length)]!;
-      const id = system.status().processes[part]?.id;
-      if (id === undefined) continue;
-      process.kill(id, "SIGKILL");
+      // A part that was killed a moment ago may still wait for its next start.
+      const { processes } = system.status();
+      const alive = PARTS.filter((part) => processes[part]?.id !== undefined);
+      const part = alive[Math.floor(random() * alive.length)];
+      if (part === undefined) continue;
+      process.kill(processes[part]!.id!, "SIGKILL");
       killed[part] += 1;
+      done += 1;
     }
     await settle(system, exporters, store);
     const served = exporters.reduce((sum, { served: pages }) => sum + pages.length, 0);
