@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { BusError } from "../bus.ts";
+import { createOpenParts } from "../open-parts.ts";
 import type { Bus, OutgoingMessage } from "../bus.ts";
 import type { Clock } from "../../clock.ts";
 import { startFollower } from "./follower.ts";
@@ -28,10 +29,6 @@ export interface EmbeddedBusOptions {
   readonly logger: Logger;
 }
 
-interface Closable {
-  close(): Promise<void>;
-}
-
 /**
  * Opens the embedded log: a {@link Bus} in one folder that several processes of one machine share, on LMDB. See
  * `openStorage` for what `send` promises.
@@ -48,25 +45,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
     clock,
     logger,
   });
-  const open = new Set<Closable>();
-  let closing: Promise<void> | undefined;
-
-  function checkOpen(): void {
-    if (closing !== undefined) throw new BusError("closed", "The bus is closed.", { retriable: false });
-  }
-
-  /** Keeps what must be closed with the bus. */
-  function keep<Opened extends Closable>(opened: Opened): Opened {
-    const closable = {
-      ...opened,
-      async close() {
-        open.delete(closable);
-        await opened.close();
-      },
-    };
-    open.add(closable);
-    return closable;
-  }
+  const parts = createOpenParts();
 
   function checkSizes(messages: readonly OutgoingMessage[]): void {
     for (const { key, value } of messages) {
@@ -78,8 +57,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
     }
   }
 
-  async function close(): Promise<void> {
-    await Promise.all([...open].map((closable) => closable.close()));
+  async function closeRest(): Promise<void> {
     await maintenance.stop();
     watcher.stop();
     await storage.close();
@@ -87,11 +65,11 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
 
   return {
     async declare(topics) {
-      checkOpen();
+      parts.check();
       await declareTopics(storage, topics);
     },
     async send(topic, messages) {
-      checkOpen();
+      parts.check();
       const record = findTopic(storage, topic);
       checkSizes(messages);
       if (messages.length === 0) return;
@@ -99,24 +77,24 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
       watcher.check();
     },
     async consume({ group, topics, handler }) {
-      checkOpen();
+      parts.check();
       const records = topics.map((topic) => findTopic(storage, topic));
       const sessionTimeoutMillis = options.sessionTimeoutMillis ?? 3_000;
       const common = { storage, watcher, clock, logger };
-      return keep(await startMember({ ...common, group, topics: records, handler, sessionTimeoutMillis }));
+      return parts.keep(await startMember({ ...common, group, topics: records, handler, sessionTimeoutMillis }));
     },
     async follow(topic, onMessages) {
-      checkOpen();
-      return keep(startFollower(storage, watcher, findTopic(storage, topic), onMessages, logger));
+      parts.check();
+      return parts.keep(startFollower(storage, watcher, findTopic(storage, topic), onMessages, logger));
     },
     async read({ topic, partition }, fromOffset, count) {
-      checkOpen();
+      parts.check();
       const limits = { fromOffset, toOffset: fromOffset + count, count, maxBytes: Infinity };
       const record = findTopic(storage, topic);
       return storage.read(() => readMessages(storage, record, partition, limits));
     },
     async watermarks(topic) {
-      checkOpen();
+      parts.check();
       const { id, partitions } = findTopic(storage, topic);
       return Array.from({ length: partitions }, (_, partition) => {
         const { low, next } = storage.read(() => headOf(storage, id, partition));
@@ -124,8 +102,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
       });
     },
     close() {
-      closing ??= close();
-      return closing;
+      return parts.close(closeRest);
     },
   };
 }

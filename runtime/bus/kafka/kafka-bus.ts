@@ -1,5 +1,5 @@
 import kafkajs from "kafkajs";
-import { BusError } from "../bus.ts";
+import { createOpenParts } from "../open-parts.ts";
 import type { Bus, GroupMember } from "../bus.ts";
 import { startFollower } from "./follower.ts";
 import { kafkaConfig } from "./options.ts";
@@ -9,10 +9,6 @@ import { createSender } from "./sender.ts";
 import { startSubscription } from "./subscription.ts";
 import type { Subscription } from "./subscription.ts";
 import { createTopicAdmin } from "./topic-admin.ts";
-
-interface Closable {
-  close(): Promise<void>;
-}
 
 /**
  * Makes a {@link Bus} on a Kafka cluster, through kafkajs. It connects at the first use of each side, so that a program
@@ -36,25 +32,7 @@ export function createKafkaBus(options: KafkaBusOptions): Bus {
     sendTimeoutMillis,
     maxMessageBytes,
   });
-  const open = new Set<Closable>();
-  let closing: Promise<void> | undefined;
-
-  function checkOpen(): void {
-    if (closing !== undefined) throw new BusError("closed", "The bus is closed.", { retriable: false });
-  }
-
-  /** Keeps what must be closed with the bus. */
-  function keep<Opened extends Closable>(opened: Opened): Opened {
-    const closable = {
-      ...opened,
-      async close() {
-        open.delete(closable);
-        await opened.close();
-      },
-    };
-    open.add(closable);
-    return closable;
-  }
+  const parts = createOpenParts();
 
   async function lagOf(subscription: Subscription, group: string) {
     const lags = [];
@@ -68,26 +46,25 @@ export function createKafkaBus(options: KafkaBusOptions): Bus {
     return lags;
   }
 
-  async function close(): Promise<void> {
-    await Promise.all([...open].map((closable) => closable.close()));
+  async function closeRest(): Promise<void> {
     await sender.close();
     await admin.close();
   }
 
   return {
     async declare(topics) {
-      checkOpen();
+      parts.check();
       await admin.declare(topics);
     },
     async send(topic, messages) {
-      checkOpen();
+      parts.check();
       await sender.send(topic, messages);
     },
     async consume({ group, topics, handler }): Promise<GroupMember> {
-      checkOpen();
+      parts.check();
       await admin.checkKnown(topics);
       const subscription = await startSubscription({ kafka, admin, group, topics, handler, ...timing, logger });
-      return keep({
+      return parts.keep({
         commit: (partition, offset) => subscription.commit(partition, offset),
         pause: (partition) => subscription.feedOf(partition)?.pump.pause(),
         resume: (partition) => subscription.feedOf(partition)?.pump.resume(),
@@ -97,20 +74,19 @@ export function createKafkaBus(options: KafkaBusOptions): Bus {
       });
     },
     async follow(topic, onMessages) {
-      checkOpen();
-      return keep(await startFollower({ kafka, admin, topic, onMessages, ...timing, logger }));
+      parts.check();
+      return parts.keep(await startFollower({ kafka, admin, topic, onMessages, ...timing, logger }));
     },
     async read(partition, fromOffset, count) {
-      checkOpen();
+      parts.check();
       return readRange(kafka, admin, partition, fromOffset, count, 2 * sendTimeoutMillis);
     },
     async watermarks(topic) {
-      checkOpen();
+      parts.check();
       return admin.watermarks(topic);
     },
     close() {
-      closing ??= close();
-      return closing;
+      return parts.close(closeRest);
     },
   };
 }
