@@ -11,7 +11,6 @@ const LISTENERS = 16;
 const [targets, gpus] = process.argv.slice(2).map(Number) as [number, number];
 const pages = new Map<string, MovingPage>();
 const ports: number[] = [];
-let served = 0;
 
 const nodeOf = (index: number): string => `node-${String(index).padStart(6, "0")}`;
 
@@ -30,7 +29,7 @@ function listen(): Promise<number> {
     const node = url.split("/")[1]!;
     let page = pages.get(node);
     if (page === undefined) pages.set(node, (page = createMovingPage(node, gpus)));
-    page.collect((served += 1));
+    page.collect();
     response.writeHead(200, { "content-type": "text/plain; version=0.0.4", "content-length": page.bytes.length });
     response.end(page.bytes);
   });

@@ -1,11 +1,12 @@
 import { benchParse } from "./parse.ts";
 import { benchStart } from "./start.ts";
-import { benchFleet, benchPipeline, benchStorage } from "./pipeline.ts";
+import { benchFleet, benchKafka, benchPipeline, benchStorage } from "./pipeline.ts";
 
 const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: () => void | Promise<void> }>> = {
   parse: { what: "reading pages, one core", run: benchParse },
   storage: { what: "bytes on disk", run: benchStorage },
   pipeline: { what: "from scrape to stored row, on embedded parts", run: benchPipeline },
+  kafka: { what: "from scrape to stored row, over a real Kafka broker", run: benchKafka },
   start: { what: "from npm start to rows", run: benchStart },
   fleet: { what: "100,000 GPUs every 30 s for five minutes", run: benchFleet },
 };

@@ -131,11 +131,11 @@ export const valuesOfPage = (gpus: number): number => MOTIONS.length * gpus;
 /** A page whose numbers change in place at each collection, as quickly as an exporter of its own make would. */
 export interface MovingPage {
   readonly bytes: Buffer;
-  /** Writes the numbers of a collection into `bytes`. */
-  collect(tick: number): void;
+  /** Writes the numbers of the next collection into `bytes`. */
+  collect(): void;
 }
 
-/** The page of one node; the same node and tick give the same page. */
+/** The page of one node; equal nodes give equal pages, collection by collection. */
 export function createMovingPage(node: string, gpus: number): MovingPage {
   const noise = createNoise(node);
   const parts: string[] = [];
@@ -159,9 +159,11 @@ export function createMovingPage(node: string, gpus: number): MovingPage {
     }
   }
   const bytes = Buffer.from(parts.join(""), "latin1");
+  let tick = 0;
   return {
     bytes,
-    collect(tick) {
+    collect() {
+      tick += 1;
       for (const { at, gpu, motion } of places) bytes.write(motion.text(gpu, tick, noise), at, "latin1");
     },
   };

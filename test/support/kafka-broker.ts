@@ -4,15 +4,14 @@ import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, renameSync,
 import { createServer, connect } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { requirePart } from "./parts.ts";
 
 const run = promisify(execFile);
-const CACHE = fileURLToPath(new URL("../../node_modules/.cache/gpu-ledger/kafka", import.meta.url));
-const POM = fileURLToPath(new URL("kafka/pom.xml", import.meta.url));
+const CACHE = resolve("node_modules/.cache/gpu-ledger/kafka");
+const POM = resolve("test/support/kafka/pom.xml");
 const LIBS = join(CACHE, "libs-4.1.0");
 const KEYSTORE_PASSWORD = "only-for-tests";
 const START_TIMEOUT_MILLIS = 60_000;
@@ -21,6 +20,8 @@ const START_TIMEOUT_MILLIS = 60_000;
 export interface KafkaBroker {
   /** `127.0.0.1:port`; the same after a restart. */
   readonly address: string;
+  /** Of the process that runs now. */
+  readonly processId: number;
   /** Where it was started as `secure`: the address for TLS with a password (`ledger`, `right`), and its certificate. */
   readonly secure: { readonly address: string; readonly certificate: string } | undefined;
   /** Starts it again after `stop` or `kill`, on the same port and data. */
@@ -53,15 +54,19 @@ export async function prepareKafka(): Promise<boolean> {
 /**
  * Starts a broker (KRaft, broker and controller in one process; about 3 s and 330 MB). Its settings make it quick for
  * tests: segments roll after a second and the cleaner runs every 200 ms, so compaction can be seen; groups do not wait
- * for more members, and may have short sessions. A `secure` one also listens with TLS and SASL (PLAIN and SCRAM).
+ * for more members, and may have short sessions. A `secure` one also listens with TLS and SASL (PLAIN and SCRAM); one that
+ * is `steady` has Kafka's own settings and all of Java's compilers, for benchmarks.
  */
-export async function startKafkaBroker(options: { readonly secure?: boolean } = {}): Promise<KafkaBroker> {
+export async function startKafkaBroker(
+  options: { readonly secure?: boolean; readonly steady?: boolean } = {},
+): Promise<KafkaBroker> {
   if (!(await prepareKafka())) throw new Error("Java or Maven is missing, so there is no broker.");
   const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-kafka-"));
   const [port, controllerPort, securePort] = [await freePort(), await freePort(), await freePort()];
   const config = join(folder, "server.properties");
   const certificate = options.secure === true ? await createCertificate(folder) : undefined;
-  const settings = serverSettings(folder, port, controllerPort);
+  const alone = serverSettings(folder, port, controllerPort);
+  const settings = options.steady === true ? alone : { ...alone, ...QUICK };
   writeFileSync(config, properties(certificate === undefined ? settings : secured(settings, folder, securePort)));
   writeFileSync(join(folder, "log4j2.properties"), LOGGING);
   const java = ["-cp", `${LIBS}/*`, `-Dlog4j2.configurationFile=${join(folder, "log4j2.properties")}`];
@@ -77,7 +82,8 @@ export async function startKafkaBroker(options: { readonly secure?: boolean } = 
 
   async function start(): Promise<void> {
     const log = openSync(join(folder, "broker.log"), "a");
-    const tuning = ["-Xmx512m", "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
+    const quick = options.steady === true ? [] : ["-XX:TieredStopAtLevel=1"];
+    const tuning = ["-Xmx512m", "-Xms64m", "-XX:+UseSerialGC", ...quick];
     child = spawn("java", [...tuning, ...java, "kafka.Kafka", config], { stdio: ["ignore", log, log] });
     const until = Date.now() + START_TIMEOUT_MILLIS;
     while (!(await listens(port))) {
@@ -100,6 +106,9 @@ export async function startKafkaBroker(options: { readonly secure?: boolean } = 
   await start();
   return {
     address: `127.0.0.1:${port}`,
+    get processId() {
+      return child!.pid!;
+    },
     secure: certificate === undefined ? undefined : { address: `127.0.0.1:${securePort}`, certificate },
     start,
     stop: () => end("SIGTERM"),
@@ -127,15 +136,18 @@ function serverSettings(folder: string, port: number, controllerPort: number): R
     "transaction.state.log.min.isr": "1",
     "group.initial.rebalance.delay.ms": "0",
     "group.min.session.timeout.ms": "1000",
-    // A broker that was killed may register again only after its former session.
-    "broker.session.timeout.ms": "2000",
-    "broker.heartbeat.interval.ms": "500",
-    "log.roll.ms": "1000",
-    "log.cleaner.backoff.ms": "200",
-    "log.cleaner.min.cleanable.ratio": "0.01",
-    "log.cleaner.dedupe.buffer.size": "4000000",
   };
 }
+
+const QUICK = {
+  // A broker that was killed may register again only after its former session.
+  "broker.session.timeout.ms": "2000",
+  "broker.heartbeat.interval.ms": "500",
+  "log.roll.ms": "1000",
+  "log.cleaner.backoff.ms": "200",
+  "log.cleaner.min.cleanable.ratio": "0.01",
+  "log.cleaner.dedupe.buffer.size": "4000000",
+};
 
 /** The same broker with one more listener, on which clients need TLS and a password. */
 function secured(settings: Readonly<Record<string, string>>, folder: string, port: number): Record<string, string> {
