@@ -1,58 +1,49 @@
-import type { OutgoingMessage, ReceivedMessage } from "../runtime/bus/bus.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { StoreError } from "../runtime/store/store-error.ts";
-import { createScrapeRowWriter, SAMPLE_COLUMNS, SCRAPE_COLUMNS } from "./scrape-rows.ts";
+import type { Refused, Taken } from "./intake.ts";
+import { SAMPLE_COLUMNS, SCRAPE_COLUMNS, type ScrapeRowWriter } from "./scrape-rows.ts";
 import type { JoinedScrape } from "./steps/join.ts";
 
-/** A message and what the pipeline made of it. */
-export interface BatchItem {
-  readonly message: ReceivedMessage;
-  readonly joined: JoinedScrape;
-  readonly takenAtMillis: number;
-}
-
-/** What waits for one insert and one commit. */
-export interface Batch {
-  readonly items: BatchItem[];
-  readonly deadLetters: OutgoingMessage[];
-  /** Everything of a partition before this offset is in the batch, or was handled before. */
-  readonly positions: Map<number, number>;
-  rows: number;
-}
-
-/** The rows of an item: one for the scrape, one for each device. */
-export function rowsOf({ joined }: BatchItem): number {
-  return joined.scrape.shape.devices.length + 1;
-}
-
-/** A batch with nothing in it. */
-export function emptyBatch(): Batch {
-  return { items: [], deadLetters: [], positions: new Map(), rows: 0 };
+/** The rows of a scrape: one for itself, one for each device. */
+export function rowsOf({ scrape }: JoinedScrape): number {
+  return scrape.shape.devices.length + 1;
 }
 
 /**
- * Inserts the rows of all items: the samples first, then the scrapes, so that a scrape that is there has its samples.
- * Where the store rejects the rows as such, the batch is halved until the items that it will not take stand alone;
- * those are returned, the others are stored. Fails with a retriable {@link StoreError} where trying again can help.
+ * Inserts the rows of all scrapes: the samples first, then the scrapes, so that a scrape that is there has its samples.
+ * Fails with a retriable {@link StoreError} where trying again can help; resolves with what the store refuses as such.
  */
-export async function insertItems(
+export function insertScrapes(
   store: StoreClient,
-  items: readonly BatchItem[],
-): Promise<readonly { readonly item: BatchItem; readonly error: StoreError }[]> {
-  if (items.length === 0) return [];
-  const writer = createScrapeRowWriter();
-  let rows = 0;
-  for (const { joined, message } of items) rows += writer.append(joined, message);
-  const { samples, scrapes } = writer.take();
-  try {
+  writer: ScrapeRowWriter,
+  items: readonly Taken<JoinedScrape>[],
+): Promise<readonly Refused<JoinedScrape>[]> {
+  return insertOrHalve(items, async (some) => {
+    let rows = 0;
+    for (const { value, message } of some) rows += writer.append(value, message);
+    const { samples, scrapes } = writer.take();
     if (rows > 0) await store.insertRows("gpu_samples", SAMPLE_COLUMNS, samples);
     await store.insertRows("scrapes", SCRAPE_COLUMNS, scrapes);
+  });
+}
+
+/**
+ * Inserts items together. Where the store rejects the rows as such, the items are halved until those that it will not
+ * take stand alone; those are returned, the others are stored.
+ */
+export async function insertOrHalve<Value>(
+  items: readonly Taken<Value>[],
+  insert: (items: readonly Taken<Value>[]) => Promise<void>,
+): Promise<readonly Refused<Value>[]> {
+  if (items.length === 0) return [];
+  try {
+    await insert(items);
     return [];
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== "rejected") throw error;
     if (items.length === 1) return [{ item: items[0]!, error }];
     const half = items.length >> 1;
-    const first = await insertItems(store, items.slice(0, half));
-    return [...first, ...(await insertItems(store, items.slice(half)))];
+    const first = await insertOrHalve(items.slice(0, half), insert);
+    return [...first, ...(await insertOrHalve(items.slice(half), insert))];
   }
 }

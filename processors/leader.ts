@@ -1,4 +1,5 @@
 import { LEADER_GROUP, LEDGER_TOPIC } from "../domain/messages/topics.ts";
+import { pause } from "../runtime/clock.ts";
 import { BusError, type Bus, type GroupMember, type ReceivedMessage } from "../runtime/bus/bus.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { highestGeneration, recordElection } from "./runs.ts";
@@ -116,18 +117,4 @@ async function elect(store: StoreClient, ofGroup: number, now: () => number): Pr
   const generation = nextGeneration(ofGroup, await highestGeneration(store));
   await recordElection(store, generation, now());
   return generation;
-}
-
-/** Waits, or until the signal is aborted. */
-export function pause(millis: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, millis);
-    signal.addEventListener("abort", done, { once: true });
-  });
 }

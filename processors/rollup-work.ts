@@ -1,8 +1,9 @@
 import { SAMPLES_TOPIC } from "../domain/messages/topics.ts";
 import type { Bus } from "../runtime/bus/bus.ts";
+import { pause } from "../runtime/clock.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { createDirtyWindows, settledUntil, type DirtyWindows } from "./dirty-windows.ts";
-import { pause, type Term } from "./leader.ts";
+import type { Term } from "./leader.ts";
 import { createSchedule, type Schedule, type ScheduleTiming, type WindowOfCluster } from "./rollup/schedule.ts";
 import { computeWindow } from "./rollups.ts";
 import { highestGeneration, newRunId } from "./runs.ts";
@@ -30,7 +31,7 @@ export interface RollupTiming extends ScheduleTiming {
 
 /** What the service runs with, beside the schedule's own. */
 export const ROLLUP_TIMING = {
-  lookMillis: 5_000,
+  lookMillis: 20_000,
   dropMillis: 600_000,
   overlapMillis: 300_000,
   settleMillis: 600_000,

@@ -2,7 +2,7 @@ import { activityPpm } from "../domain/activity.ts";
 import { gpuKey, instanceKey, sharingKey, type Device } from "../domain/device.ts";
 import type { Holder } from "../domain/holder.ts";
 import { METRICS, METRIC_BY_NAME, type MetricUnit } from "../domain/metric.ts";
-import type { Scrape, ScrapeShape } from "../domain/scrape.ts";
+import type { Scrape } from "../domain/scrape.ts";
 import { createRowBinaryWriter, type RowBinaryWriter } from "../runtime/store/row-binary.ts";
 import type { JoinedScrape } from "./steps/join.ts";
 
@@ -95,10 +95,12 @@ const IS_NARROW = METRICS.map(({ unit }) => NARROW.has(unit));
 const LEAST = METRICS.map(({ unit }) => (unit === "celsius" ? -(2 ** 31) : 0));
 const MOST = METRICS.map(({ unit }) => (NARROW.has(unit) ? 2 ** 31 - 1 : Number.MAX_SAFE_INTEGER));
 
-/** What stays the same between two scrapes of one shape. */
+/** What stays the same between two scrapes of one shape with the same holders. */
 interface ShapePlan {
-  /** The identity columns of each row, as bytes. */
-  readonly identities: readonly Uint8Array[];
+  /** The identity columns of all rows as bytes, one row after the other. */
+  readonly identities: Uint8Array;
+  /** Where each row's identity ends in them. */
+  readonly ends: readonly number[];
   /** Where the message has each canonical metric, or -1. */
   readonly places: Int32Array;
   readonly others: readonly { readonly name: string; readonly place: number }[];
@@ -106,7 +108,10 @@ interface ShapePlan {
   readonly processActivity: number;
 }
 
-/** Writes scrapes as rows of `gpu_samples` and `scrapes`. */
+/**
+ * Writes scrapes as rows of `gpu_samples` and `scrapes`. What stays the same from scrape to scrape is written once and
+ * remembered as long as the joined holders live: keep the writer from insert to insert.
+ */
 export interface ScrapeRowWriter {
   /** Appends the rows of a scrape and returns how many rows of `gpu_samples` they are. */
   append(joined: JoinedScrape, place: BusPlace): number;
@@ -118,22 +123,23 @@ export interface ScrapeRowWriter {
 export function createScrapeRowWriter(): ScrapeRowWriter {
   const samples = createRowBinaryWriter();
   const scrapes = createRowBinaryWriter();
-  const plans = new WeakMap<ScrapeShape, ShapePlan>();
+  const plans = new WeakMap<readonly Holder[], ShapePlan>();
 
   return {
     append({ scrape, holders }, place) {
       writeScrape(scrapes, scrape, place);
-      const { shape, values } = scrape;
-      let plan = plans.get(shape);
-      if (plan === undefined) plans.set(shape, (plan = planShape(scrape, holders)));
-      const width = shape.columns.length;
-      plan.identities.forEach((identity, row) => {
-        samples.raw(identity);
+      let plan = plans.get(holders);
+      if (plan === undefined) plans.set(holders, (plan = planShape(scrape, holders)));
+      const width = scrape.shape.columns.length;
+      let start = 0;
+      for (const [row, end] of plan.ends.entries()) {
+        samples.raw(plan.identities.subarray(start, end));
         samples.int64(scrape.scrapedAtMillis);
         samples.uint32(scrape.intervalMillis);
-        writeValues(samples, plan, values, row * width);
-      });
-      return plan.identities.length;
+        writeValues(samples, plan, scrape.values, row * width);
+        start = end;
+      }
+      return plan.ends.length;
     },
     take: () => ({ samples: samples.take(), scrapes: scrapes.take() }),
   };
@@ -168,11 +174,13 @@ function planShape(scrape: Scrape, holders: readonly Holder[]): ShapePlan {
   const { columns, devices } = scrape.shape;
   const place = (name: string): number => columns.indexOf(name);
   const writer = createRowBinaryWriter(1024);
+  const ends = devices.map((device, row) => {
+    writeIdentity(writer, scrape, device, holders[row]!);
+    return writer.length;
+  });
   return {
-    identities: devices.map((device, row) => {
-      writeIdentity(writer, scrape, device, holders[row]!);
-      return writer.take();
-    }),
+    identities: writer.take().slice(),
+    ends,
     places: Int32Array.from(METRICS, ({ name }) => place(name)),
     others: columns.map((name, index) => ({ name, place: index })).filter(({ name }) => !METRIC_BY_NAME.has(name)),
     activity: ["gr_engine_active_ratio", "gpu_utilization_ratio", "sm_active_ratio"].map(place),

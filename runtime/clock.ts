@@ -14,3 +14,17 @@ export const systemClock: Clock = {
   nowMillis: () => Date.now(),
   monotonicMillis: () => Number(process.hrtime.bigint() / 1_000_000n),
 };
+
+/** Waits, or until the signal is aborted. */
+export function pause(millis: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, millis);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}

@@ -19,8 +19,8 @@ import type { CollectorStatus, Role } from "./role.ts";
 
 const RATE_WINDOW_MILLIS = 60_000;
 const MOST_FAILING = 10;
-/** One sync to disk costs as much as forty messages; a fifth of the shortest interval is no loss of freshness. */
-const LINGER_MILLIS = 200;
+/** One sync to disk costs as much as forty messages; half of the shortest interval is no loss of freshness. */
+const LINGER_MILLIS = 500;
 const DRAIN_MILLIS = 3_000;
 const DECLARE_AGAIN_MILLIS = 5_000;
 

@@ -84,7 +84,7 @@ export function createScrapeDecoder(targets = 20_000): ScrapeDecoder {
   function decodeStable(bytes: Uint8Array): Stable {
     const key = stableKey(bytes);
     const hit = known.get(key);
-    if (hit !== undefined && sameBytes(hit.bytes, bytes)) return hit.stable;
+    if (hit !== undefined && Buffer.compare(hit.bytes, bytes) === 0) return hit.stable;
     const stable = JSON.parse(text.decode(bytes)) as Stable;
     if (!isStable(stable)) throw new SyntaxError("the stable part lacks a field");
     if (known.size >= targets) known.clear();
@@ -154,10 +154,4 @@ function stableKey(bytes: Uint8Array): string {
   let hash = bytes.length;
   for (let i = 0; i < bytes.length; i += 13) hash = (Math.imul(hash, 31) + bytes[i]!) | 0;
   return `${bytes.length}:${hash}`;
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
 }

@@ -11,8 +11,10 @@ export interface WindowOfCluster {
 export interface ScheduleTiming {
   /** The running hour is refreshed every so often, */
   readonly refreshMillis: number;
-  /** or every so many times what its last refresh cost, whichever is longer. */
+  /** or every so many times what its last refresh cost, whichever is longer, */
   readonly refreshCostFactor: number;
+  /** but no longer than this. */
+  readonly longestRefreshMillis: number;
   /** A finished hour waits until nothing has come for so long, as late data comes in crowds, */
   readonly quietMillis: number;
   /** but no longer than this since it changed first. */
@@ -24,7 +26,8 @@ export interface ScheduleTiming {
 /** What the service runs with. */
 export const SCHEDULE_TIMING: ScheduleTiming = {
   refreshMillis: 60_000,
-  refreshCostFactor: 10,
+  refreshCostFactor: 400,
+  longestRefreshMillis: 1_200_000,
   quietMillis: 15_000,
   longestWaitMillis: 300_000,
   retryMillis: 60_000,
@@ -64,7 +67,9 @@ export function createSchedule(timing: ScheduleTiming): Schedule {
       return now - window.touchedAt >= timing.quietMillis || now - window.dirtySince >= timing.longestWaitMillis;
     }
     const last = refreshes.get(key);
-    return last === undefined || now - last.at >= Math.max(timing.refreshMillis, timing.refreshCostFactor * last.cost);
+    if (last === undefined) return true;
+    const wait = Math.min(timing.refreshCostFactor * last.cost, timing.longestRefreshMillis);
+    return now - last.at >= Math.max(timing.refreshMillis, wait);
   }
 
   return {

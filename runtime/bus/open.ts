@@ -14,13 +14,14 @@ export async function openBus({ bus, data }: Config, logger: Logger): Promise<Bu
   if (bus.kind === "embedded" || bus.kafka === undefined) {
     return openEmbeddedBus({ folder: join(data, "bus"), clock: systemClock, pollMillis: POLL_MILLIS, logger });
   }
-  const { brokers, clientId, compression, replicationFactor, minInsyncReplicas, tls, sasl } = bus.kafka;
+  const { brokers, clientId, compression, replicationFactor, minInsyncReplicas, session, tls, sasl } = bus.kafka;
   return createKafkaBus({
     brokers,
     clientId,
     compression,
     replicationFactor,
     minInsyncReplicas,
+    sessionTimeoutMillis: session,
     logger,
     ...(sasl === undefined ? {} : { sasl }),
     ...(tls === undefined

@@ -108,6 +108,9 @@ const bus = (sources: ConfigSources) =>
         replicationFactor: whole(1, 15).default(3).describe("Of topics that we create."),
         minInsyncReplicas: whole(1, 15).default(2).describe("Of topics that we create."),
         compression: oneOf("none", "gzip", "lz4").default("lz4"),
+        session: duration("6s", "5m")
+          .prefault("30s")
+          .describe("How long the partitions of a processor that crashed wait until others take them."),
         tls: tls(sources).optional(),
         sasl: z
           .strictObject({
@@ -140,7 +143,7 @@ const store = (sources: ConfigSources) =>
   });
 
 const processor = z.strictObject({
-  flushEvery: duration("100ms", "5m").prefault("5s").describe("How long rows wait for more before an insert."),
+  flushEvery: duration("100ms", "5m").prefault("8s").describe("How long rows wait for more before an insert."),
   flushRows: whole(1, 1_000_000).default(20_000).describe("How many rows make an insert at once."),
 });
 

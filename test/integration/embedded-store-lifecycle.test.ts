@@ -1,5 +1,6 @@
-import { spawn } from "node:child_process";
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { execFileSync, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -173,4 +174,60 @@ describe("starting and stopping", () => {
     expect(await run(again, "SELECT 1")).toBe("1");
     await again.stop();
   });
+});
+
+describe("a full disk under the store", () => {
+  it("refuses inserts as retriable, keeps answering, and takes them again when there is room, nothing lost", async (context) => {
+    const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-small-disk-"));
+    try {
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=256m", "tmpfs", folder], { stdio: "ignore" });
+    } catch {
+      context.skip("mounting a small disk needs root: run the tests as root on Linux to see this one");
+    }
+    cleanups.push(async () => {
+      execFileSync("umount", [folder]);
+      await rm(folder, { recursive: true });
+    });
+    const store = await startEmbeddedStore({
+      folder: join(folder, "store"),
+      program: storeProgram,
+      logger: pino({ level: "silent" }),
+    });
+    cleanups.push(() => store.stop());
+    await run(store, "CREATE DATABASE small");
+    await run(store, "CREATE TABLE small.rows (batch Int32, noise String) ENGINE = MergeTree ORDER BY batch");
+    const client = createStoreClient({ url: store.url, ...store.internal, database: "small" });
+    cleanups.push(() => client.close());
+    const filler = join(folder, "filler");
+    const { bavail, bsize } = await statfs(folder);
+    await writeFile(filler, Buffer.alloc(bavail * bsize - 6_000_000));
+
+    let acknowledged = 0;
+    const insert = async (): Promise<void> => {
+      const writer = createRowBinaryWriter();
+      for (let n = 0; n < 1_000; n += 1) {
+        writer.int32(acknowledged);
+        writer.bytes(randomBytes(1_000));
+      }
+      await client.insertRows("rows", ["batch", "noise"], writer.take());
+      acknowledged += 1;
+    };
+    const fill = async (): Promise<void> => {
+      for (;;) await insert();
+    };
+    await expect(fill()).rejects.toMatchObject({ name: "StoreError", code: "disk-full", retriable: true });
+    expect(acknowledged).toBeGreaterThan(0);
+    await client.ping();
+    expect(await counted()).toBe(acknowledged);
+
+    await rm(filler);
+    await insert();
+    expect(await counted()).toBe(acknowledged);
+    expect(store.restarts).toBe(0);
+
+    async function counted(): Promise<number> {
+      const [row] = await client.query<{ batches: string }>("SELECT uniqExact(batch) AS batches FROM rows");
+      return Number(row!.batches);
+    }
+  }, 60_000);
 });

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { LEADER_GROUP, LEDGER_TOPIC, SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
 import { createDirtyWindows, type DirtyWindows } from "../../processors/dirty-windows.ts";
-import { pause, startLeadership, type Leadership, type Term } from "../../processors/leader.ts";
+import { startLeadership, type Leadership, type Term } from "../../processors/leader.ts";
+import { pause } from "../../runtime/clock.ts";
 import { makeRollups, type RollupTiming } from "../../processors/rollup-work.ts";
 import { HOUR_MILLIS } from "../../processors/rollup/window.ts";
 import { computeWindow } from "../../processors/rollups.ts";
@@ -18,6 +19,7 @@ const LONG = { timeout: 20_000, interval: 50 };
 const QUICK: RollupTiming = {
   refreshMillis: 200,
   refreshCostFactor: 1,
+  longestRefreshMillis: 60_000,
   quietMillis: 100,
   longestWaitMillis: 1_000,
   retryMillis: 300,

@@ -13,6 +13,7 @@ import { createScraper, type Scraper, type ScrapeOutcome } from "../../collector
 import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
 import type { Scrape } from "../../domain/scrape.ts";
 import { dcgmPage } from "../support/dcgm-page.ts";
+import { requirePart } from "../support/parts.ts";
 import { startExporterDouble, type Behaviour, type ExporterDouble } from "../support/exporter-double.ts";
 
 const PAGE = dcgmPage({ gpus: 2, host: "gpu-a", value: () => "1" });
@@ -222,7 +223,7 @@ describe("a target that misbehaves", () => {
   });
 });
 
-describe("authentication and TLS", () => {
+describe.skipIf(!(await requirePart("openssl")))("authentication and TLS", () => {
   let folder: string;
   const file = (name: string): string => join(folder, name);
   const pem = (name: string): string => readFileSync(file(name), "utf8");

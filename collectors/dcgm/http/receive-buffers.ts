@@ -15,9 +15,16 @@ export interface ReceiveBuffers {
 const FIRST_BYTES = 128 * 1024;
 const NOTHING = Buffer.alloc(0);
 
-/** A pool that keeps `most` buffers of at most `keepBytes` each; larger ones are left to the garbage collector. */
-export function createReceiveBuffers(most = 64, keepBytes = 1024 * 1024): ReceiveBuffers {
+/** A pool that keeps free buffers of `mostBytes` in all; what is beyond is left to the garbage collector. */
+export function createReceiveBuffers(mostBytes = 32 * 1024 * 1024): ReceiveBuffers {
   const free: Buffer[] = [];
+  let freeBytes = 0;
+  const takeFree = (): Buffer => {
+    const buffer = free.pop();
+    if (buffer === undefined) return Buffer.allocUnsafeSlow(FIRST_BYTES);
+    freeBytes -= buffer.length;
+    return buffer;
+  };
   return {
     take() {
       // Taken with the first byte: thousands of requests can wait for an answer, few answers are under way at once.
@@ -29,7 +36,7 @@ export function createReceiveBuffers(most = 64, keepBytes = 1024 * 1024): Receiv
           return length;
         },
         append(chunk) {
-          if (length === 0) buffer = free.pop() ?? Buffer.allocUnsafeSlow(FIRST_BYTES);
+          if (length === 0) buffer = takeFree();
           if (length + chunk.length > buffer.length) {
             const larger = Buffer.allocUnsafeSlow(Math.max(buffer.length * 2, length + chunk.length));
             buffer.copy(larger, 0, 0, length);
@@ -42,7 +49,9 @@ export function createReceiveBuffers(most = 64, keepBytes = 1024 * 1024): Receiv
         release() {
           if (!held) return;
           held = false;
-          if (length > 0 && free.length < most && buffer.length <= keepBytes) free.push(buffer);
+          if (length === 0 || freeBytes + buffer.length > mostBytes) return;
+          free.push(buffer);
+          freeBytes += buffer.length;
         },
       };
     },

@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { parse } from "yaml";
 import { readTargetGroups, type AddressDefaults } from "./group.ts";
 import { createPolledDiscovery } from "./polled.ts";
 import type { Discovery, Target } from "./target.ts";
@@ -25,7 +26,7 @@ export function createFileDiscovery(options: {
       for (const path of known.keys()) if (!paths.includes(path)) known.delete(path);
       for (const path of paths) {
         try {
-          known.set(path, readTargetGroups(await readFile(path, "utf8"), defaults));
+          known.set(path, readTargetGroups(parse(await readFile(path, "utf8")), defaults));
         } catch (error) {
           report(new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error }));
         }

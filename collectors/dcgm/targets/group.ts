@@ -1,16 +1,14 @@
-import { parse } from "yaml";
 import { toUrl, type Target } from "./target.ts";
 
 /** What turns an address into a URL. */
 export type AddressDefaults = Parameters<typeof toUrl>[1];
 
 /**
- * Reads Prometheus' list of target groups, `[{ targets: [address], labels: { name: value } }]`, from JSON or YAML, as
- * `file_sd` files and HTTP service discovery give it. `__scheme__` and `__metrics_path__` are honoured, other labels
+ * Reads Prometheus' list of target groups, `[{ targets: [address], labels: { name: value } }]`, as `file_sd` files and
+ * HTTP service discovery give it. `__scheme__` and `__metrics_path__` are honoured, other labels
  * with two underscores are left out. Fails with a sentence that says which group is wrong.
  */
-export function readTargetGroups(text: string, defaults: AddressDefaults): Target[] {
-  const groups: unknown = parse(text);
+export function readTargetGroups(groups: unknown, defaults: AddressDefaults): Target[] {
   if (!Array.isArray(groups)) throw new TypeError("not a list of target groups");
   return groups.flatMap((group: unknown, index) => {
     if (!isGroup(group)) throw new TypeError(`group ${index + 1} is not { targets: [addresses], labels: { … } }`);

@@ -39,7 +39,7 @@ export function createHttpDiscovery(options: {
         if (length > MOST_BYTES) throw new Error(`${url} answered more than ${MOST_BYTES} bytes`);
         chunks.push(chunk);
       }
-      return readTargetGroups(Buffer.concat(chunks).toString("utf8"), defaults);
+      return readTargetGroups(JSON.parse(Buffer.concat(chunks).toString("utf8")), defaults);
     },
   });
 }

@@ -22,10 +22,9 @@ export async function removeExpired(
 ): Promise<number> {
   const place = (offset: number) => placeKey({ topicId: topic.id, partition, offset });
   const stampsFrom = (from: number, to: number) =>
-    [...storage.stamps.getRange({ start: place(from), end: place(to), limit: SLICE })].map(({ key, value }) => ({
-      offset: offsetOfKey(key),
-      ...decodeStamp(value),
-    }));
+    storage.stamps
+      .getRange({ start: place(from), end: place(to), limit: SLICE })
+      .map(({ key, value }) => ({ offset: offsetOfKey(key), ...decodeStamp(value) }));
 
   const cut = storage.read(() => {
     const head = headOf(storage, topic.id, partition);
@@ -45,7 +44,7 @@ export async function removeExpired(
   return storage.write(() => {
     const head = headOf(storage, topic.id, partition);
     if (head.low !== cut.low) return 0;
-    const stamps = stampsFrom(head.low, cut.end);
+    const stamps = [...stampsFrom(head.low, cut.end)];
     let bytes = 0;
     for (const stamp of stamps) {
       void storage.messages.remove(place(stamp.offset));

@@ -2,6 +2,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { createDnsDiscovery } from "../../../../collectors/dcgm/targets/dns.ts";
 import { createFileDiscovery } from "../../../../collectors/dcgm/targets/files.ts";
 import { readTargetGroups } from "../../../../collectors/dcgm/targets/group.ts";
@@ -45,11 +46,13 @@ describe("target groups of Prometheus", () => {
   it("are read from JSON and from YAML, with scheme and path from their labels", () => {
     const json =
       '[{"targets":["a","b:1"],"labels":{"node":"n","__scheme__":"https","__metrics_path__":"/m","rack":7}}]';
-    expect(readTargetGroups(json, DEFAULTS)).toEqual([
+    expect(readTargetGroups(JSON.parse(json), DEFAULTS)).toEqual([
       { url: "https://a:9400/m", labels: { node: "n", rack: "7" } },
       { url: "https://b:1/m", labels: { node: "n", rack: "7" } },
     ]);
-    expect(readTargetGroups("- targets: [a]\n", DEFAULTS)).toEqual([{ url: "http://a:9400/metrics", labels: {} }]);
+    expect(readTargetGroups(parse("- targets: [a]\n"), DEFAULTS)).toEqual([
+      { url: "http://a:9400/metrics", labels: {} },
+    ]);
   });
 
   it.each([
@@ -57,7 +60,7 @@ describe("target groups of Prometheus", () => {
     ['[{"targets":"a"}]', "group 1 is not { targets: [addresses], labels: { … } }"],
     ['[{"targets":[]},{"targets":[1]}]', "group 2 is not"],
   ])("%s are refused in words", (text, why) => {
-    expect(() => readTargetGroups(text, DEFAULTS)).toThrow(why);
+    expect(() => readTargetGroups(JSON.parse(text), DEFAULTS)).toThrow(why);
   });
 });
 

@@ -29,13 +29,22 @@ describe("the schedule of windows", () => {
     expect(computed).toEqual([0, 60, 120, 180]);
   });
 
-  it("refreshes it no more often than every ten times what the last refresh cost", () => {
+  it("refreshes it no more often than every 400 times what the last refresh cost", () => {
     const schedule = createSchedule(SCHEDULE_TIMING);
     schedule.touch(running, NOON);
-    expect(compute(schedule, NOON, 9_000)).toBe(0);
+    expect(compute(schedule, NOON, 225)).toBe(0);
     schedule.touch(running, NOON + 1000);
     expect(compute(schedule, NOON + 89_999)).toBeUndefined();
     expect(compute(schedule, NOON + 90_000)).toBe(0);
+  });
+
+  it("refreshes it every 20 minutes, whatever that costs", () => {
+    const schedule = createSchedule(SCHEDULE_TIMING);
+    schedule.touch(running, NOON);
+    expect(compute(schedule, NOON, 60_000)).toBe(0);
+    schedule.touch(running, NOON + 1000);
+    expect(compute(schedule, NOON + 1_199_999)).toBeUndefined();
+    expect(compute(schedule, NOON + 1_200_000)).toBe(0);
   });
 
   it("waits with a finished hour until it has been quiet for 15 s", () => {
