@@ -31,7 +31,7 @@ export interface RollupTiming extends ScheduleTiming {
 
 /** What the service runs with, beside the schedule's own. */
 export const ROLLUP_TIMING = {
-  lookMillis: 20_000,
+  lookMillis: 30_000,
   dropMillis: 600_000,
   overlapMillis: 300_000,
   settleMillis: 600_000,
