@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
+import { startFacts } from "../../processors/facts.ts";
 import { startProcessor, type ProcessorEvents } from "../../processors/processor.ts";
 import { openBus } from "../../runtime/bus/open.ts";
 import { topicDeclarations } from "../../runtime/bus/topics.ts";
@@ -14,6 +15,8 @@ import type { ProcessorStatus, Role } from "./role.ts";
 
 const RATE_WINDOW_MILLIS = 60_000;
 const LAST_SCRAPES = 2_000;
+/** Facts are few and people wait for them. */
+const FACTS_FLUSH_MILLIS = 1_000;
 
 /** Starts a processor on a store that is migrated already. `onFatal` is told of what no retry helps. */
 export async function startProcessorRole(
@@ -47,15 +50,32 @@ async function assemble(
   lifecycle.add("store", { stop: () => store.close() });
   await bus.declare(topicDeclarations(config.bus));
   const totals: Totals = { rows: 0, deadLetters: 0, ages: [], lastError: undefined };
+  const events = createEvents(metrics, totals, tracing, logger, onFatal);
   const processor = await startProcessor({
     bus,
     store,
     flushMillis: config.processor.flushEvery,
     flushRows: config.processor.flushRows,
-    events: createEvents(metrics, totals, tracing, logger, onFatal),
+    events,
     now: Date.now,
   });
   lifecycle.add("processor", processor);
+  lifecycle.add(
+    "facts",
+    await startFacts({
+      bus,
+      store,
+      flushMillis: FACTS_FLUSH_MILLIS,
+      flushRows: config.processor.flushRows,
+      events: {
+        ...events,
+        onStored(items) {
+          for (const { value } of items) metrics.facts.inc({ table: value.table });
+        },
+      },
+      now: Date.now,
+    }),
+  );
   const ledger = lifecycle.add("ledger", await startLedger({ bus, store, metrics, logger, now: Date.now }));
 
   const rate = createRate(RATE_WINDOW_MILLIS);

@@ -106,6 +106,12 @@ export const METRIC_DEFINITIONS = {
     help: "Messages that a processor took from the bus, by outcome: stored, or the reason why not.",
     labels: ["outcome"],
   },
+  facts: {
+    name: "gpu_ledger_facts_stored_total",
+    type: "counter",
+    help: "Facts about pods, nodes and other objects of clusters, taken into their history.",
+    labels: ["table"],
+  },
   rows: { name: "gpu_ledger_rows_stored_total", type: "counter", help: "Rows inserted into the store.", labels: [] },
   insertSeconds: {
     name: "gpu_ledger_insert_duration_seconds",

@@ -1,0 +1,79 @@
+import type { FactEnd, FactOrigin } from "./fact.ts";
+
+/** Amounts of GPU resources by name: `nvidia.com/gpu` → 8. */
+export type GpuAmounts = Readonly<Record<string, number>>;
+
+/** What is said of each kind of object. */
+export interface ClusterFactBodies {
+  readonly Namespace: {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations: Readonly<Record<string, string>>;
+  };
+  readonly ResourceQuota: { readonly hard: GpuAmounts; readonly used: GpuAmounts };
+  readonly LimitRange: { readonly defaults: GpuAmounts; readonly max: GpuAmounts };
+  readonly PriorityClass: { readonly value: number; readonly preempts: boolean };
+  /** Kueue's ClusterQueue and LocalQueue, Volcano's and KAI's Queue. */
+  readonly Queue: {
+    readonly scheduler: "kueue" | "volcano" | "kai";
+    /** The queue above: a LocalQueue's ClusterQueue, a ClusterQueue's cohort, a parent queue. */
+    readonly parent?: string;
+    readonly quota: GpuAmounts;
+    readonly admitted: GpuAmounts;
+    readonly borrowed: GpuAmounts;
+    /** Workloads that wait. */
+    readonly pending: number;
+  };
+  /** PodGroup, JobSet, Kueue's Workload, LeaderWorkerSet. */
+  readonly Gang: {
+    readonly made: string;
+    readonly size: number;
+    readonly queue?: string;
+    readonly queued?: number;
+    readonly admitted?: number;
+    readonly phase: string;
+  };
+  readonly ResourceClaim: {
+    readonly devices: readonly {
+      readonly driver: string;
+      readonly pool: string;
+      readonly device: string;
+      readonly share?: string;
+    }[];
+    /** UIDs of the pods that it is reserved for. */
+    readonly reservedFor: readonly string[];
+    readonly allocated?: number;
+  };
+  readonly ResourceSlice: {
+    readonly driver: string;
+    readonly pool: string;
+    readonly node: string;
+    readonly devices: readonly SliceDevice[];
+  };
+}
+
+/** A device of a DRA driver, as far as it is a GPU or a part of one. */
+export interface SliceDevice {
+  readonly name: string;
+  readonly uuid?: string;
+  readonly pciBusId?: string;
+  readonly model?: string;
+  /** Of a MIG device: the GPU that it is a part of, and its profile. */
+  readonly parentUuid?: string;
+  readonly profile?: string;
+}
+
+/** A kind of cluster fact. */
+export type ClusterFactKind = keyof ClusterFactBodies;
+
+/** A namespace, quota, queue, gang, claim or slice: the value of `gpu.cluster`. */
+export type ClusterFact = {
+  [Kind in ClusterFactKind]: FactOrigin & {
+    readonly kind: Kind;
+    /** Empty for what has none. */
+    readonly namespace: string;
+    readonly name: string;
+    readonly uid: string;
+    readonly body: ClusterFactBodies[Kind];
+    readonly end?: FactEnd;
+  };
+}[ClusterFactKind];

@@ -1,0 +1,56 @@
+import type { FactEnd, FactOrigin } from "./fact.ts";
+
+/** How a node gives one GPU to several. */
+export type SharingStrategy = "none" | "time-slicing" | "mps";
+
+/** How a machine is paid for. */
+export type CapacityType = "on-demand" | "spot" | "reserved" | "owned";
+
+/** GPUs of one kind on a node. */
+export interface NodeGpus {
+  readonly vendor: "nvidia" | "amd" | "intel" | "habana" | "aws";
+  /** As the node's labels write it, without the suffixes of sharing and MIG: `NVIDIA-A100-SXM4-40GB`. */
+  readonly model?: string;
+  readonly count: number;
+  readonly memoryMiB?: number;
+  /** Of one GPU: 1 where it is not shared. */
+  readonly replicas: number;
+  readonly sharing: SharingStrategy;
+  readonly mig: { readonly strategy: "none" | "single" | "mixed"; readonly profiles: Readonly<Record<string, number>> };
+}
+
+/** A node's Ready condition, or another that says it is in trouble. */
+export interface NodeCondition {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: string;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+}
+
+/** A node as it is: the value of `gpu.inventory`. Nodes without a GPU in any regime are left out. */
+export interface InventoryFact extends FactOrigin {
+  readonly node: string;
+  readonly uid: string;
+  /** `metadata.creationTimestamp`: when it joined, milliseconds since the epoch. */
+  readonly joined: number;
+  readonly gpus: readonly NodeGpus[];
+  /** Of GPU resources, as counts. */
+  readonly capacity: Readonly<Record<string, number>>;
+  readonly allocatable: Readonly<Record<string, number>>;
+  readonly driverVersion?: string;
+  readonly cudaVersion?: string;
+  readonly devicePluginVersion?: string;
+  readonly instanceType?: string;
+  readonly region?: string;
+  readonly zone?: string;
+  readonly pool?: string;
+  readonly capacityType?: CapacityType;
+  readonly taints: readonly { readonly key: string; readonly value: string; readonly effect: string }[];
+  readonly conditions: readonly NodeCondition[];
+  /** `spec.unschedulable`, since when: the taint's own time, else when it was seen first. */
+  readonly cordonedSince?: number;
+  /** Those that the configuration or a price entry names. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly end?: FactEnd;
+}

@@ -1,0 +1,89 @@
+import type { ClusterFact } from "../cluster-fact.ts";
+import type { FactOrigin } from "../fact.ts";
+import type { InventoryFact } from "../inventory.ts";
+import type { WorkloadFact } from "../workload.ts";
+
+/** The version of the facts' JSON. A reader knows every version that was ever released. */
+export const FACT_SCHEMA_VERSION = 1;
+
+/** A message as the bus takes it. */
+export interface FactMessage {
+  readonly key: string;
+  readonly value: Uint8Array;
+  readonly schemaVersion: number;
+}
+
+const utf8 = new TextEncoder();
+const text = new TextDecoder("utf-8", { fatal: true });
+
+/** The key of a pod's facts on `gpu.workloads`. */
+export function workloadKey({ cluster, uid }: Pick<WorkloadFact, "cluster" | "uid">): string {
+  return JSON.stringify([cluster, uid]);
+}
+
+/** The key of a node's facts on `gpu.inventory`. */
+export function inventoryKey({ cluster, node }: Pick<InventoryFact, "cluster" | "node">): string {
+  return JSON.stringify([cluster, node]);
+}
+
+/** The key of an object's facts on `gpu.cluster`. */
+export function clusterFactKey(fact: Pick<ClusterFact, "cluster" | "kind" | "namespace" | "name">): string {
+  return JSON.stringify([fact.cluster, fact.kind, fact.namespace, fact.name]);
+}
+
+/** The message of a pod's fact. */
+export function encodeWorkload(fact: WorkloadFact): FactMessage {
+  return encode(workloadKey(fact), fact);
+}
+
+/** The message of a node's fact. */
+export function encodeInventory(fact: InventoryFact): FactMessage {
+  return encode(inventoryKey(fact), fact);
+}
+
+/** The message of another object's fact. */
+export function encodeClusterFact(fact: ClusterFact): FactMessage {
+  return encode(clusterFactKey(fact), fact);
+}
+
+/** A pod's fact, or why the bytes are none, in a sentence. Throws nothing. */
+export function decodeWorkload(bytes: Uint8Array): WorkloadFact | { readonly invalid: string } {
+  return decode<WorkloadFact>(bytes, ["uid", "namespace", "name", "node"], ["owners", "asks", "evidence"]);
+}
+
+/** A node's fact, or why the bytes are none. */
+export function decodeInventory(bytes: Uint8Array): InventoryFact | { readonly invalid: string } {
+  return decode<InventoryFact>(bytes, ["node", "uid"], ["gpus", "taints", "conditions"]);
+}
+
+/** Another object's fact, or why the bytes are none. */
+export function decodeClusterFact(bytes: Uint8Array): ClusterFact | { readonly invalid: string } {
+  return decode<ClusterFact>(bytes, ["kind", "namespace", "name", "uid"], []);
+}
+
+function encode(key: string, fact: FactOrigin): FactMessage {
+  return { key, value: utf8.encode(JSON.stringify(fact)), schemaVersion: FACT_SCHEMA_VERSION };
+}
+
+function decode<Fact extends FactOrigin>(
+  bytes: Uint8Array,
+  strings: readonly (keyof Fact & string)[],
+  lists: readonly (keyof Fact & string)[],
+): Fact | { readonly invalid: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.decode(bytes));
+  } catch (error) {
+    return { invalid: error instanceof Error ? error.message : String(error) };
+  }
+  if (typeof value !== "object" || value === null) return { invalid: "not an object" };
+  const fields = value as Record<string, unknown>;
+  for (const name of ["cluster", "resourceVersion", ...strings]) {
+    if (typeof fields[name] !== "string") return { invalid: `${name} is not a text` };
+  }
+  for (const name of ["epoch", "seenAtMillis"]) {
+    if (!Number.isSafeInteger(fields[name])) return { invalid: `${name} is not a whole number` };
+  }
+  for (const name of lists) if (!Array.isArray(fields[name])) return { invalid: `${name} is not a list` };
+  return fields as unknown as Fact;
+}

@@ -1,0 +1,203 @@
+import fc from "fast-check";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { compareFacts } from "../../domain/fact.ts";
+import { encodeClusterFact, encodeInventory, encodeWorkload } from "../../domain/messages/fact-message.ts";
+import { CLUSTER_TOPIC, DEAD_LETTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
+import type { WorkloadFact } from "../../domain/workload.ts";
+import { readFact, startFacts } from "../../processors/facts.ts";
+import type { Intake } from "../../processors/intake.ts";
+import type { Bus } from "../../runtime/bus/bus.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/facts.ts";
+import { createTestDatabase, openTestBus } from "../support/pipeline.ts";
+
+const FOR_EVER = Date.UTC(2299, 11, 31);
+
+let server: TestStore;
+let store: StoreClient;
+let databases = 0;
+beforeAll(async () => {
+  server = await startTestStore();
+});
+afterAll(() => server.stop());
+beforeEach(async () => {
+  store = await createTestDatabase(server, `facts_${(databases += 1)}`);
+});
+afterEach(() => store.close());
+
+interface Interval {
+  readonly uid: string;
+  readonly phase: string;
+  readonly from: number;
+  readonly until: number;
+}
+
+/** The history as it ought to be: facts in their order, each from when it was seen, never before the one before. */
+function intervalsOf(facts: readonly WorkloadFact[]): Interval[] {
+  const intervals: Interval[] = [];
+  for (const uid of new Set(facts.map((fact) => fact.uid))) {
+    const mine = facts.filter((fact) => fact.uid === uid).toSorted(compareFacts);
+    let from = 0;
+    const starts = mine.map((fact) => (from = Math.max(from, fact.end?.atMillis ?? fact.seenAtMillis)));
+    mine.forEach((fact, index) => {
+      const until = starts[index + 1] ?? FOR_EVER;
+      if (fact.end === undefined && until > starts[index]!) {
+        intervals.push({ uid, phase: fact.phase, from: starts[index]!, until });
+      }
+    });
+  }
+  return intervals.toSorted((a, b) => (a.uid === b.uid ? a.from - b.from : a.uid < b.uid ? -1 : 1));
+}
+
+async function readIntervals(): Promise<Interval[]> {
+  const rows = await store.query<{ uid: string; phase: string; since: string; until: string }>(`
+    SELECT uid, phase, toUnixTimestamp64Milli(valid_from) AS since, toUnixTimestamp64Milli(valid_until) AS until
+    FROM workloads ORDER BY uid, valid_from`);
+  return rows.map(({ uid, phase, since, until }) => ({ uid, phase, from: Number(since), until: Number(until) }));
+}
+
+async function insertWorkloads(facts: readonly WorkloadFact[]): Promise<void> {
+  const rows = facts.map((fact) => {
+    const read = readFact({ topic: WORKLOADS_TOPIC, value: encodeWorkload(fact).value, intact: true });
+    if (read.kind !== "ok") throw new Error("a fact that was encoded is read");
+    return read.value.row;
+  });
+  await store.insertJson("workload_facts", rows);
+}
+
+const change = fc.record({
+  uid: fc.constantFrom("pod-1", "pod-2"),
+  epoch: fc.integer({ min: 1, max: 2 }),
+  version: fc.integer({ min: 1, max: 30 }),
+  seconds: fc.integer({ min: 0, max: 600 }),
+  phase: fc.constantFrom("Pending", "Running", "Succeeded"),
+  ended: fc.boolean(),
+});
+
+describe("the history of workloads", () => {
+  it("is the same however the facts come: replayed, late or out of order", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(change, { maxLength: 12, selector: ({ uid, epoch, version }) => `${uid}/${epoch}/${version}` }),
+        fc.array(fc.nat(11), { maxLength: 6 }),
+        fc.infiniteStream(fc.nat()),
+        async (changes, replays, order) => {
+          const facts = changes.map(({ uid, epoch, version, seconds, phase, ended }) => {
+            const seenAtMillis = NOON + seconds * 1000;
+            const fact = workloadFact({
+              uid,
+              epoch,
+              resourceVersion: String(version),
+              seenAtMillis,
+              phase: phase as "Running",
+            });
+            return ended ? { ...fact, end: { atMillis: seenAtMillis, inferred: false } } : fact;
+          });
+          const sent = [...facts, ...replays.flatMap((index) => facts[index] ?? [])]
+            .map((fact) => ({ fact, key: order.next().value as number }))
+            .toSorted((a, b) => a.key - b.key)
+            .map(({ fact }) => fact);
+          await store.command("TRUNCATE TABLE workload_facts");
+          const half = sent.length >> 1;
+          if (half > 0) await insertWorkloads(sent.slice(0, half));
+          if (sent.length > 0) await insertWorkloads(sent.slice(half));
+          expect(await readIntervals()).toEqual(intervalsOf(facts));
+        },
+      ),
+      { numRuns: 40 },
+    );
+  }, 60_000);
+});
+
+describe("facts on the bus", () => {
+  let bus: Bus;
+  let closeBus: () => Promise<void>;
+  let intake: Intake;
+  const told = { stored: 0, deadLetters: [] as string[], dropped: [] as string[] };
+
+  beforeEach(async () => {
+    Object.assign(told, { stored: 0, deadLetters: [], dropped: [] });
+    ({ bus, close: closeBus } = await openTestBus());
+    intake = await startFacts({
+      bus,
+      store,
+      flushMillis: 50,
+      flushRows: 1_000,
+      now: () => NOON,
+      events: {
+        onStored: (items) => (told.stored += items.length),
+        onDropped: (reason) => told.dropped.push(reason),
+        onDeadLetter: (reason) => told.deadLetters.push(reason),
+        onFutureSchema: () => expect.unreachable(),
+        onJump: () => expect.unreachable(),
+        onRetry: () => expect.unreachable(),
+        onFatal: (error) => expect.unreachable(String(error)),
+      },
+    });
+  });
+  afterEach(async () => {
+    await intake.stop();
+    await closeBus();
+  });
+
+  it("become rows of their tables, with what SQL asks for in columns and the whole fact beside", async () => {
+    await bus.send(WORKLOADS_TOPIC, [encodeWorkload(workloadFact())]);
+    await bus.send(INVENTORY_TOPIC, [encodeInventory(inventoryFact({ cordonedSince: NOON - 1_000 }))]);
+    await bus.send(CLUSTER_TOPIC, [encodeClusterFact(namespaceFact())]);
+    await vi.waitFor(() => expect(told.stored).toBe(3), 10_000);
+
+    const [pod] = await store.query<Record<string, unknown>>("SELECT * FROM workloads");
+    expect(pod).toMatchObject({
+      cluster: "test",
+      uid: "pod-1",
+      namespace: "ml",
+      pod: "train-0",
+      node: "gpu-a",
+      workload_kind: "Job",
+      workload: "train",
+      workload_type: "training",
+      scheduled_at: "2026-03-01 11:59:10.000",
+      finished_at: null,
+      valid_from: "2026-03-01 12:00:00.000",
+    });
+    expect(JSON.parse(pod!["fact"] as string)).toEqual(workloadFact());
+    const [node] = await store.query<Record<string, unknown>>("SELECT * FROM inventory");
+    expect(node).toMatchObject({
+      node: "gpu-a",
+      gpus: 8,
+      model: "NVIDIA-H100-80GB-HBM3",
+      instance_type: "p5.48xlarge",
+      capacity_type: "on-demand",
+      ready: true,
+      cordoned_at: "2026-03-01 11:59:59.000",
+    });
+    const [namespace] = await store.query<Record<string, unknown>>(
+      "SELECT kind, name, valid_from FROM cluster_history",
+    );
+    expect(namespace).toEqual({ kind: "Namespace", name: "ml", valid_from: "2026-03-01 12:00:00.000" });
+  });
+
+  it("that are none are buried with the reason, tombstones are passed over, and what comes after is stored", async () => {
+    await bus.send(WORKLOADS_TOPIC, [
+      { key: "poison", value: Buffer.from("{}"), schemaVersion: 1 },
+      { key: '["test","pod-1"]', value: null, schemaVersion: 1 },
+      encodeWorkload(workloadFact()),
+    ]);
+    await vi.waitFor(() => expect(told.stored).toBe(1), 10_000);
+    expect(told).toMatchObject({ deadLetters: ["not-a-fact"], dropped: ["tombstone"] });
+    const [buried] = await bus.read({ topic: DEAD_LETTER_TOPIC, partition: 0 }, 0, 10);
+    expect(buried?.headers).toMatchObject({ "dead-reason": "not-a-fact", "dead-cause": "cluster is not a text" });
+  });
+
+  it("end an object's time, inferred or not", async () => {
+    const gone = {
+      resourceVersion: "120",
+      seenAtMillis: NOON + 60_000,
+      end: { atMillis: NOON + 30_000, inferred: true },
+    };
+    await bus.send(WORKLOADS_TOPIC, [encodeWorkload(workloadFact()), encodeWorkload(workloadFact(gone))]);
+    await vi.waitFor(() => expect(told.stored).toBe(2), 10_000);
+    expect(await readIntervals()).toEqual([{ uid: "pod-1", phase: "Running", from: NOON, until: NOON + 30_000 }]);
+  });
+});
