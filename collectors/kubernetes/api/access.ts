@@ -1,0 +1,57 @@
+import { KubeConfig } from "@kubernetes/client-node";
+import type { RequestOptions } from "node:https";
+import type { ApiAccessSource } from "./connection.ts";
+
+/** Where a cluster's address and credentials come from. */
+export interface KubeAccessOptions {
+  /** A kubeconfig; where absent, `KUBECONFIG`, `~/.kube/config` or the pod's own service account, as kubectl looks. */
+  readonly file?: string;
+  /** A context of it; the current one where absent. */
+  readonly context?: string;
+}
+
+/**
+ * Reads the access to a cluster as kubectl does: kubeconfigs with client certificates, tokens, token files and exec
+ * plugins, or the service account of the pod that this runs in. Tokens that expire are got anew in time; after an answer
+ * of 401 everything is read again. Fails with a sentence where there is no such context.
+ */
+export function createKubeAccess({ file, context }: KubeAccessOptions): ApiAccessSource {
+  let loaded: KubeConfig | undefined;
+
+  function load(): KubeConfig {
+    const config = new KubeConfig();
+    if (file === undefined) config.loadFromDefault();
+    else config.loadFromFile(file);
+    if (context !== undefined) {
+      if (config.getContextObject(context) === null)
+        throw new Error(`there is no context ${context} in the kubeconfig`);
+      config.setCurrentContext(context);
+    }
+    return config;
+  }
+
+  return async (fresh) => {
+    if (loaded === undefined || fresh) loaded = load();
+    const cluster = loaded.getCurrentCluster();
+    if (cluster === null) throw new Error("the kubeconfig's context names no cluster");
+    const options: RequestOptions = { headers: {} };
+    await loaded.applyToHTTPSOptions(options);
+    const { ca, cert, key, servername, rejectUnauthorized, auth, headers } = options;
+    return {
+      server: cluster.server,
+      headers: {
+        ...(headers as Readonly<Record<string, string>>),
+        ...(auth === undefined || auth === null
+          ? {}
+          : { authorization: `Basic ${Buffer.from(auth).toString("base64")}` }),
+      },
+      tls: {
+        ...(ca === undefined ? {} : { ca: ca as Buffer }),
+        ...(cert === undefined ? {} : { cert: cert as Buffer }),
+        ...(key === undefined ? {} : { key: key as Buffer }),
+        ...(servername === undefined ? {} : { servername }),
+        ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
+      },
+    };
+  };
+}

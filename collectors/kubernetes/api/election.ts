@@ -1,0 +1,118 @@
+import { pause, type Clock } from "../../../runtime/clock.ts";
+import { ApiError } from "./api-error.ts";
+import type { Lease, LeaseState } from "./lease.ts";
+
+/** The time for which this collector is the cluster's watcher. */
+export interface WatchTerm {
+  /** Later terms have higher ones: when it began, milliseconds since the epoch by the server's clock. */
+  readonly epoch: number;
+  readonly signal: AbortSignal;
+}
+
+/** What happens in an election, for metrics and logs. */
+export interface ElectionEvents {
+  onElected(epoch: number): void;
+  onDeposed(): void;
+  onError(error: unknown): void;
+}
+
+/** How long a lease lasts and how often it is renewed. */
+export interface ElectionTiming {
+  readonly durationMillis: number;
+  /** A holder that could not renew for so long gives up, before others may take the lease. */
+  readonly giveUpMillis: number;
+  readonly renewMillis: number;
+}
+
+/** What client-go's elections run with. */
+export const ELECTION_TIMING: ElectionTiming = { durationMillis: 15_000, giveUpMillis: 10_000, renewMillis: 2_000 };
+
+/**
+ * Takes part in an election until it is stopped. Others' clocks are not trusted: a lease is free when its holder has not
+ * written for its duration by the monotonic clock here. While it is held, `lead` runs; when it is lost, or could not be
+ * renewed in time, the term's signal is aborted and nothing else begins before `lead` has ended. A stop gives the lease
+ * back, so that the next one need not wait.
+ */
+export function startElection(options: {
+  readonly lease: Lease;
+  readonly identity: string;
+  readonly clock: Clock;
+  /** By the server's clock. */
+  readonly serverNowMillis: () => number;
+  readonly events: ElectionEvents;
+  readonly lead: (term: WatchTerm) => Promise<void>;
+  readonly timing?: ElectionTiming;
+}): { stop(): Promise<void> } {
+  const { lease, identity, clock, serverNowMillis, events, lead, timing = ELECTION_TIMING } = options;
+  const { durationMillis, giveUpMillis, renewMillis } = timing;
+  const stopping = new AbortController();
+  let seen: { readonly state: LeaseState; readonly at: number } | undefined;
+
+  /** Whether the lease can be taken: it was given back, it is our own, or its holder has been silent for too long. */
+  async function look(): Promise<{ readonly former: LeaseState | undefined; readonly free: boolean }> {
+    const former = await lease.read();
+    if (former === undefined) return { former, free: true };
+    const now = clock.monotonicMillis();
+    if (seen?.state.resourceVersion !== former.resourceVersion) seen = { state: former, at: now };
+    return {
+      former,
+      free: former.holder === "" || former.holder === identity || now - seen.at > former.durationMillis,
+    };
+  }
+
+  async function acquire(former: LeaseState | undefined): Promise<LeaseState> {
+    const now = Math.max(serverNowMillis(), (former?.acquiredAtMillis ?? 0) + 1);
+    const transitions = former === undefined ? 0 : former.transitions + 1;
+    const term = { holder: identity, durationMillis, acquiredAtMillis: now, renewedAtMillis: now, transitions };
+    return await lease.write(term, former);
+  }
+
+  async function hold(first: LeaseState): Promise<void> {
+    const ending = new AbortController();
+    const stop = (): void => ending.abort();
+    stopping.signal.addEventListener("abort", stop, { once: true });
+    events.onElected(first.acquiredAtMillis);
+    const work = lead({ epoch: first.acquiredAtMillis, signal: ending.signal }).catch((error: unknown) => {
+      events.onError(error);
+      ending.abort();
+    });
+    let state = first;
+    let renewedAt = clock.monotonicMillis();
+    while (!ending.signal.aborted) {
+      await pause(renewMillis, ending.signal);
+      if (ending.signal.aborted) break;
+      try {
+        state = await lease.write({ ...state, renewedAtMillis: serverNowMillis() }, state);
+        renewedAt = clock.monotonicMillis();
+      } catch (error) {
+        events.onError(error);
+        const lost = error instanceof ApiError && error.code === "conflict";
+        if (lost || clock.monotonicMillis() - renewedAt > giveUpMillis) ending.abort();
+      }
+    }
+    await work;
+    stopping.signal.removeEventListener("abort", stop);
+    events.onDeposed();
+    if (stopping.signal.aborted) await lease.write({ ...state, holder: "" }, state).catch(() => {});
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        const { former, free } = await look();
+        if (free) await hold(await acquire(former));
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.code !== "conflict") events.onError(error);
+      }
+      await pause(renewMillis, stopping.signal);
+    }
+  }
+
+  const running = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,37 @@
+const LINE_FEED = 0x0a;
+
+/** Cuts a stream into its lines. */
+export interface LineScanner {
+  /** Takes the next bytes and gives the lines that they complete, without their line feeds; empty lines are left out. */
+  feed(chunk: Buffer): readonly Buffer[];
+  /** Bytes of a line that has not ended. */
+  readonly pendingBytes: number;
+}
+
+/** A scanner that holds the line under way and nothing else. A view that it gives is valid as long as the chunk. */
+export function createLineScanner(): LineScanner {
+  let pending: Buffer[] = [];
+  let pendingBytes = 0;
+  return {
+    feed(chunk) {
+      const lines: Buffer[] = [];
+      let from = 0;
+      for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, from)) {
+        const last = chunk.subarray(from, end);
+        const line = pendingBytes === 0 ? last : Buffer.concat([...pending, last]);
+        if (line.length > 0) lines.push(line);
+        pending = [];
+        pendingBytes = 0;
+        from = end + 1;
+      }
+      if (from < chunk.length) {
+        pending.push(Buffer.from(chunk.subarray(from)));
+        pendingBytes += chunk.length - from;
+      }
+      return lines;
+    },
+    get pendingBytes() {
+      return pendingBytes;
+    },
+  };
+}

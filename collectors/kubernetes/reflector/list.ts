@@ -1,0 +1,129 @@
+import { ApiError } from "../api/api-error.ts";
+import type { ApiConnection } from "../api/connection.ts";
+import { createListScanner } from "../api/list-scanner.ts";
+import { isKubeObject, pathOf, type ApiResource, type KubeObject } from "../api/resource.ts";
+import type { ReflectorTiming } from "./reflector.ts";
+import { readWatch } from "./watch.ts";
+
+/** How objects are listed, and who takes them. */
+export interface Listing {
+  readonly api: ApiConnection;
+  readonly resource: ApiResource;
+  readonly selectors: Readonly<Record<string, string>>;
+  readonly timing: ReflectorTiming;
+  readonly signal: AbortSignal;
+  /** The newest version seen; empty for the first list. */
+  readonly notOlderThan: string;
+  /** Whether to try a streaming list first. */
+  readonly streaming: boolean;
+  /** The list begins, or begins anew: what was told of it before does not count. */
+  readonly onStart: () => void;
+  readonly onObject: (object: KubeObject) => Promise<void>;
+}
+
+/**
+ * Tells every object of a resource and resolves with the version to watch from. A server that offers it streams the list
+ * as the beginning of a watch; else the first list comes in pages, and a later one in one body from the server's cache,
+ * not older than what was seen: asked for in pages, it would come from the database each time
+ * (https://github.com/kubernetes/kubernetes/issues/118394). Where a page's token has expired, the list is told anew in
+ * one body. No list is ever held: objects are cut out of it as it arrives.
+ */
+export async function listObjects(
+  listing: Listing,
+): Promise<{ readonly resourceVersion: string; readonly streamed: boolean }> {
+  if (listing.streaming) {
+    try {
+      return { resourceVersion: await streamList(listing), streamed: true };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== "rejected") throw error;
+    }
+  }
+  return { resourceVersion: await pageList(listing), streamed: false };
+}
+
+/** The annotation of the bookmark that ends a streaming list (KEP-3157). */
+const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
+
+async function streamList(listing: Listing): Promise<string> {
+  const { api, resource, selectors, timing, signal, notOlderThan, onStart, onObject } = listing;
+  onStart();
+  const events = readWatch(
+    await api.open({
+      path: pathOf(resource),
+      query: {
+        ...selectors,
+        watch: "true",
+        allowWatchBookmarks: "true",
+        sendInitialEvents: "true",
+        resourceVersionMatch: "NotOlderThan",
+        ...(notOlderThan === "" ? {} : { resourceVersion: notOlderThan }),
+      },
+      silenceMillis: timing.silenceMillis,
+      signal,
+    }),
+  );
+  for await (const { type, object } of events) {
+    if (type !== "BOOKMARK") await onObject(object);
+    else if (object.metadata.annotations?.[INITIAL_EVENTS_END] === "true") return object.metadata.resourceVersion;
+  }
+  throw new ApiError("unavailable", "the streaming list ended before it was whole");
+}
+
+async function pageList(listing: Listing): Promise<string> {
+  const { notOlderThan, timing, onStart } = listing;
+  onStart();
+  if (notOlderThan !== "") {
+    const cached = { resourceVersion: notOlderThan, resourceVersionMatch: "NotOlderThan" };
+    return (await readPage(listing, cached)).resourceVersion;
+  }
+  const limit = String(timing.pageSize);
+  let page = await readPage(listing, { limit });
+  try {
+    while (page.continue !== "") page = await readPage(listing, { limit, continue: page.continue });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "gone") throw error;
+    onStart();
+    page = await readPage(listing, {});
+  }
+  return page.resourceVersion;
+}
+
+interface PageEnd {
+  readonly resourceVersion: string;
+  readonly continue: string;
+}
+
+async function readPage(listing: Listing, query: Readonly<Record<string, string>>): Promise<PageEnd> {
+  const { api, resource, selectors, timing, signal, onObject } = listing;
+  const scanner = createListScanner();
+  const body = await api.open({
+    path: pathOf(resource),
+    query: { ...selectors, ...query },
+    silenceMillis: timing.silenceMillis,
+    signal,
+  });
+  for await (const chunk of body) for (const item of scanner.feed(chunk)) await onObject(parseObject(item));
+  return readEnd(() => scanner.rest());
+}
+
+function parseObject(item: Buffer): KubeObject {
+  let object: unknown;
+  try {
+    object = JSON.parse(item.toString("utf8"));
+  } catch (cause) {
+    throw new ApiError("garbage", "a list holds what is not JSON", { cause });
+  }
+  if (!isKubeObject(object)) throw new ApiError("garbage", "a list holds what is no object");
+  return object;
+}
+
+function readEnd(rest: () => unknown): PageEnd {
+  try {
+    const { metadata } = rest() as { metadata?: { resourceVersion?: unknown; continue?: unknown } };
+    const { resourceVersion, continue: token = "" } = metadata ?? {};
+    if (typeof resourceVersion === "string" && typeof token === "string") return { resourceVersion, continue: token };
+  } catch (cause) {
+    throw new ApiError("garbage", "the list ends in the middle", { cause });
+  }
+  throw new ApiError("garbage", "the list has no resourceVersion");
+}

@@ -1,0 +1,78 @@
+import { ApiError, apiErrorOf } from "../api/api-error.ts";
+import type { ApiConnection } from "../api/connection.ts";
+import { createLineScanner } from "../api/line-scanner.ts";
+import { isKubeObject, pathOf, type ApiResource, type KubeObject } from "../api/resource.ts";
+import type { ReflectorTiming } from "./reflector.ts";
+
+/** One line of a watch. */
+export interface WatchEvent {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
+  readonly object: KubeObject;
+}
+
+const TYPES: ReadonlySet<unknown> = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]);
+
+/**
+ * Watches a resource from a version on until the stream ends, and says why it did: by its own timeout, because the version
+ * is too old (as an answer or as an event in the stream), or because it held what is no event: a line that was cut off, or
+ * garbage. What came before counts; the next watch goes on from there. Fails with an `ApiError` where the server refuses
+ * or the connection breaks.
+ */
+export async function watchObjects(options: {
+  readonly api: ApiConnection;
+  readonly resource: ApiResource;
+  readonly query: Readonly<Record<string, string>>;
+  readonly from: string;
+  readonly timing: ReflectorTiming;
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: WatchEvent) => Promise<void>;
+}): Promise<"timeout" | "expired" | "garbage"> {
+  const { api, resource, query, from, timing, signal, onEvent } = options;
+  try {
+    const body = await api.open({
+      path: pathOf(resource),
+      query: { ...query, watch: "true", allowWatchBookmarks: "true", resourceVersion: from },
+      silenceMillis: timing.silenceMillis,
+      signal,
+    });
+    for await (const event of readWatch(body)) await onEvent(event);
+    return "timeout";
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "gone") return "expired";
+    if (error instanceof ApiError && error.code === "garbage") return "garbage";
+    throw error;
+  }
+}
+
+/** The events of a stream. Fails with `garbage` at a line that is none, and with the error that an ERROR event tells. */
+export async function* readWatch(body: AsyncIterable<Buffer>): AsyncIterable<WatchEvent> {
+  const lines = createLineScanner();
+  for await (const chunk of body) {
+    for (const line of lines.feed(chunk)) yield parseEvent(line);
+  }
+  if (lines.pendingBytes > 0) throw new ApiError("garbage", "the stream ends in the middle of a line");
+}
+
+function parseEvent(line: Buffer): WatchEvent {
+  let event: { readonly type?: unknown; readonly object?: unknown };
+  try {
+    event = JSON.parse(line.toString("utf8")) as typeof event;
+  } catch (cause) {
+    throw new ApiError("garbage", "the stream holds a line that is not JSON", { cause });
+  }
+  const { type, object } = event;
+  if (type === "ERROR") {
+    const { code } = (object ?? {}) as { code?: unknown };
+    throw apiErrorOf(typeof code === "number" ? code : 500, JSON.stringify(object));
+  }
+  // A bookmark's object has a version and nothing else that tells it from another.
+  if (type === "BOOKMARK" && hasVersion(object)) return { type, object };
+  if (!TYPES.has(type) || !isKubeObject(object))
+    throw new ApiError("garbage", "the stream holds a line that is no event");
+  return { type: type as WatchEvent["type"], object };
+}
+
+function hasVersion(object: unknown): object is KubeObject {
+  const { metadata } = (object ?? {}) as { metadata?: { resourceVersion?: unknown } };
+  return typeof metadata?.resourceVersion === "string";
+}
