@@ -1,0 +1,102 @@
+import type { Fleet } from "../../fleet/fleet.ts";
+import { hashText, uuidOf } from "../../fleet/hash.ts";
+import { TEAMS } from "../../fleet/teams.ts";
+import type { KubernetesObject } from "../server/object.ts";
+import { quantities, sumOf, type Amounts } from "./gpu-resources.ts";
+import { PRIORITIES } from "./pods.ts";
+import { DAY, HOUR, timestamp } from "./times.ts";
+
+/** A namespace that is handed from one team to another. */
+export interface TeamChange {
+  readonly namespace: string;
+  readonly atMillis: number;
+  readonly team: string;
+  readonly costCentre: string;
+}
+
+/** Where the fleet's namespaces and queues are older than everything that is shown. */
+export const LONG_AGO = Date.UTC(2024, 1, 1, 9);
+
+/** Namespaces beside the teams', where the cluster's own pods live. */
+const SYSTEM_NAMESPACES = ["kube-system", "gpu-operator", "kube-amd-gpu"];
+
+/**
+ * The change of the month: on the 15th at noon the gateway's namespace goes from `platform-ml` to `nlp`, until the
+ * month's end.
+ */
+export function teamChangeOf(timeMillis: number): TeamChange {
+  const date = new Date(timeMillis);
+  const atMillis = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 15, 12);
+  return { namespace: "platform-ml-serve", atMillis, team: "nlp", costCentre: "CC-1102" };
+}
+
+/** The Namespace objects at a time. */
+export function namespaceObjects(fleet: Fleet, timeMillis: number, change: TeamChange): KubernetesObject[] {
+  const object = (name: string, labels: Readonly<Record<string, string>>): KubernetesObject => ({
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: {
+      name,
+      uid: uuidOf(hashText(fleet.seed, `namespace/${name}`)),
+      creationTimestamp: timestamp(LONG_AGO),
+      labels: { "kubernetes.io/metadata.name": name, ...labels },
+    },
+    spec: { finalizers: ["kubernetes"] },
+    status: { phase: "Active" },
+  });
+  return [
+    ...SYSTEM_NAMESPACES.map((name) => object(name, {})),
+    ...fleet.namespaces.map(({ name, labels }) => {
+      const isHandedOver = name === change.namespace && timeMillis >= change.atMillis;
+      return object(name, isHandedOver ? { ...labels, team: change.team, "cost-centre": change.costCentre } : labels);
+    }),
+  ];
+}
+
+/** A quota of GPUs for each namespace of trainings and notebooks, and what its pods take of it. */
+export function quotaObjects(fleet: Fleet, used: ReadonlyMap<string, readonly Amounts[]>): KubernetesObject[] {
+  return TEAMS.flatMap(({ namespaces }) => [
+    quota(fleet, namespaces.training, Math.max(8, Math.ceil(fleet.gpus / 2)), used),
+    quota(fleet, namespaces.notebook, Math.max(4, Math.ceil(fleet.gpus / 8)), used),
+  ]);
+}
+
+function quota(
+  fleet: Fleet,
+  namespace: string,
+  most: number,
+  used: ReadonlyMap<string, readonly Amounts[]>,
+): KubernetesObject {
+  const sum = sumOf(used.get(namespace) ?? []);
+  const hard = { "requests.nvidia.com/gpu": String(most), "requests.amd.com/gpu": String(most) };
+  const taken = Object.fromEntries(Object.keys(hard).map((name) => [name, sum[name.slice("requests.".length)] ?? 0]));
+  return {
+    apiVersion: "v1",
+    kind: "ResourceQuota",
+    metadata: {
+      name: "gpus",
+      namespace,
+      uid: uuidOf(hashText(fleet.seed, `quota/${namespace}`)),
+      creationTimestamp: timestamp(LONG_AGO + DAY),
+    },
+    spec: { hard },
+    status: { hard, used: quantities(taken) },
+  };
+}
+
+/** The priority classes that the pods name. */
+export function priorityObjects(fleet: Fleet): KubernetesObject[] {
+  const values = { [PRIORITIES.training]: 1000, [PRIORITIES.notebook]: 50_000, [PRIORITIES.inference]: 100_000 };
+  return Object.entries(values).map(([name, value]) => ({
+    apiVersion: "scheduling.k8s.io/v1",
+    kind: "PriorityClass",
+    metadata: {
+      name,
+      uid: uuidOf(hashText(fleet.seed, `priority/${name}`)),
+      creationTimestamp: timestamp(LONG_AGO + HOUR),
+    },
+    value,
+    globalDefault: false,
+    preemptionPolicy: name === PRIORITIES.training ? "Never" : "PreemptLowerPriority",
+  }));
+}

@@ -1,0 +1,61 @@
+import type { Fleet } from "../../fleet/fleet.ts";
+import type { KubernetesObject } from "../server/object.ts";
+import { exporterDaemonSets, exporterPod, type ExporterPlace } from "./exporters.ts";
+import { amountsOf, type Amounts } from "./gpu-resources.ts";
+import { livesAt, type PodLife } from "./lives.ts";
+import { namespaceObjects, priorityObjects, quotaObjects, teamChangeOf, type TeamChange } from "./namespaces.ts";
+import { nodeObject } from "./nodes.ts";
+import { ownerObjects } from "./owner-objects.ts";
+import { podObject } from "./pods.ts";
+import { queueObjects } from "./queues.ts";
+import { waitingAt, type Waiting } from "./waiting.ts";
+import { waitingGangObjects, waitingPodObject } from "./waiting-objects.ts";
+
+/** What is not in the fleet. */
+export interface ClusterOptions {
+  /** Where the exporters answer; without it they have addresses within the cluster. */
+  readonly exporters?: readonly ExporterPlace[];
+  /** Which namespace changes its team, and when; by default one does each month. */
+  readonly teamChange?: TeamChange;
+}
+
+/**
+ * Every object of the fleet's cluster at a time: a function of its arguments. What depends on others stands behind them,
+ * as they would have been created. The objects have no resourceVersion; who serves them gives one.
+ */
+export function objectsAt(fleet: Fleet, timeMillis: number, options: ClusterOptions = {}): KubernetesObject[] {
+  const lives = livesAt(fleet, timeMillis);
+  const created = lives.filter(({ createdMillis }) => createdMillis <= timeMillis);
+  const waiting = waitingAt(fleet, timeMillis);
+  const places = new Map((options.exporters ?? []).map((place) => [place.node, place]));
+  const count = fleet.nodes.length;
+  return [
+    ...namespaceObjects(fleet, timeMillis, options.teamChange ?? teamChangeOf(timeMillis)),
+    ...priorityObjects(fleet),
+    ...quotaObjects(fleet, usedBy(created, waiting, timeMillis)),
+    ...fleet.nodes.flatMap((node) => nodeObject(node, timeMillis) ?? []),
+    ...exporterDaemonSets(fleet.nodes),
+    ...queueObjects(fleet, lives, waiting.gangs, timeMillis),
+    ...ownerObjects(fleet, lives, timeMillis),
+    ...fleet.nodes.flatMap((node) => exporterPod(node, timeMillis, places.get(node.name)) ?? []),
+    ...created.map((life) => podObject(life, timeMillis, count)),
+    ...waiting.gangs.flatMap((gang) => waitingGangObjects(gang, count)),
+    ...waiting.pods.map((pod) => waitingPodObject(pod, count)),
+  ];
+}
+
+/** What the pods that have not finished ask for, by namespace: quotas count those that wait too. */
+function usedBy(lives: readonly PodLife[], { gangs, pods }: Waiting, timeMillis: number): Map<string, Amounts[]> {
+  const used = new Map<string, Amounts[]>();
+  const add = (namespace: string, amounts: Amounts): void => {
+    const known = used.get(namespace);
+    if (known === undefined) used.set(namespace, [amounts]);
+    else known.push(amounts);
+  };
+  for (const { pod, slots, endMillis } of lives) if (timeMillis < endMillis) add(pod.namespace, amountsOf(slots));
+  for (const { namespace, places } of gangs) for (const { gpus } of places) add(namespace, { "nvidia.com/gpu": gpus });
+  for (const { namespace, limits } of pods) {
+    add(namespace, Object.fromEntries(Object.entries(limits).map(([name, text]) => [name, Number(text)])));
+  }
+  return used;
+}

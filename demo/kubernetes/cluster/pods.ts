@@ -1,0 +1,77 @@
+import { hash, hashText } from "../../fleet/hash.ts";
+import type { KubernetesObject } from "../server/object.ts";
+import { amountsOf, quantities } from "./gpu-resources.ts";
+import type { PodLife } from "./lives.ts";
+import { addressOf } from "./nodes.ts";
+import { marksOf, ownersOf, referenceTo } from "./pod-owners.ts";
+import { podStatus, unschedulable } from "./pod-status.ts";
+import { timestamp } from "./times.ts";
+
+/** Priority classes by what a pod does. */
+export const PRIORITIES = { training: "batch", inference: "production", notebook: "interactive" } as const;
+
+const IMAGES = {
+  training: "registry.example/ml/trainer:2.7",
+  inference: "registry.example/ml/server:1.42",
+  notebook: "registry.example/ml/notebook:2026.2",
+} as const;
+
+/** The Pod object of a life at a time within it. */
+export function podObject(life: PodLife, timeMillis: number, nodes: number): KubernetesObject {
+  const { pod, node } = life;
+  const gpus = quantities(amountsOf(life.slots));
+  const { labels, annotations } = marksOf(life);
+  const [owner] = ownersOf(life);
+  const isBound = timeMillis >= life.boundMillis;
+  const isAskedToEnd = timeMillis >= life.askedToEndMillis;
+  // Services and notebooks take their team from their namespace; trainings say it themselves, as the exporters do.
+  const { team: _team, ...named } = pod.labels;
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name: pod.name,
+      namespace: pod.namespace,
+      uid: life.uid,
+      creationTimestamp: timestamp(life.createdMillis),
+      ...(isAskedToEnd
+        ? { deletionTimestamp: timestamp(life.askedToEndMillis + 30_000), deletionGracePeriodSeconds: 30 }
+        : {}),
+      labels: { ...(pod.type === "training" ? pod.labels : named), ...labels },
+      annotations,
+      ownerReferences: [referenceTo(owner)],
+    },
+    spec: {
+      containers: [
+        {
+          name: pod.container,
+          image: IMAGES[pod.type],
+          resources: {
+            limits: { ...gpus, memory: "64Gi" },
+            requests: { ...gpus, cpu: "8", memory: "64Gi" },
+          },
+          env: [{ name: "NVIDIA_DRIVER_CAPABILITIES", value: "compute,utility" }],
+        },
+      ],
+      ...(isBound ? { nodeName: node.name } : {}),
+      nodeSelector: { "node.kubernetes.io/instance-type": node.instanceType },
+      restartPolicy: pod.type === "training" ? "Never" : "Always",
+      priorityClassName: PRIORITIES[pod.type],
+      schedulerName: pod.gang === undefined ? "default-scheduler" : "volcano",
+      serviceAccountName: "default",
+      terminationGracePeriodSeconds: 30,
+      tolerations: [{ key: `${node.model.vendor}.com/gpu`, operator: "Exists", effect: "NoSchedule" }],
+    },
+    status: isBound
+      ? podStatus(life, timeMillis, { hostIP: addressOf(node), podIP: podAddress(life) })
+      : unschedulable(
+          life.createdMillis,
+          `0/${nodes} nodes are available: ${nodes} Insufficient ${Object.keys(gpus)[0]}. preemption: 0/${nodes} nodes are available: ${nodes} No preemption victims found for incoming pod.`,
+        ),
+  };
+}
+
+function podAddress({ uid }: PodLife): string {
+  const key = hashText(7, uid);
+  return `10.${100 + (key % 100)}.${hash(key, 1) % 256}.${1 + (hash(key, 2) % 254)}`;
+}

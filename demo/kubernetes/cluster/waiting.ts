@@ -1,0 +1,104 @@
+import type { Fleet } from "../../fleet/fleet.ts";
+import { hash, hashText, suffixOf, uuidOf } from "../../fleet/hash.ts";
+import type { FleetNode } from "../../fleet/node.ts";
+import { TEAMS } from "../../fleet/teams.ts";
+import { tenancyAt } from "../../fleet/tenancy.ts";
+import { DAY, HOUR, MINUTE } from "./times.ts";
+import type { WaitingGang, WaitingPod } from "./waiting-objects.ts";
+
+/** What waits in a cluster at a time, beside the fleet's own pods. None of it holds a GPU that an exporter tells of. */
+export interface Waiting {
+  readonly gangs: readonly WaitingGang[];
+  readonly pods: readonly WaitingPod[];
+}
+
+/** Gangs that don't fit, and pods that no node takes, each with its reason. */
+export function waitingAt(fleet: Fleet, timeMillis: number): Waiting {
+  return {
+    gangs: [...hugeGangs(fleet, timeMillis), ...halfBoundGangs(fleet, timeMillis)],
+    pods: misfits(fleet, timeMillis),
+  };
+}
+
+/** Every day from 05:00 to 23:00 a gang waits that asks for more whole nodes than there are. */
+function hugeGangs({ seed, nodes }: Fleet, timeMillis: number): WaitingGang[] {
+  const day = Math.floor(timeMillis / DAY);
+  const fromMillis = day * DAY + 5 * HOUR;
+  if (timeMillis < fromMillis || timeMillis >= day * DAY + 23 * HOUR) return [];
+  const size = nodes.filter(({ model }) => model.name.includes("H100")).length + 2;
+  const key = hash(hashText(seed, "huge gang"), day);
+  const place = { node: undefined, gpus: 8, instanceType: "p5.48xlarge" };
+  return [
+    gang(
+      key,
+      "world-model",
+      "robotics",
+      fromMillis,
+      Array.from({ length: size }, () => place),
+    ),
+  ];
+}
+
+/**
+ * A gang of three with place for one, wherever a GPU of a node is free whose exporter tells no pods: the first of it is
+ * bound and holds that GPU, idle, for as long as the fleet leaves it free.
+ */
+function halfBoundGangs({ seed, nodes }: Fleet, timeMillis: number): WaitingGang[] {
+  return nodes
+    .filter(({ make }) => make.exporter === "nvidia_gpu_exporter")
+    .flatMap((node) => {
+      const slot = node.gpus[0]!.slots[0]!;
+      const { pod, fromMillis, untilMillis } = tenancyAt(slot, timeMillis);
+      const [begins, ends] = [fromMillis + MINUTE, untilMillis - 2 * MINUTE];
+      if (pod !== undefined || timeMillis < begins || timeMillis >= ends) return [];
+      const key = hash(hashText(seed, `half gang/${node.name}`), Math.floor(fromMillis / MINUTE));
+      const wants = { gpus: 1, instanceType: node.instanceType };
+      const place = (at: FleetNode | undefined): WaitingGang["places"][number] => ({ node: at, ...wants });
+      return [gang(key, "tts-flow", "speech", begins, [place(node), place(undefined), place(undefined)])];
+    });
+}
+
+function gang(
+  key: number,
+  title: string,
+  team: string,
+  createdMillis: number,
+  places: WaitingGang["places"],
+): WaitingGang {
+  const name = `${title}-${suffixOf(key, 5)}`;
+  return { key, name, namespace: `${team}-train`, team, uid: uuidOf(key), createdMillis, places };
+}
+
+/** One pod for each reason why nothing takes it; a new one each day at 03:00. */
+function misfits({ seed }: Fleet, timeMillis: number): WaitingPod[] {
+  const day = Math.floor((timeMillis - 3 * HOUR) / DAY);
+  const createdMillis = day * DAY + 3 * HOUR;
+  const [vision, nlp, speech] = TEAMS;
+  const pod = (title: string, given: Omit<WaitingPod, "name" | "uid" | "createdMillis">): WaitingPod => {
+    const key = hash(hashText(seed, `misfit/${title}`), day);
+    return { ...given, name: `${title}-${suffixOf(key, 5)}-0`, uid: uuidOf(key), createdMillis };
+  };
+  return [
+    pod("jupyter-ada-h200", {
+      namespace: vision!.namespaces.notebook,
+      limits: { "nvidia.com/gpu": "1" },
+      nodeSelector: { "nvidia.com/gpu.product": "NVIDIA-H200" },
+      reason: "node(s) didn't match Pod's node affinity/selector",
+    }),
+    pod("rerank-slice", {
+      namespace: nlp!.namespaces.inference,
+      scheduler: "hami-scheduler",
+      limits: { "nvidia.com/gpu": "1", "nvidia.com/gpumem": "8000", "nvidia.com/gpucores": "30" },
+      annotations: { "hami.io/vgpu-devices-to-allocate": ";", "nvidia.com/use-gputype": "L40S" },
+      reason: "node unregistered",
+    }),
+    pod("voice-half", {
+      namespace: speech!.namespaces.inference,
+      scheduler: "kai-scheduler",
+      limits: {},
+      labels: { "kai.scheduler/queue": "speech" },
+      annotations: { "gpu-fraction": "0.5" },
+      reason: "node(s) didn't have enough resources: GPUs",
+    }),
+  ];
+}

@@ -1,0 +1,116 @@
+import type { ListQuery } from "./query.ts";
+import { itemText, listHead, type Representation } from "./representation.ts";
+import { resourceId, type ApiResource } from "./resources.ts";
+import { failure, tooLarge } from "./status.ts";
+import { rangeOf, type ObjectStore, type Version } from "./store.ts";
+import { placeOf } from "./sorted-keys.ts";
+
+/** What a continue token holds, in the encoding of k8s.io/apiserver/pkg/storage: -1 is "whatever is current". */
+interface ContinueToken {
+  readonly v: "meta.k8s.io/v1";
+  readonly rv: number;
+  readonly start: string;
+}
+
+const LATEST = -1;
+const PIECE_CHARACTERS = 64 * 1024;
+
+/** What can be wrong with lists while a test wants it so. */
+export interface ListFaults {
+  /** Takes one of the continue tokens that are to have expired. */
+  takeExpiry(): boolean;
+  /** By how many versions lists with `resourceVersion=0` lag behind, as a server does whose cache is late. */
+  readonly lag: number;
+}
+
+/**
+ * The text of a list in pieces, made as they are asked for out of the versions as they are now. Fails at once, with a
+ * Status, where the list cannot be given.
+ */
+export function listOf(
+  store: ObjectStore,
+  resource: ApiResource,
+  request: {
+    readonly namespace: string;
+    readonly query: ListQuery;
+    readonly representation: Representation;
+    readonly faults: ListFaults;
+  },
+): Iterable<string> {
+  const { namespace, query, representation, faults } = request;
+  const token = query.continue === "" ? undefined : decodeToken(query.continue);
+  if (token !== undefined) checkToken(store, token, faults);
+  const asOf =
+    token === undefined ? versionFor(store, query, faults) : token.rv === LATEST ? store.resourceVersion : token.rv;
+  const snapshot = store.snapshot(resourceId(resource), asOf);
+  const [first, until] = rangeOf(snapshot.keys, namespace);
+  // The watch cache answers for version 0, and it does not page (kubernetes#118394).
+  const limit = query.limit === 0 || (query.resourceVersion === 0 && token === undefined) ? Infinity : query.limit;
+  const chosen: Version[] = [];
+  let place = token === undefined ? first : Math.max(first, placeOf(snapshot.keys, token.start));
+  for (; place < until && chosen.length < limit; place++) {
+    const version = snapshot.get(snapshot.keys[place]!)!;
+    if (query.selects(version.object)) chosen.push(version);
+  }
+  const metadata = {
+    resourceVersion: String(asOf),
+    ...(place < until
+      ? {
+          continue: encodeToken({ v: "meta.k8s.io/v1", rv: asOf, start: `${snapshot.keys[place - 1]!}\0` }),
+          ...(query.hasSelector ? {} : { remainingItemCount: until - place }),
+        }
+      : {}),
+  };
+  return pieces(listHead(resource, representation, metadata), chosen, (version) =>
+    itemText(resource, version, representation),
+  );
+}
+
+function versionFor(store: ObjectStore, { resourceVersion, match, limit }: ListQuery, faults: ListFaults): number {
+  const current = store.resourceVersion;
+  if (resourceVersion === undefined) return current;
+  if (resourceVersion === 0) return Math.max(store.compactedVersion, current - faults.lag);
+  if (resourceVersion > current) throw tooLarge(resourceVersion, current);
+  // A limit without a match means this very version: the older meaning, kept for older clients.
+  if (match === "Exact" || (match === "" && limit > 0)) {
+    if (resourceVersion < store.compactedVersion) {
+      throw failure(410, "Expired", "The resourceVersion for the provided list is too old.");
+    }
+    return resourceVersion;
+  }
+  return current;
+}
+
+function checkToken(store: ObjectStore, token: ContinueToken, faults: ListFaults): void {
+  if (token.rv === LATEST) return;
+  if (!faults.takeExpiry() && token.rv >= store.compactedVersion) return;
+  const message = "The provided continue parameter is too old to display a consistent list result.";
+  throw failure(410, "Expired", message, { metadata: { continue: encodeToken({ ...token, rv: LATEST }) } });
+}
+
+function* pieces(head: string, versions: readonly Version[], textOf: (version: Version) => string): Iterable<string> {
+  let text = head;
+  for (const [i, version] of versions.entries()) {
+    text += i === 0 ? textOf(version) : `,${textOf(version)}`;
+    if (text.length < PIECE_CHARACTERS) continue;
+    yield text;
+    text = "";
+  }
+  yield `${text}]}\n`;
+}
+
+function encodeToken(token: ContinueToken): string {
+  return Buffer.from(JSON.stringify(token)).toString("base64url");
+}
+
+function decodeToken(text: string): ContinueToken {
+  try {
+    const token = JSON.parse(Buffer.from(text, "base64url").toString("utf8")) as Partial<ContinueToken>;
+    if (token.v === "meta.k8s.io/v1" && typeof token.rv === "number" && typeof token.start === "string") {
+      return { v: token.v, rv: token.rv, start: token.start };
+    }
+  } catch {
+    // Said below, as for every text that is no token.
+  }
+  throw failure(400, "BadRequest", "continue key is not valid");
+}

@@ -1,0 +1,46 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+
+/** A port of 127.0.0.1 that can close and open again. */
+export interface Listener {
+  readonly port: number;
+  /** Opens the port; the same one as before, where there was one. */
+  open(): Promise<void>;
+  /** Closes the port and cuts every connection, at once. */
+  close(): Promise<void>;
+}
+
+/** A listener that hands requests on; it is closed. */
+export function createListener(handle: (request: IncomingMessage, response: ServerResponse) => void): Listener {
+  const sockets = new Set<Socket>();
+  let port = 0;
+  let server: Server | undefined;
+  return {
+    get port() {
+      return port;
+    },
+    async open() {
+      if (server !== undefined) return;
+      const opening = createServer({ keepAliveTimeout: 300_000, requestTimeout: 0 }, handle);
+      opening.on("connection", (socket) => {
+        sockets.add(socket);
+        socket.setNoDelay(true);
+        socket.on("close", () => sockets.delete(socket));
+      });
+      await new Promise<void>((resolve, reject) => {
+        opening.once("error", reject);
+        opening.listen(port, "127.0.0.1", resolve);
+      });
+      server = opening;
+      port = (opening.address() as AddressInfo).port;
+    },
+    async close() {
+      const closing = server;
+      server = undefined;
+      if (closing === undefined) return;
+      const closed = new Promise<void>((resolve) => closing.close(() => resolve()));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}

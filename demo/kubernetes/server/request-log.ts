@@ -1,0 +1,36 @@
+/** A request as the server saw it. */
+export interface LoggedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly userAgent: string;
+  /** By the server's clock, milliseconds since the epoch. */
+  readonly atMillis: number;
+}
+
+/** Says whether a request is meant; what a trouble is for. */
+export type RequestMatch = (request: LoggedRequest) => boolean;
+
+const MOST_REQUESTS = 10_000;
+
+/** The requests of a server, oldest first; of very many the newest. */
+export interface RequestLog {
+  readonly all: readonly LoggedRequest[];
+  add(request: LoggedRequest): void;
+  clear(): void;
+}
+
+/** An empty log. */
+export function createRequestLog(): RequestLog {
+  const all: LoggedRequest[] = [];
+  return {
+    all,
+    add(request) {
+      if (all.length >= MOST_REQUESTS) all.splice(0, MOST_REQUESTS / 2);
+      all.push(request);
+    },
+    clear() {
+      all.length = 0;
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import type { Access } from "./access.ts";
+import { failure } from "./status.ts";
+
+/** The answer to a review of what the asker may do, or `undefined` where the resource is no such review. */
+export function reviewOf(access: Access, resource: string, sent: unknown): unknown {
+  const spec = ((sent as { readonly spec?: unknown } | null)?.spec ?? {}) as Readonly<Record<string, unknown>>;
+  const head = { apiVersion: "authorization.k8s.io/v1", metadata: {} };
+  if (resource === "selfsubjectaccessreviews") {
+    const wanted = spec["resourceAttributes"] as Readonly<Record<string, string>> | undefined;
+    if (wanted === undefined) {
+      throw failure(422, "Invalid", "spec.resourceAttributes: Required value: exactly one of the attributes is needed");
+    }
+    const { verb = "", group = "", resource: name = "", namespace = "", name: object = "" } = wanted;
+    const allowed = access.isAllowed({ verb, group, resource: name, namespace, name: object });
+    return { kind: "SelfSubjectAccessReview", ...head, spec, status: { allowed } };
+  }
+  if (resource === "selfsubjectrulesreviews") {
+    const namespace = typeof spec["namespace"] === "string" ? spec["namespace"] : "";
+    if (namespace === "") throw failure(422, "Invalid", "spec.namespace: Required value");
+    const status = { resourceRules: access.rulesIn(namespace), nonResourceRules: [], incomplete: false };
+    return { kind: "SelfSubjectRulesReview", ...head, spec, status };
+  }
+  return undefined;
+}

@@ -1,0 +1,131 @@
+import { createAccess, type Access } from "./access.ts";
+import { createHandler } from "./handler.ts";
+import { createListener } from "./listener.ts";
+import { storedObject, type KubernetesObject } from "./object.ts";
+import { createRequestLog, type RequestLog } from "./request-log.ts";
+import {
+  ADDED_RESOURCES,
+  BUILT_IN_RESOURCES,
+  createCatalogue,
+  resourceId,
+  type ApiResource,
+  type ResourceCatalogue,
+} from "./resources.ts";
+import { createStore, keyOf, type ObjectStore } from "./store.ts";
+import { createTroubles, type Troubles } from "./troubles.ts";
+import { goneEvent, type OpenWatch } from "./watch.ts";
+
+/** What names an object to delete. */
+export type ObjectName = Pick<KubernetesObject, "apiVersion" | "kind"> & {
+  readonly metadata: Pick<KubernetesObject["metadata"], "name" | "namespace">;
+};
+
+/** An API server of Kubernetes as its watchers see it: no admission, no controllers, but the protocol in full. */
+export interface ApiServer {
+  readonly url: string;
+  readonly store: ObjectStore;
+  readonly catalogue: ResourceCatalogue;
+  readonly access: Access;
+  readonly troubles: Troubles;
+  readonly requests: RequestLog;
+  /** Creates or replaces an object, whose resource must be installed; what comes out is its resourceVersion. */
+  put(object: KubernetesObject): string;
+  /** Deletes an object; `false` where there was none. */
+  delete(object: ObjectName): boolean;
+  install(resources: readonly ApiResource[]): void;
+  /** Takes an API group away, with its objects; its watches end. */
+  remove(group: string): void;
+  /** How many watches are open, of one resource or of all; `pods`, `batch/jobs`. */
+  openWatches(resource?: string): number;
+  /** Ends open watches as a server does whose time is up. */
+  endWatches(resource?: string): void;
+  /** Tells open watches that their version is gone (an ERROR event of code 410), and ends them. */
+  expireWatches(resource?: string): void;
+  /** Cuts open watches behind so many more bytes. */
+  cutWatches(afterBytes?: number, resource?: string): void;
+  /** Open watches are silent from now on and for ever; later ones are not. */
+  silenceWatches(resource?: string): void;
+  /** Writes bytes of no meaning into open watches. */
+  spoilWatches(bytes: string | Buffer, resource?: string): void;
+  /** The server is gone: its port refuses, every connection is cut. Its objects stay. */
+  goAway(): Promise<void>;
+  comeBack(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a server on a free port of 127.0.0.1. */
+export async function startApiServer(
+  options: {
+    readonly resources?: readonly ApiResource[];
+    readonly now?: () => number;
+    readonly bookmarkMillis?: number;
+    readonly user?: string;
+    /** Changes that are kept; older versions than theirs are too old. */
+    readonly keptEvents?: number;
+  } = {},
+): Promise<ApiServer> {
+  const { resources = [...BUILT_IN_RESOURCES, ...ADDED_RESOURCES], now = Date.now, bookmarkMillis = 60_000 } = options;
+  const catalogue = createCatalogue(resources);
+  const store = createStore(options.keptEvents === undefined ? {} : { keptEvents: options.keptEvents });
+  const access = createAccess(catalogue, options.user ?? "system:serviceaccount:gpu-ledger:collector");
+  const troubles = createTroubles();
+  const requests = createRequestLog();
+  const watches = new Set<OpenWatch>();
+  const handle = createHandler({ store, catalogue, access, troubles, requests, watches, now, bookmarkMillis });
+  const listener = createListener(handle);
+  await listener.open();
+
+  function watchesOf(resource: string | undefined): OpenWatch[] {
+    return [...watches].filter((watch) => resource === undefined || resourceId(watch.resource) === resource);
+  }
+
+  return {
+    get url() {
+      return `http://127.0.0.1:${listener.port}`;
+    },
+    store,
+    catalogue,
+    access,
+    troubles,
+    requests,
+    put(object) {
+      const resource = catalogue.byKind(object.apiVersion, object.kind);
+      return String(store.put(resourceId(resource), storedObject(object)).resourceVersion);
+    },
+    delete({ apiVersion, kind, metadata: { name, namespace = "" } }) {
+      return store.delete(resourceId(catalogue.byKind(apiVersion, kind)), keyOf({ name, namespace }));
+    },
+    install: (more) => catalogue.install(more),
+    remove(group) {
+      for (const resource of catalogue.remove(group)) {
+        const id = resourceId(resource);
+        // A copy: a snapshot's keys are valid until the store changes.
+        const keys = store.snapshot(id, store.resourceVersion).keys.slice();
+        for (const key of keys) store.delete(id, key);
+        for (const watch of watchesOf(id)) watch.close();
+      }
+    },
+    openWatches: (resource) => watchesOf(resource).length,
+    endWatches(resource) {
+      for (const watch of watchesOf(resource)) watch.close();
+    },
+    expireWatches(resource) {
+      for (const watch of watchesOf(resource)) {
+        void watch.wire.write(goneEvent());
+        watch.close();
+      }
+    },
+    cutWatches(afterBytes = 0, resource) {
+      for (const watch of watchesOf(resource)) watch.wire.cutAfter(afterBytes);
+    },
+    silenceWatches(resource) {
+      for (const watch of watchesOf(resource)) watch.wire.silence();
+    },
+    spoilWatches(bytes, resource) {
+      for (const watch of watchesOf(resource)) void watch.wire.write(bytes);
+    },
+    goAway: () => listener.close(),
+    comeBack: () => listener.open(),
+    stop: () => listener.close(),
+  };
+}

@@ -1,0 +1,76 @@
+import { qualifiedName, type ApiResource } from "./resources.ts";
+
+/** An answer that says what went wrong, or that all went right (meta/v1 Status). */
+export interface Status {
+  readonly kind: "Status";
+  readonly apiVersion: "v1";
+  readonly metadata: { readonly continue?: string };
+  readonly status: "Failure";
+  readonly message: string;
+  readonly reason: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly code: number;
+}
+
+/** Carries a Status out of whatever found it; the server answers with it. */
+export class StatusError extends Error {
+  readonly status: Status;
+
+  constructor(status: Status) {
+    super(status.message);
+    this.status = status;
+  }
+}
+
+/** A Status of a failure. */
+export function failure(
+  code: number,
+  reason: string,
+  message: string,
+  more: Partial<Pick<Status, "details" | "metadata">> = {},
+): StatusError {
+  const { metadata = {}, details } = more;
+  const base = { kind: "Status", apiVersion: "v1", metadata, status: "Failure", message, reason } as const;
+  return new StatusError(details === undefined ? { ...base, code } : { ...base, details, code });
+}
+
+/** 404 for an object. */
+export function notFound(resource: ApiResource, name: string): StatusError {
+  return failure(404, "NotFound", `${qualifiedName(resource)} "${name}" not found`, { details: named(resource, name) });
+}
+
+/** 410: the version that was asked for is not known any more, by the words of the watch cache. */
+export function tooOld(asked: number, oldest: number): StatusError {
+  return failure(410, "Expired", `too old resource version: ${asked} (${oldest})`);
+}
+
+/** 504: a version from the future, as a client sees it that had asked a server that is ahead of this one. */
+export function tooLarge(asked: number, current: number): StatusError {
+  return failure(504, "Timeout", `Timeout: Too large resource version: ${asked}, current: ${current}`, {
+    details: {
+      causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+      retryAfterSeconds: 1,
+    },
+  });
+}
+
+/** 422 for a list option, in the words of ValidateListOptions (k8s.io/apimachinery). */
+export function invalidOption(field: string, problem: string, code: 400 | 422 = 422): StatusError {
+  return failure(
+    code,
+    code === 422 ? "Invalid" : "BadRequest",
+    `ListOptions.meta.k8s.io "" is invalid: ${field}: ${problem}`,
+    {
+      details: {
+        group: "meta.k8s.io",
+        kind: "ListOptions",
+        causes: [{ reason: "FieldValueForbidden", message: problem, field }],
+      },
+    },
+  );
+}
+
+/** What a Status says of the object that it is about. */
+export function named({ group, resource }: ApiResource, name: string): Readonly<Record<string, unknown>> {
+  return { name, ...(group === "" ? {} : { group }), kind: resource };
+}

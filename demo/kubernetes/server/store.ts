@@ -1,0 +1,155 @@
+import type { StoredObject } from "./object.ts";
+import { addKey, placeOf, removeKey } from "./sorted-keys.ts";
+
+/** An object as it was from a resourceVersion on. */
+export interface Version {
+  readonly object: StoredObject;
+  readonly resourceVersion: number;
+}
+
+/** One change: `before` is missing where it was created, `after` where it was deleted. */
+export interface StoreEvent {
+  readonly resource: string;
+  readonly key: string;
+  readonly resourceVersion: number;
+  readonly before?: Version;
+  readonly after?: Version;
+}
+
+/** All objects of one resource at one moment, in the order of their keys. Valid until the store changes. */
+export interface Snapshot {
+  readonly keys: readonly string[];
+  get(key: string): Version | undefined;
+}
+
+/** Objects under one growing resourceVersion, and the changes that led here, as far as they are kept. */
+export interface ObjectStore {
+  readonly resourceVersion: number;
+  /** Nothing before this is known any more. */
+  readonly compactedVersion: number;
+  get(resource: string, key: string): Version | undefined;
+  /** Creates or replaces an object; what comes out is its new version. */
+  put(resource: string, object: StoredObject): Version;
+  /** Deletes an object; `false` where there was none. */
+  delete(resource: string, key: string): boolean;
+  /** The state as of a version, which must not be older than {@link compactedVersion}. */
+  snapshot(resource: string, resourceVersion: number): Snapshot;
+  /** The changes of a resource after a version, oldest first. */
+  eventsSince(resource: string, resourceVersion: number): StoreEvent[];
+  /** Forgets the changes up to the present. */
+  compact(): void;
+  /** Calls with each change of a resource until the returned function is called. */
+  follow(resource: string, listener: (event: StoreEvent) => void): () => void;
+  count(resource: string): number;
+}
+
+/** The key of an object: etcd's order, a namespace's objects together. */
+export function keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return namespace === "" ? name : `${namespace}/${name}`;
+}
+
+interface Collection {
+  readonly versions: Map<string, Version>;
+  readonly keys: string[];
+  readonly listeners: Set<(event: StoreEvent) => void>;
+}
+
+/** An empty store. It keeps so many changes; the first resourceVersion is not 1, as on no real cluster. */
+export function createStore({ keptEvents = 20_000, firstVersion = 1000 } = {}): ObjectStore {
+  const collections = new Map<string, Collection>();
+  let history: StoreEvent[] = [];
+  let resourceVersion = firstVersion;
+  let compactedVersion = firstVersion;
+
+  function collectionOf(resource: string): Collection {
+    let collection = collections.get(resource);
+    if (collection === undefined) {
+      collection = { versions: new Map(), keys: [], listeners: new Set() };
+      collections.set(resource, collection);
+    }
+    return collection;
+  }
+
+  function record(collection: Collection, event: StoreEvent): void {
+    history.push(event);
+    // Cut in larger pieces, so that a full history does not cost a move of all of it with each change.
+    if (history.length > keptEvents * 1.25) {
+      const cut = history.length - keptEvents;
+      compactedVersion = history[cut - 1]!.resourceVersion;
+      history = history.slice(cut);
+    }
+    for (const listener of collection.listeners) listener(event);
+  }
+
+  function firstAfter(version: number): number {
+    let low = 0;
+    let high = history.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (history[middle]!.resourceVersion <= version) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  return {
+    get resourceVersion() {
+      return resourceVersion;
+    },
+    get compactedVersion() {
+      return compactedVersion;
+    },
+    get: (resource, key) => collectionOf(resource).versions.get(key),
+    put(resource, object) {
+      const collection = collectionOf(resource);
+      const key = keyOf(object);
+      const before = collection.versions.get(key);
+      const after = { object, resourceVersion: ++resourceVersion };
+      collection.versions.set(key, after);
+      if (before === undefined) addKey(collection.keys, key);
+      record(collection, { resource, key, resourceVersion, ...(before === undefined ? {} : { before }), after });
+      return after;
+    },
+    delete(resource, key) {
+      const collection = collectionOf(resource);
+      const before = collection.versions.get(key);
+      if (before === undefined) return false;
+      collection.versions.delete(key);
+      removeKey(collection.keys, key);
+      record(collection, { resource, key, resourceVersion: ++resourceVersion, before });
+      return true;
+    },
+    snapshot(resource, version) {
+      const { keys, versions } = collectionOf(resource);
+      const former = new Map<string, Version | undefined>();
+      for (let i = firstAfter(version); i < history.length; i++) {
+        const event = history[i]!;
+        if (event.resource === resource && !former.has(event.key)) former.set(event.key, event.before);
+      }
+      if (former.size === 0) return { keys, get: (key) => versions.get(key) };
+      const past = keys.filter((key) => !former.has(key) || former.get(key) !== undefined);
+      for (const [key, before] of former) if (before !== undefined) addKey(past, key);
+      return { keys: past, get: (key) => (former.has(key) ? former.get(key) : versions.get(key)) };
+    },
+    eventsSince(resource, version) {
+      return history.slice(firstAfter(version)).filter((event) => event.resource === resource);
+    },
+    compact() {
+      history = [];
+      compactedVersion = resourceVersion;
+    },
+    follow(resource, listener) {
+      const { listeners } = collectionOf(resource);
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    count: (resource) => collectionOf(resource).versions.size,
+  };
+}
+
+/** The places of a namespace's keys, from the first to behind the last; of all keys where it is empty. */
+export function rangeOf(keys: readonly string[], namespace: string): readonly [from: number, until: number] {
+  if (namespace === "") return [0, keys.length];
+  // "0" is the character behind "/".
+  return [placeOf(keys, `${namespace}/`), placeOf(keys, `${namespace}0`)];
+}

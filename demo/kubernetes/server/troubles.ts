@@ -1,0 +1,133 @@
+import type { LoggedRequest, RequestMatch } from "./request-log.ts";
+import type { WireShape } from "./wire.ts";
+
+/** An answer that stands in for the right one. */
+export interface FailedAnswer {
+  readonly status: number;
+  readonly retryAfterSeconds?: number;
+}
+
+/** What goes wrong with a server's answers, until {@link Troubles.clear} or until it has happened often enough. */
+export interface Troubles {
+  /** The next so many requests that match are answered with an error: 429 with how long to wait, 500, 503. */
+  fail(answer: FailedAnswer, times?: number, match?: RequestMatch): void;
+  /** The next so many bodies that match are cut behind so many bytes. */
+  cutBodies(afterBytes: number, times?: number, match?: RequestMatch): void;
+  /** Bodies, watches too, go out in chunks of chance sizes. */
+  chunkBodies(seed: number): void;
+  slowBodies(bytesPerSecond: number, match?: RequestMatch): void;
+  /** The next so many continue tokens have expired. */
+  expireContinueTokens(times?: number): void;
+  /** Lists with `resourceVersion=0` are so many versions old. */
+  lagLists(versions: number): void;
+  /** The server's clock is so far ahead; behind where negative. */
+  skewClock(millis: number): void;
+  /** A version that is too old for a watch is refused in this way. */
+  refuseTooOldAs(how: "status" | "event"): void;
+  /** Streaming lists are not offered, and refused with this code. */
+  refuseStreamingLists(code: 400 | 422): void;
+  /** All is well again, streaming lists too. */
+  clear(): void;
+}
+
+/** What the server asks before it answers. */
+export interface TroubleState {
+  takeFailure(request: LoggedRequest): FailedAnswer | undefined;
+  shapeOf(request: LoggedRequest): WireShape;
+  takeExpiry(): boolean;
+  readonly lag: number;
+  readonly skewMillis: number;
+  readonly tooOldAs: "status" | "event";
+  readonly streamingLists: "offered" | 400 | 422;
+}
+
+interface Limited<Value> {
+  readonly value: Value;
+  readonly match: RequestMatch;
+  times: number;
+}
+
+const every: RequestMatch = () => true;
+
+/** Troubles, and how they stand: none yet. */
+export function createTroubles(): Troubles & TroubleState {
+  let failures: Limited<FailedAnswer>[] = [];
+  let cuts: Limited<number>[] = [];
+  let slow: { readonly bytesPerSecond: number; readonly match: RequestMatch } | undefined;
+  let seed: number | undefined;
+  let bodies = 0;
+  let expiries = 0;
+  const state = {
+    lag: 0,
+    skewMillis: 0,
+    tooOldAs: "status" as "status" | "event",
+    streamingLists: "offered" as "offered" | 400 | 422,
+  };
+
+  function take<Value>(list: Limited<Value>[], request: LoggedRequest): Value | undefined {
+    const found = list.find((each) => each.times > 0 && each.match(request));
+    if (found === undefined) return undefined;
+    found.times -= 1;
+    return found.value;
+  }
+
+  return {
+    fail: (value, times = 1, match = every) => void failures.push({ value, times, match }),
+    cutBodies: (value, times = 1, match = every) => void cuts.push({ value, times, match }),
+    chunkBodies(given) {
+      seed = given;
+    },
+    slowBodies(bytesPerSecond, match = every) {
+      slow = { bytesPerSecond, match };
+    },
+    expireContinueTokens(times = 1) {
+      expiries = times;
+    },
+    lagLists(versions) {
+      state.lag = versions;
+    },
+    skewClock(millis) {
+      state.skewMillis = millis;
+    },
+    refuseTooOldAs(how) {
+      state.tooOldAs = how;
+    },
+    refuseStreamingLists(code) {
+      state.streamingLists = code;
+    },
+    clear() {
+      failures = [];
+      cuts = [];
+      slow = undefined;
+      seed = undefined;
+      expiries = 0;
+      Object.assign(state, { lag: 0, skewMillis: 0, tooOldAs: "status", streamingLists: "offered" });
+    },
+    takeFailure: (request) => take(failures, request),
+    shapeOf(request) {
+      const cutAfterBytes = take(cuts, request);
+      return {
+        ...(cutAfterBytes === undefined ? {} : { cutAfterBytes }),
+        ...(seed === undefined ? {} : { chunkSeed: seed + bodies++ }),
+        ...(slow?.match(request) === true ? { bytesPerSecond: slow.bytesPerSecond } : {}),
+      };
+    },
+    takeExpiry() {
+      if (expiries === 0) return false;
+      expiries -= 1;
+      return true;
+    },
+    get lag() {
+      return state.lag;
+    },
+    get skewMillis() {
+      return state.skewMillis;
+    },
+    get tooOldAs() {
+      return state.tooOldAs;
+    },
+    get streamingLists() {
+      return state.streamingLists;
+    },
+  };
+}
