@@ -1,0 +1,313 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { ApiError } from "../../collectors/kubernetes/api/api-error.ts";
+import { createApiConnection, type ApiConnection } from "../../collectors/kubernetes/api/connection.ts";
+import {
+  startReflector,
+  type ObjectIdentity,
+  type Reflector,
+  type ReflectorTiming,
+} from "../../collectors/kubernetes/reflector/reflector.ts";
+import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/server.ts";
+import { systemClock } from "../../runtime/clock.ts";
+
+const PODS = { group: "", version: "v1", plural: "pods", kind: "Pod" };
+const TIMING: ReflectorTiming = { pageSize: 3, silenceMillis: 400, watchSeconds: 60, absentMillis: 150 };
+
+let server: ApiServer;
+let api: ApiConnection;
+let token = "first";
+const reflectors: Reflector[] = [];
+
+beforeEach(async () => {
+  server = await startApiServer({ bookmarkMillis: 100, keptEvents: 200 });
+  token = "first";
+  api = createApiConnection(
+    () => Promise.resolve({ server: server.url, headers: { authorization: `Bearer ${token}` }, tls: {} }),
+    systemClock,
+  );
+});
+afterEach(async () => {
+  await Promise.all(reflectors.splice(0).map((reflector) => reflector.stop()));
+  api.close();
+  await server.stop();
+});
+
+/** A reflector of pods, what it has told as a mirror of the server, and a record of what happened. */
+function reflect(given: { readonly timing?: ReflectorTiming; readonly labelSelector?: string } = {}) {
+  const mirror = new Map<string, string>();
+  const told = {
+    gone: [] as (ObjectIdentity & { readonly inferred: boolean; readonly atMillis: number })[],
+    seenAtMillis: [] as number[],
+    ended: [] as string[],
+    errors: [] as ApiError[],
+    lists: 0,
+    objects: 0,
+  };
+  const reflector = startReflector({
+    api,
+    resource: PODS,
+    timing: TIMING,
+    random: () => 0,
+    ...given,
+    sink: {
+      onObject({ metadata }, { atMillis }) {
+        told.objects += 1;
+        told.seenAtMillis.push(atMillis);
+        mirror.set(metadata.uid, `${metadata.name}@${metadata.resourceVersion}`);
+      },
+      onGone(identity, seen) {
+        told.gone.push({ ...identity, ...seen });
+        mirror.delete(identity.uid);
+      },
+      onListed: () => {},
+    },
+    events: {
+      onListStarted: () => (told.lists += 1),
+      onWatchEvent: () => {},
+      onWatchEnded: (why) => told.ended.push(why),
+      onError: (error) => told.errors.push(error),
+    },
+  });
+  reflectors.push(reflector);
+  return { reflector, mirror, told };
+}
+
+const pods = new Map<string, string>();
+beforeEach(() => pods.clear());
+
+/** A name has another UID only after the object that had it was deleted, as on every server. */
+function put(name: string, uid = name): void {
+  if ([...pods].some(([other, text]) => other !== uid && text.startsWith(`${name}@`))) remove(name);
+  const metadata = { name, namespace: "ml", uid };
+  const version = server.put({ apiVersion: "v1", kind: "Pod", metadata, spec: { note: "é" } });
+  pods.set(uid, `${name}@${version}`);
+}
+
+function remove(name: string): void {
+  if (server.delete({ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "ml" } })) {
+    for (const [uid, text] of pods) if (text.startsWith(`${name}@`)) pods.delete(uid);
+  }
+}
+
+const same = (mirror: ReadonlyMap<string, string>): Promise<void> =>
+  vi.waitFor(() => expect(new Map([...mirror].sort())).toEqual(new Map([...pods].sort())), {
+    timeout: 8_000,
+    interval: 20,
+  });
+
+const asked = (): Record<string, string>[] =>
+  server.requests.all.filter(({ path }) => path === "/api/v1/pods").map(({ query }) => ({ ...query }));
+
+describe("a reflector's list", () => {
+  it("comes as a stream where the server offers it, with a watch from its version", async () => {
+    for (let n = 0; n < 8; n++) put(`pod-${n}`);
+    const { mirror, reflector } = reflect();
+    await same(mirror);
+    await vi.waitFor(() => expect(server.openWatches()).toBe(1));
+    expect(reflector.listed).toBe(true);
+    expect(asked()).toMatchObject([
+      { watch: "true", sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" },
+      { watch: "true", allowWatchBookmarks: "true", resourceVersion: String(server.store.resourceVersion) },
+    ]);
+  });
+
+  it("comes in pages from a server that does not, and again in one body, never older than what was seen", async () => {
+    server.troubles.refuseStreamingLists(422);
+    for (let n = 0; n < 8; n++) put(`pod-${n}`);
+    const { mirror, told } = reflect();
+    await same(mirror);
+    const pages = asked().filter(({ limit }) => limit === "3");
+    expect(pages.map((query) => [query["resourceVersion"], query["continue"] === undefined])).toEqual([
+      [undefined, true],
+      [undefined, false],
+      [undefined, false],
+    ]);
+    await vi.waitFor(() => expect(server.openWatches()).toBe(1));
+    const seen = server.store.resourceVersion;
+    server.expireWatches();
+    await vi.waitFor(() => {
+      const last = asked().findLast(({ watch }) => watch === undefined);
+      expect(last).toEqual({ resourceVersion: String(seen), resourceVersionMatch: "NotOlderThan" });
+    }, 5_000);
+    await vi.waitFor(() => expect(server.openWatches()).toBe(1));
+    expect(told).toMatchObject({ lists: 2, objects: 8 });
+  });
+
+  it("is told anew where a page's token has expired", async () => {
+    server.troubles.refuseStreamingLists(400);
+    for (let n = 0; n < 10; n++) put(`pod-${n}`);
+    server.troubles.expireContinueTokens();
+    const { mirror, told } = reflect();
+    await same(mirror);
+    expect(told).toMatchObject({ lists: 1, errors: [] });
+  });
+
+  it("holds what its selector asks for", async () => {
+    put("one");
+    server.put({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "two", namespace: "ml", uid: "two", labels: { app: "dcgm-exporter" } },
+    });
+    const { mirror } = reflect({ labelSelector: "app=dcgm-exporter" });
+    await vi.waitFor(() => expect([...mirror.keys()]).toEqual(["two"]));
+  });
+});
+
+describe("a reflector's watch", () => {
+  it("follows what is made, changed and deleted, and tells a name that comes back from the one that went", async () => {
+    put("a");
+    const { mirror, told } = reflect();
+    await same(mirror);
+    put("b");
+    put("a");
+    await same(mirror);
+    remove("b");
+    put("b", "another");
+    await same(mirror);
+    expect(told.gone).toMatchObject([{ uid: "b", name: "b", namespace: "ml", inferred: false }]);
+  });
+
+  it.each(["status", "event"] as const)("whose version is too old, as %s, is followed by a list", async (how) => {
+    server.troubles.refuseTooOldAs(how);
+    put("a");
+    const { mirror, told } = reflect();
+    await same(mirror);
+    await vi.waitFor(() => expect(server.openWatches()).toBe(1));
+    await server.goAway();
+    for (let n = 0; n < 300; n++) put("b");
+    remove("a");
+    await server.comeBack();
+    await same(mirror);
+    expect(told.ended).toContain("expired");
+    expect(told.gone).toMatchObject([{ uid: "a", inferred: true }]);
+  });
+
+  it("that goes silent is given up and opened again", async () => {
+    put("a");
+    const { mirror, told } = reflect();
+    await same(mirror);
+    await vi.waitFor(() => expect(server.openWatches()).toBe(1));
+    server.silenceWatches();
+    put("b");
+    await same(mirror);
+    expect(told.errors).toMatchObject([{ code: "unavailable", message: "the server said nothing for 400 ms" }]);
+    expect(told.lists).toBe(1);
+  });
+
+  it("that is cut in the middle of a line, or holds garbage, goes on from the last whole event", async () => {
+    put("a");
+    const { mirror, told } = reflect();
+    await same(mirror);
+    await vi.waitFor(() => expect(server.openWatches()).toBe(1));
+    server.spoilWatches('{"type":"ADD\u0000\n');
+    put("b");
+    await same(mirror);
+    await vi.waitFor(() => expect(server.openWatches()).toBe(1));
+    server.cutWatches(17);
+    put("c");
+    await same(mirror);
+    expect(told.ended).toContain("garbage");
+    expect(told.lists).toBe(1);
+  });
+
+  it("that the server ends in its time is opened again without a list or a pause", async () => {
+    put("a");
+    const { mirror, told } = reflect();
+    await same(mirror);
+    await vi.waitFor(() => expect(server.openWatches()).toBe(1));
+    server.endWatches();
+    await vi.waitFor(() => expect(told.ended).toEqual(["timeout"]));
+    put("b");
+    await same(mirror);
+    expect(told).toMatchObject({ lists: 1, errors: [] });
+  });
+});
+
+describe("a reflector whose server refuses", () => {
+  it("asks with the new token where the old one is no longer accepted", async () => {
+    server.access.setTokens(["first"]);
+    put("a");
+    const { mirror } = reflect();
+    await same(mirror);
+    await vi.waitFor(() => expect(server.openWatches()).toBe(1));
+    server.access.setTokens(["second"]);
+    server.endWatches();
+    put("b");
+    await vi.waitFor(() => expect(server.openWatches()).toBe(0));
+    token = "second";
+    await same(mirror);
+  });
+
+  it("leaves it alone for as long as it says", async () => {
+    server.troubles.fail({ status: 429, retryAfterSeconds: 1 });
+    put("a");
+    const started = performance.now();
+    const { mirror, told } = reflect();
+    await same(mirror);
+    expect(performance.now() - started).toBeGreaterThan(950);
+    expect(told.errors).toMatchObject([{ code: "too-many-requests", retryAfterMillis: 1_000 }]);
+  });
+
+  it("tells what is forbidden in the server's words, and begins when it is allowed", async () => {
+    put("a");
+    server.access.withdraw("", "pods", "list", "watch");
+    const { mirror, told } = reflect();
+    await vi.waitFor(() => expect(told.errors.length).toBeGreaterThan(1));
+    expect(told.errors[0]).toMatchObject({ code: "forbidden", message: expect.stringContaining("pods is forbidden") });
+    server.access.restore();
+    await same(mirror);
+  });
+});
+
+describe("a server whose clock is minutes apart", () => {
+  it("says when things were seen", async () => {
+    server.troubles.skewClock(-300_000);
+    put("a");
+    const { mirror, told } = reflect();
+    await same(mirror);
+    const off = told.seenAtMillis[0]! - (Date.now() - 300_000);
+    expect(Math.abs(off)).toBeLessThan(3_000);
+    expect(api.clock.skewMillis).toBeLessThan(-290_000);
+  });
+});
+
+describe("whatever happens", () => {
+  const trouble = fc.constantFrom("put", "remove", "end", "expire", "cut", "spoil", "away", "busy", "error", "chunk");
+
+  it("the reflector ends with what the server has", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(trouble, fc.nat(9)), { maxLength: 40 }),
+        fc.boolean(),
+        async (steps, streaming) => {
+          server.troubles.clear();
+          if (!streaming) server.troubles.refuseStreamingLists(422);
+          for (const text of [...pods.values()]) remove(text.slice(0, text.indexOf("@")));
+          const { mirror, reflector } = reflect();
+          for (const [step, n] of steps) {
+            if (step === "put") put(`pod-${n}`, `pod-${n}-${n % 2 === 0 ? "" : server.store.resourceVersion}`);
+            else if (step === "remove") remove(`pod-${n}`);
+            else if (step === "end") server.endWatches();
+            else if (step === "expire") server.expireWatches();
+            else if (step === "cut") server.cutWatches(n * 20);
+            else if (step === "spoil") server.spoilWatches("{nonsense}\n");
+            else if (step === "busy") for (let i = 0; i < 250; i++) put(`pod-${n}`, `pod-${n}`);
+            else if (step === "error") server.troubles.fail({ status: 500 });
+            else if (step === "chunk") server.troubles.chunkBodies(n);
+            else {
+              await server.goAway();
+              put(`pod-${n}`, `pod-${n}`);
+              await server.comeBack();
+            }
+            await new Promise((resolve) => setTimeout(resolve, n));
+          }
+          await same(mirror);
+          await reflector.stop();
+        },
+      ),
+      { numRuns: 8 },
+    );
+  }, 120_000);
+});
