@@ -1,4 +1,8 @@
+import { systemClock } from "../../runtime/clock.ts";
 import type { Config } from "../../runtime/config/schema.ts";
+import { createKubeAccess } from "../kubernetes/api/access.ts";
+import { createApiConnection } from "../kubernetes/api/connection.ts";
+import { createKubernetesDiscovery, EXPORTER_SELECTORS } from "../kubernetes/discovery.ts";
 import type { ScrapeJob } from "./collector.ts";
 import { createAuthorization, type Credentials } from "./http/credentials.ts";
 import type { TlsOptions } from "./http/connections.ts";
@@ -46,6 +50,19 @@ function discoveriesOf(job: JobConfig, credentials: Credentials): Discovery[] {
     const authorization = createAuthorization(credentials);
     discoveries.push(
       createHttpDiscovery({ url, refreshMillis: refresh, timeoutMillis: 10_000, authorization, defaults }),
+    );
+  }
+  if (job.kubernetes !== undefined) {
+    const { kubeconfig, context, exporters = EXPORTER_SELECTORS } = job.kubernetes;
+    const access = createKubeAccess(definedOnly({ file: kubeconfig, context }));
+    discoveries.push(
+      createKubernetesDiscovery({
+        name: `kubernetes ${context ?? ""}`.trim(),
+        api: createApiConnection(access, systemClock),
+        selectors: exporters,
+        scheme: job.scheme,
+        path: job.path,
+      }),
     );
   }
   for (const { names, type, refresh } of job.dns) {

@@ -67,6 +67,27 @@ const job = (sources: ConfigSources) =>
       http: list(z.strictObject({ url: webAddress, refresh: duration("1s", "1h").prefault("1m") }))
         .default([])
         .describe("Prometheus HTTP service discovery."),
+      kubernetes: z
+        .strictObject({
+          kubeconfig: text("a file")
+            .optional()
+            .describe("Where absent: KUBECONFIG, ~/.kube/config, or the service account of the pod that this runs in."),
+          context: text("a context's name")
+            .optional()
+            .describe("A context of the kubeconfig; its current one if absent."),
+          exporters: list(
+            z.strictObject({
+              labels: text("a label selector"),
+              port: whole(1, 65_535)
+                .default(9400)
+                .describe("Where neither the pod's annotations nor its ports say one."),
+            }),
+          )
+            .optional()
+            .describe("Which pods are exporters. Where absent, those of the usual charts and operators."),
+        })
+        .optional()
+        .describe("The exporters' pods of a Kubernetes cluster, as they come and go."),
       dns: list(
         z.strictObject({
           names: list(text("a domain name")),

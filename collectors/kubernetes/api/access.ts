@@ -1,4 +1,4 @@
-import { KubeConfig } from "@kubernetes/client-node";
+import type { KubeConfig } from "@kubernetes/client-node";
 import type { RequestOptions } from "node:https";
 import type { ApiAccessSource } from "./connection.ts";
 
@@ -18,8 +18,10 @@ export interface KubeAccessOptions {
 export function createKubeAccess({ file, context }: KubeAccessOptions): ApiAccessSource {
   let loaded: KubeConfig | undefined;
 
-  function load(): KubeConfig {
-    const config = new KubeConfig();
+  async function load(): Promise<KubeConfig> {
+    // Only where there is a Kubernetes: the module is larger than the rest of the collector.
+    const client = await import("@kubernetes/client-node");
+    const config = new client.KubeConfig();
     if (file === undefined) config.loadFromDefault();
     else config.loadFromFile(file);
     if (context !== undefined) {
@@ -31,7 +33,7 @@ export function createKubeAccess({ file, context }: KubeAccessOptions): ApiAcces
   }
 
   return async (fresh) => {
-    if (loaded === undefined || fresh) loaded = load();
+    if (loaded === undefined || fresh) loaded = await load();
     const cluster = loaded.getCurrentCluster();
     if (cluster === null) throw new Error("the kubeconfig's context names no cluster");
     const options: RequestOptions = { headers: {} };

@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createJobs } from "../../collectors/dcgm/jobs.ts";
+import type { Discovery, Target } from "../../collectors/dcgm/targets/target.ts";
+import { createFleet } from "../../demo/fleet/fleet.ts";
+import { createClusterDriver } from "../../demo/kubernetes/cluster/driver.ts";
+import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/server.ts";
+import { parseConfig } from "../../runtime/config/load.ts";
+
+let server: ApiServer;
+let folder: string;
+const discoveries: Discovery[] = [];
+
+beforeEach(async () => {
+  server = await startApiServer({ bookmarkMillis: 100 });
+  server.access.setTokens(["secret"]);
+  folder = mkdtempSync(join(tmpdir(), "gpu-ledger-kubeconfig-"));
+});
+afterEach(async () => {
+  await Promise.all(discoveries.splice(0).map((discovery) => discovery.stop()));
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** The discovery of a configuration that names the server by a kubeconfig, and what it has found so far. */
+function discover(exporters?: readonly object[]) {
+  const kubeconfig = join(folder, "kubeconfig");
+  const named = (name: string, of: object) => [{ name, ...of }];
+  const content = {
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "elsewhere",
+    clusters: named("test", { cluster: { server: server.url, "insecure-skip-tls-verify": true } }),
+    users: named("collector", { user: { token: "secret" } }),
+    contexts: named("test", { context: { cluster: "test", user: "collector" } }),
+  };
+  writeFileSync(kubeconfig, JSON.stringify(content));
+  const kubernetes = { kubeconfig, context: "test", ...(exporters === undefined ? {} : { exporters }) };
+  const text = JSON.stringify({ collector: { jobs: [{ name: "cluster", kubernetes, labels: { cluster: "prod" } }] } });
+  const [job] = createJobs(parseConfig(text, { source: "test", folder, env: {} }));
+  const found = { targets: [] as readonly Target[], told: 0, errors: [] as string[] };
+  const discovery = job!.discoveries[0]!;
+  discovery.start(
+    (targets) => {
+      found.told += 1;
+      found.targets = targets;
+    },
+    (error) => found.errors.push(error.message),
+  );
+  discoveries.push(discovery);
+  return found;
+}
+
+function putExporter(
+  name: string,
+  given: { readonly node?: string; readonly phase?: string; readonly labels?: object },
+): void {
+  server.put({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name,
+      namespace: "monitoring",
+      uid: `uid-of-${name}`,
+      labels: { app: "nvidia-dcgm-exporter", ...given.labels },
+    },
+    spec: {
+      ...(given.node === undefined ? {} : { nodeName: given.node }),
+      containers: [{ name: "exporter", ports: [{ name: "metrics", containerPort: 9401 }] }],
+    },
+    status: { phase: given.phase ?? "Running", podIP: "10.0.0.7" },
+  });
+}
+
+const urls = (targets: readonly Target[]): string[] => targets.map(({ url }) => url).sort((a, b) => (a < b ? -1 : 1));
+
+describe("the exporters of a cluster", () => {
+  it("are found as the pods of the usual charts and operators, with their nodes, and followed as they come and go", async () => {
+    putExporter("one", { node: "gpu-a" });
+    const found = discover();
+    await vi.waitFor(() => expect(found.targets).toHaveLength(1), 5_000);
+    expect(found.targets[0]).toEqual({
+      url: "http://10.0.0.7:9401/metrics",
+      labels: { cluster: "prod", namespace: "monitoring", pod: "one" },
+      pod: { name: "one", nodeName: "gpu-a" },
+    });
+    putExporter("two", { phase: "Pending" });
+    putExporter("three", { node: "gpu-c", labels: { app: "other", "app.kubernetes.io/name": "dcgm-exporter" } });
+    await vi.waitFor(() => expect(found.targets.map(({ pod }) => pod?.nodeName)).toEqual(["gpu-c", "gpu-a"]), 5_000);
+    putExporter("two", { node: "gpu-b" });
+    await vi.waitFor(() => expect(found.targets).toHaveLength(3), 5_000);
+    server.delete({ apiVersion: "v1", kind: "Pod", metadata: { name: "one", namespace: "monitoring" } });
+    await vi.waitFor(() => expect(found.targets.map(({ pod }) => pod?.name)).toEqual(["three", "two"]), 5_000);
+  });
+
+  it("are told once all selectors are known, so that a restart drops nobody's target", async () => {
+    putExporter("one", { node: "gpu-a" });
+    putExporter("two", { node: "gpu-b", labels: { app: "mine" } });
+    server.troubles.fail({ status: 500 }, 1, ({ query }) => query["labelSelector"] === "app=mine");
+    const found = discover([{ labels: "app=nvidia-dcgm-exporter" }, { labels: "app=mine" }]);
+    await vi.waitFor(() => expect(found.targets).toHaveLength(2), 5_000);
+    expect(found.told).toBe(1);
+    expect(found.errors).toHaveLength(1);
+  });
+
+  it("are those of the whole demo fleet, each at the place of its own", async () => {
+    const fleet = createFleet({ seed: 3, gpus: 96 });
+    const exporters = fleet.nodes.map(({ name }, index) => ({
+      node: name,
+      url: `http://127.0.0.1:${4_000 + index}/metrics`,
+    }));
+    const noon = Date.UTC(2026, 6, 8, 12);
+    const driver = createClusterDriver(fleet, server, () => noon, { exporters });
+    driver.moveTo(noon);
+    const found = discover();
+    const present = server.store.snapshot("pods", server.store.resourceVersion).keys.length;
+    expect(present).toBeGreaterThan(50);
+    await vi.waitFor(() => expect(found.targets.length).toBeGreaterThanOrEqual(fleet.nodes.length - 1), 5_000);
+    const wanted = new Map(exporters.map(({ node, url }) => [node, url]));
+    for (const { url, pod } of found.targets) expect(url).toBe(wanted.get(pod!.nodeName));
+    expect(new Set(urls(found.targets)).size).toBe(found.targets.length);
+  });
+
+  it("that may not be listed are told in the server's words, and found when they may", async () => {
+    putExporter("one", { node: "gpu-a" });
+    server.access.withdraw("", "pods", "list", "watch");
+    const found = discover();
+    await vi.waitFor(() => expect(found.errors[0]).toContain("pods is forbidden"), 5_000);
+    expect(found.targets).toEqual([]);
+  });
+});
