@@ -6,8 +6,11 @@ import { fetchPage } from "../collectors/dcgm/http/fetch-page.ts";
 import { createReceiveBuffers } from "../collectors/dcgm/http/receive-buffers.ts";
 import { inspectPage, type Inspection } from "../collectors/dcgm/inspect.ts";
 import { nodeOf, toUrl } from "../collectors/dcgm/targets/target.ts";
+import { inspectObjects } from "../collectors/kubernetes/inspect.ts";
+import { looksLikeObjects } from "../collectors/kubernetes/manifest.ts";
 import { gpuKey } from "../domain/device.ts";
 import { CommandError, type CommandContext } from "./context.ts";
+import { renderObjects } from "./inspect-kubernetes.ts";
 import { renderTable } from "./table.ts";
 
 interface InspectOptions {
@@ -17,12 +20,17 @@ interface InspectOptions {
   readonly timeout: string;
 }
 
-/** `gpu-ledger inspect URL|FILE`: what a collector reads from an exporter's page, and what it leaves out and why. */
+/**
+ * `gpu-ledger inspect URL|FILE`: what a collector reads from an exporter's page or from Kubernetes objects, and what it
+ * leaves out and why.
+ */
 export function addInspect(program: Command, context: CommandContext): void {
   program
     .command("inspect")
-    .description("show what is read from an exporter's page, and what is left out and why")
-    .argument("<url-or-file>", "an exporter's address, a saved page, or - for standard input")
+    .description(
+      "show what is read from an exporter's page or from Kubernetes YAML or JSON, and what is left out and why",
+    )
+    .argument("<url-or-file>", "an exporter's address, a saved page or manifest, or - for standard input")
     .option("--format <format>", "table or json", "table")
     .option("--bearer-token-file <path>", "a file with a bearer token")
     .option("--insecure-skip-verify", "trust any certificate")
@@ -32,6 +40,13 @@ export function addInspect(program: Command, context: CommandContext): void {
         throw new CommandError(`--format ${options.format}: it is table or json`, 2);
       }
       const { page, complete, url } = await readSource(source, options, context);
+      if (url === undefined && looksLikeObjects(page.toString("utf8", 0, 65_536))) {
+        const objects = inspectObjects(page.toString("utf8"));
+        const shown =
+          options.format === "json" ? JSON.stringify({ source, ...objects }, null, 2) : renderObjects(objects);
+        context.stdout.write(`${shown}\n`);
+        return;
+      }
       const inspection = inspectPage(page, complete);
       if ("reason" in inspection) throw new CommandError(`${source}: ${inspection.reason}: ${inspection.detail}`);
       const node =

@@ -72,12 +72,12 @@ export interface PodTimes {
   readonly admitted?: number;
   /** Bound to its node (the condition PodScheduled). */
   readonly scheduled?: number;
-  /** The first container ran, init containers included: images are pulled. */
+  /** The first of its containers ran; init containers are still a part of starting. */
   readonly started?: number;
   readonly ready?: number;
   /** Succeeded or Failed, as the last container's end says. */
   readonly finished?: number;
-  /** `metadata.deletionTimestamp`: asked to end. */
+  /** When it was asked to end: `metadata.deletionTimestamp` without its grace. */
   readonly deletion?: number;
 }
 

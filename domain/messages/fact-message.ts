@@ -26,9 +26,9 @@ export function inventoryKey({ cluster, node }: Pick<InventoryFact, "cluster" | 
   return JSON.stringify([cluster, node]);
 }
 
-/** The key of an object's facts on `gpu.cluster`. */
-export function clusterFactKey(fact: Pick<ClusterFact, "cluster" | "kind" | "namespace" | "name">): string {
-  return JSON.stringify([fact.cluster, fact.kind, fact.namespace, fact.name]);
+/** The key of an object's facts on `gpu.cluster`. By UID, as two schedulers may have queues of one name. */
+export function clusterFactKey({ cluster, kind, uid }: Pick<ClusterFact, "cluster" | "kind" | "uid">): string {
+  return JSON.stringify([cluster, kind, uid]);
 }
 
 /** The message of a pod's fact. */

@@ -7,7 +7,7 @@ export const WORKLOADS_TOPIC = "gpu.workloads";
 /** The nodes that have GPUs, keyed by cluster and node; compacted. */
 export const INVENTORY_TOPIC = "gpu.inventory";
 
-/** Namespaces, quotas, queues, gangs, claims and slices, keyed by cluster, kind, namespace and name; compacted. */
+/** Namespaces, quotas, queues, gangs, claims and slices, keyed by cluster, kind and UID; compacted. */
 export const CLUSTER_TOPIC = "gpu.cluster";
 
 /** What could not be used: the raw bytes, with the reason and the place that it came from in its headers. */

@@ -72,7 +72,7 @@ CREATE TABLE IF NOT EXISTS cluster_facts $ON_CLUSTER (
   fact String CODEC(ZSTD(3))
 )
 ENGINE = $ENGINE(ReplacingMergeTree)
-ORDER BY (cluster, kind, namespace, name, epoch, version, ended, seen_at)
+ORDER BY (cluster, kind, namespace, name, uid, epoch, version, ended, seen_at)
 SETTINGS non_replicated_deduplication_window = 0, fsync_after_insert = 1;
 
 -- The same as history: each state from when it was true until the next one. A fact that is older by its clock than the one
@@ -111,11 +111,11 @@ CREATE VIEW IF NOT EXISTS cluster_history $ON_CLUSTER AS
 SELECT * EXCEPT (ended)
 FROM (
   SELECT *, leadInFrame(valid_from, 1, toDateTime64('2299-12-31 00:00:00', 3, 'UTC')) OVER (
-    PARTITION BY cluster, kind, namespace, name ORDER BY epoch, version, ended, seen_at
+    PARTITION BY cluster, kind, uid ORDER BY epoch, version, ended, seen_at
     ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS valid_until
   FROM (
     SELECT *, max(at) OVER (
-      PARTITION BY cluster, kind, namespace, name ORDER BY epoch, version, ended, seen_at
+      PARTITION BY cluster, kind, uid ORDER BY epoch, version, ended, seen_at
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS valid_from
     FROM cluster_facts FINAL
   )

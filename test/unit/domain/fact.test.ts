@@ -52,7 +52,7 @@ describe("a fact's message", () => {
     expect(decodeWorkload(encodeWorkload(workload).value)).toEqual(workload);
     expect(encodeInventory(inventoryFact()).key).toBe('["test","gpu-a"]');
     expect(decodeInventory(encodeInventory(inventoryFact()).value)).toEqual(inventoryFact());
-    expect(encodeClusterFact(namespaceFact()).key).toBe('["test","Namespace","","ml"]');
+    expect(encodeClusterFact(namespaceFact()).key).toBe('["test","Namespace","namespace-1"]');
     expect(decodeClusterFact(encodeClusterFact(namespaceFact()).value)).toEqual(namespaceFact());
   });
 

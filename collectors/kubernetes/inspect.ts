@@ -1,0 +1,140 @@
+import type { ClusterFact } from "../../domain/cluster-fact.ts";
+import type { WorkloadFact } from "../../domain/workload.ts";
+import type { OwnerLookup } from "./owners/chain.ts";
+import { ownerKinds } from "./owners/kinds.ts";
+import { workloadType } from "./owners/type.ts";
+import { readManifest } from "./manifest.ts";
+import { projectClusterObject, type ClusterProjection } from "./projection/cluster-fact.ts";
+import type { KubeObject } from "./projection/kube-object.ts";
+import { projectNode, type NodeProjection } from "./projection/node.ts";
+import type { NodeObject } from "./projection/node-object.ts";
+import type { PodObject } from "./projection/pod-object.ts";
+import { projectPod, type GangFacts, type PodProjection } from "./projection/pod.ts";
+import { text, texts } from "./projection/wire.ts";
+
+/** How a pod has its GPUs, in a word. */
+export type Regime = "whole" | "mig" | "hami" | "volcano" | "fraction" | "dra" | "reservation";
+
+/** What the ledger would make of one object. */
+export type InspectedObject =
+  | ({
+      readonly what: "workload";
+      readonly regimes: readonly Regime[];
+      /** Which owner's kind or which label told the type; empty where none did. */
+      readonly typeBy: string;
+      /** Labels that are likely to name who pays, as far as the object carries them. */
+      readonly teamLabels: Readonly<Record<string, string>>;
+    } & PodProjection)
+  | ({ readonly what: "node" } & NodeProjection)
+  | ({ readonly what: "cluster" } & ClusterProjection);
+
+/** What the ledger would make of the objects of a text, and what it would leave out and why. */
+export interface ObjectInspection {
+  readonly objects: readonly InspectedObject[];
+  readonly ignored: readonly { readonly what: string; readonly why: string }[];
+}
+
+/** Label keys, or ends of them behind a slash, that people use for who pays and for which experiment it is. */
+const TEAM_LABEL =
+  /(^|[/._-])(team|project|cost-?cent(er|re)|department|owner|user|experiment|run-id|mlflow\.run-id)$/i;
+
+/**
+ * Reads YAML or JSON as the collector would, without a cluster: owners, claims and gangs are known as far as they stand
+ * in the same text. Throws nothing.
+ */
+export function inspectObjects(source: string): ObjectInspection {
+  const manifest = readManifest(source);
+  const ignored = [...manifest.ignored];
+  const kinds = ownerKinds();
+  const cluster = manifest.objects.map((object) => ({ object, projection: projectClusterObject(object) }));
+  const lookup = lookupIn(manifest.objects);
+  const options = {
+    kinds,
+    lookup,
+    labels: ["*"],
+    gangFacts: gangsIn(cluster.flatMap(({ projection }) => projection?.fact ?? [])),
+  };
+  const objects = cluster.flatMap(({ object, projection }): InspectedObject[] => {
+    const what = nameOf(object);
+    if (object.kind === "Pod" && object.apiVersion === "v1") {
+      const pod = projectPod(object as PodObject, options);
+      if (pod !== undefined) return [inspectedPod(pod, object)];
+      ignored.push({ what, why: "the pod wants no GPU in any regime" });
+    } else if (object.kind === "Node" && object.apiVersion === "v1") {
+      const node = projectNode(object as NodeObject);
+      if (node !== undefined) return [{ what: "node", ...node }];
+      ignored.push({ what, why: "the node has no GPU in any regime" });
+    } else if (projection !== undefined) return [{ what: "cluster", ...projection }];
+    else if (kinds.find({ apiVersion: text(object.apiVersion) ?? "", kind: text(object.kind) ?? "" }) !== undefined) {
+      ignored.push({ what, why: "it holds no GPU itself: it is read where a pod's chain of owners leads to it" });
+    } else if (object.kind === "ResourceSlice") ignored.push({ what, why: "the slice has no GPUs" });
+    else
+      ignored.push({
+        what,
+        why: `the ledger does not read ${object.kind} of ${text(object.apiVersion) ?? "no version"}`,
+      });
+    return [];
+  });
+  return { objects, ignored };
+
+  function inspectedPod(pod: PodProjection, { metadata }: KubeObject): InspectedObject {
+    const { fact, remarks } = pod;
+    const labels = texts(metadata?.labels);
+    const ofPeople = (map: Readonly<Record<string, string>>): Record<string, string> =>
+      Object.fromEntries(Object.entries(map).filter(([name]) => TEAM_LABEL.test(name)));
+    const teamLabels = { ...ofPeople(texts(metadata?.annotations)), ...ofPeople(fact.labels) };
+    const overrides = [labels, texts(metadata?.annotations), fact.labels];
+    const { by } = workloadType({ owners: fact.owners, labels, overrides }, kinds);
+    const shown = { ...fact, labels };
+    return { what: "workload", regimes: regimesOf(fact), typeBy: by, teamLabels, fact: shown, remarks };
+  }
+}
+
+/** The regimes of a workload's asks; a pod that reserves a GPU for others has its own word. */
+export function regimesOf(fact: Pick<WorkloadFact, "asks" | "evidence">): readonly Regime[] {
+  if (fact.asks.length === 0) return ["reservation"];
+  const regimes = fact.asks.map((ask): Regime => {
+    switch (ask.kind) {
+      case "gpu":
+        return "whole";
+      case "mig":
+        return "mig";
+      case "vgpu":
+        return ask.scheduler;
+      case "fraction":
+        return "fraction";
+      case "claim":
+        return "dra";
+    }
+  });
+  return [...new Set(regimes)];
+}
+
+function lookupIn(all: readonly KubeObject[]): OwnerLookup {
+  const byUid = new Map(all.map((object) => [text(object.metadata?.uid) ?? "", object]));
+  const byName = new Map(
+    all.map((object) => [`${object.kind}/${object.metadata?.namespace ?? ""}/${object.metadata?.name}`, object]),
+  );
+  return ({ kind, name, uid }, namespace) => {
+    const object = (uid === "" ? undefined : byUid.get(uid)) ?? byName.get(`${kind}/${namespace}/${name}`);
+    return object === undefined ? undefined : (object.metadata ?? {});
+  };
+}
+
+type Fact = ClusterProjection["fact"];
+
+function gangsIn(
+  facts: readonly Fact[],
+): (gang: { kind: string; name: string }, namespace: string) => GangFacts | undefined {
+  const gangs = new Map<string, Extract<ClusterFact, { kind: "Gang" }>["body"]>();
+  for (const fact of facts) {
+    if (fact.kind === "Gang") gangs.set(`${fact.body.made}/${fact.namespace}/${fact.name}`, fact.body);
+  }
+  return ({ kind, name }, namespace) => gangs.get(`${kind}/${namespace}/${name}`);
+}
+
+function nameOf({ kind, metadata }: KubeObject): string {
+  const name = text(metadata?.name) ?? text(metadata?.generateName) ?? "without a name";
+  const namespace = text(metadata?.namespace);
+  return `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}`;
+}

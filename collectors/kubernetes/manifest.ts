@@ -1,0 +1,69 @@
+import { parseAllDocuments } from "yaml";
+import type { KubeObject } from "./projection/kube-object.ts";
+import { text } from "./projection/wire.ts";
+
+/** The objects of a text, and what of it is none and why. */
+export interface Manifest {
+  readonly objects: readonly KubeObject[];
+  readonly ignored: readonly { readonly what: string; readonly why: string }[];
+}
+
+/**
+ * Whether a text looks like Kubernetes objects or node labels and not like an exporter's page: by its first line that
+ * is no comment. A line of an exposition can begin with a brace too, yet never with a brace and `"name":`.
+ */
+export function looksLikeObjects(page: string): boolean {
+  const first = /^(?:\s*(?:#.*)?\n)*[ \t]*(.*(?:\n.*){0,2})/.exec(page.slice(0, 65_536))?.[1] ?? "";
+  return /^(---|(apiVersion|kind|metadata|spec|status|items):(\s|$)|\{\s*"[^"]+"\s*:|\[\s*[{\]])/.test(first);
+}
+
+/**
+ * Reads YAML of one or several documents, or JSON: an object, a List, an array of objects. A bare map of texts (what
+ * `kubectl get node -o json | jq .metadata.labels` prints) is read as a node's labels. Throws nothing: what can't be
+ * read is ignored with its reason.
+ */
+export function readManifest(source: string): Manifest {
+  const objects: KubeObject[] = [];
+  const ignored: { what: string; why: string }[] = [];
+  const add = (value: unknown, what: string): void => {
+    if (value === null || value === undefined) return;
+    if (Array.isArray(value)) value.forEach((entry: unknown, index) => add(entry, `${what}, entry ${index + 1}`));
+    else if (typeof value !== "object") ignored.push({ what, why: "it is no object" });
+    else if ("items" in value && Array.isArray(value.items)) add(value.items, what);
+    else if ("kind" in value && text(value.kind) !== undefined) objects.push(value as KubeObject);
+    else if (areLabels(value)) objects.push({ apiVersion: "v1", kind: "Node", metadata: { labels: value } });
+    else ignored.push({ what, why: "it has no kind" });
+  };
+  const json = /^\s*[{[]/.test(source) ? parseJson(source) : undefined;
+  if (json !== undefined) {
+    add(json.value, "the text");
+    return { objects, ignored };
+  }
+  parseAllDocuments(source).forEach((document, index) => {
+    const what = `document ${index + 1}`;
+    const [error] = document.errors;
+    if (error !== undefined) {
+      ignored.push({ what, why: error.message.split("\n")[0]!.replace(/:$/, "") });
+      return;
+    }
+    try {
+      add(document.toJS(), what);
+    } catch (refusal) {
+      ignored.push({ what, why: refusal instanceof Error ? refusal.message : String(refusal) });
+    }
+  });
+  return { objects, ignored };
+}
+
+function parseJson(source: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(source) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+function areLabels(value: object): value is Record<string, string> {
+  const entries = Object.entries(value);
+  return entries.some(([name]) => name.includes("/")) && entries.every(([, entry]) => typeof entry === "string");
+}

@@ -1,0 +1,73 @@
+import type { WorkloadType } from "../../../domain/workload.ts";
+
+/** A kind of object that owns pods, directly or through others. */
+export interface OwnerKind {
+  /** The API group; empty for the core group. */
+  readonly group: string;
+  readonly kind: string;
+  /** The plural under which the API serves it, which permissions name. */
+  readonly resource: string;
+  /** What its pods are; absent where the kind does not tell. */
+  readonly type?: WorkloadType;
+  /** People run anything under it: labels that tell more win over its type. */
+  readonly generic?: true;
+}
+
+/**
+ * The owners of GPU pods in the field: Kubernetes' own controllers, the training, serving and notebook operators of
+ * Kubeflow, KServe, Knative, Ray, Volcano, JobSet and LeaderWorkerSet, and Run:ai's.
+ */
+export const OWNER_KINDS: readonly OwnerKind[] = [
+  { group: "", kind: "Pod", resource: "pods", generic: true },
+  { group: "", kind: "ReplicationController", resource: "replicationcontrollers", type: "inference", generic: true },
+  { group: "apps", kind: "ReplicaSet", resource: "replicasets", type: "inference", generic: true },
+  { group: "apps", kind: "Deployment", resource: "deployments", type: "inference", generic: true },
+  { group: "apps", kind: "StatefulSet", resource: "statefulsets", generic: true },
+  { group: "apps", kind: "DaemonSet", resource: "daemonsets", generic: true },
+  { group: "batch", kind: "Job", resource: "jobs", type: "training", generic: true },
+  { group: "batch", kind: "CronJob", resource: "cronjobs", type: "training", generic: true },
+  { group: "jobset.x-k8s.io", kind: "JobSet", resource: "jobsets", type: "training" },
+  { group: "trainer.kubeflow.org", kind: "TrainJob", resource: "trainjobs", type: "training" },
+  { group: "kubeflow.org", kind: "PyTorchJob", resource: "pytorchjobs", type: "training" },
+  { group: "kubeflow.org", kind: "TFJob", resource: "tfjobs", type: "training" },
+  { group: "kubeflow.org", kind: "MPIJob", resource: "mpijobs", type: "training" },
+  { group: "kubeflow.org", kind: "XGBoostJob", resource: "xgboostjobs", type: "training" },
+  { group: "kubeflow.org", kind: "PaddleJob", resource: "paddlejobs", type: "training" },
+  { group: "kubeflow.org", kind: "JAXJob", resource: "jaxjobs", type: "training" },
+  { group: "kubeflow.org", kind: "Notebook", resource: "notebooks", type: "notebook" },
+  { group: "ray.io", kind: "RayJob", resource: "rayjobs", type: "training" },
+  { group: "ray.io", kind: "RayService", resource: "rayservices", type: "inference" },
+  { group: "ray.io", kind: "RayCluster", resource: "rayclusters", generic: true },
+  { group: "leaderworkerset.x-k8s.io", kind: "LeaderWorkerSet", resource: "leaderworkersets", type: "inference" },
+  { group: "serving.kserve.io", kind: "InferenceService", resource: "inferenceservices", type: "inference" },
+  { group: "serving.kserve.io", kind: "LLMInferenceService", resource: "llminferenceservices", type: "inference" },
+  { group: "serving.knative.dev", kind: "Revision", resource: "revisions", type: "inference" },
+  { group: "serving.knative.dev", kind: "Configuration", resource: "configurations", type: "inference" },
+  { group: "serving.knative.dev", kind: "Service", resource: "services", type: "inference" },
+  { group: "batch.volcano.sh", kind: "Job", resource: "jobs", type: "training" },
+  { group: "run.ai", kind: "RunaiJob", resource: "runaijobs", type: "training" },
+  { group: "argoproj.io", kind: "Rollout", resource: "rollouts", type: "inference", generic: true },
+];
+
+/** The known kinds, to look one up by an owner reference. */
+export interface OwnerKinds {
+  /** All of them, for the permissions that reading them needs. */
+  readonly all: readonly OwnerKind[];
+  find(reference: { readonly apiVersion: string; readonly kind: string }): OwnerKind | undefined;
+}
+
+/** The kinds of the field and those that the configuration adds; an added one replaces its namesake. */
+export function ownerKinds(further: readonly OwnerKind[] = []): OwnerKinds {
+  const byName = new Map<string, OwnerKind>();
+  for (const kind of [...OWNER_KINDS, ...further]) byName.set(`${kind.group}/${kind.kind}`, kind);
+  return {
+    all: [...byName.values()],
+    find: ({ apiVersion, kind }) => byName.get(`${groupOf(apiVersion)}/${kind}`),
+  };
+}
+
+/** The API group of an `apiVersion`: `apps` of `apps/v1`, empty for `v1`. */
+export function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf("/");
+  return slash === -1 ? "" : apiVersion.slice(0, slash);
+}

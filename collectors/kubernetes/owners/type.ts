@@ -1,0 +1,71 @@
+import type { OwnerReference, WorkloadType } from "../../../domain/workload.ts";
+import type { OwnerKinds } from "./kinds.ts";
+
+type Labels = Readonly<Record<string, string>>;
+
+/** The label or annotation by which people say themselves what a workload is; the configuration can name others. */
+export const TYPE_LABEL = "gpu-ledger/workload-type";
+
+/** Labels that operators put on the pods of one type, whatever owns them; in the order in which they are looked at. */
+const TELLING: readonly (readonly [label: string, type: WorkloadType, values?: ReadonlySet<string>])[] = [
+  ["notebook-name", "notebook"],
+  ["component", "notebook", new Set(["singleuser-server"])],
+  ["serving.kserve.io/inferenceservice", "inference"],
+  ["serving.knative.dev/service", "inference"],
+  ["leaderworkerset.sigs.k8s.io/name", "inference"],
+  ["ray.io/originated-from-crd", "training", new Set(["RayJob"])],
+  ["ray.io/originated-from-crd", "inference", new Set(["RayService"])],
+  ["trainer.kubeflow.org/trainjob-ancestor-step", "training"],
+  ["training.kubeflow.org/job-name", "training"],
+  ["jobset.sigs.k8s.io/jobset-name", "training"],
+  ["volcano.sh/job-name", "training"],
+  ["app.kubernetes.io/name", "inference", new Set(["vllm", "triton", "tritonserver", "sglang"])],
+  ["app.kubernetes.io/name", "notebook", new Set(["jupyterhub", "jupyterlab"])],
+  ["batch.kubernetes.io/job-name", "training"],
+];
+
+/**
+ * Where a workload's type comes from: a word of the people, the kind of an owner, a label of an operator, or nothing.
+ */
+export interface TypeFinding {
+  readonly type: WorkloadType;
+  /** The label or kind that told, for explaining; empty where none did. */
+  readonly by: string;
+}
+
+/**
+ * The type of a workload: the overriding label of the pod or of the nearest owner, else the highest owner whose kind is
+ * made for one type, else a telling label, else what the highest owner's kind is mostly used for, else other. An
+ * overriding label with another word than the four is passed over.
+ */
+export function workloadType(
+  facts: {
+    readonly owners: readonly OwnerReference[];
+    readonly labels: Labels;
+    /** Labels and annotations of the pod, then of its owners. */
+    readonly overrides: readonly Labels[];
+  },
+  kinds: OwnerKinds,
+  typeLabels: readonly string[] = [TYPE_LABEL],
+): TypeFinding {
+  for (const labels of facts.overrides) {
+    for (const label of typeLabels) {
+      const word = labels[label];
+      if (word !== undefined && isType(word)) return { type: word, by: label };
+    }
+  }
+  const known = facts.owners.map((owner) => kinds.find(owner)).reverse();
+  const made = known.find((kind) => kind?.type !== undefined && kind.generic !== true);
+  if (made?.type !== undefined) return { type: made.type, by: made.kind };
+  const telling = TELLING.find(([label, , values]) => {
+    const value = facts.labels[label];
+    return value !== undefined && (values === undefined || values.has(value));
+  });
+  if (telling !== undefined) return { type: telling[1], by: telling[0] };
+  const mostly = known.find((kind) => kind?.type !== undefined);
+  return mostly?.type === undefined ? { type: "other", by: "" } : { type: mostly.type, by: mostly.kind };
+}
+
+function isType(word: string): word is WorkloadType {
+  return word === "training" || word === "inference" || word === "notebook" || word === "other";
+}

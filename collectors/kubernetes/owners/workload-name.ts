@@ -1,0 +1,51 @@
+import type { OwnerReference } from "../../../domain/workload.ts";
+
+/** What a workload is called. */
+export interface WorkloadName {
+  readonly kind: string;
+  readonly name: string;
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Labels by which operators name the object above what may be read, the highest first. */
+const NAMED_BY_LABEL: readonly (readonly [label: string, kind: string])[] = [
+  ["serving.kserve.io/inferenceservice", "InferenceService"],
+  ["leaderworkerset.sigs.k8s.io/name", "LeaderWorkerSet"],
+  ["jobset.sigs.k8s.io/jobset-name", "JobSet"],
+  ["notebook-name", "Notebook"],
+];
+
+/**
+ * What people call the workload of a pod: the top of its chain, or the pod itself. Where the chain was cut short, what
+ * the pod's labels say of the objects above: a ReplicaSet's name without the pod template's hash is its Deployment's.
+ */
+export function workloadName(
+  pod: { readonly name: string; readonly labels: Labels },
+  owners: readonly OwnerReference[],
+  truncated: boolean,
+): WorkloadName {
+  const top = owners.at(-1);
+  if (top === undefined) return { kind: "Pod", name: pod.name };
+  return (truncated ? namedAbove(pod.labels, top) : undefined) ?? { kind: top.kind, name: top.name };
+}
+
+function namedAbove(labels: Labels, top: OwnerReference): WorkloadName | undefined {
+  for (const [label, kind] of NAMED_BY_LABEL) {
+    const name = labels[label];
+    if (name !== undefined && name !== "") return { kind, name };
+  }
+  const origin = labels["ray.io/originated-from-cr-name"];
+  const crd = labels["ray.io/originated-from-crd"];
+  if (top.kind === "RayCluster" && origin !== undefined && crd !== undefined) return { kind: crd, name: origin };
+  if (top.kind !== "ReplicaSet") return undefined;
+  return (
+    withoutHash(top.name, labels["rollouts-pod-template-hash"], "Rollout") ??
+    withoutHash(top.name, labels["pod-template-hash"], "Deployment")
+  );
+}
+
+function withoutHash(name: string, hash: string | undefined, kind: string): WorkloadName | undefined {
+  if (hash === undefined || hash === "" || !name.endsWith(`-${hash}`)) return undefined;
+  return { kind, name: name.slice(0, -hash.length - 1) };
+}

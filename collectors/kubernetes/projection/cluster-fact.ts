@@ -1,0 +1,75 @@
+import type { ClusterFact } from "../../../domain/cluster-fact.ts";
+import type { FactOrigin } from "../../../domain/fact.ts";
+import { groupOf } from "../owners/kinds.ts";
+import { readClaim, readSlice } from "./cluster/dra.ts";
+import { readClusterQueue, readKueueWorkload, readLocalQueue } from "./cluster/kueue.ts";
+import { readLimitRange, readNamespace, readPriorityClass, readQuota } from "./cluster/namespace.ts";
+import { readKaiQueue, readPodGroup, readVolcanoQueue } from "./cluster/schedulers.ts";
+import { readJobSet, readLeaderWorkerSet } from "./cluster/sets.ts";
+import type { KubeObject } from "./kube-object.ts";
+import type { Remark, Remarks } from "./remark.ts";
+import { text } from "./wire.ts";
+
+type WithoutOrigin<Fact> = Fact extends ClusterFact ? Omit<Fact, keyof FactOrigin | "end"> : never;
+type Said = {
+  [Kind in ClusterFact["kind"]]: Pick<Extract<ClusterFact, { kind: Kind }>, "kind" | "body">;
+}[ClusterFact["kind"]];
+
+/** A cluster fact but for its origin and its end, which the watcher knows, with what was odd about the object. */
+export interface ClusterProjection {
+  readonly fact: WithoutOrigin<ClusterFact>;
+  readonly remarks: readonly Remark[];
+}
+
+/** The kinds that have a fact, by group and kind; every version of a group reads the same way. */
+const READERS: ReadonlyMap<string, (object: KubeObject, remarks: Remarks) => Said | undefined> = new Map<
+  string,
+  (object: KubeObject, remarks: Remarks) => Said | undefined
+>([
+  ["/Namespace", (object) => ({ kind: "Namespace", body: readNamespace(object) })],
+  ["/ResourceQuota", (object, remarks) => ({ kind: "ResourceQuota", body: readQuota(object, remarks) })],
+  ["/LimitRange", (object, remarks) => ({ kind: "LimitRange", body: readLimitRange(object, remarks) })],
+  ["scheduling.k8s.io/PriorityClass", (object) => ({ kind: "PriorityClass", body: readPriorityClass(object) })],
+  ["kueue.x-k8s.io/ClusterQueue", (object, remarks) => ({ kind: "Queue", body: readClusterQueue(object, remarks) })],
+  ["kueue.x-k8s.io/LocalQueue", (object, remarks) => ({ kind: "Queue", body: readLocalQueue(object, remarks) })],
+  ["kueue.x-k8s.io/Workload", (object) => ({ kind: "Gang", body: readKueueWorkload(object) })],
+  ["scheduling.volcano.sh/Queue", (object, remarks) => ({ kind: "Queue", body: readVolcanoQueue(object, remarks) })],
+  ["scheduling.volcano.sh/PodGroup", (object) => ({ kind: "Gang", body: readPodGroup(object) })],
+  ["scheduling.run.ai/Queue", (object, remarks) => ({ kind: "Queue", body: readKaiQueue(object, remarks) })],
+  ["scheduling.run.ai/PodGroup", (object) => ({ kind: "Gang", body: readPodGroup(object) })],
+  ["jobset.x-k8s.io/JobSet", (object) => ({ kind: "Gang", body: readJobSet(object) })],
+  ["leaderworkerset.x-k8s.io/LeaderWorkerSet", (object) => ({ kind: "Gang", body: readLeaderWorkerSet(object) })],
+  ["resource.k8s.io/ResourceClaim", (object, remarks) => ({ kind: "ResourceClaim", body: readClaim(object, remarks) })],
+  [
+    "resource.k8s.io/ResourceSlice",
+    (object) => {
+      const body = readSlice(object);
+      return body === undefined ? undefined : { kind: "ResourceSlice", body };
+    },
+  ],
+]);
+
+/** Whether objects of this kind have a cluster fact. */
+export function hasClusterFact(apiVersion: string, kind: string): boolean {
+  return READERS.has(`${groupOf(apiVersion)}/${kind}`);
+}
+
+/**
+ * What the ledger keeps of a namespace, quota, queue, gang, claim or slice. Undefined for an object of another kind and
+ * for a slice without GPUs. Items of a list carry no kind of their own on the wire: the watcher sets it. Throws
+ * nothing.
+ */
+export function projectClusterObject(object: KubeObject): ClusterProjection | undefined {
+  const remarks: Remark[] = [];
+  const read = READERS.get(`${groupOf(text(object.apiVersion) ?? "")}/${text(object.kind) ?? ""}`);
+  const said = read?.(object, remarks);
+  if (said === undefined) return undefined;
+  const { metadata } = object;
+  const fact = {
+    ...said,
+    namespace: text(metadata?.namespace) ?? "",
+    name: text(metadata?.name) ?? "",
+    uid: text(metadata?.uid) ?? "",
+  };
+  return { fact: fact as WithoutOrigin<ClusterFact>, remarks };
+}

@@ -1,0 +1,119 @@
+import type { KubeCondition, KubeObject, KubeQuantities } from "./kube-object.ts";
+
+/** A ResourceQuota of `v1`. */
+export interface ResourceQuotaObject extends KubeObject {
+  readonly spec?: { readonly hard?: KubeQuantities } | null;
+  readonly status?: { readonly hard?: KubeQuantities; readonly used?: KubeQuantities } | null;
+}
+
+/** A LimitRange of `v1`. */
+export interface LimitRangeObject extends KubeObject {
+  readonly spec?: {
+    readonly limits?:
+      | readonly {
+          readonly type?: string;
+          readonly default?: KubeQuantities;
+          readonly max?: KubeQuantities;
+        }[]
+      | null;
+  } | null;
+}
+
+/** A PriorityClass of `scheduling.k8s.io/v1`. */
+export interface PriorityClassObject extends KubeObject {
+  readonly value?: number;
+  readonly preemptionPolicy?: string | null;
+}
+
+/** What a Kueue queue uses of one flavor. */
+export interface FlavorUsageObject {
+  readonly name?: string;
+  readonly resources?:
+    | readonly { readonly name?: string; readonly total?: unknown; readonly borrowed?: unknown }[]
+    | null;
+}
+
+/** A ClusterQueue of Kueue; v1beta2 calls the cohort `cohortName`. */
+export interface ClusterQueueObject extends KubeObject {
+  readonly spec?: {
+    readonly cohort?: string;
+    readonly cohortName?: string;
+    readonly resourceGroups?:
+      | readonly {
+          readonly flavors?:
+            | readonly {
+                readonly resources?: readonly { readonly name?: string; readonly nominalQuota?: unknown }[] | null;
+              }[]
+            | null;
+        }[]
+      | null;
+  } | null;
+  readonly status?: {
+    readonly pendingWorkloads?: number;
+    readonly flavorsUsage?: readonly FlavorUsageObject[] | null;
+  } | null;
+}
+
+/** A LocalQueue of Kueue; v1beta1 writes its use as `flavorUsage`. */
+export interface LocalQueueObject extends KubeObject {
+  readonly spec?: { readonly clusterQueue?: string } | null;
+  readonly status?: {
+    readonly pendingWorkloads?: number;
+    readonly flavorsUsage?: readonly FlavorUsageObject[] | null;
+    readonly flavorUsage?: readonly FlavorUsageObject[] | null;
+  } | null;
+}
+
+/** A Workload of Kueue. */
+export interface KueueWorkloadObject extends KubeObject {
+  readonly spec?: {
+    readonly queueName?: string;
+    readonly podSets?: readonly { readonly count?: number }[] | null;
+  } | null;
+  readonly status?: { readonly conditions?: readonly KubeCondition[] | null } | null;
+}
+
+/** A Queue of Volcano. */
+export interface VolcanoQueueObject extends KubeObject {
+  readonly spec?: {
+    readonly parent?: string;
+    readonly capability?: KubeQuantities;
+    readonly deserved?: KubeQuantities;
+  } | null;
+  readonly status?: { readonly allocated?: KubeQuantities; readonly pending?: number } | null;
+}
+
+/** A PodGroup of Volcano or KAI. */
+export interface PodGroupObject extends KubeObject {
+  readonly spec?: { readonly minMember?: number; readonly queue?: string } | null;
+  readonly status?: { readonly phase?: string; readonly conditions?: readonly KubeCondition[] | null } | null;
+}
+
+/** A Queue of KAI or Run:ai; a quota of -1 has no limit. */
+export interface KaiQueueObject extends KubeObject {
+  readonly spec?: {
+    readonly parentQueue?: string;
+    readonly resources?: { readonly gpu?: { readonly quota?: unknown } | null } | null;
+  } | null;
+  readonly status?: { readonly allocated?: KubeQuantities } | null;
+}
+
+/** A JobSet. */
+export interface JobSetObject extends KubeObject {
+  readonly spec?: {
+    readonly suspend?: boolean | null;
+    readonly replicatedJobs?:
+      | readonly {
+          readonly replicas?: number;
+          readonly template?: { readonly spec?: { readonly parallelism?: number } | null } | null;
+        }[]
+      | null;
+  } | null;
+  readonly status?: { readonly terminalState?: string; readonly conditions?: readonly KubeCondition[] | null } | null;
+}
+
+/** A LeaderWorkerSet. */
+export interface LeaderWorkerSetObject extends KubeObject {
+  readonly spec?: { readonly leaderWorkerTemplate?: { readonly size?: number } | null } | null;
+  readonly status?: { readonly conditions?: readonly KubeCondition[] | null } | null;
+}

@@ -1,0 +1,66 @@
+import type { ClusterFactBodies, SliceDevice } from "../../../../domain/cluster-fact.ts";
+import type { DeviceAttributes, ResourceClaimObject, ResourceSliceObject } from "../dra-object.ts";
+import type { Remarks } from "../remark.ts";
+import { millisOf } from "../time.ts";
+import { given, objects, text } from "../wire.ts";
+
+/**
+ * A ResourceClaim: the devices that it got, and the pods that it is reserved for. A device with admin access is left
+ * out: who has it watches the device while others hold it.
+ */
+export function readClaim(object: ResourceClaimObject, remarks: Remarks): ClusterFactBodies["ResourceClaim"] {
+  const { allocation, reservedFor } = object.status ?? {};
+  const results = objects(allocation?.devices?.results);
+  const held = results.filter(({ adminAccess }) => adminAccess !== true);
+  if (held.length < results.length) {
+    remarks.push({
+      reason: "left-out",
+      text: "A device with admin access is watched by this claim and held by others.",
+    });
+  }
+  return {
+    devices: held.map(({ driver, pool, device, shareID }) => ({
+      driver: text(driver) ?? "",
+      pool: text(pool) ?? "",
+      device: text(device) ?? "",
+      ...given({ share: text(shareID) }),
+    })),
+    reservedFor: objects(reservedFor).flatMap(({ resource, uid }) => (resource === "pods" ? (text(uid) ?? []) : [])),
+    ...given({ allocated: millisOf(allocation?.allocationTimestamp) }),
+  };
+}
+
+/** A ResourceSlice's GPUs and MIG devices; undefined where it has none, as those of network drivers. */
+export function readSlice(object: ResourceSliceObject): ClusterFactBodies["ResourceSlice"] | undefined {
+  const { spec } = object;
+  const driver = text(spec?.driver) ?? "";
+  const devices = objects(spec?.devices).flatMap(({ name, attributes, basic }) => {
+    const device = readDevice(text(name) ?? "", driver, attributes ?? basic?.attributes ?? {});
+    return device ?? [];
+  });
+  if (devices.length === 0 && !/(^|\.)gpu\./.test(driver)) return undefined;
+  return { driver, pool: text(spec?.pool?.name) ?? "", node: text(spec?.nodeName) ?? "", devices };
+}
+
+function readDevice(name: string, driver: string, attributes: DeviceAttributes): SliceDevice | undefined {
+  const value = (...names: readonly string[]): string | undefined => {
+    for (const key of names) {
+      const found = text((attributes[key] ?? attributes[`${driver}/${key}`])?.string);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  const type = value("type");
+  const uuid = value("uuid", "uid");
+  if (uuid === undefined && !/gpu|mig/i.test(type ?? "")) return undefined;
+  return {
+    name,
+    ...given({
+      uuid,
+      pciBusId: value("resource.kubernetes.io/pciBusID", "pciBusID", "pciAddr"),
+      model: value("productName", "model"),
+      parentUuid: value("parentUUID"),
+      profile: value("profile"),
+    }),
+  };
+}

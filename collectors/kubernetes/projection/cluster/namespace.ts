@@ -1,0 +1,39 @@
+import type { ClusterFactBodies } from "../../../../domain/cluster-fact.ts";
+import type { LimitRangeObject, PriorityClassObject, ResourceQuotaObject } from "../cluster-object.ts";
+import type { KubeObject } from "../kube-object.ts";
+import type { Remarks } from "../remark.ts";
+import { objects, texts } from "../wire.ts";
+import { gpuAmounts } from "./amounts.ts";
+
+/**
+ * Labels and annotations of a Namespace, from which its owners are read. kubectl's copy of the whole object is left
+ * out.
+ */
+export function readNamespace(object: KubeObject): ClusterFactBodies["Namespace"] {
+  const annotations = { ...texts(object.metadata?.annotations) };
+  delete annotations["kubectl.kubernetes.io/last-applied-configuration"];
+  return { labels: texts(object.metadata?.labels), annotations };
+}
+
+/** The GPUs of a ResourceQuota: the limits that are in force and what is used of them. */
+export function readQuota(object: ResourceQuotaObject, remarks: Remarks): ClusterFactBodies["ResourceQuota"] {
+  const { spec, status } = object;
+  return {
+    hard: gpuAmounts("hard", status?.hard ?? spec?.hard, remarks),
+    used: gpuAmounts("used", status?.used, remarks),
+  };
+}
+
+/** The GPUs that a LimitRange gives a container that asks for none, and the most that one may ask for. */
+export function readLimitRange(object: LimitRangeObject, remarks: Remarks): ClusterFactBodies["LimitRange"] {
+  const container = objects(object.spec?.limits).find(({ type }) => type === "Container");
+  return {
+    defaults: gpuAmounts("default", container?.default, remarks),
+    max: gpuAmounts("max", container?.max, remarks),
+  };
+}
+
+/** A PriorityClass; it preempts unless its policy says Never. */
+export function readPriorityClass(object: PriorityClassObject): ClusterFactBodies["PriorityClass"] {
+  return { value: typeof object.value === "number" ? object.value : 0, preempts: object.preemptionPolicy !== "Never" };
+}

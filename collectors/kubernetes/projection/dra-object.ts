@@ -1,0 +1,44 @@
+import type { KubeObject } from "./kube-object.ts";
+
+/** A ResourceClaim of `resource.k8s.io`; its status is the same in v1beta1, v1beta2 and v1. */
+export interface ResourceClaimObject extends KubeObject {
+  readonly status?: {
+    readonly allocation?: {
+      readonly allocationTimestamp?: string | null;
+      readonly devices?: { readonly results?: readonly ClaimResultObject[] | null } | null;
+    } | null;
+    readonly reservedFor?: readonly { readonly resource?: string; readonly uid?: string }[] | null;
+  } | null;
+}
+
+/** One device of an allocated claim. */
+export interface ClaimResultObject {
+  readonly driver?: string;
+  readonly pool?: string;
+  readonly device?: string;
+  readonly shareID?: string | null;
+  /** The claim may look at the device, and leaves it to others. */
+  readonly adminAccess?: boolean | null;
+}
+
+/** A ResourceSlice of `resource.k8s.io`. */
+export interface ResourceSliceObject extends KubeObject {
+  readonly spec?: {
+    readonly driver?: string;
+    readonly nodeName?: string | null;
+    readonly pool?: { readonly name?: string } | null;
+    readonly devices?: readonly SliceDeviceObject[] | null;
+  } | null;
+}
+
+/** A device of a slice; v1beta1 nests what it is under `basic`. */
+export interface SliceDeviceObject {
+  readonly name?: string;
+  readonly attributes?: DeviceAttributes | null;
+  readonly basic?: { readonly attributes?: DeviceAttributes | null } | null;
+}
+
+/** Attributes by name; those of the driver's own domain stand with or without it. */
+export type DeviceAttributes = Readonly<
+  Record<string, { readonly string?: string | null; readonly version?: string | null } | null>
+>;

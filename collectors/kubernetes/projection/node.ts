@@ -1,0 +1,154 @@
+import type { FactOrigin } from "../../../domain/fact.ts";
+import type { InventoryFact, NodeCondition, NodeGpus } from "../../../domain/inventory.ts";
+import { gpuResource, type Vendor } from "./gpu-resource.ts";
+import type { KubeQuantities } from "./kube-object.ts";
+import { readMachine } from "./node/labels.ts";
+import { readNvidia } from "./node/nvidia.ts";
+import type { NodeObject } from "./node-object.ts";
+import { parseCount, parseMebibytes } from "./quantity.ts";
+import type { Remark, Remarks } from "./remark.ts";
+import { millisOf } from "./time.ts";
+import { given, named, objects, text, texts } from "./wire.ts";
+
+/** Labels that are always kept: where the machine stands in the building and on the network. */
+export const NODE_LABELS: readonly string[] = [
+  "topology.kubernetes.io/*",
+  "network.topology.nvidia.com/*",
+  "topology.k8s.aws/*",
+  "cloud.google.com/gce-topology-*",
+];
+
+/** What the projection of nodes is told. */
+export interface NodeOptions {
+  /** Names of labels to keep beside {@link NODE_LABELS}; one that ends in `*` keeps all that begin so. */
+  readonly labels?: readonly string[];
+  /** Further resources that are whole GPUs, with their vendor. */
+  readonly gpuResources?: ReadonlyMap<string, Vendor>;
+  /**
+   * When the watcher saw the node cordoned first, milliseconds since the epoch: used where no taint tells since when.
+   */
+  readonly cordonedSeenMillis?: number;
+}
+
+/** An inventory fact but for its origin and its end, which the watcher knows, with what was odd about the node. */
+export interface NodeProjection {
+  readonly fact: Omit<InventoryFact, keyof FactOrigin | "end">;
+  readonly remarks: readonly Remark[];
+}
+
+/** What the ledger keeps of a node; undefined for one without a GPU in any regime. Throws nothing. */
+export function projectNode(node: NodeObject, options: NodeOptions = {}): NodeProjection | undefined {
+  const remarks: Remark[] = [];
+  const { metadata, status } = node;
+  const labels = texts(metadata?.labels);
+  const annotations = texts(metadata?.annotations);
+  const capacity = readAmounts("capacity", status?.capacity, options, remarks);
+  const allocatable = readAmounts("allocatable", status?.allocatable, options, remarks);
+  const nvidia = readNvidia(labels, annotations, capacity, remarks);
+  const gpus = [...(nvidia === undefined ? [] : [nvidia]), ...readOthers(labels, capacity, options)];
+  if (gpus.length === 0 && Object.keys(capacity).length === 0) return undefined;
+  if (gpus.length === 0)
+    remarks.push({ reason: "left-out", text: "Its GPU resources are all 0, and no label counts GPUs." });
+  const joined = millisOf(metadata?.creationTimestamp);
+  if (joined === undefined) {
+    remarks.push({
+      reason: "time",
+      text: "metadata.creationTimestamp is no time; the node counts as joined at the epoch.",
+    });
+  }
+  return {
+    remarks,
+    fact: {
+      node: text(metadata?.name) ?? labels["kubernetes.io/hostname"] ?? "",
+      uid: text(metadata?.uid) ?? "",
+      joined: joined ?? 0,
+      gpus,
+      capacity,
+      allocatable,
+      taints: objects(node.spec?.taints).map(({ key, value, effect }) => ({
+        key: text(key) ?? "",
+        value: text(value) ?? "",
+        effect: text(effect) ?? "",
+      })),
+      conditions: readConditions(node),
+      labels: named(labels, [...NODE_LABELS, ...(options.labels ?? [])]),
+      ...given({ ...readMachine(labels), cordonedSince: cordonedSince(node, options.cordonedSeenMillis) }),
+    },
+  };
+}
+
+/** GPU resources of 0 stay: they tell that a device plugin runs and withdrew its devices. */
+function readAmounts(
+  where: string,
+  quantities: KubeQuantities | undefined,
+  options: NodeOptions,
+  remarks: Remarks,
+): Readonly<Record<string, number>> {
+  const amounts: Record<string, number> = {};
+  for (const [name, quantity] of Object.entries(quantities ?? {})) {
+    const resource = gpuResource(name, options.gpuResources);
+    if (resource === undefined) continue;
+    const memory = resource.kind === "measure" && resource.of === "memory";
+    const parsed = memory ? parseMebibytes(quantity) : parseCount(quantity);
+    if ("value" in parsed) amounts[name] = parsed.value;
+    else remarks.push({ reason: "quantity", text: `status.${where}: ${name}: ${parsed.refused}; it is left out.` });
+  }
+  return amounts;
+}
+
+const MODELS: Readonly<Partial<Record<Vendor, readonly string[]>>> = {
+  amd: ["amd.com/gpu.product-name", "beta.amd.com/gpu.product-name"],
+  intel: ["gpu.intel.com/product"],
+};
+
+/** The GPUs of other makers, by their capacity. */
+function readOthers(
+  labels: Readonly<Record<string, string>>,
+  capacity: Readonly<Record<string, number>>,
+  options: NodeOptions,
+): readonly NodeGpus[] {
+  const counts = new Map<Vendor, number>();
+  for (const [name, amount] of Object.entries(capacity)) {
+    const resource = gpuResource(name, options.gpuResources);
+    if (resource?.kind !== "gpu" || resource.vendor === "nvidia" || amount === 0) continue;
+    counts.set(resource.vendor, (counts.get(resource.vendor) ?? 0) + amount);
+  }
+  return [...counts].map(([vendor, count]) => {
+    const label = MODELS[vendor]?.find((name) => labels[name] !== undefined);
+    const memory = vendor === "amd" ? parseMebibytes(amdMemory(labels["amd.com/gpu.vram"])) : undefined;
+    return {
+      vendor,
+      count,
+      replicas: 1,
+      sharing: "none",
+      mig: { strategy: "none", profiles: {} },
+      ...given({
+        model: label === undefined ? undefined : labels[label],
+        memoryMiB: memory !== undefined && "value" in memory ? memory.value : undefined,
+      }),
+    };
+  });
+}
+
+/**
+ * AMD's node labeller writes `192G` and means GiB
+ * (https://github.com/ROCm/k8s-device-plugin/tree/master/cmd/k8s-node-labeller).
+ */
+function amdMemory(vram: string | undefined): string | undefined {
+  return vram === undefined || !/^\d+[GMT]$/.test(vram) ? vram : `${vram}i`;
+}
+
+/** Ready always; of the others those that are not False, since a node's conditions say what is wrong with it. */
+function readConditions(node: NodeObject): readonly NodeCondition[] {
+  return objects(node.status?.conditions).flatMap(({ type, status, reason, lastTransitionTime }) => {
+    const known = status === "True" || status === "False" || status === "Unknown" ? status : "Unknown";
+    if (text(type) === undefined || (type !== "Ready" && known === "False")) return [];
+    return [{ type: type!, status: known, reason: text(reason) ?? "", since: millisOf(lastTransitionTime) ?? 0 }];
+  });
+}
+
+function cordonedSince(node: NodeObject, seenMillis: number | undefined): number | undefined {
+  if (node.spec?.unschedulable !== true) return undefined;
+  const taint = objects(node.spec.taints).find(({ key }) => key === "node.kubernetes.io/unschedulable");
+  return millisOf(taint?.timeAdded) ?? seenMillis;
+}

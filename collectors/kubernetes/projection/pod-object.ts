@@ -1,0 +1,72 @@
+import type { KubeCondition, KubeObject, KubeQuantities } from "./kube-object.ts";
+
+/** A Pod of `v1`, as far as the projection reads it. */
+export interface PodObject extends KubeObject {
+  readonly spec?: PodSpecObject | null;
+  readonly status?: PodStatusObject | null;
+}
+
+/** A Pod's spec. */
+export interface PodSpecObject {
+  readonly nodeName?: string | null;
+  readonly schedulerName?: string | null;
+  readonly priorityClassName?: string | null;
+  readonly nodeSelector?: Readonly<Record<string, string>> | null;
+  readonly tolerations?: readonly { readonly key?: string; readonly operator?: string }[] | null;
+  readonly schedulingGates?: readonly { readonly name?: string }[] | null;
+  readonly containers?: readonly ContainerObject[] | null;
+  readonly initContainers?: readonly ContainerObject[] | null;
+  readonly resourceClaims?: readonly PodClaimObject[] | null;
+}
+
+/** A container; an init container that restarts always is a sidecar. */
+export interface ContainerObject {
+  readonly name?: string;
+  readonly restartPolicy?: string | null;
+  readonly resources?: { readonly limits?: KubeQuantities; readonly requests?: KubeQuantities } | null;
+}
+
+/** A claim that a pod names itself, or lets a template make. */
+export interface PodClaimObject {
+  readonly name?: string;
+  readonly resourceClaimName?: string | null;
+  readonly resourceClaimTemplateName?: string | null;
+}
+
+/** A Pod's status. */
+export interface PodStatusObject {
+  readonly phase?: string;
+  readonly reason?: string | null;
+  readonly message?: string | null;
+  readonly startTime?: string | null;
+  readonly conditions?: readonly KubeCondition[] | null;
+  readonly containerStatuses?: readonly ContainerStatusObject[] | null;
+  readonly initContainerStatuses?: readonly ContainerStatusObject[] | null;
+  readonly resourceClaimStatuses?:
+    | readonly { readonly name?: string; readonly resourceClaimName?: string | null }[]
+    | null;
+  /** The claim that was made for extended resources which DRA serves (Kubernetes 1.34 and later). */
+  readonly extendedResourceClaimStatus?: {
+    readonly resourceClaimName?: string;
+    readonly requestMappings?: readonly { readonly resourceName?: string }[] | null;
+  } | null;
+}
+
+/** What kubelet says of one container. */
+export interface ContainerStatusObject {
+  readonly name?: string;
+  readonly restartCount?: number;
+  readonly state?: ContainerStateObject | null;
+  readonly lastState?: ContainerStateObject | null;
+}
+
+/** One of the three states of a container. */
+export interface ContainerStateObject {
+  readonly waiting?: { readonly reason?: string; readonly message?: string } | null;
+  readonly running?: { readonly startedAt?: string | null } | null;
+  readonly terminated?: {
+    readonly reason?: string;
+    readonly startedAt?: string | null;
+    readonly finishedAt?: string | null;
+  } | null;
+}

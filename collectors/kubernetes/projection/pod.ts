@@ -1,0 +1,135 @@
+import type { FactOrigin } from "../../../domain/fact.ts";
+import type { Gang, PodTimes, WorkloadFact } from "../../../domain/workload.ts";
+import { resolveOwners, type OwnerLookup } from "../owners/chain.ts";
+import type { OwnerKinds } from "../owners/kinds.ts";
+import { TYPE_LABEL, workloadType } from "../owners/type.ts";
+import { workloadName } from "../owners/workload-name.ts";
+import type { Vendor } from "./gpu-resource.ts";
+import { readAsks } from "./pod/asks.ts";
+import { readReservation, RESERVATION_NAMESPACES } from "./pod/fraction.ts";
+import { gangOf, queueOf } from "./pod/gang.ts";
+import { readEnd, readPending } from "./pod/outcome.ts";
+import { readTimes, statusesOf } from "./pod/pod-times.ts";
+import type { PodObject } from "./pod-object.ts";
+import type { Remark } from "./remark.ts";
+import { given, named, objects, text, texts, wholeNumber } from "./wire.ts";
+
+/** What the projection of pods is told by the configuration and asks of what is known of other objects. */
+export interface PodOptions {
+  readonly kinds: OwnerKinds;
+  readonly lookup: OwnerLookup;
+  /** Names of labels and annotations to keep; one that ends in `*` keeps all that begin so. */
+  readonly labels?: readonly string[];
+  readonly annotations?: readonly string[];
+  /** Labels by which people name a workload's type; {@link TYPE_LABEL} by default. */
+  readonly typeLabels?: readonly string[];
+  /** Further resources that are whole GPUs, with their vendor. */
+  readonly gpuResources?: ReadonlyMap<string, Vendor>;
+  readonly reservationNamespaces?: readonly string[];
+  /** Whether a claim is for GPUs, where that is known. */
+  readonly isForGpus?: (namespace: string, claim: string) => boolean | undefined;
+  /** What the gang's own object says. */
+  readonly gangFacts?: (gang: Gang, namespace: string) => GangFacts | undefined;
+}
+
+/**
+ * What a PodGroup, Workload, LeaderWorkerSet or JobSet knows and its pods do not. Times in milliseconds since the
+ * epoch.
+ */
+export interface GangFacts {
+  readonly size?: number;
+  readonly queue?: string;
+  readonly queued?: number;
+  readonly admitted?: number;
+}
+
+/** A workload's fact but for its origin and its end, which the watcher knows, with what was odd about the pod. */
+export interface PodProjection {
+  readonly fact: Omit<WorkloadFact, keyof FactOrigin | "end">;
+  readonly remarks: readonly Remark[];
+}
+
+/**
+ * What the ledger keeps of a pod; undefined for one that wants no GPU in any regime and reserves none for others. A
+ * reservation pod asks for nothing: the pods of its group hold the GPU. Throws nothing, whatever stands in the pod.
+ */
+export function projectPod(pod: PodObject, options: PodOptions): PodProjection | undefined {
+  const remarks: Remark[] = [];
+  const { metadata, spec, status } = pod;
+  const reservation = readReservation(pod, options.reservationNamespaces ?? RESERVATION_NAMESPACES, remarks);
+  const { asks, evidence } =
+    reservation === undefined
+      ? readAsks(
+          pod,
+          { isForGpus: options.isForGpus ?? (() => undefined), ...given({ extra: options.gpuResources }) },
+          remarks,
+        )
+      : { asks: [], evidence: reservation };
+  if (reservation === undefined && asks.length === 0) return undefined;
+
+  const name = text(metadata?.name) ?? "";
+  const namespace = text(metadata?.namespace) ?? "";
+  const labels = texts(metadata?.labels);
+  const annotations = texts(metadata?.annotations);
+  const chain = resolveOwners(metadata?.ownerReferences, options.lookup, options.kinds, namespace);
+  const ofOwners = chain.known.map((owner) => ({ labels: texts(owner.labels), annotations: texts(owner.annotations) }));
+  const maps = [labels, annotations, ...ofOwners.flatMap((owner) => [owner.labels, owner.annotations])];
+  const { type } = workloadType(
+    { owners: chain.owners, labels, overrides: maps },
+    options.kinds,
+    options.typeLabels ?? [TYPE_LABEL],
+  );
+  const gang = gangOf(labels, annotations);
+  const gangFacts = gang === undefined ? undefined : options.gangFacts?.(gang, namespace);
+  const times: PodTimes = {
+    ...readTimes(pod, remarks),
+    ...given({ queued: gangFacts?.queued, admitted: gangFacts?.admitted }),
+  };
+  const phase = status?.phase;
+  return {
+    remarks,
+    fact: {
+      uid: text(metadata?.uid) ?? "",
+      namespace,
+      name,
+      node: text(spec?.nodeName) ?? "",
+      owners: chain.owners,
+      ownersTruncated: chain.truncated,
+      workload: workloadName({ name, labels }, chain.owners, chain.truncated),
+      type,
+      phase:
+        phase === "Pending" || phase === "Running" || phase === "Succeeded" || phase === "Failed" ? phase : "Unknown",
+      times,
+      restarts: statusesOf(pod).reduce((sum, { restartCount }) => sum + (wholeNumber(restartCount) ?? 0), 0),
+      asks,
+      evidence,
+      labels: keep(ofOwners.map((owner) => owner.labels).toReversed(), labels, options.labels),
+      annotations: keep(ofOwners.map((owner) => owner.annotations).toReversed(), annotations, options.annotations),
+      nodeSelector: texts(spec?.nodeSelector),
+      tolerations: tolerationsOf(pod),
+      ...given({
+        endReason: readEnd(pod),
+        pending: readPending(pod),
+        queue: queueOf(maps) ?? gangFacts?.queue,
+        priorityClass: text(spec?.priorityClassName) ?? labels["kueue.x-k8s.io/priority-class"],
+        gang: gang === undefined ? undefined : { ...gang, size: gang.size === 0 ? (gangFacts?.size ?? 0) : gang.size },
+      }),
+    },
+  };
+}
+
+/** The named entries of the pod, else of the nearest owner that has them. */
+function keep(
+  owners: readonly Readonly<Record<string, string>>[],
+  own: Readonly<Record<string, string>>,
+  names: readonly string[] = [],
+): Readonly<Record<string, string>> {
+  return Object.assign({}, ...[...owners, own].map((map) => named(map, names))) as Record<string, string>;
+}
+
+function tolerationsOf(pod: PodObject): readonly string[] {
+  const keys = objects(pod.spec?.tolerations).flatMap(
+    ({ key, operator }) => text(key) ?? (operator === "Exists" ? ["*"] : []),
+  );
+  return [...new Set(keys)].sort();
+}

@@ -1,0 +1,64 @@
+import type { DeviceEvidence, GpuAsk } from "../../../../domain/workload.ts";
+import { gpuResource, type Vendor } from "../gpu-resource.ts";
+import type { ContainerObject, PodObject } from "../pod-object.ts";
+import type { Remarks } from "../remark.ts";
+import { texts } from "../wire.ts";
+import { readAmounts, type Amounts } from "./amounts.ts";
+import { readClaims, servedByClaim } from "./claims.ts";
+import { groupsOf, readFraction } from "./fraction.ts";
+import { moments, reserved } from "./moments.ts";
+import { readRunaiMig } from "./runai-mig.ts";
+import { readVgpu } from "./vgpu.ts";
+
+/** What a pod asks for in every regime, and what shows which devices it got. */
+export interface PodAsks {
+  readonly asks: readonly GpuAsk[];
+  readonly evidence: readonly DeviceEvidence[];
+}
+
+/** Reads a pod's asks: resources first, then claims; annotations of fractions count only where no resource asks. */
+export function readAsks(
+  pod: PodObject,
+  options: {
+    readonly extra?: ReadonlyMap<string, Vendor>;
+    readonly isForGpus: (namespace: string, claim: string) => boolean | undefined;
+  },
+  remarks: Remarks,
+): PodAsks {
+  const annotations = texts(pod.metadata?.annotations);
+  const read = new Map<ContainerObject, Amounts>();
+  const amountsOf = (container: ContainerObject): Amounts => {
+    let amounts = read.get(container);
+    if (amounts === undefined) read.set(container, (amounts = readAmounts(container, remarks, options.extra)));
+    return amounts;
+  };
+  const sets = moments(pod.spec);
+  const hami = readVgpu("hami", sets, amountsOf, annotations, remarks);
+  const volcano = readVgpu("volcano", sets, amountsOf, annotations, remarks);
+  const taken = new Set([...hami.taken, ...volcano.taken, ...servedByClaim(pod)]);
+  const asks: GpuAsk[] = [...hami.asks, ...volcano.asks];
+  for (const [resource, count] of reserved(sets, amountsOf)) {
+    if (taken.has(resource)) continue;
+    const meaning = gpuResource(resource, options.extra);
+    if (meaning?.kind === "gpu") asks.push({ kind: "gpu", resource, count });
+    else if (meaning?.kind === "mig") asks.push({ kind: "mig", resource, profile: meaning.profile, count });
+  }
+  const fraction = readFraction(pod, remarks);
+  const runai = readRunaiMig(annotations, remarks);
+  const evidence = [...hami.evidence, ...volcano.evidence];
+  if (asks.length === 0) {
+    if (fraction !== undefined) {
+      asks.push(fraction);
+      evidence.push(...groupsOf(pod).map((group) => ({ by: "group" as const, group })));
+    }
+    asks.push(...runai.asks);
+    if (runai.asks.length > 0) evidence.push(...runai.evidence);
+  } else if (fraction !== undefined || runai.asks.length > 0) {
+    remarks.push({
+      reason: "contradiction",
+      text: "A fraction or a MIG instance is asked by annotation beside a GPU resource; the resource counts.",
+    });
+  }
+  asks.push(...readClaims(pod, options.isForGpus));
+  return { asks, evidence };
+}

@@ -1,0 +1,85 @@
+import type { DeviceEvidence, GpuAsk } from "../../../../domain/workload.ts";
+import type { PodObject } from "../pod-object.ts";
+import { parseCount, parseMebibytes, parsePpm } from "../quantity.ts";
+import type { Remarks } from "../remark.ts";
+import { text, texts } from "../wire.ts";
+
+/** Where KAI and Run:ai keep the pods that hold a GPU for a group of fractions. */
+export const RESERVATION_NAMESPACES: readonly string[] = ["kai-resource-reservation", "runai-reservation"];
+
+const RESERVED_GPU = "run.ai/reserve_for_gpu_index";
+/** The label of one group; with a slash and the group behind it, one of several GPUs. */
+const GROUP = "runai-gpu-group";
+
+/**
+ * The evidence of a reservation pod: its group has this GPU. Undefined where the pod is none: it stands in a
+ * reservation namespace and carries a group or a GPU.
+ */
+export function readReservation(
+  pod: PodObject,
+  namespaces: readonly string[],
+  remarks: Remarks,
+): readonly DeviceEvidence[] | undefined {
+  const groups = groupsOf(pod);
+  const uuid = texts(pod.metadata?.annotations)[RESERVED_GPU];
+  const isReservation = namespaces.includes(pod.metadata?.namespace ?? "") && (groups.length > 0 || uuid !== undefined);
+  if (!isReservation) return undefined;
+  if (uuid === undefined) return [];
+  if (!/^(GPU|MIG)-[\w-]+$/.test(uuid)) {
+    remarks.push({ reason: "annotation", text: `${RESERVED_GPU}: "${uuid.slice(0, 60)}" is no GPU's UUID.` });
+    return [];
+  }
+  if (groups.length === 0) {
+    remarks.push({ reason: "annotation", text: `It reserves ${uuid} for no group: there is no label ${GROUP}.` });
+  }
+  return groups.map((group) => ({ by: "reservation", group, uuid }));
+}
+
+/** The groups whose GPUs the pod shares, by its labels. */
+export function groupsOf(pod: PodObject): readonly string[] {
+  const groups = new Set<string>();
+  for (const [label, value] of Object.entries(texts(pod.metadata?.labels))) {
+    if (value !== "" && (label === GROUP || label.startsWith(`${GROUP}/`))) groups.add(value);
+  }
+  return [...groups].sort();
+}
+
+/**
+ * The fraction that a pod asks for by `gpu-fraction` or `gpu-memory` (MiB), of each of `gpu-fraction-num-devices` GPUs.
+ * Undefined without the annotations, where they make no sense, and where the default scheduler, which does not know
+ * them, has the pod.
+ */
+export function readFraction(pod: PodObject, remarks: Remarks): GpuAsk | undefined {
+  const annotations = texts(pod.metadata?.annotations);
+  const fraction = annotations["gpu-fraction"];
+  const memory = annotations["gpu-memory"];
+  if (fraction === undefined && memory === undefined) return undefined;
+  const name = fraction === undefined ? "gpu-memory" : "gpu-fraction";
+  const received = text(annotations["received-resource-type"]);
+  if (pod.spec?.schedulerName === "default-scheduler" && received === undefined && groupsOf(pod).length === 0) {
+    remarks.push({ reason: "contradiction", text: `${name} is passed over: the default scheduler has the pod.` });
+    return undefined;
+  }
+  if (fraction !== undefined && memory !== undefined) {
+    remarks.push({ reason: "contradiction", text: "gpu-fraction and gpu-memory are both given; the fraction counts." });
+  }
+  const parsed = fraction === undefined ? parseMebibytes(memory) : parsePpm(fraction);
+  if ("refused" in parsed || parsed.value === 0) {
+    const why = "refused" in parsed ? parsed.refused : "0 is no part of one GPU";
+    remarks.push({ reason: "annotation", text: `${name}: ${why}; it counts as not asked for.` });
+    return undefined;
+  }
+  const count = readDevices(annotations["gpu-fraction-num-devices"], remarks);
+  return fraction === undefined
+    ? { kind: "fraction", count, memoryMiB: parsed.value }
+    : { kind: "fraction", count, ppm: parsed.value };
+}
+
+function readDevices(written: string | undefined, remarks: Remarks): number {
+  if (written === undefined) return 1;
+  const parsed = parseCount(written);
+  if ("value" in parsed && parsed.value > 0) return parsed.value;
+  const why = "refused" in parsed ? parsed.refused : "0 devices hold nothing";
+  remarks.push({ reason: "annotation", text: `gpu-fraction-num-devices: ${why}; it counts as 1.` });
+  return 1;
+}

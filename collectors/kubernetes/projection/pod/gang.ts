@@ -1,0 +1,59 @@
+import type { Gang } from "../../../../domain/workload.ts";
+import { parseCount } from "../quantity.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+/** Labels and annotations that name a queue, in the order in which they are looked at. */
+const QUEUES = [
+  "kueue.x-k8s.io/queue-name",
+  "kai.scheduler/queue",
+  "runai/queue",
+  "volcano.sh/queue-name",
+  "scheduling.volcano.sh/queue-name",
+];
+
+/** The queue that the maps name, the pod's labels before its annotations before its owners'. */
+export function queueOf(maps: readonly Texts[]): string | undefined {
+  for (const map of maps) {
+    for (const name of QUEUES) if (map[name] !== undefined && map[name] !== "") return map[name];
+  }
+  return undefined;
+}
+
+/** Annotations and labels that name a PodGroup: Volcano's, KAI's and Run:ai's, the coscheduling plugin's. */
+const POD_GROUPS = [
+  "scheduling.k8s.io/group-name",
+  "scheduling.volcano.sh/group-name",
+  "pod-group-name",
+  "scheduling.x-k8s.io/pod-group",
+  "pod-group.scheduling.sigs.k8s.io",
+];
+
+/**
+ * The gang of a pod by its own labels and annotations: what its scheduler starts together first (a PodGroup), then
+ * Kueue's Workload, a group of a LeaderWorkerSet (named like its leader), a JobSet. The size is 0 where the pod does
+ * not tell.
+ */
+export function gangOf(labels: Texts, annotations: Texts): Gang | undefined {
+  for (const name of POD_GROUPS) {
+    const group = annotations[name] ?? labels[name];
+    if (group !== undefined && group !== "") return { kind: "PodGroup", name: group, size: 0 };
+  }
+  const workload = annotations["kueue.x-k8s.io/workload"] ?? labels["kueue.x-k8s.io/pod-group-name"];
+  if (workload !== undefined && workload !== "") {
+    return { kind: "Workload", name: workload, size: sizeOf(annotations["kueue.x-k8s.io/pod-group-total-count"]) };
+  }
+  const set = labels["leaderworkerset.sigs.k8s.io/name"];
+  if (set !== undefined && set !== "") {
+    const index = labels["leaderworkerset.sigs.k8s.io/group-index"];
+    const size = sizeOf(annotations["leaderworkerset.sigs.k8s.io/size"]);
+    return { kind: "LeaderWorkerSet", name: index === undefined ? set : `${set}-${index}`, size };
+  }
+  const jobSet = labels["jobset.sigs.k8s.io/jobset-name"];
+  return jobSet === undefined || jobSet === "" ? undefined : { kind: "JobSet", name: jobSet, size: 0 };
+}
+
+function sizeOf(written: string | undefined): number {
+  const parsed = parseCount(written ?? "0");
+  return "value" in parsed ? parsed.value : 0;
+}

@@ -1,0 +1,70 @@
+import type { PodTimes } from "../../../../domain/workload.ts";
+import type { KubeCondition } from "../kube-object.ts";
+import type { ContainerStatusObject, PodObject } from "../pod-object.ts";
+import type { Remarks } from "../remark.ts";
+import { earliest, latest, millisOf } from "../time.ts";
+import { given, objects } from "../wire.ts";
+
+/** A pod's condition of a type, where it has one. */
+export function conditionOf(pod: PodObject, type: string): KubeCondition | undefined {
+  return objects(pod.status?.conditions).find((condition) => condition.type === type);
+}
+
+/** The statuses of all containers, init containers first. */
+export function statusesOf(pod: PodObject): readonly ContainerStatusObject[] {
+  return [...objects(pod.status?.initContainerStatuses), ...objects(pod.status?.containerStatuses)];
+}
+
+/** Whether the pod has ended: kubelet counts its devices as free from then on. */
+export function isFinished(pod: PodObject): boolean {
+  return pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
+}
+
+/**
+ * The times that a pod tells itself. Init containers prepare it, they do not start it. A container that restarted twice shows its last two starts only: who follows a pod
+ * keeps the earliest `started` that was seen. The end of a pod whose containers never ran, or are not known any more,
+ * is the last change of its conditions. `deletion` is when the end was asked for: Kubernetes writes when its grace is
+ * over.
+ */
+export function readTimes(pod: PodObject, remarks: Remarks): PodTimes {
+  const { metadata, spec, status } = pod;
+  const changed = (type: string): number | undefined => {
+    const condition = conditionOf(pod, type);
+    return condition?.status === "True" ? millisOf(condition.lastTransitionTime) : undefined;
+  };
+  const created = millisOf(metadata?.creationTimestamp);
+  if (created === undefined) {
+    remarks.push({
+      reason: "time",
+      text: "metadata.creationTimestamp is no time; the pod counts as created at the epoch.",
+    });
+  }
+  const bound = typeof spec?.nodeName === "string" && spec.nodeName !== "";
+  const starts = objects(status?.containerStatuses).flatMap(({ state, lastState }) =>
+    [state?.running?.startedAt, state?.terminated?.startedAt, lastState?.terminated?.startedAt].map(sinceMillis),
+  );
+  const ends = statusesOf(pod).map(({ state }) => sinceMillis(state?.terminated?.finishedAt));
+  const transitions = objects(status?.conditions).map((condition) => millisOf(condition.lastTransitionTime));
+  const startTime = millisOf(status?.startTime);
+  const asked = millisOf(metadata?.deletionTimestamp);
+  return {
+    created: created ?? 0,
+    ...given({
+      scheduled: changed("PodScheduled") ?? (bound ? (startTime ?? created) : undefined),
+      started: earliest(starts),
+      ready: changed("Ready"),
+      finished: isFinished(pod) ? (latest(ends) ?? latest(transitions) ?? startTime ?? created) : undefined,
+      deletion: asked === undefined ? undefined : asked - 1000 * graceSeconds(metadata?.deletionGracePeriodSeconds),
+    }),
+  };
+}
+
+/** A container's time; kubelet writes the epoch for a container that it lost sight of. */
+function sinceMillis(value: unknown): number | undefined {
+  const millis = millisOf(value);
+  return millis === undefined || millis <= 0 ? undefined : millis;
+}
+
+function graceSeconds(value: unknown): number {
+  return typeof value === "number" && value >= 0 ? value : 0;
+}

@@ -1,0 +1,58 @@
+import type { DeviceEvidence, GpuAsk } from "../../../../domain/workload.ts";
+import { gpuResource } from "../gpu-resource.ts";
+import { parseCount } from "../quantity.ts";
+import type { Remarks } from "../remark.ts";
+import { given, text, wholeNumber } from "../wire.ts";
+
+/** What a pod asks of Run:ai's dynamic MIG, and the instance that it got. */
+export interface RunaiMigReading {
+  readonly asks: readonly GpuAsk[];
+  readonly evidence: readonly DeviceEvidence[];
+}
+
+const DEVICE = "runai-mig-device";
+
+/**
+ * Reads Run:ai's dynamic MIG, which asks by an annotation `nvidia.com/mig-1g.5gb: "1"` and no limit at all, and says
+ * what the pod got in JSON: the instance's UUID as `deviceUUID`, before 2.9 as `instanceid`, and the GPU's index.
+ */
+export function readRunaiMig(annotations: Readonly<Record<string, string>>, remarks: Remarks): RunaiMigReading {
+  const device = annotations[DEVICE];
+  if (device === undefined && annotations["received-resource-type"] !== "MigInstance")
+    return { asks: [], evidence: [] };
+  const asks: GpuAsk[] = [];
+  for (const [name, written] of Object.entries(annotations)) {
+    const resource = gpuResource(name);
+    if (resource?.kind !== "mig") continue;
+    const count = parseCount(written);
+    if ("refused" in count)
+      remarks.push({ reason: "annotation", text: `${name}: ${count.refused}; it counts as not asked for.` });
+    else if (count.value > 0) asks.push({ kind: "mig", resource: name, profile: resource.profile, count: count.value });
+  }
+  return { asks, evidence: device === undefined ? [] : readDevice(device, remarks) };
+}
+
+function readDevice(written: string, remarks: Remarks): readonly DeviceEvidence[] {
+  let fields: Readonly<Record<string, unknown>> = {};
+  try {
+    const value: unknown = JSON.parse(written);
+    if (typeof value === "object" && value !== null) fields = value as Readonly<Record<string, unknown>>;
+  } catch {
+    remarks.push({
+      reason: "annotation",
+      text: `${DEVICE} is no JSON; which instance the pod has is not known from it.`,
+    });
+    return [];
+  }
+  const uuid = text(fields["deviceUUID"]) ?? text(fields["instanceid"]);
+  if (uuid === undefined || !/^MIG-[\w-]+$/.test(uuid)) {
+    remarks.push({
+      reason: "annotation",
+      text: `${DEVICE} names no MIG instance; which one the pod has is not known from it.`,
+    });
+    return [];
+  }
+  const gpuIndex = wholeNumber(Number(fields["gpuindex"] ?? Number.NaN));
+  const instance = wholeNumber(fields["gpuinstanceid"]);
+  return [{ by: "annotation", uuid, container: 0, memoryMiB: 0, coresPercent: 0, ...given({ gpuIndex, instance }) }];
+}

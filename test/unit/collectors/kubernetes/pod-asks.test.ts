@@ -1,0 +1,275 @@
+import { describe, expect, it } from "vitest";
+import type { PodObject } from "../../../../collectors/kubernetes/projection/pod-object.ts";
+import { projectPod } from "../../../../collectors/kubernetes/projection/pod.ts";
+import type { DeviceEvidence, GpuAsk } from "../../../../domain/workload.ts";
+import { ALONE, container, pod, sidecar } from "../../../support/kube-objects.ts";
+
+const A = "GPU-0fc3eda5-e98b-a25b-5b0d-cf5c855d1448";
+const B = "GPU-29d5fa0d-935b-2966-aff8-483a174d61d1";
+const annotated = (
+  annotations: Readonly<Record<string, string>>,
+  labels: Readonly<Record<string, string>> = {},
+): PodObject => pod({ metadata: { annotations, labels } });
+
+interface Row {
+  readonly pod: PodObject;
+  readonly asks: readonly GpuAsk[];
+  readonly evidence?: readonly DeviceEvidence[];
+  readonly remarks?: readonly RegExp[];
+}
+
+const TABLE: Readonly<Record<string, Row>> = {
+  "whole GPUs": {
+    pod: pod({ limits: { "nvidia.com/gpu": "2", cpu: "4" } }),
+    asks: [{ kind: "gpu", resource: "nvidia.com/gpu", count: 2 }],
+  },
+  "GPUs that stand in requests alone": {
+    pod: pod({ spec: { containers: [{ name: "a", resources: { requests: { "amd.com/gpu": 1 } } }] } }),
+    asks: [{ kind: "gpu", resource: "amd.com/gpu", count: 1 }],
+  },
+  "GPUs of several makers": {
+    pod: pod({
+      limits: { "gpu.intel.com/i915": 1, "gpu.intel.com/xe": 1, "habana.ai/gaudi": 8, "aws.amazon.com/neuron": 1 },
+    }),
+    asks: [
+      { kind: "gpu", resource: "gpu.intel.com/i915", count: 1 },
+      { kind: "gpu", resource: "gpu.intel.com/xe", count: 1 },
+      { kind: "gpu", resource: "habana.ai/gaudi", count: 8 },
+      { kind: "gpu", resource: "aws.amazon.com/neuron", count: 1 },
+    ],
+  },
+  "a replica under its own name": {
+    pod: pod({ limits: { "nvidia.com/gpu.shared": "1" } }),
+    asks: [{ kind: "gpu", resource: "nvidia.com/gpu.shared", count: 1 }],
+  },
+  "MIG instances, with media engines": {
+    pod: pod({ limits: { "nvidia.com/mig-1g.10gb.me": "1", "nvidia.com/mig-3g.40gb": "2" } }),
+    asks: [
+      { kind: "mig", resource: "nvidia.com/mig-1g.10gb.me", profile: "1g.10gb+me", count: 1 },
+      { kind: "mig", resource: "nvidia.com/mig-3g.40gb", profile: "3g.40gb", count: 2 },
+    ],
+  },
+  "an init container that needs more than the rest": {
+    pod: pod({
+      spec: {
+        initContainers: [sidecar({ "nvidia.com/gpu": 1 }), container({ "nvidia.com/gpu": 2 })],
+        containers: [container({ "nvidia.com/gpu": 1 })],
+      },
+    }),
+    asks: [{ kind: "gpu", resource: "nvidia.com/gpu", count: 3 }],
+  },
+  "HAMi by memory and cores, with what it gave": {
+    pod: pod({
+      limits: { "nvidia.com/gpu": 2, "nvidia.com/gpumem": "3000", "nvidia.com/gpucores": 30 },
+      metadata: { annotations: { "hami.io/vgpu-devices-allocated": `${A},NVIDIA,3000,30:${B},NVIDIA,3000,30:;` } },
+    }),
+    asks: [{ kind: "vgpu", scheduler: "hami", count: 2, memoryMiB: 3000, coresPercent: 30 }],
+    evidence: [
+      { by: "annotation", uuid: A, container: 0, memoryMiB: 3000, coresPercent: 30 },
+      { by: "annotation", uuid: B, container: 0, memoryMiB: 3000, coresPercent: 30 },
+    ],
+  },
+  "HAMi by percentage, the number left to its webhook": {
+    pod: pod({ limits: { "nvidia.com/gpumem-percentage": 50 } }),
+    asks: [{ kind: "vgpu", scheduler: "hami", count: 1, memoryPercent: 50 }],
+  },
+  "HAMi with no measure but its annotation, in the second container": {
+    pod: pod({
+      spec: { containers: [container({}), container({ "nvidia.com/gpu": 1 })] },
+      metadata: { annotations: { "hami.io/vgpu-devices-allocated": `;${A}[0-1],NVIDIA,40960,0:;` } },
+    }),
+    asks: [{ kind: "vgpu", scheduler: "hami", count: 1, memoryPercent: 100 }],
+    evidence: [{ by: "annotation", uuid: A, container: 1, memoryMiB: 40_960, coresPercent: 0 }],
+  },
+  "HAMi in containers of different shares": {
+    pod: pod({
+      spec: {
+        containers: [
+          container({ "nvidia.com/gpu": 1, "nvidia.com/gpumem": 1000 }),
+          container({ "nvidia.com/gpu": 1, "nvidia.com/gpumem": 2000 }),
+          container({ "nvidia.com/gpu": 1, "nvidia.com/gpumem": 1000 }),
+        ],
+      },
+    }),
+    asks: [
+      { kind: "vgpu", scheduler: "hami", count: 2, memoryMiB: 1000 },
+      { kind: "vgpu", scheduler: "hami", count: 1, memoryMiB: 2000 },
+    ],
+  },
+  "HAMi in an init container that needs more than the rest": {
+    pod: pod({
+      spec: {
+        initContainers: [container({ "nvidia.com/gpu": 2, "nvidia.com/gpumem": 500 })],
+        containers: [container({ "nvidia.com/gpu": 1, "nvidia.com/gpumem": 900 })],
+      },
+    }),
+    asks: [{ kind: "vgpu", scheduler: "hami", count: 2, memoryMiB: 500 }],
+  },
+  "Volcano's shares": {
+    pod: pod({
+      limits: { "volcano.sh/vgpu-number": 1, "volcano.sh/vgpu-memory": 2048, "volcano.sh/vgpu-cores": 25 },
+      metadata: { annotations: { "volcano.sh/vgpu-ids-new": `${A},NVIDIA,2048,25:` } },
+    }),
+    asks: [{ kind: "vgpu", scheduler: "volcano", count: 1, memoryMiB: 2048, coresPercent: 25 }],
+    evidence: [{ by: "annotation", uuid: A, container: 0, memoryMiB: 2048, coresPercent: 25 }],
+  },
+  "a fraction of KAI's": {
+    pod: annotated({ "gpu-fraction": "0.25", "received-resource-type": "Fraction" }, { "runai-gpu-group": "g-1" }),
+    asks: [{ kind: "fraction", count: 1, ppm: 250_000 }],
+    evidence: [{ by: "group", group: "g-1" }],
+  },
+  "memory on several GPUs of KAI's": {
+    pod: annotated(
+      { "gpu-memory": "4096", "gpu-fraction-num-devices": "2" },
+      { "runai-gpu-group/g-1": "g-1", "runai-gpu-group/g-2": "g-2" },
+    ),
+    asks: [{ kind: "fraction", count: 2, memoryMiB: 4096 }],
+    evidence: [
+      { by: "group", group: "g-1" },
+      { by: "group", group: "g-2" },
+    ],
+  },
+  "a reservation pod, which holds nothing itself": {
+    pod: pod({
+      metadata: {
+        namespace: "kai-resource-reservation",
+        annotations: { "run.ai/reserve_for_gpu_index": A },
+        labels: { "runai-gpu-group": "g-1" },
+      },
+      limits: { "nvidia.com/gpu": "1" },
+    }),
+    asks: [],
+    evidence: [{ by: "reservation", group: "g-1", uuid: A }],
+  },
+  "DRA claims: named, made from a template, needless, not made yet": {
+    pod: pod({
+      spec: {
+        resourceClaims: [
+          { name: "a", resourceClaimName: "shared-gpu" },
+          { name: "b", resourceClaimTemplateName: "one-gpu" },
+          { name: "c", resourceClaimTemplateName: "none" },
+          { name: "d", resourceClaimTemplateName: "later" },
+          { name: "e", resourceClaimName: "shared-gpu" },
+        ],
+      },
+      status: { resourceClaimStatuses: [{ name: "b", resourceClaimName: "train-0-b-x7k2p" }, { name: "c" }] },
+    }),
+    asks: [
+      { kind: "claim", claim: "shared-gpu" },
+      { kind: "claim", claim: "train-0-b-x7k2p" },
+      { kind: "claim", claim: "" },
+    ],
+  },
+  "a resource that DRA serves, counted once": {
+    pod: pod({
+      limits: { "nvidia.com/gpu": 1 },
+      status: {
+        extendedResourceClaimStatus: {
+          resourceClaimName: "train-0-extended",
+          requestMappings: [{ resourceName: "nvidia.com/gpu" }],
+        },
+      },
+    }),
+    asks: [{ kind: "claim", claim: "train-0-extended" }],
+  },
+  "a fraction beside a whole GPU: the whole one": {
+    pod: pod({ limits: { "nvidia.com/gpu": 1 }, metadata: { annotations: { "gpu-fraction": "0.5" } } }),
+    asks: [{ kind: "gpu", resource: "nvidia.com/gpu", count: 1 }],
+    remarks: [/the resource counts/],
+  },
+  "a thousand, written with an exponent": {
+    pod: pod({ limits: { "nvidia.com/gpu": "1e3" } }),
+    asks: [{ kind: "gpu", resource: "nvidia.com/gpu", count: 1000 }],
+  },
+  "one good container beside one that makes no sense": {
+    pod: pod({
+      spec: { containers: [container({ "nvidia.com/gpu": "500m" }, "a"), container({ "nvidia.com/gpu": 1 }, "b")] },
+    }),
+    asks: [{ kind: "gpu", resource: "nvidia.com/gpu", count: 1 }],
+    remarks: [/^nvidia\.com\/gpu of container a: "500m" is not a whole number; it counts as not asked for\.$/],
+  },
+  "a wrong entry among HAMi's devices": {
+    pod: pod({
+      limits: { "nvidia.com/gpu": 1, "nvidia.com/gpumem": 1000 },
+      metadata: { annotations: { "hami.io/vgpu-devices-allocated": `${A},NVIDIA,1000,0:GPU-abc-1:5000:50;` } },
+    }),
+    asks: [{ kind: "vgpu", scheduler: "hami", count: 1, memoryMiB: 1000 }],
+    evidence: [{ by: "annotation", uuid: A, container: 0, memoryMiB: 1000, coresPercent: 0 }],
+    remarks: [/3 entries are no devices, the first "GPU-abc-1"/],
+  },
+  "a reservation of no GPU": {
+    pod: pod({
+      metadata: {
+        namespace: "runai-reservation",
+        annotations: { "run.ai/reserve_for_gpu_index": "0" },
+        labels: { "runai-gpu-group": "g-1" },
+      },
+    }),
+    asks: [],
+    evidence: [],
+    remarks: [/"0" is no GPU's UUID/],
+  },
+  "a broken account of Run:ai's instance": {
+    pod: annotated({ "nvidia.com/mig-1g.5gb": "1", "runai-mig-device": "{broken" }),
+    asks: [{ kind: "mig", resource: "nvidia.com/mig-1g.5gb", profile: "1g.5gb", count: 1 }],
+    evidence: [],
+    remarks: [/runai-mig-device is no JSON/],
+  },
+};
+
+describe("the asks of a pod", () => {
+  it.each(Object.entries(TABLE))("are read: %s", (_, row) => {
+    const projected = projectPod(row.pod, ALONE);
+    expect(projected?.fact.asks).toEqual(row.asks);
+    expect(projected?.fact.evidence).toEqual(row.evidence ?? []);
+    expect(projected?.remarks.map(({ text }) => text)).toEqual(
+      (row.remarks ?? []).map((form) => expect.stringMatching(form) as string),
+    );
+  });
+
+  it.each<readonly [string, PodObject]>([
+    ["asks for no GPU", pod({ limits: { cpu: "1", memory: "1Gi" } })],
+    ["asks for 0 GPUs", pod({ limits: { "nvidia.com/gpu": 0 } })],
+    ["asks for half a GPU by its limit", pod({ limits: { "nvidia.com/gpu": 0.5 } })],
+    ["asks for a resource that only looks like MIG", pod({ limits: { "nvidia.com/mig-manager": 1 } })],
+    ["asks for a fraction that is none", annotated({ "gpu-fraction": "all of it" })],
+    [
+      "carries a fraction that the default scheduler cannot give",
+      pod({ metadata: { annotations: { "gpu-fraction": "0.5" } }, spec: { schedulerName: "default-scheduler" } }),
+    ],
+    ["is empty", {}],
+    [
+      "is garbage in every field",
+      { metadata: "no", spec: { containers: "none", initContainers: [null, 7] }, status: [] } as unknown as PodObject,
+    ],
+  ])("are none where a pod %s", (_, object) => {
+    expect(projectPod(object, ALONE)).toBeUndefined();
+  });
+
+  it("leave out claims that are known to be for other devices", () => {
+    const claims = pod({
+      spec: {
+        resourceClaims: [
+          { name: "nic", resourceClaimName: "nic" },
+          { name: "gpu", resourceClaimName: "gpu" },
+        ],
+      },
+    });
+    const options = { ...ALONE, isForGpus: (_: string, claim: string) => claim === "gpu" };
+    expect(projectPod(claims, options)?.fact.asks).toEqual([{ kind: "claim", claim: "gpu" }]);
+  });
+
+  it("take further resources of the configuration for whole GPUs", () => {
+    const options = { ...ALONE, gpuResources: new Map([["example.com/gpu", "amd" as const]]) };
+    expect(projectPod(pod({ limits: { "example.com/gpu": 2 } }), options)?.fact.asks).toEqual([
+      { kind: "gpu", resource: "example.com/gpu", count: 2 },
+    ]);
+  });
+
+  it("add up over five hundred containers", () => {
+    const containers = Array.from({ length: 500 }, (_, index) => container({ "nvidia.com/gpu": 1 }, `c-${index}`));
+    expect(projectPod(pod({ spec: { containers } }), ALONE)?.fact.asks).toEqual([
+      { kind: "gpu", resource: "nvidia.com/gpu", count: 500 },
+    ]);
+  });
+});
