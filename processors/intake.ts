@@ -59,6 +59,8 @@ interface Batch<Value> {
   rows: number;
 }
 
+/** Whoever has just started wants to see something: the first flushes come sooner than the later ones. */
+const FIRST_FLUSH_MILLIS = 1_000;
 const FIRST_RETRY_MILLIS = 200;
 const LONGEST_RETRY_MILLIS = 15_000;
 /** How long a stop waits for a store that is away; what was not stored is not committed, and comes again. */
@@ -190,7 +192,13 @@ export async function startIntake<Value>(options: {
       onJump: (jump) => events.onJump(jump),
     },
   });
-  const timer = setInterval(() => void flush(), flushMillis);
+  let waits = Math.min(FIRST_FLUSH_MILLIS, flushMillis);
+  let timer = setTimeout(flushInTime, waits);
+  function flushInTime(): void {
+    void flush();
+    waits = Math.min(waits * 2, flushMillis);
+    timer = setTimeout(flushInTime, waits);
+  }
 
   return {
     member,
@@ -201,7 +209,7 @@ export async function startIntake<Value>(options: {
       return [...paused.values()].map(({ partition }) => partition);
     },
     async stop() {
-      clearInterval(timer);
+      clearTimeout(timer);
       const deadline = setTimeout(() => stopping.abort(), LONGEST_STOP_MILLIS);
       await member.close();
       await flush();

@@ -16,7 +16,7 @@ const BATCH_MESSAGES = 128;
 /** How long the sender keeps the process busy before the exporters have their turn. */
 const SLICE_MILLIS = 8;
 const HEARTBEAT_MILLIS = 10_000;
-const ROWS_PER_SECOND = 18_000;
+const ROWS_PER_SECOND = 26_000;
 const RETRY_MILLIS = 5_000;
 
 /** The sending of a fleet's past. */
