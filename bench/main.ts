@@ -1,3 +1,4 @@
+import { benchKubernetes } from "./kubernetes.ts";
 import { benchParse } from "./parse.ts";
 import { benchStart } from "./start.ts";
 import { benchFleet, benchKafka, benchPipeline, benchStorage } from "./pipeline.ts";
@@ -7,6 +8,7 @@ const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: ()
   storage: { what: "bytes on disk", run: benchStorage },
   pipeline: { what: "from scrape to stored row, on embedded parts", run: benchPipeline },
   kafka: { what: "from scrape to stored row, over a real Kafka broker", run: benchKafka },
+  kubernetes: { what: "a cluster of 50,000 pods, listed and watched", run: benchKubernetes },
   start: { what: "from npm start to rows", run: benchStart },
   fleet: { what: "100,000 GPUs every 30 s for five minutes", run: benchFleet },
 };
