@@ -67,40 +67,59 @@ export function startElection(options: {
     return await lease.write(term, former);
   }
 
-  async function hold(first: LeaseState): Promise<void> {
+  /**
+   * Holds the lease from `acquiredAt` on, by the monotonic clock: the moment before the write was sent, as the others may
+   * count from any moment after it.
+   */
+  async function hold(first: LeaseState, acquiredAt: number): Promise<void> {
     const ending = new AbortController();
     const stop = (): void => ending.abort();
     stopping.signal.addEventListener("abort", stop, { once: true });
+    let deadline = setTimeout(stop, giveUpMillis - (clock.monotonicMillis() - acquiredAt));
     events.onElected(first.acquiredAtMillis);
     const work = lead({ epoch: first.acquiredAtMillis, signal: ending.signal }).catch((error: unknown) => {
       events.onError(error);
       ending.abort();
     });
     let state = first;
-    let renewedAt = clock.monotonicMillis();
     while (!ending.signal.aborted) {
       await pause(renewMillis, ending.signal);
       if (ending.signal.aborted) break;
+      const sentAt = clock.monotonicMillis();
       try {
         state = await lease.write({ ...state, renewedAtMillis: serverNowMillis() }, state);
-        renewedAt = clock.monotonicMillis();
+        clearTimeout(deadline);
+        deadline = setTimeout(stop, giveUpMillis - (clock.monotonicMillis() - sentAt));
       } catch (error) {
         events.onError(error);
-        const lost = error instanceof ApiError && error.code === "conflict";
-        if (lost || clock.monotonicMillis() - renewedAt > giveUpMillis) ending.abort();
+        const written = await goOnFrom(error, state);
+        if (written === undefined) ending.abort();
+        else state = written;
       }
     }
+    clearTimeout(deadline);
     await work;
     stopping.signal.removeEventListener("abort", stop);
     events.onDeposed();
     if (stopping.signal.aborted) await lease.write({ ...state, holder: "" }, state).catch(() => {});
   }
 
+  /**
+   * What to go on from after a write that failed: a conflict can be with a write of our own whose answer was lost.
+   * `undefined` where somebody else holds the lease.
+   */
+  async function goOnFrom(error: unknown, state: LeaseState): Promise<LeaseState | undefined> {
+    if (!(error instanceof ApiError) || error.code !== "conflict") return state;
+    const now = await lease.read().catch(() => state);
+    return now?.holder === identity && now.acquiredAtMillis === state.acquiredAtMillis ? now : undefined;
+  }
+
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
         const { former, free } = await look();
-        if (free) await hold(await acquire(former));
+        const sentAt = clock.monotonicMillis();
+        if (free) await hold(await acquire(former), sentAt);
       } catch (error) {
         if (!(error instanceof ApiError) || error.code !== "conflict") events.onError(error);
       }
