@@ -69,6 +69,8 @@ export type ClusterFactKind = keyof ClusterFactBodies;
 export type ClusterFact = {
   [Kind in ClusterFactKind]: FactOrigin & {
     readonly kind: Kind;
+    /** The resource that says it, as kubectl names it: several are a Queue or a Gang. `clusterqueues.kueue.x-k8s.io`. */
+    readonly resource: string;
     /** Empty for what has none. */
     readonly namespace: string;
     readonly name: string;

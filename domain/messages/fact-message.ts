@@ -58,7 +58,7 @@ export function decodeInventory(bytes: Uint8Array): InventoryFact | { readonly i
 
 /** Another object's fact, or why the bytes are none. */
 export function decodeClusterFact(bytes: Uint8Array): ClusterFact | { readonly invalid: string } {
-  return decode<ClusterFact>(bytes, ["kind", "namespace", "name", "uid"], []);
+  return decode<ClusterFact>(bytes, ["kind", "resource", "namespace", "name", "uid"], []);
 }
 
 function encode(key: string, fact: FactOrigin): FactMessage {

@@ -76,6 +76,7 @@ export function namespaceFact(given: Partial<Extract<ClusterFact, { kind: "Names
     resourceVersion: "100",
     seenAtMillis: NOON,
     kind: "Namespace",
+    resource: "namespaces",
     namespace: "",
     name: "ml",
     uid: "namespace-1",

@@ -10,12 +10,12 @@ import type { KubeObject } from "./kube-object.ts";
 import type { Remark, Remarks } from "./remark.ts";
 import { text } from "./wire.ts";
 
-type WithoutOrigin<Fact> = Fact extends ClusterFact ? Omit<Fact, keyof FactOrigin | "end"> : never;
+type WithoutOrigin<Fact> = Fact extends ClusterFact ? Omit<Fact, keyof FactOrigin | "resource" | "end"> : never;
 type Said = {
   [Kind in ClusterFact["kind"]]: Pick<Extract<ClusterFact, { kind: Kind }>, "kind" | "body">;
 }[ClusterFact["kind"]];
 
-/** A cluster fact but for its origin and its end, which the watcher knows, with what was odd about the object. */
+/** A cluster fact but for its origin, its resource and its end, which the watcher knows, with what was odd about the object. */
 export interface ClusterProjection {
   readonly fact: WithoutOrigin<ClusterFact>;
   readonly remarks: readonly Remark[];
