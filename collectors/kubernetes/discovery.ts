@@ -1,6 +1,6 @@
 import type { Discovery, Target } from "../dcgm/targets/target.ts";
 import type { ApiConnection } from "./api/connection.ts";
-import type { ApiResource, KubeObject } from "./api/resource.ts";
+import type { ApiResource, ApiObject } from "./api/resource.ts";
 import { startReflector, type Reflector, type ReflectorTiming } from "./reflector/reflector.ts";
 
 /** Which pods are exporters: a label selector, and where they answer where their pods do not say. */
@@ -24,8 +24,8 @@ export const EXPORTER_SELECTORS: readonly ExporterSelector[] = [
 const PODS: ApiResource = { group: "", version: "v1", plural: "pods", kind: "Pod" };
 
 /** A pod, as far as an exporter's address stands in it. */
-interface ExporterPod extends KubeObject {
-  readonly metadata: KubeObject["metadata"] & { readonly deletionTimestamp?: string };
+interface ExporterPod extends ApiObject {
+  readonly metadata: ApiObject["metadata"] & { readonly deletionTimestamp?: string };
   readonly spec?: {
     readonly nodeName?: string;
     readonly containers?: readonly {

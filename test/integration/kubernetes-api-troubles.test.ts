@@ -135,13 +135,14 @@ describe("troubles that a test switches on", () => {
   });
 
   test("leave a log of what was asked, by whom", async () => {
-    await get("/api/v1/pods?limit=5&labelSelector=a%3Db", { "user-agent": "someone/1" });
+    await get("/api/v1/pods?limit=5&labelSelector=a%3Db", { "user-agent": "someone/1", accept: "application/json" });
     expect(server.requests.all).toEqual([
       {
         method: "GET",
         path: "/api/v1/pods",
         query: { limit: "5", labelSelector: "a=b" },
         userAgent: "someone/1",
+        accept: "application/json",
         atMillis: NOON,
       },
     ]);

@@ -6,6 +6,8 @@ import type { Lease, LeaseState } from "./lease.ts";
 export interface WatchTerm {
   /** Later terms have higher ones: when it began, milliseconds since the epoch by the server's clock. */
   readonly epoch: number;
+  /** When the holder before was known to hold the lease last, by the server's clock; `undefined` where there was none. */
+  readonly formerUntilMillis: number | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -71,13 +73,14 @@ export function startElection(options: {
    * Holds the lease from `acquiredAt` on, by the monotonic clock: the moment before the write was sent, as the others may
    * count from any moment after it.
    */
-  async function hold(first: LeaseState, acquiredAt: number): Promise<void> {
+  async function hold(first: LeaseState, acquiredAt: number, former: LeaseState | undefined): Promise<void> {
     const ending = new AbortController();
     const stop = (): void => ending.abort();
     stopping.signal.addEventListener("abort", stop, { once: true });
     let deadline = setTimeout(stop, giveUpMillis - (clock.monotonicMillis() - acquiredAt));
     events.onElected(first.acquiredAtMillis);
-    const work = lead({ epoch: first.acquiredAtMillis, signal: ending.signal }).catch((error: unknown) => {
+    const term = { epoch: first.acquiredAtMillis, formerUntilMillis: former?.renewedAtMillis, signal: ending.signal };
+    const work = lead(term).catch((error: unknown) => {
       events.onError(error);
       ending.abort();
     });
@@ -119,7 +122,7 @@ export function startElection(options: {
       try {
         const { former, free } = await look();
         const sentAt = clock.monotonicMillis();
-        if (free) await hold(await acquire(former), sentAt);
+        if (free) await hold(await acquire(former), sentAt, former);
       } catch (error) {
         if (!(error instanceof ApiError) || error.code !== "conflict") events.onError(error);
       }

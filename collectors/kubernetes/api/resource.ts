@@ -25,7 +25,7 @@ export function nameOf({ group, plural }: ApiResource): string {
 }
 
 /** What every object carries, as far as it is read here. */
-export interface KubeMeta {
+export interface ApiObjectMeta {
   readonly name: string;
   readonly namespace?: string;
   readonly uid: string;
@@ -34,14 +34,14 @@ export interface KubeMeta {
 }
 
 /** An object as it comes from the wire. Whoever projects it reads the rest with care. */
-export interface KubeObject {
-  readonly metadata: KubeMeta;
+export interface ApiObject {
+  readonly metadata: ApiObjectMeta;
 }
 
 /** Whether a parsed value is an object with the metadata that a reflector needs. */
-export function isKubeObject(value: unknown): value is KubeObject {
+export function isApiObject(value: unknown): value is ApiObject {
   if (typeof value !== "object" || value === null) return false;
-  const { metadata } = value as { metadata?: Partial<Record<keyof KubeMeta, unknown>> };
+  const { metadata } = value as { metadata?: Partial<Record<keyof ApiObjectMeta, unknown>> };
   if (typeof metadata !== "object" || metadata === null) return false;
   return [metadata.name, metadata.uid, metadata.resourceVersion].every(
     (part) => typeof part === "string" && part !== "",

@@ -1,7 +1,7 @@
 import { ApiError } from "../api/api-error.ts";
 import type { ApiConnection } from "../api/connection.ts";
 import { createListScanner } from "../api/list-scanner.ts";
-import { isKubeObject, pathOf, type ApiResource, type KubeObject } from "../api/resource.ts";
+import { isApiObject, pathOf, type ApiResource, type ApiObject } from "../api/resource.ts";
 import type { ReflectorTiming } from "./reflector.ts";
 import { readWatch } from "./watch.ts";
 
@@ -18,7 +18,7 @@ export interface Listing {
   readonly streaming: boolean;
   /** The list begins, or begins anew: what was told of it before does not count. */
   readonly onStart: () => void;
-  readonly onObject: (object: KubeObject) => Promise<void>;
+  readonly onObject: (object: ApiObject) => Promise<void>;
 }
 
 /**
@@ -106,14 +106,14 @@ async function readPage(listing: Listing, query: Readonly<Record<string, string>
   return readEnd(() => scanner.rest());
 }
 
-function parseObject(item: Buffer): KubeObject {
+function parseObject(item: Buffer): ApiObject {
   let object: unknown;
   try {
     object = JSON.parse(item.toString("utf8"));
   } catch (cause) {
     throw new ApiError("garbage", "a list holds what is not JSON", { cause });
   }
-  if (!isKubeObject(object)) throw new ApiError("garbage", "a list holds what is no object");
+  if (!isApiObject(object)) throw new ApiError("garbage", "a list holds what is no object");
   return object;
 }
 

@@ -2,18 +2,21 @@ import { pause } from "../../../runtime/clock.ts";
 import { ApiError } from "../api/api-error.ts";
 import { createBackOff } from "../api/back-off.ts";
 import type { ApiConnection } from "../api/connection.ts";
-import type { ApiResource, KubeObject } from "../api/resource.ts";
+import type { ApiResource, ApiObject } from "../api/resource.ts";
 import { listObjects } from "./list.ts";
 import { watchObjects } from "./watch.ts";
 
 /** What a reflector tells of its resource's objects, one at a time: it waits for each returned promise. */
 export interface ObjectSink {
   /** An object as it is now. `listed` where it came with a list, and may be known already. */
-  onObject(object: KubeObject, seen: { readonly atMillis: number; readonly listed: boolean }): Promise<void> | void;
-  /** An object is gone. `inferred` where a list lacked it: it went at some time since it was seen last. */
+  onObject(object: ApiObject, seen: { readonly atMillis: number; readonly listed: boolean }): Promise<void> | void;
+  /**
+   * An object is gone. `inferred` where a list lacked it: it went at some time since the server was heard last, which is
+   * the time then.
+   */
   onGone(gone: ObjectIdentity, seen: { readonly atMillis: number; readonly inferred: boolean }): Promise<void> | void;
   /** A list has been told in full: whatever was not in it is gone. */
-  onListed(objects: number): void;
+  onListed(objects: number): Promise<void> | void;
 }
 
 /** What tells an object from another one of the same name. */
@@ -93,10 +96,12 @@ export function startReflector(options: {
   let listed = false;
   /** The newest version seen; empty before the first list. */
   let version = "";
+  /** When the server last said what is, by its clock. */
+  let heardAtMillis = 0;
   let mustList = true;
   let streamsLists = true;
 
-  async function take(object: KubeObject, isListed: boolean): Promise<void> {
+  async function take(object: ApiObject, isListed: boolean): Promise<void> {
     const { uid, namespace = "", name, resourceVersion } = object.metadata;
     // A list after the first tells what is known already; only what has changed meanwhile is news.
     if (isListed && known.get(uid)?.resourceVersion === resourceVersion) return;
@@ -108,7 +113,7 @@ export function startReflector(options: {
     const identity = known.get(uid);
     if (identity === undefined) return;
     const gone = last === undefined ? identity : { ...identity, resourceVersion: last };
-    await sink.onGone(gone, { atMillis: api.clock.nowMillis(), inferred });
+    await sink.onGone(gone, { atMillis: inferred ? heardAtMillis : api.clock.nowMillis(), inferred });
     known.delete(uid);
   }
 
@@ -133,9 +138,10 @@ export function startReflector(options: {
     version = outcome.resourceVersion;
     backOff.reset();
     for (const uid of known.keys()) if (!seen.has(uid)) await drop(uid, true);
+    heardAtMillis = api.clock.nowMillis();
     mustList = false;
     listed = true;
-    sink.onListed(known.size);
+    await sink.onListed(known.size);
   }
 
   async function watch(): Promise<void> {
@@ -150,9 +156,11 @@ export function startReflector(options: {
       async onEvent({ type, object }) {
         events.onWatchEvent(type);
         backOff.reset();
-        version = object.metadata.resourceVersion;
-        if (type === "DELETED") await drop(object.metadata.uid, false, version);
+        const { uid, resourceVersion } = object.metadata;
+        if (type === "DELETED") await drop(uid, false, resourceVersion);
         else if (type !== "BOOKMARK") await take(object, false);
+        version = resourceVersion;
+        heardAtMillis = api.clock.nowMillis();
       },
     });
     events.onWatchEnded(why);

@@ -1,13 +1,13 @@
 import { ApiError, apiErrorOf } from "../api/api-error.ts";
 import type { ApiConnection } from "../api/connection.ts";
 import { createLineScanner } from "../api/line-scanner.ts";
-import { isKubeObject, pathOf, type ApiResource, type KubeObject } from "../api/resource.ts";
+import { isApiObject, pathOf, type ApiResource, type ApiObject } from "../api/resource.ts";
 import type { ReflectorTiming } from "./reflector.ts";
 
 /** One line of a watch. */
 export interface WatchEvent {
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
-  readonly object: KubeObject;
+  readonly object: ApiObject;
 }
 
 const TYPES: ReadonlySet<unknown> = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]);
@@ -67,12 +67,12 @@ function parseEvent(line: Buffer): WatchEvent {
   }
   // A bookmark's object has a version and nothing else that tells it from another.
   if (type === "BOOKMARK" && hasVersion(object)) return { type, object };
-  if (!TYPES.has(type) || !isKubeObject(object))
+  if (!TYPES.has(type) || !isApiObject(object))
     throw new ApiError("garbage", "the stream holds a line that is no event");
   return { type: type as WatchEvent["type"], object };
 }
 
-function hasVersion(object: unknown): object is KubeObject {
+function hasVersion(object: unknown): object is ApiObject {
   const { metadata } = (object ?? {}) as { metadata?: { resourceVersion?: unknown } };
   return typeof metadata?.resourceVersion === "string";
 }

@@ -130,6 +130,7 @@ function logOf(request: IncomingMessage, url: URL, atMillis: number): LoggedRequ
     path: url.pathname,
     query: Object.fromEntries(url.searchParams),
     userAgent: request.headers["user-agent"] ?? "",
+    accept: request.headers.accept ?? "",
     atMillis,
   };
 }

@@ -4,6 +4,7 @@ export interface LoggedRequest {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly userAgent: string;
+  readonly accept: string;
   /** By the server's clock, milliseconds since the epoch. */
   readonly atMillis: number;
 }

@@ -1,0 +1,114 @@
+import type { OwnerReference } from "../../../domain/workload.ts";
+import { pause } from "../../../runtime/clock.ts";
+import { ApiError } from "../api/api-error.ts";
+import { createBackOff } from "../api/back-off.ts";
+import type { ApiConnection } from "../api/connection.ts";
+import { pathOf } from "../api/resource.ts";
+import type { KubeMetadata } from "../projection/kube-object.ts";
+import type { KnownOwner, OwnerLookup } from "./chain.ts";
+import { groupOf, type OwnerKinds } from "./kinds.ts";
+
+/** Owners as far as they were read, and the way to read more. */
+export interface OwnerCache {
+  /** What is known now; undefined where it was not read, is gone, or may not be read. */
+  readonly lookup: OwnerLookup;
+  /** Reads an owner, unless it is known; where it cannot be read, that is known then. */
+  fetch(reference: OwnerReference, namespace: string): Promise<void>;
+  /** Whether asking for it could tell anything new. */
+  isUnknown(reference: OwnerReference, namespace: string): boolean;
+}
+
+/** The metadata of an object and nothing else (https://kubernetes.io/docs/reference/using-api/api-concepts/). */
+const METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+
+const TIMEOUT_MILLIS = 10_000;
+/** Labels of owners change seldom; what may not be read may be allowed later. */
+const KNOWN_MILLIS = 10 * 60_000;
+const MOST_OWNERS = 50_000;
+const MOST_TRIES = 5;
+
+interface Entry {
+  readonly owner: KnownOwner | undefined;
+  readonly untilMillis: number;
+}
+
+/**
+ * Reads owners of pods by their metadata alone, only when a pod needs them, and each once. An object of the same name with
+ * another UID is not the owner: that one is gone. `onForbidden` is told the resource that may not be read.
+ */
+export function createOwnerCache(options: {
+  readonly api: ApiConnection;
+  readonly kinds: OwnerKinds;
+  readonly monotonicMillis: () => number;
+  readonly onForbidden: (group: string, resource: string) => void;
+  readonly signal: AbortSignal;
+}): OwnerCache {
+  const { api, kinds, monotonicMillis, onForbidden, signal } = options;
+  const entries = new Map<string, Entry>();
+  const running = new Map<string, Promise<void>>();
+
+  function entryOf(key: string): Entry | undefined {
+    const entry = entries.get(key);
+    return entry === undefined || entry.untilMillis < monotonicMillis() ? undefined : entry;
+  }
+
+  async function read(reference: OwnerReference, namespace: string): Promise<KnownOwner | undefined> {
+    const kind = kinds.find(reference);
+    if (kind === undefined) return undefined;
+    const { group } = kind;
+    const version =
+      group === "" ? reference.apiVersion : reference.apiVersion.slice(groupOf(reference.apiVersion).length + 1);
+    const { metadata } = await api.json<{ readonly metadata?: KubeMetadata }>({
+      path: pathOf({ group, version, plural: kind.resource, kind: kind.kind }, { namespace, name: reference.name }),
+      accept: METADATA_ONLY,
+      silenceMillis: TIMEOUT_MILLIS,
+      signal,
+    });
+    return metadata === undefined || (reference.uid !== "" && metadata.uid !== reference.uid)
+      ? undefined
+      : keptOf(metadata);
+  }
+
+  async function readPatiently(reference: OwnerReference, namespace: string): Promise<Entry["owner"]> {
+    const backOff = createBackOff();
+    for (let tries = 1; ; tries++) {
+      try {
+        return await read(reference, namespace);
+      } catch (error) {
+        if (signal.aborted || !(error instanceof ApiError)) return undefined;
+        if (error.code === "forbidden") onForbidden(groupOf(reference.apiVersion), kinds.find(reference)!.resource);
+        if (!error.retriable || tries === MOST_TRIES) return undefined;
+        await pause(backOff.next(error.retryAfterMillis), signal);
+      }
+    }
+  }
+
+  return {
+    lookup: (reference, namespace) => entryOf(keyOf(reference, namespace))?.owner,
+    isUnknown: (reference, namespace) =>
+      kinds.find(reference) !== undefined && entryOf(keyOf(reference, namespace)) === undefined,
+    async fetch(reference, namespace) {
+      const key = keyOf(reference, namespace);
+      if (entryOf(key) !== undefined) return;
+      const other = running.get(key);
+      if (other !== undefined) return await other;
+      const reading = readPatiently(reference, namespace).then((owner) => {
+        if (entries.size >= MOST_OWNERS) entries.clear();
+        entries.set(key, { owner, untilMillis: monotonicMillis() + KNOWN_MILLIS });
+        running.delete(key);
+      });
+      running.set(key, reading);
+      await reading;
+    },
+  };
+}
+
+function keyOf({ apiVersion, kind, name, uid }: OwnerReference, namespace: string): string {
+  return uid === "" ? `${groupOf(apiVersion)}/${kind}/${namespace}/${name}` : uid;
+}
+
+/** Managed fields and kubectl's copy of the object are most of an object's metadata: they are let go. */
+function keptOf({ ownerReferences, labels, annotations }: KubeMetadata): KnownOwner {
+  const { "kubectl.kubernetes.io/last-applied-configuration": _, ...rest } = annotations ?? {};
+  return { ownerReferences: ownerReferences ?? null, labels: labels ?? null, annotations: rest };
+}

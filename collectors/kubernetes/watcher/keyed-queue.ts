@@ -1,0 +1,24 @@
+/** Runs work of several keys at once, and the work of one key in the order in which it came. */
+export interface KeyedQueue {
+  /** Resolves when there is room for more. The work itself must not fail. */
+  run(key: string, work: () => Promise<void>): Promise<void>;
+  /** Resolves when everything that was handed over until now is done. */
+  idle(): Promise<void>;
+}
+
+/** A queue that runs the work of `width` keys at once. */
+export function createKeyedQueue(width: number): KeyedQueue {
+  const last = new Map<string, Promise<void>>();
+  return {
+    async run(key, work) {
+      while (last.size >= width && !last.has(key)) await Promise.race(last.values());
+      const done: Promise<void> = (last.get(key) ?? Promise.resolve()).then(work).finally(() => {
+        if (last.get(key) === done) last.delete(key);
+      });
+      last.set(key, done);
+    },
+    async idle() {
+      await Promise.all(last.values());
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { nameOf } from "../api/resource.ts";
+import type { ApiConnection } from "../api/connection.ts";
+import { startReflector, type ReflectorTiming } from "../reflector/reflector.ts";
+import type { Books } from "./books.ts";
+import type { WatcherEvents } from "./events.ts";
+import { createKeyedQueue } from "./keyed-queue.ts";
+import type { WatchedKind } from "./kinds.ts";
+import type { Projector, SeenObject } from "./projector.ts";
+
+/** A kind that is followed. */
+export interface KindFollower {
+  readonly objects: number;
+  /** Resolves when all objects are said, or when it is clear that they can't be listed for now. */
+  readonly settled: Promise<void>;
+  /** Ends it; what was said stays. */
+  stop(): Promise<void>;
+  /** Ends it, and says that all objects are gone: nobody serves them any more. */
+  remove(): Promise<void>;
+}
+
+/** Owners that are read at once. */
+const WIDTH = 16;
+
+/** Follows the objects of a kind: each is made a fact, and what a former watcher knew and a list lacks has ended. */
+export function followKind(options: {
+  readonly api: ApiConnection;
+  readonly kind: WatchedKind;
+  readonly version: string;
+  readonly books: Books;
+  readonly projector: Projector;
+  /** Waits until facts can be sent. */
+  readonly room: () => Promise<void>;
+  /** Until when the former watcher looked: what it knew was there then. */
+  readonly formerUntilMillis: number | undefined;
+  readonly events: WatcherEvents;
+  readonly timing?: ReflectorTiming;
+}): KindFollower {
+  const { api, kind, version, books, projector, room, formerUntilMillis = 0, events, timing } = options;
+  const plural = kind.resource;
+  const resource = nameOf({ ...kind, version, plural });
+  const apiVersion = kind.group === "" ? version : `${kind.group}/${version}`;
+  const queue = createKeyedQueue(WIDTH);
+  /** Those of the first list, until it is whole. */
+  let first: Set<string> | undefined = new Set();
+  let isForbidden = false;
+  let settle = (): void => {};
+  const settled = new Promise<void>((resolve) => (settle = resolve));
+  const forbidden = { verb: "list", resource, without: kind.without };
+
+  function endUnseen(seen: ReadonlySet<string>, untilMillis: number): void {
+    for (const book of books.all) {
+      for (const { uid, resource: from, sight } of book.living()) {
+        if (from !== resource || seen.has(uid)) continue;
+        projector.gone(resource, uid, { atMillis: Math.max(untilMillis, sight.atMillis), inferred: true }, sight);
+      }
+    }
+  }
+
+  const reflector = startReflector({
+    api,
+    resource: { ...kind, version, plural },
+    ...(timing === undefined ? {} : { timing }),
+    sink: {
+      async onObject(object, { atMillis }) {
+        const { uid, resourceVersion } = object.metadata;
+        first?.add(uid);
+        await room();
+        const seen = { apiVersion, kind: kind.kind, ...object } as SeenObject;
+        await queue.run(uid, async () => projector.take(resource, seen, { resourceVersion, atMillis }));
+      },
+      async onGone({ uid, resourceVersion }, { atMillis, inferred }) {
+        await room();
+        await queue.run(uid, () => {
+          projector.gone(resource, uid, { atMillis, inferred }, { resourceVersion, atMillis });
+          return Promise.resolve();
+        });
+      },
+      async onListed(objects) {
+        events.onListed(resource, objects);
+        if (isForbidden) events.onAllowed(forbidden);
+        isForbidden = false;
+        await queue.idle();
+        if (first !== undefined) endUnseen(first, formerUntilMillis);
+        first = undefined;
+        settle();
+      },
+    },
+    events: {
+      onListStarted: () => {},
+      onWatchEvent: (type) => events.onWatchEvent(resource, type),
+      onWatchEnded: (why) => events.onWatchEnded(resource, why),
+      onError(error, againInMillis) {
+        events.onError(resource, error, againInMillis);
+        if (error.code === "forbidden" && !isForbidden) {
+          isForbidden = true;
+          events.onForbidden(forbidden);
+        }
+        if (error.code === "forbidden" || error.code === "not-found") settle();
+      },
+    },
+  });
+
+  async function stop(): Promise<void> {
+    await reflector.stop();
+    await queue.idle();
+    settle();
+  }
+
+  return {
+    settled,
+    get objects() {
+      return reflector.objects;
+    },
+    stop,
+    async remove() {
+      await stop();
+      endUnseen(new Set(), api.clock.nowMillis());
+    },
+  };
+}

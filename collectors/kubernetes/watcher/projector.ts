@@ -1,0 +1,139 @@
+import type { ClusterFact } from "../../../domain/cluster-fact.ts";
+import type { FactEnd } from "../../../domain/fact.ts";
+import type { InventoryFact } from "../../../domain/inventory.ts";
+import type { PodTimes, WorkloadFact } from "../../../domain/workload.ts";
+import type { OwnerCache } from "../owners/cache.ts";
+import type { OwnerLookup } from "../owners/chain.ts";
+import { projectClusterObject } from "../projection/cluster-fact.ts";
+import type { KubeObject } from "../projection/kube-object.ts";
+import { projectNode, type NodeOptions } from "../projection/node.ts";
+import { projectPod, type PodOptions } from "../projection/pod.ts";
+import type { Remark } from "../projection/remark.ts";
+import { earliest } from "../projection/time.ts";
+import { given } from "../projection/wire.ts";
+import type { Books } from "./books.ts";
+import type { FactBody, Sight } from "./fact-book.ts";
+import { createRelations } from "./relations.ts";
+
+/** What the configuration says about reading pods and nodes. */
+export interface ProjectionOptions {
+  readonly pods: Omit<PodOptions, "lookup" | "isForGpus" | "gangFacts">;
+  readonly nodes: Omit<NodeOptions, "cordonedSeenMillis">;
+}
+
+/** An object of the API with its kind, which items of a list lack. */
+export type SeenObject = KubeObject & { readonly metadata: { readonly uid: string } };
+
+/** Makes facts of objects and says them in the books. */
+export interface Projector {
+  /** Takes an object as it is now; resolves when it is said. `resource` is as kubectl names it. */
+  take(resource: string, object: SeenObject, sight: Sight): Promise<void> | undefined;
+  /** Takes that an object is gone. */
+  gone(resource: string, uid: string, end: FactEnd, sight: Sight): void;
+}
+
+/** A chain is 10 owners long at most: so many times something further can turn out to be missing. */
+const MOST_ROUNDS = 12;
+
+/** A projector of one term. What is odd about an object is told once for each fact that is said of it. */
+export function createProjector(options: {
+  readonly books: Books;
+  readonly owners: OwnerCache;
+  readonly projection: ProjectionOptions;
+  readonly onRemarks: (object: KubeObject, remarks: readonly Remark[]) => void;
+  readonly signal: AbortSignal;
+}): Projector {
+  const { books, owners, projection, onRemarks, signal } = options;
+  const relations = createRelations();
+
+  /** Projects a pod, reading the owners that turn out to be missing, until none is. */
+  async function takePod(object: SeenObject, sight: Sight): Promise<void> {
+    for (let round = 0; ; round++) {
+      const missing: Parameters<OwnerLookup>[] = [];
+      const projected = projectPod(object, {
+        ...projection.pods,
+        isForGpus: relations.isForGpus,
+        gangFacts: relations.gangFacts,
+        lookup(reference, namespace) {
+          if (owners.isUnknown(reference, namespace)) missing.push([reference, namespace]);
+          return owners.lookup(reference, namespace);
+        },
+      });
+      if (projected === undefined) return endOf(object.metadata.uid, sight);
+      if (missing.length === 0 || round === MOST_ROUNDS) {
+        const { fact, remarks } = projected;
+        if (remarks.length > 0) onRemarks(object, remarks);
+        return books.workloads.tell(withFormer(fact, books.workloads.latest(fact.uid)), sight);
+      }
+      await Promise.all(missing.map(([reference, namespace]) => owners.fetch(reference, namespace)));
+      if (signal.aborted) return;
+    }
+  }
+
+  /** A pod that no longer wants a GPU has nothing that could end later. */
+  function endOf(uid: string, sight: Sight): void {
+    books.workloads.end(uid, { atMillis: sight.atMillis, inferred: false }, sight);
+  }
+
+  function takeNode(object: SeenObject, sight: Sight): void {
+    const { uid } = object.metadata;
+    const cordonedSeenMillis = books.inventory.latest(uid)?.cordonedSince ?? sight.atMillis;
+    const projected = projectNode(object, { ...projection.nodes, cordonedSeenMillis });
+    if (projected === undefined) {
+      books.inventory.end(uid, { atMillis: sight.atMillis, inferred: false }, sight);
+      return;
+    }
+    if (projected.remarks.length > 0) onRemarks(object, projected.remarks);
+    books.inventory.tell(projected.fact as FactBody<InventoryFact>, sight);
+  }
+
+  function takeOther(resource: string, object: SeenObject, sight: Sight): void {
+    const projected = projectClusterObject(object);
+    if (projected === undefined) {
+      books.cluster.end(object.metadata.uid, { atMillis: sight.atMillis, inferred: false }, sight);
+      return;
+    }
+    if (projected.remarks.length > 0) onRemarks(object, projected.remarks);
+    const body = { resource, ...projected.fact } as FactBody<ClusterFact>;
+    relations.take(body);
+    books.cluster.tell(body, sight);
+  }
+
+  return {
+    take(resource, object, sight) {
+      if (resource === "pods") return takePod(object, sight);
+      if (resource === "nodes") takeNode(object, sight);
+      else takeOther(resource, object, sight);
+      return undefined;
+    },
+    gone(resource, uid, end, sight) {
+      if (resource === "pods") {
+        books.workloads.end(uid, end, sight, (body) => ({ ...body, endReason: endReasonOf(body, end) }));
+      } else if (resource === "nodes") books.inventory.end(uid, end, sight);
+      else {
+        const body = books.cluster.latest(uid);
+        if (body !== undefined) relations.drop(body);
+        books.cluster.end(uid, end, sight);
+      }
+    },
+  };
+}
+
+/**
+ * Adds what was seen before and the object no longer tells: a container's earliest start after two restarts, and the times
+ * of a queue whose object is gone.
+ */
+function withFormer(fact: FactBody<WorkloadFact>, former: FactBody<WorkloadFact> | undefined): FactBody<WorkloadFact> {
+  if (former === undefined) return fact;
+  const { queued, admitted } = former.times;
+  const times: PodTimes = {
+    ...given({ queued, admitted }),
+    ...fact.times,
+    ...given({ started: earliest([former.times.started, fact.times.started]) }),
+  };
+  return { ...fact, times };
+}
+
+function endReasonOf(body: FactBody<WorkloadFact>, end: FactEnd): NonNullable<WorkloadFact["endReason"]> {
+  return body.endReason ?? (end.inferred ? "unknown" : "deleted");
+}

@@ -1,0 +1,160 @@
+import type { Bus } from "../../../runtime/bus/bus.ts";
+import { pause, type Clock } from "../../../runtime/clock.ts";
+import { ApiError } from "../api/api-error.ts";
+import type { ApiConnection } from "../api/connection.ts";
+import type { WatchTerm } from "../api/election.ts";
+import { nameOf } from "../api/resource.ts";
+import { findServed, type ServedResources } from "../api/served.ts";
+import { createOwnerCache } from "../owners/cache.ts";
+import type { ReflectorTiming } from "../reflector/reflector.ts";
+import { createBooks, restoreBooks, type FACT_TOPICS } from "./books.ts";
+import type { WatcherEvents } from "./events.ts";
+import { followKind, type KindFollower } from "./kind-follower.ts";
+import { WATCHED_KINDS, type WatchedKind } from "./kinds.ts";
+import { createProjector, type ProjectionOptions } from "./projector.ts";
+import type { FactSender } from "./sender.ts";
+
+/** How often a term looks for what was installed or removed, and how long what ended stays on the bus. */
+export interface TermTiming {
+  readonly lookMillis: number;
+  /** How long pods wait for what their facts draw from: gangs, claims. */
+  readonly settleMillis: number;
+  readonly buryEveryMillis: number;
+  readonly buryAfterMillis: number;
+  readonly reflector?: ReflectorTiming;
+}
+
+const DAY_MILLIS = 86_400_000;
+
+/** What the service runs with. Who ended is forgotten by the bus a week later, as the topics' lag has it. */
+export const TERM_TIMING: TermTiming = {
+  lookMillis: 30_000,
+  settleMillis: 30_000,
+  buryEveryMillis: 3_600_000,
+  buryAfterMillis: 7 * DAY_MILLIS,
+};
+
+const TIMEOUT_MILLIS = 10_000;
+/** Until the server has answered once. */
+const FIRST_LOOK_MILLIS = 1_000;
+const WATCHED_GROUPS: ReadonlySet<string> = new Set(WATCHED_KINDS.map(({ group }) => group));
+const PODS = WATCHED_KINDS.find(({ resource }) => resource === "pods")!;
+
+/** What a term is given. */
+export interface TermOptions {
+  readonly cluster: string;
+  readonly api: ApiConnection;
+  readonly bus: Pick<Bus, "follow">;
+  readonly senders: Readonly<Record<(typeof FACT_TOPICS)[number], FactSender>>;
+  readonly projection: ProjectionOptions;
+  readonly events: WatcherEvents;
+  readonly clock: Clock;
+  readonly timing: TermTiming;
+  /** What is followed, by resource: filled and emptied as the term goes on. */
+  readonly followers: Map<string, KindFollower>;
+}
+
+/**
+ * Watches a cluster until the term ends: learns from the bus what was said before, then follows every kind that the server
+ * serves, and those that it comes to serve. Pods wait for the others, as their facts draw on them. Fails where the bus
+ * cannot be read.
+ */
+export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<void> {
+  const { cluster, api, bus, senders, projection, events, clock, timing, followers } = options;
+  const { signal } = term;
+  let epoch = term.epoch;
+  const books = createBooks(
+    cluster,
+    () => epoch,
+    (topic, message) => senders[topic].send(message),
+  );
+  await restoreBooks(bus, books, signal);
+  if (signal.aborted) return;
+  // A lease that was made anew by a clock that went back must not make us a former watcher.
+  epoch = Math.max(epoch, 1 + Math.max(...books.all.map(({ highestEpoch }) => highestEpoch)));
+  const { kinds } = projection.pods;
+  const owners = createOwnerCache({
+    api,
+    kinds,
+    monotonicMillis: () => clock.monotonicMillis(),
+    onForbidden: createOwnerReports(events),
+    signal,
+  });
+  const projector = createProjector({
+    books,
+    owners,
+    projection,
+    onRemarks: (object, remarks) => events.onRemarks(object, remarks),
+    signal,
+  });
+  const room = async (): Promise<void> => {
+    for (const sender of Object.values(senders)) await sender.room();
+  };
+
+  async function follow(kind: WatchedKind): Promise<void> {
+    const resource = nameOf({ ...kind, version: "", plural: kind.resource });
+    const version = kind.group === "" ? "v1" : served?.get(resource);
+    const follower = followers.get(resource);
+    if (version !== undefined && follower === undefined) {
+      events.onInstalled(resource);
+      const { formerUntilMillis } = term;
+      const reflector = timing.reflector === undefined ? {} : { timing: timing.reflector };
+      const given = { api, kind, version, books, projector, room, formerUntilMillis, events, ...reflector };
+      followers.set(resource, followKind(given));
+    } else if (version === undefined && follower !== undefined) {
+      followers.delete(resource);
+      events.onRemoved(resource);
+      await follower.remove();
+    }
+  }
+
+  /** What is served as far as is known: a failed look changes nothing. */
+  let served: ServedResources | undefined;
+  async function look(): Promise<void> {
+    try {
+      served = await findServed(api, WATCHED_GROUPS, { timeoutMillis: TIMEOUT_MILLIS, signal });
+    } catch (error) {
+      if (signal.aborted || !(error instanceof ApiError)) return;
+      events.onError("apis", error, waitMillis());
+    }
+    for (const kind of WATCHED_KINDS) if (kind !== PODS) await follow(kind);
+    if (pods === undefined && (served !== undefined || clock.monotonicMillis() > startedAt + timing.settleMillis)) {
+      const settled = Promise.all([...followers.values()].map((follower) => follower.settled));
+      pods = Promise.race([settled, pause(timing.settleMillis, signal)]).then(async () => {
+        if (!signal.aborted) await follow(PODS);
+      });
+    }
+  }
+
+  const startedAt = clock.monotonicMillis();
+  const waitMillis = (): number => (served === undefined ? FIRST_LOOK_MILLIS : timing.lookMillis);
+  let pods: Promise<void> | undefined;
+  let buriedAt = startedAt;
+  try {
+    while (!signal.aborted) {
+      await look();
+      if (clock.monotonicMillis() - buriedAt >= timing.buryEveryMillis) {
+        buriedAt = clock.monotonicMillis();
+        for (const book of books.all) book.bury(api.clock.nowMillis() - timing.buryAfterMillis);
+      }
+      await pause(waitMillis(), signal);
+    }
+  } finally {
+    await pods;
+    const stopped = [...followers.values()].map((follower) => follower.stop());
+    followers.clear();
+    await Promise.all(stopped);
+  }
+}
+
+/** Tells once of each kind of owner that may not be read. */
+function createOwnerReports(events: WatcherEvents): (group: string, resource: string) => void {
+  const told = new Set<string>();
+  return (group, plural) => {
+    const resource = nameOf({ group, plural, version: "", kind: "" });
+    if (told.has(resource)) return;
+    told.add(resource);
+    const without = "chains of owners end at these objects, whose labels are not read";
+    events.onForbidden({ verb: "get", resource, without });
+  };
+}

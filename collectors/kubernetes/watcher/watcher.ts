@@ -1,0 +1,130 @@
+import type { Bus } from "../../../runtime/bus/bus.ts";
+import type { Clock } from "../../../runtime/clock.ts";
+import type { ApiConnection } from "../api/connection.ts";
+import { startElection, type ElectionTiming } from "../api/election.ts";
+import { createLease } from "../api/lease.ts";
+import type { FACT_TOPICS } from "./books.ts";
+import type { MissingPermission, WatcherEvents } from "./events.ts";
+import type { KindFollower } from "./kind-follower.ts";
+import type { LeaseName } from "./kinds.ts";
+import type { ProjectionOptions } from "./projector.ts";
+import type { FactSender } from "./sender.ts";
+import { TERM_TIMING, watchTerm, type TermTiming } from "./term.ts";
+
+/** The state of a cluster's watcher, as `/api/status` shows it. */
+export interface WatcherState {
+  readonly cluster: string;
+  /** Whether this collector is the one that watches. */
+  readonly watching: boolean;
+  /** Objects by resource; empty while another collector watches. */
+  readonly objects: Readonly<Record<string, number>>;
+  readonly missing: readonly MissingPermission[];
+  /** How far the API server's clock is ahead of this machine's; 0 where the difference says nothing. */
+  readonly clockSkewMillis: number;
+  /** What the API server or the bus said last, while it fails. */
+  readonly failure: string | undefined;
+}
+
+/** A cluster's watcher, or one that waits to become it. */
+export interface ClusterWatcher {
+  state(): WatcherState;
+  /** Ends the term, gives the lease back and closes the connection. */
+  stop(): Promise<void>;
+}
+
+const LEASE_TIMEOUT_MILLIS = 5_000;
+
+/** Takes part in the election of a cluster's watcher, and watches while it is elected. The connection is its own. */
+export function startWatcher(options: {
+  readonly cluster: string;
+  readonly api: ApiConnection;
+  readonly lease: LeaseName;
+  /** Of this process among all that take part: never the same twice. */
+  readonly identity: string;
+  readonly bus: Pick<Bus, "follow">;
+  readonly senders: Readonly<Record<(typeof FACT_TOPICS)[number], FactSender>>;
+  readonly projection: ProjectionOptions;
+  readonly events: WatcherEvents;
+  readonly clock: Clock;
+  readonly timing?: { readonly term: TermTiming; readonly election: ElectionTiming };
+}): ClusterWatcher {
+  const { cluster, api, lease, identity, bus, senders, projection, clock, timing } = options;
+  const followers = new Map<string, KindFollower>();
+  const missing = new Map<string, MissingPermission>();
+  let watching = false;
+  let failure: string | undefined;
+  const failed = (error: unknown): void => void (failure = error instanceof Error ? error.message : String(error));
+  const events: WatcherEvents = {
+    ...options.events,
+    onElected(epoch) {
+      watching = true;
+      failure = undefined;
+      options.events.onElected(epoch);
+    },
+    onDeposed() {
+      watching = false;
+      missing.clear();
+      options.events.onDeposed();
+    },
+    onElectionError(error) {
+      failed(error);
+      options.events.onElectionError(error);
+    },
+    onListed(resource, objects) {
+      failure = undefined;
+      options.events.onListed(resource, objects);
+    },
+    onError(resource, error, againInMillis) {
+      if (error.code !== "forbidden" && error.code !== "not-found") failed(error);
+      options.events.onError(resource, error, againInMillis);
+    },
+    onForbidden(permission) {
+      missing.set(`${permission.verb} ${permission.resource}`, permission);
+      options.events.onForbidden(permission);
+    },
+    onAllowed(permission) {
+      missing.delete(`${permission.verb} ${permission.resource}`);
+      options.events.onAllowed(permission);
+    },
+  };
+
+  const election = startElection({
+    lease: createLease(api, { ...lease, timeoutMillis: LEASE_TIMEOUT_MILLIS }),
+    identity,
+    clock,
+    serverNowMillis: () => api.clock.nowMillis(),
+    events: {
+      onElected: events.onElected,
+      onDeposed: events.onDeposed,
+      onError: events.onElectionError,
+    },
+    lead: (term) =>
+      watchTerm(term, {
+        cluster,
+        api,
+        bus,
+        senders,
+        projection,
+        events,
+        clock,
+        timing: timing?.term ?? TERM_TIMING,
+        followers,
+      }),
+    ...(timing === undefined ? {} : { timing: timing.election }),
+  });
+
+  return {
+    state: () => ({
+      cluster,
+      watching,
+      objects: Object.fromEntries([...followers].map(([resource, { objects }]) => [resource, objects])),
+      missing: [...missing.values()],
+      clockSkewMillis: api.clock.skewMillis,
+      failure,
+    }),
+    async stop() {
+      await election.stop();
+      api.close();
+    },
+  };
+}

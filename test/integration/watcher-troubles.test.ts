@@ -1,0 +1,228 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { KubernetesObject } from "../../demo/kubernetes/server/object.ts";
+import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/server.ts";
+import { compareFacts } from "../../domain/fact.ts";
+import type { Bus } from "../../runtime/bus/bus.ts";
+import { systemClock, type Clock } from "../../runtime/clock.ts";
+import { openTestBus } from "../support/pipeline.ts";
+import { followSaid, startTestWatcher, type SaidFacts, type TestWatcher } from "../support/watcher.ts";
+
+const LONG = { timeout: 8_000, interval: 10 };
+const HOUR = 3_600_000;
+
+let server: ApiServer;
+let bus: Bus;
+let said: SaidFacts;
+let closeBus: () => Promise<void>;
+/** How far all clocks have been turned, and the collector's alone. */
+let passedMillis = 0;
+let collectorAheadMillis = 0;
+const watchers: TestWatcher[] = [];
+
+const clock: Clock = {
+  nowMillis: () => systemClock.nowMillis() + passedMillis + collectorAheadMillis,
+  monotonicMillis: () => systemClock.monotonicMillis() + passedMillis,
+};
+
+beforeEach(async () => {
+  passedMillis = 0;
+  collectorAheadMillis = 0;
+  server = await startApiServer({ bookmarkMillis: 50, now: () => Date.now() + passedMillis });
+  ({ bus, close: closeBus } = await openTestBus());
+  said = await followSaid(bus);
+});
+afterEach(async () => {
+  await Promise.all(watchers.splice(0).map((watcher) => watcher.stop()));
+  await said.close();
+  await closeBus();
+  await server.stop();
+});
+
+function watch(given: Parameters<typeof startTestWatcher>[2] = {}): TestWatcher {
+  const watcher = startTestWatcher(server, bus, { clock, ...given });
+  watchers.push(watcher);
+  return watcher;
+}
+
+function gpuPod(name: string, phase = "Running"): KubernetesObject {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: "ml", uid: `uid-${name}`, creationTimestamp: "2026-05-01T12:00:00Z" },
+    spec: { nodeName: "gpu-a", containers: [{ name: "main", resources: { limits: { "nvidia.com/gpu": "1" } } }] },
+    status: { phase },
+  } as KubernetesObject;
+}
+
+describe("an API server that is gone for an hour", () => {
+  it("ends what went meanwhile when it was last seen, and tells everything else again only where it changed", async () => {
+    for (const name of ["stays", "goes", "ends"]) server.put(gpuPod(name));
+    const { watcher } = watch();
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(3), LONG);
+    const lostAt = Date.now();
+    await server.goAway();
+    await vi.waitFor(() => expect(watcher.state().watching).toBe(false), LONG);
+    server.delete(gpuPod("goes"));
+    server.put(gpuPod("ends", "Succeeded"));
+    server.put(gpuPod("comes"));
+    passedMillis = HOUR;
+    await server.comeBack();
+    await vi.waitFor(() => expect(said.ofPod("comes")).toHaveLength(1), LONG);
+    await vi.waitFor(() => expect(said.ofPod("goes").at(-1)?.end).toBeDefined(), LONG);
+    const { end } = said.ofPod("goes").at(-1)!;
+    expect(end!.inferred).toBe(true);
+    expect(Math.abs(end!.atMillis - lostAt)).toBeLessThan(1_500);
+    expect(said.ofPod("ends").at(-1)).toMatchObject({ phase: "Succeeded" });
+    expect(said.ofPod("comes")[0]!.seenAtMillis).toBeGreaterThanOrEqual(lostAt + HOUR);
+    expect(said.ofPod("stays")).toHaveLength(1);
+    expect(watcher.state().failure).toBeUndefined();
+  });
+});
+
+describe("what may not be read", () => {
+  it("one kind is missing and named with its verb and its cost, the others go on, and it comes when it may", async () => {
+    server.access.withdraw("", "nodes");
+    server.put(gpuPod("train-0"));
+    const { watcher, log } = watch();
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+    expect(watcher.state().missing).toEqual([
+      { verb: "list", resource: "nodes", without: expect.stringContaining("no type, zone, pool or price") as string },
+    ]);
+    expect(log.forbidden).toHaveLength(1);
+    server.put({
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name: "gpu-a", uid: "node-1", labels: { "nvidia.com/gpu.count": "8" } },
+      status: { capacity: { "nvidia.com/gpu": "8" } },
+    } as KubernetesObject);
+    server.access.restore();
+    await vi.waitFor(() => expect(said.inventory).toHaveLength(1), LONG);
+    expect(watcher.state().missing).toEqual([]);
+    expect(log.allowed).toHaveLength(1);
+  });
+
+  it("an owner that may not be got ends the chain and is named once", async () => {
+    server.access.withdraw("batch", "jobs", "get");
+    const owner = { apiVersion: "batch/v1", kind: "Job", name: "train", uid: "job-1", controller: true };
+    for (const name of ["train-0", "train-1"]) {
+      const pod = gpuPod(name);
+      server.put({ ...pod, metadata: { ...pod.metadata, ownerReferences: [{ ...owner, uid: `job-${name}` }] } });
+    }
+    const { log } = watch();
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);
+    expect(said.workloads[0]).toMatchObject({ ownersTruncated: true, workload: { kind: "Job", name: "train" } });
+    expect(log.forbidden.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual(["get jobs.batch"]);
+  });
+
+  it("without the lease nothing is watched, and the state says why", async () => {
+    server.access.withdraw("coordination.k8s.io", "leases", "create");
+    server.put(gpuPod("train-0"));
+    const { watcher } = watch();
+    await vi.waitFor(() => expect(watcher.state().failure).toContain("leases"), LONG);
+    expect(watcher.state().watching).toBe(false);
+    expect(said.workloads).toEqual([]);
+  });
+
+  it("a token that is no longer accepted is asked for anew, in the election and in the watches", async () => {
+    let token = "old";
+    server.access.setTokens(["old"]);
+    server.put(gpuPod("train-0"));
+    const { log } = watch({ token: () => token });
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+    server.access.setTokens(["new"]);
+    token = "new";
+    server.endWatches();
+    server.put(gpuPod("train-1"));
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);
+    expect(log.epochs).toHaveLength(1);
+  });
+});
+
+describe("streams and lists that break", () => {
+  it.each([
+    ["are cut in the middle of a line", () => server.cutWatches(20)],
+    ["hold garbage", () => server.spoilWatches("}{ nothing\n")],
+    ["go silent", () => server.silenceWatches()],
+    ["have become too old", () => server.expireWatches()],
+  ])("watches that %s lose nothing: every pod is said, and every end", async (_, spoil) => {
+    for (let i = 0; i < 12; i++) server.put(gpuPod(`pod-${i}`));
+    watch();
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(12), LONG);
+    spoil();
+    for (let i = 0; i < 6; i++) server.delete(gpuPod(`pod-${i}`));
+    for (let i = 6; i < 12; i++) server.put(gpuPod(`pod-${i}`, "Failed"));
+    for (let i = 12; i < 18; i++) server.put(gpuPod(`pod-${i}`));
+    const now = (): string[] =>
+      Array.from({ length: 18 }, (__, i) => said.ofPod(`pod-${i}`).toSorted(compareFacts).at(-1)).map((fact) =>
+        fact === undefined ? "unsaid" : fact.end !== undefined ? "ended" : fact.phase,
+      );
+    const wanted = [
+      ...Array<string>(6).fill("ended"),
+      ...Array<string>(6).fill("Failed"),
+      ...Array<string>(6).fill("Running"),
+    ];
+    await vi.waitFor(() => expect(now()).toEqual(wanted), LONG);
+  });
+
+  it("a list whose continue token expires, behind a server that asks for patience, is told in full", async () => {
+    server.troubles.refuseStreamingLists(400);
+    server.troubles.fail({ status: 429, retryAfterSeconds: 1 }, 1, ({ path }) => path === "/api/v1/pods");
+    server.troubles.expireContinueTokens(1);
+    for (let i = 0; i < 23; i++) server.put(gpuPod(`pod-${i}`));
+    watch();
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(23), LONG);
+    expect(new Set(said.workloads.map(({ uid }) => uid)).size).toBe(23);
+  });
+});
+
+describe("clocks", () => {
+  it("that are apart by minutes: the server's times count, and the difference is measured", async () => {
+    collectorAheadMillis = -7 * 60_000;
+    server.put(gpuPod("train-0"));
+    const { watcher } = watch();
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+    expect(Math.abs(watcher.state().clockSkewMillis - 7 * 60_000)).toBeLessThan(2_000);
+    expect(Math.abs(said.workloads[0]!.seenAtMillis - Date.now())).toBeLessThan(2_000);
+    server.delete(gpuPod("train-0"));
+    await vi.waitFor(() => expect(said.workloads.at(-1)?.end).toBeDefined(), LONG);
+    expect(Math.abs(said.workloads.at(-1)!.end!.atMillis - Date.now())).toBeLessThan(2_000);
+  });
+
+  it("that went back make no former watcher of a new one: what it says is newer than all that was said", async () => {
+    server.put(gpuPod("train-0"));
+    const first = watch();
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+    await first.stop();
+    // The lease was lost with a backup that is older than it, and the clock stands a day before.
+    server.store.delete("coordination.k8s.io/leases", "gpu-ledger/watcher");
+    passedMillis = -24 * HOUR;
+    server.put(gpuPod("train-0", "Succeeded"));
+    watch({ identity: "second" });
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);
+    expect(compareFacts(said.workloads[1]!, said.workloads[0]!)).toBeGreaterThan(0);
+  });
+});
+
+describe("a former watcher that is still speaking", () => {
+  it("is older than whoever came after it, whatever it says and whenever that arrives", async () => {
+    server.put(gpuPod("train-0"));
+    let open = (): void => {};
+    let isHeld = false;
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    const first = watch({ identity: "first", gate: () => (isHeld ? opened : Promise.resolve()) });
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+    isHeld = true;
+    server.put(gpuPod("train-0", "Failed"));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    first.setCutOff(true);
+    server.put(gpuPod("train-0"));
+    watch({ identity: "second" });
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);
+    open();
+    // It arrives behind what it came before.
+    await vi.waitFor(() => expect(said.workloads.map(({ phase }) => phase).indexOf("Failed")).toBe(2), LONG);
+    expect(said.workloads[2]!.epoch).toBeLessThan(said.workloads[1]!.epoch);
+    const newest = said.workloads.toSorted(compareFacts).at(-1)!;
+    expect(newest.phase).toBe("Running");
+  });
+});

@@ -1,0 +1,304 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { KubernetesObject } from "../../demo/kubernetes/server/object.ts";
+import { ADDED_RESOURCES, BUILT_IN_RESOURCES } from "../../demo/kubernetes/server/resources.ts";
+import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/server.ts";
+import type { Bus } from "../../runtime/bus/bus.ts";
+import { openTestBus } from "../support/pipeline.ts";
+import { followSaid, startTestWatcher, type SaidFacts, type TestWatcher } from "../support/watcher.ts";
+
+const LONG = { timeout: 8_000, interval: 10 };
+const CREATED = "2026-05-01T12:00:00Z";
+
+let server: ApiServer;
+let bus: Bus;
+let said: SaidFacts;
+let closeBus: () => Promise<void>;
+const watchers: TestWatcher[] = [];
+
+beforeEach(async () => {
+  server = await startApiServer({ resources: BUILT_IN_RESOURCES, bookmarkMillis: 50 });
+  ({ bus, close: closeBus } = await openTestBus());
+  said = await followSaid(bus);
+});
+afterEach(async () => {
+  await Promise.all(watchers.splice(0).map((watcher) => watcher.stop()));
+  await said.close();
+  await closeBus();
+  await server.stop();
+});
+
+function watch(given: Parameters<typeof startTestWatcher>[2] = {}): TestWatcher {
+  const watcher = startTestWatcher(server, bus, given);
+  watchers.push(watcher);
+  return watcher;
+}
+
+function gpuPod(
+  name: string,
+  given: { uid?: string; node?: string; phase?: string; metadata?: object } = {},
+): KubernetesObject {
+  const { uid = `uid-${name}`, node = "gpu-a", phase = "Running", metadata = {} } = given;
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: "ml", uid, creationTimestamp: CREATED, ...metadata },
+    spec: {
+      ...(node === "" ? {} : { nodeName: node }),
+      containers: [{ name: "main", resources: { limits: { "nvidia.com/gpu": "1" } } }],
+    },
+    status: { phase },
+  } as KubernetesObject;
+}
+
+function gpuNode(name: string, uid = `uid-${name}`, spec: object = {}): KubernetesObject {
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name, uid, creationTimestamp: CREATED, labels: { "nvidia.com/gpu.count": "8" } },
+    spec,
+    status: { capacity: { "nvidia.com/gpu": "8" }, allocatable: { "nvidia.com/gpu": "8" }, conditions: [] },
+  } as KubernetesObject;
+}
+
+const names = (): string[] => said.workloads.map(({ name }) => name);
+
+describe("what a cluster has becomes facts", () => {
+  it("pods that want GPUs, nodes that have them and namespaces are said, with the term and the version", async () => {
+    server.put({
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: "ml", uid: "ns", labels: { team: "vision" } },
+    });
+    server.put(gpuNode("gpu-a"));
+    const version = server.put(gpuPod("train-0"));
+    server.put({ ...gpuPod("web-0"), spec: { nodeName: "gpu-a", containers: [{ name: "main" }] } } as KubernetesObject);
+    const { log } = watch();
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+    await vi.waitFor(() => expect(said.cluster).toHaveLength(1), LONG);
+    expect(said.workloads[0]).toMatchObject({
+      cluster: "test",
+      name: "train-0",
+      resourceVersion: version,
+      epoch: log.epochs[0],
+      asks: [{ kind: "gpu", resource: "nvidia.com/gpu", count: 1 }],
+    });
+    expect(said.inventory).toMatchObject([{ node: "gpu-a", gpus: [{ count: 8 }] }]);
+    expect(said.cluster).toMatchObject([
+      { kind: "Namespace", resource: "namespaces", body: { labels: { team: "vision" } } },
+    ]);
+  });
+
+  it("a change that says nothing new is no fact: a heartbeat, a label that nobody named", async () => {
+    server.put(gpuPod("train-0"));
+    watch();
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+    server.put(gpuPod("train-0", { metadata: { labels: { "build-number": "7" } } }));
+    server.put(gpuPod("train-0", { metadata: { labels: { team: "vision" } } }));
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);
+    expect(said.workloads.map(({ labels }) => labels)).toEqual([{}, { team: "vision" }]);
+  });
+
+  it("owners are read by their metadata alone, once each, and only those of GPU pods", async () => {
+    const job = { apiVersion: "batch/v1", kind: "Job", name: "train", uid: "job-1", controller: true };
+    server.put({
+      apiVersion: "batch/v1",
+      kind: "Job",
+      metadata: { name: "train", namespace: "ml", uid: "job-1", labels: { team: "speech" } },
+    });
+    for (const name of ["train-0", "train-1", "train-2"])
+      server.put(gpuPod(name, { metadata: { ownerReferences: [job] } }));
+    server.put({
+      ...gpuPod("web-0", { metadata: { ownerReferences: [{ ...job, name: "other", uid: "job-2" }] } }),
+      spec: { containers: [{ name: "main" }] },
+    } as KubernetesObject);
+    watch();
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(3), LONG);
+    for (const fact of said.workloads) {
+      expect(fact).toMatchObject({
+        workload: { kind: "Job", name: "train" },
+        labels: { team: "speech" },
+        ownersTruncated: false,
+      });
+    }
+    const asked = server.requests.all.filter(({ path }) => path.includes("/jobs/"));
+    expect(asked.map(({ path }) => path)).toEqual(["/apis/batch/v1/namespaces/ml/jobs/train"]);
+    expect(asked[0]!.accept).toContain("as=PartialObjectMetadata");
+  });
+
+  it("an owner that is gone, or whose name another has, ends the chain", async () => {
+    const owner = { apiVersion: "batch/v1", kind: "Job", name: "train", uid: "job-1", controller: true };
+    server.put({
+      apiVersion: "batch/v1",
+      kind: "Job",
+      metadata: { name: "train", namespace: "ml", uid: "job-2", labels: { team: "x" } },
+    });
+    server.put(gpuPod("train-0", { metadata: { ownerReferences: [owner] } }));
+    server.put(gpuPod("train-1", { metadata: { ownerReferences: [{ ...owner, name: "gone", uid: "job-3" }] } }));
+    watch();
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);
+    for (const fact of said.workloads) expect(fact).toMatchObject({ ownersTruncated: true, labels: {} });
+  });
+
+  it("groups of operators are followed as soon as they are installed, and end when they are removed", async () => {
+    const { log } = watch();
+    await vi.waitFor(() => expect(log.installed).toContain("pods"), LONG);
+    expect(log.installed).not.toContain("podgroups.scheduling.volcano.sh");
+    server.install(ADDED_RESOURCES);
+    server.put({
+      apiVersion: "scheduling.volcano.sh/v1beta1",
+      kind: "PodGroup",
+      metadata: { name: "gang", namespace: "ml", uid: "pg-1" },
+      spec: { minMember: 4 },
+    } as KubernetesObject);
+    await vi.waitFor(() => expect(said.cluster).toMatchObject([{ kind: "Gang", body: { size: 4 } }]), LONG);
+    server.put(gpuPod("worker-0", { metadata: { annotations: { "scheduling.k8s.io/group-name": "gang" } } }));
+    await vi.waitFor(() => expect(said.workloads[0]?.gang).toEqual({ kind: "PodGroup", name: "gang", size: 4 }), LONG);
+    server.remove("scheduling.volcano.sh");
+    await vi.waitFor(() => expect(log.removed).toContain("podgroups.scheduling.volcano.sh"), LONG);
+    await vi.waitFor(() => expect(said.cluster.at(-1)?.end).toBeDefined(), LONG);
+  });
+
+  it("a container's earliest start stays after it has restarted twice", async () => {
+    const started = (at: string, before: string): object => ({
+      phase: "Running",
+      containerStatuses: [
+        { restartCount: 2, state: { running: { startedAt: at } }, lastState: { terminated: { startedAt: before } } },
+      ],
+    });
+    server.put({
+      ...gpuPod("train-0"),
+      status: started("2026-05-01T12:02:00Z", "2026-05-01T12:01:00Z"),
+    } as KubernetesObject);
+    watch();
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+    server.put({
+      ...gpuPod("train-0"),
+      status: started("2026-05-01T14:00:00Z", "2026-05-01T13:00:00Z"),
+    } as KubernetesObject);
+    server.put(gpuPod("train-0", { phase: "Succeeded" }));
+    await vi.waitFor(() => expect(said.workloads.at(-1)?.phase).toBe("Succeeded"), LONG);
+    expect(said.workloads.at(-1)?.times.started).toBe(Date.parse("2026-05-01T12:01:00Z"));
+  });
+
+  it("a node is cordoned since it was seen so first, through later changes", async () => {
+    server.put(gpuNode("gpu-a"));
+    watch();
+    await vi.waitFor(() => expect(said.inventory).toHaveLength(1), LONG);
+    const before = Date.now() - 2_000;
+    server.put(gpuNode("gpu-a", "uid-gpu-a", { unschedulable: true }));
+    await vi.waitFor(() => expect(said.inventory).toHaveLength(2), LONG);
+    server.put(
+      gpuNode("gpu-a", "uid-gpu-a", { unschedulable: true, taints: [{ key: "repair", effect: "NoSchedule" }] }),
+    );
+    await vi.waitFor(() => expect(said.inventory).toHaveLength(3), LONG);
+    const [first, later] = [said.inventory[1]!.cordonedSince, said.inventory[2]!.cordonedSince];
+    expect(first).toBeGreaterThan(before);
+    expect(later).toBe(first);
+  });
+});
+
+describe("what goes away ends", () => {
+  it("a deleted pod ends when it was deleted, and says so", async () => {
+    server.put(gpuPod("train-0"));
+    watch();
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+    server.delete(gpuPod("train-0"));
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);
+    expect(said.workloads[1]).toMatchObject({ name: "train-0", endReason: "deleted", end: { inferred: false } });
+  });
+
+  it("a name that comes back with another UID is another pod", async () => {
+    server.put(gpuPod("train-0", { uid: "one" }));
+    watch();
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+    server.delete(gpuPod("train-0"));
+    server.put(gpuPod("train-0", { uid: "two" }));
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(3), LONG);
+    expect(said.workloads.map(({ uid, end }) => [uid, end !== undefined])).toEqual([
+      ["one", false],
+      ["one", true],
+      ["two", false],
+    ]);
+  });
+
+  it("a node that comes back under its name with another UID does not end with the machine before it", async () => {
+    server.put(gpuNode("gpu-a", "machine-1"));
+    const first = watch();
+    await vi.waitFor(() => expect(said.inventory).toHaveLength(1), LONG);
+    await first.stop();
+    server.delete(gpuNode("gpu-a"));
+    server.put(gpuNode("gpu-a", "machine-2"));
+    watch({ identity: "second" });
+    await vi.waitFor(() => expect(said.inventory.at(-1)?.uid).toBe("machine-2"), LONG);
+    server.put(gpuNode("gpu-b"));
+    await vi.waitFor(() => expect(said.inventory.at(-1)?.node).toBe("gpu-b"), LONG);
+    expect(said.inventory.filter(({ node }) => node === "gpu-a").at(-1)).toMatchObject({ uid: "machine-2" });
+    expect(said.inventory.filter(({ node }) => node === "gpu-a").at(-1)?.end).toBeUndefined();
+  });
+
+  it("what was deleted while nobody looked ends as inferred, when the former watcher looked last", async () => {
+    server.put(gpuPod("train-0"));
+    server.put(gpuPod("train-1"));
+    const first = watch();
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const lookedUntil = Date.now();
+    await first.stop();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    server.delete(gpuPod("train-0"));
+    watch({ identity: "second" });
+    await vi.waitFor(() => expect(said.ofPod("train-0").at(-1)?.end).toBeDefined(), LONG);
+    const { end, endReason, seenAtMillis } = said.ofPod("train-0").at(-1)!;
+    expect(end?.inferred).toBe(true);
+    expect(endReason).toBe("unknown");
+    expect(end!.atMillis).toBeGreaterThan(seenAtMillis);
+    expect(Math.abs(end!.atMillis - lookedUntil)).toBeLessThan(200);
+    expect(said.ofPod("train-1").every(({ end: ended }) => ended === undefined)).toBe(true);
+  });
+
+  it("tombstones follow the ends, later", async () => {
+    server.put(gpuPod("train-0"));
+    watch({ buryAfterMillis: 500 });
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+    server.delete(gpuPod("train-0"));
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);
+    expect(said.tombstones).toEqual([]);
+    await vi.waitFor(() => expect(said.tombstones).toEqual([JSON.stringify(["test", "uid-train-0"])]), LONG);
+  });
+});
+
+describe("one watches, whoever it is", () => {
+  it("of two only one says anything, and the other goes on where it ended", async () => {
+    server.put(gpuPod("train-0"));
+    const first = watch({ identity: "first" });
+    await vi.waitFor(() => expect(names()).toEqual(["train-0"]), LONG);
+    const second = watch({ identity: "second" });
+    server.put(gpuPod("train-1"));
+    await vi.waitFor(() => expect(names()).toEqual(["train-0", "train-1"]), LONG);
+    expect(second.watcher.state().watching).toBe(false);
+    await first.stop();
+    await vi.waitFor(() => expect(second.watcher.state().watching).toBe(true), LONG);
+    server.put(gpuPod("train-2"));
+    await vi.waitFor(() => expect(names()).toContain("train-2"), LONG);
+    // What has not changed is known already.
+    expect(names().toSorted()).toEqual(["train-0", "train-1", "train-2"]);
+    expect(second.log.epochs[0]).toBeGreaterThan(first.log.epochs[0]!);
+  });
+
+  it("what changed under a former term is said again by the next, though it looks the same", async () => {
+    server.put(gpuPod("train-0"));
+    const first = watch({ identity: "first" });
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+    await first.stop();
+    // Away and back: a former watcher may still speak of the version in between.
+    server.put(gpuPod("train-0", { phase: "Pending" }));
+    const version = server.put(gpuPod("train-0"));
+    const second = watch({ identity: "second" });
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);
+    expect(said.workloads[1]).toMatchObject({
+      phase: "Running",
+      resourceVersion: version,
+      epoch: second.log.epochs[0],
+    });
+  });
+});
