@@ -16,6 +16,7 @@ import { createMetrics, type Metrics } from "../../runtime/telemetry/metrics.ts"
 import { createTracing } from "../../runtime/telemetry/tracing.ts";
 import { createRate } from "../../runtime/telemetry/rate.ts";
 import type { CollectorStatus, Role } from "./role.ts";
+import { startWatchers } from "./watchers.ts";
 
 const RATE_WINDOW_MILLIS = 60_000;
 const MOST_FAILING = 10;
@@ -24,7 +25,10 @@ const LINGER_MILLIS = 500;
 const DRAIN_MILLIS = 3_000;
 const DECLARE_AGAIN_MILLIS = 5_000;
 
-/** Starts a collector: targets of this shard are scraped, and what comes of it goes over the spool to the bus. */
+/**
+ * Starts a collector: targets of this shard are scraped, and what comes of it goes over the spool to the bus. Of all
+ * collectors one is elected in each cluster to watch it.
+ */
 export async function startCollectorRole(
   config: Config,
   shard: { readonly index: number; readonly count: number },
@@ -66,6 +70,7 @@ export async function startCollectorRole(
     clock: machineClock,
   });
   lifecycle.add("collector", collector);
+  const watchers = lifecycle.add("watchers", startWatchers({ config, shard, bus, metrics, logger }));
 
   const rate = createRate(RATE_WINDOW_MILLIS);
   let told = { sent: 0, errors: 0, refused: 0 };
@@ -80,6 +85,7 @@ export async function startCollectorRole(
     metrics.templateBytes.set(bytes);
     metrics.templatesRefused.inc(refused - told.refused);
     told = { sent, errors, refused };
+    watchers.sample();
   };
   const timer = setInterval(sample, 1000);
   lifecycle.add("sampling", { stop: () => Promise.resolve(clearInterval(timer)) });
@@ -101,6 +107,7 @@ export async function startCollectorRole(
         dropped: totals.dropped,
         failing: failing.slice(0, MOST_FAILING).map(({ url, node, failure }) => ({ url, node, ...failure! })),
         spool: { messages: queuedMessages, bytes: queuedBytes, dropped },
+        kubernetes: watchers.states(),
       });
     },
     notReady: () => (declaring.done ? undefined : "the bus has not answered yet"),

@@ -1,8 +1,10 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { createFleet } from "../../demo/fleet/fleet.ts";
+import { createClusterDriver } from "../../demo/kubernetes/cluster/driver.ts";
+import { startApiServer } from "../../demo/kubernetes/server/server.ts";
 import { startHistory } from "../../demo/history/history.ts";
 import { startExporterServers } from "../../demo/servers.ts";
 import { openBus } from "../../runtime/bus/open.ts";
@@ -11,7 +13,18 @@ import type { Config } from "../../runtime/config/schema.ts";
 import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
 import type { DemoStatus, Role } from "./role.ts";
 
-/** Starts the demo fleet's exporters, and sends the fleet's history over the bus while they already serve. */
+/** So many GPUs' objects are looked over in a second without being noticed. */
+const GPUS_PER_SECOND = 1_000;
+
+/** Where the demo's cluster is to be found, as kubectl would ask for it. */
+export function demoKubeconfig(config: Config): string {
+  return join(config.data, "demo-kubeconfig.json");
+}
+
+/**
+ * Starts the demo fleet's exporters and the API server of its cluster, and sends the fleet's history over the bus while
+ * they already serve.
+ */
 export async function startDemoRole(config: Config, logger: Logger): Promise<Role<DemoStatus>> {
   const lifecycle = createLifecycle(logger);
   const { gpus, seed } = config.demo;
@@ -20,6 +33,14 @@ export async function startDemoRole(config: Config, logger: Logger): Promise<Rol
   try {
     const servers = lifecycle.add("exporters", await startExporterServers(fleet, Date.now));
     await mkdir(config.data, { recursive: true });
+    const apiServer = lifecycle.add("API server", await startApiServer());
+    const driver = createClusterDriver(fleet, apiServer, Date.now, {
+      exporters: servers.targets,
+      stepMillis: Math.max(1000, (gpus / GPUS_PER_SECOND) * 1000),
+    });
+    driver.start();
+    lifecycle.add("cluster", { stop: () => Promise.resolve(driver.stop()) });
+    await writeFile(demoKubeconfig(config), kubeconfigOf(apiServer.url));
     const bus = await openBus(config, logger);
     lifecycle.add("bus", { stop: () => bus.close() });
     await bus.declare(topicDeclarations(config.bus));
@@ -42,4 +63,19 @@ export async function startDemoRole(config: Config, logger: Logger): Promise<Rol
     await lifecycle.stop();
     throw error;
   }
+}
+
+/**
+ * A kubeconfig with one context; JSON is YAML. The client of Kubernetes takes a server without TLS only with the word that
+ * certificates need not be looked at.
+ */
+function kubeconfigOf(server: string): string {
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "demo", cluster: { server, "insecure-skip-tls-verify": true } }],
+    users: [{ name: "demo", user: {} }],
+    contexts: [{ name: "demo", context: { cluster: "demo", user: "demo" } }],
+    "current-context": "demo",
+  });
 }

@@ -1,4 +1,5 @@
 import type { Registry } from "prom-client";
+import type { WatcherState } from "../../collectors/kubernetes/watcher/watcher.ts";
 import type { LineDrop } from "../../domain/scrape.ts";
 
 /** The state of a running part, as `/api/status` shows it. */
@@ -15,6 +16,8 @@ export interface CollectorStatus {
     readonly detail: string;
   }[];
   readonly spool: { readonly messages: number; readonly bytes: number; readonly dropped: number };
+  /** The clusters of the configuration, whichever collector watches them. */
+  readonly kubernetes: readonly WatcherState[];
 }
 
 /** The state of a processor. */

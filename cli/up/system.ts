@@ -10,6 +10,7 @@ import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
 import { migrateStore, outsideStore, type StoreAddress } from "../../runtime/store/connection.ts";
 import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
 import { startStatusServer } from "../../runtime/telemetry/server.ts";
+import { demoKubeconfig } from "../roles/demo.ts";
 import type { ChildOrder, ChildReport } from "../roles/child.ts";
 import type { CollectorStatus, DemoStatus, ProcessorStatus } from "../roles/role.ts";
 
@@ -40,7 +41,6 @@ export interface System {
 const CHILD_GRACE_MILLIS = 8_000;
 const CHILD_PROGRAM = fileURLToPath(new URL("../roles/child.js", import.meta.url));
 const STORE_PROGRAM = fileURLToPath(new URL("../../runtime/store/embedded/main.js", import.meta.url));
-const DEMO_REFRESH_MILLIS = 2_000;
 /**
  * Room for what lives for the length of a scrape or an insert, in megabytes: with the default of 1 that grows to 16 the
  * parts would spend a fifth of their time moving it about.
@@ -87,7 +87,7 @@ export async function startSystem(options: {
   try {
     const address = await startStore();
     await migrateStore(address, config, logger);
-    const isDemo = config.collector.jobs.length === 0;
+    const isDemo = config.collector.jobs.length === 0 && config.kubernetes.clusters.length === 0;
     const fresh = <Status>(part: string): Status | undefined => {
       const report = reports.get(part);
       return report === undefined || Date.now() - report.at > STALE_MILLIS ? undefined : (report.status as Status);
@@ -117,7 +117,7 @@ export async function startSystem(options: {
     };
     const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger));
     if (isDemo) await startChild({ role: "demo", config });
-    const scraped = isDemo ? withDemoJob(config, server.url) : config;
+    const scraped = isDemo ? onDemo(config) : config;
     void startChild({ role: "processor", config: scraped, store: address });
     void startChild({ role: "collector", config: scraped });
     return { address: server.url, store: address, status, stop: () => lifecycle.stop() };
@@ -142,11 +142,9 @@ export async function startSystem(options: {
   }
 }
 
-/**
- * The configuration with the demo fleet's exporters as its targets. They are asked for at the status server, as their
- * ports change when the fleet's process is started again.
- */
-function withDemoJob(config: Config, address: string): Config {
+/** The configuration with the demo fleet's cluster to watch, and the exporters' pods in it as targets. */
+function onDemo(config: Config): Config {
+  const kubeconfig = demoKubeconfig(config);
   const job: Config["collector"]["jobs"][number] = {
     name: "demo",
     scheme: "http",
@@ -155,11 +153,16 @@ function withDemoJob(config: Config, address: string): Config {
     gzip: false,
     labels: {},
     targets: [],
-    http: [{ url: `${address}/api/demo/targets`, refresh: DEMO_REFRESH_MILLIS }],
+    http: [],
     dns: [],
+    kubernetes: { kubeconfig },
     credentials: {},
   };
-  return { ...config, collector: { ...config.collector, jobs: [job] } };
+  return {
+    ...config,
+    collector: { ...config.collector, jobs: [job] },
+    kubernetes: { ...config.kubernetes, clusters: [{ kubeconfig }] },
+  };
 }
 
 function forkChild(order: ChildOrder, logFile: number | undefined): ChildProcess {

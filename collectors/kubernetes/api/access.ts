@@ -1,4 +1,5 @@
 import type { KubeConfig } from "@kubernetes/client-node";
+import { statSync } from "node:fs";
 import type { RequestOptions } from "node:https";
 import type { ApiAccessSource } from "./connection.ts";
 
@@ -13,10 +14,12 @@ export interface KubeAccessOptions {
 /**
  * Reads the access to a cluster as kubectl does: kubeconfigs with client certificates, tokens, token files and exec
  * plugins, or the service account of the pod that this runs in. Tokens that expire are got anew in time; after an answer
- * of 401 everything is read again. Fails with a sentence where there is no such context.
+ * of 401, and when the named file has changed, everything is read again. Fails with a sentence where there is no such
+ * context.
  */
 export function createKubeAccess({ file, context }: KubeAccessOptions): ApiAccessSource {
   let loaded: KubeConfig | undefined;
+  let loadedMillis = 0;
 
   async function load(): Promise<KubeConfig> {
     // Only where there is a Kubernetes: the module is larger than the rest of the collector.
@@ -33,7 +36,11 @@ export function createKubeAccess({ file, context }: KubeAccessOptions): ApiAcces
   }
 
   return async (fresh) => {
-    if (loaded === undefined || fresh) loaded = await load();
+    const changedMillis = file === undefined ? 0 : (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+    if (loaded === undefined || fresh || changedMillis > loadedMillis) {
+      loaded = await load();
+      loadedMillis = changedMillis;
+    }
     const cluster = loaded.getCurrentCluster();
     if (cluster === null) throw new Error("the kubeconfig's context names no cluster");
     const options: RequestOptions = { headers: {} };

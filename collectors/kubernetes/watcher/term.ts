@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Bus } from "../../../runtime/bus/bus.ts";
 import { pause, type Clock } from "../../../runtime/clock.ts";
 import { ApiError } from "../api/api-error.ts";
@@ -35,6 +36,7 @@ export const TERM_TIMING: TermTiming = {
 };
 
 const TIMEOUT_MILLIS = 10_000;
+const MOST_LISTENERS = 200;
 /** Until the server has answered once. */
 const FIRST_LOOK_MILLIS = 1_000;
 const WATCHED_GROUPS: ReadonlySet<string> = new Set(WATCHED_KINDS.map(({ group }) => group));
@@ -62,6 +64,8 @@ export interface TermOptions {
 export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<void> {
   const { cluster, api, bus, senders, projection, events, clock, timing, followers } = options;
   const { signal } = term;
+  // Each request and each pause under way listens to it.
+  setMaxListeners(MOST_LISTENERS, signal);
   let epoch = term.epoch;
   const books = createBooks(
     cluster,

@@ -16,6 +16,7 @@ const STATUS: SystemStatus = {
     dropped: {},
     failing: [{ url: "http://a:9400/metrics", node: "gpu-a", reason: "timeout", detail: "no answer in 10 s" }],
     spool: { messages: 0, bytes: 0, dropped: 0 },
+    kubernetes: [],
   },
   processor: {
     rowsStored: 1_234_567,
