@@ -1,0 +1,178 @@
+import type { QueueBoard, QueuedPod } from "./board.ts";
+
+/** Pods that wait for a node for one reason. */
+export interface PendingGroup {
+  readonly cluster: string;
+  readonly team: string;
+  /** Empty for none, like the priority class. */
+  readonly queue: string;
+  readonly priorityClass: string;
+  /** In Kubernetes' words: `Unschedulable`, `SchedulingGated`. */
+  readonly reason: string;
+  readonly pods: number;
+  readonly devices: number;
+  /** Of the pod that has waited longest. */
+  readonly oldestSeconds: number;
+}
+
+/** A pod that waits for a node. */
+export type PendingPod = Pick<
+  QueuedPod,
+  "cluster" | "namespace" | "name" | "team" | "queue" | "priorityClass" | "devices" | "reason" | "message"
+> & { readonly waitingSeconds: number };
+
+/**
+ * A gang of which some members hold GPUs while others have never been bound: nobody can use what they hold. It is over for
+ * good once all were bound at the same time (the ledger's state *waiting*).
+ */
+export interface HoldingGang {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly team: string;
+  /** Pods that it needs; the number of those known where nothing says. */
+  readonly size: number;
+  readonly holdingPods: number;
+  readonly heldDevices: number;
+  /** For how long the first of them has held. */
+  readonly holdingSeconds: number;
+}
+
+/** What a quota grants of one resource. */
+export interface QuotaUse {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly resource: string;
+  readonly hard: number;
+  readonly used: number;
+  readonly left: number;
+}
+
+/** What a queue grants of one resource. */
+export interface QueueUse {
+  readonly cluster: string;
+  /** The resource that it is: `clusterqueues.kueue.x-k8s.io`. */
+  readonly kind: string;
+  /** Empty for a queue of the whole cluster. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly scheduler: string;
+  readonly parent: string;
+  readonly resource: string;
+  readonly quota: number;
+  readonly admitted: number;
+  readonly borrowed: number;
+}
+
+/** The queue as it is: what waits and why, what is held for nothing, what is left. */
+export interface QueueView {
+  readonly pending: readonly PendingGroup[];
+  /** Those that have waited longest. */
+  readonly longest: readonly PendingPod[];
+  readonly gangs: readonly HoldingGang[];
+  readonly quotas: readonly QuotaUse[];
+  readonly queues: readonly QueueUse[];
+}
+
+const MOST_LONGEST = 20;
+
+/** The view of a board at a time, by the clusters' clocks. */
+export function viewQueue(board: Pick<QueueBoard, "pods" | "quotas" | "queues">, nowMillis: number): QueueView {
+  const pods = board.pods();
+  const ageOf = ({ since }: QueuedPod): number => Math.max(0, (nowMillis - since) / 1000);
+  const waiting = pods.filter(({ isBound, endedAt }) => !isBound && endedAt === undefined);
+  return {
+    pending: groupBy(waiting, ({ cluster, team, queue, priorityClass, reason }) => [
+      cluster,
+      team,
+      queue,
+      priorityClass,
+      reason,
+    ]).map((group) => {
+      const { cluster, team, queue, priorityClass, reason } = group[0];
+      return {
+        cluster,
+        team,
+        queue,
+        priorityClass,
+        reason,
+        pods: group.length,
+        devices: sumOf(group),
+        oldestSeconds: Math.max(...group.map(ageOf)),
+      };
+    }),
+    longest: waiting
+      .toSorted((a, b) => a.since - b.since)
+      .slice(0, MOST_LONGEST)
+      .map((pod) => {
+        const { cluster, namespace, name, team, queue, priorityClass, devices, reason, message } = pod;
+        const waitingSeconds = ageOf(pod);
+        return { cluster, namespace, name, team, queue, priorityClass, devices, reason, message, waitingSeconds };
+      }),
+    gangs: groupBy(
+      pods.filter(({ gang }) => gang !== undefined),
+      ({ cluster, namespace, gang }) => [cluster, namespace, gang!.kind, gang!.name],
+    ).flatMap((group) => {
+      const bound = group.filter(({ isBound }) => isBound);
+      const holding = bound.filter(({ endedAt }) => endedAt === undefined);
+      const { cluster, namespace, gang, team } = group[0];
+      const size = gang!.size === 0 ? group.length : gang!.size;
+      if (holding.length === 0 || mostAtOnce(bound) >= size) return [];
+      const { kind, name } = gang!;
+      const heldDevices = sumOf(holding);
+      const holdingSeconds = Math.max(...holding.map(ageOf));
+      return [{ cluster, namespace, kind, name, team, size, holdingPods: holding.length, heldDevices, holdingSeconds }];
+    }),
+    quotas: board.quotas().flatMap(({ cluster, namespace, name, body }) =>
+      Object.entries(body.hard).map(([resource, hard]) => {
+        const used = body.used[resource] ?? 0;
+        return { cluster, namespace, name, resource, hard, used, left: hard - used };
+      }),
+    ),
+    queues: board.queues().flatMap(({ cluster, resource: kind, namespace, name, body }) => {
+      const { scheduler, parent = "", quota, admitted, borrowed } = body;
+      const resources = new Set([quota, admitted, borrowed].flatMap((amounts) => Object.keys(amounts)));
+      return [...resources].map((resource) => ({
+        cluster,
+        kind,
+        namespace,
+        name,
+        scheduler,
+        parent,
+        resource,
+        quota: quota[resource] ?? 0,
+        admitted: admitted[resource] ?? 0,
+        borrowed: borrowed[resource] ?? 0,
+      }));
+    }),
+  };
+}
+
+/** How many of the pods held at the same time, at most. */
+function mostAtOnce(pods: readonly QueuedPod[]): number {
+  const steps = pods.flatMap(({ since, endedAt = Infinity }) => [
+    { at: since, by: 1 },
+    { at: endedAt, by: -1 },
+  ]);
+  let now = 0;
+  let most = 0;
+  for (const { by } of steps.toSorted((a, b) => a.at - b.at || a.by - b.by)) most = Math.max(most, (now += by));
+  return most;
+}
+
+function sumOf(pods: readonly QueuedPod[]): number {
+  return pods.reduce((sum, { devices }) => sum + devices, 0);
+}
+
+function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => readonly string[]): [Item, ...Item[]][] {
+  const groups = new Map<string, [Item, ...Item[]]>();
+  for (const item of items) {
+    const key = JSON.stringify(keyOf(item));
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return [...groups.values()];
+}
