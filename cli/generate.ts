@@ -1,31 +1,39 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
+import { manifestFiles } from "../manifests/files.ts";
 import { configJsonSchema } from "../runtime/config/schema.ts";
 import { renderMetricsTable } from "../runtime/telemetry/metrics-table.ts";
 import type { CommandContext } from "./context.ts";
 
-/** `gpu-ledger generate config|metrics --out DIR`: files that are derived from the code. */
-export function addGenerate(program: Command, { stdout }: CommandContext): void {
+/** A file to write, by its name in the folder. */
+interface GeneratedFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** `gpu-ledger generate config|metrics|manifests --out DIR`: files that are derived from the code. */
+export function addGenerate(program: Command, { stdout, version }: CommandContext): void {
   const generate = program.command("generate").description("write files that are derived from the code");
-  generate
-    .command("config")
-    .description("write the JSON Schema of the configuration, for editors")
-    .requiredOption("--out <folder>", "where to write it")
-    .action(({ out }: { out: string }) => {
-      mkdirSync(out, { recursive: true });
-      const path = join(out, "gpu-ledger.schema.json");
-      writeFileSync(path, `${JSON.stringify(configJsonSchema(), null, 2)}\n`);
-      stdout.write(`${path}\n`);
-    });
-  generate
-    .command("metrics")
-    .description("write the table of the program's own metrics")
-    .requiredOption("--out <folder>", "where to write it")
-    .action(({ out }: { out: string }) => {
-      mkdirSync(out, { recursive: true });
-      const path = join(out, "metrics.md");
-      writeFileSync(path, renderMetricsTable());
-      stdout.write(`${path}\n`);
-    });
+  const add = (name: string, description: string, files: () => readonly GeneratedFile[]): void => {
+    generate
+      .command(name)
+      .description(description)
+      .requiredOption("--out <folder>", "where to write")
+      .action(({ out }: { out: string }) => {
+        mkdirSync(out, { recursive: true });
+        for (const { name: file, text } of files()) {
+          const path = join(out, file);
+          writeFileSync(path, text);
+          stdout.write(`${path}\n`);
+        }
+      });
+  };
+  add("config", "write the JSON Schema of the configuration, for editors", () => [
+    { name: "gpu-ledger.schema.json", text: `${JSON.stringify(configJsonSchema(), null, 2)}\n` },
+  ]);
+  add("metrics", "write the table of the program's own metrics", () => [
+    { name: "metrics.md", text: renderMetricsTable() },
+  ]);
+  add("manifests", "write the objects that run gpu-ledger on a Kubernetes cluster", () => manifestFiles(version));
 }

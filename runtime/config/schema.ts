@@ -188,7 +188,9 @@ const kubernetes = (sources: ConfigSources) =>
         kubeconfig: text("a file")
           .optional()
           .describe("Where absent: KUBECONFIG, ~/.kube/config, or the service account of the pod that this runs in."),
-        context: text("a context's name").optional().describe("A context of the kubeconfig; its current one if absent."),
+        context: text("a context's name")
+          .optional()
+          .describe("A context of the kubeconfig; its current one if absent."),
       }),
     )
       .default([])

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -102,6 +102,7 @@ describe("gpu-ledger inspect", () => {
     ["an unknown format", ["inspect", "-", "--format", "xml"], "--format xml: it is table or json"],
     ["a timeout that is no number", ["inspect", "http://127.0.0.1:1", "--timeout", "soon"], "--timeout soon"],
     ["no source at all", ["inspect"], "missing required argument"],
+    ["a number of shards that is none", ["collect", "--shards", "two"], "--shards two: it is how many collectors"],
     ["an unknown command", ["observe"], "unknown command 'observe'"],
   ])("answers %s with one line and exit code 2", async (_, args, said) => {
     const { code, stdout, stderr } = await folder.run(args);
@@ -264,6 +265,14 @@ describe("gpu-ledger generate", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: "out/gpu-ledger.schema.json\n" });
     const written: unknown = JSON.parse(readFileSync(join(folder.path, "out/gpu-ledger.schema.json"), "utf8"));
     expect(written).toEqual(JSON.parse(readFileSync("config/gpu-ledger.schema.json", "utf8")));
+  });
+
+  it("writes the manifests as they stand in the repository, and names each", async () => {
+    const { code, stdout } = await folder.run(["generate", "manifests", "--out", "out"]);
+    const names = readdirSync("deploy/kubernetes").toSorted();
+    expect({ code, stdout }).toEqual({ code: 0, stdout: names.map((name) => `out/${name}\n`).join("") });
+    const texts = (from: string): string[] => names.map((name) => readFileSync(join(from, name), "utf8"));
+    expect(texts(join(folder.path, "out"))).toEqual(texts("deploy/kubernetes"));
   });
 });
 

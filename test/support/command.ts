@@ -33,8 +33,14 @@ export interface CommandFolder {
   readonly path: string;
   /** Writes a file of the folder and gives its path; what is no text is written as JSON, which YAML reads too. */
   write(name: string, content: string | object): string;
-  /** Starts the command; `ownGroup` makes it the leader of a process group, as a terminal does. */
-  start(args: readonly string[], options?: { readonly ownGroup?: boolean }): RunningCommand;
+  /**
+   * Starts the command; `ownGroup` makes it the leader of a process group, as a terminal does. Variables of `env` stand
+   * beside this process's own.
+   */
+  start(
+    args: readonly string[],
+    options?: { readonly ownGroup?: boolean; readonly env?: Readonly<Record<string, string>> },
+  ): RunningCommand;
   /** Runs the command to its end, with a text or bytes on standard input. */
   run(args: readonly string[], input?: string | Uint8Array): Promise<CommandOutcome>;
   /** Ends with SIGKILL what was started here and still runs, and removes the folder. */
@@ -46,8 +52,13 @@ export function createCommandFolder(): CommandFolder {
   const path = mkdtempSync(join(tmpdir(), "gpu-ledger-command-"));
   const started: RunningCommand[] = [];
 
-  const start = (args: readonly string[], { ownGroup = false } = {}): RunningCommand => {
-    const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: path, detached: ownGroup, stdio: "pipe" });
+  const start: CommandFolder["start"] = (args, { ownGroup = false, env = {} } = {}) => {
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
+      cwd: path,
+      detached: ownGroup,
+      stdio: "pipe",
+      env: { ...process.env, ...env },
+    });
     const said = { stdout: "", stderr: "" };
     child.stdout.setEncoding("utf8").on("data", (text: string) => (said.stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (said.stderr += text));

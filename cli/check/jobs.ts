@@ -1,0 +1,92 @@
+import type { ScrapeJob } from "../../collectors/dcgm/collector.ts";
+import { createConnections, type Connections } from "../../collectors/dcgm/http/connections.ts";
+import { createAuthorization } from "../../collectors/dcgm/http/credentials.ts";
+import { fetchPage } from "../../collectors/dcgm/http/fetch-page.ts";
+import { createReceiveBuffers, type ReceiveBuffers } from "../../collectors/dcgm/http/receive-buffers.ts";
+import { inspectPage } from "../../collectors/dcgm/inspect.ts";
+import { nodeOf, type Discovery, type Target } from "../../collectors/dcgm/targets/target.ts";
+import { tell } from "../context.ts";
+import type { Finding } from "./finding.ts";
+
+/** A target that was found, and the node of its rows. */
+export interface FoundTarget {
+  /** Absent where no label and no job names one: the configuration's own holds. */
+  readonly cluster: string | undefined;
+  /** Absent where its page alone can tell, and was not read. */
+  readonly node: string | undefined;
+}
+
+const DISCOVERY_MILLIS = 5_000;
+const MOST_TARGETS = 50;
+
+/** Tries a job's discoveries, and the first of the targets that they found. Returns all of the targets. */
+export async function* checkJob(job: ScrapeJob): AsyncGenerator<Finding, readonly FoundTarget[]> {
+  const targets: Target[] = [];
+  for (const discovery of job.discoveries) {
+    const what = `job ${job.name}, ${discovery.name}`;
+    const found = await discover(discovery);
+    if (found instanceof Error) yield { ok: false, what, answer: tell(found) };
+    else {
+      targets.push(...found);
+      yield { ok: true, what, answer: `${found.length} targets` };
+    }
+  }
+  const nodes = new Map<Target, string>();
+  const connections = createConnections(job);
+  const buffers = createReceiveBuffers();
+  for (const target of targets.slice(0, MOST_TARGETS)) {
+    const { finding, node } = await checkTarget(job, target, connections, buffers);
+    if (node !== undefined) nodes.set(target, node);
+    yield finding;
+  }
+  connections.close();
+  if (targets.length > MOST_TARGETS) {
+    const answer = `${targets.length - MOST_TARGETS} further targets were not tried`;
+    yield { ok: true, what: `job ${job.name}`, answer };
+  }
+  return targets.map((target) => ({
+    cluster: target.labels["cluster"],
+    node: nodes.get(target) ?? (isTold(target) ? nodeOf(target, []) : undefined),
+  }));
+}
+
+async function discover(discovery: Discovery): Promise<readonly Target[] | Error> {
+  const found = await new Promise<readonly Target[] | Error>((resolve) => {
+    const timer = setTimeout(() => resolve(new Error("no answer in time")), DISCOVERY_MILLIS);
+    const settle = (answer: readonly Target[] | Error): void => (clearTimeout(timer), resolve(answer));
+    discovery.start(settle, settle);
+  });
+  await discovery.stop();
+  return found;
+}
+
+/** Whether a target's node is known without its page. */
+function isTold({ labels, pod }: Target): boolean {
+  return pod !== undefined || (labels["node"] ?? "") !== "";
+}
+
+async function checkTarget(
+  job: ScrapeJob,
+  target: Target,
+  connections: Connections,
+  buffers: ReceiveBuffers,
+): Promise<{ readonly finding: Finding; readonly node?: string }> {
+  const request = { ...job, url: new URL(target.url), authorization: createAuthorization(job.credentials) };
+  const what = `job ${job.name}, ${target.url}`;
+  const failed = ({ reason, detail }: { readonly reason: string; readonly detail: string }): { finding: Finding } => ({
+    finding: { ok: false, what, answer: `${reason}: ${detail}` },
+  });
+  const answer = await fetchPage(connections, buffers, request);
+  if ("reason" in answer) return failed(answer);
+  const inspection = inspectPage(answer.page, answer.complete);
+  answer.release();
+  if ("reason" in inspection) return failed(inspection);
+  const { exporter, devices, drops } = inspection;
+  return {
+    node: nodeOf(
+      target,
+      devices.map(({ device }) => device),
+    ),
+    finding: { ok: true, what, answer: `${exporter}, ${devices.length} devices, ${drops.length} lines left out` },
+  };
+}

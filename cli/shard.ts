@@ -1,0 +1,55 @@
+import { CommandError } from "./context.ts";
+
+/** A collector's part of the targets: those whose hash falls on `index` of `count`. */
+export interface Shard {
+  readonly index: number;
+  readonly count: number;
+}
+
+/**
+ * The shard that the options of `collect` name: `--shard index/count`, or `--shards count` where the index is the number
+ * that ends the pod's name, which a StatefulSet gives (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#pod-identity).
+ * Everything where neither is given. Fails with a `CommandError` where the index can't be told.
+ */
+export function readShard(
+  { shard, shards }: { readonly shard?: string; readonly shards?: string },
+  env: NodeJS.ProcessEnv,
+): Shard {
+  if (shard !== undefined && shards !== undefined) {
+    throw new CommandError(`--shard ${shard} and --shards ${shards}: it is one of them`, 2);
+  }
+  if (shards !== undefined) return ownShard(shards, env["HOSTNAME"] ?? "");
+  const match = /^(\d+)\/(\d+)$/.exec(shard ?? "0/1");
+  const [index, count] = [Number(match?.[1]), Number(match?.[2])];
+  if (match === null || index >= count) {
+    throw new CommandError(`--shard ${shard}: it is index/count, the index below the count, such as 0/2`, 2);
+  }
+  return { index, count };
+}
+
+function ownShard(shards: string, podName: string): Shard {
+  const count = Number(shards);
+  if (!/^[1-9]\d*$/.test(shards)) {
+    throw new CommandError(`--shards ${shards}: it is how many collectors share the targets, such as 2`, 2);
+  }
+  const instead = "give --shard index/count instead";
+  if (podName === "") {
+    throw new CommandError(`--shards ${shards}: HOSTNAME, the name of this pod, is not set; ${instead}`, 2);
+  }
+  const ordinal = /-(\d+)$/.exec(podName)?.[1];
+  if (ordinal === undefined) {
+    throw new CommandError(
+      `--shards ${shards}: the name of this pod, ${podName}, does not end in its number as a StatefulSet's do; ${instead}`,
+      2,
+    );
+  }
+  const index = Number(ordinal);
+  if (index >= count) {
+    throw new CommandError(
+      `--shards ${shards}: the name of this pod, ${podName}, ends in ${ordinal}, and the last shard is ${count - 1}; ` +
+        "--shards is the number of replicas",
+      2,
+    );
+  }
+  return { index, count };
+}

@@ -1,0 +1,58 @@
+import type { V1ConfigMap } from "@kubernetes/client-node";
+import { NAMESPACE } from "./names.ts";
+
+/** The folder in which a pod finds its configuration, one of the places where the program looks for it. */
+export const CONFIG_FOLDER = "/etc/gpu-ledger";
+
+/** The file of it; a ConfigMap's one key. */
+export const CONFIG_FILE = "gpu-ledger.yaml";
+
+/** The folder of the collector's volume, where the spool is. */
+export const DATA_FOLDER = "/var/lib/gpu-ledger";
+
+/** The port of health, status and metrics. */
+export const STATUS_PORT = 8080;
+
+/** The variable from which the processor takes ClickHouse's password. */
+export const PASSWORD_VARIABLE = "CLICKHOUSE_PASSWORD";
+
+const COMMON = `cluster: default # the cluster's name, on every row and every fact
+server: { listen: "0.0.0.0:${STATUS_PORT}" }
+`;
+
+const BUS = `bus:
+  kind: kafka
+  kafka:
+    brokers: # the addresses of your Kafka
+      - kafka-0.kafka.example.com:9092
+      - kafka-1.kafka.example.com:9092
+`;
+
+/** What collectors are told: this cluster, the exporters' pods in it, and Kafka. They know nothing of the store. */
+export const COLLECTOR_CONFIG = `${COMMON}data: ${DATA_FOLDER} # the volume, for what waits while Kafka is away
+collector:
+  jobs:
+    - name: exporters
+      kubernetes: {} # the exporters' pods of this cluster, as they come and go
+kubernetes:
+  clusters: [{}] # this one
+${BUS}`;
+
+/** What processors are told: Kafka and the store. */
+export const PROCESSOR_CONFIG = `${COMMON}${BUS}store:
+  kind: clickhouse
+  clickhouse:
+    url: http://clickhouse.clickhouse.example.com:8123 # the address of your ClickHouse
+    username: gpu_ledger
+    password: { env: ${PASSWORD_VARIABLE} } # of the Secret
+`;
+
+/** A ConfigMap with one configuration. */
+export function configMap(name: string, text: string): V1ConfigMap {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name, namespace: NAMESPACE },
+    data: { [CONFIG_FILE]: text },
+  };
+}

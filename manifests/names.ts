@@ -1,0 +1,22 @@
+/** Where everything of gpu-ledger lives in a cluster. */
+export const NAMESPACE = "gpu-ledger";
+
+/** The collectors' StatefulSet, its Service and its ServiceAccount, and the roles that the account has. */
+export const COLLECTOR = "gpu-ledger-collector";
+
+/** The processors' Deployment. */
+export const PROCESSOR = "gpu-ledger-processor";
+
+/** The Secret with ClickHouse's password under the key `password`. It is made by hand: no generated file knows it. */
+export const STORE_SECRET = "gpu-ledger-clickhouse";
+
+/** The election's lease; the configuration's own default in {@link NAMESPACE}. */
+export const LEASE = { namespace: NAMESPACE, name: "gpu-ledger-watcher" } as const;
+
+/** How many collectors share the targets. */
+export const COLLECTORS = 2;
+
+/** Kubernetes' recommended labels, by which a part's pods are selected. */
+export function labelsOf(component: "collector" | "processor"): { [name: string]: string } {
+  return { "app.kubernetes.io/name": "gpu-ledger", "app.kubernetes.io/component": component };
+}

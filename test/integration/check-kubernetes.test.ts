@@ -1,0 +1,226 @@
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { neededPermissions } from "../../collectors/kubernetes/watcher/kinds.ts";
+import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/server.ts";
+import { ADDED_RESOURCES, BUILT_IN_RESOURCES } from "../../demo/kubernetes/server/resources.ts";
+import { clusterRules, namespaceRules } from "../../manifests/access.ts";
+import { createCommandFolder, type CommandFolder } from "../support/command.ts";
+import { dcgmPage } from "../support/dcgm-page.ts";
+import { startExporterDouble, type ExporterDouble } from "../support/exporter-double.ts";
+
+let server: ApiServer;
+let folder: CommandFolder;
+const doubles: ExporterDouble[] = [];
+
+beforeEach(async () => {
+  server = await startApiServer();
+  server.access.setTokens(["secret"]);
+  folder = createCommandFolder();
+});
+afterEach(async () => {
+  await folder.dispose();
+  await server.stop();
+  await Promise.all(doubles.splice(0).map((double) => double.close()));
+});
+
+/** Writes a kubeconfig with one context for the server, `test`. */
+function writeKubeconfig(token = "secret"): string {
+  const named = (name: string, of: object) => [{ name, ...of }];
+  return folder.write("kubeconfig", {
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "test",
+    clusters: named("test", { cluster: { server: server.url, "insecure-skip-tls-verify": true } }),
+    users: named("collector", { user: { token } }),
+    contexts: named("test", { context: { cluster: "test", user: "collector" } }),
+  });
+}
+
+/** Runs the check of a configuration and gives the lines about clusters, and the exit code. */
+async function check(
+  given: {
+    readonly cluster?: object;
+    readonly kubernetes?: object;
+    readonly jobs?: readonly object[];
+    readonly token?: string;
+  } = {},
+): Promise<{ readonly code: number | null; readonly lines: readonly string[]; readonly stderr: string }> {
+  const config = folder.write("c.yaml", {
+    cluster: "prod",
+    data: "data",
+    collector: { jobs: given.jobs ?? [] },
+    kubernetes: { clusters: [{ kubeconfig: writeKubeconfig(given.token), ...given.cluster }], ...given.kubernetes },
+  });
+  const { code, stdout, stderr } = await folder.run(["check", "--config", config]);
+  return { code, lines: stdout.split("\n").filter((line) => /^\S+ +cluster /.test(line)), stderr };
+}
+
+function putNode(name: string, gpus: number): void {
+  const amounts = gpus === 0 ? {} : { "nvidia.com/gpu": String(gpus) };
+  server.put({
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name, uid: `uid-of-${name}`, creationTimestamp: "2026-05-01T12:00:00Z" },
+    status: { capacity: { cpu: "96", ...amounts }, allocatable: { cpu: "95", ...amounts } },
+  });
+}
+
+async function startExporter(host: string): Promise<ExporterDouble> {
+  const page = dcgmPage({ gpus: 2, host, families: ["DCGM_FI_DEV_GPU_UTIL"], value: () => "50" });
+  const double = await startExporterDouble((_, response, exporter) => exporter.page(response, page));
+  doubles.push(double);
+  return double;
+}
+
+/** The pod of an exporter, whose page is at a double's address. */
+function putExporterPod(name: string, nodeName: string, url: string): void {
+  const { hostname, port } = new URL(url);
+  server.put({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: "monitoring", uid: `uid-of-${name}`, labels: { app: "nvidia-dcgm-exporter" } },
+    spec: { nodeName, containers: [{ name: "exporter", ports: [{ name: "metrics", containerPort: Number(port) }] }] },
+    status: { phase: "Running", podIP: hostname },
+  });
+}
+
+describe("gpu-ledger check of a cluster", () => {
+  it("tells the server, that every permission is given, what is not installed, and that each GPU node has a target", async () => {
+    const { url } = await startExporter("exporter-pod");
+    putNode("gpu-a", 2);
+    putNode("cpu-a", 0);
+    putExporterPod("dcgm-a", "gpu-a", url);
+    const { code, lines } = await check({ jobs: [{ name: "gpus", kubernetes: { kubeconfig: writeKubeconfig() } }] });
+    const installed = new Set(
+      [...BUILT_IN_RESOURCES, ...ADDED_RESOURCES].map(({ group, resource }) => `${resource}.${group}`),
+    );
+    const needed = neededPermissions({ namespace: "gpu-ledger", name: "gpu-ledger-watcher" }).filter(
+      ({ group, resource }) => group === "" || installed.has(`${resource}.${group}`),
+    );
+    expect({ code, lines }).toEqual({
+      code: 0,
+      lines: [
+        `ok    cluster prod, server: ${server.url} is Kubernetes v1.33.4; its clock agrees with this machine's`,
+        `ok    cluster prod, permissions: all ${needed.length} that are needed are given`,
+        expect.stringMatching(
+          /^ok {4}cluster prod, not installed: scheduling\.run\.ai \(queues, podgroups\), .*argoproj\.io \(rollouts\); watched and read as soon as they are$/,
+        ),
+        "ok    cluster prod, GPU nodes: all 1 have a target",
+      ],
+    });
+    expect(server.requests.all.filter(({ method }) => method !== "GET").map(({ path }) => path)).toEqual(
+      needed.map(() => "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"),
+    );
+  });
+
+  it("finds nothing missing with exactly the rules of deploy/kubernetes, and says so of another lease than theirs", async () => {
+    const lease = { namespace: "gpu-ledger", name: "gpu-ledger-watcher" };
+    const permissions = neededPermissions(lease);
+    const inNamespace = namespaceRules(permissions, lease).map((rule) => ({ ...rule, namespace: lease.namespace }));
+    server.access.setRules([...clusterRules(permissions), ...inNamespace]);
+    const jobs = [{ name: "gpus", kubernetes: { kubeconfig: writeKubeconfig() } }];
+    expect(await check({ jobs, kubernetes: { lease } })).toMatchObject({ code: 0, stderr: "" });
+    const { code, lines } = await check({ jobs, kubernetes: { lease: { ...lease, name: "another" } } });
+    expect(code).toBe(1);
+    expect(lines).toContain(
+      "FAIL  cluster prod, leases.coordination.k8s.io: may not get, update in namespace gpu-ledger; " +
+        "without it no collector can be elected, and nothing is watched",
+    );
+  });
+
+  it("names a permission that is missing as kubectl does, and what the reports lack without it", async () => {
+    server.access.withdraw("scheduling.volcano.sh", "podgroups", "list", "watch");
+    server.access.withdraw("", "pods", "get");
+    server.access.withdraw("example.com", "experiments");
+    server.install([
+      {
+        group: "example.com",
+        version: "v1",
+        resource: "experiments",
+        kind: "Experiment",
+        namespaced: true,
+        custom: true,
+      },
+    ]);
+    const owners = [{ group: "example.com", kind: "Experiment", resource: "experiments", type: "training" }];
+    const { code, lines, stderr } = await check({ kubernetes: { owners } });
+    expect(code).toBe(1);
+    expect(lines.filter((line) => line.startsWith("FAIL"))).toEqual([
+      "FAIL  cluster prod, podgroups.scheduling.volcano.sh: may not list, watch in the whole cluster; " +
+        "without it Volcano's gangs have no size: their waiting is not told from their work",
+      "FAIL  cluster prod, pods: may not get in the whole cluster; " +
+        "without it a chain of owners ends at its Pod, whose labels are not read",
+      "FAIL  cluster prod, experiments.example.com: may not get in the whole cluster; " +
+        "without it a chain of owners ends at its Experiment, whose labels are not read",
+    ]);
+    expect(lines.some((line) => line.includes("permissions: all"))).toBe(false);
+    expect(stderr).toMatch(/^gpu-ledger: 3 of \d+ checks failed\n$/);
+  });
+
+  it("names the GPU nodes that no target speaks for, the first twenty of them", async () => {
+    const { url } = await startExporter("gpu-00");
+    const labelled = await startExporter("localhost");
+    for (let index = 0; index < 25; index++) putNode(`gpu-${String(index).padStart(2, "0")}`, 8);
+    const jobs = [
+      { name: "gpus", targets: [url, { address: labelled.url, labels: { node: "gpu-01" } }] },
+      { name: "others", targets: [{ address: "127.0.0.1:1", labels: { node: "gpu-02" } }, "127.0.0.1:2"] },
+    ];
+    const { code, lines } = await check({ jobs });
+    expect(code).toBe(1);
+    const names = Array.from({ length: 20 }, (_, index) => `gpu-${String(index + 3).padStart(2, "0")}`);
+    expect(lines.at(-1)).toBe(
+      `FAIL  cluster prod, GPU nodes: 22 of 25 have no target, and their GPUs are unobserved: ${names.join(", ")} ` +
+        "and 2 more; 1 targets have not told yet which node they are on",
+    );
+  });
+
+  it("says so where a node's target bears another cluster's name", async () => {
+    const { url } = await startExporter("gpu-a");
+    putNode("gpu-a", 8);
+    const jobs = [{ name: "gpus", targets: [url] }];
+    expect((await check({ jobs, cluster: { name: "prod" } })).lines.at(-1)).toBe(
+      "ok    cluster prod, GPU nodes: all 1 have a target",
+    );
+    const { code, lines } = await check({ jobs, cluster: { name: "staging" } });
+    expect(code).toBe(1);
+    expect(lines.at(-1)).toBe(
+      "FAIL  cluster staging, GPU nodes: 1 of 1 have no target, and their GPUs are unobserved: gpu-a; " +
+        "1 targets of these nodes are of cluster prod: a job's labels can name the right one",
+    );
+  });
+
+  it("tells how far the server's clock is off, and that an interval is too far", async () => {
+    server.troubles.skewClock(-10_000);
+    expect((await check()).lines[0]).toMatch(/^ok .*; its clock is (9|10)\.\d s behind this machine's$/);
+    server.troubles.skewClock(90_000);
+    const { code, lines } = await check();
+    expect(code).toBe(1);
+    expect(lines[0]).toMatch(/^FAIL .*; its clock is (89|90|91)\.\d s ahead of this machine's$/);
+  });
+
+  it("says what is wrong in one line where the server is away, or credentials or the context are not good", async () => {
+    expect((await check({ token: "old" })).lines).toEqual(["FAIL  cluster prod: Unauthorized"]);
+    expect((await check({ cluster: { context: "nowhere" } })).lines).toEqual([
+      "FAIL  cluster prod: there is no context nowhere in the kubeconfig",
+    ]);
+    const missing = await check({ cluster: { kubeconfig: join(folder.path, "no-such-file") } });
+    expect(missing.lines).toEqual([expect.stringMatching(/^FAIL {2}cluster prod: .*no-such-file/)]);
+    await server.goAway();
+    const away = await check();
+    expect(away).toMatchObject({ code: 1, lines: [expect.stringMatching(/^FAIL {2}cluster prod: .*ECONNREFUSED/)] });
+    expect(away.stderr).toBe("gpu-ledger: 1 of 6 checks failed\n");
+  });
+
+  it("goes on with what it may do where nodes may not be listed, and where one question fails", async () => {
+    server.access.withdraw("", "nodes", "list");
+    const { code, lines } = await check();
+    expect(code).toBe(1);
+    expect(lines.at(-1)).toMatch(/^FAIL {2}cluster prod, GPU nodes: nodes is forbidden: User /);
+    server.access.restore();
+    server.troubles.fail({ status: 500 }, 1, ({ path }) => path.endsWith("/selfsubjectaccessreviews"));
+    const failed = await check();
+    expect(failed.code).toBe(1);
+    expect(failed.lines.filter((line) => line.startsWith("FAIL"))).toHaveLength(1);
+    expect(failed.lines.at(-1)).toBe("ok    cluster prod, GPU nodes: there are none");
+  });
+});

@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { neededPermissions, type NeededPermission } from "../../collectors/kubernetes/watcher/kinds.ts";
+import { createFleet } from "../../demo/fleet/fleet.ts";
+import { createClusterDriver } from "../../demo/kubernetes/cluster/driver.ts";
+import type { AccessAttempt } from "../../demo/kubernetes/server/access.ts";
+import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/server.ts";
+import { clusterRules, namespaceRules } from "../../manifests/access.ts";
+import type { Bus } from "../../runtime/bus/bus.ts";
+import { openTestBus } from "../support/pipeline.ts";
+import { followSaid, startTestWatcher, type SaidFacts, type TestWatcher } from "../support/watcher.ts";
+
+const LONG = { timeout: 15_000, interval: 50 };
+const NOON = Date.UTC(2026, 6, 8, 12);
+/** The lease of test watchers. */
+const LEASE = { namespace: "gpu-ledger", name: "watcher" };
+
+let server: ApiServer;
+let bus: Bus;
+let said: SaidFacts;
+let closeBus: () => Promise<void>;
+let watcher: TestWatcher | undefined;
+let refused: AccessAttempt[];
+
+beforeEach(async () => {
+  server = await startApiServer({ bookmarkMillis: 50 });
+  refused = [];
+  const refusal = server.access.refusal;
+  vi.spyOn(server.access, "refusal").mockImplementation((attempt) => {
+    refused.push(attempt);
+    return refusal(attempt);
+  });
+  createClusterDriver(createFleet({ seed: 3, gpus: 96 }), server, () => NOON).moveTo(NOON);
+  ({ bus, close: closeBus } = await openTestBus());
+  said = await followSaid(bus);
+});
+afterEach(async () => {
+  await watcher?.stop();
+  await said.close();
+  await closeBus();
+  await server.stop();
+});
+
+/** Lets the collector's account do what manifests with these permissions give. */
+function allow(permissions: readonly NeededPermission[]): void {
+  const inNamespace = namespaceRules(permissions, LEASE).map((rule) => ({ ...rule, namespace: LEASE.namespace }));
+  server.access.setRules([...clusterRules(permissions), ...inNamespace]);
+}
+
+/** Watches until the demo's cluster has been said: its pods, nodes and namespaces, and what owns the pods. */
+async function watchTheDemo(): Promise<void> {
+  watcher = startTestWatcher(server, bus);
+  await vi.waitFor(() => {
+    expect(said.workloads.length).toBeGreaterThan(20);
+    expect(said.inventory.length).toBeGreaterThan(5);
+    expect(said.cluster.length).toBeGreaterThan(5);
+  }, LONG);
+  // Renewals of the lease and whatever is asked again.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+}
+
+describe("the permissions of the manifests", () => {
+  it("let a watcher say all of a cluster, and it asks for nothing beyond them", async () => {
+    allow(neededPermissions(LEASE));
+    await watchTheDemo();
+    expect(refused).toEqual([]);
+    expect(watcher!.log.forbidden).toEqual([]);
+    expect(new Set(said.workloads.map(({ owners }) => owners.at(-1)?.kind)).size).toBeGreaterThan(4);
+  });
+
+  it("are what it lives on: without one of them it is refused that, and nothing else", async () => {
+    const isMissing = ({ verb, group, resource }: NeededPermission | AccessAttempt): boolean =>
+      verb === "get" && group === "apps" && resource === "replicasets";
+    allow(neededPermissions(LEASE).filter((permission) => !isMissing(permission)));
+    await watchTheDemo();
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.filter((attempt) => !isMissing(attempt))).toEqual([]);
+  });
+});

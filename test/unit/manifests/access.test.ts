@@ -1,0 +1,135 @@
+import { readFileSync } from "node:fs";
+import { parseAllDocuments } from "yaml";
+import { describe, expect, it } from "vitest";
+import { OWNER_KINDS } from "../../../collectors/kubernetes/owners/kinds.ts";
+import { neededPermissions, WATCHED_KINDS } from "../../../collectors/kubernetes/watcher/kinds.ts";
+import { createAccess, type Access, type AccessRule } from "../../../demo/kubernetes/server/access.ts";
+import { ADDED_RESOURCES, BUILT_IN_RESOURCES, createCatalogue } from "../../../demo/kubernetes/server/resources.ts";
+import { clusterRules } from "../../../manifests/access.ts";
+
+interface RoleObject {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly rules: readonly AccessRule[];
+}
+
+const LEASE = { namespace: "gpu-ledger", name: "gpu-ledger-watcher" };
+const objects = parseAllDocuments(readFileSync("deploy/kubernetes/2-access.yaml", "utf8")).map(
+  (document) => document.toJS() as RoleObject,
+);
+const rulesOf = (kind: string): readonly AccessRule[] =>
+  objects.filter((each) => each.kind === kind).flatMap((each) => each.rules);
+
+/** An API server's access with exactly what the committed file gives. */
+function accessAsCommitted(): Access {
+  const access = createAccess(createCatalogue([...BUILT_IN_RESOURCES, ...ADDED_RESOURCES]), "collector");
+  const inNamespace = rulesOf("Role").map((rule) => ({ ...rule, namespace: LEASE.namespace }));
+  access.setRules([...rulesOf("ClusterRole"), ...inNamespace]);
+  return access;
+}
+
+const attempt = (verb: string, resource: string, group = "", namespace = "", name = "") => ({
+  verb,
+  group,
+  resource,
+  namespace,
+  name,
+});
+
+describe("the permissions of deploy/kubernetes", () => {
+  it("allow everything that the collector needs", () => {
+    const access = accessAsCommitted();
+    const needed = neededPermissions(LEASE);
+    expect(needed.length).toBeGreaterThan(60);
+    const refused = needed.filter(({ verb, resource, group, namespace }) => {
+      const name = namespace !== undefined && verb !== "create" ? LEASE.name : "";
+      return !access.isAllowed(attempt(verb, resource, group, namespace, name));
+    });
+    expect(refused).toEqual([]);
+  });
+
+  it.each([
+    ["list secrets", attempt("list", "secrets")],
+    ["get a secret of its own namespace", attempt("get", "secrets", "", "gpu-ledger", "gpu-ledger-clickhouse")],
+    ["list configmaps", attempt("list", "configmaps")],
+    ["delete a pod", attempt("delete", "pods", "", "ml", "train-0")],
+    ["make a pod", attempt("create", "pods", "", "ml")],
+    ["read a pod's log", attempt("get", "pods/log", "", "ml", "train-0")],
+    ["run a command in a pod", attempt("create", "pods/exec", "", "ml", "train-0")],
+    ["change a node", attempt("patch", "nodes", "", "", "gpu-a")],
+    ["reach through a node to its kubelet", attempt("get", "nodes/proxy", "", "", "gpu-a")],
+    ["list deployments, which it only gets", attempt("list", "deployments", "apps")],
+    ["list leases", attempt("list", "leases", "coordination.k8s.io", "gpu-ledger")],
+    ["take another lease", attempt("update", "leases", "coordination.k8s.io", "gpu-ledger", "another")],
+    ["take a lease elsewhere", attempt("update", "leases", "coordination.k8s.io", "kube-system", LEASE.name)],
+    ["delete the lease", attempt("delete", "leases", "coordination.k8s.io", "gpu-ledger", LEASE.name)],
+    ["give itself more", attempt("update", "clusterroles", "rbac.authorization.k8s.io", "", "gpu-ledger-collector")],
+  ])("do not let it %s", (_, forbidden) => {
+    expect(accessAsCommitted().isAllowed(forbidden)).toBe(false);
+  });
+
+  it("only read in the whole cluster, and name every group and resource", () => {
+    const verbs = rulesOf("ClusterRole").flatMap((rule) => rule.verbs);
+    expect([...new Set(verbs)].toSorted()).toEqual(["get", "list", "watch"]);
+    for (const rule of rulesOf("ClusterRole")) {
+      expect(rule.apiGroups).toHaveLength(1);
+      expect([...rule.apiGroups, ...rule.resources].join(" ")).not.toContain("*");
+      expect(Object.keys(rule).toSorted()).toEqual(["apiGroups", "resources", "verbs"]);
+    }
+  });
+
+  it("write one lease and nothing else", () => {
+    expect(rulesOf("Role")).toEqual([
+      {
+        apiGroups: ["coordination.k8s.io"],
+        resources: ["leases"],
+        resourceNames: [LEASE.name],
+        verbs: ["get", "update"],
+      },
+      { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
+    ]);
+    expect(objects.find(({ kind }) => kind === "Role")?.metadata.namespace).toBe(LEASE.namespace);
+  });
+
+  it("have a place for every kind that is watched and every kind that owns pods", () => {
+    const verbsOf = (group: string, resource: string): readonly string[] =>
+      rulesOf("ClusterRole")
+        .filter((rule) => rule.apiGroups.includes(group) && rule.resources.includes(resource))
+        .flatMap((rule) => rule.verbs);
+    expect(
+      WATCHED_KINDS.filter(
+        ({ group, resource }) => !["list", "watch"].every((verb) => verbsOf(group, resource).includes(verb)),
+      ),
+    ).toEqual([]);
+    expect(OWNER_KINDS.filter(({ group, resource }) => !verbsOf(group, resource).includes("get"))).toEqual([]);
+  });
+});
+
+describe("the rules of a list of permissions", () => {
+  const permission = (verb: "get" | "list" | "watch", resource: string, group = "") => ({
+    verb,
+    group,
+    resource,
+    without: "",
+  });
+
+  it("put together what needs the same verbs in the same group, and only that", () => {
+    const rules = clusterRules([
+      permission("list", "pods"),
+      permission("list", "nodes"),
+      permission("get", "pods"),
+      permission("get", "jobs", "batch"),
+      permission("get", "cronjobs", "batch"),
+      permission("list", "namespaces"),
+    ]);
+    expect(rules).toEqual([
+      { apiGroups: [""], resources: ["pods"], verbs: ["get", "list"] },
+      { apiGroups: [""], resources: ["namespaces", "nodes"], verbs: ["list"] },
+      { apiGroups: ["batch"], resources: ["cronjobs", "jobs"], verbs: ["get"] },
+    ]);
+  });
+
+  it("leave out what is needed in one namespace", () => {
+    expect(clusterRules(neededPermissions(LEASE)).flatMap(({ resources }) => resources)).not.toContain("leases");
+  });
+});
