@@ -72,6 +72,8 @@ export interface PodTimes {
   readonly admitted?: number;
   /** Bound to its node (the condition PodScheduled). */
   readonly scheduled?: number;
+  /** The last image that it needed to start was there. */
+  readonly pulled?: number;
   /** The first of its containers ran; init containers are still a part of starting. */
   readonly started?: number;
   readonly ready?: number;

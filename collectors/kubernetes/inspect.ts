@@ -1,5 +1,5 @@
 import type { ClusterFact } from "../../domain/cluster-fact.ts";
-import type { WorkloadFact } from "../../domain/workload.ts";
+import { regimesOf, type Regime } from "../../domain/regime.ts";
 import type { OwnerLookup } from "./owners/chain.ts";
 import { ownerKinds } from "./owners/kinds.ts";
 import { workloadType } from "./owners/type.ts";
@@ -11,9 +11,6 @@ import type { NodeObject } from "./projection/node-object.ts";
 import type { PodObject } from "./projection/pod-object.ts";
 import { projectPod, type GangFacts, type PodProjection } from "./projection/pod.ts";
 import { text, texts } from "./projection/wire.ts";
-
-/** How a pod has its GPUs, in a word. */
-export type Regime = "whole" | "mig" | "hami" | "volcano" | "fraction" | "dra" | "reservation";
 
 /** What the ledger would make of one object. */
 export type InspectedObject =
@@ -86,28 +83,8 @@ export function inspectObjects(source: string): ObjectInspection {
     const overrides = [labels, texts(metadata?.annotations), fact.labels];
     const { by } = workloadType({ owners: fact.owners, labels, overrides }, kinds);
     const shown = { ...fact, labels };
-    return { what: "workload", regimes: regimesOf(fact), typeBy: by, teamLabels, fact: shown, remarks };
+    return { what: "workload", regimes: regimesOf(fact.asks), typeBy: by, teamLabels, fact: shown, remarks };
   }
-}
-
-/** The regimes of a workload's asks; a pod that reserves a GPU for others has its own word. */
-export function regimesOf(fact: Pick<WorkloadFact, "asks" | "evidence">): readonly Regime[] {
-  if (fact.asks.length === 0) return ["reservation"];
-  const regimes = fact.asks.map((ask): Regime => {
-    switch (ask.kind) {
-      case "gpu":
-        return "whole";
-      case "mig":
-        return "mig";
-      case "vgpu":
-        return ask.scheduler;
-      case "fraction":
-        return "fraction";
-      case "claim":
-        return "dra";
-    }
-  });
-  return [...new Set(regimes)];
 }
 
 function lookupIn(all: readonly KubeObject[]): OwnerLookup {

@@ -180,6 +180,42 @@ describe("what a cluster has becomes facts", () => {
     expect(said.workloads.at(-1)?.times.started).toBe(Date.parse("2026-05-01T12:01:00Z"));
   });
 
+  it("when a pod's images were there is read from kubelet's events, whichever comes first, and later pulls are others", async () => {
+    const pulled = (pod: string, name: string, at: string, reason = "Pulled"): void =>
+      void server.put({
+        apiVersion: "v1",
+        kind: "Event",
+        metadata: { name, namespace: "ml", uid: `uid-${name}` },
+        involvedObject: { kind: "Pod", uid: `uid-${pod}` },
+        reason,
+        firstTimestamp: at,
+        lastTimestamp: at,
+      } as KubernetesObject);
+    const running = {
+      phase: "Running",
+      containerStatuses: [{ state: { running: { startedAt: "2026-05-01T12:02:00Z" } } }],
+    };
+    pulled("before", "before.1", "2026-05-01T12:01:10Z");
+    server.put({ ...gpuPod("before"), status: running } as KubernetesObject);
+    server.put(gpuPod("after", { phase: "Pending" }));
+    watch();
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);
+    expect(said.ofPod("before")[0]!.times.pulled).toBe(Date.parse("2026-05-01T12:01:10Z"));
+    pulled("after", "after.1", "2026-05-01T12:01:20Z");
+    pulled("after", "after.2", "2026-05-01T12:01:40Z");
+    pulled("after", "after.3", "2026-05-01T12:01:50Z", "Scheduled");
+    await vi.waitFor(() => expect(said.ofPod("after")).toHaveLength(3), LONG);
+    server.put({ ...gpuPod("after"), status: running } as KubernetesObject);
+    await vi.waitFor(() => expect(said.ofPod("after")).toHaveLength(4), LONG);
+    pulled("after", "after.4", "2026-05-01T15:00:00Z");
+    server.put({
+      ...gpuPod("after", { metadata: { labels: { team: "vision" } } }),
+      status: running,
+    } as KubernetesObject);
+    await vi.waitFor(() => expect(said.ofPod("after").at(-1)?.labels).toEqual({ team: "vision" }), LONG);
+    expect(said.ofPod("after").at(-1)!.times.pulled).toBe(Date.parse("2026-05-01T12:01:40Z"));
+  });
+
   it("a node is cordoned since it was seen so first, through later changes", async () => {
     server.put(gpuNode("gpu-a"));
     watch();

@@ -31,6 +31,8 @@ export interface FactBook<Fact extends AnyFact> {
    * version in between.
    */
   tell(body: FactBody<Fact>, sight: Sight): void;
+  /** Says anew what is known of an object, changed by what was seen elsewhere than in itself; nothing where it is not known. */
+  amend(uid: string, atMillis: number, change: (body: FactBody<Fact>) => FactBody<Fact>): void;
   /** Says that an object is gone; nothing where that was said, or where another object has its place. */
   end(uid: string, end: FactEnd, sight: Sight, amend?: (body: FactBody<Fact>) => FactBody<Fact>): void;
   /** The objects that are not known to be gone, and when each was seen last. */
@@ -95,7 +97,22 @@ export function createFactBook<Fact extends AnyFact>(options: {
     entries.set(uid, { key, resource: resourceOf(body), epoch: term, sight, body: Buffer.from(JSON.stringify(body)) });
   }
 
+  function tell(body: FactBody<Fact>, sight: Sight): void {
+    const known = entries.get(body.uid);
+    const isSaid =
+      known !== undefined &&
+      (known.epoch === epoch() || known.sight.resourceVersion === sight.resourceVersion) &&
+      known.body.equals(Buffer.from(JSON.stringify(body)));
+    if (!isSaid) say(body, sight);
+  }
+
   return {
+    tell,
+    amend(uid, atMillis, change) {
+      const entry = entries.get(uid);
+      if (entry !== undefined)
+        tell(change(bodyOf<Fact>(entry)), { resourceVersion: entry.sight.resourceVersion, atMillis });
+    },
     get highestEpoch() {
       return highestEpoch;
     },
@@ -111,14 +128,6 @@ export function createFactBook<Fact extends AnyFact>(options: {
     latest(uid) {
       const entry = entries.get(uid);
       return entry === undefined ? undefined : bodyOf<Fact>(entry);
-    },
-    tell(body, sight) {
-      const known = entries.get(body.uid);
-      const isSaid =
-        known !== undefined &&
-        (known.epoch === epoch() || known.sight.resourceVersion === sight.resourceVersion) &&
-        known.body.equals(Buffer.from(JSON.stringify(body)));
-      if (!isSaid) say(body, sight);
     },
     end(uid, end, sight, amend = (body) => body) {
       const entry = entries.get(uid);

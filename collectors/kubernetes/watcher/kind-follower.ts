@@ -59,6 +59,7 @@ export function followKind(options: {
   const reflector = startReflector({
     api,
     resource: { ...kind, version, plural },
+    ...(kind.fieldSelector === undefined ? {} : { fieldSelector: kind.fieldSelector }),
     ...(timing === undefined ? {} : { timing }),
     sink: {
       async onObject(object, { atMillis }) {

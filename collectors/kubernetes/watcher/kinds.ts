@@ -7,6 +7,8 @@ export interface WatchedKind {
   /** The plural under which the API serves it. */
   readonly resource: string;
   readonly kind: string;
+  /** Which of its objects are asked for; all where absent. */
+  readonly fieldSelector?: string;
   /** What reports lack where it may not be read, as the end of a sentence that begins with "without it". */
   readonly without: string;
 }
@@ -106,6 +108,13 @@ export const WATCHED_KINDS: readonly WatchedKind[] = [
     resource: "leaderworkersets",
     kind: "LeaderWorkerSet",
     without: "LeaderWorkerSets have no size: their waiting is not told from their work",
+  },
+  {
+    group: "",
+    resource: "events",
+    kind: "Event",
+    fieldSelector: "reason=Pulled",
+    without: "it is not known when a pod's images were there, only when it started",
   },
   {
     group: "",

@@ -12,6 +12,7 @@ import type { Remark } from "../projection/remark.ts";
 import { earliest } from "../projection/time.ts";
 import { given } from "../projection/wire.ts";
 import type { Books } from "./books.ts";
+import { createPulls } from "./pulls.ts";
 import type { FactBody, Sight } from "./fact-book.ts";
 import { createRelations } from "./relations.ts";
 
@@ -45,6 +46,7 @@ export function createProjector(options: {
 }): Projector {
   const { books, owners, projection, onRemarks, signal } = options;
   const relations = createRelations();
+  const pulls = createPulls();
 
   /** Projects a pod, reading the owners that turn out to be missing, until none is. */
   async function takePod(object: SeenObject, sight: Sight): Promise<void> {
@@ -63,7 +65,8 @@ export function createProjector(options: {
       if (missing.length === 0 || round === MOST_ROUNDS) {
         const { fact, remarks } = projected;
         if (remarks.length > 0) onRemarks(object, remarks);
-        return books.workloads.tell(withFormer(fact, books.workloads.latest(fact.uid)), sight);
+        const whole = withFormer(fact, books.workloads.latest(fact.uid));
+        return books.workloads.tell(pulls.addTo(whole), sight);
       }
       await Promise.all(missing.map(([reference, namespace]) => owners.fetch(reference, namespace)));
       if (signal.aborted) return;
@@ -102,6 +105,11 @@ export function createProjector(options: {
   return {
     take(resource, object, sight) {
       if (resource === "pods") return takePod(object, sight);
+      if (resource === "events") {
+        const uid = pulls.take(object);
+        if (uid !== undefined) books.workloads.amend(uid, sight.atMillis, (body) => pulls.addTo(body));
+        return undefined;
+      }
       if (resource === "nodes") takeNode(object, sight);
       else takeOther(resource, object, sight);
       return undefined;
@@ -110,7 +118,7 @@ export function createProjector(options: {
       if (resource === "pods") {
         books.workloads.end(uid, end, sight, (body) => ({ ...body, endReason: endReasonOf(body, end) }));
       } else if (resource === "nodes") books.inventory.end(uid, end, sight);
-      else {
+      else if (resource !== "events") {
         const body = books.cluster.latest(uid);
         if (body !== undefined) relations.drop(body);
         books.cluster.end(uid, end, sight);
@@ -125,9 +133,9 @@ export function createProjector(options: {
  */
 function withFormer(fact: FactBody<WorkloadFact>, former: FactBody<WorkloadFact> | undefined): FactBody<WorkloadFact> {
   if (former === undefined) return fact;
-  const { queued, admitted } = former.times;
+  const { queued, admitted, pulled } = former.times;
   const times: PodTimes = {
-    ...given({ queued, admitted }),
+    ...given({ queued, admitted, pulled }),
     ...fact.times,
     ...given({ started: earliest([former.times.started, fact.times.started]) }),
   };

@@ -1,5 +1,6 @@
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { KubernetesObject } from "../server/object.ts";
+import { pulledEvent } from "./events.ts";
 import { exporterDaemonSets, exporterPod, type ExporterPlace } from "./exporters.ts";
 import { amountsOf, type Amounts } from "./gpu-resources.ts";
 import { livesAt, type PodLife } from "./lives.ts";
@@ -39,6 +40,7 @@ export function objectsAt(fleet: Fleet, timeMillis: number, options: ClusterOpti
     ...ownerObjects(fleet, lives, timeMillis),
     ...fleet.nodes.flatMap((node) => exporterPod(node, timeMillis, places.get(node.name)) ?? []),
     ...created.map((life) => podObject(life, timeMillis, count)),
+    ...lives.flatMap((life) => pulledEvent(life, timeMillis) ?? []),
     ...waiting.gangs.flatMap((gang) => waitingGangObjects(gang, count)),
     ...waiting.pods.map((pod) => waitingPodObject(pod, count)),
   ];

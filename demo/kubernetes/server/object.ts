@@ -60,9 +60,10 @@ export function storedObject(object: KubernetesObject): StoredObject {
     field(path) {
       if (path === "metadata.name") return metadata.name;
       if (path === "metadata.namespace") return metadata.namespace ?? "";
-      const [top, inner = ""] = path.split(".");
-      if (kind !== "Pod" || !POD_FIELDS.has(path)) return undefined;
-      const value = (rest[top!] as Readonly<Record<string, unknown>> | undefined)?.[inner];
+      if (!fieldsOf(kind).has(path)) return undefined;
+      const [top, inner] = path.split(".");
+      const outer = rest[top!];
+      const value = inner === undefined ? outer : (outer as Readonly<Record<string, unknown>> | undefined)?.[inner];
       return typeof value === "string" ? value : "";
     },
     metadata: () => metadata,
@@ -70,8 +71,21 @@ export function storedObject(object: KubernetesObject): StoredObject {
   };
 }
 
-/** The fields of pods that field selectors know, beside name and namespace (pkg/apis/core/v1/conversion.go). */
-export const POD_FIELDS: ReadonlySet<string> = new Set([
+/** The fields of a kind that field selectors know, beside name and namespace (pkg/apis/core/v1/conversion.go). */
+export function fieldsOf(kind: string): ReadonlySet<string> {
+  return kind === "Pod" ? POD_FIELDS : kind === "Event" ? EVENT_FIELDS : NO_FIELDS;
+}
+
+const NO_FIELDS: ReadonlySet<string> = new Set();
+const EVENT_FIELDS: ReadonlySet<string> = new Set([
+  "involvedObject.kind",
+  "involvedObject.namespace",
+  "involvedObject.name",
+  "involvedObject.uid",
+  "reason",
+  "type",
+]);
+const POD_FIELDS: ReadonlySet<string> = new Set([
   "spec.nodeName",
   "spec.restartPolicy",
   "spec.schedulerName",

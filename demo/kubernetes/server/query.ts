@@ -1,5 +1,5 @@
-import { POD_FIELDS } from "./object.ts";
-import { resourceId, type ApiResource } from "./resources.ts";
+import { fieldsOf } from "./object.ts";
+import type { ApiResource } from "./resources.ts";
 import { parseFieldSelector, parseLabelSelector, type Selector } from "./selectors.ts";
 import { failure, invalidOption } from "./status.ts";
 
@@ -32,7 +32,7 @@ export function readListQuery(
   const text = (name: string): string => parameters.get(name) ?? "";
   const labels = text("labelSelector");
   const fields = text("fieldSelector");
-  const known = new Set(resourceId(resource) === "pods" ? [...NAME_FIELDS, ...POD_FIELDS] : NAME_FIELDS);
+  const known = new Set([...NAME_FIELDS, ...fieldsOf(resource.kind)]);
   const byLabel = parseLabelSelector(labels);
   const byField = parseFieldSelector(fields, known);
   const initial = parameters.get("sendInitialEvents");

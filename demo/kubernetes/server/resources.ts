@@ -29,6 +29,7 @@ export const BUILT_IN_RESOURCES: readonly ApiResource[] = [
   core("namespaces", "Namespace", false),
   core("nodes", "Node", false),
   core("pods", "Pod"),
+  core("events", "Event"),
   core("resourcequotas", "ResourceQuota"),
   core("limitranges", "LimitRange"),
   apps("deployments", "Deployment"),
