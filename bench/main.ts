@@ -1,3 +1,4 @@
+import { benchJoin } from "./join.ts";
 import { benchKubernetes } from "./kubernetes.ts";
 import { benchParse } from "./parse.ts";
 import { benchStart } from "./start.ts";
@@ -9,6 +10,7 @@ const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: ()
   pipeline: { what: "from scrape to stored row, on embedded parts", run: benchPipeline },
   kafka: { what: "from scrape to stored row, over a real Kafka broker", run: benchKafka },
   kubernetes: { what: "a cluster of 50,000 pods, listed and watched", run: benchKubernetes },
+  join: { what: "samples joined to 20,000 workloads, one core", run: benchJoin },
   start: { what: "from npm start to rows", run: benchStart },
   fleet: { what: "100,000 GPUs every 30 s for five minutes", run: benchFleet },
 };

@@ -44,11 +44,13 @@ const IDENTITY_COLUMNS = [
   "holder_namespace",
   "holder_pod",
   "evidence",
+  "holder_uid",
 ] as const;
 
 /** The columns of an insert into `gpu_samples`, in the order in which rows are written. */
 export const SAMPLE_COLUMNS: readonly string[] = [
   ...IDENTITY_COLUMNS,
+  "holders",
   "scraped_at",
   "interval_ms",
   "activity_ppm",
@@ -222,6 +224,7 @@ function writeIdentity(writer: RowBinaryWriter, scrape: Scrape, device: Device, 
     holder_namespace: holder.namespace,
     holder_pod: holder.name,
     evidence: holder.evidence,
+    holder_uid: holder.uid,
   };
   for (const column of IDENTITY_COLUMNS) {
     const value = identity[column];
@@ -229,6 +232,7 @@ function writeIdentity(writer: RowBinaryWriter, scrape: Scrape, device: Device, 
     else if (typeof value === "boolean") writer.bool(value);
     else writer.map(new Map(Object.entries(value)), (text) => writer.string(text));
   }
+  writer.uint16(Math.min(holder.holders, 2 ** 16 - 1));
 }
 
 function writeScrape(writer: RowBinaryWriter, scrape: Scrape, place: BusPlace): void {

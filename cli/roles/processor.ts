@@ -135,12 +135,13 @@ function createEvents(
   onFatal: (error: unknown) => void,
 ): ProcessorEvents {
   return {
-    onStored({ scrapes, rows, seconds }) {
+    onStored({ scrapes, rows, seconds, joined }) {
       totals.rows += rows;
       totals.lastError = undefined;
       metrics.rows.inc(rows);
       metrics.messages.inc({ outcome: "stored" }, scrapes);
       metrics.insertSeconds.observe(seconds);
+      for (const [evidence, count] of joined) metrics.rowsJoined.inc({ evidence }, count);
     },
     onFresh(seconds) {
       metrics.freshness.observe(seconds);
@@ -153,6 +154,10 @@ function createEvents(
       totals.deadLetters += 1;
       metrics.messages.inc({ outcome: reason });
       logger.warn({ topic, partition, offset, reason, cause }, "a message was buried in gpu.dead-letter");
+    },
+    onPassedOver(reason, { topic, partition, offset }) {
+      metrics.factsPassedOver.inc({ reason });
+      logger.debug({ topic, partition, offset, reason }, "a fact tells the join nothing");
     },
     onFutureSchema({ partition, offset, schemaVersion }) {
       logger.error(

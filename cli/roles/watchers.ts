@@ -29,6 +29,7 @@ const LINGER_MILLIS = 100;
 const DRAIN_MILLIS = 3_000;
 /** Facts are small, and only changes are sent: this is days of a large cluster. */
 const SPOOL_BYTES = 512 * 1024 * 1024;
+const SPOOL_MEMORY_BYTES = 4 * 1024 * 1024;
 
 /** Starts to take part in the election of every cluster's watcher; without clusters it does nothing. */
 export function startWatchers(options: {
@@ -48,6 +49,7 @@ export function startWatchers(options: {
       topic,
       folder: join(config.data, `spool-${shard.index}-of-${shard.count}-${topic}`),
       maxBytes: SPOOL_BYTES,
+      maxMemoryBytes: SPOOL_MEMORY_BYTES,
       lingerMillis: LINGER_MILLIS,
       onDropped: (count, reason) => metrics.messagesDropped.inc({ reason }, count),
       logger,
@@ -93,8 +95,8 @@ export function startWatchers(options: {
       }
       for (const spool of spools) {
         const { topic, sender } = spool;
-        const { sent } = sender.stats();
-        metrics.factsWaiting.set({ topic }, senders[topic].waiting);
+        const { sent, queuedMessages } = sender.stats();
+        metrics.factsWaiting.set({ topic }, queuedMessages);
         metrics.factsSent.inc({ topic }, sent - spool.sent);
         spool.sent = sent;
       }

@@ -23,6 +23,7 @@ import type { Scrape, ScrapeOrigin, ScrapeShape } from "../scrape.ts";
 export const SCRAPE_SCHEMA_VERSION = 1;
 
 const HEADER_BYTES = 48;
+const ORIGIN_BYTES = 160;
 const utf8 = new TextEncoder();
 const text = new TextDecoder("utf-8", { fatal: true });
 
@@ -149,9 +150,12 @@ function isStable(value: Stable): boolean {
   );
 }
 
-/** Length and a sample of the bytes: enough to find the entry; the bytes themselves are compared after. */
+/**
+ * Length and a sample of the bytes: enough to find the entry; the bytes themselves are compared after. The origin at the
+ * beginning counts in full: of nodes that are numbered, little else may differ.
+ */
 function stableKey(bytes: Uint8Array): string {
   let hash = bytes.length;
-  for (let i = 0; i < bytes.length; i += 13) hash = (Math.imul(hash, 31) + bytes[i]!) | 0;
+  for (let i = 0; i < bytes.length; i += i < ORIGIN_BYTES ? 1 : 13) hash = (Math.imul(hash, 31) + bytes[i]!) | 0;
   return `${bytes.length}:${hash}`;
 }

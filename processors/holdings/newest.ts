@@ -16,30 +16,29 @@ export const ENDS_REMEMBERED_MILLIS = 6 * 3_600_000;
  * tombstones may be days away, for 6 to 12 hours by the time of the facts that come.
  */
 export function createNewest(): Newest {
-  const living = new Map<string, OrderedFact>();
-  let ended = new Map<string, OrderedFact>();
-  let endedBefore = new Map<string, OrderedFact>();
+  const orders = new Map<string, OrderedFact>();
+  let ended = new Set<string>();
+  let endedBefore = new Set<string>();
   let turnsAt = -Infinity;
+
+  function turn(millis: number): void {
+    for (const key of endedBefore) if (!ended.has(key) && orders.get(key)?.end !== undefined) orders.delete(key);
+    endedBefore = ended;
+    ended = new Set();
+    turnsAt = millis + ENDS_REMEMBERED_MILLIS;
+  }
 
   return {
     take(key, { epoch, resourceVersion, seenAtMillis, end }) {
-      const order = { epoch, resourceVersion, seenAtMillis, ...(end === undefined ? {} : { end }) };
-      const known = living.get(key) ?? ended.get(key) ?? endedBefore.get(key);
+      const order =
+        end === undefined ? { epoch, resourceVersion, seenAtMillis } : { epoch, resourceVersion, seenAtMillis, end };
+      const known = orders.get(key);
       if (known !== undefined && compareFacts(order, known) <= 0) return false;
-      if (seenAtMillis >= turnsAt) {
-        endedBefore = ended;
-        ended = new Map();
-        turnsAt = seenAtMillis + ENDS_REMEMBERED_MILLIS;
-      }
-      if (end === undefined) living.set(key, order);
-      else living.delete(key);
-      if (end === undefined) ended.delete(key);
-      else ended.set(key, order);
-      endedBefore.delete(key);
+      if (seenAtMillis >= turnsAt) turn(seenAtMillis);
+      orders.set(key, order);
+      if (end !== undefined) ended.add(key);
       return true;
     },
-    forget(key) {
-      for (const orders of [living, ended, endedBefore]) orders.delete(key);
-    },
+    forget: (key) => void orders.delete(key),
   };
 }

@@ -3,17 +3,25 @@ import { DESCRIPTIONS, INCREASE_MEASURES, MAX_MEASURES, MEAN_MEASURES, ROLLUP_CO
 import { FIVE_MINUTES_MILLIS, HOUR_MILLIS, REACH_SQL } from "./window.ts";
 
 const INCREASES = Object.entries(INCREASE_MEASURES);
+/** A holder that stands for several, or is known by its node alone, had the device not for itself. */
+const IS_COMMON = "(holders > 1 OR evidence = 'node')";
 const ppm = (column: string): string => `reinterpretAsInt32(${column})`;
+
+/** The pod of a row is its holder; rows from before holders had a UID know it by their own label, if that is the holder's. */
+const DESCRIBED: Readonly<Record<string, string>> = {
+  pod_uid: `multiIf(${IS_COMMON}, '', holder_uid = '' AND holder_pod = pod, pod_uid, holder_uid)`,
+};
 
 /** What is kept of a sample: first what orders the samples of a device, then what they measured, exact integers. */
 const ENTRY: readonly (readonly [name: string, type: string, expression: string])[] = [
   ["t", "Int64", "toUnixTimestamp64Milli(scraped_at)"],
   ["repeats_device", "UInt8", "repeats_device"],
-  ["holder", "Tuple(namespace String, pod String)", "(holder_namespace, holder_pod)"],
+  ["holder", "Tuple(namespace String, pod String)", `if(${IS_COMMON}, ('', ''), (holder_namespace, holder_pod))`],
+  ["is_common", "UInt8", IS_COMMON],
   ["sharing", "String", "sharing"],
   ["repeats_gpu", "UInt8", "repeats_gpu"],
   ["reach", "Int64", REACH_SQL],
-  ...DESCRIPTIONS.map((name) => [name, "LowCardinality(String)", name] as const),
+  ...DESCRIPTIONS.map((name) => [name, "LowCardinality(String)", DESCRIBED[name] ?? name] as const),
   ["activity", "Nullable(UInt32)", "activity_ppm"],
   ["process_activity", "Nullable(UInt32)", "process_activity_ppm"],
   ["gr_engine", "Nullable(UInt32)", ppm("gr_engine_active_ratio")],
@@ -73,12 +81,12 @@ const NEIGHBOURS = `
   )`;
 
 /**
- * A row for each sample and scope. A device is shared at a moment where it has several rows, or a row with a process's
- * values. A pod that has several rows at a moment (two containers, two replicas) shares the device once.
+ * A row for each sample and scope. A device is shared at a moment where it has several rows, a row with a process's
+ * values, or a holder in common with others. A pod that has several rows at a moment (two containers, two replicas) shares the device once.
  */
 const SPEAKING = `
   SELECT node, gpu_key, instance, e, reading, next,
-    rank > 1 OR following_rank > 1 OR e.process_activity IS NOT NULL OR e.process_fb_used_max_bytes IS NOT NULL AS shared,
+    rank > 1 OR following_rank > 1 OR e.is_common OR e.process_activity IS NOT NULL OR e.process_fb_used_max_bytes IS NOT NULL AS shared,
     arrayJoin(arrayFilter(
       scope -> if(
         scope = 'device',

@@ -120,7 +120,7 @@ export const METRIC_DEFINITIONS = {
   factsWaiting: {
     name: "gpu_ledger_facts_waiting",
     type: "gauge",
-    help: "Facts that are neither on the bus nor in the spool yet.",
+    help: "Facts that the bus has not acknowledged yet, in memory and in the spool.",
     labels: ["topic"],
   },
   factsSent: {

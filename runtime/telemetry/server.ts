@@ -33,10 +33,15 @@ export class ListenError extends Error {
 }
 
 /**
- * Serves `/healthz` (the process runs), `/readyz` (it does its work, or says why not), `/metrics` and `/api/status`.
- * Fails with a {@link ListenError} where the address cannot be listened on.
+ * Serves `/healthz` (the process runs), `/readyz` (it does its work, or says why not), `/metrics` and `/api/status`, and
+ * what `addRoutes` adds. Fails with a {@link ListenError} where the address cannot be listened on.
  */
-export async function startStatusServer(listen: string, views: ServerViews, logger: Logger): Promise<StatusServer> {
+export async function startStatusServer(
+  listen: string,
+  views: ServerViews,
+  logger: Logger,
+  addRoutes?: (server: FastifyInstance) => void,
+): Promise<StatusServer> {
   const server: FastifyInstance = Fastify({ logger: false, forceCloseConnections: true });
   server.get("/healthz", () => "ok\n");
   server.get("/readyz", (_, reply) => {
@@ -54,6 +59,7 @@ export async function startStatusServer(listen: string, views: ServerViews, logg
       return { targets: [host], labels: { __scheme__: protocol.slice(0, -1), __metrics_path__: pathname, node } };
     }),
   );
+  addRoutes?.(server);
   server.setErrorHandler((error, request, reply) => {
     logger.error({ err: error, url: request.url }, "a request failed");
     return reply.code(500).send({ error: "internal error; see the log" });

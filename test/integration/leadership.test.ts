@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { NO_HOLDER } from "../../domain/holder.ts";
 import { LEADER_GROUP, LEDGER_TOPIC, SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
 import { createDirtyWindows, type DirtyWindows } from "../../processors/dirty-windows.ts";
 import { startLeadership, type Leadership, type Term } from "../../processors/leader.ts";
@@ -34,7 +35,7 @@ const scrape = (t: number): RawScrape => [
   {
     node: "n0",
     device: { gpu: "0", uuid: "GPU-0", model: "NVIDIA H100" },
-    holder: { namespace: "", name: "", evidence: "none" },
+    holder: NO_HOLDER,
     t,
     intervalMillis: 30_000,
     values: { gr_engine_active_ratio: 0.5 },

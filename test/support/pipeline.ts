@@ -61,6 +61,7 @@ export interface ProcessorLog {
   readonly fatal: unknown[];
   readonly jumps: OffsetJump[];
   futures: number;
+  readonly passedOver: string[];
 }
 
 /** A processor with quick flushes, and a log of what it told. */
@@ -69,7 +70,16 @@ export async function startTestProcessor(
   store: StoreClient,
   { flushRows = 500 } = {},
 ): Promise<{ readonly processor: Processor; readonly log: ProcessorLog }> {
-  const log: ProcessorLog = { stored: 0, rows: 0, deadLetters: [], retries: [], fatal: [], jumps: [], futures: 0 };
+  const log: ProcessorLog = {
+    stored: 0,
+    rows: 0,
+    deadLetters: [],
+    retries: [],
+    fatal: [],
+    jumps: [],
+    futures: 0,
+    passedOver: [],
+  };
   const events: ProcessorEvents = {
     onStored({ scrapes, rows }) {
       log.stored += scrapes;
@@ -81,6 +91,7 @@ export async function startTestProcessor(
     onDeadLetter: (reason) => log.deadLetters.push(reason),
     onFutureSchema: () => (log.futures += 1),
     onJump: (jump) => log.jumps.push(jump),
+    onPassedOver: (reason) => log.passedOver.push(reason),
     onRetry: (error) => log.retries.push(error),
     onFatal: (error) => log.fatal.push(error),
   };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Device } from "../../domain/device.ts";
-import { holderByLabels } from "../../domain/holder.ts";
+import { holderByLabels, type Holder } from "../../domain/holder.ts";
 import type { Scrape } from "../../domain/scrape.ts";
 import { createScrapeRowWriter, SAMPLE_COLUMNS, SCRAPE_COLUMNS } from "../../processors/scrape-rows.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
@@ -29,12 +29,21 @@ const COLUMNS = [
 /** The samples of one scrape: what one node's exporter told at one time. */
 export type RawScrape = readonly RawSample[];
 
+/** Who the first row is joined to: by its labels, to another pod, or to several. */
+const JOINED = {
+  label: holderByLabels,
+  dra: (): Holder => ({ namespace: "ml", name: "claim-0", uid: "uid-claim-0", evidence: "dra", holders: 1 }),
+  group: (): Holder => ({ namespace: "ml", name: "part-0", uid: "uid-part-0", evidence: "group", holders: 3 }),
+  node: (): Holder => ({ namespace: "ml", name: "start-0", uid: "uid-start-0", evidence: "node", holders: 1 }),
+} as const;
+
 /** What one scrape of a node looks like; `lost` ones were never taken. */
 const tick = fc.record({
   lost: fc.boolean(),
   keep: fc.integer({ min: 0, max: 3 }),
   jitter: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 4_000 })),
   pod: fc.integer({ min: 0, max: 2 }),
+  joined: fc.constantFrom("label", "label", "label", "dra", "group", "node"),
   busy: fc.option(fc.integer({ min: 0, max: 1_000_000 }), { nil: undefined }),
   tensor: fc.option(fc.integer({ min: 0, max: 1_000_000 }), { nil: undefined }),
   watts: fc.option(fc.integer({ min: 0, max: 900_000 }), { nil: undefined }),
@@ -95,7 +104,7 @@ export function rawFleet(around: number): fc.Arbitrary<readonly RawScrape[]> {
             return {
               node: `n${index}`,
               device,
-              holder: holderByLabels(device),
+              holder: row === 0 ? JOINED[each.joined](device) : holderByLabels(device),
               t,
               intervalMillis,
               values: Object.fromEntries(values.filter(([, value]) => value !== undefined)) as Record<string, number>,

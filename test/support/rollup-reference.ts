@@ -29,6 +29,17 @@ const INCREASES = {
   pcie_replay_increase: "pcie_replay_total",
 } as const;
 
+/** A sample as a rollup hears it: a holder that had the device not for itself is none, and the device was shared. */
+interface Heard extends RawSample {
+  readonly isCommon: boolean;
+}
+
+function heardOf(sample: RawSample): Heard {
+  const isCommon = sample.holder.holders > 1 || sample.holder.evidence === "node";
+  const holder = isCommon ? { ...sample.holder, namespace: "", name: "", uid: "" } : sample.holder;
+  return { ...sample, isCommon, holder };
+}
+
 interface Said {
   readonly sample: RawSample;
   readonly scope: "device" | "process";
@@ -46,7 +57,11 @@ export function referenceRollup(
   window: { readonly cluster: string; readonly start: number; readonly end: number; readonly bucketMillis: number },
 ): RollupRow[] {
   const rows: RollupRow[] = [];
-  for (const ofDevice of groups(samples, ({ node, device }) => [node, device.uuid, device.instance ?? ""])) {
+  for (const ofDevice of groups(samples.map(heardOf), ({ node, device }) => [
+    node,
+    device.uuid,
+    device.instance ?? "",
+  ])) {
     const said = sayings(ofDevice);
     const byRow = groups(said, ({ scope, shared, sample: { holder } }) =>
       shared && scope === "device" ? [scope, shared, "", ""] : [scope, shared, holder.namespace, holder.name],
@@ -62,7 +77,7 @@ export function referenceRollup(
   return rows;
 }
 
-function sayings(ofDevice: readonly RawSample[]): Said[] {
+function sayings(ofDevice: readonly Heard[]): Said[] {
   const moments = groups(ofDevice, ({ t }) => [t]).toSorted((a, b) => a[0]!.t - b[0]!.t);
   return moments.flatMap((rows, index) => {
     const unique = groups(rows, ({ device }) => [device.namespace, device.pod, device.container]).map(([one]) => one!);
@@ -77,8 +92,11 @@ function sayings(ofDevice: readonly RawSample[]): Said[] {
     const reach = Math.floor(speaker!.intervalMillis * 2.5);
     const until = Math.min(next?.t ?? Infinity, speaker!.t + reach);
     const base = { until, next };
-    const isShared = (sample: RawSample): boolean =>
-      others.length > 0 || "process_utilization_ratio" in sample.values || "process_fb_used_bytes" in sample.values;
+    const isShared = (sample: Heard): boolean =>
+      others.length > 0 ||
+      sample.isCommon ||
+      "process_utilization_ratio" in sample.values ||
+      "process_fb_used_bytes" in sample.values;
     const pods = groups(
       [speaker!, ...others].filter((sample) => isShared(sample) && sample.holder.name !== ""),
       ({ holder }) => [holder.namespace, holder.name],
@@ -121,7 +139,7 @@ function rowOf(cluster: string, heard: readonly Said[], from: number, to: number
     gpu: last.device.gpu ?? "",
     model: last.device.model ?? "",
     profile: last.device.profile ?? "",
-    pod_uid: last.device.podUid ?? "",
+    pod_uid: last.holder.uid,
     container: last.device.container ?? "",
     evidence: last.holder.evidence,
     samples: sum(({ sample }) => (sample.t >= from ? 1 : 0)),

@@ -1,12 +1,12 @@
 import type { ClusterFact } from "../../../domain/cluster-fact.ts";
 import type { InventoryFact } from "../../../domain/inventory.ts";
 import {
+  clusterFactKey,
   decodeClusterFact,
   decodeInventory,
   decodeWorkload,
-  encodeClusterFact,
-  encodeInventory,
-  encodeWorkload,
+  inventoryKey,
+  workloadKey,
 } from "../../../domain/messages/fact-message.ts";
 import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../../domain/messages/topics.ts";
 import type { WorkloadFact } from "../../../domain/workload.ts";
@@ -33,21 +33,21 @@ export function createBooks(
   const workloads = createFactBook<WorkloadFact>({
     cluster,
     epoch,
-    encode: encodeWorkload,
+    keyOf: workloadKey,
     resourceOf: () => "pods",
     send: (message) => send(WORKLOADS_TOPIC, message),
   });
   const inventory = createFactBook<InventoryFact>({
     cluster,
     epoch,
-    encode: encodeInventory,
+    keyOf: inventoryKey,
     resourceOf: () => "nodes",
     send: (message) => send(INVENTORY_TOPIC, message),
   });
   const ofCluster = createFactBook<ClusterFact>({
     cluster,
     epoch,
-    encode: encodeClusterFact,
+    keyOf: clusterFactKey,
     resourceOf: ({ resource }) => resource,
     send: (message) => send(CLUSTER_TOPIC, message),
   });

@@ -1,6 +1,4 @@
-import type { FactEnd, FactOrigin } from "../../../domain/fact.ts";
-import { compareFacts } from "../../../domain/fact.ts";
-import type { FactMessage } from "../../../domain/messages/fact-message.ts";
+import { compareFacts, type FactEnd, type FactOrigin } from "../../../domain/fact.ts";
 
 /** What every fact carries beside its own: whose it is. */
 export type AnyFact = FactOrigin & { readonly uid: string; readonly end?: FactEnd };
@@ -15,7 +13,10 @@ export interface Sight {
 }
 
 /** A message on its way to the bus; without a value, a tombstone. */
-export type BookMessage = Pick<FactMessage, "key"> & { readonly value: Uint8Array | null };
+export interface BookMessage {
+  readonly key: string;
+  readonly value: Uint8Array | null;
+}
 
 /** What has been said on one topic of the objects of one cluster, and the way to say more. */
 export interface FactBook<Fact extends AnyFact> {
@@ -42,96 +43,101 @@ export interface FactBook<Fact extends AnyFact> {
 }
 
 interface Entry {
-  readonly key: string;
   readonly resource: string;
   readonly epoch: number;
   readonly sight: Sight;
-  /** As JSON. */
-  readonly body: Buffer;
+  /** The body as JSON: a text takes a tenth of the memory of what it says, and is compared in no time. */
+  readonly text: string;
 }
 
-/** A book with nothing in it. `resourceOf` names the resource that a fact comes from. */
+/** What was said last under a key of the bus: a node's name goes from one machine to the next. */
+interface Place {
+  readonly uid: string;
+  readonly said: Pick<FactOrigin, "epoch" | "resourceVersion" | "seenAtMillis"> & { readonly end?: FactEnd };
+}
+
+const utf8 = new TextEncoder();
+
+/** A book with nothing in it. */
 export function createFactBook<Fact extends AnyFact>(options: {
   readonly cluster: string;
-  readonly encode: (fact: Fact) => FactMessage;
+  /** The key of a fact on the bus. */
+  readonly keyOf: (fact: FactBody<Fact> & { readonly cluster: string }) => string;
+  /** The resource that a fact comes from, as kubectl names it. */
   readonly resourceOf: (body: FactBody<Fact>) => string;
   /** The term that speaks; asked when something is said. */
   readonly epoch: () => number;
   readonly send: (message: BookMessage) => void;
 }): FactBook<Fact> {
-  const { cluster, encode, resourceOf, epoch, send } = options;
+  const { cluster, keyOf, resourceOf, epoch, send } = options;
   const entries = new Map<string, Entry>();
-  /** Which object has a place on the bus now: a node's name goes from one machine to the next. */
-  const places = new Map<string, { readonly uid: string; readonly said: Said }>();
+  const places = new Map<string, Place>();
   const ended = new Map<string, number>();
   let highestEpoch = 0;
 
-  type Said = Pick<FactOrigin, "epoch" | "resourceVersion" | "seenAtMillis"> & { readonly end?: FactEnd };
-
-  function say(body: FactBody<Fact>, { resourceVersion, atMillis }: Sight, end?: FactEnd): void {
-    const origin = { cluster, epoch: epoch(), resourceVersion, seenAtMillis: atMillis };
-    const fact = { ...origin, ...body, ...(end === undefined ? {} : { end }) } as unknown as Fact;
-    const { key, value } = encode(fact);
-    record(key, fact, body);
-    send({ key, value });
-  }
-
-  function record(
-    key: string,
-    { epoch: term, resourceVersion, seenAtMillis, end, uid }: Fact,
-    body: FactBody<Fact>,
-  ): void {
+  function record(key: string, body: FactBody<Fact>, text: string, said: Place["said"]): void {
+    const { uid } = body;
     const former = places.get(key);
     if (former !== undefined && former.uid !== uid) entries.delete(former.uid);
-    places.set(key, {
-      uid,
-      said: { epoch: term, resourceVersion, seenAtMillis, ...(end === undefined ? {} : { end }) },
-    });
-    if (end !== undefined) {
+    places.set(key, { uid, said });
+    if (said.end !== undefined) {
       entries.delete(uid);
-      ended.set(key, end.atMillis);
+      ended.set(key, said.end.atMillis);
       return;
     }
     ended.delete(key);
-    const sight = { resourceVersion, atMillis: seenAtMillis };
-    entries.set(uid, { key, resource: resourceOf(body), epoch: term, sight, body: Buffer.from(JSON.stringify(body)) });
+    const sight = { resourceVersion: said.resourceVersion, atMillis: said.seenAtMillis };
+    entries.set(uid, { resource: resourceOf(body), epoch: said.epoch, sight, text });
+  }
+
+  function say(body: FactBody<Fact>, text: string, { resourceVersion, atMillis }: Sight, end?: FactEnd): void {
+    const said = { epoch: epoch(), resourceVersion, seenAtMillis: atMillis, ...(end === undefined ? {} : { end }) };
+    const key = keyOf({ ...body, cluster });
+    record(key, body, text, said);
+    // One object of two: the body is written once, for its message and for the book.
+    send({ key, value: utf8.encode(`${JSON.stringify({ cluster, ...said }).slice(0, -1)},${text.slice(1)}`) });
   }
 
   function tell(body: FactBody<Fact>, sight: Sight): void {
     const known = entries.get(body.uid);
+    const text = JSON.stringify(body);
     const isSaid =
       known !== undefined &&
       (known.epoch === epoch() || known.sight.resourceVersion === sight.resourceVersion) &&
-      known.body.equals(Buffer.from(JSON.stringify(body)));
-    if (!isSaid) say(body, sight);
+      known.text === text;
+    if (!isSaid) say(body, text, sight);
   }
 
   return {
     tell,
-    amend(uid, atMillis, change) {
-      const entry = entries.get(uid);
-      if (entry !== undefined)
-        tell(change(bodyOf<Fact>(entry)), { resourceVersion: entry.sight.resourceVersion, atMillis });
-    },
     get highestEpoch() {
       return highestEpoch;
     },
     restore(fact) {
-      if (fact.cluster !== cluster) return;
-      highestEpoch = Math.max(highestEpoch, fact.epoch);
-      const { key } = encode(fact);
+      const { cluster: of, epoch: term, resourceVersion, seenAtMillis, end, ...rest } = fact;
+      if (of !== cluster) return;
+      highestEpoch = Math.max(highestEpoch, term);
+      const body = rest as unknown as FactBody<Fact>;
+      const key = keyOf({ ...body, cluster });
       const former = places.get(key);
       if (former !== undefined && compareFacts(former.said, fact) > 0) return;
-      const { cluster: _, epoch: __, resourceVersion: ___, seenAtMillis: ____, end: _____, ...body } = fact;
-      record(key, fact, body as unknown as FactBody<Fact>);
+      const said = { epoch: term, resourceVersion, seenAtMillis, ...(end === undefined ? {} : { end }) };
+      record(key, body, JSON.stringify(body), said);
     },
     latest(uid) {
       const entry = entries.get(uid);
       return entry === undefined ? undefined : bodyOf<Fact>(entry);
     },
+    amend(uid, atMillis, change) {
+      const entry = entries.get(uid);
+      if (entry === undefined) return;
+      tell(change(bodyOf<Fact>(entry)), { resourceVersion: entry.sight.resourceVersion, atMillis });
+    },
     end(uid, end, sight, amend = (body) => body) {
       const entry = entries.get(uid);
-      if (entry !== undefined) say(amend(bodyOf<Fact>(entry)), sight, end);
+      if (entry === undefined) return;
+      const body = amend(bodyOf<Fact>(entry));
+      say(body, JSON.stringify(body), sight, end);
     },
     *living() {
       for (const [uid, { resource, sight }] of entries) yield { uid, resource, sight };
@@ -150,6 +156,6 @@ export function createFactBook<Fact extends AnyFact>(options: {
   };
 }
 
-function bodyOf<Fact extends AnyFact>({ body }: Entry): FactBody<Fact> {
-  return JSON.parse(body.toString("utf8")) as FactBody<Fact>;
+function bodyOf<Fact extends AnyFact>({ text }: Entry): FactBody<Fact> {
+  return JSON.parse(text) as FactBody<Fact>;
 }

@@ -77,10 +77,10 @@ export function followKind(options: {
         });
       },
       async onListed(objects) {
+        await queue.idle();
         events.onListed(resource, objects);
         if (isForbidden) events.onAllowed(forbidden);
         isForbidden = false;
-        await queue.idle();
         if (first !== undefined) endUnseen(first, formerUntilMillis);
         first = undefined;
         settle();

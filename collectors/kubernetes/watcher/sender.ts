@@ -7,12 +7,10 @@ export interface FactSender {
   send(message: BookMessage): void;
   /** Resolves at once while few messages are under way, else when half of them are safe. */
   room(): Promise<void>;
-  /** Messages that are neither on the bus nor in the spool yet. */
-  readonly waiting: number;
 }
 
-/** So many messages are held in memory at most: about 10 MB of them. */
-const MOST_WAITING = 5_000;
+/** So many messages are held in memory at most, of each topic: a few megabytes. */
+const MOST_WAITING = 2_000;
 
 /** A sender of one topic; `onError` is told of messages that could not be kept. */
 export function createFactSender(sender: SpoolingSender, onError: (error: unknown) => void): FactSender {
@@ -28,9 +26,6 @@ export function createFactSender(sender: SpoolingSender, onError: (error: unknow
   }
 
   return {
-    get waiting() {
-      return waiting;
-    },
     send(message) {
       waiting += 1;
       sender

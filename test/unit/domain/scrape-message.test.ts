@@ -59,6 +59,22 @@ describe("the message of a scrape", () => {
     expect(decode()).toBe(decode());
   });
 
+  it("keeps the shapes of a fleet apart whose nodes differ in their numbers alone", () => {
+    const decoder = createScrapeDecoder();
+    const messages = Array.from({ length: 2_000 }, (_, number) => {
+      const node = `node-${String(number).padStart(5, "0")}`;
+      const origin = { ...ORIGIN, node, target: `http://${node}:9400/metrics` };
+      return encodeScrape(encodeStable(origin, SHAPE), MOMENT, new Float64Array(4));
+    });
+    const shapes = (): unknown[] =>
+      messages.map((bytes) => {
+        const scrape = decoder.decode(bytes);
+        return "invalid" in scrape ? scrape.invalid : scrape.shape;
+      });
+    const first = shapes();
+    expect(shapes().filter((shape, index) => shape !== first[index])).toEqual([]);
+  });
+
   it("says what is wrong with bytes that are no message, and throws nothing", () => {
     const good = encodeScrape(encodeStable(ORIGIN, SHAPE), MOMENT, new Float64Array(4));
     const decoder = createScrapeDecoder();

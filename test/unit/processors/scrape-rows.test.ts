@@ -4,6 +4,9 @@ import { METRICS } from "../../../domain/metric.ts";
 import { SAMPLE_COLUMNS, SCRAPE_COLUMNS } from "../../../processors/scrape-rows.ts";
 
 const SQL = readFileSync("runtime/store/migrations/0001_samples.sql", "utf8");
+const ADDED = readFileSync("runtime/store/migrations/0004_holders.sql", "utf8").matchAll(
+  /ADD COLUMN IF NOT EXISTS (\w+)/g,
+);
 
 /** Columns of a table as its migration declares them, with their types. */
 function columnsOf(table: string): Map<string, string> {
@@ -16,7 +19,8 @@ function columnsOf(table: string): Map<string, string> {
 
 describe("the tables of samples", () => {
   it("have every column that is written, and no other", () => {
-    expect([...columnsOf("gpu_samples").keys()].sort()).toEqual([...SAMPLE_COLUMNS].sort());
+    const samples = [...columnsOf("gpu_samples").keys(), ...[...ADDED].map(([, name]) => name!)];
+    expect(samples.sort()).toEqual([...SAMPLE_COLUMNS].sort());
     expect([...columnsOf("scrapes").keys()].sort()).toEqual([...SCRAPE_COLUMNS].sort());
   });
 

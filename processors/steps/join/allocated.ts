@@ -1,0 +1,146 @@
+import type { Device, DeviceClaim } from "../../../domain/device.ts";
+import type { Evidence } from "../../../domain/holder.ts";
+import type { ClaimedDevice, Holding } from "../../../domain/holding.ts";
+import { isSameProfile } from "../../../domain/mig-profile.ts";
+import { deviceKey } from "./kind.ts";
+import type { Moment } from "./moment.ts";
+
+/** Who has a row's device, by what a scheduler or driver said; the pods by namespace and name. */
+export interface Allocated {
+  readonly evidence: Extract<Evidence, "dra" | "annotation" | "group">;
+  readonly pods: readonly Holding[];
+}
+
+/** A device as an allocation names it: the parts that are known. */
+type Named = Partial<ClaimedDevice> & { readonly gpuIndex?: number; readonly instance?: number };
+
+interface Allocation {
+  readonly evidence: Allocated["evidence"];
+  readonly pod: Holding;
+  readonly named: Named;
+}
+
+/** What schedulers and drivers said of a scrape's rows. */
+export interface Allocations {
+  /** For each row. */
+  readonly rows: readonly (Allocated | undefined)[];
+  /** The UIDs of the pods of which all is told, on whatever page their devices stand. */
+  readonly told: ReadonlySet<string>;
+}
+
+const STRENGTH: readonly Allocated["evidence"][] = ["dra", "annotation", "group"];
+const NONE: readonly Allocation[] = [];
+const NOTHING: Allocations = { rows: [], told: new Set() };
+
+/**
+ * Finds the rows of what was allocated: by the claim that a row's own labels name, else by the device. Where an
+ * allocation fits several devices (MIG instances of one profile on one GPU), it tells where there are as many
+ * allocations of this kind as such devices: each pod has one of them.
+ */
+export function readAllocations(devices: readonly Device[], moment: Moment): Allocations {
+  const allocations = moment.pods.flatMap((pod) => allocationsOf(pod, moment));
+  if (allocations.length === 0) return NOTHING;
+  const found = devices.map(() => new Map<Allocated["evidence"], Set<Holding>>());
+  const told = new Set<string>();
+  const tell = (row: number, { evidence, pod }: Allocation): void => {
+    const pods = found[row]!.get(evidence);
+    if (pods === undefined) found[row]!.set(evidence, new Set([pod]));
+    else pods.add(pod);
+  };
+
+  const open = new Set(allocations);
+  devices.forEach(({ claim }, row) => {
+    const named = claim === undefined ? [] : allocations.filter((allocation) => isNamedBy(claim, allocation));
+    for (const allocation of named) {
+      tell(row, allocation);
+      told.add(allocation.pod.uid);
+      // Which of the equal instances it is: no other row is asked any more.
+      if (allocation.named.parentUuid !== undefined) open.delete(allocation);
+    }
+  });
+  const unnamed = devices.flatMap((device, row) => (found[row]!.size === 0 ? [{ device, row }] : []));
+  for (const alike of bySignature(open).values()) {
+    const [{ named }] = alike as [Allocation];
+    const rows = unnamed.filter(({ device }) => fits(device, named));
+    const places = rows.length > 1 ? new Set(rows.map(({ device }) => deviceKey(device))).size : rows.length;
+    // What fits nothing here is a device of another page, if it says at all which device it is.
+    const isTold = places === 0 ? isPlaced(named) : places === 1 || places === alike.length;
+    if (!isTold) continue;
+    for (const allocation of alike) {
+      told.add(allocation.pod.uid);
+      for (const { row } of rows) tell(row, allocation);
+    }
+  }
+  return { rows: found.map((pods) => strongest(pods, moment.pods)), told };
+}
+
+function allocationsOf(pod: Holding, moment: Moment): readonly Allocation[] {
+  const claims = moment.node.claimed(pod.uid);
+  if (claims.length === 0 && pod.evidence.length === 0) return NONE;
+  const claimed = claims.map((named): Allocation => ({ evidence: "dra", pod, named }));
+  const written = pod.evidence.flatMap((said): readonly Allocation[] => {
+    if (said.by === "annotation") return [{ evidence: "annotation", pod, named: said }];
+    if (said.by !== "group") return [];
+    return moment.pods.flatMap(({ evidence }) =>
+      evidence.flatMap((one): readonly Allocation[] =>
+        one.by === "reservation" && one.group === said.group ? [{ evidence: "group", pod, named: one }] : [],
+      ),
+    );
+  });
+  return [...claimed, ...written];
+}
+
+/** Whether the labels of a row name the claim, the device or the instance of an allocation. */
+function isNamedBy(claim: DeviceClaim, { evidence, named }: Allocation): boolean {
+  if (evidence !== "dra") return false;
+  if (claim.migUuid !== undefined && claim.migUuid === named.uuid) return true;
+  if (claim.device !== undefined && claim.device !== named.device) return false;
+  if (claim.name !== undefined) return claim.name === named.claim && claim.namespace === named.namespace;
+  return claim.device !== undefined && claim.driver === named.driver && claim.pool === named.pool;
+}
+
+/** Allocations of one signature fit the same rows. */
+function bySignature(allocations: Iterable<Allocation>): ReadonlyMap<string, readonly Allocation[]> {
+  const groups = new Map<string, Allocation[]>();
+  for (const allocation of allocations) {
+    const { uuid, pciBusId, parentUuid, profile, driver, pool, device } = allocation.named;
+    const whole = uuid ?? pciBusId ?? `${driver}/${pool}/${device}`;
+    const key = `${allocation.evidence} ${parentUuid === undefined ? whole : `${parentUuid} ${profile}`}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [allocation]);
+    else group.push(allocation);
+  }
+  return groups;
+}
+
+/** Whether an allocation says which device it means: it is another page's then, if none of this one fits. */
+function isPlaced({ uuid, pciBusId, parentUuid }: Named): boolean {
+  return uuid !== undefined || pciBusId !== undefined || parentUuid !== undefined;
+}
+
+function fits(row: Device, { uuid, parentUuid, profile, pciBusId, gpuIndex, instance }: Named): boolean {
+  const isWhole = row.instance === undefined;
+  if (parentUuid !== undefined) {
+    const own = row.profile ?? row.claim?.migProfile;
+    return row.uuid === parentUuid && !isWhole && own !== undefined && isSameProfile(own, profile ?? "");
+  }
+  if (uuid === undefined) return isWhole && pciBusId !== undefined && isSameAddress(row.pciBusId, pciBusId);
+  if (uuid === row.claim?.migUuid || (uuid === row.uuid && isWhole)) return true;
+  return instance !== undefined && row.instance === String(instance) && row.gpu === String(gpuIndex);
+}
+
+/** NVIDIA writes the domain of a PCI address with eight digits, the kernel with four. */
+function isSameAddress(one: string | undefined, other: string): boolean {
+  return one?.toLowerCase().slice(-12) === other.toLowerCase().slice(-12);
+}
+
+function strongest(
+  found: ReadonlyMap<Allocated["evidence"], ReadonlySet<Holding>>,
+  inOrder: readonly Holding[],
+): Allocated | undefined {
+  for (const evidence of STRENGTH) {
+    const pods = found.get(evidence);
+    if (pods !== undefined) return { evidence, pods: inOrder.filter((pod) => pods.has(pod)) };
+  }
+  return undefined;
+}

@@ -1,0 +1,67 @@
+import { instanceKey, gpuKey, type Device } from "../../../domain/device.ts";
+import type { Holding, NodeHoldings } from "../../../domain/holding.ts";
+import type { NodeGpus } from "../../../domain/inventory.ts";
+import { isSameProfile } from "../../../domain/mig-profile.ts";
+
+type Vendor = NodeGpus["vendor"];
+
+const BY_EXPORTER: Readonly<Record<string, Vendor>> = {
+  "dcgm-exporter": "nvidia",
+  nvidia_gpu_exporter: "nvidia",
+  "amd-device-metrics-exporter": "amd",
+  "intel-xpu-manager": "intel",
+};
+const BY_RESOURCE: readonly (readonly [prefix: string, vendor: Vendor])[] = [
+  ["nvidia.com/", "nvidia"],
+  ["amd.com/", "amd"],
+  ["gpu.intel.com/", "intel"],
+  ["habana.ai/", "habana"],
+  ["aws.amazon.com/", "aws"],
+];
+
+/** Whose devices an exporter speaks of; undefined where it is not known: then they can be anyone's. */
+export function vendorOf(exporter: string): Vendor | undefined {
+  return BY_EXPORTER[exporter];
+}
+
+/** What tells a device of a scrape from another: the rows of the pods that share it have the same. */
+export function deviceKey(device: Device): string {
+  return `${gpuKey(device)}/${instanceKey(device)}`;
+}
+
+/** Whether the node gives one of its GPUs to several pods, by time-slicing or MPS. */
+export function isShared(node: NodeHoldings, vendor: Vendor | undefined): boolean {
+  return node.gpus.some((gpus) => isOf(vendor, gpus.vendor) && (gpus.replicas > 1 || gpus.sharing !== "none"));
+}
+
+/** How many devices a pod asks for in all; Infinity with a claim, of which the pod itself does not say how many it is for. */
+export function askedInAll({ asks }: Holding): number {
+  return asks.reduce((sum, ask) => sum + (ask.kind === "claim" ? Infinity : ask.count), 0);
+}
+
+/** Whether a pod asks for devices of the kind that a row is of: a GPU, or a MIG instance of a profile. */
+export function asksFor(pod: Holding, device: Device, vendor: Vendor | undefined, node: NodeHoldings): boolean {
+  const isInstance = device.instance !== undefined;
+  const profile = device.profile ?? device.claim?.migProfile;
+  return pod.asks.some((ask) => {
+    switch (ask.kind) {
+      case "gpu": {
+        const [, maker] = BY_RESOURCE.find(([prefix]) => ask.resource.startsWith(prefix)) ?? [];
+        // With the strategy "single" an instance is asked for as a GPU.
+        const single = !node.gpus.some((gpus) => gpus.vendor === "nvidia" && gpus.mig.strategy === "mixed");
+        return isOf(vendor, maker) && (!isInstance || single);
+      }
+      case "mig":
+        return isOf(vendor, "nvidia") && isInstance && (profile === undefined || isSameProfile(profile, ask.profile));
+      case "vgpu":
+      case "fraction":
+        return isOf(vendor, "nvidia") && !isInstance;
+      case "claim":
+        return !isInstance;
+    }
+  });
+}
+
+function isOf(one: Vendor | undefined, other: Vendor | undefined): boolean {
+  return one === undefined || other === undefined || one === other;
+}
