@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { InventoryFact } from "../../domain/inventory.ts";
+import { encodeInventory } from "../../domain/messages/fact-message.ts";
+import { INVENTORY_TOPIC } from "../../domain/messages/topics.ts";
+import { readFact } from "../../processors/facts.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { inventoryFact, NOON } from "../support/facts.ts";
+import { createTestDatabase } from "../support/pipeline.ts";
+
+const HOUR = 3_600_000;
+const RUN = "00000000-0000-4000-8000-000000000001";
+let server: TestStore;
+let store: StoreClient;
+
+beforeAll(async () => {
+  server = await startTestStore();
+  store = await createTestDatabase(server, "slots");
+});
+afterAll(async () => {
+  await store.close();
+  await server.stop();
+});
+
+async function insert(facts: readonly InventoryFact[]): Promise<void> {
+  for (const fact of facts) {
+    const read = readFact({ topic: INVENTORY_TOPIC, value: encodeInventory(fact).value, intact: true });
+    if (read.kind !== "ok") throw new Error("a fact that was encoded is read");
+    await store.insertJson("inventory_facts", [read.value.row]);
+  }
+}
+
+/** A published hour of one GPU, so many hours after noon. */
+async function insertHour(hours: number, node: string, gpu: string, key: string): Promise<void> {
+  const [from, until] = [NOON + hours * HOUR, NOON + (hours + 1) * HOUR].map((at) => new Date(at).toISOString());
+  const row = { run_id: RUN, cluster: "test", node, gpu_key: key, gpu, model: "NVIDIA H100", scope: "device" };
+  await store.insertJson("gpu_hours", [{ ...row, bucket: from, first_at: from, last_at: until }]);
+}
+
+it("a GPU's place is known with its dates: on machines of Kubernetes, on those whose name goes on, and without Kubernetes", async () => {
+  const window = new Date(NOON).toISOString();
+  await store.insertJson("runs", [
+    {
+      kind: "rollup",
+      cluster: "test",
+      window_start: window,
+      window_end: window,
+      run_id: RUN,
+      generation: 1,
+      published_at: window,
+    },
+  ]);
+  const gpus = [{ ...inventoryFact().gpus[0]!, count: 2 }];
+  const machine = { gpus, joined: NOON - HOUR };
+  await insert([
+    inventoryFact({ ...machine, uid: "machine-1" }),
+    // The same name on another machine, three hours later.
+    inventoryFact({ ...machine, uid: "machine-2", joined: NOON + 3 * HOUR, resourceVersion: "101" }),
+    inventoryFact({ ...machine, node: "gpu-b", uid: "silent" }),
+    inventoryFact({
+      ...machine,
+      node: "gpu-b",
+      uid: "silent",
+      resourceVersion: "102",
+      end: { atMillis: NOON + 2 * HOUR, inferred: false },
+    }),
+  ]);
+  await insertHour(0, "gpu-a", "0", "GPU-one");
+  await insertHour(1, "gpu-a", "0", "GPU-one");
+  await insertHour(3, "gpu-a", "0", "GPU-two");
+  // After the machine left, an exporter under its name speaks of a machine that Kubernetes does not have.
+  await insertHour(4, "gpu-b", "0", "GPU-three");
+  await insertHour(0, "bare-metal", "1", "GPU-four");
+  const rows = await store.query<Record<string, string | number>>(`
+    SELECT node, node_uid, gpu, gpu_key, source,
+      intDiv(toUnixTimestamp64Milli(first_at) - ${NOON}, ${HOUR}) AS first_hour,
+      if(toYear(last_at) > 2200, 99, intDiv(toUnixTimestamp64Milli(last_at) - ${NOON}, ${HOUR})) AS last_hour
+    FROM gpu_slots ORDER BY node, node_uid, gpu, first_at`);
+  const slots = rows.map((row) => Object.values(row).map(String).join(" "));
+  expect(slots).toEqual([
+    "bare-metal  1 GPU-four scrapes 0 1",
+    "gpu-a machine-1 0 GPU-one kubernetes 0 2",
+    "gpu-a machine-1 1  kubernetes -1 3",
+    "gpu-a machine-2 0 GPU-two kubernetes 3 4",
+    "gpu-a machine-2 1  kubernetes 3 99",
+    "gpu-b  0 GPU-three scrapes 4 5",
+    "gpu-b silent 0  kubernetes -1 2",
+    "gpu-b silent 1  kubernetes -1 2",
+  ]);
+});
