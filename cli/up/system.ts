@@ -5,9 +5,10 @@ import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from "prom-client";
 import type { Config } from "../../runtime/config/schema.ts";
+import { addLiveRoutes } from "../../reports/live/routes.ts";
 import { superviseChild, type SupervisedChild } from "../../runtime/lifecycle/children.ts";
 import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
-import { migrateStore, outsideStore, type StoreAddress } from "../../runtime/store/connection.ts";
+import { connectStore, migrateStore, outsideStore, type StoreAddress } from "../../runtime/store/connection.ts";
 import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
 import { startStatusServer } from "../../runtime/telemetry/server.ts";
 import { demoKubeconfig } from "../roles/demo.ts";
@@ -115,7 +116,13 @@ export async function startSystem(options: {
       notReady: () => status().notReady,
       demoTargets: () => fresh<DemoStatus>("demo")?.targets ?? [],
     };
-    const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger));
+    const store = connectStore(address, config);
+    lifecycle.add("reader", { stop: () => store.close() });
+    const live = { store, teamSources: config.owners.team, isDemo, version, now: Date.now };
+    const server = lifecycle.add(
+      "server",
+      await startStatusServer(config.server.listen, views, logger, (routes) => addLiveRoutes(routes, live)),
+    );
     if (isDemo) await startChild({ role: "demo", config });
     const scraped = isDemo ? onDemo(config) : config;
     void startChild({ role: "processor", config: scraped, store: address });

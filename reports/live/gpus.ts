@@ -1,0 +1,197 @@
+import type { ClusterFact } from "../../domain/cluster-fact.ts";
+import type { Evidence } from "../../domain/holder.ts";
+import type { InventoryFact } from "../../domain/inventory.ts";
+import { ownerOf, type OwnerSource } from "../../domain/owner.ts";
+import { regimeOfDevice, regimesOf, type Regime } from "../../domain/regime.ts";
+import type { WorkloadFact, WorkloadType } from "../../domain/workload.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+
+/** A GPU, or a part of one, as its last sample shows it, with who holds it. */
+export interface LiveGpu {
+  readonly cluster: string;
+  readonly node: string;
+  /** The GPU's index on its node, as its exporter counts. */
+  readonly gpu: string;
+  /** The UUID; where there is none, the PCI address or the index. */
+  readonly device: string;
+  /** Of a MIG instance or partition: its number and its profile. */
+  readonly instance: string;
+  readonly profile: string;
+  readonly model: string;
+  readonly regime: Regime;
+  /** `undefined` where nobody is known to hold it. */
+  readonly holder: LiveHolder | undefined;
+  /** The measured activity, 0..1; of one pod where the exporter tells the pods of a shared GPU apart. */
+  readonly activityRatio: number | undefined;
+  readonly scrapedAtMillis: number;
+}
+
+/** Who holds a GPU, and how that is known. */
+export interface LiveHolder {
+  readonly namespace: string;
+  /** The pod, or the job where there is no Kubernetes. */
+  readonly name: string;
+  /** How many pods hold it; the others stand behind the one that is named. */
+  readonly pods: number;
+  readonly evidence: Evidence;
+  /** What is known of the pod itself; absent where the exporter's label is all there is. */
+  readonly workload?: {
+    readonly kind: string;
+    readonly name: string;
+    readonly type: WorkloadType;
+    readonly team: string;
+    readonly queue: string;
+    /** When the pod was bound to the node, milliseconds since the epoch. */
+    readonly sinceMillis: number;
+  };
+}
+
+/** GPUs of a node that no sample of the last minutes speaks of. */
+export interface UnobservedGpus {
+  readonly cluster: string;
+  readonly node: string;
+  readonly model: string;
+  readonly gpus: number;
+}
+
+/** Every GPU of the fleet at a time. */
+export interface LiveFleet {
+  readonly atMillis: number;
+  readonly gpus: readonly LiveGpu[];
+  readonly unobserved: readonly UnobservedGpus[];
+}
+
+/** Samples older than this do not tell what is now: two and a half of the longest usual intervals. */
+const WINDOW_MILLIS = 150_000;
+
+const LATEST = `
+  SELECT
+    cluster, node, gpu, gpu_key, instance, sharing, profile, model, vgpu, holder_namespace, holder_pod, holder_uid, holders,
+    evidence, coalesce(process_activity_ppm, activity_ppm) AS activity_ppm, toUnixTimestamp64Milli(scraped_at) AS scraped_at
+  FROM gpu_samples
+  WHERE scraped_at > fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND scraped_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')
+    AND (cluster, node, gpu_key, scraped_at) IN (
+      SELECT cluster, node, gpu_key, max(scraped_at) FROM gpu_samples
+      WHERE scraped_at > fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+        AND scraped_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')
+      GROUP BY cluster, node, gpu_key)
+  ORDER BY cluster, node, length(gpu), gpu, gpu_key, length(instance), instance, sharing
+  LIMIT 1 BY cluster, node, gpu_key, instance, sharing`;
+
+/** The newest fact of each object, where it is not gone. */
+const newest = (table: string, key: string, where: string): string => `
+  SELECT argMax(fact, (epoch, version, ended, seen_at)) AS fact
+  FROM ${table} WHERE ${where}
+  GROUP BY ${key}
+  HAVING argMax(ended, (epoch, version, ended, seen_at)) = 0`;
+
+interface SampleRow {
+  readonly cluster: string;
+  readonly node: string;
+  readonly gpu: string;
+  readonly gpu_key: string;
+  readonly instance: string;
+  readonly sharing: string;
+  readonly profile: string;
+  readonly model: string;
+  readonly vgpu: string;
+  readonly holder_namespace: string;
+  readonly holder_pod: string;
+  readonly holder_uid: string;
+  readonly holders: number;
+  readonly evidence: Evidence;
+  readonly activity_ppm: number | null;
+  readonly scraped_at: string;
+}
+
+/** Reads the fleet as it was at a time from the last samples before it and the newest facts. Fails with a `StoreError`. */
+export async function readLiveFleet(
+  store: Pick<StoreClient, "query">,
+  teamSources: readonly OwnerSource[],
+  atMillis: number,
+): Promise<LiveFleet> {
+  const window = { from: atMillis - WINDOW_MILLIS, until: atMillis };
+  const rows = await store.query<SampleRow>(LATEST, window);
+  const uids = [...new Set(rows.map(({ holder_uid }) => holder_uid).filter((uid) => uid !== ""))];
+  const [pods, nodes, namespaces] = await Promise.all([
+    readFacts<WorkloadFact>(store, newest("workload_facts", "cluster, uid", "uid IN {uids:Array(String)}"), { uids }),
+    readFacts<InventoryFact>(store, newest("inventory_facts", "cluster, node", "1"), {}),
+    readFacts<ClusterFact>(store, newest("cluster_facts", "cluster, kind, uid", "kind = 'Namespace'"), {}),
+  ]);
+  const podOf = new Map(pods.map((pod) => [place(pod.cluster, pod.uid), pod]));
+  const nodeOf = new Map(nodes.map((node) => [place(node.cluster, node.node), node]));
+  const marksOf = new Map(
+    namespaces.flatMap((fact) => (fact.kind === "Namespace" ? [[place(fact.cluster, fact.name), fact.body]] : [])),
+  );
+
+  function holderOf(row: SampleRow, pod: WorkloadFact | undefined): LiveHolder | undefined {
+    if (row.holders === 0) return undefined;
+    const holder = {
+      namespace: row.holder_namespace,
+      name: row.holder_pod,
+      pods: row.holders,
+      evidence: row.evidence,
+    };
+    if (pod === undefined) return holder;
+    return {
+      ...holder,
+      workload: {
+        kind: pod.workload.kind,
+        name: pod.workload.name,
+        type: pod.type,
+        team: ownerOf(teamSources, pod, marksOf.get(place(pod.cluster, pod.namespace))),
+        queue: pod.queue ?? "",
+        sinceMillis: pod.times.scheduled ?? pod.times.created,
+      },
+    };
+  }
+
+  function liveGpu(row: SampleRow): LiveGpu {
+    const { cluster, node, gpu, gpu_key: device, instance, profile, model } = row;
+    const sharing = nodeOf.get(place(cluster, node))?.gpus[0]?.sharing ?? (row.vgpu === "" ? "none" : "time-slicing");
+    const pod = podOf.get(place(cluster, row.holder_uid));
+    const isInstance = instance !== "" && profile !== "";
+    const own = regimeOfDevice({ isInstance, isPartition: instance !== "" && profile === "" }, sharing);
+    return {
+      cluster,
+      node,
+      gpu,
+      device,
+      instance,
+      profile,
+      model,
+      regime: pod === undefined ? own : (regimesOf(pod.asks, sharing)[0] ?? own),
+      holder: holderOf(row, pod),
+      activityRatio: row.activity_ppm === null ? undefined : row.activity_ppm / 1e6,
+      scrapedAtMillis: Number(row.scraped_at),
+    };
+  }
+
+  const seen = new Map<string, Set<string>>();
+  for (const { cluster, node, gpu_key } of rows) {
+    const key = place(cluster, node);
+    seen.set(key, (seen.get(key) ?? new Set()).add(gpu_key));
+  }
+  return {
+    atMillis,
+    gpus: rows.map(liveGpu),
+    unobserved: nodes.flatMap(({ cluster, node, gpus }) => {
+      const missing = gpus.reduce((sum, { count }) => sum + count, 0) - (seen.get(place(cluster, node))?.size ?? 0);
+      const model = gpus.find((each) => each.model !== undefined)?.model ?? "";
+      return missing > 0 ? [{ cluster, node, model, gpus: missing }] : [];
+    }),
+  };
+}
+
+async function readFacts<Fact>(
+  store: Pick<StoreClient, "query">,
+  sql: string,
+  parameters: Readonly<Record<string, unknown>>,
+): Promise<readonly Fact[]> {
+  const rows = await store.query<{ readonly fact: string }>(sql, parameters);
+  return rows.map(({ fact }) => JSON.parse(fact) as Fact);
+}
+
+function place(cluster: string, name: string): string {
+  return `${cluster}/${name}`;
+}

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ClusterFact } from "../../domain/cluster-fact.ts";
+import type { InventoryFact } from "../../domain/inventory.ts";
+import { encodeClusterFact, encodeInventory, encodeWorkload } from "../../domain/messages/fact-message.ts";
+import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
+import type { WorkloadFact } from "../../domain/workload.ts";
+import { readFact } from "../../processors/facts.ts";
+import { readLiveFleet, type LiveFleet } from "../../reports/live/gpus.ts";
+import { renderFleet } from "../../reports/live/page.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/facts.ts";
+import { createTestDatabase } from "../support/pipeline.ts";
+
+const SECOND = 1000;
+const HOUR = 3_600_000;
+let server: TestStore;
+let store: StoreClient;
+let fleet: LiveFleet;
+
+/** A sample of one GPU of gpu-a, so many seconds before noon. */
+async function sample(secondsAgo: number, gpu: string, row: object): Promise<void> {
+  await store.insertJson("gpu_samples", [
+    {
+      cluster: "test",
+      node: "gpu-a",
+      gpu_key: `GPU-${gpu}`,
+      gpu,
+      model: "NVIDIA H100",
+      scraped_at: new Date(NOON - secondsAgo * SECOND).toISOString(),
+      interval_ms: 30_000,
+      ...row,
+    },
+  ]);
+}
+
+async function say(topic: string, value: Uint8Array): Promise<void> {
+  const read = readFact({ topic, value, intact: true });
+  if (read.kind !== "ok") throw new Error("a fact that was encoded is read");
+  await store.insertJson(read.value.table, [read.value.row]);
+}
+
+beforeAll(async () => {
+  server = await startTestStore();
+  store = await createTestDatabase(server, "live");
+  const workloads: readonly WorkloadFact[] = [
+    workloadFact({
+      uid: "u-train",
+      name: "train-0",
+      labels: {},
+      times: { created: NOON - 5 * HOUR, scheduled: NOON - 4 * HOUR },
+    }),
+    workloadFact({
+      uid: "u-mig",
+      name: "notebook-0",
+      type: "notebook",
+      workload: { kind: "StatefulSet", name: "notebook" },
+      asks: [{ kind: "mig", resource: "nvidia.com/mig-1g.10gb", profile: "1g.10gb", count: 1 }],
+    }),
+  ];
+  const nodes: readonly InventoryFact[] = [
+    inventoryFact({ gpus: [{ ...inventoryFact().gpus[0]!, count: 4 }] }),
+    inventoryFact({ node: "gpu-b", uid: "node-2" }),
+    inventoryFact({ node: "gone", uid: "node-3", end: { atMillis: NOON, inferred: false } }),
+  ];
+  const namespace: ClusterFact = namespaceFact({ body: { labels: { team: "speech" }, annotations: {} } });
+  for (const fact of workloads) await say(WORKLOADS_TOPIC, encodeWorkload(fact).value);
+  for (const fact of nodes) await say(INVENTORY_TOPIC, encodeInventory(fact).value);
+  await say(CLUSTER_TOPIC, encodeClusterFact(namespace).value);
+  const train = { holder_namespace: "ml", holder_pod: "train-0", holder_uid: "u-train", holders: 1, evidence: "label" };
+  // An earlier sample under another pod's label is not what is now.
+  await sample(90, "0", {
+    sharing: "ml/old-0",
+    holder_namespace: "ml",
+    holder_pod: "old-0",
+    holders: 1,
+    evidence: "label",
+  });
+  await sample(30, "0", { ...train, sharing: "ml/train-0", activity_ppm: 870_000 });
+  await sample(30, "1", {
+    instance: "1",
+    profile: "1g.10gb",
+    holder_namespace: "ml",
+    holder_pod: "notebook-0",
+    holder_uid: "u-mig",
+    holders: 1,
+    evidence: "annotation",
+  });
+  await sample(30, "1", { instance: "2", profile: "1g.10gb" });
+  await sample(20, "2", { holder_namespace: "lab", holder_pod: "<b>&", holders: 3, evidence: "node" });
+  await sample(400, "3", { holder_namespace: "ml", holder_pod: "long-ago", holders: 1, evidence: "label" });
+  fleet = await readLiveFleet(store, [{ podLabel: "team" }, { namespaceLabel: "team" }], NOON);
+}, 30_000);
+afterAll(async () => {
+  await store.close();
+  await server.stop();
+});
+
+describe("the fleet as it is", () => {
+  it("says for every GPU who holds it, since when, by which evidence, in which regime", () => {
+    const [first] = fleet.gpus;
+    expect(first).toEqual({
+      cluster: "test",
+      node: "gpu-a",
+      gpu: "0",
+      device: "GPU-0",
+      instance: "",
+      profile: "",
+      model: "NVIDIA H100",
+      regime: "whole",
+      holder: {
+        namespace: "ml",
+        name: "train-0",
+        pods: 1,
+        evidence: "label",
+        workload: {
+          kind: "Job",
+          name: "train",
+          type: "training",
+          team: "speech",
+          queue: "",
+          sinceMillis: NOON - 4 * HOUR,
+        },
+      },
+      activityRatio: 0.87,
+      scrapedAtMillis: NOON - 30 * SECOND,
+    });
+  });
+
+  it("has the parts of a GPU each, free ones too, and what is held in common", () => {
+    const rest = fleet.gpus
+      .slice(1)
+      .map(({ gpu, instance, regime, holder }) => [gpu, instance, regime, holder?.name, holder?.pods]);
+    expect(rest).toEqual([
+      ["1", "1", "mig", "notebook-0", 1],
+      ["1", "2", "mig", undefined, undefined],
+      ["2", "", "whole", "<b>&", 3],
+    ]);
+  });
+
+  it("names the GPUs that no sample of the last minutes speaks of, but none of a machine that is gone", () => {
+    expect(fleet.unobserved.map(({ node, gpus }) => [node, gpus])).toEqual([
+      ["gpu-a", 1],
+      ["gpu-b", 8],
+    ]);
+  });
+
+  it("is a page on which no name is markup", () => {
+    const page = renderFleet(fleet, { isDemo: true, version: "1.2.3" });
+    expect(page).toContain("A demo fleet: no real GPU is measured.");
+    expect(page).toContain("4 GPUs and parts of GPUs, 3 of them held; as of 2026-03-01 12:00:00 UTC");
+    expect(page).toContain("1 of gpu-a, 8 of gpu-b");
+    expect(page).toContain("4 h 0 min");
+    expect(page).toContain("in common with others of the node");
+    expect(page).toContain("&#60;b&#62;&#38;</td>".replace("</td>", ""));
+    expect(page).not.toContain("<b>&");
+  });
+});
