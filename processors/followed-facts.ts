@@ -5,9 +5,10 @@ import {
   FACT_SCHEMA_VERSION,
 } from "../domain/messages/fact-message.ts";
 import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../domain/messages/topics.ts";
-import type { Holdings } from "../domain/holding.ts";
+import type { ClusterFact } from "../domain/cluster-fact.ts";
+import type { InventoryFact } from "../domain/inventory.ts";
+import type { WorkloadFact } from "../domain/workload.ts";
 import type { Bus, Follower, ReceivedMessage } from "../runtime/bus/bus.ts";
-import { createHoldings, type HoldingsIndex } from "./holdings/holdings.ts";
 
 /** Why a message of a fact's topic tells this instance nothing. The intake of facts buries what is broken. */
 export type PassedOver = "broken-checksum" | "not-a-fact" | "future-schema";
@@ -17,18 +18,24 @@ export interface FollowedFactsEvents {
   onPassedOver(reason: PassedOver, message: ReceivedMessage): void;
 }
 
-/** All facts that the bus has, as they are now. */
-export interface FollowedFacts {
-  readonly holdings: Holdings;
-  stop(): Promise<void>;
+/** Who is told of every fact that the bus has, in any order and more than once. */
+export interface FactListener {
+  workload(fact: WorkloadFact): void;
+  inventory(fact: InventoryFact): void;
+  clusterFact(fact: ClusterFact): void;
+  /** Nothing more will be said of an object; its key is the topic's. */
+  tombstone(of: "workload" | "inventory" | "cluster", key: string): void;
 }
 
 /**
- * Reads the topics of facts from their beginning and goes on as they grow. Resolves when everything is known that they
- * held at the time of the call; fails with a `BusError`.
+ * Reads the topics of facts from their beginning and goes on as they grow. Resolves when the listeners know everything that
+ * they held at the time of the call; fails with a `BusError`.
  */
-export async function followFacts(bus: Bus, events: FollowedFactsEvents): Promise<FollowedFacts> {
-  const holdings = createHoldings();
+export async function followFacts(
+  bus: Bus,
+  listeners: readonly FactListener[],
+  events: FollowedFactsEvents,
+): Promise<{ stop(): Promise<void> }> {
   const followers: Follower[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all(followers.map((follower) => follower.close()));
@@ -37,7 +44,7 @@ export async function followFacts(bus: Bus, events: FollowedFactsEvents): Promis
     for (const [topic, tell] of Object.entries(READERS)) {
       const follower = await bus.follow(topic, (messages) => {
         for (const message of messages) {
-          const reason = read(message, tell, holdings);
+          const reason = read(message, tell, listeners);
           if (reason !== undefined) events.onPassedOver(reason, message);
         }
         return Promise.resolve();
@@ -49,43 +56,50 @@ export async function followFacts(bus: Bus, events: FollowedFactsEvents): Promis
     await stop();
     throw error;
   }
-  return { holdings, stop };
+  return { stop };
 }
 
 interface Reader {
-  readonly object: Parameters<HoldingsIndex["tombstone"]>[0];
+  readonly object: Parameters<FactListener["tombstone"]>[0];
   /** False where the bytes are no fact. */
-  readonly tell: (holdings: HoldingsIndex, bytes: Uint8Array) => boolean;
+  readonly tell: (listeners: readonly FactListener[], bytes: Uint8Array) => boolean;
 }
 
 const READERS: Readonly<Record<string, Reader>> = {
   [WORKLOADS_TOPIC]: {
     object: "workload",
-    tell: (holdings, bytes) => given(decodeWorkload(bytes), holdings.workload),
+    tell: (listeners, bytes) => tellAll(decodeWorkload(bytes), listeners, (each, fact) => each.workload(fact)),
   },
   [INVENTORY_TOPIC]: {
     object: "inventory",
-    tell: (holdings, bytes) => given(decodeInventory(bytes), holdings.inventory),
+    tell: (listeners, bytes) => tellAll(decodeInventory(bytes), listeners, (each, fact) => each.inventory(fact)),
   },
   [CLUSTER_TOPIC]: {
     object: "cluster",
-    tell: (holdings, bytes) => given(decodeClusterFact(bytes), holdings.clusterFact),
+    tell: (listeners, bytes) => tellAll(decodeClusterFact(bytes), listeners, (each, fact) => each.clusterFact(fact)),
   },
 };
 
-function given<Fact extends object>(fact: Fact | { readonly invalid: string }, take: (fact: Fact) => void): boolean {
+function tellAll<Fact extends object>(
+  fact: Fact | { readonly invalid: string },
+  listeners: readonly FactListener[],
+  tell: (listener: FactListener, fact: Fact) => void,
+): boolean {
   if ("invalid" in fact) return false;
-  take(fact);
+  for (const listener of listeners) tell(listener, fact);
   return true;
 }
 
-function read(message: ReceivedMessage, { object, tell }: Reader, holdings: HoldingsIndex): PassedOver | undefined {
-  const { key, value, intact, schemaVersion } = message;
+function read(
+  { key, value, intact, schemaVersion }: ReceivedMessage,
+  { object, tell }: Reader,
+  listeners: readonly FactListener[],
+): PassedOver | undefined {
   if (schemaVersion > FACT_SCHEMA_VERSION) return "future-schema";
   if (value === null) {
-    holdings.tombstone(object, key);
+    for (const listener of listeners) listener.tombstone(object, key);
     return undefined;
   }
   if (!intact) return "broken-checksum";
-  return tell(holdings, value) ? undefined : "not-a-fact";
+  return tell(listeners, value) ? undefined : "not-a-fact";
 }

@@ -5,7 +5,8 @@ import { BACKFILL_HEADER, PROCESSOR_GROUP, SAMPLES_TOPIC } from "../domain/messa
 import type { Bus } from "../runtime/bus/bus.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { insertScrapes, rowsOf } from "./batch.ts";
-import { followFacts, type FollowedFactsEvents } from "./followed-facts.ts";
+import { followFacts, type FactListener, type FollowedFactsEvents } from "./followed-facts.ts";
+import { createHoldings } from "./holdings/holdings.ts";
 import { startIntake, type Intake, type IntakeEvents, type Taken } from "./intake.ts";
 import { createSamplePipeline } from "./pipeline.ts";
 import { createScrapeRowWriter } from "./scrape-rows.ts";
@@ -37,16 +38,17 @@ export interface Processor extends Intake {
  * has: its first sample is joined with all that is known.
  */
 export async function startProcessor(options: ProcessorOptions): Promise<Processor> {
-  const facts = await followFacts(options.bus, options.events);
+  const holdings = createHoldings();
+  const facts = await followFacts(options.bus, [holdings, ...(options.listeners ?? [])], options.events);
   let intake: Intake;
   try {
-    intake = await startSamples(options, facts.holdings);
+    intake = await startSamples(options, holdings);
   } catch (error) {
     await facts.stop();
     throw error;
   }
   return {
-    holdings: facts.holdings,
+    holdings,
     member: intake.member,
     get waiting() {
       return intake.waiting;
@@ -67,6 +69,8 @@ interface ProcessorOptions {
   readonly flushMillis: number;
   readonly flushRows: number;
   readonly events: ProcessorEvents;
+  /** Who is told of the facts too that the join is made with. */
+  readonly listeners?: readonly FactListener[];
   readonly now: () => number;
 }
 

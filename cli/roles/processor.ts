@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { startFacts } from "../../processors/facts.ts";
 import { startProcessor, type ProcessorEvents } from "../../processors/processor.ts";
+import { createQueueBoard } from "../../processors/queue/board.ts";
 import { openBus } from "../../runtime/bus/open.ts";
 import { topicDeclarations } from "../../runtime/bus/topics.ts";
 import type { Config } from "../../runtime/config/schema.ts";
@@ -11,6 +12,7 @@ import { createMetrics, type Metrics } from "../../runtime/telemetry/metrics.ts"
 import { createTracing, type Tracing } from "../../runtime/telemetry/tracing.ts";
 import { createRate } from "../../runtime/telemetry/rate.ts";
 import { startLedger } from "./ledger.ts";
+import { startQueueView } from "./queue.ts";
 import type { ProcessorStatus, Role } from "./role.ts";
 
 const RATE_WINDOW_MILLIS = 60_000;
@@ -51,12 +53,14 @@ async function assemble(
   await bus.declare(topicDeclarations(config.bus));
   const totals: Totals = { rows: 0, deadLetters: 0, ages: [], lastError: undefined };
   const events = createEvents(metrics, totals, tracing, logger, onFatal);
+  const board = createQueueBoard(config.owners.team);
   const processor = await startProcessor({
     bus,
     store,
     flushMillis: config.processor.flushEvery,
     flushRows: config.processor.flushRows,
     events,
+    listeners: [board],
     now: Date.now,
   });
   lifecycle.add("processor", processor);
@@ -77,6 +81,10 @@ async function assemble(
     }),
   );
   const ledger = lifecycle.add("ledger", await startLedger({ bus, store, metrics, logger, now: Date.now }));
+  const queue = lifecycle.add(
+    "queue",
+    startQueueView(board, metrics, () => ledger.status().leader !== undefined),
+  );
 
   const rate = createRate(RATE_WINDOW_MILLIS);
   let lagMessages = 0;
@@ -104,6 +112,7 @@ async function assemble(
         freshnessSeconds: quantiles(totals.ages),
         deadLetters: totals.deadLetters,
         pausedPartitions: processor.paused,
+        queue: queue.view(),
         ...ledger.status(),
       });
     },

@@ -1,5 +1,6 @@
 import type { Registry } from "prom-client";
 import type { WatcherState } from "../../collectors/kubernetes/watcher/watcher.ts";
+import type { QueueView } from "../../processors/queue/view.ts";
 import type { LineDrop } from "../../domain/scrape.ts";
 
 /** The state of a running part, as `/api/status` shows it. */
@@ -31,6 +32,8 @@ export interface ProcessorStatus {
   readonly pausedPartitions: readonly number[];
   /** Set while this processor leads. */
   readonly leader: { readonly generation: number } | undefined;
+  /** What waits and what is left, as the leader sees it; some seconds old. */
+  readonly queue: QueueView | undefined;
   /** Of the rollups that this processor has made since it was started. */
   readonly rollups: {
     /** Windows published. */

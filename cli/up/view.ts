@@ -1,4 +1,5 @@
 import type { Writable } from "node:stream";
+import type { ProcessorStatus } from "../roles/role.ts";
 import type { SystemStatus } from "./system.ts";
 
 const REFRESH_MILLIS = 1000;
@@ -24,15 +25,20 @@ export function renderView(status: SystemStatus, logPath: string): string {
   const { version, address, demo, collector, processor, processes, notReady } = status;
   const lines: [string, string][] = [];
   if (collector !== undefined) {
-    const { targets, gpus, valuesPerSecond, dropped, spool } = collector;
+    const { targets, gpus, valuesPerSecond, dropped, spool, kubernetes } = collector;
     lines.push(["targets up", `${targets.up} of ${targets.total}`]);
     lines.push(["GPUs", whole(gpus)]);
     lines.push(["samples", `${whole(valuesPerSecond)} / s`]);
     lines.push(["left out", reasons(dropped)]);
+    for (const { cluster, watching, objects, failure, missing } of kubernetes) {
+      const seen = `${whole(objects["pods"] ?? 0)} pods, ${whole(objects["nodes"] ?? 0)} nodes`;
+      const hidden = missing.length === 0 ? "" : `, ${missing.length} permissions missing`;
+      lines.push([`cluster ${cluster}`, failure ?? (watching ? `${seen}${hidden}` : "watched by another collector")]);
+    }
     if (spool.messages > 0) lines.push(["spool", `${whole(spool.messages)} messages wait for the bus`]);
   }
   if (processor !== undefined) {
-    const { rowsStored, lagMessages, freshnessSeconds, deadLetters } = processor;
+    const { rowsStored, lagMessages, freshnessSeconds, deadLetters, queue } = processor;
     const fresh =
       freshnessSeconds === undefined
         ? "nothing stored yet"
@@ -40,6 +46,7 @@ export function renderView(status: SystemStatus, logPath: string): string {
     lines.push(["freshness", fresh]);
     lines.push(["rows stored", whole(rowsStored)]);
     lines.push(["lag", `${whole(lagMessages)} messages`]);
+    if (queue !== undefined) lines.push(["waiting", waiting(queue)]);
     if (deadLetters > 0) lines.push(["dead letters", whole(deadLetters)]);
   }
   if (demo !== undefined) lines.push(["history", demoHistory(demo.history)]);
@@ -57,8 +64,18 @@ export function renderView(status: SystemStatus, logPath: string): string {
     ...notReady.map((reason) => `  ! ${reason}`),
     ...(collector?.failing ?? []).map(({ node, url, reason, detail }) => `  ! ${node || url}: ${reason}: ${detail}`),
     "",
-    `${DIM}status ${address}/api/status   metrics ${address}/metrics   log ${logPath}   Ctrl-C stops${PLAIN}`,
+    `${DIM}who holds which GPU ${address}   status ${address}/api/status   metrics ${address}/metrics   log ${logPath}   Ctrl-C stops${PLAIN}`,
   ].join("\n");
+}
+
+/** What waits for a node, and what is held for nothing meanwhile. */
+function waiting({ pending, gangs }: NonNullable<ProcessorStatus["queue"]>): string {
+  if (pending.length === 0) return "no pod";
+  const sum = (of: (group: (typeof pending)[number]) => number): number =>
+    pending.reduce((total, each) => total + of(each), 0);
+  const oldest = Math.floor(Math.max(...pending.map(({ oldestSeconds }) => oldestSeconds)) / 60);
+  const held = gangs.reduce((total, { heldDevices }) => total + heldDevices, 0);
+  return `${sum(({ pods }) => pods)} pods for ${sum(({ devices }) => devices)} GPUs, the oldest ${oldest} min; gangs that wait hold ${held}`;
 }
 
 function demoHistory({ sent, total }: { readonly sent: number; readonly total: number }): string {

@@ -1,10 +1,9 @@
 import type { ClusterFact } from "../../domain/cluster-fact.ts";
 import type { FactEnd, FactOrigin } from "../../domain/fact.ts";
 import { holdingOf, type Holdings } from "../../domain/holding.ts";
-import type { InventoryFact } from "../../domain/inventory.ts";
 import { clusterFactKey, inventoryKey, workloadKey } from "../../domain/messages/fact-message.ts";
-import type { WorkloadFact } from "../../domain/workload.ts";
 import { createClusterIndex, type ClusterIndex } from "./cluster.ts";
+import type { FactListener } from "../followed-facts.ts";
 import { createNewest } from "./newest.ts";
 
 /** A pod that is gone is known for so long, by the time of its cluster's facts, for samples that come late. */
@@ -15,9 +14,7 @@ const SWEEP_MILLIS = 60_000;
  * Who holds what in all clusters, as far as the facts tell that were given. The same facts give the same answers whatever
  * order they come in and however often: of each object the newest counts.
  */
-export interface HoldingsIndex extends Holdings {
-  workload(fact: WorkloadFact): void;
-  inventory(fact: InventoryFact): void;
+export interface HoldingsIndex extends Holdings, FactListener {
   /** Claims and slices; what else there is of a cluster says nothing about devices. */
   clusterFact(fact: ClusterFact): void;
   /** Forgets an object by its key on the topic. A pod that has ended stays as long as late samples need it. */

@@ -1,7 +1,8 @@
-import type { ClusterFact, ClusterFactBodies } from "../../domain/cluster-fact.ts";
+import type { ClusterFactBodies } from "../../domain/cluster-fact.ts";
 import { clusterFactKey, workloadKey } from "../../domain/messages/fact-message.ts";
 import { ownerOf, type Marks, type OwnerSource } from "../../domain/owner.ts";
 import type { Gang, GpuAsk, WorkloadFact } from "../../domain/workload.ts";
+import type { FactListener } from "../followed-facts.ts";
 import { createNewest } from "../holdings/newest.ts";
 
 /**
@@ -40,11 +41,7 @@ export interface Counted<Kind extends "ResourceQuota" | "Queue"> {
 }
 
 /** What waits and what is left, in all clusters, as far as the facts tell that were given. */
-export interface QueueBoard {
-  workload(fact: WorkloadFact): void;
-  clusterFact(fact: ClusterFact): void;
-  /** Forgets an object by its key on the topic. */
-  tombstone(of: "workload" | "inventory" | "cluster", key: string): void;
+export interface QueueBoard extends FactListener {
   pods(): readonly QueuedPod[];
   quotas(): readonly Counted<"ResourceQuota">[];
   queues(): readonly Counted<"Queue">[];
@@ -86,6 +83,7 @@ export function createQueueBoard(teamSources: readonly OwnerSource[]): QueueBoar
         else queues.delete(key);
       }
     },
+    inventory: () => {},
     tombstone(_, key) {
       newest.forget(key);
       pods.delete(key);

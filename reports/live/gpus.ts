@@ -67,7 +67,7 @@ const WINDOW_MILLIS = 150_000;
 const LATEST = `
   SELECT
     cluster, node, gpu, gpu_key, instance, sharing, profile, model, vgpu, holder_namespace, holder_pod, holder_uid, holders,
-    evidence, coalesce(process_activity_ppm, activity_ppm) AS activity_ppm, toUnixTimestamp64Milli(scraped_at) AS scraped_at
+    evidence, coalesce(process_activity_ppm, activity_ppm) AS ppm, toUnixTimestamp64Milli(scraped_at) AS scraped_millis
   FROM gpu_samples
   WHERE scraped_at > fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND scraped_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')
     AND (cluster, node, gpu_key, scraped_at) IN (
@@ -100,8 +100,8 @@ interface SampleRow {
   readonly holder_uid: string;
   readonly holders: number;
   readonly evidence: Evidence;
-  readonly activity_ppm: number | null;
-  readonly scraped_at: string;
+  readonly ppm: number | null;
+  readonly scraped_millis: string;
 }
 
 /** Reads the fleet as it was at a time from the last samples before it and the newest facts. Fails with a `StoreError`. */
@@ -162,8 +162,8 @@ export async function readLiveFleet(
       model,
       regime: pod === undefined ? own : (regimesOf(pod.asks, sharing)[0] ?? own),
       holder: holderOf(row, pod),
-      activityRatio: row.activity_ppm === null ? undefined : row.activity_ppm / 1e6,
-      scrapedAtMillis: Number(row.scraped_at),
+      activityRatio: row.ppm === null ? undefined : row.ppm / 1e6,
+      scrapedAtMillis: Number(row.scraped_millis),
     };
   }
 

@@ -1,23 +1,23 @@
 import type { LiveFleet, LiveGpu, LiveHolder } from "./gpus.ts";
 
 const EVIDENCE: Readonly<Record<LiveHolder["evidence"], string>> = {
-  dra: "DRA allocated it",
-  annotation: "the scheduler's annotation",
-  group: "the group of a reservation",
-  label: "the exporter's label",
-  "hpc-job": "the job's label",
-  node: "in common with others of the node",
+  dra: "DRA",
+  annotation: "annotation",
+  group: "reservation's group",
+  label: "exporter's label",
+  "hpc-job": "job's label",
+  node: "node in common",
   none: "",
 };
 
 const STYLE = `
   :root { color-scheme: light dark; }
-  body { font: 14px/1.45 system-ui, sans-serif; margin: 1.5rem auto; max-width: 100rem; padding: 0 1rem; }
+  body { font: 14px/1.45 system-ui, sans-serif; margin: 1.5rem; }
   h1 { font-size: 1.2rem; margin: 0 0 .25rem; }
   p { margin: .25rem 0 1rem; opacity: .8; }
   .demo { border-left: 4px solid #c77700; opacity: 1; padding: .25rem .75rem; }
   table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-  th, td { padding: .2rem .6rem; text-align: left; white-space: nowrap; }
+  th, td { padding: .2rem .5rem; text-align: left; white-space: nowrap; }
   th { border-bottom: 2px solid; font-weight: 600; position: sticky; top: 0; background: Canvas; }
   td { border-bottom: 1px solid color-mix(in srgb, CanvasText 12%, transparent); }
   td.number, th.number { text-align: right; }

@@ -236,6 +236,48 @@ export const METRIC_DEFINITIONS = {
     help: "1 where this processor leads: it makes the rollups and the ledger.",
     labels: [],
   },
+  pendingPods: {
+    name: "gpu_ledger_pending_pods",
+    type: "gauge",
+    help: "Pods that want GPUs and wait for a node, by Kubernetes' reason. Told by the leader.",
+    labels: ["cluster", "team", "queue", "priority_class", "reason"],
+  },
+  pendingDevices: {
+    name: "gpu_ledger_pending_devices",
+    type: "gauge",
+    help: "GPUs, instances or shares of them that pending pods ask for.",
+    labels: ["cluster", "team", "queue", "priority_class", "reason"],
+  },
+  pendingOldest: {
+    name: "gpu_ledger_pending_oldest_seconds",
+    type: "gauge",
+    help: "How long the pod has waited that waits longest.",
+    labels: ["cluster", "team", "queue", "priority_class", "reason"],
+  },
+  gangsHolding: {
+    name: "gpu_ledger_gangs_holding",
+    type: "gauge",
+    help: "Gangs of which some members hold GPUs while others have never been bound.",
+    labels: ["cluster", "team"],
+  },
+  gangDevices: {
+    name: "gpu_ledger_gangs_holding_devices",
+    type: "gauge",
+    help: "GPUs, instances or shares of them that such gangs hold.",
+    labels: ["cluster", "team"],
+  },
+  quotaDevices: {
+    name: "gpu_ledger_quota_devices",
+    type: "gauge",
+    help: "What a ResourceQuota grants of a GPU resource (hard), and what is used of it.",
+    labels: ["cluster", "namespace", "quota", "resource", "state"],
+  },
+  queueDevices: {
+    name: "gpu_ledger_queue_devices",
+    type: "gauge",
+    help: "What a queue grants of a GPU resource (quota), what was admitted, and what of that was borrowed.",
+    labels: ["cluster", "kind", "namespace", "queue", "resource", "state"],
+  },
   runSeconds: {
     name: "gpu_ledger_run_duration_seconds",
     type: "histogram",

@@ -16,7 +16,16 @@ const STATUS: SystemStatus = {
     dropped: {},
     failing: [{ url: "http://a:9400/metrics", node: "gpu-a", reason: "timeout", detail: "no answer in 10 s" }],
     spool: { messages: 0, bytes: 0, dropped: 0 },
-    kubernetes: [],
+    kubernetes: [
+      {
+        cluster: "prod",
+        watching: true,
+        objects: { pods: 1234, nodes: 12 },
+        missing: [{ verb: "list", resource: "nodes", without: "…" }],
+        clockSkewMillis: 0,
+        failure: undefined,
+      },
+    ],
   },
   processor: {
     rowsStored: 1_234_567,
@@ -26,6 +35,24 @@ const STATUS: SystemStatus = {
     deadLetters: 0,
     pausedPartitions: [],
     leader: undefined,
+    queue: {
+      pending: [
+        {
+          cluster: "prod",
+          team: "vision",
+          queue: "research",
+          priorityClass: "batch",
+          reason: "Unschedulable",
+          pods: 2,
+          devices: 9,
+          oldestSeconds: 754,
+        },
+      ],
+      longest: [],
+      gangs: [],
+      quotas: [],
+      queues: [],
+    },
     rollups: { windows: 0, lastSeconds: undefined, dirty: 0 },
   },
   processes: { store: { id: 1, restarts: 0 }, collector: { id: 2, restarts: 0 } },
@@ -46,6 +73,26 @@ describe("the view of `up`", () => {
     expect(text).toMatch(/^ {2}rows stored +1,234,567$/m);
     expect(text).toMatch(/api\/status .* log data\/gpu-ledger\.log .* Ctrl-C stops$/);
     expect(text).not.toMatch(/demo|spool|dead letters|restarted/);
+  });
+
+  it("says what the watchers see, or why they see nothing", () => {
+    expect(view()).toMatch(/^ {2}cluster prod +1,234 pods, 12 nodes, 1 permissions missing$/m);
+    const [state] = STATUS.collector!.kubernetes;
+    const seen = (changed: object): string =>
+      view({ collector: { ...STATUS.collector!, kubernetes: [{ ...state!, ...changed }] } });
+    expect(seen({ watching: false })).toMatch(/^ {2}cluster prod +watched by another collector$/m);
+    expect(seen({ failure: "connect ECONNREFUSED" })).toMatch(/^ {2}cluster prod +connect ECONNREFUSED$/m);
+  });
+
+  it("says what waits, for how long, and what is held for nothing", () => {
+    expect(view()).toMatch(/^ {2}waiting +2 pods for 9 GPUs, the oldest 12 min; gangs that wait hold 0$/m);
+    const { queue } = STATUS.processor!;
+    const gang = { cluster: "prod", namespace: "ml", kind: "PodGroup", name: "g", team: "vision", size: 4 };
+    const gangs = [{ ...gang, holdingPods: 2, heldDevices: 16, holdingSeconds: 60 }];
+    const holding = view({ processor: { ...STATUS.processor!, queue: { ...queue!, gangs } } });
+    expect(holding).toContain("gangs that wait hold 16");
+    const none = view({ processor: { ...STATUS.processor!, queue: { ...queue!, pending: [] } } });
+    expect(none).toMatch(/^ {2}waiting +no pod$/m);
   });
 
   it("names each target that fails, and why", () => {
