@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { SystemStatus } from "../../cli/up/system.ts";
+import type { LiveFleet, LiveGpu } from "../../reports/live/gpus.ts";
+import { createCommandFolder, type CommandFolder, type RunningCommand } from "../support/command.ts";
+
+const LONG = { timeout: 60_000, interval: 500 };
+
+let folder: CommandFolder;
+let up: RunningCommand;
+let address: string;
+
+const read = async <Value>(path: string): Promise<Value> => (await (await fetch(`${address}${path}`)).json()) as Value;
+
+/** Every GPU, once all targets have been scraped and their rows stored. */
+let gpus: readonly LiveGpu[];
+beforeAll(async () => {
+  folder = createCommandFolder();
+  const config = folder.write("gpu-ledger.yaml", {
+    data: "data",
+    server: { listen: "127.0.0.1:0" },
+    collector: { interval: "3s", timeout: "2s" },
+    processor: { flushEvery: "1s" },
+    demo: { history: "0s" },
+  });
+  up = folder.start(["up", "--config", config], { ownGroup: true });
+  address = await up.address(15_000);
+  await vi.waitFor(async () => {
+    const { gpus: seen } = await read<LiveFleet>("/api/gpus");
+    expect(new Set(seen.map(({ node, gpu }) => `${node}/${gpu}`)).size).toBe(96);
+  }, LONG);
+  ({ gpus } = await read<LiveFleet>("/api/gpus"));
+}, 90_000);
+afterAll(() => folder.dispose());
+
+describe("the demo shows for every GPU", () => {
+  it("who holds it, since when, by which evidence, and whose it is; free ones too", () => {
+    const held = gpus.filter(({ holder }) => holder !== undefined);
+    expect(held.length).toBeGreaterThan(30);
+    expect(gpus.length - held.length).toBeGreaterThan(5);
+    const now = Date.now();
+    for (const { node, gpu, holder } of held) {
+      expect(holder!.workload, `${node}/${gpu} ${holder!.name}`).toBeDefined();
+      expect(holder!.workload!.sinceMillis).toBeLessThanOrEqual(now);
+      expect(holder!.workload!.team).not.toBe("unowned");
+    }
+    // One of its exporters names no pods: its node's GPUs are held in common.
+    const evidence = new Set(held.map(({ holder }) => holder!.evidence));
+    expect([...evidence].toSorted()).toEqual(["label", "node"]);
+  });
+
+  it("its regime: whole, an instance of MIG, a replica in time-slicing", () => {
+    const regimes = new Set(gpus.map(({ regime }) => regime));
+    expect([...regimes].toSorted()).toEqual(["mig", "time-slicing", "whole"]);
+  });
+
+  it("on a page", async () => {
+    const page = await (await fetch(address)).text();
+    expect(page).toContain("A demo fleet: no real GPU is measured.");
+    const [some] = gpus.filter(({ holder }) => holder?.workload?.kind === "Deployment");
+    expect(page).toContain(some!.holder!.name);
+  });
+});
+
+it("its cluster is watched, and what waits is in the status and on /metrics", async () => {
+  const queued = async (): Promise<number> =>
+    (await read<SystemStatus>("/api/status")).processor?.queue?.pending.length ?? 0;
+  await expect.poll(queued, LONG).toBeGreaterThan(0);
+  const { collector, processor, demo } = await read<SystemStatus>("/api/status");
+  expect(demo?.gpus).toBe(96);
+  expect(collector?.kubernetes).toMatchObject([{ cluster: "default", watching: true, missing: [] }]);
+  expect(collector?.kubernetes[0]?.objects["nodes"]).toBeGreaterThan(10);
+  expect(processor?.queue?.quotas.length).toBeGreaterThan(0);
+  const metrics = await (await fetch(`${address}/metrics`)).text();
+  expect(metrics).toMatch(/^gpu_ledger_pending_pods\{cluster="default",team="\w+",.*reason="Unschedulable"\} \d+$/m);
+  expect(metrics).toMatch(/^gpu_ledger_quota_devices\{.*state="used"\} \d+$/m);
+  expect(metrics).toMatch(/^gpu_ledger_kubernetes_watching\{cluster="default"\} 1$/m);
+});
+
+it("an API server that comes back at another port, with other versions, is found and listed again", async () => {
+  const lists = async (): Promise<number> => {
+    const metrics = await (await fetch(`${address}/metrics`)).text();
+    return Number(/^gpu_ledger_kubernetes_lists_total\{.*resource="pods"\} (\d+)$/m.exec(metrics)?.[1]);
+  };
+  const before = await lists();
+  const { processes } = await read<SystemStatus>("/api/status");
+  process.kill(processes["demo"]!.id!, "SIGKILL");
+  await expect.poll(lists, LONG).toBe(before + 1);
+  await expect
+    .poll(async () => (await read<SystemStatus>("/api/status")).collector?.kubernetes[0], LONG)
+    .toMatchObject({ watching: true });
+}, 90_000);
