@@ -216,6 +216,27 @@ describe("what a cluster has becomes facts", () => {
     expect(said.ofPod("after").at(-1)!.times.pulled).toBe(Date.parse("2026-05-01T12:01:40Z"));
   });
 
+  it("a node's device plugin is known by its pod's image, through later changes of the node", async () => {
+    server.put(gpuNode("gpu-a"));
+    const plugin = (tag: string): KubernetesObject =>
+      ({
+        ...gpuPod("plugin"),
+        spec: {
+          nodeName: "gpu-a",
+          containers: [{ name: "p", image: `nvcr.io:443/nvidia/k8s-device-plugin:${tag}@sha256:0` }],
+        },
+      }) as KubernetesObject;
+    server.put(plugin("v0.17.1"));
+    watch();
+    await vi.waitFor(() => expect(said.inventory.at(-1)?.devicePluginVersion).toBe("v0.17.1"), LONG);
+    server.put(gpuNode("gpu-a", "uid-gpu-a", { unschedulable: true }));
+    await vi.waitFor(() => expect(said.inventory.at(-1)?.cordonedSince).toBeDefined(), LONG);
+    expect(said.inventory.at(-1)?.devicePluginVersion).toBe("v0.17.1");
+    server.put(plugin("v0.18.0"));
+    await vi.waitFor(() => expect(said.inventory.at(-1)?.devicePluginVersion).toBe("v0.18.0"), LONG);
+    expect(said.workloads).toEqual([]);
+  });
+
   it("a node is cordoned since it was seen so first, through later changes", async () => {
     server.put(gpuNode("gpu-a"));
     watch();

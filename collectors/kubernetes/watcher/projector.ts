@@ -12,6 +12,7 @@ import type { Remark } from "../projection/remark.ts";
 import { earliest } from "../projection/time.ts";
 import { given } from "../projection/wire.ts";
 import type { Books } from "./books.ts";
+import { devicePluginOf } from "./device-plugins.ts";
 import { createPulls } from "./pulls.ts";
 import type { FactBody, Sight } from "./fact-book.ts";
 import { createRelations } from "./relations.ts";
@@ -47,6 +48,9 @@ export function createProjector(options: {
   const { books, owners, projection, onRemarks, signal } = options;
   const relations = createRelations();
   const pulls = createPulls();
+  /** The device plugin's version and the UID of each node, by its name. */
+  const plugins = new Map<string, string>();
+  const nodes = new Map<string, string>();
 
   /** Projects a pod, reading the owners that turn out to be missing, until none is. */
   async function takePod(object: SeenObject, sight: Sight): Promise<void> {
@@ -61,7 +65,7 @@ export function createProjector(options: {
           return owners.lookup(reference, namespace);
         },
       });
-      if (projected === undefined) return endOf(object.metadata.uid, sight);
+      if (projected === undefined) return passOver(object, sight);
       if (missing.length === 0 || round === MOST_ROUNDS) {
         const { fact, remarks } = projected;
         if (remarks.length > 0) onRemarks(object, remarks);
@@ -73,21 +77,35 @@ export function createProjector(options: {
     }
   }
 
-  /** A pod that no longer wants a GPU has nothing that could end later. */
-  function endOf(uid: string, sight: Sight): void {
-    books.workloads.end(uid, { atMillis: sight.atMillis, inferred: false }, sight);
+  /** A pod that wants no GPU, or no longer one. Of all of them only device plugins say something: their version. */
+  function passOver(object: SeenObject, sight: Sight): void {
+    books.workloads.end(object.metadata.uid, { atMillis: sight.atMillis, inferred: false }, sight);
+    const plugin = devicePluginOf(object);
+    if (plugin === undefined || plugins.get(plugin.node) === plugin.version) return;
+    plugins.set(plugin.node, plugin.version);
+    const uid = nodes.get(plugin.node);
+    if (uid !== undefined) books.inventory.amend(uid, sight.atMillis, withPlugin);
+  }
+
+  function withPlugin(fact: FactBody<InventoryFact>): FactBody<InventoryFact> {
+    const devicePluginVersion = plugins.get(fact.node) ?? fact.devicePluginVersion;
+    return devicePluginVersion === undefined ? fact : { ...fact, devicePluginVersion };
   }
 
   function takeNode(object: SeenObject, sight: Sight): void {
     const { uid } = object.metadata;
-    const cordonedSeenMillis = books.inventory.latest(uid)?.cordonedSince ?? sight.atMillis;
+    const former = books.inventory.latest(uid);
+    const cordonedSeenMillis = former?.cordonedSince ?? sight.atMillis;
     const projected = projectNode(object, { ...projection.nodes, cordonedSeenMillis });
     if (projected === undefined) {
       books.inventory.end(uid, { atMillis: sight.atMillis, inferred: false }, sight);
       return;
     }
     if (projected.remarks.length > 0) onRemarks(object, projected.remarks);
-    books.inventory.tell(projected.fact as FactBody<InventoryFact>, sight);
+    nodes.set(projected.fact.node, uid);
+    const { devicePluginVersion } = former ?? {};
+    const body = { ...projected.fact, ...given({ devicePluginVersion }) } as FactBody<InventoryFact>;
+    books.inventory.tell(withPlugin(body), sight);
   }
 
   function takeOther(resource: string, object: SeenObject, sight: Sight): void {
