@@ -7,13 +7,20 @@ import { pipeline } from "node:stream/promises";
 import pino from "pino";
 import { create } from "tar";
 import { startSystem } from "../dist/cli/up/system.js";
-import { DEAD_LETTER_TOPIC, SAMPLES_TOPIC } from "../dist/domain/messages/topics.js";
+import {
+  CLUSTER_TOPIC,
+  DEAD_LETTER_TOPIC,
+  INVENTORY_TOPIC,
+  SAMPLES_TOPIC,
+  WORKLOADS_TOPIC,
+} from "../dist/domain/messages/topics.js";
 import { openBus } from "../dist/runtime/bus/open.js";
 import { parseConfig } from "../dist/runtime/config/load.js";
 import { connectStore } from "../dist/runtime/store/connection.js";
 import { startEmbeddedStore } from "../dist/runtime/store/embedded/supervisor.js";
 
 const MESSAGES_KEPT = 40;
+const TOPICS = [SAMPLES_TOPIC, WORKLOADS_TOPIC, INVENTORY_TOPIC, CLUSTER_TOPIC, DEAD_LETTER_TOPIC];
 const STORE_PROGRAM = [process.execPath, "dist/runtime/store/embedded/main.js"];
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
 const out = join("test/fixtures/versions", version);
@@ -37,15 +44,22 @@ const bus = await openBus(config, logger);
 await bus.send(SAMPLES_TOPIC, [{ key: "poison", value: Buffer.from("no scrape"), schemaVersion: 1 }]);
 await bus.close();
 await until(() => {
-  const { demo, processor } = system.status();
+  const { demo, collector, processor } = system.status();
+  const hasFacts = (collector?.kubernetes[0]?.objects["pods"] ?? 0) > 0 && (processor?.queue?.quotas.length ?? 0) > 0;
   const hasHistory = demo !== undefined && demo.history.total > 0 && demo.history.sent === demo.history.total;
-  return hasHistory && processor?.lagMessages === 0 && processor.deadLetters > 0 && processor.rollups.windows >= 2;
+  return (
+    hasFacts &&
+    hasHistory &&
+    processor?.lagMessages === 0 &&
+    processor.deadLetters > 0 &&
+    processor.rollups.windows >= 2
+  );
 });
 await system.stop();
 
 const closed = await openBus(config, logger);
 const messages = [];
-for (const topic of [SAMPLES_TOPIC, DEAD_LETTER_TOPIC]) {
+for (const topic of TOPICS) {
   for (const { partition, low, high } of await closed.watermarks(topic)) {
     for (const message of await closed.read({ topic, partition }, low, Math.min(high - low, MESSAGES_KEPT))) {
       const { key, value, schemaVersion, headers } = message;
@@ -53,7 +67,7 @@ for (const topic of [SAMPLES_TOPIC, DEAD_LETTER_TOPIC]) {
     }
   }
 }
-const positions = [...(await closed.watermarks(SAMPLES_TOPIC)), ...(await closed.watermarks(DEAD_LETTER_TOPIC))];
+const positions = (await Promise.all(TOPICS.map((topic) => closed.watermarks(topic)))).flat();
 await closed.close();
 writeFileSync(join(out, "messages.jsonl"), messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
 

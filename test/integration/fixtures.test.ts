@@ -4,8 +4,15 @@ import { join, resolve } from "node:path";
 import { extract } from "tar";
 import { afterEach, describe, expect, it } from "vitest";
 import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
-import { DEAD_LETTER_TOPIC, SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
+import {
+  CLUSTER_TOPIC,
+  DEAD_LETTER_TOPIC,
+  INVENTORY_TOPIC,
+  SAMPLES_TOPIC,
+  WORKLOADS_TOPIC,
+} from "../../domain/messages/topics.ts";
 import { readDeadLetter } from "../../processors/dead-letter.ts";
+import { readFact } from "../../processors/facts.ts";
 import { openBus } from "../../runtime/bus/open.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import { connectStore, migrateStore } from "../../runtime/store/connection.ts";
@@ -14,6 +21,7 @@ import { storeProgram } from "../support/embedded-store.ts";
 import { silent } from "../support/pipeline.ts";
 
 const FIXTURES = resolve("test/fixtures/versions");
+const FACT_TOPICS: readonly string[] = [WORKLOADS_TOPIC, INVENTORY_TOPIC, CLUSTER_TOPIC];
 const cleanups: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
@@ -67,6 +75,19 @@ describe.each(versions)("what version %s wrote", (version) => {
     expect(scrapes.length).toBeGreaterThan(10);
     for (const scrape of scrapes) expect(scrape).toMatchObject({ cluster: "fixture" });
     expect(messages.filter(({ topic }) => topic === DEAD_LETTER_TOPIC)).toHaveLength(1);
+  });
+
+  it("its facts are read", async () => {
+    const lines = (await readFile(join(FIXTURES, version, "messages.jsonl"), "utf8")).trim().split("\n");
+    const facts = lines
+      .map((line) => JSON.parse(line) as FixtureMessage)
+      .filter(({ topic }) => FACT_TOPICS.includes(topic));
+    // The first release had none yet.
+    expect(new Set(facts.map(({ topic }) => topic)).size).toBe(version === "0.1.0" ? 0 : FACT_TOPICS.length);
+    for (const { topic, value } of facts) {
+      const outcome = readFact({ topic, value: Buffer.from(value, "base64"), intact: true });
+      expect(outcome).toMatchObject({ kind: "ok", value: { row: { cluster: "fixture" } } });
+    }
   });
 
   it("its log is opened, with every message at its place", async () => {
