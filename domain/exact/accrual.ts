@@ -1,0 +1,76 @@
+import { halfEvenOfNumbers, halfEvenQuotient, LARGEST_SAFE } from "./integer.ts";
+import { divide, multiply, rational, subtract, type Rational } from "./rational.ts";
+import { difference, LAST_UNITS_IN_ONE, lastUnits, roundToLastUnit, type Amount, type Quantity } from "./units.ts";
+
+const MILLIS_IN_HOUR = 3_600_000n;
+
+/**
+ * The exact C(t) of the ledger: what has been incurred from its origin to a time, 0 at the origin. Both functions fail with a
+ * RangeError for a time before the origin, and for one that is not a whole millisecond.
+ */
+export interface Accrual<Of extends Quantity> {
+  /** When it began, milliseconds since the epoch. */
+  readonly originMillis: number;
+  /** C(t), in the currency or in GPU-hours. */
+  exactAt(millis: number): Rational;
+  /** R(C(t)). */
+  roundedAt(millis: number): Amount<Of>;
+}
+
+/**
+ * What `[fromMillis, untilMillis)` costs: R(C(until)) − R(C(from)). However a time is cut, its parts add up to the whole,
+ * because every inner cut is added once and taken away once.
+ */
+export function incurredIn<Of extends Quantity>(
+  accrual: Accrual<Of>,
+  fromMillis: number,
+  untilMillis: number,
+): Amount<Of> {
+  return difference(accrual.roundedAt(untilMillis), accrual.roundedAt(fromMillis));
+}
+
+/** An accrual by its exact function, which is asked for times from the origin on. */
+export function accrualOf<Of extends Quantity>(originMillis: number, exact: (millis: number) => Rational): Accrual<Of> {
+  const exactAt = (millis: number): Rational => {
+    elapsedMillis(originMillis, millis);
+    return exact(millis);
+  };
+  return { originMillis, exactAt, roundedAt: (millis) => roundToLastUnit(exactAt(millis)) };
+}
+
+/**
+ * An accrual of so much an hour. With 1 an hour it counts the GPU-hours of a GPU. It is asked for every charge: where the
+ * product of rate and time is a safe integer, it is rounded without a division of bigints, to the same result.
+ */
+export function steadyAccrual<Of extends Quantity>(perHour: Rational, originMillis: number): Accrual<Of> {
+  const perMilli = divide(perHour, rational(MILLIS_IN_HOUR));
+  const { num, den } = multiply(perMilli, rational(LAST_UNITS_IN_ONE));
+  const isSmall = num >= 0n && num <= LARGEST_SAFE && den <= LARGEST_SAFE;
+  const [quickNum, quickDen] = isSmall ? [Number(num), Number(den)] : [Infinity, 1];
+  return {
+    originMillis,
+    exactAt: (millis) => multiply(perMilli, rational(elapsedMillis(originMillis, millis))),
+    roundedAt(millis) {
+      const elapsed = elapsedMillis(originMillis, millis);
+      const product = quickNum * elapsed;
+      if (product <= Number.MAX_SAFE_INTEGER) return lastUnits(BigInt(halfEvenOfNumbers(product, quickDen)));
+      return lastUnits(halfEvenQuotient(num * BigInt(elapsed), den));
+    },
+  };
+}
+
+/**
+ * The accrual of the same cost from a later origin on: C(t) − C(origin), exact. An accrual that is dear to make (one in a
+ * foreign currency with a rate for each day) is made once for all slots that its entry prices.
+ */
+export function accrualSince<Of extends Quantity>(accrual: Accrual<Of>, originMillis: number): Accrual<Of> {
+  if (originMillis === accrual.originMillis) return accrual;
+  const before = accrual.exactAt(originMillis);
+  return accrualOf(originMillis, (millis) => subtract(accrual.exactAt(millis), before));
+}
+
+function elapsedMillis(originMillis: number, millis: number): number {
+  const elapsed = millis - originMillis;
+  if (Number.isSafeInteger(elapsed) && elapsed >= 0) return elapsed;
+  throw new RangeError(`${millis} is not a whole millisecond from the origin ${originMillis} on`);
+}

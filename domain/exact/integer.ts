@@ -1,0 +1,52 @@
+/** The largest integer up to which arithmetic on numbers loses nothing. */
+export const LARGEST_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** The greatest common divisor of two integers that are not negative. Small ones are divided as numbers, which is quicker. */
+export function gcd(one: bigint, other: bigint): bigint {
+  let [a, b] = [one, other];
+  while (b !== 0n) {
+    if (a <= LARGEST_SAFE && b <= LARGEST_SAFE) return BigInt(gcdOfNumbers(Number(a), Number(b)));
+    [a, b] = [b, a % b];
+  }
+  return a;
+}
+
+function gcdOfNumbers(one: number, other: number): number {
+  let [a, b] = [one, other];
+  while (b !== 0) [a, b] = [b, a % b];
+  return a;
+}
+
+/** The largest integer that is not above `num / den`; `den` is positive. */
+export function floorQuotient(num: bigint, den: bigint): bigint {
+  const quotient = num / den;
+  return num < 0n && quotient * den !== num ? quotient - 1n : quotient;
+}
+
+/** `num / den` rounded to the nearest integer, a half to the even one; `den` is positive. */
+export function halfEvenQuotient(num: bigint, den: bigint): bigint {
+  const floor = floorQuotient(num, den);
+  const twice = (num - floor * den) * 2n;
+  const isUp = twice > den || (twice === den && (floor & 1n) === 1n);
+  return isUp ? floor + 1n : floor;
+}
+
+/**
+ * The same of two safe integers that are not negative, `den` positive: every step stays a safe integer, so that nothing is
+ * rounded before the one rounding.
+ */
+export function halfEvenOfNumbers(num: number, den: number): number {
+  const rest = num % den;
+  const floor = (num - rest) / den;
+  const missing = den - rest;
+  return rest > missing || (rest === missing && floor % 2 === 1) ? floor + 1 : floor;
+}
+
+/** An integer times 10⁻ⁿ as decimal text, without zeros at the end of its fraction: 1361250000 and 9 are `1.36125`. */
+export function decimalText(integer: bigint, digits: number): string {
+  const sign = integer < 0n ? "-" : "";
+  const text = (integer < 0n ? -integer : integer).toString().padStart(digits + 1, "0");
+  const point = text.length - digits;
+  const fraction = text.slice(point).replace(/0+$/, "");
+  return sign + text.slice(0, point) + (fraction === "" ? "" : `.${fraction}`);
+}

@@ -1,0 +1,103 @@
+import { decimalText, floorQuotient, gcd, halfEvenQuotient } from "./integer.ts";
+
+declare const inLowestTerms: unique symbol;
+
+/** An exact fraction in lowest terms, its denominator positive. Only the functions of this file make one. */
+export interface Rational {
+  readonly num: bigint;
+  readonly den: bigint;
+  readonly [inLowestTerms]: true;
+}
+
+/** What a decimal text says, or a sentence that says why it says nothing. */
+export type ParsedDecimal = { readonly value: Rational } | { readonly error: string };
+
+/** `num / den` of integers. Fails with a RangeError where the denominator is 0 or a number is not an integer. */
+export function rational(num: bigint | number, den: bigint | number = 1n): Rational {
+  const [above, below] = [BigInt(num), BigInt(den)];
+  if (below === 0n) throw new RangeError("a fraction needs a denominator that is not 0");
+  return reduced(above, below);
+}
+
+/** 0. */
+export const ZERO = rational(0n);
+
+/** 1. */
+export const ONE = rational(1n);
+
+/** What {@link parseDecimal} reads, for the sentences of errors. */
+export const DECIMAL_FORM = "a decimal written out in digits, such as 3.60";
+
+const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
+
+/**
+ * The exact value of a decimal as people write one: `3.60`, `-12`, `0.000000001`. Exponents, plus signs, separators and blanks
+ * are refused: a price is written out.
+ */
+export function parseDecimal(text: string): ParsedDecimal {
+  const match = DECIMAL.exec(text);
+  if (match === null) return { error: `${JSON.stringify(text)} is not ${DECIMAL_FORM}` };
+  const [, sign = "", whole = "", fraction = ""] = match;
+  return { value: reduced(BigInt(`${sign}${whole}${fraction}`), 10n ** BigInt(fraction.length)) };
+}
+
+/** a + b. */
+export function add(a: Rational, b: Rational): Rational {
+  if (a.den === b.den) return reduced(a.num + b.num, a.den);
+  return reduced(a.num * b.den + b.num * a.den, a.den * b.den);
+}
+
+/** a − b. */
+export function subtract(a: Rational, b: Rational): Rational {
+  if (a.den === b.den) return reduced(a.num - b.num, a.den);
+  return reduced(a.num * b.den - b.num * a.den, a.den * b.den);
+}
+
+/** a × b. */
+export function multiply(a: Rational, b: Rational): Rational {
+  return reduced(a.num * b.num, a.den * b.den);
+}
+
+/** a ÷ b. Fails with a RangeError where b is 0. */
+export function divide(a: Rational, b: Rational): Rational {
+  if (b.num === 0n) throw new RangeError("a number is not divided by 0");
+  return reduced(a.num * b.den, a.den * b.num);
+}
+
+/** Negative where a is less than b, positive where it is more, 0 where they are equal. */
+export function compare(a: Rational, b: Rational): number {
+  const [left, right] = a.den === b.den ? [a.num, b.num] : [a.num * b.den, b.num * a.den];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** The smaller of two. */
+export function smaller(a: Rational, b: Rational): Rational {
+  return compare(a, b) <= 0 ? a : b;
+}
+
+/** The largest integer that is not above a. */
+export function floor(a: Rational): bigint {
+  return floorQuotient(a.num, a.den);
+}
+
+/** The nearest integer, a half to the even one: the rounding R of the ledger's rules. */
+export function roundHalfEven(a: Rational): bigint {
+  return halfEvenQuotient(a.num, a.den);
+}
+
+/** The exact decimal text with `mostDigits` digits after the point at most; undefined where the value needs more of them. */
+export function exactDecimal(a: Rational, mostDigits: number): string | undefined {
+  const scaled = a.num * 10n ** BigInt(mostDigits);
+  return scaled % a.den === 0n ? decimalText(scaled / a.den, mostDigits) : undefined;
+}
+
+/** The decimal text rounded half to even to `digits` digits after the point, without zeros at its end. */
+export function roundedDecimal(a: Rational, digits: number): string {
+  return decimalText(halfEvenQuotient(a.num * 10n ** BigInt(digits), a.den), digits);
+}
+
+function reduced(num: bigint, den: bigint): Rational {
+  const [above, below] = den < 0n ? [-num, -den] : [num, den];
+  const common = below === 1n ? 1n : gcd(above < 0n ? -above : above, below);
+  return (common === 1n ? { num: above, den: below } : { num: above / common, den: below / common }) as Rational;
+}

@@ -1,0 +1,21 @@
+import { floorQuotient, halfEvenQuotient } from "./integer.ts";
+import { lastUnits, sum, type Amount, type Quantity } from "./units.ts";
+
+/**
+ * Amounts rounded to multiples of `unit` (the currency's minor unit, in last units) by largest remainder, so that they add
+ * up to their sum rounded half to even (ledger, "Closing": what is posted adds up to the posted total). Each amount,
+ * negative ones too, goes to a multiple next to it, and one that is a multiple stays; ties in the order given.
+ */
+export function roundTogether<Of extends Quantity>(
+  amounts: readonly Amount<Of>[],
+  unit: bigint,
+): readonly Amount<Of>[] {
+  const floors = amounts.map((amount) => floorQuotient(amount, unit));
+  const rests = amounts.map((amount, index) => amount - (floors[index] ?? 0n) * unit);
+  const target = halfEvenQuotient(sum(amounts), unit);
+  const left = Number(target - floors.reduce((total, floor) => total + floor, 0n));
+  const order = rests.map((rest, index) => ({ rest, index }));
+  order.sort((a, b) => (a.rest < b.rest ? 1 : a.rest > b.rest ? -1 : a.index - b.index));
+  for (const { index } of order.slice(0, left)) floors[index] = (floors[index] ?? 0n) + 1n;
+  return floors.map((floor) => lastUnits<Of>(floor * unit));
+}

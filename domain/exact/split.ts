@@ -1,0 +1,133 @@
+import { gcd, LARGEST_SAFE } from "./integer.ts";
+import type { Rational } from "./rational.ts";
+import type { Amount, Quantity } from "./units.ts";
+
+/** What a part weighs, never negative: a safe integer (milliseconds, a count), a bigint or a fraction, in one unit for all. */
+export type Weight = number | bigint | Rational;
+
+/** Up to this sum of weights, the product of a weight and a smaller rest than the sum is a safe integer: its square is one. */
+const LARGEST_QUICK_TOTAL = 94_906_265;
+
+/** Up to so many, the largest are picked one by one; a sort is quicker for more. */
+const MOST_PICKED = 16;
+
+/**
+ * An amount split over weights by largest remainder (ledger, "Words"): each part is its exact share rounded down, and the units
+ * that are left go one each to the largest remainders, ties in the order given, so the caller sorts by the ledger's order. The
+ * parts sum to the amount, each is less than one unit from its exact share, and what weighs nothing gets nothing. A negative
+ * amount is split as its opposite is. Undefined where all weights sum to 0, whatever the amount: nobody is there to take it.
+ * Fails with a RangeError where a weight is negative or not a safe integer.
+ */
+export function split<Of extends Quantity>(
+  amount: Amount<Of>,
+  weights: readonly Weight[],
+): readonly Amount<Of>[] | undefined {
+  const count: bigint = amount;
+  const isNegative = count < 0n;
+  const positive = isNegative ? -count : count;
+  const integers = integersOf(weights);
+  const quick = positive <= LARGEST_SAFE ? quickWeights(integers) : undefined;
+  const parts = quick === undefined ? splitBig(positive, integers) : splitQuick(Number(positive), quick);
+  return (isNegative ? parts?.map((part) => -part) : parts) as readonly Amount<Of>[] | undefined;
+}
+
+/** Integers as numbers, and their sum, where it is small. */
+function quickWeights(
+  integers: readonly (number | bigint)[],
+): { readonly weights: readonly number[]; readonly total: number } | undefined {
+  const weights: number[] = [];
+  let total = 0;
+  for (const integer of integers) {
+    const weight = Number(integer);
+    total += weight;
+    if (total > LARGEST_QUICK_TOTAL) return undefined;
+    weights.push(weight);
+  }
+  return { weights, total };
+}
+
+function splitQuick(
+  amount: number,
+  of: { readonly weights: readonly number[]; readonly total: number },
+): readonly bigint[] | undefined {
+  const { weights, total } = of;
+  if (total === 0) return undefined;
+  if (weights.length === 1) return [BigInt(amount)];
+  // amount = each × total + over, so that a share is each × weight and over × weight ÷ total: both safe integers.
+  const over = amount % total;
+  const each = (amount - over) / total;
+  const [parts, rests]: [number[], number[]] = [[], []];
+  let left = amount;
+  for (const weight of weights) {
+    const product = over * weight;
+    const rest = product % total;
+    const part = each * weight + (product - rest) / total;
+    parts.push(part);
+    rests.push(rest);
+    left -= part;
+  }
+  for (const index of largest(rests, left)) parts[index] = at(parts, index) + 1;
+  return parts.map(BigInt);
+}
+
+function splitBig(amount: bigint, integers: readonly (number | bigint)[]): readonly bigint[] | undefined {
+  const weights = integers.map(BigInt);
+  let total = 0n;
+  for (const weight of weights) total += weight;
+  if (total === 0n) return undefined;
+  const rests: bigint[] = [];
+  let left = amount;
+  const parts = weights.map((weight) => {
+    const product = amount * weight;
+    const part = product / total;
+    rests.push(product - part * total);
+    left -= part;
+    return part;
+  });
+  for (const index of largest(rests, Number(left))) parts[index] = at(parts, index) + 1n;
+  return parts;
+}
+
+/** The weights, each seen to be one; where a fraction is among them, all over the least common denominator. */
+function integersOf(weights: readonly Weight[]): readonly (number | bigint)[] {
+  let common = 0n;
+  for (const weight of weights) {
+    if (typeof weight !== "object") check(weight);
+    else {
+      check(weight.num);
+      common = common === 0n ? weight.den : common * (weight.den / gcd(common, weight.den));
+    }
+  }
+  if (common === 0n) return weights as readonly (number | bigint)[];
+  return weights.map((weight) =>
+    typeof weight === "object" ? weight.num * (common / weight.den) : BigInt(weight) * common,
+  );
+}
+
+/** The indexes of the `count` largest of rests of which none is negative, the earlier one first where they are equal. */
+function largest(rests: (number | bigint)[], count: number): readonly number[] {
+  if (count === 0) return [];
+  if (rests.length > MOST_PICKED) {
+    const order = rests.map((_, index) => index);
+    order.sort((a, b) => (at(rests, a) < at(rests, b) ? 1 : at(rests, a) > at(rests, b) ? -1 : a - b));
+    return order.slice(0, count);
+  }
+  const picked: number[] = [];
+  while (picked.length < count) {
+    let best = 0;
+    for (let index = 1; index < rests.length; index++) if (at(rests, index) > at(rests, best)) best = index;
+    rests[best] = -1;
+    picked.push(best);
+  }
+  return picked;
+}
+
+function at<Of>(list: readonly Of[], index: number): Of {
+  return list[index] as Of;
+}
+
+function check(weight: number | bigint): void {
+  if (weight < 0) throw new RangeError(`a weight is not negative, and ${weight} is`);
+  if (typeof weight === "number" && !Number.isSafeInteger(weight))
+    throw new RangeError(`${weight} is not a safe integer`);
+}

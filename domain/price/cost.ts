@@ -1,0 +1,50 @@
+import { steadyAccrual, type Accrual } from "../exact/accrual.ts";
+import type { Rational } from "../exact/rational.ts";
+import { split } from "../exact/split.ts";
+import type { Money } from "../exact/units.ts";
+import type { CostKind, PriceEntry, StandingEntry } from "./book.ts";
+import { converted, type Rates } from "./conversion.ts";
+import { monthlyAccrual } from "./month.ts";
+import { ownedAccrual } from "./owned.ts";
+
+/**
+ * The exact C(t) of a price entry from an origin on ({@link originOf}), in the book's currency: of the GPU for a price per
+ * gpu-hour, of the node for a price per node-hour and for an owned machine, whose three costs are one. Power is not in it
+ * (`powerCost`).
+ */
+export function costSince(entry: PriceEntry, kind: CostKind, originMillis: number, book: Rates): Accrual<"currency"> {
+  const accrual =
+    entry.per === "owned"
+      ? ownedAccrual(entry.owned, originMillis)
+      : steadyAccrual<"currency">(entry.prices[kind], originMillis);
+  return converted(accrual, entry.currency, book);
+}
+
+/** The exact C(t) of a commitment or a fixed cost from the beginning of its term on, in the book's currency. */
+export function standingCost(entry: StandingEntry, book: Rates): Accrual<"currency"> {
+  const { per, amount, fromMillis, currency } = entry;
+  const accrual = per === "month" ? monthlyAccrual(amount, fromMillis) : steadyAccrual<"currency">(amount, fromMillis);
+  return converted(accrual, currency, book);
+}
+
+/** A node's cost, divided. */
+export interface NodeCost {
+  /** By GPU index, for each GPU that the machine was delivered with, whether it is there or not. */
+  readonly gpus: readonly Money[];
+  /** The platform's line `non-gpu`: what the GPUs' part leaves. */
+  readonly nonGpu: Money;
+}
+
+/**
+ * A node's cost over the GPUs that it was delivered with, by largest remainder in the order of their indexes, and the rest
+ * of the node after them (ledger, "Prices"). Fails with a RangeError where no GPU was delivered.
+ */
+export function divideNodeCost(cost: Money, delivered: number, gpuPart: Rational): NodeCost {
+  if (!Number.isSafeInteger(delivered) || delivered < 1) throw new RangeError(`${delivered} GPUs cannot bear a cost`);
+  const rest = BigInt(delivered) * (gpuPart.den - gpuPart.num);
+  const weights = [...Array.from({ length: delivered }, () => gpuPart.num), rest];
+  const parts = split(cost, weights) ?? [];
+  const nonGpu = parts.at(-1);
+  if (nonGpu === undefined) throw new RangeError("a part of 0 cannot bear a cost");
+  return { gpus: parts.slice(0, -1), nonGpu };
+}

@@ -1,0 +1,90 @@
+import type { CapacityType } from "../inventory.ts";
+import { beginsAt, type Match, type PriceEntry } from "./book.ts";
+import { fitsGlob, isGlob } from "./glob.ts";
+import { compareRanks, type RankedEntry } from "./rank.ts";
+
+/** What an entry can match of a GPU and its node; what is not known of them is left out. */
+export interface PriceFacts {
+  readonly cluster: string;
+  readonly node: string;
+  readonly region?: string;
+  readonly zone?: string;
+  readonly instanceType?: string;
+  readonly pool?: string;
+  /** Of the GPU, as the node's labels write it. */
+  readonly model?: string;
+  readonly capacityType?: CapacityType;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/**
+ * What prices a GPU at a time. A tie is an error of the book; where nothing prices it, its quantity is reported as
+ * unpriced.
+ */
+export type Winner =
+  | { readonly kind: "priced"; readonly entry: PriceEntry }
+  | { readonly kind: "tied"; readonly entries: readonly PriceEntry[] }
+  | { readonly kind: "unpriced" };
+
+const UNPRICED: Winner = { kind: "unpriced" };
+
+/**
+ * Whether all keys of a match fit. What is not known fits no key, except where `isLenient`, which asks for no
+ * contradiction.
+ */
+export function fits(match: Match, facts: PriceFacts, isLenient = false): boolean {
+  return (
+    agrees(match.instanceType, facts.instanceType, isLenient) &&
+    agrees(match.pool, facts.pool, isLenient) &&
+    agrees(match.cluster, facts.cluster, isLenient) &&
+    agrees(match.region, facts.region, isLenient) &&
+    agrees(match.zone, facts.zone, isLenient) &&
+    agrees(match.capacityType, facts.capacityType, isLenient) &&
+    fitsModel(match.model, facts.model, isLenient) &&
+    Object.entries(match.nodeLabels).every(([name, value]) => agrees(value, facts.labels[name], isLenient))
+  );
+}
+
+function agrees(wanted: string | undefined, known: string | undefined, isLenient: boolean): boolean {
+  return wanted === undefined || wanted === known || (isLenient && known === undefined);
+}
+
+function fitsModel(wanted: string | undefined, known: string | undefined, isLenient: boolean): boolean {
+  if (wanted === undefined || known === undefined || !isGlob(wanted)) return agrees(wanted, known, isLenient);
+  return fitsGlob(wanted, known);
+}
+
+/**
+ * Whether an entry prices a GPU whenever it holds. A machine that an owned entry lists by name is priced even before it was
+ * ever seen (ledger, "Prices"), when nothing but its name is known: the entry's other keys may not contradict, and that is
+ * all.
+ */
+export function canPrice(entry: PriceEntry, facts: PriceFacts): boolean {
+  const machines = entry.per === "owned" ? entry.owned.machines : [];
+  if (machines.length === 0) return fits(entry.match, facts);
+  return machines.includes(facts.node) && fits(entry.match, facts, true);
+}
+
+/** Whether an entry holds at a time, milliseconds since the epoch. */
+export function holdsAt(entry: PriceEntry, millis: number): boolean {
+  return beginsAt(entry) <= millis && millis < entry.untilMillis;
+}
+
+/** What prices a GPU at a time, milliseconds since the epoch, by the order of {@link rankEntries}. */
+export function winnerAt(ranked: readonly RankedEntry[], facts: PriceFacts, millis: number): Winner {
+  return firstHolding(candidates(ranked, facts), millis);
+}
+
+/** The entries of a book that can price a GPU, in the same order. */
+export function candidates(ranked: readonly RankedEntry[], facts: PriceFacts): readonly RankedEntry[] {
+  return ranked.filter(({ entry }) => canPrice(entry, facts));
+}
+
+/** The winner among {@link candidates} at a time: the first that holds, unless the next that holds has the same rank. */
+export function firstHolding(ranked: readonly RankedEntry[], millis: number): Winner {
+  const holding = ranked.filter(({ entry }) => holdsAt(entry, millis));
+  const [first] = holding;
+  if (first === undefined) return UNPRICED;
+  const equal = holding.filter(({ rank }) => compareRanks(rank, first.rank) === 0).map(({ entry }) => entry);
+  return equal.length === 1 ? { kind: "priced", entry: first.entry } : { kind: "tied", entries: equal };
+}

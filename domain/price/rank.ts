@@ -1,0 +1,52 @@
+import type { PriceEntry } from "./book.ts";
+import { isGlob, literalLength } from "./glob.ts";
+
+/** An entry with its rank: numbers of which the first that differs decides, the larger one winning. */
+export interface RankedEntry {
+  readonly entry: PriceEntry;
+  readonly rank: readonly number[];
+}
+
+/** The entries of a book, the one that wins over the others first; those of equal rank as they stand in the book. */
+export function rankEntries(entries: readonly PriceEntry[]): readonly RankedEntry[] {
+  const ranked = entries.map((entry) => ({ entry, rank: rankOf(entry) }));
+  return ranked.toSorted((a, b) => compareRanks(b.rank, a.rank));
+}
+
+/**
+ * The rank of an entry (ledger, "Prices"): more keys; then by the kinds of keys in the order node label, instance type,
+ * exact model, model glob by the length of its literal part, pool, capacity type, zone, region, cluster; then the latest
+ * `from`. The list of an owned machine's names is a key too, before all others, as nothing says more of a machine than its
+ * name.
+ */
+export function rankOf(entry: PriceEntry): readonly number[] {
+  const { cluster, region, zone, instanceType, pool, model, capacityType, nodeLabels } = entry.match;
+  const isNamed = entry.per === "owned" && entry.owned.machines.length > 0 ? 1 : 0;
+  const labels = Object.keys(nodeLabels).length;
+  const [exact, glob] = model === undefined ? [0, 0] : isGlob(model) ? [0, 1 + literalLength(model)] : [1, 0];
+  const given = (key: string | undefined): number => (key === undefined ? 0 : 1);
+  const keys = [cluster, region, zone, instanceType, pool, model, capacityType];
+  return [
+    keys.reduce((count, key) => count + given(key), isNamed + labels),
+    isNamed,
+    labels,
+    given(instanceType),
+    exact,
+    glob,
+    given(pool),
+    given(capacityType),
+    given(zone),
+    given(region),
+    given(cluster),
+    entry.fromMillis,
+  ];
+}
+
+/** Negative where the first rank loses, positive where it wins, 0 where both are equal. */
+export function compareRanks(one: readonly number[], other: readonly number[]): number {
+  for (let index = 0; index < one.length; index++) {
+    const [a, b] = [one[index] ?? 0, other[index] ?? 0];
+    if (a !== b) return a < b ? -1 : 1;
+  }
+  return 0;
+}

@@ -1,0 +1,105 @@
+import { compare, ONE, ZERO, type Rational } from "../exact/rational.ts";
+import type { CostKind, PriceEntry, UnitPrices } from "./book.ts";
+import { minorDigitsOf } from "./currency.ts";
+import {
+  MONEY_FORM,
+  openFields,
+  readInstant,
+  readInteger,
+  readMoney,
+  readQuantity,
+  readText,
+  readWord,
+  report,
+  required,
+  type Fields,
+} from "./fields.ts";
+import { INSTANT_FORM } from "./instant.ts";
+import { keyOf, type Path, type PriceProblem } from "./problem.ts";
+import { readMatch } from "./read-match.ts";
+import { readOwned } from "./read-owned.ts";
+
+const KINDS: readonly CostKind[] = ["list", "contracted", "effective"];
+const ENTRY_KEYS = ["match", "from", "until", "per", ...KINDS, "gpuPart", "owned", "currency", "delivered"];
+const MOST_GPUS = 1024;
+
+/**
+ * Reads an entry of `prices`; undefined where a part of it that it cannot do without is missing or wrong, which is
+ * collected.
+ */
+export function readEntry(
+  raw: unknown,
+  path: Path,
+  bookCurrency: string,
+  problems: PriceProblem[],
+): PriceEntry | undefined {
+  const fields = openFields(raw, path, ENTRY_KEYS, problems);
+  if (fields === undefined) return undefined;
+  const isOwned = fields.values["owned"] !== undefined;
+  const owned = isOwned ? readOwned(fields.values["owned"], [...path, "owned"], problems) : undefined;
+  const needsMatch = owned === undefined || owned.machines.length === 0;
+  if (needsMatch) required(fields, "match", undefined, "what it prices, {} for everything");
+  const match = readMatch(fields.values["match"] ?? {}, [...path, "match"], problems);
+  const term = readTerm(fields);
+  const delivered = readInteger(fields, "delivered", 1, MOST_GPUS);
+  const currency = readCurrency(fields) ?? bookCurrency;
+  const terms = term && {
+    place: keyOf(path),
+    match,
+    ...term,
+    currency,
+    ...(delivered === undefined ? {} : { delivered }),
+  };
+  const gpuPart = readGpuPart(fields);
+  if (isOwned) {
+    for (const key of ["per", ...KINDS]) {
+      if (fields.values[key] !== undefined) report(fields, key, "a key beside owned, whose cost is the price");
+    }
+    return terms === undefined || owned === undefined ? undefined : { ...terms, per: "owned", owned, gpuPart };
+  }
+  const per = readWord(fields, "per", ["gpu-hour", "node-hour"] as const);
+  required(fields, "per", per, "gpu-hour or node-hour (or the key owned)");
+  const prices = readPrices(fields);
+  if (per === "gpu-hour" && fields.values["gpuPart"] !== undefined)
+    report(fields, "gpuPart", "a key of a price per gpu-hour");
+  if (terms === undefined || per === undefined || prices === undefined) return undefined;
+  return per === "node-hour" ? { ...terms, per, prices, gpuPart } : { ...terms, per, prices };
+}
+
+/** The term of an entry: `from`, without which it is undefined, and `until`, which comes after it. */
+export function readTerm(fields: Fields): Pick<PriceEntry, "fromMillis" | "untilMillis"> | undefined {
+  const fromMillis = required(fields, "from", readInstant(fields, "from"), INSTANT_FORM);
+  const untilMillis = readInstant(fields, "until") ?? Infinity;
+  if (fromMillis === undefined) return undefined;
+  if (untilMillis <= fromMillis) report(fields, "until", "after from");
+  return { fromMillis, untilMillis };
+}
+
+/** A currency of ISO 4217; undefined where the key is missing or wrong. */
+export function readCurrency(fields: Fields): string | undefined {
+  const currency = readText(fields, "currency");
+  if (currency === undefined || minorDigitsOf(currency) !== undefined) return currency;
+  report(fields, "currency", "a currency of ISO 4217, such as USD");
+  return undefined;
+}
+
+/** What is left out takes the one before it, else the one that is there (scenarios, "Every field"). */
+function readPrices(fields: Fields): UnitPrices | undefined {
+  const [list, contracted, effective] = KINDS.map((kind) => readMoney(fields, kind));
+  const first = list ?? contracted ?? effective;
+  if (first === undefined) {
+    if (KINDS.every((kind) => fields.values[kind] === undefined)) {
+      report(fields, undefined, `an entry with a price: list, contracted or effective, ${MONEY_FORM}`);
+    }
+    return undefined;
+  }
+  const second = contracted ?? first;
+  return { list: first, contracted: second, effective: effective ?? second };
+}
+
+function readGpuPart(fields: Fields): Rational {
+  const gpuPart = readQuantity(fields, "gpuPart", ZERO) ?? ONE;
+  const isPart = compare(gpuPart, ZERO) > 0 && compare(gpuPart, ONE) <= 0;
+  if (!isPart) report(fields, "gpuPart", "above 0 and at most 1");
+  return gpuPart;
+}

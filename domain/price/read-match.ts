@@ -1,0 +1,37 @@
+import { openFields, readText, readTexts, readWord, report, type Fields } from "./fields.ts";
+import type { Match } from "./book.ts";
+import type { Path, PriceProblem } from "./problem.ts";
+
+const TEXTS = ["cluster", "region", "zone", "instanceType", "pool", "model"] as const;
+const CAPACITY_TYPES = ["on-demand", "spot", "reserved", "owned"] as const;
+
+/** The keys by which an entry matches, as they are written. */
+export const MATCH_KEYS: readonly string[] = [...TEXTS, "capacityType", "nodeLabel"];
+
+/**
+ * Reads what an entry matches. A node label is written as a mapping (`nodeLabel: { rack: r7 }`) or as Kubernetes writes a
+ * selector (`nodeLabel: rack=r7`). What is wrong is collected, and the rest is read all the same.
+ */
+export function readMatch(raw: unknown, path: Path, problems: PriceProblem[]): Match {
+  const fields = openFields(raw, path, MATCH_KEYS, problems);
+  if (fields === undefined) return { nodeLabels: {} };
+  const texts = TEXTS.flatMap((key) => {
+    const text = readText(fields, key);
+    return text === undefined ? [] : [[key, text] as const];
+  });
+  const capacityType = readWord(fields, "capacityType", CAPACITY_TYPES);
+  return {
+    ...Object.fromEntries(texts),
+    ...(capacityType === undefined ? {} : { capacityType }),
+    nodeLabels: readLabels(fields),
+  };
+}
+
+function readLabels(fields: Fields): Readonly<Record<string, string>> {
+  const raw = fields.values["nodeLabel"];
+  if (typeof raw !== "string") return readTexts(fields, "nodeLabel");
+  const [, name, value] = /^([^=\s]+)={1,2}([^=\s]*)$/.exec(raw) ?? [];
+  if (name !== undefined && value !== undefined) return { [name]: value };
+  report(fields, "nodeLabel", "a mapping such as { rack: r7 }, or a text such as rack=r7");
+  return {};
+}
