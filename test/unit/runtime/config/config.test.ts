@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { ConfigError, loadConfig, parseConfig, type ConfigProblem } from "../../../../runtime/config/load.ts";
+import { ConfigError, loadConfig, parseConfig } from "../../../../runtime/config/load.ts";
+import type { FileProblem } from "../../../../runtime/config/yaml.ts";
 import { parseDuration, parseSize } from "../../../../runtime/config/quantity.ts";
 import { configJsonSchema } from "../../../../runtime/config/schema.ts";
 
@@ -10,7 +11,7 @@ const EXAMPLE_ENV = { KAFKA_PASSWORD: "k", CLICKHOUSE_PASSWORD: "c" };
 const read = (text: string, env: NodeJS.ProcessEnv = {}) =>
   parseConfig(text, { source: "test", folder: "config", env });
 
-function problemsOf(text: string, env: NodeJS.ProcessEnv = {}): readonly ConfigProblem[] {
+function problemsOf(text: string, env: NodeJS.ProcessEnv = {}): readonly FileProblem[] {
   try {
     read(text, env);
   } catch (error) {

@@ -1,0 +1,130 @@
+import { isScalar, LineCounter, parseDocument, visit, type Document } from "yaml";
+import type { z } from "zod";
+
+/** One thing that is wrong with a file: where, what stands there, and what is allowed. */
+export interface FileProblem {
+  readonly key: string;
+  readonly line?: number;
+  readonly value?: unknown;
+  readonly allowed: string;
+}
+
+/**
+ * Reads a YAML text by a schema: the value, or everything that is wrong at once. With `env`, `${NAME}` and
+ * `${NAME:-default}` in texts are put in place of themselves first.
+ */
+export function readYaml<Schema extends z.ZodType>(
+  text: string,
+  schema: Schema,
+  options: { readonly env?: NodeJS.ProcessEnv; readonly unknownKey: string },
+): { readonly value: z.output<Schema> } | { readonly problems: readonly FileProblem[] } {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  if (document.errors.length > 0) {
+    return {
+      problems: document.errors.map((error) => ({
+        key: "(YAML)",
+        line: lines.linePos(error.pos[0]).line,
+        allowed: error.message,
+      })),
+    };
+  }
+  const missing = options.env === undefined ? [] : fillVariables(document, options.env);
+  const raw: unknown = document.toJS() ?? {};
+  const result = schema.safeParse(raw);
+  const lineOf = (path: readonly PropertyKey[]): number | undefined => lineAt(document, lines, path);
+  const unset = missing.map(({ path, name }) => ({
+    ...locate(path, lineOf),
+    value: `\${${name}}`,
+    allowed: `a variable that is set; ${name} is not (or write \${${name}:-default})`,
+  }));
+  const invalid = result.success
+    ? []
+    : result.error.issues.flatMap((issue) => toProblems(issue, raw, lineOf, options.unknownKey));
+  const problems = [...unset, ...invalid.filter(({ key }) => !unset.some((other) => other.key === key))];
+  return result.success && problems.length === 0 ? { value: result.data } : { problems };
+}
+
+/** The problem as a line for people: the key, its line, the value and what is allowed. */
+export function describeProblem({ key, line, value, allowed }: FileProblem): string {
+  const place = line === undefined ? key : `${key} (line ${line})`;
+  return value === undefined ? `  ${place}: ${allowed}` : `  ${place}: ${JSON.stringify(value)} is not ${allowed}`;
+}
+
+interface Issue {
+  readonly code?: string;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly keys?: readonly string[];
+}
+
+type LineOf = (path: readonly PropertyKey[]) => number | undefined;
+
+function toProblems(issue: Issue, raw: unknown, lineOf: LineOf, unknownKey: string): FileProblem[] {
+  if (issue.code === "unrecognized_keys") {
+    return (issue.keys ?? []).map((key) => {
+      const path = [...issue.path, key];
+      return { ...locate(path, lineOf), value: valueAt(raw, path), allowed: unknownKey };
+    });
+  }
+  const value = valueAt(raw, issue.path);
+  const allowed = value === undefined && issue.code !== "custom" ? `required: ${issue.message}` : issue.message;
+  return [{ ...locate(issue.path, lineOf), ...(value === undefined ? {} : { value }), allowed }];
+}
+
+function locate(path: readonly PropertyKey[], lineOf: LineOf): { key: string; line?: number } {
+  const key = path.reduce<string>((text, part) => {
+    if (typeof part === "number") return `${text}[${part}]`;
+    return text === "" ? String(part) : `${text}.${String(part)}`;
+  }, "");
+  const line = lineOf(path);
+  return { key: key === "" ? "(the whole file)" : key, ...(line === undefined ? {} : { line }) };
+}
+
+function lineAt(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number | undefined {
+  for (let length = path.length; length > 0; length--) {
+    const node = document.getIn(path.slice(0, length), true) as
+      | { range?: readonly [number, number, number] }
+      | undefined;
+    if (node?.range !== undefined) return lines.linePos(node.range[0]).line;
+  }
+  return undefined;
+}
+
+function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, part) =>
+      typeof value === "object" && value !== null ? (value as Record<PropertyKey, unknown>)[part] : undefined,
+    raw,
+  );
+}
+
+/** Puts `${NAME}` and `${NAME:-default}` in place of themselves in every text; tells which names are not set. */
+function fillVariables(document: Document, env: NodeJS.ProcessEnv): { path: PropertyKey[]; name: string }[] {
+  const missing: { path: PropertyKey[]; name: string }[] = [];
+  visit(document, {
+    Scalar(key, node, ancestors) {
+      if (key === "key" || typeof node.value !== "string") return;
+      node.value = node.value.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_, name: string, fallback?: string) => {
+        const value = env[name] ?? fallback;
+        if (value === undefined) missing.push({ path: pathOf(node, ancestors), name });
+        return value ?? "";
+      });
+    },
+  });
+  return missing;
+}
+
+function pathOf(node: unknown, ancestors: readonly unknown[]): PropertyKey[] {
+  const path: PropertyKey[] = [];
+  const chain = [...ancestors, node];
+  chain.forEach((part, index) => {
+    const pair = part as { key?: unknown; items?: readonly unknown[] };
+    if (isScalar(pair.key)) path.push(String(pair.key.value));
+    else if (pair.items !== undefined) {
+      const next = chain[index + 1] as { key?: unknown } | undefined;
+      if (next !== undefined && !("key" in (next as object))) path.push(pair.items.indexOf(next));
+    }
+  });
+  return path;
+}

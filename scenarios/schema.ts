@@ -1,0 +1,285 @@
+import { z } from "zod";
+
+const TIME = "a time in UTC, such as 2026-03-01T12:30:00Z, or a date";
+
+/** Milliseconds since the epoch. */
+const time = z.string({ error: TIME }).transform((text, context) => {
+  const isTime = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/.test(text);
+  const millis = isTime ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(millis)) return millis;
+  context.addIssue({ code: "custom", message: TIME });
+  return z.NEVER;
+});
+
+const INTERVAL = "a duration of whole milliseconds, such as 30s, 5m, 200ms";
+const UNIT_MILLIS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const duration = z.string({ error: INTERVAL }).transform((text, context) => {
+  const match = /^(\d{1,9})(ms|s|m|h)$/.exec(text);
+  const millis = match === null ? 0 : Number(match[1]) * UNIT_MILLIS[match[2]!]!;
+  if (millis > 0) return millis;
+  context.addIssue({ code: "custom", message: INTERVAL });
+  return z.NEVER;
+});
+
+const name = z.string({ error: "a name" }).min(1, { error: "a name" });
+const count = (least: number): z.ZodNumber =>
+  z
+    .number({ error: `a whole number from ${least} on` })
+    .int()
+    .min(least, { error: `a whole number from ${least} on` });
+const ratio = z
+  .number({ error: "a ratio from 0 on, such as 0.85" })
+  .min(0, { error: "a ratio from 0 on, such as 0.85" });
+const texts = z.record(z.string(), z.coerce.string(), { error: "names with their values" });
+const word = <const T extends readonly [string, ...string[]]>(...words: T) =>
+  z.enum(words, { error: `one of: ${words.join(", ")}` });
+const span = { from: time.optional(), until: time.optional() };
+const gpuIndexes = z.array(count(0), { error: "a list of GPU indexes" });
+
+const layout = z.record(z.string().regex(/^\d+$/), z.array(name, { error: "a list of MIG profiles" }), {
+  error: "MIG profiles for each GPU index",
+});
+
+const node = z.strictObject({
+  name,
+  cluster: name.default("default"),
+  ...span,
+  instanceType: name.optional(),
+  region: name.optional(),
+  zone: name.optional(),
+  pool: name.optional(),
+  labels: texts.default({}),
+  capacityType: word("on-demand", "spot", "reserved", "owned").default("on-demand"),
+  model: name,
+  gpus: count(0),
+  delivered: count(0).optional(),
+  partitions: z.record(z.string().regex(/^\d+$/), count(1)).default({}),
+  sharing: z
+    .strictObject({ strategy: word("none", "time-slicing", "mps"), replicas: count(1).default(1) })
+    .default({ strategy: "none", replicas: 1 }),
+  mig: z
+    .union([layout, z.array(z.strictObject({ from: time, layout }))], {
+      error: "MIG profiles for each GPU index, or a list of { from, layout }",
+    })
+    .optional(),
+  unavailable: z
+    .array(
+      z.strictObject({
+        gpus: gpuIndexes.optional(),
+        ...span,
+        because: z.string().regex(/^(xid-\d+|cordoned|not-ready|withdrawn)$/, {
+          error: "one of: xid-N, cordoned, not-ready, withdrawn",
+        }),
+      }),
+    )
+    .default([]),
+  telemetryGaps: z.array(z.strictObject({ gpus: gpuIndexes.optional(), ...span })).default([]),
+});
+
+const holds = z.union(
+  [
+    z.strictObject({ gpus: count(1) }),
+    z.strictObject({ mig: name, count: count(1).default(1) }),
+    z.strictObject({ replicas: count(1) }),
+    z.strictObject({ fraction: z.number().gt(0).max(1) }),
+    z.strictObject({
+      hami: z.strictObject({
+        gpus: count(1).default(1),
+        memoryMiB: count(1).optional(),
+        cores: count(1).optional(),
+      }),
+    }),
+    z.strictObject({ dra: z.strictObject({ claim: name }) }),
+  ],
+  { error: "one of { gpus }, { mig, count }, { replicas }, { fraction }, { hami }, { dra }" },
+);
+
+const device = z.union([count(0), z.strictObject({ gpu: count(0), instance: count(0) })], {
+  error: "a GPU index, or { gpu, instance }",
+});
+
+const pod = z.strictObject({
+  name,
+  namespace: name,
+  node: name.optional(),
+  holds,
+  devices: z.array(device).optional(),
+  evidence: word("dra", "annotation", "label").default("label"),
+  labels: texts.default({}),
+  annotations: texts.default({}),
+  workload: z.strictObject({ kind: name, name, labels: texts.default({}) }).optional(),
+  type: word("training", "inference", "notebook", "other").optional(),
+  queue: name.optional(),
+  priorityClass: name.optional(),
+  gang: z.strictObject({ group: name, size: count(1) }).optional(),
+  group: name.optional(),
+  hpcJob: name.optional(),
+  created: time.optional(),
+  scheduled: time.nullable().optional(),
+  started: time.nullable().optional(),
+  finished: time.nullable().optional(),
+  phase: word("Succeeded", "Failed", "Evicted", "Deleted").default("Succeeded"),
+  activity: z
+    .union([ratio, z.array(z.strictObject({ ...span, ratio }))], {
+      error: "a ratio, or a list of { from, until, ratio }",
+    })
+    .optional(),
+  processActivity: z.boolean({ error: "true or false" }).default(false),
+  memoryUsedMiB: count(0).optional(),
+  powerWatts: count(0).optional(),
+});
+
+const namespaceState = z.strictObject({ from: time.optional(), labels: texts.default({}) });
+
+const ownerRule = z.union(
+  [
+    z.strictObject({ podLabel: name }),
+    z.strictObject({ ownerLabel: name }),
+    z.strictObject({ namespaceLabel: name }),
+    z.strictObject({ namespace: name, value: name }),
+    z.strictObject({ queue: name, value: name }),
+    z.strictObject({ pool: name, value: name }),
+    z.strictObject({ workload: name, value: name }),
+  ],
+  { error: "one of { podLabel }, { ownerLabel }, { namespaceLabel }, { namespace | queue | pool | workload, value }" },
+);
+const BY_LABELS = [{ podLabel: "team" }, { ownerLabel: "team" }, { namespaceLabel: "team" }] as const;
+
+const payer = word("holder", "platform");
+const spreadable = word("platform", "spread");
+
+/** A policy as it is written; what is left out takes the defaults of `scenarios.md`. */
+const policy = z.strictObject({
+  name,
+  billing: z.boolean({ error: "true or false" }).default(false),
+  basis: word("allocation", "usage", "max").default("allocation"),
+  migShare: word("max", "compute", "memory").default("max"),
+  sharedBy: word("replica", "occupant", "usage").default("replica"),
+  payers: z
+    .strictObject({
+      idle: payer.optional(),
+      unobserved: payer.default("holder"),
+      starting: payer.default("holder"),
+      waiting: payer.default("holder"),
+      unallocated: spreadable.default("platform"),
+      stranded: spreadable.default("platform"),
+      unavailable: spreadable.default("platform"),
+    })
+    .prefault({}),
+  spread: z
+    .strictObject({
+      over: word("node", "pool", "model", "cluster").default("node"),
+      by: word("cost", "time", "even").default("cost"),
+      window: word("hour", "day", "period").default("hour"),
+    })
+    .prefault({}),
+});
+
+const AMOUNT = 'an amount as text, such as "5.40"';
+const amount = z.string({ error: AMOUNT }).regex(/^-?\d+(\.\d+)?$/, { error: AMOUNT });
+
+const expectedLine = z.looseObject(
+  { gpuHours: amount.optional(), cost: amount.optional() },
+  { error: "a line of dimensions, gpuHours and cost" },
+);
+
+const expectation = z.strictObject({
+  total: amount.optional(),
+  lines: z.array(expectedLine).optional(),
+  corrections: z.array(expectedLine).optional(),
+  energy: z.array(z.looseObject({})).optional(),
+});
+
+/**
+ * A scenario's file. Prices, rates, markup, commitments and fixed costs are read by the price book's own reader
+ * (`domain/price/read.ts`), which says more about them than a schema can.
+ */
+export const scenarioSchema = z
+  .strictObject({
+    title: name,
+    period: z.strictObject({ start: time, end: time }),
+    currency: z
+      .string()
+      .regex(/^[A-Z]{3}$/, { error: "a currency, such as USD" })
+      .default("USD"),
+    scrapeInterval: duration.prefault("30s"),
+    nodes: z.array(node, { error: "a list of nodes" }).default([]),
+    namespaces: z.record(z.string(), z.union([namespaceState, z.array(namespaceState)])).default({}),
+    pods: z.array(pod, { error: "a list of pods" }).default([]),
+    claims: z
+      .record(z.string(), z.strictObject({ node: name, devices: z.array(device), reservedFor: z.array(name) }))
+      .default({}),
+    owners: z
+      .strictObject({
+        team: z.array(ownerRule).default([...BY_LABELS]),
+        costCenter: z.array(ownerRule).default([]),
+        project: z.array(ownerRule).default([]),
+        environment: z.array(ownerRule).default([]),
+      })
+      .prefault({}),
+    register: z.array(name).optional(),
+    prices: z.unknown().optional(),
+    rates: z.unknown().optional(),
+    markup: z.unknown().optional(),
+    commitments: z.unknown().optional(),
+    fixed: z.unknown().optional(),
+    energy: z
+      .strictObject({
+        pue: amount.default("1"),
+        gramsPerKWh: z.array(z.strictObject({ from: time, grams: amount })).default([]),
+      })
+      .optional(),
+    policies: z.array(policy).default([]),
+    events: z
+      .array(
+        z.union(
+          [
+            z.strictObject({ at: time, close: z.string().regex(/^\d{4}-\d{2}$/) }),
+            z.strictObject({ at: time, invoice: z.looseObject({}) }),
+            z.strictObject({ at: time, arrives: z.looseObject({}) }),
+          ],
+          { error: "one of { at, close }, { at, invoice }, { at, arrives }" },
+        ),
+      )
+      .default([]),
+    expect: z.record(z.string(), expectation).default({}),
+  })
+  .superRefine((scenario, context) => {
+    const complain = (path: PropertyKey[], message: string): void =>
+      context.addIssue({ code: "custom", path, message });
+    if (scenario.period.end <= scenario.period.start) complain(["period", "end"], "a time after period.start");
+    const nodes = new Map(scenario.nodes.map((each) => [each.name, each]));
+    scenario.nodes.forEach((each, index) => {
+      if (nodes.get(each.name) !== each) complain(["nodes", index, "name"], "a name that no other node has");
+    });
+    const names = new Set<string>();
+    scenario.pods.forEach((each, index) => {
+      const key = `${each.namespace}/${each.name}/${each.scheduled}`;
+      if (names.has(key)) complain(["pods", index, "name"], "a name that no other pod has at this time");
+      names.add(key);
+      const host = each.node === undefined ? undefined : nodes.get(each.node);
+      if (each.node !== undefined && host === undefined) complain(["pods", index, "node"], "the name of a node");
+      each.devices?.forEach((where, position) => {
+        const gpu = typeof where === "number" ? where : where.gpu;
+        if (host !== undefined && gpu >= host.gpus)
+          complain(["pods", index, "devices", position], `a GPU of ${host.name}, which has ${host.gpus}`);
+      });
+      if ("dra" in each.holds && !(each.holds.dra.claim in scenario.claims))
+        complain(["pods", index, "holds", "dra", "claim"], "the name of a claim");
+    });
+    if (scenario.policies.filter(({ billing }) => billing).length > 1)
+      complain(["policies"], "policies of which one is the billing one");
+    const policies = new Set(scenario.policies.length === 0 ? ["default"] : scenario.policies.map((each) => each.name));
+    for (const expected of Object.keys(scenario.expect))
+      if (!policies.has(expected)) complain(["expect", expected], `one of the policies: ${[...policies].join(", ")}`);
+    scenario.policies.forEach(({ basis, payers }, index) => {
+      if (basis === "usage" && payers.idle === "holder")
+        complain(
+          ["policies", index, "payers", "idle"],
+          "platform, or left out: by usage the platform pays what is idle",
+        );
+    });
+  });
+
+/** A scenario as it was written: times in milliseconds since the epoch, what was left out filled in. */
+export type Scenario = z.output<typeof scenarioSchema>;
