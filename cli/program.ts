@@ -4,17 +4,26 @@ import { BusError } from "../runtime/bus/bus.ts";
 import { ConfigError } from "../runtime/config/load.ts";
 import { StoreError } from "../runtime/store/store-error.ts";
 import { ListenError } from "../runtime/telemetry/server.ts";
-import { addCollect } from "./collect.ts";
 import { CommandError, tell, type CommandContext } from "./context.ts";
-import { addCheck } from "./check.ts";
-import { addDeadLetter } from "./dead-letter.ts";
-import { addGenerate } from "./generate.ts";
-import { addInspect } from "./inspect.ts";
-import { addMigrate } from "./migrate.ts";
-import { addProcess } from "./process.ts";
-import { addUp } from "./up.ts";
 
-/** The `gpu-ledger` command: one file per verb, registered here. */
+type AddCommand = (program: Command, context: CommandContext) => void;
+
+/**
+ * The verbs in the order of the help. A verb's file is loaded when it is asked for: what the others need would make every
+ * start, and every restart, a second longer.
+ */
+const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])[] = [
+  ["up", async () => (await import("./up.ts")).addUp],
+  ["collect", async () => (await import("./collect.ts")).addCollect],
+  ["process", async () => (await import("./process.ts")).addProcess],
+  ["inspect", async () => (await import("./inspect.ts")).addInspect],
+  ["check", async () => (await import("./check.ts")).addCheck],
+  ["dead-letter", async () => (await import("./dead-letter.ts")).addDeadLetter],
+  ["migrate", async () => (await import("./migrate.ts")).addMigrate],
+  ["generate", async () => (await import("./generate.ts")).addGenerate],
+];
+
+/** The `gpu-ledger` command: one file per verb. */
 export interface Program {
   /** Runs the arguments and resolves with the exit code: 0, 1 where it did not work, 2 where it was used wrongly. */
   run(args: readonly string[]): Promise<number>;
@@ -31,17 +40,11 @@ export function createProgram(surroundings: Omit<CommandContext, "version">): Pr
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
     });
-  addUp(command, context);
-  addCollect(command, context);
-  addProcess(command, context);
-  addInspect(command, context);
-  addCheck(command, context);
-  addDeadLetter(command, context);
-  addMigrate(command, context);
-  addGenerate(command, context);
   return {
     async run(args) {
       try {
+        const asked = VERBS.filter(([verb]) => verb === args[0]);
+        for (const [, load] of asked.length > 0 ? asked : VERBS) (await load())(command, context);
         await command.parseAsync([...args], { from: "user" });
         return 0;
       } catch (error) {

@@ -139,7 +139,7 @@ export async function startIntake<Value>(options: {
     const rejected = await retried(() => insert(full.items));
     for (const { item, error } of rejected) bury(item.message, "rejected-by-store", error.message, full);
     if (full.deadLetters.length > 0) await retried(() => bus.send(DEAD_LETTER_TOPIC, full.deadLetters));
-    for (const { partition, offset } of full.positions.values()) await commit(partition, offset);
+    await Promise.all([...full.positions.values()].map(({ partition, offset }) => commit(partition, offset)));
     const refused = new Set(rejected.map(({ item }) => item));
     const stored = full.items.filter((item) => !refused.has(item));
     events.onStored(stored, (performance.now() - started) / 1000);

@@ -1,30 +1,17 @@
 import type { Logger } from "pino";
 import { createLogger } from "../../runtime/telemetry/log.ts";
 import { untilAsked } from "../../runtime/lifecycle/stopping.ts";
-import type { Config } from "../../runtime/config/schema.ts";
-import type { StoreAddress } from "../../runtime/store/connection.ts";
+import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "./child-messages.ts";
 import { startCollectorRole } from "./collector.ts";
 import { startDemoRole } from "./demo.ts";
 import { startProcessorRole } from "./processor.ts";
 import type { Role } from "./role.ts";
 
-/** What `up` tells a child before anything else. */
-export type ChildOrder =
-  | { readonly role: "collector" | "demo"; readonly config: Config }
-  | { readonly role: "processor"; readonly config: Config; readonly store: StoreAddress };
-
-/** What a child reports, once a second. */
-export interface ChildReport {
-  readonly status: unknown;
-  readonly metrics: unknown;
-  readonly notReady: string | undefined;
-}
-
-const REPORT_MILLIS = 1000;
+const REPORT_MILLIS = 2000;
 
 /**
- * The process of one part under `up`: waits for its order over IPC, starts the part, reports once a second, and ends
- * when it is asked to or when its parent is gone.
+ * The process of one part under `up`: waits for its order over IPC, starts the part, reports every other second and gives
+ * its metrics when asked, and ends when it is asked to or when its parent is gone.
  */
 async function main(): Promise<void> {
   const order = await new Promise<ChildOrder>((resolve) =>
@@ -37,7 +24,11 @@ async function main(): Promise<void> {
     fail = () => resolve("failed");
   });
   const role = await startRole(order, logger, fail);
+  void report(role);
   const timer = setInterval(() => void report(role), REPORT_MILLIS);
+  process.on("message", (message) => {
+    if (message === ASK_METRICS) void role.registry.getMetricsAsJSON().then((metrics) => say({ metrics }));
+  });
   // Ctrl-C reaches the whole process group; the parent alone decides when its parts end, and in which order.
   process.on("SIGINT", () => {});
   const why = await Promise.race([untilAsked(["SIGTERM"]), orphaned, failed]);
@@ -58,12 +49,11 @@ function startRole(order: ChildOrder, logger: Logger, onFatal: (error: unknown) 
 }
 
 async function report(role: Role<unknown>): Promise<void> {
-  const report: ChildReport = {
-    status: await role.status(),
-    metrics: await role.registry.getMetricsAsJSON(),
-    notReady: role.notReady(),
-  };
-  if (process.connected) process.send?.(report);
+  say({ status: await role.status(), notReady: role.notReady() });
+}
+
+function say(message: ChildReport | ChildMetrics): void {
+  if (process.connected) process.send?.(message);
 }
 
 await main();

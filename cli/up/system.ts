@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from "prom-client";
@@ -12,7 +13,7 @@ import { connectStore, migrateStore, outsideStore, type StoreAddress } from "../
 import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
 import { startStatusServer } from "../../runtime/telemetry/server.ts";
 import { demoKubeconfig } from "../roles/demo.ts";
-import type { ChildOrder, ChildReport } from "../roles/child.ts";
+import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "../roles/child-messages.ts";
 import type { CollectorStatus, DemoStatus, ProcessorStatus } from "../roles/role.ts";
 
 /** The state of everything that `up` runs: the body of `/api/status`. */
@@ -47,6 +48,8 @@ const STORE_PROGRAM = fileURLToPath(new URL("../../runtime/store/embedded/main.j
  * parts would spend a fifth of their time moving it about.
  */
 const V8_FLAGS = ["--min-semi-space-size=16"];
+/** How long a part may take to answer for its metrics. */
+const METRICS_MILLIS = 3_000;
 /** A report older than this says nothing about now. */
 const STALE_MILLIS = 10_000;
 
@@ -66,6 +69,10 @@ export async function startSystem(options: {
   const lifecycle = createLifecycle(logger);
   const reports = new Map<string, ChildReport & { readonly at: number }>();
   const processes = new Map<string, Pick<SupervisedChild, "restarts" | "processId">>();
+  const children: SupervisedChild[] = [];
+  let asking: Promise<readonly unknown[]> | undefined;
+  /** Who waits for a part's metrics. */
+  const metrics = new Map<string, (metrics: unknown) => void>();
 
   function startChild(order: ChildOrder): Promise<ChildReport> {
     return new Promise((resolve) => {
@@ -73,16 +80,33 @@ export async function startSystem(options: {
         name: order.role,
         start: () => forkChild(order, logFile),
         onMessage(message) {
-          const report = message as ChildReport;
-          reports.set(order.role, { ...report, at: Date.now() });
-          resolve(report);
+          const said = message as ChildReport | ChildMetrics;
+          if ("metrics" in said) {
+            metrics.get(order.role)?.(said.metrics);
+            return;
+          }
+          reports.set(order.role, { ...said, at: Date.now() });
+          resolve(said);
         },
         graceMillis: CHILD_GRACE_MILLIS,
         logger,
       });
       lifecycle.add(order.role, child);
       processes.set(order.role, child);
+      children.push(child);
     });
+  }
+
+  /** Asks every part for its metrics; one that does not answer in time is left out. */
+  async function askMetrics(): Promise<readonly unknown[]> {
+    asking ??= Promise.all(
+      children.map(async ({ name, send }) => {
+        const answer = new Promise<unknown>((resolve) => metrics.set(name, resolve));
+        send(ASK_METRICS);
+        return await Promise.race([answer, sleep(METRICS_MILLIS, undefined, { ref: false })]);
+      }),
+    ).finally(() => (asking = undefined));
+    return (await asking).filter((answer) => answer !== undefined);
   }
 
   try {
@@ -112,7 +136,7 @@ export async function startSystem(options: {
     });
     const views = {
       status: () => Promise.resolve(status()),
-      metrics: () => mergeMetrics([...reports.values()].map(({ metrics }) => metrics)),
+      metrics: async () => mergeMetrics(await askMetrics()),
       notReady: () => status().notReady,
       demoTargets: () => fresh<DemoStatus>("demo")?.targets ?? [],
     };

@@ -7,6 +7,8 @@ export interface SupervisedChild {
   /** How often it was started again. */
   readonly restarts: number;
   readonly processId: number | undefined;
+  /** Says something to the child over IPC; nothing while it is not there. */
+  send(message: string): void;
   /** Asks the child to end, and ends it after `graceMillis`. */
   stop(): Promise<void>;
 }
@@ -59,6 +61,9 @@ export function superviseChild(options: {
     },
     get processId() {
       return child?.pid;
+    },
+    send(message) {
+      if (child?.connected === true) child.send(message);
     },
     async stop() {
       stopping = true;

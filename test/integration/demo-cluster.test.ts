@@ -26,7 +26,8 @@ beforeAll(async () => {
   address = await up.address(15_000);
   await vi.waitFor(async () => {
     const { gpus: seen } = await read<LiveFleet>("/api/gpus");
-    expect(new Set(seen.map(({ node, gpu }) => `${node}/${gpu}`)).size).toBe(96);
+    const places = new Set(seen.map(({ node, gpu }) => `${node}/${gpu}`));
+    if (places.size < 96) throw new Error(`only ${places.size} GPUs are known yet`);
   }, LONG);
   ({ gpus } = await read<LiveFleet>("/api/gpus"));
 }, 90_000);

@@ -21,7 +21,7 @@ export function devicePluginOf(pod: PodObject): DevicePlugin | undefined {
   if (node === undefined || pod.status?.phase !== "Running") return undefined;
   for (const container of objects(pod.spec?.containers)) {
     const { image = "" } = texts(container);
-    const [name = "", version = ""] = splitImage(image);
+    const [name, version] = splitImage(image);
     if (IMAGE.test(name) && version !== "") return { node, version };
   }
   return undefined;

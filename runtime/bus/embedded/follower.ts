@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { BusError } from "../bus.ts";
 import type { Follower, ReceivedMessage } from "../bus.ts";
+import { createArrivals } from "./arrivals.ts";
 import { headOf } from "./partition-log.ts";
 import { startPump } from "../pump.ts";
 import { readPage } from "./reading.ts";
@@ -49,8 +50,9 @@ export function startFollower(
       logger: logger.child({ topic: topic.name, partition }),
     }),
   );
+  const arrivals = createArrivals(storage, [topic]);
   const stopWatching = watcher.onChange(() => {
-    for (const pump of pumps) pump.wake();
+    for (const { partition } of arrivals()) pumps[partition]?.wake();
   });
 
   return {

@@ -3,6 +3,7 @@ import type { GroupHandler, GroupMember, ReceivedMessage, TopicPartition } from 
 import type { Clock } from "../../clock.ts";
 import { createSignal } from "../signal.ts";
 import { parsePartitionName, partitionName, surplus, takeable } from "./group-state.ts";
+import { createArrivals } from "./arrivals.ts";
 import { createMembership } from "./membership.ts";
 import { headOf } from "./partition-log.ts";
 import { startPump } from "../pump.ts";
@@ -140,11 +141,29 @@ export async function startMember(options: MemberOptions): Promise<GroupMember> 
     }
   }
 
+  /** All members of a machine give their signs of life together: in each process they share one transaction. */
+  function startBeating(): () => void {
+    const interval = sessionTimeoutMillis / 3;
+    let timer: NodeJS.Timeout;
+    const wait = (): void => {
+      timer = setTimeout(
+        () => {
+          wait();
+          void beat();
+        },
+        interval - (options.clock.monotonicMillis() % interval),
+      );
+    };
+    wait();
+    return () => clearTimeout(timer);
+  }
+
   await membership.join();
-  const heartbeats = setInterval(() => void beat(), sessionTimeoutMillis / 3);
+  const stopBeating = startBeating();
+  const arrivals = createArrivals(storage, options.topics);
   const stopWatching = watcher.onChange(() => {
     signal.set();
-    for (const pump of pumps.values()) pump.wake();
+    for (const partition of arrivals()) pumps.get(partitionName(partition))?.wake();
   });
   const running = run();
 
@@ -167,7 +186,7 @@ export async function startMember(options: MemberOptions): Promise<GroupMember> 
       signal.set();
       await running;
       await stopReading([...pumps.keys()]);
-      clearInterval(heartbeats);
+      stopBeating();
       stopWatching();
       await membership.leave();
     },
