@@ -1,0 +1,101 @@
+import { add, compare, divide, multiply, ONE, smaller, subtract, ZERO, type Rational } from "../exact/rational.ts";
+import type { Claim, ShareMeasures } from "./claim.ts";
+import { cutGpu, type CutGpu } from "./cut.ts";
+import { gpuMemoryOf, type MemoryAssumption } from "./gpu-memory.ts";
+import { heldFractions, type HeldFraction } from "./held-fraction.ts";
+import type { GpuAt } from "./layout.ts";
+import type { MigAssumption } from "./mig-shape.ts";
+import { divisorOf, sumOf } from "./scale.ts";
+
+/** What a claim comes to. */
+export interface ClaimShare {
+  readonly claim: Claim;
+  /** Of the GPU, as its regime's rule has it. */
+  readonly raw: Rational;
+  /** Of the GPU, after what adds up to more than 1 was divided by its sum. */
+  readonly share: Rational;
+}
+
+/** What somebody who reads the shares must know of how they came about. */
+export interface ShareFinding {
+  /** `no-such-part`: the claim names an instance or a partition that the GPU does not have, and holds nothing. */
+  readonly what: MigAssumption | MemoryAssumption | "no-such-part";
+  /** The instance's number for what is said of MIG, else the holder. */
+  readonly of: string;
+  /** A figure was assumed; otherwise all of it is known. */
+  readonly assumed: boolean;
+}
+
+/** One GPU at one moment: all shares and the three free parts add up to exactly 1. */
+export interface GpuShares {
+  /** In the order of the claims. */
+  readonly held: readonly ClaimShare[];
+  /** `unavailable` is that of a GPU in MIG mode without instances alone: what else is unavailable is not the layout's matter. */
+  readonly free: { readonly unallocated: Rational; readonly stranded: Rational; readonly unavailable: Rational };
+  /** Whether any share differs from its raw value. */
+  readonly isScaled: boolean;
+  readonly findings: readonly ShareFinding[];
+}
+
+/**
+ * The share of each holder of a GPU under a policy's measures, and how the rest of it is free (ledger, "Shares"). The created
+ * instances are divided by their sum where it is more than 1; so are, within one instance or partition, the claims on it, and
+ * at last all that is held of the GPU. Claims of several regimes on one GPU add up. Free is what a created instance, a replica or
+ * a partition has that nobody holds, and the remainder of MIG; who holds the GPU past its parts takes from the former first.
+ */
+export function gpuShares(gpu: GpuAt, claims: readonly Claim[], measures: ShareMeasures): GpuShares {
+  const cut = cutGpu(gpu, measures.migShare);
+  const fractions = heldFractions(claims, { cut, memory: gpuMemoryOf(gpu), sharedBy: measures.sharedBy });
+  const shares = withinTheGpu(withinTheirParts(fractions));
+  const held = claims.map((claim, index): ClaimShare => {
+    const { part, fraction } = fractions[index] ?? { part: undefined, fraction: ZERO };
+    return { claim, raw: multiply(part?.raw ?? ZERO, fraction), share: shares[index] ?? ZERO };
+  });
+  return {
+    held,
+    free: freeParts(cut, subtract(ONE, sumOf(shares))),
+    isScaled: held.some(({ raw, share }) => compare(raw, share) !== 0),
+    findings: findingsOf(cut, claims, fractions),
+  };
+}
+
+function withinTheirParts(fractions: readonly HeldFraction[]): readonly Rational[] {
+  const byPart = new Map<string, Rational>();
+  for (const { part, fraction } of fractions)
+    if (part !== undefined) byPart.set(part.id, add(byPart.get(part.id) ?? ZERO, fraction));
+  return fractions.map(({ part, fraction }) => {
+    if (part === undefined) return ZERO;
+    // The whole GPU is no part of its own: what is held of it is weighed with all the rest.
+    if (part.id === "") return fraction;
+    return divide(multiply(part.share, fraction), divisorOf([byPart.get(part.id) ?? ZERO]));
+  });
+}
+
+function withinTheGpu(shares: readonly Rational[]): readonly Rational[] {
+  const divisor = divisorOf(shares);
+  return shares.map((share) => divide(share, divisor));
+}
+
+function freeParts({ remainder, remainderIs }: CutGpu, free: Rational): GpuShares["free"] {
+  const rest = smaller(remainder, free);
+  const parts = { unallocated: subtract(free, rest), stranded: ZERO, unavailable: ZERO };
+  return { ...parts, [remainderIs]: add(parts[remainderIs], rest) };
+}
+
+function findingsOf(
+  { assumptions }: CutGpu,
+  claims: readonly Claim[],
+  fractions: readonly HeldFraction[],
+): readonly ShareFinding[] {
+  const findings = assumptions.map(({ instance, assumption }): ShareFinding => ({
+    what: assumption,
+    of: instance,
+    assumed: true,
+  }));
+  for (const [index, { holder }] of claims.entries()) {
+    const { part, assumption } = fractions[index] ?? {};
+    if (part === undefined) findings.push({ what: "no-such-part", of: holder, assumed: false });
+    else if (assumption !== undefined) findings.push({ what: assumption, of: holder, assumed: true });
+  }
+  return findings;
+}

@@ -1,0 +1,57 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { replicaShares, type ReplicaClaim, type SharedBy } from "../../../../domain/share/replicas.ts";
+import { sumOf } from "../../../../domain/share/scale.ts";
+import { textOf } from "./fraction-text.ts";
+
+const pod = (holder: string, count = 1, activity?: bigint): ReplicaClaim =>
+  activity === undefined ? { holder, count } : { holder, count, activity };
+const shares = (replicas: number, claims: readonly ReplicaClaim[], sharedBy: SharedBy) =>
+  replicaShares(replicas, claims, sharedBy).map(textOf);
+
+describe("a GPU that is shared as replicas", () => {
+  it("gives by replica 1/R for each, whoever else is there", () => {
+    expect(shares(4, [pod("a"), pod("b", 2)], "replica")).toEqual(["1/4", "1/2"]);
+  });
+
+  it("gives by occupant 1/(pods on the GPU), whatever their replicas", () => {
+    expect(shares(4, [pod("a"), pod("b", 2), pod("c")], "occupant")).toEqual(["1/3", "1/3", "1/3"]);
+    expect(shares(4, [pod("a")], "occupant")).toEqual(["1"]);
+  });
+
+  it("counts a pod with two claims once, which divide its part equally", () => {
+    expect(shares(4, [pod("a"), pod("a"), pod("b")], "occupant")).toEqual(["1/4", "1/4", "1/2"]);
+  });
+
+  it("gives by usage the part of the activity of all", () => {
+    // 300 + 100 + 0 = 400.
+    expect(shares(4, [pod("a", 1, 300n), pod("b", 2, 100n), pod("c", 1, 0n)], "usage")).toEqual(["3/4", "1/4", "0"]);
+  });
+
+  it("gives equal shares by usage where a value is missing or all are 0", () => {
+    expect(shares(4, [pod("a", 1, 300n), pod("b")], "usage")).toEqual(["1/2", "1/2"]);
+    expect(shares(4, [pod("a", 1, 0n), pod("b", 3, 0n)], "usage")).toEqual(["1/2", "1/2"]);
+  });
+
+  it("refuses a negative activity and R = 0", () => {
+    expect(() => shares(4, [pod("a", 1, -1n)], "usage")).toThrow(RangeError);
+    expect(() => shares(0, [pod("a")], "replica")).toThrow(RangeError);
+  });
+
+  it("is held whole by occupant and by usage as soon as a pod is on it", () => {
+    const claim = fc.record({
+      holder: fc.constantFrom("a", "b", "c"),
+      count: fc.integer({ min: 1, max: 8 }),
+      activity: fc.bigInt(0n, 10n ** 14n),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(claim, { minLength: 1, maxLength: 8 }),
+        fc.constantFrom("occupant", "usage"),
+        (claims, by) => {
+          expect(textOf(sumOf(replicaShares(8, claims, by)))).toBe("1");
+        },
+      ),
+    );
+  });
+});
