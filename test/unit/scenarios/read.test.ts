@@ -12,17 +12,18 @@ prices:
   - { match: { model: NVIDIA-L4 }, from: 2026-01-01, per: gpu-hour, effective: "1.00" }
 `;
 
-/** What is wrong with a scenario, a line for each problem. */
+/** What is wrong with a scenario, a line for each problem; empty where nothing is. */
 function problemsOf(text: string): string[] {
   try {
     readScenario(text, "case.yaml");
+    return [];
   } catch (error) {
-    expect(error).toBeInstanceOf(ScenarioError);
-    const [first, ...rest] = (error as ScenarioError).message.split("\n");
-    expect(first).toBe("case.yaml is not a valid scenario:");
-    return rest.map((line) => line.trim());
+    if (!(error instanceof ScenarioError)) throw error;
+    return error.message
+      .replace("case.yaml is not a valid scenario:\n", "")
+      .split("\n")
+      .map((line) => line.trim());
   }
-  return [];
 }
 
 describe("a scenario", () => {
