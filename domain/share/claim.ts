@@ -41,3 +41,20 @@ export interface Claim {
   readonly holder: string;
   readonly held: Held;
 }
+
+/** The instance or partition that a claim is on; undefined for one on the GPU itself. */
+export function partIdOf(held: Held): string | undefined {
+  switch (held.what) {
+    case "instance":
+      return held.instance;
+    case "partition":
+      return held.partition;
+    case "replicas":
+    case "common":
+      return held.part;
+    case "whole":
+    case "vgpu":
+    case "fraction":
+      return undefined;
+  }
+}

@@ -1,5 +1,5 @@
 import { ONE, rational, ZERO, type Rational } from "../exact/rational.ts";
-import type { Claim, Held } from "./claim.ts";
+import { partIdOf, type Claim, type Held } from "./claim.ts";
 import type { CutGpu, Part } from "./cut.ts";
 import { fractionShare } from "./fraction.ts";
 import type { GpuMemory, MemoryAssumption, MemoryShare } from "./gpu-memory.ts";
@@ -28,22 +28,6 @@ export function heldFractions(
     const { share: fraction, ...rest } = fractionOf(held, part, on.memory);
     return { part, fraction: byReplica.get(index) ?? fraction, ...rest };
   });
-}
-
-function partIdOf(held: Held): string | undefined {
-  switch (held.what) {
-    case "instance":
-      return held.instance;
-    case "partition":
-      return held.partition;
-    case "replicas":
-    case "common":
-      return held.part;
-    case "whole":
-    case "vgpu":
-    case "fraction":
-      return undefined;
-  }
 }
 
 /** Of every claim but those that share a part by replicas, which depend on each other. */

@@ -1,0 +1,121 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { allocate } from "../../../../domain/allocation/allocate.ts";
+import type { UsageClaim, UsageSegment } from "../../../../domain/allocation/segment.ts";
+import { chargeGpu, type AllocatedSegment, type ChargeLine } from "../../../../domain/charge/charge-gpu.ts";
+import { incurredIn, steadyAccrual } from "../../../../domain/exact/accrual.ts";
+import { parseDecimal, rational, type Rational } from "../../../../domain/exact/rational.ts";
+import { formatAmount, sum, type Money } from "../../../../domain/exact/units.ts";
+
+const HOUR = 3_600_000;
+const MEASURES = { migShare: "max", sharedBy: "replica" } as const;
+const GPU_HOURS = steadyAccrual<"gpu-hour">(rational(1), 0);
+
+function decimal(text: string): Rational {
+  const parsed = parseDecimal(text);
+  if ("error" in parsed) throw new Error(parsed.error);
+  return parsed.value;
+}
+
+/** A piece of time at a price for an hour, all three kinds of cost alike. */
+function piece(fromMillis: number, untilMillis: number, perHour: string) {
+  const cost = incurredIn(steadyAccrual<"currency">(decimal(perHour), 0), fromMillis, untilMillis);
+  return { fromMillis, untilMillis, costs: { list: cost, contracted: cost, effective: cost } };
+}
+
+function segment(fromMillis: number, untilMillis: number, claims: readonly UsageClaim[]): AllocatedSegment {
+  const usage: UsageSegment = {
+    fromMillis,
+    untilMillis,
+    gpu: { model: "NVIDIA L4", layout: { kind: "shared", replicas: 3 } },
+    unavailableBecause: "",
+    isCordoned: false,
+    busyMillis: 0,
+    claims,
+  };
+  return { fromMillis, untilMillis, allocation: allocate(usage, MEASURES) };
+}
+
+/** A replica that was covered for so long, and fully active for a part of that. */
+function replica(holder: string, coveredMillis: number, activeMillis: number): UsageClaim {
+  const activityPpmMillis = BigInt(activeMillis) * 1_000_000n;
+  return {
+    claim: { holder, held: { what: "replicas", count: 1 } },
+    stage: "running",
+    measured: {
+      coveredMillis,
+      busyMillis: activeMillis,
+      activityPpmMillis,
+      activityAtClaimsPpmMillis: activityPpmMillis / 3n,
+      process: {
+        atClaimPpmMillis: activityPpmMillis / 3n,
+        atOccupantPpmMillis: activityPpmMillis,
+        atUsagePpmMillis: activityPpmMillis,
+      },
+    },
+  };
+}
+
+const shown = (lines: readonly ChargeLine[]): string[] =>
+  lines.map(
+    ({ claim, state, gpuHours, costs }) =>
+      `${claim ?? "free"} ${state} ${formatAmount(gpuHours)} h ${costs === undefined ? "unpriced" : formatAmount(costs.effective)}`,
+  );
+
+describe("a GPU's hour", () => {
+  it("is charged by holder and state, in GPU-hours and money", () => {
+    // 3.60 an hour. One of three replicas is held for the second half: 1/3 of 0.5 h = 0.166… h; half of it covered and active.
+    const half = HOUR / 2;
+    const segments = [segment(0, half, []), segment(half, HOUR, [replica("a", half / 2, half / 2)])];
+    expect(shown(chargeGpu(piece(0, HOUR, "3.60"), segments, GPU_HOURS))).toEqual([
+      "free unallocated 0.5 h 1.8",
+      "0 unobserved 0.083333334 h 0.3",
+      "0 active 0.083333333 h 0.3",
+      "free unallocated 0.333333333 h 1.2",
+    ]);
+  });
+
+  it("has its quantity and no cost where no price is visible", () => {
+    const unpriced = { fromMillis: 0, untilMillis: HOUR, costs: undefined };
+    expect(shown(chargeGpu(unpriced, [segment(0, HOUR, [])], GPU_HOURS))).toEqual(["free unallocated 1 h unpriced"]);
+  });
+
+  it("is split at a price that changes within it, and no unit is lost on the way", () => {
+    const cut = 1_234_567;
+    const first = chargeGpu(piece(0, cut, "1.00"), [segment(0, cut, [replica("a", 10, 3)])], GPU_HOURS);
+    const rest = chargeGpu(piece(cut, HOUR, "1.00"), [segment(cut, HOUR, [replica("a", 10, 3)])], GPU_HOURS);
+    const cost = (lines: readonly ChargeLine[]): Money => sum(lines.map(({ costs }) => costs!.effective));
+    expect(formatAmount(sum([cost(first), cost(rest)]))).toBe("1");
+    expect(formatAmount(sum([...first, ...rest].map(({ gpuHours }) => gpuHours)))).toBe("1");
+  });
+});
+
+it("whatever the price, the cuts and the holders, the lines sum to the piece exactly", () => {
+  const cuts = fc.uniqueArray(fc.integer({ min: 1, max: HOUR - 1 }), { maxLength: 5 });
+  const price = fc.tuple(fc.bigInt({ min: 0n, max: 10n ** 9n }), fc.constantFrom(0, 2, 4, 7)).map(([digits, point]) => {
+    const text = String(digits).padStart(point + 1, "0");
+    return point === 0 ? text : `${text.slice(0, -point)}.${text.slice(-point)}`;
+  });
+  const holders = fc.array(fc.tuple(fc.nat(1000), fc.nat(1000)), { maxLength: 4 });
+  fc.assert(
+    fc.property(cuts, price, fc.array(holders, { minLength: 6, maxLength: 6 }), (inner, perHour, claims) => {
+      const edges = [0, ...inner.toSorted((a, b) => a - b), HOUR];
+      const segments = edges.slice(0, -1).map((from, index) => {
+        const until = edges[index + 1]!;
+        return segment(
+          from,
+          until,
+          claims[index]!.map(([covered, active], place) => {
+            const coveredMillis = Math.floor(((until - from) * covered) / 1000);
+            return replica(`pod-${place}`, coveredMillis, Math.floor((coveredMillis * active) / 1000));
+          }),
+        );
+      });
+      const whole = piece(0, HOUR, perHour);
+      const lines = chargeGpu(whole, segments, GPU_HOURS);
+      expect(sum(lines.map(({ costs }) => costs!.effective))).toBe(whole.costs.effective);
+      expect(formatAmount(sum(lines.map(({ gpuHours }) => gpuHours)))).toBe("1");
+    }),
+    { numRuns: 300 },
+  );
+});
