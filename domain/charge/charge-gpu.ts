@@ -27,6 +27,8 @@ export interface ChargeLine {
   /** The claim's place in the segment's allocation; undefined for what was free. */
   readonly claim: number | undefined;
   readonly state: HeldState | FreeState;
+  /** Exact GPU-milliseconds: the share times its time. */
+  readonly shareMillis: Rational;
   readonly gpuHours: GpuHours;
   /** Absent where no price was visible: the quantity is reported, and costs neither nothing nor a default. */
   readonly costs: Readonly<Record<CostKind, Money>> | undefined;
@@ -58,11 +60,12 @@ export function chargeGpu(
     const partHours = splitParts(hoursOf[index]!, parts);
     const partCosts = costsOf === undefined ? undefined : eachKind((kind) => splitParts(costsOf[kind][index]!, parts));
     return parts.flatMap(({ claim, states }, part) =>
-      states.map(({ state }, place): ChargeLine => ({
+      states.map(({ state, weight }, place): ChargeLine => ({
         fromMillis: segment.fromMillis,
         untilMillis: segment.untilMillis,
         claim,
         state,
+        shareMillis: weight,
         gpuHours: partHours[part]![place]!,
         costs: partCosts === undefined ? undefined : eachKind((kind) => partCosts[kind][part]![place]!),
       })),

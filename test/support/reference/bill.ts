@@ -1,0 +1,320 @@
+import { allocate } from "../../../domain/allocation/allocate.ts";
+import { chargeGpu, type ChargeLine, type PricedPiece } from "../../../domain/charge/charge-gpu.ts";
+import { incurredIn, steadyAccrual, type Accrual } from "../../../domain/exact/accrual.ts";
+import { rational } from "../../../domain/exact/rational.ts";
+import { formatAmount, lastUnits, sum, type GpuHours, type Money } from "../../../domain/exact/units.ts";
+import { UNOWNED } from "../../../domain/owner.ts";
+import type { CostKind, PriceBook } from "../../../domain/price/book.ts";
+import { costSince, divideNodeCost } from "../../../domain/price/cost.ts";
+import type { PriceFacts } from "../../../domain/price/match.ts";
+import { rankEntries } from "../../../domain/price/rank.ts";
+import { readBook } from "../../../domain/price/read.ts";
+import { originOf, stretches, type Stretch } from "../../../domain/price/stretch.ts";
+import { DEFAULT_POLICY, payerOf, type Policy } from "../../../domain/policy/policy.ts";
+import { spreadLines, type PaidLine } from "../../../domain/policy/spread.ts";
+import { workloadType } from "../../../collectors/kubernetes/owners/type.ts";
+import { ownerKinds } from "../../../collectors/kubernetes/owners/kinds.ts";
+import type { Scenario } from "../../../scenarios/schema.ts";
+import { meterScenario, type MeteredGpu, type ScenarioNode, type ScenarioPod } from "./meter.ts";
+
+/** A line of a bill with its dimensions, as `expect` names them. */
+export interface BillLine {
+  readonly dimensions: Readonly<Record<string, string>>;
+  readonly gpuHours: GpuHours;
+  /** Effective; undefined where nothing prices it. */
+  readonly cost: Money | undefined;
+}
+
+/** The bill of a scenario under one policy. */
+export interface Bill {
+  readonly lines: readonly BillLine[];
+  readonly total: Money;
+}
+
+const KINDS: readonly CostKind[] = ["list", "contracted", "effective"];
+const HOUR = 3_600_000;
+
+/** Computes a scenario's bill under each of its policies from its text alone, in the plainest way. */
+export function billScenario(scenario: Scenario): ReadonlyMap<string, Bill> {
+  const book = bookOf(scenario);
+  const prices = new Map(scenario.nodes.map((node) => [node, stretchesOf(scenario, node, book)]));
+  const cuts = [...prices.values()].flat().flatMap(({ fromMillis, untilMillis }) => [fromMillis, untilMillis]);
+  for (const states of Object.values(scenario.namespaces))
+    if (Array.isArray(states)) for (const { from } of states) if (from !== undefined) cuts.push(from);
+  const gpus = meterScenario(scenario, cuts.filter(Number.isFinite));
+  const policies: readonly Policy[] =
+    scenario.policies.length === 0 ? [DEFAULT_POLICY] : (scenario.policies as readonly Policy[]);
+  return new Map(
+    policies.map((policy) => {
+      if (policy.basis === "max") throw new Error("the reference knows no basis max");
+      const lines = gpus.flatMap((gpu) => chargeOf(scenario, gpu, prices.get(gpu.node)!, book, policy));
+      const bill = spread(lines, policy);
+      bill.push(...scenario.nodes.flatMap((node) => nonGpuOf(scenario, node, prices.get(node)!, book)));
+      return [policy.name, { lines: bill, total: sum(bill.flatMap(({ cost }) => cost ?? [])) }];
+    }),
+  );
+}
+
+/** A line before spreading, with what that looks at. */
+interface UnspreadLine extends PaidLine {
+  readonly dimensions: Readonly<Record<string, string>>;
+}
+
+/** The lines of a bill, those that are spread in the names of who pays them. */
+function spread(lines: readonly UnspreadLine[], policy: Policy): BillLine[] {
+  const { parts, unspread } = spreadLines(lines, policy.spread.by);
+  const stays = new Map(unspread.map(({ line, because }) => [line, because]));
+  const direct = lines
+    .filter((line) => line.payer !== "spread" || stays.has(line))
+    .map((line) => {
+      const because = stays.get(line);
+      const dimensions = because === "nobody" ? { ...line.dimensions, because } : line.dimensions;
+      return { dimensions, gpuHours: line.gpuHours, cost: line.costs?.effective };
+    });
+  const moved = parts.map(({ line, team, costCenter, gpuHours, costs }) => {
+    const { cluster, node, gpu, gpuModel, capacityType, state } = line.dimensions;
+    return {
+      dimensions: { cluster, node, gpu, gpuModel, capacityType, state, team, costCenter } as Record<string, string>,
+      gpuHours,
+      cost: costs?.effective,
+    };
+  });
+  return [...direct, ...moved];
+}
+
+function bookOf({ currency, prices = [], rates = [], markup = [], commitments = [], fixed = [] }: Scenario): PriceBook {
+  const read = readBook({ currency, prices, rates, markup, commitments, fixed });
+  if ("book" in read) return read.book;
+  throw new Error(read.problems.map(({ key, allowed }) => `${key}: ${allowed}`).join("\n"));
+}
+
+function stretchesOf(scenario: Scenario, node: ScenarioNode, { prices }: PriceBook): readonly Stretch[] {
+  const { cluster, name, region, zone, instanceType, pool, model, capacityType, labels } = node;
+  const facts = { cluster, node: name, region, zone, instanceType, pool, model, capacityType, labels } as PriceFacts;
+  return stretches(rankEntries(prices), facts, -Infinity, scenario.period.end);
+}
+
+/** What a node, or its GPU, costs over a piece of an hour; undefined where nothing prices it. */
+function costsOf(
+  stretch: Stretch,
+  book: PriceBook,
+  [from, until]: readonly [number, number],
+  appeared: number,
+):
+  | { readonly per: string; readonly costs: Record<CostKind, Money>; readonly gpuPart: ReturnType<typeof rational> }
+  | undefined {
+  if (stretch.winner.kind !== "priced") return undefined;
+  const { entry } = stretch.winner;
+  const costs = Object.fromEntries(
+    KINDS.map((kind) => [kind, incurredIn(costSince(entry, kind, originOf(stretch, appeared), book), from, until)]),
+  ) as Record<CostKind, Money>;
+  return { per: entry.per, costs, gpuPart: entry.per === "gpu-hour" ? rational(1) : entry.gpuPart };
+}
+
+/** The pieces of a node's life in which one hour and one price hold. */
+function piecesOf(scenario: Scenario, node: ScenarioNode, all: readonly Stretch[]) {
+  const [begin, end] = [node.from ?? scenario.period.start, node.until ?? scenario.period.end];
+  return all.flatMap((stretch) => {
+    const from = Math.max(begin, stretch.fromMillis);
+    const until = Math.min(end, stretch.untilMillis);
+    const pieces: { readonly stretch: Stretch; readonly from: number; readonly until: number }[] = [];
+    for (let at = from; at < until;) {
+      const next = Math.min(until, (Math.floor(at / HOUR) + 1) * HOUR);
+      pieces.push({ stretch, from: at, until: next });
+      at = next;
+    }
+    return pieces;
+  });
+}
+
+function chargeOf(
+  scenario: Scenario,
+  { node, index, segments }: MeteredGpu,
+  prices: readonly Stretch[],
+  book: PriceBook,
+  policy: Policy,
+): UnspreadLine[] {
+  const appeared = node.from ?? scenario.period.start;
+  const hours: Accrual<"gpu-hour"> = steadyAccrual(rational(1), appeared);
+  return piecesOf(scenario, node, prices).flatMap(({ stretch, from, until }) => {
+    const priced = costsOf(stretch, book, [from, until], appeared);
+    const costs =
+      priced === undefined || priced.per === "gpu-hour"
+        ? priced?.costs
+        : (Object.fromEntries(
+            KINDS.map((kind) => [
+              kind,
+              divideNodeCost(priced.costs[kind], node.delivered ?? node.gpus, priced.gpuPart).gpus[index]!,
+            ]),
+          ) as Record<CostKind, Money>);
+    const piece: PricedPiece = { fromMillis: from, untilMillis: until, costs };
+    const inside = segments.filter((segment) => from <= segment.fromMillis && segment.untilMillis <= until);
+    const allocated = inside.map((segment) => ({ ...segment, allocation: allocate(segment, policy) }));
+    return chargeGpu(piece, allocated, hours).map((line) => {
+      const segment = inside.find(({ fromMillis }) => fromMillis === line.fromMillis)!;
+      const pod = line.claim === undefined ? undefined : segment.pods[line.claim];
+      const dimensions = dimensionsOf(scenario, node, index, pod, line, policy, {
+        isCommon: line.claim !== undefined && segment.isCommon[line.claim] === true,
+        because:
+          line.state === "unavailable" ? segment.unavailableBecause || (segment.isCordoned ? "cordoned" : "") : "",
+      });
+      return {
+        dimensions,
+        scope: scopeOf(node, line.fromMillis, policy),
+        payer: payerOf(line.state, policy),
+        team: dimensions["team"]!,
+        costCenter: dimensions["costCenter"]!,
+        shareMillis: line.shareMillis,
+        gpuHours: line.gpuHours,
+        costs: line.costs,
+      };
+    });
+  });
+}
+
+const WINDOWS = { hour: HOUR, day: 24 * HOUR, period: Infinity } as const;
+
+/** Where lines are spread over each other: the node, pool, model or cluster, in an hour, a day or the period. */
+function scopeOf(node: ScenarioNode, at: number, { spread: { over, window } }: Policy): string {
+  const place = { node: node.name, pool: node.pool ?? "", model: node.model, cluster: "" }[over];
+  const begin = window === "period" ? 0 : Math.floor(at / WINDOWS[window]);
+  return JSON.stringify([node.cluster, place, begin]);
+}
+
+function nonGpuOf(scenario: Scenario, node: ScenarioNode, prices: readonly Stretch[], book: PriceBook): BillLine[] {
+  const appeared = node.from ?? scenario.period.start;
+  return piecesOf(scenario, node, prices).flatMap(({ stretch, from, until }) => {
+    const priced = costsOf(stretch, book, [from, until], appeared);
+    if (priced === undefined || priced.per === "gpu-hour") return [];
+    const { nonGpu } = divideNodeCost(priced.costs.effective, node.delivered ?? node.gpus, priced.gpuPart);
+    if (nonGpu === 0n) return [];
+    const dimensions = { team: "platform", state: "non-gpu", node: node.name, cluster: node.cluster };
+    return [{ dimensions, gpuHours: lastUnits<"gpu-hour">(0n), cost: nonGpu }];
+  });
+}
+
+function dimensionsOf(
+  scenario: Scenario,
+  node: ScenarioNode,
+  index: number,
+  pod: ScenarioPod | undefined,
+  { state, fromMillis }: ChargeLine,
+  policy: Policy,
+  more: { readonly isCommon: boolean; readonly because: string },
+): Readonly<Record<string, string>> {
+  const isHolders = pod !== undefined && payerOf(state, policy) === "holder";
+  const owned = (kind: "team" | "costCenter" | "project" | "environment"): string =>
+    pod === undefined ? "" : (ownerAt(scenario, pod, node, kind, fromMillis) ?? (kind === "team" ? UNOWNED : ""));
+  return {
+    cluster: node.cluster,
+    node: node.name,
+    gpu: String(index),
+    gpuModel: node.model,
+    capacityType: node.capacityType,
+    state,
+    team: isHolders ? owned("team") : "platform",
+    costCenter: isHolders ? owned("costCenter") : "",
+    project: owned("project"),
+    environment: owned("environment"),
+    namespace: pod?.namespace ?? "",
+    pod: pod?.name ?? "",
+    workload: pod === undefined ? "" : (pod.workload?.name ?? pod.name),
+    workloadKind: pod === undefined ? "" : (pod.workload?.kind ?? "Pod"),
+    type: pod === undefined ? "" : typeOf(pod),
+    queue: pod?.queue ?? "",
+    priorityClass: pod?.priorityClass ?? "",
+    attribution: more.isCommon ? "node" : (pod?.evidence ?? ""),
+    because: more.because,
+    ...Object.fromEntries(Object.entries(pod?.labels ?? {}).map(([name, value]) => [`label.${name}`, value])),
+  };
+}
+
+function typeOf(pod: ScenarioPod): string {
+  if (pod.type !== undefined) return pod.type;
+  const kind = pod.workload?.kind;
+  const owner = ownerKinds().all.find((each) => each.kind === kind);
+  const owners = owner === undefined ? [] : [{ apiVersion: `${owner.group}/v1`, kind: owner.kind, name: "", uid: "" }];
+  return workloadType({ owners, labels: pod.labels, overrides: [] }, ownerKinds()).type;
+}
+
+function ownerAt(
+  scenario: Scenario,
+  pod: ScenarioPod,
+  node: ScenarioNode,
+  kind: "team" | "costCenter" | "project" | "environment",
+  at: number,
+): string | undefined {
+  const states = scenario.namespaces[pod.namespace];
+  const dated = states === undefined ? [] : Array.isArray(states) ? states : [states];
+  const namespace = dated.filter(({ from = -Infinity }) => from <= at).at(-1)?.labels ?? {};
+  for (const rule of scenario.owners[kind]) {
+    const found =
+      "podLabel" in rule
+        ? (pod.labels[rule.podLabel] ?? pod.annotations[rule.podLabel])
+        : "ownerLabel" in rule
+          ? pod.workload?.labels[rule.ownerLabel]
+          : "namespaceLabel" in rule
+            ? namespace[rule.namespaceLabel]
+            : isMeant(rule, pod, node)
+              ? rule.value
+              : undefined;
+    if (found !== undefined && found !== "" && (kind !== "team" || (scenario.register ?? [found]).includes(found)))
+      return found;
+  }
+  return undefined;
+}
+
+function isMeant(rule: object, pod: ScenarioPod, node: ScenarioNode): boolean {
+  const given = rule as { namespace?: string; queue?: string; pool?: string; workload?: string };
+  const glob = (pattern: string, text: string): boolean =>
+    new RegExp(`^${pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*")}$`).test(text);
+  if (given.namespace !== undefined) return glob(given.namespace, pod.namespace);
+  if (given.queue !== undefined) return given.queue === pod.queue;
+  if (given.pool !== undefined) return given.pool === node.pool;
+  return given.workload === (pod.workload?.name ?? pod.name);
+}
+
+/**
+ * What does not hold of a scenario's expectations, a sentence each: every line expected must be exactly one group of its
+ * dimensions, and every group one line; amounts compare by value.
+ */
+export function differences(scenario: Scenario, bills: ReadonlyMap<string, Bill>): readonly string[] {
+  return Object.entries(scenario.expect).flatMap(([policy, expected]) => {
+    const bill = bills.get(policy)!;
+    const wrong: string[] = [];
+    if (expected.total !== undefined && !isEqual(expected.total, formatAmount(bill.total)))
+      wrong.push(`${policy}: the total is ${formatAmount(bill.total)}, not ${expected.total}`);
+    if (expected.lines === undefined) return wrong;
+    const names = new Set(expected.lines.flatMap((line) => Object.keys(line)));
+    names.delete("gpuHours");
+    names.delete("cost");
+    const groups = new Map<string, { hours: GpuHours[]; costs: Money[] }>();
+    for (const { dimensions, gpuHours, cost } of bill.lines) {
+      const key = JSON.stringify([...names].map((name) => dimensions[name] ?? ""));
+      const group = groups.get(key) ?? { hours: [], costs: [] };
+      group.hours.push(gpuHours);
+      if (cost !== undefined) group.costs.push(cost);
+      groups.set(key, group);
+    }
+    for (const line of expected.lines) {
+      const key = JSON.stringify([...names].map((name) => line[name] ?? ""));
+      const group = groups.get(key);
+      groups.delete(key);
+      const [hours, cost] = [formatAmount(sum(group?.hours ?? [])), formatAmount(sum(group?.costs ?? []))];
+      if (line.gpuHours !== undefined && !isEqual(line.gpuHours, hours))
+        wrong.push(`${policy}: ${key} has ${hours} GPU-hours, not ${line.gpuHours}`);
+      if (line.cost !== undefined && !isEqual(line.cost, cost))
+        wrong.push(`${policy}: ${key} costs ${cost}, not ${line.cost}`);
+    }
+    for (const [key, { hours, costs }] of groups)
+      wrong.push(
+        `${policy}: ${key} is not expected: ${formatAmount(sum(hours))} GPU-hours, ${formatAmount(sum(costs))}`,
+      );
+    return wrong;
+  });
+}
+
+function isEqual(expected: string, found: string): boolean {
+  const plain = expected.includes(".") ? expected.replace(/\.?0+$/, "") : expected;
+  return plain === found;
+}

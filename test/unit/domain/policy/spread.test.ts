@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { rational } from "../../../../domain/exact/rational.ts";
+import { lastUnits, sum, type GpuHours, type Money } from "../../../../domain/exact/units.ts";
+import { DEFAULT_POLICY, payerOf, type Payer } from "../../../../domain/policy/policy.ts";
+import { spreadLines, type PaidLine } from "../../../../domain/policy/spread.ts";
+
+function line(payer: Payer, team: string, cost: number | undefined, given: Partial<PaidLine> = {}): PaidLine {
+  const money = lastUnits<"currency">(BigInt(cost ?? 0));
+  return {
+    scope: "node-a",
+    payer,
+    team,
+    costCenter: "",
+    shareMillis: rational(cost ?? 1),
+    gpuHours: lastUnits<"gpu-hour">(BigInt(cost ?? 1)),
+    costs: cost === undefined ? undefined : { list: money, contracted: money, effective: money },
+    ...given,
+  };
+}
+
+describe("who pays", () => {
+  it("is the holder for what is held and the platform for the rest, by default", () => {
+    expect(payerOf("active", DEFAULT_POLICY)).toBe("holder");
+    expect(payerOf("idle", DEFAULT_POLICY)).toBe("holder");
+    expect(payerOf("unobserved", DEFAULT_POLICY)).toBe("holder");
+    expect(payerOf("unavailable", DEFAULT_POLICY)).toBe("platform");
+    expect(payerOf("unallocated", DEFAULT_POLICY)).toBe("platform");
+  });
+
+  it("by usage the platform pays what is idle, and nothing else of what is held", () => {
+    const usage = { ...DEFAULT_POLICY, basis: "usage" } as const;
+    expect(payerOf("idle", usage)).toBe("platform");
+    expect(payerOf("unobserved", usage)).toBe("holder");
+    expect(payerOf("starting", usage)).toBe("holder");
+  });
+});
+
+describe("a line that is spread", () => {
+  it("goes to those who pay in its scope alone, by what they pay", () => {
+    const lines = [
+      line("holder", "vision", 60),
+      line("holder", "nlp", 30),
+      line("holder", "speech", 500, { scope: "node-b" }),
+      line("spread", "platform", 9),
+    ];
+    const { parts } = spreadLines(lines, "cost");
+    expect(parts.map(({ team, costs }) => [team, costs!.effective])).toEqual([
+      ["nlp", 3n],
+      ["vision", 6n],
+    ]);
+  });
+
+  it("stays the platform's where nobody pays for anything, or where it has no price", () => {
+    const nobody = line("spread", "platform", 9);
+    expect(spreadLines([nobody, line("platform", "platform", 5)], "time")).toMatchObject({
+      parts: [],
+      unspread: [{ line: nobody, because: "nobody" }],
+    });
+    const unpriced = line("spread", "platform", undefined);
+    expect(spreadLines([unpriced, line("holder", "vision", 5)], "even").unspread).toEqual([
+      { line: unpriced, because: "unpriced" },
+    ]);
+  });
+
+  it("is not weighed by cost where a holder of its scope has no price: the scope is named", () => {
+    const lines = [line("holder", "vision", 60), line("holder", "nlp", undefined), line("spread", "platform", 9)];
+    const { parts, refused } = spreadLines(lines, "cost");
+    expect({ parts, refused }).toEqual({ parts: [], refused: ["node-a"] });
+    expect(spreadLines(lines, "even").parts).toHaveLength(2);
+  });
+
+  it("counts cost centres of one team apart, and each once when it is spread evenly", () => {
+    const lines = [
+      line("holder", "vision", 1, { costCenter: "1" }),
+      line("holder", "vision", 99, { costCenter: "2" }),
+      line("holder", "vision", 99, { costCenter: "2" }),
+      line("spread", "platform", 10),
+    ];
+    expect(spreadLines(lines, "even").parts.map(({ costCenter, costs }) => [costCenter, costs!.effective])).toEqual([
+      ["1", 5n],
+      ["2", 5n],
+    ]);
+  });
+});
+
+it("whatever is spread, parts and what stays sum to what was there, in hours and in money", () => {
+  const some = fc.record({
+    payer: fc.constantFrom<Payer>("holder", "platform", "spread"),
+    team: fc.constantFrom("a", "b", "c"),
+    scope: fc.constantFrom("x", "y"),
+    cost: fc.nat(10_000),
+  });
+  fc.assert(
+    fc.property(fc.array(some, { maxLength: 30 }), fc.constantFrom("cost", "time", "even"), (given, by) => {
+      const lines = given.map(({ payer, team, scope, cost }) => line(payer, team, cost, { scope }));
+      const spread = lines.filter(({ payer }) => payer === "spread");
+      const { parts, unspread } = spreadLines(lines, by as "cost");
+      const hours = (of: readonly { readonly gpuHours: GpuHours }[]): GpuHours =>
+        sum(of.map(({ gpuHours }) => gpuHours));
+      const money = (of: readonly Pick<PaidLine, "costs">[]): Money => sum(of.map(({ costs }) => costs!.effective));
+      const stays = unspread.map((each) => each.line);
+      expect(hours(parts) + hours(stays)).toBe(hours(spread));
+      expect(money(parts) + money(stays)).toBe(money(spread));
+    }),
+  );
+});
