@@ -85,7 +85,9 @@ function segmentAt(
 ): MeteredSegment {
   const gpu = gpuAt(node, index, fromMillis);
   const holding = holdersAt(scenario, node, fromMillis);
-  const here = holding.filter(({ gpu: on }) => on === index);
+  const here = holding
+    .filter(({ gpu: on }) => on === index)
+    .toSorted((a, b) => compareKeys(tieOrder(a, scenario), tieOrder(b, scenario)));
   const claims = here.map(({ pod, held }): UsageClaim => {
     const stage =
       fromMillis < startOf(pod, scenario) ? "starting" : fromMillis < wholeAt(pod, scenario) ? "waiting" : "running";
@@ -127,6 +129,16 @@ function gpuAt(node: ScenarioNode, index: number, at: number): GpuAt {
 function migAt({ mig }: ScenarioNode, at: number): Readonly<Record<string, readonly string[]>> | undefined {
   if (!Array.isArray(mig)) return mig as Readonly<Record<string, readonly string[]>> | undefined;
   return mig.filter(({ from }) => from <= at).at(-1)?.layout;
+}
+
+/** What decides between claims of a GPU that are equal: instance, start, namespace, pod (ledger, "Words"). */
+function tieOrder({ pod, held }: Holding, scenario: Scenario): readonly (string | number)[] {
+  return [partOf(held), tenureOf(pod, scenario).from, pod.namespace, pod.name];
+}
+
+function compareKeys(a: readonly (string | number)[], b: readonly (string | number)[]): number {
+  const index = a.findIndex((part, place) => part !== b[place]);
+  return index === -1 ? 0 : a[index]! < b[index]! ? -1 : 1;
 }
 
 interface Holding {
@@ -264,11 +276,13 @@ function measure(scenario: Scenario, node: ScenarioNode, looked: Looked): Measur
       claimed: claimedOf(other.held, layout),
       ratio: activityAt(other.pod, at),
     }));
-    if (of.every(({ ratio }) => ratio === undefined)) return;
+    const own = of.findIndex((other) => other.pod === pod);
+    // A sample speaks for those alone who held the device when it was taken.
+    if (own === -1 || of.every(({ ratio }) => ratio === undefined)) return;
     const active = of.map(({ ratio = 0, claimed }) => multiply(rational(Math.round(ratio * 1e6), 1_000_000), claimed));
     const all = sumOf(active);
     const device = smaller(all, ONE);
-    const mine = active[of.findIndex((other) => other.pod === pod)]!;
+    const mine = active[own]!;
     const claimed = claimedOf(held, layout);
     const millis = BigInt(spoken);
     const ppm = (part: Rational): bigint => roundHalfEven(multiply(part, rational(1_000_000))) * millis;

@@ -1,0 +1,104 @@
+import fc from "fast-check";
+import { scenarioSchema, type Scenario } from "../../../scenarios/schema.ts";
+
+const START = Date.UTC(2026, 2, 2);
+const MINUTE = 60_000;
+const time = (minutes: number): string => new Date(START + Math.round(minutes * MINUTE)).toISOString();
+
+/** Minutes within two and a half hours, with the odd second and millisecond. */
+const moment = fc
+  .tuple(fc.integer({ min: 0, max: 149 }), fc.constantFrom(0, 0, 0.5, 1 / 60, 1 / 60_000))
+  .map(([minute, more]) => minute + more);
+const span = fc
+  .tuple(moment, moment)
+  .map(([a, b]) => ({ from: time(Math.min(a, b)), until: time(Math.max(a, b) + 0.01) }));
+
+const node = (name: string) =>
+  fc.record({
+    name: fc.constant(name),
+    model: fc.constantFrom("NVIDIA-L4", "NVIDIA-A100-SXM4-40GB"),
+    gpus: fc.constant(2),
+    pool: fc.constantFrom("big", "small"),
+    sharing: fc.constantFrom({ strategy: "none" }, { strategy: "time-slicing", replicas: 3 }),
+    unavailable: fc.array(
+      fc
+        .tuple(span, fc.constantFrom("xid-79", "cordoned", "not-ready"), fc.constantFrom([0], [1], [0, 1]))
+        .map(([within, because, gpus]) => ({ ...within, because, gpus })),
+      { maxLength: 2 },
+    ),
+    telemetryGaps: fc.array(span, { maxLength: 2 }),
+  });
+
+const activity = fc.oneof(
+  fc.constant(undefined),
+  fc.integer({ min: 0, max: 1000 }).map((mille) => mille / 1000),
+);
+
+const pod = (index: number) =>
+  fc
+    .record({
+      node: fc.constantFrom("gpu-a", "gpu-b"),
+      namespace: fc.constantFrom("vision", "nlp"),
+      life: fc.tuple(moment, moment),
+      wait: fc.constantFrom(0, 0, 0.25, 7),
+      kind: fc.constantFrom("whole", "fraction", "replica", "common"),
+      device: fc.nat(1),
+      activity,
+      gang: fc.constantFrom(undefined, undefined, { group: "g", size: 2 }),
+    })
+    .map(({ node: host, namespace, life, wait, kind, device, activity: ratio, gang }) => {
+      const [from, until] = [Math.min(...life), Math.max(...life) + 0.02];
+      const holds = kind === "fraction" ? { fraction: 0.3 } : kind === "replica" ? { replicas: 1 } : { gpus: 1 };
+      return {
+        name: `pod-${index}`,
+        namespace,
+        node: host,
+        holds,
+        ...(kind === "common" ? {} : { devices: [device] }),
+        scheduled: time(from),
+        started: time(Math.min(until, from + wait)),
+        finished: time(until),
+        ...(ratio === undefined ? {} : { activity: ratio }),
+        ...(gang === undefined ? {} : { gang }),
+      };
+    });
+
+const price = fc.record({ text: fc.integer({ min: 0, max: 99_999_999 }), change: moment }).map(({ text, change }) => {
+  const amount = (cents: number): string => (cents / 1e4).toFixed(4);
+  return [
+    { match: {}, from: "2026-01-01", until: time(change), per: "gpu-hour", effective: amount(text) },
+    { match: {}, from: time(change), per: "gpu-hour", effective: amount(text + 12_345) },
+    { match: { pool: "small" }, from: "2026-01-01", per: "node-hour", effective: amount(text + 7), gpuPart: "0.9" },
+  ];
+});
+
+/** Fleets of two nodes for two and a half hours, with everything that cuts, shares, hides and breaks GPUs. */
+export const randomScenario: fc.Arbitrary<Scenario> = fc
+  .record({
+    nodes: fc.tuple(node("gpu-a"), node("gpu-b")),
+    pods: fc.tuple(...Array.from({ length: 5 }, (_, index) => pod(index))),
+    prices: price,
+    scrapeInterval: fc.constantFrom("30s", "1m"),
+  })
+  .map(({ nodes, pods, prices, scrapeInterval }) =>
+    scenarioSchema.parse({
+      title: "a random fleet",
+      period: { start: time(0), end: time(150) },
+      scrapeInterval,
+      nodes,
+      pods,
+      prices,
+      namespaces: { vision: { labels: { team: "vision" } }, nlp: { labels: { team: "nlp" } } },
+      policies: [
+        { name: "default", billing: true },
+        { name: "usage", basis: "usage" },
+        { name: "occupants", sharedBy: "occupant" },
+        {
+          name: "spread",
+          payers: { unallocated: "spread", unavailable: "spread" },
+          spread: { over: "cluster", by: "time" },
+        },
+        { name: "evenly", payers: { unallocated: "spread" }, spread: { over: "pool", by: "even", window: "day" } },
+      ],
+    }),
+  );

@@ -1,0 +1,96 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { multiply, rational } from "../../../domain/exact/rational.ts";
+import { formatAmount, roundToLastUnit, sum, type Money } from "../../../domain/exact/units.ts";
+import type { Scenario } from "../../../scenarios/schema.ts";
+import { billScenario, type Bill } from "../../support/reference/bill.ts";
+import { randomScenario } from "../../support/reference/random-scenario.ts";
+
+const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 60);
+const HOUR = 3_600_000;
+
+/** What the fleet costs, by its price book alone, whatever anybody held: each price's hours, rounded once (ledger, "Words"). */
+function fleetCost({ nodes, prices, period }: Scenario): Money {
+  const [first, second, small] = prices as readonly { readonly effective: string; readonly from: string }[];
+  const change = Date.parse(second!.from);
+  const cost = ({ effective }: { readonly effective: string }, from: number, until: number): Money =>
+    roundToLastUnit(multiply(rational(BigInt(effective.replace(".", "")), 10_000n), rational(until - from, HOUR)));
+  return sum(
+    nodes.flatMap(({ pool, gpus }) => {
+      if (pool === "small") return cost(small!, period.start, period.end);
+      const each = [cost(first!, period.start, change), cost(second!, change, period.end)];
+      return Array.from({ length: gpus }, () => each).flat();
+    }),
+  );
+}
+
+const byState = (bill: Bill): string =>
+  JSON.stringify(
+    bill.lines
+      .map(({ dimensions: { node, gpu, pod, state, team }, gpuHours, cost }) =>
+        [node, gpu, pod, state, team, formatAmount(gpuHours), cost === undefined ? "" : formatAmount(cost)].join(" "),
+      )
+      .toSorted(),
+  );
+
+/** GPU-hours that pods hold of each GPU, and that nobody does. */
+function heldHours(bill: Bill): ReadonlyMap<string, bigint> {
+  const hours = new Map<string, bigint>();
+  for (const { dimensions, gpuHours } of bill.lines) {
+    const key = `${dimensions["node"]}/${dimensions["gpu"]}/${dimensions["pod"]}`;
+    hours.set(key, (hours.get(key) ?? 0n) + gpuHours);
+  }
+  return hours;
+}
+
+describe("whatever a fleet does", () => {
+  it("its charges sum to what it cost, and its hours to its capacity, under every policy, to the last unit", () => {
+    fc.assert(
+      fc.property(randomScenario, (scenario) => {
+        const cost = fleetCost(scenario);
+        for (const [name, { total, lines }] of billScenario(scenario)) {
+          expect({ name, total }).toEqual({ name, total: cost });
+          const hours = lines.filter(({ dimensions }) => dimensions["state"] !== "non-gpu");
+          expect(`${name} ${formatAmount(sum(hours.map(({ gpuHours }) => gpuHours)))}`).toBe(`${name} 10`);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("every policy's total is the same cost exactly", () => {
+    fc.assert(
+      fc.property(randomScenario, (scenario) => {
+        const totals = new Set([...billScenario(scenario).values()].map(({ total }) => total));
+        expect(totals.size).toBe(1);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("the order in which its pods are written changes nothing", () => {
+    fc.assert(
+      fc.property(randomScenario, (scenario) => {
+        const other = { ...scenario, pods: scenario.pods.toReversed(), nodes: scenario.nodes.toReversed() };
+        const [one, two] = [billScenario(scenario), billScenario(other)];
+        for (const [name, bill] of one)
+          expect({ name, lines: byState(two.get(name)!) }).toEqual({ name, lines: byState(bill) });
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("finer scrapes change what is known of its activity, and not what anybody holds", () => {
+    fc.assert(
+      fc.property(randomScenario, (scenario) => {
+        const [coarse, fine] = [60_000, 20_000].map((scrapeInterval) =>
+          heldHours(billScenario({ ...scenario, scrapeInterval }).get("default")!),
+        );
+        expect([...fine!.keys()].toSorted()).toEqual([...coarse!.keys()].toSorted());
+        // A share is split over its states by whole units: another state is another rounding.
+        for (const [key, hours] of coarse!) expect(Math.abs(Number(fine!.get(key)! - hours))).toBeLessThan(12);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
