@@ -2,9 +2,6 @@ import type { Logger } from "pino";
 import { createLogger } from "../../runtime/telemetry/log.ts";
 import { untilAsked } from "../../runtime/lifecycle/stopping.ts";
 import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "./child-messages.ts";
-import { startCollectorRole } from "./collector.ts";
-import { startDemoRole } from "./demo.ts";
-import { startProcessorRole } from "./processor.ts";
 import type { Role } from "./role.ts";
 
 const REPORT_MILLIS = 2000;
@@ -37,14 +34,21 @@ async function main(): Promise<void> {
   process.exit(why === "failed" ? 1 : 0);
 }
 
-function startRole(order: ChildOrder, logger: Logger, onFatal: (error: unknown) => void): Promise<Role<unknown>> {
+/** Loads what the part is made of and nothing else: a part that was killed is back the sooner. */
+async function startRole(order: ChildOrder, logger: Logger, onFatal: (error: unknown) => void): Promise<Role<unknown>> {
   switch (order.role) {
-    case "collector":
-      return startCollectorRole(order.config, { index: 0, count: 1 }, logger);
-    case "processor":
-      return startProcessorRole(order.config, order.store, logger, onFatal);
-    case "demo":
-      return startDemoRole(order.config, logger);
+    case "collector": {
+      const { startCollectorRole } = await import("./collector.ts");
+      return await startCollectorRole(order.config, { index: 0, count: 1 }, logger);
+    }
+    case "processor": {
+      const { startProcessorRole } = await import("./processor.ts");
+      return await startProcessorRole(order.config, order.store, logger, onFatal);
+    }
+    case "demo": {
+      const { startDemoRole } = await import("./demo.ts");
+      return await startDemoRole(order.config, logger);
+    }
   }
 }
 

@@ -37,7 +37,7 @@ export async function startCollectorRole(
   const registry = new Registry();
   const metrics = createMetrics(registry);
   const lifecycle = createLifecycle(logger);
-  const tracing = lifecycle.add("tracing", createTracing(config.tracing, "gpu-ledger-collector"));
+  const tracing = lifecycle.add("tracing", await createTracing(config.tracing, "gpu-ledger-collector"));
   const bus = await openBus(config, logger);
   lifecycle.add("bus", { stop: () => bus.close() });
   const declaring = declareTopics(bus, config, logger);

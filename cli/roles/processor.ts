@@ -45,7 +45,7 @@ async function assemble(
 ): Promise<Role<ProcessorStatus>> {
   const registry = new Registry();
   const metrics = createMetrics(registry);
-  const tracing = lifecycle.add("tracing", createTracing(config.tracing, "gpu-ledger-processor"));
+  const tracing = lifecycle.add("tracing", await createTracing(config.tracing, "gpu-ledger-processor"));
   const bus = await openBus(config, logger);
   lifecycle.add("bus", { stop: () => bus.close() });
   const store = connectStore(address, config);

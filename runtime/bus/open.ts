@@ -4,7 +4,6 @@ import type { Config } from "../config/schema.ts";
 import type { Bus } from "./bus.ts";
 import { systemClock } from "../clock.ts";
 import { openEmbeddedBus } from "./embedded/embedded-bus.ts";
-import { createKafkaBus } from "./kafka/kafka-bus.ts";
 
 /** Rows wait seconds for their insert: looking more often for messages would cost more than it gains. */
 const POLL_MILLIS = 200;
@@ -15,7 +14,8 @@ export async function openBus({ bus, data }: Config, logger: Logger): Promise<Bu
     return openEmbeddedBus({ folder: join(data, "bus"), clock: systemClock, pollMillis: POLL_MILLIS, logger });
   }
   const { brokers, clientId, compression, replicationFactor, minInsyncReplicas, session, tls, sasl } = bus.kafka;
-  return createKafkaBus({
+  const { createKafkaBus } = await import("./kafka/kafka-bus.ts");
+  return await createKafkaBus({
     brokers,
     clientId,
     compression,

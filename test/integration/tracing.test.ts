@@ -26,8 +26,8 @@ it("joins a scrape and its insert in one trace, by the message's header", async 
   });
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
   const otlp = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-  const collector = createTracing({ otlp, ratio: 1 }, "collector");
-  const processor = createTracing({ otlp, ratio: 1 }, "processor");
+  const collector = await createTracing({ otlp, ratio: 1 }, "collector");
+  const processor = await createTracing({ otlp, ratio: 1 }, "processor");
   const span = collector.startScrape("http://gpu-a:9400/metrics")!;
   span.end();
   processor.recordStored(span.traceparent, 1_770_000_000_000, 1_770_000_000_500);
@@ -43,8 +43,8 @@ it("joins a scrape and its insert in one trace, by the message's header", async 
 });
 
 it("traces the part of the scrapes that is asked for, and nothing without an endpoint", async () => {
-  const quiet = createTracing({ otlp: "http://127.0.0.1:1", ratio: 0 }, "collector");
+  const quiet = await createTracing({ otlp: "http://127.0.0.1:1", ratio: 0 }, "collector");
   expect(quiet.startScrape("x")).toBeUndefined();
-  expect(createTracing({ ratio: 1 }, "collector")).toBe(noTracing);
+  expect(await createTracing({ ratio: 1 }, "collector")).toBe(noTracing);
   await quiet.stop();
 });
