@@ -1,9 +1,9 @@
 import { createKubeAccess } from "../../collectors/kubernetes/api/access.ts";
-import { createApiConnection, type ApiConnection } from "../../collectors/kubernetes/api/connection.ts";
+import { createApiConnection } from "../../collectors/kubernetes/api/connection.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { tell } from "../context.ts";
-import type { Finding } from "./finding.ts";
+import type { ClusterUnderCheck, Finding } from "./finding.ts";
 import { checkGpuNodes } from "./gpu-nodes.ts";
 import type { FoundTarget } from "./jobs.ts";
 import { checkPermissions } from "./permissions.ts";
@@ -11,14 +11,6 @@ import { checkPermissions } from "./permissions.ts";
 /** How long one answer, and all of a cluster's, may take. */
 const ANSWER_MILLIS = 10_000;
 const CLUSTER_MILLIS = 120_000;
-
-/** What the checks of one cluster ask, and how long they wait. */
-export interface ClusterUnderCheck {
-  readonly name: string;
-  readonly api: ApiConnection;
-  readonly timeoutMillis: number;
-  readonly signal: AbortSignal;
-}
 
 /** Tries every cluster that is to be watched: the server, what may be done there, and whether each GPU has a target. */
 export async function* checkClusters(config: Config, targets: readonly FoundTarget[]): AsyncGenerator<Finding> {

@@ -1,3 +1,4 @@
+import type { ApiConnection } from "../../collectors/kubernetes/api/connection.ts";
 import { tell } from "../context.ts";
 
 /** One thing that was tried, and how it answered. */
@@ -14,4 +15,12 @@ export async function attempt(what: string, run: () => Promise<string>): Promise
   } catch (error) {
     return { ok: false, what, answer: tell(error) };
   }
+}
+
+/** What the checks of one cluster ask, and how long they wait. */
+export interface ClusterUnderCheck {
+  readonly name: string;
+  readonly api: ApiConnection;
+  readonly timeoutMillis: number;
+  readonly signal: AbortSignal;
 }

@@ -1,7 +1,6 @@
 import { listGpuNodes } from "../../collectors/kubernetes/gpu-nodes.ts";
 import type { Config } from "../../runtime/config/schema.ts";
-import { attempt, type Finding } from "./finding.ts";
-import type { ClusterUnderCheck } from "./clusters.ts";
+import { attempt, type Finding, type ClusterUnderCheck } from "./finding.ts";
 import type { FoundTarget } from "./jobs.ts";
 
 const MOST_NAMES = 20;

@@ -4,8 +4,7 @@ import { ownerKinds } from "../../collectors/kubernetes/owners/kinds.ts";
 import { neededPermissions, type LeaseName, type NeededPermission } from "../../collectors/kubernetes/watcher/kinds.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { tell } from "../context.ts";
-import type { ClusterUnderCheck } from "./clusters.ts";
-import type { Finding } from "./finding.ts";
+import type { ClusterUnderCheck, Finding } from "./finding.ts";
 
 /** What is needed of one resource for one purpose. */
 interface Need {

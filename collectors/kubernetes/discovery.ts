@@ -1,7 +1,8 @@
 import type { Discovery, Target } from "../dcgm/targets/target.ts";
 import type { ApiConnection } from "./api/connection.ts";
 import type { ApiResource, ApiObject } from "./api/resource.ts";
-import { startReflector, type Reflector, type ReflectorTiming } from "./reflector/reflector.ts";
+import { startReflector, type Reflector } from "./reflector/reflector.ts";
+import type { ReflectorTiming } from "./reflector/timing.ts";
 
 /** Which pods are exporters: a label selector, and where they answer where their pods do not say. */
 export interface ExporterSelector {

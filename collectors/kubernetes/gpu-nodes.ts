@@ -2,7 +2,7 @@ import type { ApiConnection } from "./api/connection.ts";
 import type { ApiResource } from "./api/resource.ts";
 import { projectNode, type NodeOptions } from "./projection/node.ts";
 import { listObjects } from "./reflector/list.ts";
-import { REFLECTOR_TIMING } from "./reflector/reflector.ts";
+import { REFLECTOR_TIMING } from "./reflector/timing.ts";
 
 const NODES: ApiResource = { group: "", version: "v1", plural: "nodes", kind: "Node" };
 

@@ -64,17 +64,17 @@ export interface LiveFleet {
 /** Samples older than this do not tell what is now: two and a half of the longest usual intervals. */
 const WINDOW_MILLIS = 150_000;
 
+const IN_WINDOW = `
+  scraped_at > fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND scraped_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')`;
+
 const LATEST = `
   SELECT
     cluster, node, gpu, gpu_key, instance, sharing, profile, model, vgpu, holder_namespace, holder_pod, holder_uid, holders,
     evidence, coalesce(process_activity_ppm, activity_ppm) AS ppm, toUnixTimestamp64Milli(scraped_at) AS scraped_millis
   FROM gpu_samples
-  WHERE scraped_at > fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND scraped_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')
+  WHERE ${IN_WINDOW}
     AND (cluster, node, gpu_key, scraped_at) IN (
-      SELECT cluster, node, gpu_key, max(scraped_at) FROM gpu_samples
-      WHERE scraped_at > fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-        AND scraped_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')
-      GROUP BY cluster, node, gpu_key)
+      SELECT cluster, node, gpu_key, max(scraped_at) FROM gpu_samples WHERE ${IN_WINDOW} GROUP BY cluster, node, gpu_key)
   ORDER BY cluster, node, length(gpu), gpu, gpu_key, length(instance), instance, sharing
   LIMIT 1 BY cluster, node, gpu_key, instance, sharing`;
 
@@ -84,6 +84,9 @@ const newest = (table: string, key: string, where: string): string => `
   FROM ${table} WHERE ${where}
   GROUP BY ${key}
   HAVING argMax(ended, (epoch, version, ended, seen_at)) = 0`;
+
+/** The pods that were joined to a sample of the window; asked for in the store, as there can be tens of thousands. */
+const IS_HOLDER = `(cluster, uid) IN (SELECT cluster, holder_uid FROM gpu_samples WHERE ${IN_WINDOW} AND holder_uid != '')`;
 
 interface SampleRow {
   readonly cluster: string;
@@ -112,9 +115,8 @@ export async function readLiveFleet(
 ): Promise<LiveFleet> {
   const window = { from: atMillis - WINDOW_MILLIS, until: atMillis };
   const rows = await store.query<SampleRow>(LATEST, window);
-  const uids = [...new Set(rows.map(({ holder_uid }) => holder_uid).filter((uid) => uid !== ""))];
   const [pods, nodes, namespaces] = await Promise.all([
-    readFacts<WorkloadFact>(store, newest("workload_facts", "cluster, uid", "uid IN {uids:Array(String)}"), { uids }),
+    readFacts<WorkloadFact>(store, newest("workload_facts", "cluster, uid", IS_HOLDER), window),
     readFacts<InventoryFact>(store, newest("inventory_facts", "cluster, node", "1"), {}),
     readFacts<ClusterFact>(store, newest("cluster_facts", "cluster, kind, uid", "kind = 'Namespace'"), {}),
   ]);

@@ -24,12 +24,19 @@ const STYLE = `
   tr.free td { opacity: .55; }
   .sub { opacity: .65; }`;
 
+/** So many rows are shown; a browser has trouble with a hundred thousand. */
+const MOST_ROWS = 2_000;
+
 /** The fleet as a page: for every GPU who holds it, since when, by which evidence, in which regime. */
 export function renderFleet(fleet: LiveFleet, options: { readonly isDemo: boolean; readonly version: string }): string {
   const { gpus, unobserved, atMillis } = fleet;
   const held = gpus.filter(({ holder }) => holder !== undefined).length;
   const missing = unobserved.reduce((sum, each) => sum + each.gpus, 0);
-  const rows = gpus.map((gpu) => row(gpu, atMillis)).join("\n");
+  const rows = gpus
+    .slice(0, MOST_ROWS)
+    .map((gpu) => row(gpu, atMillis))
+    .join("\n");
+  const further = gpus.length - MOST_ROWS;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -53,6 +60,7 @@ ${missing === 0 ? "" : `<p>No sample of the last minutes speaks of ${missing} GP
 ${rows}
 </tbody>
 </table>
+${further > 0 ? `<p>${further} further ones are in the <a href="/api/gpus">JSON</a>.</p>` : ""}
 </body>
 </html>
 `;

@@ -15,7 +15,7 @@ export async function openBus({ bus, data }: Config, logger: Logger): Promise<Bu
   }
   const { brokers, clientId, compression, replicationFactor, minInsyncReplicas, session, tls, sasl } = bus.kafka;
   const { createKafkaBus } = await import("./kafka/kafka-bus.ts");
-  return await createKafkaBus({
+  return createKafkaBus({
     brokers,
     clientId,
     compression,

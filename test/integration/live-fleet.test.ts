@@ -155,4 +155,11 @@ describe("the fleet as it is", () => {
     expect(page).toContain("&#60;b&#62;&#38;");
     expect(page).not.toContain("<b>&");
   });
+
+  it("is a page that stays one for a fleet of a hundred thousand", () => {
+    const gpus = Array.from({ length: 100_000 }, () => fleet.gpus[0]!);
+    const page = renderFleet({ ...fleet, gpus }, { isDemo: false, version: "1.2.3" });
+    expect(page.match(/<tr>/g)).toHaveLength(2_001);
+    expect(page).toContain("98000 further ones are in the");
+  });
 });

@@ -6,8 +6,8 @@ import {
   startReflector,
   type ObjectIdentity,
   type Reflector,
-  type ReflectorTiming,
 } from "../../collectors/kubernetes/reflector/reflector.ts";
+import type { ReflectorTiming } from "../../collectors/kubernetes/reflector/timing.ts";
 import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/server.ts";
 import { systemClock } from "../../runtime/clock.ts";
 

@@ -2,7 +2,7 @@ import { ApiError } from "../api/api-error.ts";
 import type { ApiConnection } from "../api/connection.ts";
 import { createListScanner } from "../api/list-scanner.ts";
 import { isApiObject, pathOf, type ApiResource, type ApiObject } from "../api/resource.ts";
-import type { ReflectorTiming } from "./reflector.ts";
+import type { ReflectorTiming } from "./timing.ts";
 import { readWatch } from "./watch.ts";
 
 /** How objects are listed, and who takes them. */

@@ -4,6 +4,7 @@ import { createBackOff } from "../api/back-off.ts";
 import type { ApiConnection } from "../api/connection.ts";
 import type { ApiResource, ApiObject } from "../api/resource.ts";
 import { listObjects } from "./list.ts";
+import { REFLECTOR_TIMING, type ReflectorTiming } from "./timing.ts";
 import { watchObjects } from "./watch.ts";
 
 /** What a reflector tells of its resource's objects, one at a time: it waits for each returned promise. */
@@ -44,25 +45,6 @@ export interface Reflector {
   readonly objects: number;
   stop(): Promise<void>;
 }
-
-/** How a reflector asks. */
-export interface ReflectorTiming {
-  readonly pageSize: number;
-  /** A stream that says nothing for so long is taken for dead: servers send bookmarks about once a minute. */
-  readonly silenceMillis: number;
-  /** How long one watch may last; the server ends it. */
-  readonly watchSeconds: number;
-  /** How long to wait before asking again for what is forbidden or not installed. */
-  readonly absentMillis: number;
-}
-
-/** What the service runs with. */
-export const REFLECTOR_TIMING: ReflectorTiming = {
-  pageSize: 500,
-  silenceMillis: 150_000,
-  watchSeconds: 420,
-  absentMillis: 60_000,
-};
 
 /** What a list gets whose `resourceVersion` the server has not reached, and does not reach in time. */
 const GATEWAY_TIMEOUT = 504;

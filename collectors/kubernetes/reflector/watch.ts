@@ -2,7 +2,7 @@ import { ApiError, apiErrorOf } from "../api/api-error.ts";
 import type { ApiConnection } from "../api/connection.ts";
 import { createLineScanner } from "../api/line-scanner.ts";
 import { isApiObject, pathOf, type ApiResource, type ApiObject } from "../api/resource.ts";
-import type { ReflectorTiming } from "./reflector.ts";
+import type { ReflectorTiming } from "./timing.ts";
 
 /** One line of a watch. */
 export interface WatchEvent {

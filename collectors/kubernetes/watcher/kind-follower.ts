@@ -1,6 +1,7 @@
 import { nameOf } from "../api/resource.ts";
 import type { ApiConnection } from "../api/connection.ts";
-import { startReflector, type ReflectorTiming } from "../reflector/reflector.ts";
+import { startReflector } from "../reflector/reflector.ts";
+import type { ReflectorTiming } from "../reflector/timing.ts";
 import type { Books } from "./books.ts";
 import type { WatcherEvents } from "./events.ts";
 import { createKeyedQueue } from "./keyed-queue.ts";

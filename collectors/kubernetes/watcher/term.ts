@@ -7,7 +7,7 @@ import type { WatchTerm } from "../api/election.ts";
 import { nameOf } from "../api/resource.ts";
 import { findServed, type ServedResources } from "../api/served.ts";
 import { createOwnerCache } from "../owners/cache.ts";
-import type { ReflectorTiming } from "../reflector/reflector.ts";
+import type { ReflectorTiming } from "../reflector/timing.ts";
 import { createBooks, restoreBooks, type FACT_TOPICS } from "./books.ts";
 import type { WatcherEvents } from "./events.ts";
 import { followKind, type KindFollower } from "./kind-follower.ts";

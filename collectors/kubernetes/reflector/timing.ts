@@ -1,0 +1,18 @@
+/** How a reflector asks. */
+export interface ReflectorTiming {
+  readonly pageSize: number;
+  /** A stream that says nothing for so long is taken for dead: servers send bookmarks about once a minute. */
+  readonly silenceMillis: number;
+  /** How long one watch may last; the server ends it. */
+  readonly watchSeconds: number;
+  /** How long to wait before asking again for what is forbidden or not installed. */
+  readonly absentMillis: number;
+}
+
+/** What the service runs with. */
+export const REFLECTOR_TIMING: ReflectorTiming = {
+  pageSize: 500,
+  silenceMillis: 150_000,
+  watchSeconds: 420,
+  absentMillis: 60_000,
+};
