@@ -28,6 +28,12 @@ export interface NodeCondition {
   readonly since: number;
 }
 
+/**
+ * The label of a node that says how many GPUs its machine was delivered with: nothing that runs on a machine knows of a GPU that
+ * has left it.
+ */
+export const DELIVERED_LABEL = "gpu-ledger/delivered";
+
 /** A node as it is: the value of `gpu.inventory`. Nodes without a GPU in any regime are left out. */
 export interface InventoryFact extends FactOrigin {
   readonly node: string;

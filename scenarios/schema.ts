@@ -1,4 +1,10 @@
 import { z } from "zod";
+import { checkEnergy, energy } from "../runtime/config/energy.ts";
+import { checkOwners, currency, register } from "../runtime/config/ledger.ts";
+import { ownerLists, ownerRule } from "../runtime/config/owners.ts";
+import { checkPolicies, policy } from "../runtime/config/policies.ts";
+import { bookIn, bookKeys, checkBook } from "../runtime/config/price-book.ts";
+import { list } from "../runtime/config/words.ts";
 
 const TIME = "a time in UTC, such as 2026-03-01T12:30:00Z, or a date";
 
@@ -131,50 +137,6 @@ const pod = z.strictObject({
 
 const namespaceState = z.strictObject({ from: time.optional(), labels: texts.default({}) });
 
-const ownerRule = z.union(
-  [
-    z.strictObject({ podLabel: name }),
-    z.strictObject({ ownerLabel: name }),
-    z.strictObject({ namespaceLabel: name }),
-    z.strictObject({ namespace: name, value: name }),
-    z.strictObject({ queue: name, value: name }),
-    z.strictObject({ pool: name, value: name }),
-    z.strictObject({ workload: name, value: name }),
-  ],
-  { error: "one of { podLabel }, { ownerLabel }, { namespaceLabel }, { namespace | queue | pool | workload, value }" },
-);
-const BY_LABELS = [{ podLabel: "team" }, { ownerLabel: "team" }, { namespaceLabel: "team" }] as const;
-
-const payer = word("holder", "platform");
-const spreadable = word("platform", "spread");
-
-/** A policy as it is written; what is left out takes the defaults of `scenarios.md`. */
-const policy = z.strictObject({
-  name,
-  billing: z.boolean({ error: "true or false" }).default(false),
-  basis: word("allocation", "usage", "max").default("allocation"),
-  migShare: word("max", "compute", "memory").default("max"),
-  sharedBy: word("replica", "occupant", "usage").default("replica"),
-  payers: z
-    .strictObject({
-      idle: payer.optional(),
-      unobserved: payer.default("holder"),
-      starting: payer.default("holder"),
-      waiting: payer.default("holder"),
-      unallocated: spreadable.default("platform"),
-      stranded: spreadable.default("platform"),
-      unavailable: spreadable.default("platform"),
-    })
-    .prefault({}),
-  spread: z
-    .strictObject({
-      over: word("node", "pool", "model", "cluster").default("node"),
-      by: word("cost", "time", "even").default("cost"),
-      window: word("hour", "day", "period").default("hour"),
-    })
-    .prefault({}),
-});
-
 const AMOUNT = 'an amount as text, such as "5.40"';
 const amount = z.string({ error: AMOUNT }).regex(/^-?\d+(\.\d+)?$/, { error: AMOUNT });
 
@@ -192,18 +154,12 @@ const expectation = z.strictObject({
   energy: z.array(z.looseObject({})).optional(),
 });
 
-/**
- * A scenario's file. Prices, rates, markup, commitments and fixed costs are read by the price book's own reader
- * (`domain/price/read.ts`), which says more about them than a schema can.
- */
+/** A scenario's file. Prices, owners, policies and energy are written, and read, as in a configuration. */
 export const scenarioSchema = z
   .strictObject({
     title: name,
     period: z.strictObject({ start: time, end: time }),
-    currency: z
-      .string()
-      .regex(/^[A-Z]{3}$/, { error: "a currency, such as USD" })
-      .default("USD"),
+    currency: currency.default("USD"),
     scrapeInterval: duration.prefault("30s"),
     nodes: z.array(node, { error: "a list of nodes" }).default([]),
     namespaces: z.record(z.string(), z.union([namespaceState, z.array(namespaceState)])).default({}),
@@ -211,27 +167,11 @@ export const scenarioSchema = z
     claims: z
       .record(z.string(), z.strictObject({ node: name, devices: z.array(device), reservedFor: z.array(name) }))
       .default({}),
-    owners: z
-      .strictObject({
-        team: z.array(ownerRule).default([...BY_LABELS]),
-        costCenter: z.array(ownerRule).default([]),
-        project: z.array(ownerRule).default([]),
-        environment: z.array(ownerRule).default([]),
-      })
-      .prefault({}),
-    register: z.array(name).optional(),
-    prices: z.unknown().optional(),
-    rates: z.unknown().optional(),
-    markup: z.unknown().optional(),
-    commitments: z.unknown().optional(),
-    fixed: z.unknown().optional(),
-    energy: z
-      .strictObject({
-        pue: amount.default("1"),
-        gramsPerKWh: z.array(z.strictObject({ from: time, grams: amount })).default([]),
-      })
-      .optional(),
-    policies: z.array(policy).default([]),
+    ...bookKeys,
+    owners: ownerLists(ownerRule),
+    register: register.optional(),
+    policies: list(policy).default([]),
+    energy: energy.optional(),
     events: z
       .array(
         z.union(
@@ -269,18 +209,13 @@ export const scenarioSchema = z
       if ("dra" in each.holds && !(each.holds.dra.claim in scenario.claims))
         complain(["pods", index, "holds", "dra", "claim"], "the name of a claim");
     });
-    if (scenario.policies.filter(({ billing }) => billing).length > 1)
-      complain(["policies"], "policies of which one is the billing one");
+    checkBook(bookIn(scenario), context);
+    checkOwners(scenario, context);
+    checkPolicies(scenario.policies, context);
+    checkEnergy(scenario.energy, context);
     const policies = new Set(scenario.policies.length === 0 ? ["default"] : scenario.policies.map((each) => each.name));
     for (const expected of Object.keys(scenario.expect))
       if (!policies.has(expected)) complain(["expect", expected], `one of the policies: ${[...policies].join(", ")}`);
-    scenario.policies.forEach(({ basis, payers }, index) => {
-      if (basis === "usage" && payers.idle === "holder")
-        complain(
-          ["policies", index, "payers", "idle"],
-          "platform, or left out: by usage the platform pays what is idle",
-        );
-    });
   });
 
 /** A scenario as it was written: times in milliseconds since the epoch, what was left out filled in. */

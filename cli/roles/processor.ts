@@ -5,6 +5,7 @@ import { startProcessor, type ProcessorEvents } from "../../processors/processor
 import { createQueueBoard } from "../../processors/queue/board.ts";
 import { openBus } from "../../runtime/bus/open.ts";
 import { topicDeclarations } from "../../runtime/bus/topics.ts";
+import { ledgerOf } from "../../runtime/config/ledger.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { createLifecycle, type Lifecycle } from "../../runtime/lifecycle/stopping.ts";
 import { connectStore, type StoreAddress } from "../../runtime/store/connection.ts";
@@ -53,7 +54,7 @@ async function assemble(
   await bus.declare(topicDeclarations(config.bus));
   const totals: Totals = { rows: 0, deadLetters: 0, ages: [], lastError: undefined };
   const events = createEvents(metrics, totals, tracing, logger, onFatal);
-  const board = createQueueBoard(config.owners.team);
+  const board = createQueueBoard(ledgerOf(config).owners, Date.now);
   const processor = await startProcessor({
     bus,
     store,

@@ -9,9 +9,12 @@ import type { WatcherEvents } from "../../collectors/kubernetes/watcher/events.t
 import type { ProjectionOptions } from "../../collectors/kubernetes/watcher/projector.ts";
 import { createFactSender, type FactSender } from "../../collectors/kubernetes/watcher/sender.ts";
 import { startWatcher, type WatcherState } from "../../collectors/kubernetes/watcher/watcher.ts";
+import { DIMENSIONS } from "../../domain/owner/owner.ts";
+import type { OwnerRule } from "../../domain/owner/rule.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import { createSpoolingSender, type SpoolingSender } from "../../runtime/bus/spool.ts";
 import { systemClock } from "../../runtime/clock.ts";
+import { ledgerOf } from "../../runtime/config/ledger.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { Metrics } from "../../runtime/telemetry/metrics.ts";
 
@@ -113,11 +116,13 @@ async function drain(sender: SpoolingSender): Promise<void> {
   await sender.close();
 }
 
-/** What the configuration says about reading pods and nodes. Labels from which owners are read are kept too. */
-function projectionOf({ kubernetes, owners }: Config): ProjectionOptions {
-  const named = owners.team.flatMap((source) =>
-    "podLabel" in source ? [source.podLabel] : "ownerLabel" in source ? [source.ownerLabel] : [],
-  );
+/** What the configuration says about reading pods and nodes. Labels that owners and prices are read by are kept too. */
+function projectionOf(config: Config): ProjectionOptions {
+  const { kubernetes, owners } = config;
+  const { prices, commitments, fixed } = ledgerOf(config).book;
+  const matches = [...prices.map(({ match }) => match), ...[...commitments, ...fixed].map(({ scope }) => scope)];
+  const ofNodes = matches.flatMap(({ nodeLabels }) => Object.keys(nodeLabels));
+  const named = DIMENSIONS.flatMap((dimension) => owners[dimension].flatMap(podMarkOf));
   const gpuResources = new Map(Object.entries(kubernetes.gpuResources));
   return {
     pods: {
@@ -130,8 +135,14 @@ function projectionOf({ kubernetes, owners }: Config): ProjectionOptions {
       reservationNamespaces: kubernetes.reservationNamespaces,
       gpuResources,
     },
-    nodes: { labels: kubernetes.nodeLabels, gpuResources },
+    nodes: { labels: [...new Set([...kubernetes.nodeLabels, ...ofNodes])], gpuResources },
   };
+}
+
+function podMarkOf(rule: OwnerRule): readonly string[] {
+  if ("podLabel" in rule) return [rule.podLabel];
+  if ("podAnnotation" in rule) return [rule.podAnnotation];
+  return "ownerLabel" in rule ? [rule.ownerLabel] : [];
 }
 
 function eventsOf(cluster: string, metrics: Metrics, logger: Logger): WatcherEvents {

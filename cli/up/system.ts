@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from "prom-client";
+import { ledgerOf } from "../../runtime/config/ledger.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { addLiveRoutes } from "../../reports/live/routes.ts";
 import { superviseChild, type SupervisedChild } from "../../runtime/lifecycle/children.ts";
@@ -142,7 +143,7 @@ export async function startSystem(options: {
     };
     const store = connectStore(address, config);
     lifecycle.add("reader", { stop: () => store.close() });
-    const live = { store, teamSources: config.owners.team, isDemo, version, now: Date.now };
+    const live = { store, owners: ledgerOf(config).owners, isDemo, version, now: Date.now };
     const server = lifecycle.add(
       "server",
       await startStatusServer(config.server.listen, views, logger, (routes) => addLiveRoutes(routes, live)),

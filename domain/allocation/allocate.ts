@@ -36,11 +36,7 @@ const PPM = rational(1_000_000);
 export function allocate(segment: UsageSegment, measures: ShareMeasures): Allocation {
   const { gpu, claims, fromMillis, untilMillis, unavailableBecause, isCordoned, busyMillis } = segment;
   const length = untilMillis - fromMillis;
-  const shares = gpuShares(
-    gpu,
-    claims.map(({ claim }) => claim),
-    measures,
-  );
+  const shares = gpuShares(gpu, claims.map(withActivity), measures);
   const partShare = partShares(segment, measures);
   const heldOf = new Map<string, Rational>();
   for (const { claim, share } of shares.held) {
@@ -58,7 +54,7 @@ export function allocate(segment: UsageSegment, measures: ShareMeasures): Alloca
       isAlone: (neighbours.get(part) ?? 0) < 2,
       sharedBy: measures.sharedBy,
     });
-    return { claim, raw, share, states: statesOf(of, share, active, length, unavailableBecause !== "") };
+    return { claim: of.claim, raw, share, states: statesOf(of, share, active, length, unavailableBecause !== "") };
   });
   const downMillis = isCordoned ? length : unavailableBecause === "" ? 0 : length - busyMillis;
   const whole = add(add(shares.free.unallocated, shares.free.stranded), shares.free.unavailable);
@@ -69,6 +65,12 @@ export function allocate(segment: UsageSegment, measures: ShareMeasures): Alloca
     unallocated: multiply(shares.free.unallocated, up),
   };
   return { held, free, findings: shares.findings };
+}
+
+/** A claim on replicas with what its own processes did over the segment, by which a policy can share them. */
+function withActivity({ claim, measured }: UsageClaim): Claim {
+  if (claim.held.what !== "replicas" || measured.process === undefined) return claim;
+  return { ...claim, held: { ...claim.held, activity: measured.process.atUsagePpmMillis } };
 }
 
 /** How a claim stands to the others on its device. */

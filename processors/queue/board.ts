@@ -1,6 +1,8 @@
 import type { ClusterFactBodies } from "../../domain/cluster-fact.ts";
-import { clusterFactKey, workloadKey } from "../../domain/messages/fact-message.ts";
-import { ownerOf, type Marks, type OwnerSource } from "../../domain/owner.ts";
+import { clusterFactKey, inventoryKey, workloadKey } from "../../domain/messages/fact-message.ts";
+import type { OwnerRules } from "../../domain/owner/compile.ts";
+import type { Marks } from "../../domain/owner/owner.ts";
+import { teamOf } from "../../domain/owner/owners.ts";
 import type { Gang, GpuAsk, WorkloadFact } from "../../domain/workload.ts";
 import type { FactListener } from "../followed-facts.ts";
 import { createNewest } from "../holdings/newest.ts";
@@ -47,13 +49,19 @@ export interface QueueBoard extends FactListener {
   queues(): readonly Counted<"Queue">[];
 }
 
-type PodWithMarks = Omit<QueuedPod, "team"> & { readonly marks: Marks };
+type PodWithMarks = Omit<QueuedPod, "team"> & {
+  readonly marks: Marks;
+  readonly workload: string;
+  /** Empty before it is bound. */
+  readonly node: string;
+};
 
 /** A board with nothing on it. Of each object the newest fact counts, in whatever order they come. */
-export function createQueueBoard(teamSources: readonly OwnerSource[]): QueueBoard {
+export function createQueueBoard(owners: OwnerRules, now: () => number): QueueBoard {
   const newest = createNewest();
   const pods = new Map<string, PodWithMarks>();
   const namespaces = new Map<string, { readonly key: string; readonly marks: Marks }>();
+  const pools = new Map<string, string>();
   const quotas = new Map<string, Counted<"ResourceQuota">>();
   const queues = new Map<string, Counted<"Queue">>();
 
@@ -83,18 +91,27 @@ export function createQueueBoard(teamSources: readonly OwnerSource[]): QueueBoar
         else queues.delete(key);
       }
     },
-    inventory: () => {},
+    inventory(fact) {
+      const key = inventoryKey(fact);
+      if (!newest.take(key, fact)) return;
+      if (fact.end === undefined && fact.pool !== undefined) pools.set(key, fact.pool);
+      else pools.delete(key);
+    },
     tombstone(_, key) {
       newest.forget(key);
       pods.delete(key);
+      pools.delete(key);
       quotas.delete(key);
       queues.delete(key);
     },
     pods: () =>
-      [...pods.values()].map(({ marks, ...pod }) => ({
-        ...pod,
-        team: ownerOf(teamSources, marks, namespaces.get(placeOf(pod.cluster, pod.namespace))?.marks),
-      })),
+      [...pods.values()].map(({ marks, workload, node, ...pod }) => {
+        const { cluster, namespace, queue } = pod;
+        const pool = pools.get(inventoryKey({ cluster, node })) ?? "";
+        const namespaceMarks = namespaces.get(placeOf(cluster, namespace))?.marks;
+        const subject = { namespace, workload, queue, pool, pod: marks, namespaceMarks };
+        return { ...pod, team: teamOf(owners, subject, now()).value };
+      }),
     quotas: () => [...quotas.values()],
     queues: () => [...queues.values()],
   };
@@ -109,6 +126,8 @@ function queuedPod(fact: WorkloadFact): PodWithMarks {
     namespace,
     name,
     marks: { labels: fact.labels, annotations: fact.annotations },
+    workload: fact.workload.name,
+    node: fact.node,
     queue: fact.queue ?? "",
     priorityClass: fact.priorityClass ?? "",
     gang: fact.gang,

@@ -1,7 +1,8 @@
 import type { ClusterFact } from "../../domain/cluster-fact.ts";
 import type { Evidence } from "../../domain/holder.ts";
 import type { InventoryFact } from "../../domain/inventory.ts";
-import { ownerOf, type OwnerSource } from "../../domain/owner.ts";
+import type { OwnerRules } from "../../domain/owner/compile.ts";
+import { teamOf } from "../../domain/owner/owners.ts";
 import { regimeOfDevice, regimesOf, type Regime } from "../../domain/regime.ts";
 import type { WorkloadFact, WorkloadType } from "../../domain/workload.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
@@ -110,7 +111,7 @@ interface SampleRow {
 /** Reads the fleet as it was at a time from the last samples before it and the newest facts. Fails with a `StoreError`. */
 export async function readLiveFleet(
   store: Pick<StoreClient, "query">,
-  teamSources: readonly OwnerSource[],
+  owners: OwnerRules,
   atMillis: number,
 ): Promise<LiveFleet> {
   const window = { from: atMillis - WINDOW_MILLIS, until: atMillis };
@@ -141,11 +142,19 @@ export async function readLiveFleet(
         kind: pod.workload.kind,
         name: pod.workload.name,
         type: pod.type,
-        team: ownerOf(teamSources, pod, marksOf.get(place(pod.cluster, pod.namespace))),
+        team: teamIn(pod),
         queue: pod.queue ?? "",
         sinceMillis: pod.times.scheduled ?? pod.times.created,
       },
     };
+  }
+
+  function teamIn(pod: WorkloadFact): string {
+    const { cluster, namespace, workload, queue = "", node } = pod;
+    const pool = nodeOf.get(place(cluster, node))?.pool ?? "";
+    const namespaceMarks = marksOf.get(place(cluster, namespace));
+    const subject = { namespace, workload: workload.name, queue, pool, pod, namespaceMarks };
+    return teamOf(owners, subject, atMillis).value;
   }
 
   function liveGpu(row: SampleRow): LiveGpu {

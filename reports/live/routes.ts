@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { OwnerSource } from "../../domain/owner.ts";
+import type { OwnerRules } from "../../domain/owner/compile.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { readLiveFleet } from "./gpus.ts";
 import { renderFleet } from "./page.ts";
@@ -9,16 +9,16 @@ export function addLiveRoutes(
   server: FastifyInstance,
   options: {
     readonly store: Pick<StoreClient, "query">;
-    readonly teamSources: readonly OwnerSource[];
+    readonly owners: OwnerRules;
     readonly isDemo: boolean;
     readonly version: string;
     readonly now: () => number;
   },
 ): void {
-  const { store, teamSources, now } = options;
-  server.get("/api/gpus", () => readLiveFleet(store, teamSources, now()));
+  const { store, owners, now } = options;
+  server.get("/api/gpus", () => readLiveFleet(store, owners, now()));
   server.get("/", async (_, reply) => {
-    const page = renderFleet(await readLiveFleet(store, teamSources, now()), options);
+    const page = renderFleet(await readLiveFleet(store, owners, now()), options);
     return reply.type("text/html; charset=utf-8").send(page);
   });
 }

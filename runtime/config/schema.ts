@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checkLedger, ledgerKeys } from "./ledger.ts";
 import { duration, size } from "./quantity.ts";
 import {
   fileText,
@@ -171,15 +172,6 @@ const processor = z.strictObject({
 /** Labels and annotations that people put who pays and which experiment it is into. */
 const USUAL_LABELS = ["team", "cost-center", "project", "environment", "mlflow.run-id", "wandb.run-id"];
 
-const ownerSource = z.union(
-  [
-    z.strictObject({ podLabel: text("a label or annotation of pods") }),
-    z.strictObject({ ownerLabel: text("a label or annotation of what owns pods") }),
-    z.strictObject({ namespaceLabel: text("a label or annotation of namespaces") }),
-  ],
-  { error: "one of { podLabel }, { ownerLabel }, { namespaceLabel }" },
-);
-
 const kubernetes = (sources: ConfigSources) =>
   z.strictObject({
     clusters: list(
@@ -246,13 +238,7 @@ export function createConfigSchema(sources: ConfigSources) {
       bus: bus(sources).prefault({}),
       store: store(sources).prefault({}),
       kubernetes: kubernetes(sources).prefault({}),
-      owners: z
-        .strictObject({
-          team: list(ownerSource)
-            .default([{ podLabel: "team" }, { ownerLabel: "team" }, { namespaceLabel: "team" }])
-            .describe("Where a workload's team is read; the first that answers."),
-        })
-        .prefault({}),
+      ...ledgerKeys(sources),
       processor: processor.prefault({}),
       server: z
         .strictObject({
@@ -281,6 +267,7 @@ export function createConfigSchema(sources: ConfigSources) {
         .prefault({}),
     })
     .superRefine((config, context) => {
+      checkLedger(config, context);
       if (config.bus.kind === "kafka" && config.bus.kafka === undefined) {
         context.addIssue({ code: "custom", path: ["bus", "kafka"], message: "brokers, as bus.kind is kafka" });
       }

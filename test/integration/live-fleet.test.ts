@@ -11,6 +11,7 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/facts.ts";
 import { createTestDatabase } from "../support/pipeline.ts";
+import { ownerRules } from "../support/owner-rules.ts";
 
 const SECOND = 1000;
 const HOUR = 3_600_000;
@@ -89,7 +90,7 @@ beforeAll(async () => {
   await sample(30, "1", { instance: "2", profile: "1g.10gb" });
   await sample(20, "2", { holder_namespace: "lab", holder_pod: "<b>&", holders: 3, evidence: "node" });
   await sample(400, "3", { holder_namespace: "ml", holder_pod: "long-ago", holders: 1, evidence: "label" });
-  fleet = await readLiveFleet(store, [{ podLabel: "team" }, { namespaceLabel: "team" }], NOON);
+  fleet = await readLiveFleet(store, ownerRules({ team: [{ podLabel: "team" }, { namespaceLabel: "team" }] }), NOON);
 }, 30_000);
 afterAll(async () => {
   await store.close();

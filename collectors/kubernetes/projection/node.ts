@@ -1,5 +1,5 @@
 import type { FactOrigin } from "../../../domain/fact.ts";
-import type { InventoryFact, NodeCondition, NodeGpus } from "../../../domain/inventory.ts";
+import { DELIVERED_LABEL, type InventoryFact, type NodeCondition, type NodeGpus } from "../../../domain/inventory.ts";
 import { gpuResource, type Vendor } from "./gpu-resource.ts";
 import type { KubeQuantities } from "./kube-object.ts";
 import { readMachine } from "./node/labels.ts";
@@ -10,8 +10,9 @@ import type { Remark, Remarks } from "./remark.ts";
 import { millisOf } from "./time.ts";
 import { given, named, objects, text, texts } from "./wire.ts";
 
-/** Labels that are always kept: where the machine stands in the building and on the network. */
+/** Labels that are always kept: where the machine stands in the building and on the network, and what it was delivered with. */
 export const NODE_LABELS: readonly string[] = [
+  DELIVERED_LABEL,
   "topology.kubernetes.io/*",
   "network.topology.nvidia.com/*",
   "topology.k8s.aws/*",

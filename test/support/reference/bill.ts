@@ -2,8 +2,8 @@ import { allocate } from "../../../domain/allocation/allocate.ts";
 import { chargeGpu, type ChargeLine, type PricedPiece } from "../../../domain/charge/charge-gpu.ts";
 import { incurredIn, steadyAccrual, type Accrual } from "../../../domain/exact/accrual.ts";
 import { rational } from "../../../domain/exact/rational.ts";
-import { formatAmount, lastUnits, sum, type GpuHours, type Money } from "../../../domain/exact/units.ts";
-import { UNOWNED } from "../../../domain/owner.ts";
+import { lastUnits, sum, type Money } from "../../../domain/exact/units.ts";
+import { UNOWNED } from "../../../domain/owner/owner.ts";
 import type { CostKind, PriceBook } from "../../../domain/price/book.ts";
 import { costSince, divideNodeCost } from "../../../domain/price/cost.ts";
 import type { PriceFacts } from "../../../domain/price/match.ts";
@@ -14,22 +14,9 @@ import { DEFAULT_POLICY, payerOf, type Policy } from "../../../domain/policy/pol
 import { spreadLines, type PaidLine } from "../../../domain/policy/spread.ts";
 import { workloadType } from "../../../collectors/kubernetes/owners/type.ts";
 import { ownerKinds } from "../../../collectors/kubernetes/owners/kinds.ts";
+import type { Bill, BillLine } from "../../../scenarios/bill.ts";
 import type { Scenario } from "../../../scenarios/schema.ts";
-import { meterScenario, type MeteredGpu, type ScenarioNode, type ScenarioPod } from "./meter.ts";
-
-/** A line of a bill with its dimensions, as `expect` names them. */
-export interface BillLine {
-  readonly dimensions: Readonly<Record<string, string>>;
-  readonly gpuHours: GpuHours;
-  /** Effective; undefined where nothing prices it. */
-  readonly cost: Money | undefined;
-}
-
-/** The bill of a scenario under one policy. */
-export interface Bill {
-  readonly lines: readonly BillLine[];
-  readonly total: Money;
-}
+import { meterScenario, type Cuts, type MeteredGpu, type ScenarioNode, type ScenarioPod } from "./meter.ts";
 
 const KINDS: readonly CostKind[] = ["list", "contracted", "effective"];
 const HOUR = 3_600_000;
@@ -38,10 +25,7 @@ const HOUR = 3_600_000;
 export function billScenario(scenario: Scenario): ReadonlyMap<string, Bill> {
   const book = bookOf(scenario);
   const prices = new Map(scenario.nodes.map((node) => [node, stretchesOf(scenario, node, book)]));
-  const cuts = [...prices.values()].flat().flatMap(({ fromMillis, untilMillis }) => [fromMillis, untilMillis]);
-  for (const states of Object.values(scenario.namespaces))
-    if (Array.isArray(states)) for (const { from } of states) if (from !== undefined) cuts.push(from);
-  const gpus = meterScenario(scenario, cuts.filter(Number.isFinite));
+  const gpus = meterScenario(scenario, cutsOf(scenario));
   const policies: readonly Policy[] =
     scenario.policies.length === 0 ? [DEFAULT_POLICY] : (scenario.policies as readonly Policy[]);
   return new Map(
@@ -53,6 +37,23 @@ export function billScenario(scenario: Scenario): ReadonlyMap<string, Bill> {
       return [policy.name, { lines: bill, total: sum(bill.flatMap(({ cost }) => cost ?? [])) }];
     }),
   );
+}
+
+/** The times at which prices of nodes and owners of pods change. */
+export function cutsOf(scenario: Scenario): Cuts {
+  const book = bookOf(scenario);
+  return {
+    ofNode: (node) =>
+      stretchesOf(scenario, node, book).flatMap(({ fromMillis, untilMillis, winner }) => {
+        const currency = winner.kind === "priced" ? winner.entry.currency : "";
+        const rates = book.rates.filter((rate) => rate.currency === currency).map((rate) => rate.fromMillis);
+        return [fromMillis, untilMillis, ...rates.filter((at) => fromMillis < at && at < untilMillis)];
+      }),
+    ofPod: ({ namespace }) => {
+      const states = scenario.namespaces[namespace];
+      return Array.isArray(states) ? states.flatMap(({ from }) => from ?? []) : [];
+    },
+  };
 }
 
 /** A line before spreading, with what that looks at. */
@@ -255,9 +256,11 @@ function ownerAt(
           ? pod.workload?.labels[rule.ownerLabel]
           : "namespaceLabel" in rule
             ? namespace[rule.namespaceLabel]
-            : isMeant(rule, pod, node)
-              ? rule.value
-              : undefined;
+            : "podAnnotation" in rule
+              ? pod.annotations[rule.podAnnotation]
+              : isMeant(rule, pod, node)
+                ? rule.value
+                : undefined;
     if (found !== undefined && found !== "" && (kind !== "team" || (scenario.register ?? [found]).includes(found)))
       return found;
   }
@@ -272,49 +275,4 @@ function isMeant(rule: object, pod: ScenarioPod, node: ScenarioNode): boolean {
   if (given.queue !== undefined) return given.queue === pod.queue;
   if (given.pool !== undefined) return given.pool === node.pool;
   return given.workload === (pod.workload?.name ?? pod.name);
-}
-
-/**
- * What does not hold of a scenario's expectations, a sentence each: every line expected must be exactly one group of its
- * dimensions, and every group one line; amounts compare by value.
- */
-export function differences(scenario: Scenario, bills: ReadonlyMap<string, Bill>): readonly string[] {
-  return Object.entries(scenario.expect).flatMap(([policy, expected]) => {
-    const bill = bills.get(policy)!;
-    const wrong: string[] = [];
-    if (expected.total !== undefined && !isEqual(expected.total, formatAmount(bill.total)))
-      wrong.push(`${policy}: the total is ${formatAmount(bill.total)}, not ${expected.total}`);
-    if (expected.lines === undefined) return wrong;
-    const names = new Set(expected.lines.flatMap((line) => Object.keys(line)));
-    names.delete("gpuHours");
-    names.delete("cost");
-    const groups = new Map<string, { hours: GpuHours[]; costs: Money[] }>();
-    for (const { dimensions, gpuHours, cost } of bill.lines) {
-      const key = JSON.stringify([...names].map((name) => dimensions[name] ?? ""));
-      const group = groups.get(key) ?? { hours: [], costs: [] };
-      group.hours.push(gpuHours);
-      if (cost !== undefined) group.costs.push(cost);
-      groups.set(key, group);
-    }
-    for (const line of expected.lines) {
-      const key = JSON.stringify([...names].map((name) => line[name] ?? ""));
-      const group = groups.get(key);
-      groups.delete(key);
-      const [hours, cost] = [formatAmount(sum(group?.hours ?? [])), formatAmount(sum(group?.costs ?? []))];
-      if (line.gpuHours !== undefined && !isEqual(line.gpuHours, hours))
-        wrong.push(`${policy}: ${key} has ${hours} GPU-hours, not ${line.gpuHours}`);
-      if (line.cost !== undefined && !isEqual(line.cost, cost))
-        wrong.push(`${policy}: ${key} costs ${cost}, not ${line.cost}`);
-    }
-    for (const [key, { hours, costs }] of groups)
-      wrong.push(
-        `${policy}: ${key} is not expected: ${formatAmount(sum(hours))} GPU-hours, ${formatAmount(sum(costs))}`,
-      );
-    return wrong;
-  });
-}
-
-function isEqual(expected: string, found: string): boolean {
-  const plain = expected.includes(".") ? expected.replace(/\.?0+$/, "") : expected;
-  return plain === found;
 }

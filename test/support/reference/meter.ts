@@ -1,4 +1,4 @@
-import type { Measured, UsageClaim, UsageSegment } from "../../../domain/allocation/segment.ts";
+import type { Measured, Stage, UsageClaim, UsageSegment } from "../../../domain/allocation/segment.ts";
 import {
   compare,
   multiply,
@@ -33,89 +33,233 @@ export interface MeteredGpu {
   readonly segments: readonly MeteredSegment[];
 }
 
+/** Times at which segments end although nothing changes that the meter itself knows: those of a node's prices, of a pod's owners. */
+export interface Cuts {
+  ofNode(node: ScenarioNode): readonly number[];
+  ofPod(pod: ScenarioPod): readonly number[];
+}
+
 const HOUR = 3_600_000;
 
+/** What was found of a scenario before: the same questions are asked for every sample. */
+const found = new WeakMap<Scenario, Map<string, unknown>>();
+function remember<Value>(scenario: Scenario, key: readonly unknown[], find: () => Value): Value {
+  const known = found.get(scenario) ?? new Map<string, unknown>();
+  found.set(scenario, known);
+  const name = key.join("\n");
+  if (!known.has(name)) known.set(name, find());
+  return known.get(name) as Value;
+}
+/** Without Kubernetes a slot ends after so long without a sample. */
+const ABSENT_AFTER = 24 * HOUR;
+
 /**
- * The meter in the plainest way: every GPU by itself, cut wherever anything can change, every sample looked at one by one. Slow,
- * and short enough to be seen right; what computes the same in a store is held against it. `cuts` are further times at
- * which segments end: a price or an owner changes.
+ * The meter in the plainest way: every GPU by itself, looked at wherever anything can change, every sample looked at one by one.
+ * Slow, and short enough to be seen right; what computes the same in a store is held against it.
  */
-export function meterScenario(scenario: Scenario, cuts: readonly number[]): readonly MeteredGpu[] {
+export function meterScenario(scenario: Scenario, cuts: Cuts): readonly MeteredGpu[] {
   return scenario.nodes.flatMap((node) =>
-    Array.from({ length: node.gpus }, (_, index) => ({
+    Array.from({ length: node.delivered ?? node.gpus }, (_, index) => ({
       node,
       index,
-      segments: segmentsOf(scenario, node, index, cuts),
+      segments: livesOf(scenario, node, index).flatMap((life) => segmentsOf(scenario, node, index, life, cuts)),
     })),
   );
 }
 
-/** When a pod holds: from when it is bound until it is finished; of one that was never bound, never. */
-export function tenureOf({ scheduled, finished }: ScenarioPod, { period }: Scenario): { from: number; until: number } {
+/** When a pod holds: from when it is bound until it is finished; a job from its first sample to the first without it. */
+export function tenureOf(pod: ScenarioPod, scenario: Scenario): Span {
+  const { scheduled, finished, hpcJob } = pod;
   if (scheduled === null) return { from: Infinity, until: Infinity };
-  return { from: scheduled ?? period.start, until: finished === null ? Infinity : (finished ?? period.end) };
+  const from = scheduled ?? scenario.period.start;
+  const until = finished === null ? Infinity : (finished ?? scenario.period.end);
+  if (hpcJob === undefined) return { from, until };
+  const samples = seenBy(scenario, pod);
+  const first = samples.find((at) => from <= at && at < until) ?? Infinity;
+  return { from: first, until: samples.find((at) => at >= Math.max(first, until)) ?? Infinity };
+}
+
+/** The times at which the devices of a pod were scraped. */
+function seenBy(scenario: Scenario, { node: name, devices = [] }: ScenarioPod): readonly number[] {
+  const node = scenario.nodes.find((each) => each.name === name);
+  if (node === undefined) return [];
+  const gpus = devices.map((device) => (typeof device === "number" ? device : device.gpu));
+  return [...new Set(gpus.flatMap((gpu) => samplesOf(scenario, node, gpu)))].toSorted((a, b) => a - b);
+}
+
+/** A time, milliseconds since the epoch, half-open. */
+interface Span {
+  readonly from: number;
+  readonly until: number;
+}
+
+interface Down extends Span {
+  readonly because: string;
+}
+
+/** When a GPU exists: as long as its machine; without Kubernetes as long as samples tell of it. */
+function livesOf(scenario: Scenario, node: ScenarioNode, index: number): readonly Span[] {
+  const { period, scrapeInterval } = scenario;
+  const life = { from: node.from ?? period.start, until: node.until ?? period.end };
+  if (!scenario.pods.some((pod) => pod.node === node.name && pod.hpcJob !== undefined)) return [life];
+  const samples = samplesOf(scenario, node, index);
+  return samples.flatMap((at, place): Span[] => {
+    const before = samples[place - 1];
+    if (before !== undefined && at - before <= ABSENT_AFTER) return [];
+    const last = samples.find(
+      (each, later) => later >= place && (samples[later + 1] ?? Infinity) - each > ABSENT_AFTER,
+    )!;
+    const isOver = (samples.at(-1) === last ? period.end : Infinity) - last > ABSENT_AFTER;
+    return [{ from: at, until: isOver ? last + 2.5 * scrapeInterval : period.end }];
+  });
+}
+
+/** A GPU at a moment, without what was measured. */
+interface State {
+  readonly gpu: GpuAt;
+  readonly unavailableBecause: string;
+  readonly isCordoned: boolean;
+  readonly holders: readonly (Holding & { readonly stage: Stage })[];
 }
 
 function segmentsOf(
   scenario: Scenario,
   node: ScenarioNode,
   index: number,
-  cuts: readonly number[],
+  life: Span,
+  cuts: Cuts,
 ): readonly MeteredSegment[] {
-  const life = { from: node.from ?? scenario.period.start, until: node.until ?? scenario.period.end };
-  const pods = scenario.pods.filter((pod) => pod.node === node.name);
-  const edges = new Set([life.from, life.until, ...cuts]);
-  for (let hour = Math.ceil(life.from / HOUR) * HOUR; hour < life.until; hour += HOUR) edges.add(hour);
-  for (const pod of pods) {
-    const { from, until } = tenureOf(pod, scenario);
-    for (const edge of [from, until, startOf(pod, scenario), wholeAt(pod, scenario)]) edges.add(edge);
-  }
-  for (const { from = life.from, until = life.until } of node.unavailable) edges.add(from).add(until);
-  if (Array.isArray(node.mig)) for (const { from } of node.mig) edges.add(from);
-  const times = [...edges].filter((at) => life.from <= at && at <= life.until).toSorted((a, b) => a - b);
-  return times.slice(0, -1).map((from, place) => segmentAt(scenario, node, index, from, times[place + 1]!));
+  const segments: MeteredSegment[] = [];
+  let open: { readonly from: number; readonly state: State } | undefined;
+  const since = new Map<string, number>();
+  const times = edgesOf(scenario, node, index, life, cuts);
+  times.forEach((at, place) => {
+    const state = place === times.length - 1 ? undefined : stateAt(scenario, node, index, at);
+    const goesOn =
+      open !== undefined &&
+      state !== undefined &&
+      JSON.stringify(open.state) === JSON.stringify(state) &&
+      at % HOUR !== 0 &&
+      !cuts.ofNode(node).includes(at) &&
+      !state.holders.some(({ pod }) => cuts.ofPod(pod).includes(at));
+    if (goesOn) return;
+    if (open !== undefined) segments.push(metered(scenario, node, index, { ...open, until: at }, since));
+    const holding = new Set(state?.holders.map(keyOf));
+    for (const key of since.keys()) if (!holding.has(key)) since.delete(key);
+    for (const key of holding) if (!since.has(key)) since.set(key, at);
+    open = state === undefined ? undefined : { from: at, state };
+  });
+  return segments;
 }
 
-function segmentAt(
-  scenario: Scenario,
-  node: ScenarioNode,
-  index: number,
-  fromMillis: number,
-  untilMillis: number,
-): MeteredSegment {
-  const gpu = gpuAt(node, index, fromMillis);
-  const holding = holdersAt(scenario, node, fromMillis);
-  const here = holding
-    .filter(({ gpu: on }) => on === index)
-    .toSorted((a, b) => compareKeys(tieOrder(a, scenario), tieOrder(b, scenario)));
-  const claims = here.map(({ pod, held }): UsageClaim => {
-    const stage =
-      fromMillis < startOf(pod, scenario) ? "starting" : fromMillis < wholeAt(pod, scenario) ? "waiting" : "running";
-    const measured = measure(scenario, node, { index, pod, held, fromMillis, untilMillis });
-    return { claim: { holder: `${pod.namespace}/${pod.name}`, held }, stage, measured };
-  });
-  const down = node.unavailable.filter(
-    ({ gpus, from = -Infinity, until = Infinity }) =>
-      (gpus ?? [index]).includes(index) && from <= fromMillis && fromMillis < until,
-  );
+/** The times at which anything can change for a GPU, the ends of its life included. */
+function edgesOf(scenario: Scenario, node: ScenarioNode, index: number, life: Span, cuts: Cuts): readonly number[] {
+  const edges = new Set([life.from, life.until, ...cuts.ofNode(node)]);
+  if (Array.isArray(node.mig)) for (const at of samplesOf(scenario, node, index)) edges.add(at);
+  for (let hour = Math.ceil(life.from / HOUR) * HOUR; hour < life.until; hour += HOUR) edges.add(hour);
+  for (const pod of scenario.pods.filter((each) => each.node === node.name)) {
+    const { from, until } = tenureOf(pod, scenario);
+    for (const edge of [from, until, startOf(pod, scenario), wholeAt(pod, scenario), ...cuts.ofPod(pod)])
+      edges.add(edge);
+  }
+  for (let gpu = 0; gpu < node.gpus; gpu++)
+    for (const { from, until } of downOf(scenario, node, gpu)) edges.add(from).add(until);
+  return [...edges].filter((at) => life.from <= at && at <= life.until).toSorted((a, b) => a - b);
+}
+
+function stateAt(scenario: Scenario, node: ScenarioNode, index: number, at: number): State {
+  const down = downOf(scenario, node, index).filter(({ from, until }) => from <= at && at < until);
   return {
-    fromMillis,
-    untilMillis,
-    gpu,
+    gpu: gpuAt(scenario, node, index, at),
     unavailableBecause: down.find(({ because }) => because !== "cordoned")?.because ?? "",
     isCordoned: down.some(({ because }) => because === "cordoned"),
-    busyMillis: Math.max(0, ...claims.map(({ measured }) => measured.busyMillis)),
-    claims,
-    pods: here.map(({ pod }) => pod),
-    isCommon: here.map(({ held }) => held.what === "common"),
+    holders: holdersAt(scenario, node, at)
+      .filter(({ gpu: on }) => on === index)
+      .toSorted((a, b) => compareKeys(tieOrder(a, scenario), tieOrder(b, scenario)))
+      .map((holding) => ({ ...holding, stage: stageAt(scenario, holding.pod, at) })),
   };
 }
 
-function gpuAt(node: ScenarioNode, index: number, at: number): GpuAt {
+function stageAt(scenario: Scenario, pod: ScenarioPod, at: number): Stage {
+  return at < startOf(pod, scenario) ? "starting" : at < wholeAt(pod, scenario) ? "waiting" : "running";
+}
+
+function metered(
+  scenario: Scenario,
+  node: ScenarioNode,
+  index: number,
+  { from, until, state }: Span & { readonly state: State },
+  since: ReadonlyMap<string, number>,
+): MeteredSegment {
+  const { gpu, unavailableBecause, isCordoned, holders } = state;
+  const claims = holders.map((holder): UsageClaim => ({
+    claim: { holder: nameOf(holder.pod), held: holder.held },
+    stage: holder.stage,
+    measured: measure(scenario, node, { index, holder, state, since: since.get(keyOf(holder))!, from, until }),
+  }));
+  return {
+    fromMillis: from,
+    untilMillis: until,
+    gpu,
+    unavailableBecause,
+    isCordoned,
+    busyMillis: unavailableBecause === "" ? 0 : busyOf(scenario, node, index, { from, until }),
+    claims,
+    pods: holders.map(({ pod }) => pod),
+    isCommon: holders.map(({ held }) => held.what === "common"),
+  };
+}
+
+/** Since when somebody holds is told by who it is and the device. */
+function keyOf({ pod, held }: Holding): string {
+  return JSON.stringify([nameOf(pod), tenureKey(pod), partOf(held)]);
+}
+
+function tenureKey({ scheduled }: ScenarioPod): number {
+  return scheduled ?? 0;
+}
+
+function nameOf({ namespace, name }: ScenarioPod): string {
+  return `${namespace}/${name}`;
+}
+
+/**
+ * When a GPU cannot be used, and why. An XID is known from the first sample that shows it, up to the first without it, or to the
+ * first activity of a pod that was bound after it.
+ */
+function downOf(scenario: Scenario, node: ScenarioNode, index: number): readonly Down[] {
+  return remember(scenario, ["down", node.name, index], () => findDown(scenario, node, index));
+}
+
+function findDown(scenario: Scenario, node: ScenarioNode, index: number): readonly Down[] {
+  if (index >= node.gpus) return [{ from: -Infinity, until: Infinity, because: "absent" }];
+  const mine = node.unavailable.filter(({ gpus }) => (gpus ?? [index]).includes(index));
+  return mine.flatMap(({ from = -Infinity, until = Infinity, because }) => {
+    if (!because.startsWith("xid-")) return [{ from, until, because }];
+    const samples = samplesOf(scenario, node, index);
+    const onset = samples.find((at) => from <= at && at < until);
+    if (onset === undefined) return [];
+    const returned = samples.find(
+      (at) =>
+        at > onset &&
+        scenario.pods.some((pod) => {
+          const tenure = tenureOf(pod, scenario);
+          const isHere = pod.node === node.name && knownDevices(scenario, pod).some(({ gpu }) => gpu === index);
+          return (
+            isHere && onset < tenure.from && tenure.from <= at && at < tenure.until && (activityAt(pod, at) ?? 0) > 0
+          );
+        }),
+    );
+    const gone = samples.find((at) => at >= until) ?? Infinity;
+    return [{ from: onset, until: Math.min(gone, returned ?? Infinity), because }];
+  });
+}
+
+function gpuAt(scenario: Scenario, node: ScenarioNode, index: number, at: number): GpuAt {
   const { model, sharing, partitions } = node;
   const count = partitions[String(index)];
   if (count !== undefined) return { model, layout: { kind: "partitions", count } };
-  const profiles = migAt(node, at)?.[String(index)];
+  const profiles = migAt(node, seenAt(scenario, node, index, at))?.[String(index)];
   if (profiles !== undefined) {
     return {
       model,
@@ -124,6 +268,12 @@ function gpuAt(node: ScenarioNode, index: number, at: number): GpuAt {
   }
   if (sharing.strategy !== "none") return { model, layout: { kind: "shared", replicas: sharing.replicas } };
   return { model, layout: { kind: "whole" } };
+}
+
+/** Of a GPU is known what its latest sample said; before the first one what that will say. */
+function seenAt(scenario: Scenario, node: ScenarioNode, index: number, at: number): number {
+  const samples = samplesOf(scenario, node, index);
+  return samples.findLast((sample) => sample <= at) ?? samples[0] ?? at;
 }
 
 function migAt({ mig }: ScenarioNode, at: number): Readonly<Record<string, readonly string[]>> | undefined {
@@ -149,24 +299,61 @@ interface Holding {
 
 /** Who holds what of a node at a time: by its devices where they are known, else in common. */
 function holdersAt(scenario: Scenario, node: ScenarioNode, at: number): readonly Holding[] {
+  return remember(scenario, ["holders", node.name, at], () => findHolders(scenario, node, at));
+}
+
+function findHolders(scenario: Scenario, node: ScenarioNode, at: number): readonly Holding[] {
   const bound = scenario.pods.filter((pod) => {
     const { from, until } = tenureOf(pod, scenario);
     return pod.node === node.name && from <= at && at < until;
   });
-  const known = bound.flatMap((pod) => knownDevices(scenario, pod).map((device) => ({ pod, ...device })));
+  const known = bound.flatMap((pod) =>
+    knownDevices(scenario, pod).map(({ gpu, held }) => ({ pod, gpu, held: reservedAmong(bound, pod, held) })),
+  );
   const unknown = bound.filter((pod) => knownDevices(scenario, pod).length === 0);
-  if (unknown.length === 0) return known;
-  const isMig = "mig" in unknown[0]!.holds;
-  const devices = Array.from({ length: node.gpus }, (_, index) => index).flatMap((index): CommonDevice[] => {
-    const { layout } = gpuAt(node, index, at);
-    const isUnavailable = node.unavailable.some(
-      ({ gpus, because, from = -Infinity, until = Infinity }) =>
-        because !== "cordoned" && (gpus ?? [index]).includes(index) && from <= at && at < until,
+  const kinds = [...new Set(unknown.map(kindOf))];
+  const common = kinds.flatMap((kind) => {
+    const holders = unknown.filter((pod) => kindOf(pod) === kind);
+    const { claims } = heldInCommon(
+      devicesOf(scenario, node, at, { kind, known }),
+      holders.map((pod) => ({ holder: nameOf(pod), count: countOf(pod) })),
+    );
+    return [...claims].flatMap(([gpu, all]) =>
+      all.map(({ holder, held }) => ({ pod: holders.find((pod) => nameOf(pod) === holder)!, gpu: Number(gpu), held })),
+    );
+  });
+  return [...known, ...common];
+}
+
+/** A device of a DRA claim is shared by those who hold it at the time. */
+function reservedAmong(bound: readonly ScenarioPod[], { holds }: ScenarioPod, held: Held): Held {
+  if (!("dra" in holds)) return held;
+  const { claim } = holds.dra;
+  const reservedFor = bound.filter((other) => "dra" in other.holds && other.holds.dra.claim === claim).length;
+  return reservedFor < 2 ? held : ({ ...held, reservedFor } as Held);
+}
+
+/** The kind of device that a pod asks for: a MIG profile, or a GPU or replica. */
+function kindOf({ holds }: ScenarioPod): string {
+  return "mig" in holds ? holds.mig : "";
+}
+
+/** The devices of a kind on a node, with what is known of them. */
+function devicesOf(
+  scenario: Scenario,
+  node: ScenarioNode,
+  at: number,
+  { kind, known }: { readonly kind: string; readonly known: readonly Holding[] },
+): readonly CommonDevice[] {
+  return Array.from({ length: node.gpus }, (_, index) => index).flatMap((index): CommonDevice[] => {
+    const { layout } = gpuAt(scenario, node, index, at);
+    const isUnavailable = downOf(scenario, node, index).some(
+      ({ because, from, until }) => because !== "cordoned" && from <= at && at < until,
     );
     const taken = known.filter(({ gpu }) => gpu === index);
     if (layout.kind === "mig") {
       return layout.instances
-        .filter(({ profile }) => isMig && profile === (unknown[0]!.holds as { mig?: string }).mig)
+        .filter(({ profile }) => profile === kind)
         .map(({ id }) => ({
           gpu: String(index),
           part: id,
@@ -175,22 +362,10 @@ function holdersAt(scenario: Scenario, node: ScenarioNode, at: number): readonly
           isUnavailable,
         }));
     }
-    if (isMig) return [];
+    if (kind !== "") return [];
     const members = layout.kind === "shared" ? layout.replicas : 1;
     return [{ gpu: String(index), members, taken: Math.min(members, taken.length), isUnavailable }];
   });
-  const { claims } = heldInCommon(
-    devices,
-    unknown.map((pod) => ({ holder: `${pod.namespace}/${pod.name}`, count: countOf(pod) })),
-  );
-  const common = [...claims].flatMap(([gpu, all]) =>
-    all.map(({ holder, held }) => ({
-      pod: unknown.find((pod) => `${pod.namespace}/${pod.name}` === holder)!,
-      gpu: Number(gpu),
-      held,
-    })),
-  );
-  return [...known, ...common];
 }
 
 function countOf({ holds }: ScenarioPod): number {
@@ -199,23 +374,41 @@ function countOf({ holds }: ScenarioPod): number {
   return "replicas" in holds ? holds.replicas : 1;
 }
 
-function knownDevices(scenario: Scenario, pod: ScenarioPod): readonly { readonly gpu: number; readonly held: Held }[] {
+function knownDevices(scenario: Scenario, pod: ScenarioPod): readonly KnownDevice[] {
+  return remember(scenario, ["devices", scenario.pods.indexOf(pod)], () => findDevices(scenario, pod));
+}
+
+interface KnownDevice {
+  readonly gpu: number;
+  readonly held: Held;
+}
+
+function findDevices(scenario: Scenario, pod: ScenarioPod): readonly KnownDevice[] {
   const { holds } = pod;
+  const node = scenario.nodes.find(({ name }) => name === pod.node);
   if ("dra" in holds) {
-    const { devices, reservedFor } = scenario.claims[holds.dra.claim]!;
-    return devices.map((device) => heldOn(pod, device, reservedFor.length));
+    return scenario.claims[holds.dra.claim]!.devices.map((device) => heldOn(pod, device, node));
   }
-  return (pod.devices ?? []).map((device) => heldOn(pod, device, undefined));
+  const devices = pod.devices ?? [];
+  // One label proves the device for the pod's whole time; without a sample there is none.
+  const { from, until } = tenureOf(pod, scenario);
+  if (pod.evidence === "label" && !seenBy(scenario, pod).some((at) => from <= at && at < until)) return [];
+  return devices.map((device) => heldOn(pod, device, node));
 }
 
 function heldOn(
   { holds, devices = [] }: ScenarioPod,
   device: NonNullable<ScenarioPod["devices"]>[number],
-  reserved: number | undefined,
+  node: ScenarioNode | undefined,
 ): { readonly gpu: number; readonly held: Held } {
-  const reservedFor = reserved === undefined || reserved < 2 ? {} : { reservedFor: reserved };
-  if (typeof device !== "number")
-    return { gpu: device.gpu, held: { what: "instance", instance: String(device.instance), ...reservedFor } };
+  if (typeof device !== "number") {
+    const part = String(device.instance);
+    const isPartition = node?.partitions[String(device.gpu)] !== undefined;
+    return {
+      gpu: device.gpu,
+      held: isPartition ? { what: "partition", partition: part } : { what: "instance", instance: part },
+    };
+  }
   if ("replicas" in holds)
     return { gpu: device, held: { what: "replicas", count: holds.replicas / Math.max(1, devices.length) } };
   if ("fraction" in holds) return { gpu: device, held: { what: "fraction", ppm: Math.round(holds.fraction * 1e6) } };
@@ -230,7 +423,7 @@ function heldOn(
       },
     };
   }
-  return { gpu: device, held: { what: "whole", ...reservedFor } };
+  return { gpu: device, held: { what: "whole" } };
 }
 
 /** When the first container of a pod runs. */
@@ -240,6 +433,10 @@ function startOf(pod: ScenarioPod, scenario: Scenario): number {
 
 /** When all members of a pod's gang were bound at the same time first; before everything for a pod without one. */
 function wholeAt({ gang }: ScenarioPod, scenario: Scenario): number {
+  return remember(scenario, ["whole", gang?.group, gang?.size], () => findWhole(gang, scenario));
+}
+
+function findWhole(gang: ScenarioPod["gang"], scenario: Scenario): number {
   if (gang === undefined) return -Infinity;
   const members = scenario.pods.filter((pod) => pod.gang?.group === gang.group).map((pod) => tenureOf(pod, scenario));
   const moments = members.map(({ from }) => from).toSorted((a, b) => a - b);
@@ -248,58 +445,43 @@ function wholeAt({ gang }: ScenarioPod, scenario: Scenario): number {
   );
 }
 
-interface Looked {
+interface Looked extends Span {
   readonly index: number;
-  readonly pod: ScenarioPod;
-  readonly held: Held;
-  readonly fromMillis: number;
-  readonly untilMillis: number;
+  readonly holder: Holding;
+  readonly state: State;
+  readonly since: number;
 }
 
 /** Integrates the samples that speak for a pod over a segment, one by one. */
 function measure(scenario: Scenario, node: ScenarioNode, looked: Looked): Measured {
-  const { index, pod, held, fromMillis, untilMillis } = looked;
-  const { from, until } = tenureOf(pod, scenario);
+  const { index, holder, state, since, from, until } = looked;
   const sums = { covered: 0, busy: 0, activity: 0n, atClaims: 0n, atClaim: 0n, atOccupant: 0n, atUsage: 0n };
-  const samples = samplesOf(scenario, node, index);
-  samples.forEach((at, place) => {
-    if (at < from || at >= until) return;
-    const end = Math.min(samples[place + 1] ?? Infinity, at + 2.5 * scenario.scrapeInterval, until);
-    const spoken = Math.max(0, Math.min(end, untilMillis) - Math.max(at, fromMillis));
-    if (spoken === 0) return;
-    const others = holdersAt(scenario, node, at).filter(
-      (other) => other.gpu === index && partOf(other.held) === partOf(held),
-    );
-    const layout = gpuAt(node, index, at);
-    const of = others.map((other) => ({
-      pod: other.pod,
-      claimed: claimedOf(other.held, layout),
-      ratio: activityAt(other.pod, at),
-    }));
-    const own = of.findIndex((other) => other.pod === pod);
+  const here = state.holders.filter(({ held }) => partOf(held) === partOf(holder.held));
+  const claimed = claimedOf(holder.held, state.gpu);
+  const allClaimed = sumOf(here.map(({ held }) => claimedOf(held, state.gpu)));
+  for (const { at, end } of spokenOf(scenario, node, index)) {
+    const spoken = Math.max(0, Math.min(end, until) - Math.max(at, from));
     // A sample speaks for those alone who held the device when it was taken.
-    if (own === -1 || of.every(({ ratio }) => ratio === undefined)) return;
-    const active = of.map(({ ratio = 0, claimed }) => multiply(rational(Math.round(ratio * 1e6), 1_000_000), claimed));
-    const all = sumOf(active);
-    const device = smaller(all, ONE);
-    const mine = active[own]!;
-    const claimed = claimedOf(held, layout);
+    if (spoken === 0 || at < since) continue;
+    const { device, own } = activitiesAt(scenario, node, index, partOf(holder.held), at);
+    if (device === undefined) continue;
+    const mine = own.get(holder.pod) ?? rational(0);
     const millis = BigInt(spoken);
     const ppm = (part: Rational): bigint => roundHalfEven(multiply(part, rational(1_000_000))) * millis;
     sums.covered += spoken;
     if (compare(device, rational(0)) > 0) sums.busy += spoken;
     sums.activity += ppm(device);
-    sums.atClaims += ppm(smaller(device, sumOf(of.map((other) => other.claimed))));
+    sums.atClaims += ppm(smaller(device, allClaimed));
     sums.atClaim += ppm(smaller(mine, claimed));
-    sums.atOccupant += ppm(smaller(mine, rational(1, of.length)));
+    sums.atOccupant += ppm(smaller(mine, rational(1, here.length)));
     sums.atUsage += ppm(mine);
-  });
+  }
   return {
     coveredMillis: sums.covered,
     busyMillis: sums.busy,
     activityPpmMillis: sums.activity,
     activityAtClaimsPpmMillis: sums.atClaims,
-    ...(pod.processActivity
+    ...(holder.pod.processActivity
       ? {
           process: {
             atClaimPpmMillis: sums.atClaim,
@@ -311,17 +493,69 @@ function measure(scenario: Scenario, node: ScenarioNode, looked: Looked): Measur
   };
 }
 
-/** The times at which a GPU was scraped. */
-function samplesOf({ period, scrapeInterval }: Scenario, node: ScenarioNode, index: number): readonly number[] {
-  const count = Math.ceil((period.end - period.start) / scrapeInterval);
-  return Array.from({ length: count }, (_, k) => period.start + k * scrapeInterval).filter(
-    (at) =>
-      (node.from ?? period.start) <= at &&
-      at < (node.until ?? period.end) &&
-      !node.telemetryGaps.some(
-        ({ gpus, from = -Infinity, until = Infinity }) => (gpus ?? [index]).includes(index) && from <= at && at < until,
-      ),
+/** The time within a span in which any part of a GPU was measured to be active. */
+function busyOf(scenario: Scenario, node: ScenarioNode, index: number, { from, until }: Span): number {
+  return spokenOf(scenario, node, index).reduce((sum, { at, end }) => {
+    const parts = new Set(
+      holdersAt(scenario, node, at)
+        .filter(({ gpu }) => gpu === index)
+        .map(({ held }) => partOf(held)),
+    );
+    const isBusy = [...parts].some((part) => {
+      const { device } = activitiesAt(scenario, node, index, part, at);
+      return device !== undefined && compare(device, rational(0)) > 0;
+    });
+    return isBusy ? sum + Math.max(0, Math.min(end, until) - Math.max(at, from)) : sum;
+  }, 0);
+}
+
+/** The samples of a GPU, each with the end of the time for which it speaks. */
+function spokenOf(scenario: Scenario, node: ScenarioNode, index: number): readonly { at: number; end: number }[] {
+  const samples = samplesOf(scenario, node, index);
+  return samples.map((at, place) => ({
+    at,
+    end: Math.min(samples[place + 1] ?? Infinity, at + 2.5 * scenario.scrapeInterval),
+  }));
+}
+
+/**
+ * What a sample measured of a GPU or a part of it: the device's activity, undefined where nobody there is measured, and each
+ * pod's own, as parts of the device.
+ */
+function activitiesAt(
+  scenario: Scenario,
+  node: ScenarioNode,
+  index: number,
+  part: string,
+  at: number,
+): { readonly device: Rational | undefined; readonly own: ReadonlyMap<ScenarioPod, Rational> } {
+  const layout = gpuAt(scenario, node, index, at);
+  const here = holdersAt(scenario, node, at).filter(({ gpu, held }) => gpu === index && partOf(held) === part);
+  const own = new Map(
+    here.map(({ pod, held }) => [
+      pod,
+      multiply(rational(Math.round((activityAt(pod, at) ?? 0) * 1e6), 1_000_000), claimedOf(held, layout)),
+    ]),
   );
+  const isMeasured = here.some(({ pod }) => activityAt(pod, at) !== undefined);
+  return { device: isMeasured ? smaller(sumOf([...own.values()]), ONE) : undefined, own };
+}
+
+/** The times at which a GPU was scraped. */
+function samplesOf(scenario: Scenario, node: ScenarioNode, index: number): readonly number[] {
+  const { period, scrapeInterval } = scenario;
+  return remember(scenario, ["samples", node.name, index], () => {
+    const count = Math.ceil((period.end - period.start) / scrapeInterval);
+    return Array.from({ length: count }, (_, k) => period.start + k * scrapeInterval).filter(
+      (at) =>
+        (node.from ?? period.start) <= at &&
+        at < (node.until ?? period.end) &&
+        !node.telemetryGaps.some(
+          ({ gpus, from = -Infinity, until = Infinity }) =>
+            (gpus ?? [index]).includes(index) && from <= at && at < until,
+        ),
+    );
+  });
 }
 
 function activityAt({ activity }: ScenarioPod, at: number): number | undefined {

@@ -22,8 +22,8 @@ const node = (name: string) =>
     sharing: fc.constantFrom({ strategy: "none" }, { strategy: "time-slicing", replicas: 3 }),
     unavailable: fc.array(
       fc
-        .tuple(span, fc.constantFrom("xid-79", "cordoned", "not-ready"), fc.constantFrom([0], [1], [0, 1]))
-        .map(([within, because, gpus]) => ({ ...within, because, gpus })),
+        .tuple(span, fc.constantFrom("xid-79", "cordoned", "not-ready"), fc.nat(1))
+        .map(([within, because, gpu]) => ({ ...within, because, ...(because === "xid-79" ? { gpus: [gpu] } : {}) })),
       { maxLength: 2 },
     ),
     telemetryGaps: fc.array(span, { maxLength: 2 }),
@@ -41,14 +41,14 @@ const pod = (index: number) =>
       namespace: fc.constantFrom("vision", "nlp"),
       life: fc.tuple(moment, moment),
       wait: fc.constantFrom(0, 0, 0.25, 7),
-      kind: fc.constantFrom("whole", "fraction", "replica", "common"),
+      kind: fc.constantFrom("whole", "whole", "fraction", "common"),
       device: fc.nat(1),
       activity,
-      gang: fc.constantFrom(undefined, undefined, { group: "g", size: 2 }),
+      isGang: fc.constantFrom(false, false, true),
     })
-    .map(({ node: host, namespace, life, wait, kind, device, activity: ratio, gang }) => {
+    .map(({ node: host, namespace, life, wait, kind, device, activity: ratio, isGang }) => {
       const [from, until] = [Math.min(...life), Math.max(...life) + 0.02];
-      const holds = kind === "fraction" ? { fraction: 0.3 } : kind === "replica" ? { replicas: 1 } : { gpus: 1 };
+      const holds = kind === "fraction" ? { fraction: 0.3 } : { gpus: 1 };
       return {
         name: `pod-${index}`,
         namespace,
@@ -59,7 +59,7 @@ const pod = (index: number) =>
         started: time(Math.min(until, from + wait)),
         finished: time(until),
         ...(ratio === undefined ? {} : { activity: ratio }),
-        ...(gang === undefined ? {} : { gang }),
+        ...(isGang ? { gang: { group: `of-${namespace}`, size: 2 } } : {}),
       };
     });
 
@@ -86,7 +86,7 @@ export const randomScenario: fc.Arbitrary<Scenario> = fc
       period: { start: time(0), end: time(150) },
       scrapeInterval,
       nodes,
-      pods,
+      pods: pods.map((one) => (isShared(nodes, one.node) ? { ...one, holds: { replicas: 1 } } : one)),
       prices,
       namespaces: { vision: { labels: { team: "vision" } }, nlp: { labels: { team: "nlp" } } },
       policies: [
@@ -102,3 +102,8 @@ export const randomScenario: fc.Arbitrary<Scenario> = fc
       ],
     }),
   );
+
+/** Where GPUs are shared by time-slicing, all pods have replicas. */
+function isShared(nodes: readonly { name: string; sharing: { strategy: string } }[], name: string): boolean {
+  return nodes.some((one) => one.name === name && one.sharing.strategy !== "none");
+}

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { readScenario } from "../../../scenarios/read.ts";
-import { billScenario, differences } from "../../support/reference/bill.ts";
+import { differences } from "../../../scenarios/expectation.ts";
+import { billScenario } from "../../support/reference/bill.ts";
 
 const FOLDER = "test/scenarios";
 const files = readdirSync(FOLDER).filter((file) => file.endsWith(".yaml"));

@@ -4,13 +4,16 @@ import type { ClusterFact } from "../../../../domain/cluster-fact.ts";
 import type { WorkloadFact } from "../../../../domain/workload.ts";
 import { createQueueBoard, type QueueBoard } from "../../../../processors/queue/board.ts";
 import { viewQueue, type QueueView } from "../../../../processors/queue/view.ts";
-import { namespaceFact, NOON, workloadFact } from "../../../support/facts.ts";
+import { inventoryFact, namespaceFact, NOON, workloadFact } from "../../../support/facts.ts";
+import { ownerRules } from "../../../support/owner-rules.ts";
 
 const MINUTE = 60_000;
-const SOURCES = [{ podLabel: "team" }, { namespaceLabel: "team" }];
+const OWNERS = ownerRules({
+  team: [{ podLabel: "team" }, { namespaceLabel: "team" }, { pool: "lab-*", value: "lab" }],
+});
 
 function board(...facts: readonly (WorkloadFact | ClusterFact)[]): QueueBoard {
-  const made = createQueueBoard(SOURCES);
+  const made = createQueueBoard(OWNERS, () => NOON);
   for (const fact of facts) take(made, fact);
   return made;
 }
@@ -66,6 +69,14 @@ describe("pods that wait", () => {
   it("are told one by one, the longest first", () => {
     const { longest } = view(...Array.from({ length: 25 }, (_, i) => pending(`pod-${i}`, i)));
     expect(longest.map(({ name }) => name)).toEqual(Array.from({ length: 20 }, (_, i) => `pod-${24 - i}`));
+  });
+
+  it("are the team's that has their node's pool, where a rule says so", () => {
+    const made = board(bound("a", 1, { labels: {}, node: "gpu-a" }));
+    made.inventory(inventoryFact({ node: "gpu-a", pool: "lab-a" }));
+    expect(made.pods().map(({ team }) => team)).toEqual(["lab"]);
+    made.inventory(inventoryFact({ node: "gpu-a", pool: "other", resourceVersion: "101" }));
+    expect(made.pods().map(({ team }) => team)).toEqual(["unowned"]);
   });
 
   it("are their namespace's team's, whichever was known first, and nobody's when it is gone", () => {

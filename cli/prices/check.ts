@@ -1,0 +1,112 @@
+import type { PriceBook } from "../../domain/price/book.ts";
+import { checkPrices, type PriceFinding } from "../../domain/price/check.ts";
+import { examineBook, type BookFinding } from "../../domain/price/examine.ts";
+import { rankEntries } from "../../domain/price/rank.ts";
+import { renderTable } from "../table.ts";
+import type { BookSource } from "./book.ts";
+import { storedNodes } from "./nodes.ts";
+import { timeText } from "./time.ts";
+
+/** Something that is wrong with a price book, for people and as JSON. */
+export interface BookProblem {
+  /**
+   * `mistake`: it is not a valid book. `tie` and `gap`: nothing prices a node, as entries of equal rank do or none does.
+   * `never`: the entry prices no node at any time.
+   */
+  readonly kind: "mistake" | "tie" | "gap" | "never";
+  /** Keys of the book. */
+  readonly places: readonly string[];
+  readonly line?: number;
+  /** A node of the store; absent where the book alone tells. */
+  readonly node?: string;
+  /** ISO 8601; absent where it has no beginning or no end. */
+  readonly from?: string;
+  readonly until?: string;
+  readonly message: string;
+}
+
+/** The answer of `prices check`. */
+export interface BookCheck {
+  readonly source: string;
+  readonly entries: number;
+  /** Nodes of the store that were looked at; absent without an outside store. */
+  readonly nodes?: number;
+  readonly problems: readonly BookProblem[];
+}
+
+/**
+ * Checks a book by itself, and against the nodes of the store over a period, where an outside store is configured. Fails
+ * with a `StoreError`.
+ */
+export async function checkBookOf(
+  source: BookSource,
+  period: { readonly fromMillis: number; readonly untilMillis: number },
+): Promise<BookCheck> {
+  const { name, config } = source;
+  if (!("book" in source)) {
+    const problems = source.problems.map(({ key, line, message }) => ({
+      kind: "mistake" as const,
+      places: [key],
+      ...(line === undefined ? {} : { line }),
+      message,
+    }));
+    return { source: name, entries: 0, problems };
+  }
+  const { book } = source;
+  const nodes = await storedNodes(config, period);
+  const problems = examineBook(book).map(problemOfBook);
+  if (nodes === undefined) return { source: name, entries: entriesOf(book), problems };
+  const found = checkPrices(rankEntries(book.prices), nodes, period).map(problemOfNode);
+  return { source: name, entries: entriesOf(book), nodes: nodes.length, problems: [...problems, ...found] };
+}
+
+function entriesOf({ prices, commitments, fixed }: PriceBook): number {
+  return prices.length + commitments.length + fixed.length;
+}
+
+const OF_BOOK: Readonly<Record<BookFinding["kind"], string>> = {
+  tie: "a node can fit them alike, and nothing would price it: add a key to one of them",
+  gap: "what they price has no price between two of their terms",
+  never: "it never wins: another entry does wherever it fits, or it ends before it begins to price",
+};
+
+function problemOfBook({ kind, entries, ...times }: BookFinding): BookProblem {
+  return { kind, places: entries.map(({ place }) => place), ...timesOf(times), message: OF_BOOK[kind] };
+}
+
+function problemOfNode({ kind, facts, entries, ...times }: PriceFinding): BookProblem {
+  const { cluster, node, instanceType, model, capacityType } = facts;
+  const known = [instanceType, model, capacityType].filter((each) => each !== undefined).join(", ");
+  return {
+    kind,
+    places: entries.map(({ place }) => place),
+    node: `${cluster}/${node}`,
+    ...timesOf(times),
+    message: `${kind === "gap" ? "nothing prices it" : "entries of equal rank do"}${known === "" ? "" : ` (${known})`}`,
+  };
+}
+
+function timesOf(times: {
+  readonly fromMillis: number;
+  readonly untilMillis: number;
+}): Pick<BookProblem, "from" | "until"> {
+  const [from, until] = [timeText(times.fromMillis), timeText(times.untilMillis)];
+  return { ...(from === undefined ? {} : { from }), ...(until === undefined ? {} : { until }) };
+}
+
+/** The answer as text. */
+export function renderCheck({ source, entries, nodes, problems }: BookCheck): string {
+  const looked = nodes === undefined ? "" : `, ${nodes} node${nodes === 1 ? "" : "s"} of the store`;
+  const found = problems.length === 0 ? "no problems found" : `${problems.length} found:`;
+  const title = `${source}: ${entries} entr${entries === 1 ? "y" : "ies"}${looked}, ${found}`;
+  if (problems.length === 0) return title;
+  const rows = problems.map(({ kind, places, line, node, from, until, message }) => [
+    kind,
+    node ?? "-",
+    `${places.length === 0 ? "-" : places.join(", ")}${line === undefined ? "" : ` (line ${line})`}`,
+    from ?? "-",
+    until ?? "-",
+    message,
+  ]);
+  return `${title}\n\n${renderTable(["problem", "node", "where", "from", "until", "what"], rows)}`;
+}

@@ -1,0 +1,119 @@
+import type { CapacityType, InventoryFact } from "../../domain/inventory.ts";
+import type { CheckedNode } from "../../domain/price/check.ts";
+import { instantOf, INSTANT_FORM } from "../../domain/price/instant.ts";
+import type { PriceFacts } from "../../domain/price/match.ts";
+import type { Config } from "../../runtime/config/schema.ts";
+import { connectStore, outsideStore } from "../../runtime/store/connection.ts";
+import { CommandError } from "../context.ts";
+
+/** What the command line can say of a node. */
+export interface NodeOptions {
+  readonly cluster?: string;
+  readonly node?: string;
+  readonly region?: string;
+  readonly zone?: string;
+  readonly instanceType?: string;
+  readonly pool?: string;
+  readonly model?: string;
+  readonly capacityType?: CapacityType;
+  readonly nodeLabel?: readonly string[];
+}
+
+/** A date or a time of the command line, milliseconds since the epoch; undefined where it is not given. */
+export function instantOption(name: string, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const millis = instantOf(given);
+  if (millis === undefined) throw new CommandError(`${name} ${given}: it is ${INSTANT_FORM}`, 2);
+  return millis;
+}
+
+/**
+ * The node that the options describe; where they give a name and a cluster at most, the nodes that the store knows at a time,
+ * or, where no store can be asked, a node of which no more is known. Fails with a
+ * `CommandError` where there is neither, and with a `StoreError`.
+ */
+export async function nodesOf(options: NodeOptions, config: Config, atMillis: number): Promise<readonly PriceFacts[]> {
+  const { region, zone, instanceType, pool, model, capacityType, nodeLabel = [] } = options;
+  const given = Object.entries({ region, zone, instanceType, pool, model, capacityType }).filter(
+    ([, value]) => value !== undefined,
+  );
+  const isDescribed = given.length > 0 || nodeLabel.length > 0;
+  const known = isDescribed
+    ? undefined
+    : await storedNodes(config, { fromMillis: atMillis, untilMillis: atMillis + 1 });
+  if (isDescribed || (known === undefined && options.node !== undefined)) {
+    const { cluster = config.cluster, node = "" } = options;
+    return [{ cluster, node, ...Object.fromEntries(given), labels: Object.fromEntries(nodeLabel.map(labelOf)) }];
+  }
+  if (known === undefined) {
+    throw new CommandError(
+      "store.kind is embedded, which only `gpu-ledger up` reads: say which node, with --node, --instance-type, --model and so on",
+      2,
+    );
+  }
+  return known
+    .map(({ facts }) => facts)
+    .filter(({ cluster }) => options.cluster === undefined || options.cluster === cluster)
+    .filter(({ node }) => options.node === undefined || options.node === node);
+}
+
+function labelOf(text: string): readonly [string, string] {
+  const [, name, value] = /^([^=\s]+)=(.*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new CommandError(`--node-label ${text}: it is name=value, such as rack=r7`, 2);
+  return [name, value];
+}
+
+const INVENTORY = `
+  SELECT fact, toUnixTimestamp64Milli(valid_from) AS from_millis, toUnixTimestamp64Milli(valid_until) AS until_millis
+  FROM inventory
+  WHERE valid_from < fromUnixTimestamp64Milli({until:Int64}, 'UTC')
+    AND valid_until > fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+  ORDER BY cluster, node, valid_from`;
+
+interface InventoryRow {
+  readonly fact: string;
+  readonly from_millis: string;
+  readonly until_millis: string;
+}
+
+/**
+ * The nodes of an outside ClickHouse's inventory over a time, one for each model of GPU on it, as long as the same is known
+ * of it; undefined for the embedded store, which belongs to the process that runs it.
+ */
+export async function storedNodes(
+  config: Config,
+  { fromMillis, untilMillis }: { readonly fromMillis: number; readonly untilMillis: number },
+): Promise<readonly CheckedNode[] | undefined> {
+  const address = outsideStore(config);
+  if (address === undefined) return undefined;
+  const store = connectStore(address, config);
+  try {
+    const rows = await store.query<InventoryRow>(INVENTORY, { from: fromMillis, until: untilMillis });
+    return rows.flatMap(({ fact, from_millis, until_millis }) =>
+      priceFactsOf(JSON.parse(fact) as InventoryFact).map((facts) => ({
+        facts,
+        fromMillis: Number(from_millis),
+        untilMillis: Number(until_millis),
+      })),
+    );
+  } finally {
+    await store.close();
+  }
+}
+
+/** What a price entry can match of a node, for each model of GPU on it. */
+export function priceFactsOf(fact: InventoryFact): readonly PriceFacts[] {
+  const { cluster, node, region, zone, instanceType, pool, capacityType, labels } = fact;
+  const known = Object.entries({ region, zone, instanceType, pool, capacityType }).filter(
+    ([, value]) => value !== undefined,
+  );
+  const models = [...new Set(fact.gpus.map(({ model }) => model))];
+  return models.map((model) => ({
+    cluster,
+    node,
+    ...Object.fromEntries(known),
+    ...(model === undefined ? {} : { model }),
+    labels,
+  }));
+}

@@ -1,0 +1,95 @@
+import { parseConfig } from "../../runtime/config/load.ts";
+import type { Config } from "../../runtime/config/schema.ts";
+import { TEAMS } from "./teams.ts";
+
+/** The keys of a configuration by which the demo's GPU time becomes bills. */
+export type DemoLedger = Pick<Config, "currency" | "prices" | "rates" | "owners" | "register" | "policies" | "energy">;
+
+const FROM = "2025-01-01";
+
+/** AWS's and Azure's list prices of an hour, by GPU where the fleet's nodes have fewer GPUs than the real machines. */
+const ON_DEMAND = [
+  { match: { instanceType: "p5.48xlarge" }, per: "gpu-hour", list: "6.88" },
+  { match: { instanceType: "p4de.24xlarge" }, per: "gpu-hour", list: "3.43" },
+  { match: { instanceType: "p4d.24xlarge" }, per: "gpu-hour", list: "2.74" },
+  { match: { instanceType: "p3dn.24xlarge" }, per: "gpu-hour", list: "3.90" },
+  { match: { instanceType: "ND96isr_MI300X_v5" }, per: "gpu-hour", list: "6.00" },
+  { match: { instanceType: "g6e.12xlarge" }, per: "node-hour", list: "10.49264", gpuPart: "0.9" },
+  { match: { instanceType: "g6.12xlarge" }, per: "node-hour", list: "4.6016", gpuPart: "0.9" },
+];
+
+/** What was negotiated, and what spot machines cost: invented, in the usual proportions. */
+const DISCOUNTED = [
+  {
+    match: { instanceType: "p5.48xlarge", capacityType: "reserved" },
+    per: "gpu-hour",
+    list: "6.88",
+    contracted: "4.80",
+    effective: "4.35",
+  },
+  { match: { instanceType: "g6.12xlarge", capacityType: "spot" }, per: "node-hour", list: "4.6016", effective: "1.84" },
+  { match: { instanceType: "g5.12xlarge", capacityType: "spot" }, per: "node-hour", list: "5.672", effective: "2.27" },
+  {
+    match: { instanceType: "g4dn.12xlarge", capacityType: "spot" },
+    per: "node-hour",
+    list: "3.912",
+    effective: "1.56",
+  },
+];
+
+/** The workstations under the lab's desks were bought, in euros. */
+const OWNED = {
+  match: { instanceType: "workstation" },
+  currency: "EUR",
+  owned: {
+    inService: "2024-09-16",
+    purchase: "38000",
+    months: 36,
+    residual: "2000",
+    overheadPerMonth: "120",
+    kWhPrice: "0.31",
+    watts: 1400,
+  },
+};
+
+const WRITTEN = {
+  currency: "USD",
+  prices: [...ON_DEMAND, ...DISCOUNTED, OWNED].map((entry) => ({ from: FROM, ...entry })),
+  rates: [{ from: "2024-09-01", currency: "EUR", rate: "1.08" }],
+  owners: {
+    team: [{ podLabel: "team" }, { namespaceLabel: "team" }],
+    costCenter: [{ namespaceLabel: "cost-centre" }],
+    project: [
+      { podLabel: "project" },
+      { namespace: "*-train", value: "research" },
+      { namespace: "*-serve", value: "products" },
+      { namespace: "*-lab", value: "exploration" },
+    ],
+    environment: [
+      { namespace: "*-serve", value: "production" },
+      { namespace: "*", value: "development" },
+    ],
+  },
+  register: TEAMS.map(({ name }) => name),
+  policies: [
+    { name: "showback", billing: true },
+    { name: "by-usage", keep: true, basis: "usage" },
+    {
+      name: "all-in",
+      keep: true,
+      payers: { unallocated: "spread", stranded: "spread" },
+      spread: { over: "pool", by: "time", window: "day" },
+    },
+  ],
+  energy: { pue: "1.3", gramsPerKWh: [{ from: FROM, grams: "290" }] },
+};
+
+/**
+ * Prices, owners and policies for the demo's fleet, as a configuration's values: every way of pricing, a foreign currency,
+ * and three policies to lay side by side.
+ */
+export function demoLedger(): DemoLedger {
+  const read = parseConfig(JSON.stringify(WRITTEN), { source: "the demo's prices", folder: ".", env: {} });
+  const { currency, prices, rates, owners, register, policies, energy } = read;
+  return { currency, prices, rates, owners, register, policies, energy };
+}

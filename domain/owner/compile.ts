@@ -1,0 +1,103 @@
+import { contradictionsInFile, contradictionsInList } from "./contradictions.ts";
+import { DIMENSIONS, type Dimension, type Owner } from "./owner.ts";
+import { compileFile, type CompiledRow } from "./file.ts";
+import { sourceOfLabel } from "./label.ts";
+import { readPattern, type Pattern } from "./pattern.ts";
+import type { Source } from "./source.ts";
+import { holdsAt, MATCH_KINDS, matchOf, type OwnerConfig, type OwnerProblem, type OwnerRule } from "./rule.ts";
+
+/** The rules of a configuration, ready to be asked. */
+export interface OwnerRules {
+  /** Of each dimension, in the order in which they are asked. */
+  readonly sources: Readonly<Record<Dimension, readonly Source[]>>;
+  /** Undefined where any team is one. */
+  readonly register: ReadonlySet<string> | undefined;
+  /** The moments at which a dated rule begins or ends to hold, in order, each once. */
+  readonly changes: readonly number[];
+}
+
+/** Rules, or all that is wrong with them at once. */
+export type CompiledOwners = { readonly rules: OwnerRules } | { readonly problems: readonly OwnerProblem[] };
+
+/** A row of finance's file with the owner that it names. */
+interface Answer extends CompiledRow {
+  readonly owner: Owner;
+}
+
+/** A list as it was compiled, with its patterns by place: undefined for a rule that reads a label. */
+interface CompiledList {
+  readonly sources: readonly Source[];
+  readonly patterns: readonly (Pattern | undefined)[];
+}
+
+/**
+ * Compiles the rules of a configuration (ledger, "Owners"). Refused are patterns that are none, and two rules that name the
+ * same at the same time and give different values.
+ */
+export function compileOwners({ owners, ownersFile = [], register }: OwnerConfig): CompiledOwners {
+  const problems: OwnerProblem[] = [];
+  const rows = compileFile(ownersFile, problems);
+  const sources = {} as Record<Dimension, readonly Source[]>;
+  for (const dimension of DIMENSIONS) {
+    const rules = owners[dimension];
+    const list = compileList(rules, dimension, rows, problems);
+    sources[dimension] = list.sources;
+    problems.push(...contradictionsInList(rules, list.patterns, dimension));
+  }
+  problems.push(...contradictionsInFile(rows));
+  if (problems.length > 0) return { problems };
+  const dated = [
+    ...ownersFile,
+    ...DIMENSIONS.flatMap((dimension) => owners[dimension].filter((rule) => "value" in rule)),
+  ];
+  const moments = dated.flatMap(({ from, until }) => [from, until]).filter((moment) => moment !== undefined);
+  const changes = [...new Set(moments)].toSorted((a, b) => a - b);
+  return { rules: { sources, register: register === undefined ? undefined : new Set(register), changes } };
+}
+
+/** Finance's file stands where the list says, else before all others. */
+function compileList(
+  rules: readonly OwnerRule[],
+  dimension: Dimension,
+  rows: readonly CompiledRow[],
+  problems: OwnerProblem[],
+): CompiledList {
+  const patterns: (Pattern | undefined)[] = [];
+  const sources = rules.map((rule, index): Source => {
+    const place = `owners.${dimension}[${index}]`;
+    if ("ownersFile" in rule) return sourceOfFile(rows, dimension);
+    if (!("value" in rule)) return sourceOfLabel(rule, place);
+    const { kind, match } = matchOf(rule);
+    const pattern = readPattern(match);
+    if ("allowed" in pattern) {
+      problems.push({ path: ["owners", dimension, index, kind], allowed: pattern.allowed });
+      return () => [];
+    }
+    patterns[index] = pattern;
+    const answer = [{ value: rule.value, place, source: `${kind} ${match}` }];
+    return (subject, at) => (holdsAt(rule, at) && subject[kind] !== "" && pattern.fits(subject[kind]) ? answer : []);
+  });
+  const isPlaced = rules.some((rule) => "ownersFile" in rule);
+  return { sources: isPlaced ? sources : [sourceOfFile(rows, dimension), ...sources], patterns };
+}
+
+/** The rows that answer a dimension, in the order of their rank; those with an exact name are looked up, not tried. */
+function sourceOfFile(rows: readonly CompiledRow[], dimension: Dimension): Source {
+  const asked = MATCH_KINDS.map((kind) => ({ kind, exact: new Map<string, Answer[]>(), others: [] as Answer[] }));
+  for (const { row, pattern } of rows) {
+    const value = row.values[dimension];
+    const of = asked.find(({ kind }) => kind === row.kind);
+    if (value === undefined || of === undefined) continue;
+    const owner = { value, place: `ownersFile line ${row.line}`, source: `${row.kind} ${row.match}` };
+    const answer = { row, pattern, owner };
+    if (pattern.kind !== "exact") of.others.push(answer);
+    else of.exact.set(row.match, [...(of.exact.get(row.match) ?? []), answer]);
+  }
+  return (subject, at) =>
+    asked.flatMap(({ kind, exact, others }) => {
+      const name = subject[kind];
+      if (name === "") return [];
+      const fitting = [...(exact.get(name) ?? []), ...others.filter(({ pattern }) => pattern.fits(name))];
+      return fitting.filter(({ row }) => holdsAt(row, at)).map(({ owner }) => owner);
+    });
+}

@@ -1,0 +1,40 @@
+import { readPattern, type Pattern } from "./pattern.ts";
+import { MATCH_KINDS, type OwnerProblem, type OwnerRow } from "./rule.ts";
+
+/** A row of finance's file with its pattern. */
+export interface CompiledRow {
+  readonly row: OwnerRow;
+  readonly pattern: Pattern;
+}
+
+const PATTERN_KINDS: readonly Pattern["kind"][] = ["exact", "glob", "regex"];
+
+/**
+ * The rows of finance's file, the one that wins over the others first, so that sorting the file changes nobody's bill: by
+ * kind (workload, queue, namespace, pool), then an exact name before a glob and a glob before a regular expression, then the
+ * longer literal part; what still ties as it stands in the file. Patterns that are none are collected.
+ */
+export function compileFile(rows: readonly OwnerRow[], problems: OwnerProblem[]): readonly CompiledRow[] {
+  const compiled = rows.flatMap((row) => {
+    const pattern = readPattern(row.match);
+    if (!("allowed" in pattern)) return [{ row, pattern }];
+    const wrong = `a file of owners: in line ${row.line}, match is ${JSON.stringify(row.match)}, not ${pattern.allowed}`;
+    problems.push({ path: ["ownersFile"], allowed: wrong });
+    return [];
+  });
+  return compiled.toSorted(
+    (a, b) =>
+      MATCH_KINDS.indexOf(a.row.kind) - MATCH_KINDS.indexOf(b.row.kind) ||
+      PATTERN_KINDS.indexOf(a.pattern.kind) - PATTERN_KINDS.indexOf(b.pattern.kind) ||
+      b.pattern.literals - a.pattern.literals,
+  );
+}
+
+/** Whether nothing but their order in the file decides between two rows. */
+export function isTied(one: CompiledRow, other: CompiledRow): boolean {
+  return (
+    one.row.kind === other.row.kind &&
+    one.pattern.kind === other.pattern.kind &&
+    one.pattern.literals === other.pattern.literals
+  );
+}

@@ -1,0 +1,48 @@
+/** What a cost is attributed by, beside the workload itself. */
+export type Dimension = "team" | "costCenter" | "project" | "environment";
+
+/** Every dimension, in the order of a bill's columns. */
+export const DIMENSIONS: readonly Dimension[] = ["team", "costCenter", "project", "environment"];
+
+/** The team of whatever nobody is named for. */
+export const UNOWNED = "unowned";
+
+/** Labels and annotations of an object. */
+export interface Marks {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** A workload as far as its owners are concerned. What is not known of it is an empty text. */
+export interface OwnerSubject {
+  readonly namespace: string;
+  /** The name of the top of its chain of owners, or the pod's own. */
+  readonly workload: string;
+  readonly queue: string;
+  /** Of the node that it is bound to. */
+  readonly pool: string;
+  /** The pod's own and, where it lacks them, those of its owners (WorkloadFact.labels). */
+  readonly pod: Marks;
+  readonly namespaceMarks: Marks | undefined;
+}
+
+/** A value, and what gave it. */
+export interface Owner {
+  /** {@link UNOWNED} for a team that nobody names, empty for any other dimension. */
+  readonly value: string;
+  /** Where the rule stands that gave it: `owners.team[1]`, `ownersFile line 7`; empty where none did. */
+  readonly place: string;
+  /** What the rule read: `podLabel team`, `namespace vision-*`; empty where none did. */
+  readonly source: string;
+}
+
+/** A team that the register does not know: it did not count, and the next source was asked. */
+export interface RefusedOwner extends Owner {
+  readonly dimension: "team";
+}
+
+/** Whom a workload belongs to at a time. */
+export interface Attribution {
+  readonly owners: Readonly<Record<Dimension, Owner>>;
+  readonly refused: readonly RefusedOwner[];
+}

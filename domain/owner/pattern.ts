@@ -1,0 +1,65 @@
+import { commonName, fitsGlob, isGlob, literalLength } from "../price/glob.ts";
+
+/** A pattern of names, made once. */
+export interface Pattern {
+  readonly text: string;
+  readonly kind: "exact" | "glob" | "regex";
+  /** The characters of an exact name or a glob that stand for themselves; 0 for a regular expression. */
+  readonly literals: number;
+  fits(name: string): boolean;
+}
+
+const LONGEST = 200;
+const MOST_REPEATS = 3;
+const MOST_BARS = 20;
+
+/** What a pattern is written as, for the sentences of errors. */
+export const PATTERN_FORM =
+  "a name, a glob such as vision-*, or a regular expression between slashes, such as /nlp-.+/";
+
+/**
+ * A name, a glob, or, between slashes, a regular expression that must fit the whole name; or what is wrong with it. So that
+ * no expression takes long for any name (Kubernetes' have 253 characters at most), one has no repeated groups, no back
+ * references, at most three of `*`, `+`, `?` and `{n,m}`, and at most twenty bars.
+ */
+export function readPattern(text: string): Pattern | { readonly allowed: string } {
+  if (text === "") return { allowed: PATTERN_FORM };
+  const [, body] = /^\/(.+)\/$/.exec(text) ?? [];
+  if (body !== undefined) return readExpression(text, body);
+  if (!isGlob(text)) return { text, kind: "exact", literals: text.length, fits: (name) => name === text };
+  return { text, kind: "glob", literals: literalLength(text), fits: (name) => fitsGlob(text, name) };
+}
+
+function readExpression(text: string, body: string): Pattern | { readonly allowed: string } {
+  const why = riskOf(body);
+  if (why !== undefined) return { allowed: `a regular expression that is quick for every name: ${why}` };
+  try {
+    const expression = new RegExp(`^(?:${body})$`, "u");
+    return { text, kind: "regex", literals: 0, fits: (name) => expression.test(name) };
+  } catch (error) {
+    return { allowed: `a valid regular expression (${error instanceof Error ? error.message : String(error)})` };
+  }
+}
+
+function riskOf(body: string): string | undefined {
+  if (body.length > LONGEST) return `it is longer than ${LONGEST} characters`;
+  if (/\\k<|\\[1-9]/.test(body)) return "it refers back to a group";
+  // An escaped character and a class stand for one character each: what they hold is no operator.
+  const plain = body
+    .replace(/\\./g, "a")
+    .replace(/\[[^\]]*\]/g, "a")
+    .replace(/\(\?(?:[:=!]|<[=!]|<\w+>)/g, "(");
+  if (/\)(?:[*+]|\{)/.test(plain)) return "it repeats a group";
+  const repeats = plain.match(/[*+?]|\{\d+,\d*\}/g)?.length ?? 0;
+  if (repeats > MOST_REPEATS) return `it has more than ${MOST_REPEATS} of *, +, ? and {n,m}`;
+  return plain.split("|").length - 1 > MOST_BARS ? `it has more than ${MOST_BARS} bars` : undefined;
+}
+
+/** Whether there is a name that both of two globs or exact names fit; of regular expressions, whether they are the same. */
+export function canMeet(one: Pattern, other: Pattern): boolean {
+  if (one.text === other.text) return true;
+  if (one.kind === "regex" || other.kind === "regex") return false;
+  if (one.kind === "exact") return other.fits(one.text);
+  if (other.kind === "exact") return one.fits(other.text);
+  return commonName(one.text, other.text) !== undefined;
+}

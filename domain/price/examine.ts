@@ -1,0 +1,117 @@
+import { beginsAt, type Match, type PriceBook, type PriceEntry } from "./book.ts";
+import { commonName } from "./glob.ts";
+import type { PriceFacts } from "./match.ts";
+import { compareRanks, rankEntries, type RankedEntry } from "./rank.ts";
+import { stretches } from "./stretch.ts";
+
+/** Something about a book that is allowed and yet hardly meant, found without knowing any node. */
+export interface BookFinding {
+  /**
+   * `tie`: a node can fit these entries alike, and nothing would price it. `gap`: what an entry prices is not priced between
+   * two of its terms. `never`: an entry that prices no node at any time, as others win wherever it fits.
+   */
+  readonly kind: "tie" | "gap" | "never";
+  readonly entries: readonly PriceEntry[];
+  /** Milliseconds since the epoch, half-open; of an entry that never wins, its own term. */
+  readonly fromMillis: number;
+  readonly untilMillis: number;
+}
+
+/** Ties, then gaps, then entries that never win, each in the order of the book. */
+export function examineBook({ prices }: Pick<PriceBook, "prices">): readonly BookFinding[] {
+  const ranked = rankEntries(prices);
+  const ties = tiesIn(ranked);
+  const tied = new Set(ties.flatMap(({ entries }) => entries));
+  return [
+    ...ties,
+    ...gapsIn(prices, ranked),
+    ...neverIn(prices, ranked).filter(({ entries: [entry] }) => !tied.has(entry!)),
+  ];
+}
+
+/** Pairs of equal rank that a node can fit at the same time, unless a third wins over both there. */
+function tiesIn(ranked: readonly RankedEntry[]): readonly BookFinding[] {
+  return ranked.flatMap(({ entry: one, rank }, index) =>
+    ranked.slice(index + 1).flatMap(({ entry: other, rank: otherRank }): readonly BookFinding[] => {
+      const facts = compareRanks(rank, otherRank) === 0 ? nodeOfBoth(one, other) : undefined;
+      const fromMillis = Math.max(beginsAt(one), beginsAt(other));
+      const untilMillis = Math.min(one.untilMillis, other.untilMillis);
+      if (facts === undefined || fromMillis >= untilMillis) return [];
+      return stretches(ranked, facts, fromMillis, untilMillis).flatMap(({ winner, ...times }) =>
+        winner.kind === "tied" && winner.entries.includes(one) && winner.entries.includes(other)
+          ? [{ kind: "tie" as const, entries: [one, other], ...times }]
+          : [],
+      );
+    }),
+  );
+}
+
+/** Between the terms of entries with the same match: the time in which no other entry prices what they do either. */
+function gapsIn(prices: readonly PriceEntry[], ranked: readonly RankedEntry[]): readonly BookFinding[] {
+  const groups = new Map<string, { readonly facts: PriceFacts; readonly entries: PriceEntry[] }>();
+  for (const entry of prices) {
+    for (const facts of nodesOf(entry)) {
+      const group = groups.get(JSON.stringify(facts));
+      if (group === undefined) groups.set(JSON.stringify(facts), { facts, entries: [entry] });
+      else group.entries.push(entry);
+    }
+  }
+  return [...groups.values()].flatMap(({ facts, entries }) => {
+    const from = Math.min(...entries.map(beginsAt));
+    const until = Math.max(...entries.map(({ untilMillis }) => untilMillis));
+    return from >= until
+      ? []
+      : stretches(ranked, facts, from, until).flatMap(({ winner, ...times }) =>
+          winner.kind === "unpriced" ? [{ kind: "gap" as const, entries, ...times }] : [],
+        );
+  });
+}
+
+/** A node of which no more is known than an entry asks for has the fewest entries to choose from. */
+function neverIn(prices: readonly PriceEntry[], ranked: readonly RankedEntry[]): readonly BookFinding[] {
+  return prices.flatMap((entry) => {
+    const wins = nodesOf(entry).some((facts) =>
+      stretches(ranked, facts, -Infinity, Infinity).some(
+        ({ winner }) => winner.kind === "priced" && winner.entry === entry,
+      ),
+    );
+    const { fromMillis, untilMillis } = entry;
+    return wins ? [] : [{ kind: "never" as const, entries: [entry], fromMillis, untilMillis }];
+  });
+}
+
+const UNNAMED = "";
+
+/** The plainest nodes that an entry prices: one, or each machine that it lists. */
+function nodesOf(entry: PriceEntry): readonly PriceFacts[] {
+  const names = entry.per === "owned" && entry.owned.machines.length > 0 ? entry.owned.machines : [UNNAMED];
+  return names.map((name) => nodeOf(entry.match, name));
+}
+
+/** The plainest node that fits two entries; undefined where none can. */
+function nodeOfBoth(one: PriceEntry, other: PriceEntry): PriceFacts | undefined {
+  const [names, others] = [one, other].map(nodesOf);
+  const shared = names?.find(({ node }) => others?.some((each) => each.node === node));
+  const { model: a, ...match } = one.match;
+  const { model: b, ...otherMatch } = other.match;
+  const model = a === undefined || b === undefined ? (a ?? b) : commonName(a, b);
+  if (shared === undefined || (model === undefined && a !== undefined)) return undefined;
+  const isAgreed = agree(match, otherMatch) && agree(match.nodeLabels, otherMatch.nodeLabels);
+  if (!isAgreed) return undefined;
+  const nodeLabels = { ...match.nodeLabels, ...otherMatch.nodeLabels };
+  return nodeOf({ ...match, ...otherMatch, nodeLabels, ...(model === undefined ? {} : { model }) }, shared.node);
+}
+
+/** Whether no key that both mappings have has two texts. */
+function agree(one: object, other: object): boolean {
+  const known = new Map<string, unknown>(Object.entries(other));
+  return Object.entries(one).every(
+    ([key, value]) => typeof value !== "string" || !known.has(key) || known.get(key) === value,
+  );
+}
+
+function nodeOf({ model, nodeLabels, ...match }: Match, node: string): PriceFacts {
+  const name = model === undefined ? undefined : commonName(model, "*");
+  // What a match leaves out, a node of it need not have: a cluster of no name fits no key.
+  return { cluster: UNNAMED, ...match, node, labels: nodeLabels, ...(name === undefined ? {} : { model: name }) };
+}

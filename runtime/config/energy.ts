@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { compare, ONE, parseDecimal, ZERO, type Rational } from "../../domain/exact/rational.ts";
+import { instant } from "./instant.ts";
+import { list } from "./words.ts";
+
+/** A decimal in quotes, not below a bound, kept as the text that it was written as. */
+function decimal(least: Rational, example: string): z.ZodType<string, string> {
+  const allowed = `a decimal in quotes, ${least.num} or more, such as "${example}"`;
+  return z
+    .string({ error: allowed })
+    .refine(
+      (given) => {
+        const parsed = parseDecimal(given);
+        return "value" in parsed && compare(parsed.value, least) >= 0;
+      },
+      { error: allowed },
+    )
+    .meta({ description: allowed });
+}
+
+/** What energy is multiplied by: the power usage effectiveness of the site, and grams of CO₂e of each kWh from a date on. */
+export const energy = z.strictObject({
+  pue: decimal(ONE, "1.4").default("1").describe("Power usage effectiveness of the site."),
+  gramsPerKWh: list(z.strictObject({ from: instant, grams: decimal(ZERO, "380") }))
+    .default([])
+    .describe("Grams of CO₂e per kWh, each value from its date on."),
+});
+
+/** What energy is multiplied by, exact; by time. */
+export interface EnergyFactors {
+  readonly pue: Rational;
+  readonly gramsPerKWh: readonly { readonly fromMillis: number; readonly grams: Rational }[];
+}
+
+/** The factors of what was read. */
+export function factorsOf({ pue, gramsPerKWh }: z.output<typeof energy>): EnergyFactors {
+  const byTime = gramsPerKWh.toSorted((a, b) => a.from - b.from);
+  return {
+    pue: exact(pue),
+    gramsPerKWh: byTime.map(({ from, grams }) => ({ fromMillis: from, grams: exact(grams) })),
+  };
+}
+
+function exact(text: string): Rational {
+  const parsed = parseDecimal(text);
+  if ("value" in parsed) return parsed.value;
+  throw new TypeError(`${text} is ${parsed.error}`);
+}
+
+/** Two values from the same moment on contradict each other. */
+export function checkEnergy(given: z.output<typeof energy> | undefined, context: z.RefinementCtx): void {
+  const seen = new Set<number>();
+  given?.gramsPerKWh.forEach(({ from }, index) => {
+    const path = ["energy", "gramsPerKWh", index, "from"];
+    if (seen.has(from)) context.addIssue({ code: "custom", path, message: "a moment from which one value holds" });
+    seen.add(from);
+  });
+}

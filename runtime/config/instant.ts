@@ -1,0 +1,13 @@
+import { z } from "zod";
+import { instantOf, INSTANT_FORM } from "../../domain/price/instant.ts";
+
+/** A date or a time in UTC, as milliseconds since the epoch. */
+export const instant = z
+  .string({ error: INSTANT_FORM })
+  .meta({ description: INSTANT_FORM })
+  .transform((given, context) => {
+    const millis = instantOf(given);
+    if (millis !== undefined) return millis;
+    context.addIssue({ code: "custom", message: INSTANT_FORM });
+    return z.NEVER;
+  });

@@ -1,0 +1,121 @@
+import { z } from "zod";
+import { compileOwners, type OwnerRules } from "../../domain/owner/compile.ts";
+import type { OwnerConfig } from "../../domain/owner/rule.ts";
+import { minorDigitsOf } from "../../domain/price/currency.ts";
+import type { PriceBook } from "../../domain/price/book.ts";
+import { readBook } from "../../domain/price/read.ts";
+import { checkEnergy, energy, factorsOf, type EnergyFactors } from "./energy.ts";
+import { ownerLists, ownerRuleOrFile } from "./owners.ts";
+import { ownersFile } from "./owners-file.ts";
+import { checkPolicies, policiesOf, policy, type ConfiguredPolicy } from "./policies.ts";
+import { bookIn, bookKeys, checkBook, priceFile, type WrittenBook } from "./price-book.ts";
+import { duration } from "./quantity.ts";
+import { list, text, whole, type ConfigSources } from "./words.ts";
+
+const CURRENCY = "a currency of ISO 4217, such as USD";
+const DEFAULT_CURRENCY = "USD";
+
+/** The currency of every bill. */
+export const currency = z
+  .string({ error: CURRENCY })
+  .refine((code) => minorDigitsOf(code) !== undefined, { error: CURRENCY, abort: true })
+  .meta({ description: `${CURRENCY}.` });
+
+/** The teams that there are. */
+export const register = list(text("a team")).describe(
+  "The teams that there are; one that is not falls to the next source.",
+);
+
+/** The keys of a configuration by which GPU time becomes bills. */
+export const ledgerKeys = (sources: ConfigSources) => ({
+  currency: currency.optional().describe(`The currency of every bill; ${DEFAULT_CURRENCY} where nothing says it.`),
+  ...bookKeys,
+  pricesFile: priceFile(sources).optional().describe("A price book in a file of its own, instead of the keys before."),
+  owners: ownerLists(ownerRuleOrFile).describe("Whom a workload belongs to; see docs/owners.md."),
+  ownersFile: ownersFile(sources).optional().describe("The CSV that finance keeps, asked before all other sources."),
+  register: register.optional(),
+  policies: list(policy).default([]).describe("Who pays for what; one, called default, where none is written."),
+  energy: energy.optional().describe("What electricity emits."),
+  closing: z
+    .strictObject({
+      day: whole(1, 28).default(3).describe("Of the next month, when a billing period closes (UTC)."),
+      lateness: duration("1h", "3650d")
+        .optional()
+        .describe("How late data may come and still count by itself; a day less than raw rows are kept, 35d at most."),
+    })
+    .prefault({})
+    .describe("When a billing period ends for good."),
+});
+
+const BOOK_KEYS = Object.keys(bookKeys) as (keyof typeof bookKeys)[];
+const DAY_MILLIS = 86_400_000;
+const DEFAULT_LATENESS_MILLIS = 35 * DAY_MILLIS;
+
+/** What {@link ledgerKeys} give, and for how many days raw rows are kept. */
+type WrittenLedger = OwnerConfig &
+  Omit<WrittenBook, "currency"> & {
+    readonly currency?: string | undefined;
+    readonly pricesFile?: WrittenBook | undefined;
+    readonly policies: readonly z.output<typeof policy>[];
+    readonly energy?: z.output<typeof energy> | undefined;
+    readonly closing: { readonly day: number; readonly lateness?: number | undefined };
+    readonly store: { readonly rawDays: number };
+  };
+
+/** What is wrong between keys of which each is right. */
+export function checkLedger(config: WrittenLedger, context: z.RefinementCtx): void {
+  const complain = (path: PropertyKey[], message: string): void => context.addIssue({ code: "custom", path, message });
+  if (config.pricesFile === undefined) checkBook(writtenBook(config), context);
+  else {
+    for (const key of BOOK_KEYS)
+      if (config[key] !== undefined) complain([key], "a key beside pricesFile: prices stand in the file or here");
+    if (config.currency !== undefined && config.currency !== config.pricesFile.currency)
+      complain(["currency"], `the currency of pricesFile, which is ${config.pricesFile.currency}`);
+  }
+  checkOwners(config, context);
+  checkPolicies(config.policies, context);
+  checkEnergy(config.energy, context);
+  const { closing, store } = config;
+  if (closing.lateness !== undefined && closing.lateness + DAY_MILLIS > store.rawDays * DAY_MILLIS)
+    complain(["closing", "lateness"], `a day less than store.rawDays at most, which is ${store.rawDays}d`);
+}
+
+/** Adds what is wrong between the rules of owners. */
+export function checkOwners(config: OwnerConfig, context: z.RefinementCtx): void {
+  const compiled = compileOwners(config);
+  if ("rules" in compiled) return;
+  for (const { path, allowed } of compiled.problems)
+    context.addIssue({ code: "custom", path: [...path], message: allowed });
+}
+
+/** How a configuration turns GPU time into bills. */
+export interface Ledger {
+  readonly book: PriceBook;
+  readonly owners: OwnerRules;
+  /** The billing policy first. */
+  readonly policies: readonly [ConfiguredPolicy, ...ConfiguredPolicy[]];
+  readonly energy: EnergyFactors | undefined;
+  readonly closing: { readonly day: number; readonly latenessMillis: number };
+}
+
+/** The ledger of a configuration that was read, and is right. Made where it is used: a configuration itself is plain data. */
+export function ledgerOf(config: WrittenLedger): Ledger {
+  const read = readBook(writtenBook(config));
+  const owners = compileOwners(config);
+  if ("problems" in read || "problems" in owners)
+    throw new TypeError("a configuration that was not read by its schema");
+  const { day, lateness } = config.closing;
+  const longest = (config.store.rawDays - 1) * DAY_MILLIS;
+  const latenessMillis = lateness ?? Math.min(DEFAULT_LATENESS_MILLIS, longest);
+  return {
+    book: read.book,
+    owners: owners.rules,
+    policies: policiesOf(config.policies),
+    energy: config.energy === undefined ? undefined : factorsOf(config.energy),
+    closing: { day, latenessMillis },
+  };
+}
+
+function writtenBook({ pricesFile, currency: given = DEFAULT_CURRENCY, ...config }: WrittenLedger): WrittenBook {
+  return pricesFile ?? bookIn({ ...config, currency: given });
+}

@@ -1,0 +1,60 @@
+import { z } from "zod";
+import type { Dimension } from "../../domain/owner/owner.ts";
+import type { OwnerRule } from "../../domain/owner/rule.ts";
+import { instant } from "./instant.ts";
+import { list, text } from "./words.ts";
+
+const ALLOWED =
+  "one of { podLabel }, { podAnnotation }, { ownerLabel }, { namespaceLabel }, { namespace | queue | pool | workload, value, from, until }";
+
+const pattern = text("a name, a glob such as vision-*, or a regular expression between slashes");
+const given = {
+  value: text("the value that it gives"),
+  from: instant.optional().describe("When it begins to hold."),
+  until: instant.optional().describe("When it ends to hold, that moment not included."),
+};
+
+const sources = [
+  z.strictObject({ podLabel: text("a label or annotation of pods") }),
+  z.strictObject({ podAnnotation: text("an annotation of pods") }),
+  z.strictObject({ ownerLabel: text("a label or annotation of what owns pods") }),
+  z.strictObject({ namespaceLabel: text("a label or annotation of namespaces") }),
+  z.strictObject({ namespace: pattern, ...given }),
+  z.strictObject({ queue: pattern, ...given }),
+  z.strictObject({ pool: pattern, ...given }),
+  z.strictObject({ workload: pattern, ...given }),
+] as const;
+
+/** A source of an owner, where there is no file of owners. */
+export const ownerRule = z.union(sources, { error: ALLOWED });
+
+/** A source of an owner; `ownersFile: true` is the place of the file of owners in the list. */
+export const ownerRuleOrFile = z.union([...sources, z.strictObject({ ownersFile: z.literal(true) })], {
+  error: `${ALLOWED}, { ownersFile: true }`,
+});
+
+/** The label that each dimension is read from by default: of the pod, of what owns it, of its namespace. */
+const USUAL: Readonly<Record<Dimension, string>> = {
+  team: "team",
+  costCenter: "cost-center",
+  project: "project",
+  environment: "environment",
+};
+
+/** The sources of every dimension, each a list of `rule`; what is left out is read from the usual label. */
+export function ownerLists<Rule extends z.ZodType<OwnerRule>>(rule: Rule) {
+  const of = (dimension: Dimension, what: string) => {
+    const name = USUAL[dimension];
+    return list(rule)
+      .prefault([{ podLabel: name }, { ownerLabel: name }, { namespaceLabel: name }] as z.input<Rule>[])
+      .describe(`Where a workload's ${what} is read; the first that answers.`);
+  };
+  return z
+    .strictObject({
+      team: of("team", "team"),
+      costCenter: of("costCenter", "cost centre"),
+      project: of("project", "project"),
+      environment: of("environment", "environment"),
+    })
+    .prefault({});
+}

@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { DEFAULT_POLICY, type Policy } from "../../domain/policy/policy.ts";
+import { flag, oneOf, text } from "./words.ts";
+
+const payer = oneOf("holder", "platform");
+const spreadable = oneOf("platform", "spread");
+const { payers, spread } = DEFAULT_POLICY;
+
+/** A policy as it is written; what is left out takes the defaults of {@link DEFAULT_POLICY}. */
+export const policy = z.strictObject({
+  name: text("a policy's name").describe("Bills are named by it."),
+  billing: flag.default(false).describe("Statements follow it. Exactly one does; the first where none says so."),
+  keep: flag.default(false).describe("Its bills are kept beside the billing policy's, to be compared at any time."),
+  basis: oneOf("allocation", "usage", "max")
+    .default("allocation")
+    .describe("What is counted: held, used, or the larger."),
+  migShare: oneOf("max", "compute", "memory").default("max").describe("What makes a MIG instance's share of its GPU."),
+  sharedBy: oneOf("replica", "occupant", "usage")
+    .default("replica")
+    .describe("How a time-sliced GPU, or one with MPS, is divided."),
+  payers: z
+    .strictObject({
+      idle: payer.optional().describe("The holder; by usage the platform."),
+      unobserved: payer.default(payers.unobserved),
+      starting: payer.default(payers.starting),
+      waiting: payer.default(payers.waiting),
+      unallocated: spreadable.default(payers.unallocated),
+      stranded: spreadable.default(payers.stranded),
+      unavailable: spreadable.default(payers.unavailable),
+    })
+    .prefault({})
+    .describe("Who pays for each state."),
+  spread: z
+    .strictObject({
+      over: oneOf("node", "pool", "model", "cluster").default(spread.over).describe("Whose holders share the cost."),
+      by: oneOf("cost", "time", "even").default(spread.by).describe("Their weights."),
+      window: oneOf("hour", "day", "period").default(spread.window).describe("In which time they held."),
+    })
+    .prefault({})
+    .describe("How what is spread is divided."),
+});
+
+/** A policy of a configuration or a scenario. */
+export type WrittenPolicy = z.output<typeof policy>;
+
+/** What is wrong between policies of which each is right: two of one name, two billing ones, an idle holder by usage. */
+export function checkPolicies(policies: readonly WrittenPolicy[], context: z.RefinementCtx): void {
+  const complain = (path: PropertyKey[], message: string): void =>
+    context.addIssue({ code: "custom", path: ["policies", ...path], message });
+  policies.forEach(({ name, basis, payers: { idle } }, index) => {
+    if (policies.findIndex((other) => other.name === name) < index)
+      complain([index, "name"], "a name that no other policy has");
+    if (basis === "usage" && idle === "holder")
+      complain([index, "payers", "idle"], "platform, or left out: by usage the platform pays what is idle");
+  });
+  const billing = policies.filter((each) => each.billing).map(({ name }) => name);
+  if (billing.length > 1) complain([], `policies of which one is the billing one: ${billing.join(" and ")} are`);
+}
+
+/** A policy of a configuration, as the ledger follows it. */
+export interface ConfiguredPolicy extends Policy {
+  /** Whether its bills are kept; the billing policy's always are. */
+  readonly keep: boolean;
+}
+
+/** The policies, the billing one first: the default alone where none is written. */
+export function policiesOf(written: readonly WrittenPolicy[]): readonly [ConfiguredPolicy, ...ConfiguredPolicy[]] {
+  const billing = written.find((each) => each.billing) ?? written[0];
+  if (billing === undefined) return [{ ...DEFAULT_POLICY, keep: true }];
+  const others = written.filter((each) => each !== billing);
+  return [{ ...configured(billing), keep: true }, ...others.map(configured)];
+}
+
+function configured({ payers: { idle, ...others }, ...written }: WrittenPolicy): ConfiguredPolicy {
+  const { name, keep, basis, migShare, sharedBy, spread: rule } = written;
+  const paid = idle === undefined ? others : { idle, ...others };
+  return { name, keep, basis, migShare, sharedBy, payers: paid, spread: rule };
+}

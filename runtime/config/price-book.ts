@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { readBook } from "../../domain/price/read.ts";
+import { addFileIssues, fileOf } from "./side-file.ts";
+import { list, type ConfigSources } from "./words.ts";
+import { readYaml, type FileProblem } from "./yaml.ts";
+
+/** The keys of a price book that stand in a configuration or a scenario; its own reader says more than a schema can. */
+export const bookKeys = {
+  prices: list(z.unknown())
+    .optional()
+    .describe("What GPUs, nodes and machines of one's own cost, from when until when; see docs/prices.md."),
+  rates: list(z.unknown()).optional().describe("From when on one unit of a currency is how much of the book's."),
+  markup: list(z.unknown()).optional().describe("Percent of a team's effective cost, negative for a discount."),
+  commitments: list(z.unknown()).optional().describe("What is paid for a term, whether it is used or not."),
+  fixed: list(z.unknown()).optional().describe("What is paid beside: by month or hour, with or without an end."),
+};
+
+/** A price book as it was written, of which {@link readBook} says that it is right. */
+export interface WrittenBook {
+  readonly currency: string;
+  readonly prices?: readonly unknown[] | undefined;
+  readonly rates?: readonly unknown[] | undefined;
+  readonly markup?: readonly unknown[] | undefined;
+  readonly commitments?: readonly unknown[] | undefined;
+  readonly fixed?: readonly unknown[] | undefined;
+}
+
+/** The written book of a larger mapping. */
+export function bookIn({ currency, prices, rates, markup, commitments, fixed }: WrittenBook): WrittenBook {
+  return { currency, prices, rates, markup, commitments, fixed };
+}
+
+/** Adds all that is wrong with a written book to a schema's issues. */
+export function checkBook(raw: unknown, context: z.RefinementCtx): void {
+  const read = readBook(raw);
+  if ("book" in read) return;
+  for (const { path, allowed } of read.problems)
+    context.addIssue({ code: "custom", path: [...path], message: allowed });
+}
+
+const book = z
+  .unknown()
+  .superRefine(checkBook)
+  .transform((raw) => raw as WrittenBook);
+
+/** Reads a price book from the YAML text of a file of its own: as it was written, or all that is wrong with it. */
+export function readPriceFile(
+  text: string,
+): { readonly value: WrittenBook } | { readonly problems: readonly FileProblem[] } {
+  return readYaml(text, book, { unknownKey: "no such key; see docs/prices.md" });
+}
+
+/** The path of a file with a price book, read while the configuration is. */
+export function priceFile(sources: ConfigSources): z.ZodType<WrittenBook, string> {
+  return fileOf("the path of a file with a price book").transform((path, context) =>
+    addFileIssues(path, sources, readPriceFile, "a price book", context),
+  );
+}

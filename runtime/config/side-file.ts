@@ -1,0 +1,37 @@
+import { z } from "zod";
+import type { ConfigSources } from "./words.ts";
+import { describeProblem, type FileProblem } from "./yaml.ts";
+
+/** The path of a file beside the configuration. */
+export function fileOf(allowed: string): z.ZodString {
+  return z
+    .string({ error: allowed })
+    .min(1, { error: allowed })
+    .meta({ description: `${allowed}.` });
+}
+
+/**
+ * What a file beside the configuration holds. Where it cannot be read, or is not right, each of its problems is an issue of
+ * the key that names it, with the key and the line in the file itself.
+ */
+export function addFileIssues<Value>(
+  path: string,
+  { readFile }: ConfigSources,
+  read: (text: string) => { readonly value: Value } | { readonly problems: readonly FileProblem[] },
+  what: string,
+  context: z.RefinementCtx,
+): Value {
+  let text: string;
+  try {
+    text = readFile(path);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    context.addIssue({ code: "custom", message: `the path of a file that can be read (${why})` });
+    return z.NEVER;
+  }
+  const answer = read(text);
+  if ("value" in answer) return answer.value;
+  for (const problem of answer.problems)
+    context.addIssue({ code: "custom", message: `${what} without mistakes; in it ${describeProblem(problem).trim()}` });
+  return z.NEVER;
+}

@@ -1,0 +1,119 @@
+import { sum, type GpuHours, type Money } from "../domain/exact/units.ts";
+
+/** The names of a line's dimensions and what each says; a dimension that says nothing is empty or absent. */
+export type Dimensions = Readonly<Record<string, string>>;
+
+/** A line of a bill: a quantity in GPU-hours and what it costs, both exact, with everything that it can be grouped by. */
+export interface BillLine {
+  readonly dimensions: Dimensions;
+  readonly gpuHours: GpuHours;
+  /** Effective; undefined where nothing prices it. */
+  readonly cost: Money | undefined;
+}
+
+/** The bill of a scenario under one policy. */
+export interface Bill {
+  readonly lines: readonly BillLine[];
+  /** The cost of all priced lines. */
+  readonly total: Money;
+  /** What later facts changed in a period that was closed; absent where none was. */
+  readonly corrections?: readonly BillLine[];
+}
+
+/** Lines that agree in the dimensions that somebody asked for, added up. */
+export interface BillGroup {
+  /** Those that were asked for, in that order; empty for what a line does not say. */
+  readonly dimensions: Dimensions;
+  readonly gpuHours: GpuHours;
+  /** Of the lines that have a price; undefined where none has. */
+  readonly cost: Money | undefined;
+}
+
+/** Every dimension that a line can be grouped by, as `docs/scenarios.md` explains them; `label.<name>` for any label beside. */
+export const DIMENSIONS: readonly string[] = [
+  "team",
+  "costCenter",
+  "project",
+  "environment",
+  "cluster",
+  "node",
+  "gpu",
+  "gpuModel",
+  "capacityType",
+  "namespace",
+  "pod",
+  "workload",
+  "workloadKind",
+  "type",
+  "queue",
+  "priorityClass",
+  "state",
+  "because",
+  "attribution",
+  "chargePeriod",
+  "billingPeriod",
+  "unpriced",
+];
+
+/** What a bill is grouped by where nobody says. */
+export const DEFAULT_DIMENSIONS: readonly string[] = ["team", "state"];
+
+/** Reads dimensions as a person writes them, `team,state`: the names in their order, or a sentence that says what is wrong. */
+export function readDimensions(text: string): { readonly by: readonly string[] } | { readonly error: string } {
+  const by = text.split(",").map((name) => name.trim());
+  const unknown = by.find((name) => !DIMENSIONS.includes(name) && !/^label\../.test(name));
+  if (unknown !== undefined)
+    return { error: `${JSON.stringify(unknown)} is not one of: ${DIMENSIONS.join(", ")}, label.<name>` };
+  const again = by.find((name, place) => by.indexOf(name) !== place);
+  return again === undefined ? { by } : { error: `${again} stands there twice` };
+}
+
+/** Adds up the lines that agree in the given dimensions: a group each, in the order of what the dimensions say. */
+export function groupLines(lines: readonly BillLine[], by: readonly string[]): readonly BillGroup[] {
+  const groups = new Map<string, { values: readonly string[]; lines: BillLine[] }>();
+  for (const line of lines) {
+    const values = by.map((name) => line.dimensions[name] ?? "");
+    const key = groupKey(values);
+    const group = groups.get(key) ?? { values, lines: [] };
+    groups.set(key, group);
+    group.lines.push(line);
+  }
+  return [...groups.values()]
+    .toSorted((a, b) => compareValues(a.values, b.values))
+    .map(({ values, lines: members }) => ({
+      dimensions: Object.fromEntries(by.map((name, place) => [name, values[place]!])),
+      gpuHours: sum(members.map(({ gpuHours }) => gpuHours)),
+      cost: costOf(members),
+    }));
+}
+
+/** What the values of a group's dimensions are known by: one text for each combination. */
+export function groupKey(values: readonly string[]): string {
+  return JSON.stringify(values);
+}
+
+/** The GPU-hours of lines, whether they are priced or not. */
+export function gpuHoursOf(lines: readonly BillLine[]): GpuHours {
+  return sum(lines.map(({ gpuHours }) => gpuHours));
+}
+
+/** The GPU-hours of the lines that nothing prices. */
+export function unpricedGpuHoursOf(lines: readonly BillLine[]): GpuHours {
+  return gpuHoursOf(lines.filter(({ cost }) => cost === undefined));
+}
+
+function costOf(lines: readonly BillLine[]): Money | undefined {
+  const costs = lines.flatMap(({ cost }) => (cost === undefined ? [] : [cost]));
+  return costs.length === 0 ? undefined : sum(costs);
+}
+
+function compareValues(a: readonly string[], b: readonly string[]): number {
+  const place = a.findIndex((value, index) => value !== b[index]);
+  return place === -1 ? 0 : compareText(a[place]!, b[place]!);
+}
+
+/** Numbers by value, other text by code unit, so that the order depends on no locale. */
+function compareText(a: string, b: string): number {
+  if (/^\d+$/.test(a) && /^\d+$/.test(b) && Number(a) !== Number(b)) return Number(a) - Number(b);
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,0 +1,80 @@
+import type { ClusterFact } from "../../domain/cluster-fact.ts";
+import type { FactOrigin } from "../../domain/fact.ts";
+import {
+  encodeClusterFact,
+  encodeInventory,
+  encodeWorkload,
+  type FactMessage,
+} from "../../domain/messages/fact-message.ts";
+import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
+import type { Scenario } from "../schema.ts";
+import { gangMoments, namespaceMoments, type ClusterMoment } from "./cluster-facts.ts";
+import { claimMoments, sliceMoments } from "./dra-facts.ts";
+import { nodeMoments } from "./node-facts.ts";
+import { podMoments, type PodMoment } from "./pod-facts.ts";
+import { reservationMoments, reservationsOf } from "./reservations.ts";
+import { beginOf, clusterOf } from "./tenure.ts";
+
+/** A message of a played scenario: what the bus takes, with its topic and the time at which a collector would have sent it. */
+export interface PlayedMessage extends FactMessage {
+  readonly topic: string;
+  /** Milliseconds since the epoch. */
+  readonly atMillis: number;
+}
+
+/** A message that is not made yet: a scenario has many of them, and they are made as they are asked for. */
+interface Moment {
+  readonly atMillis: number;
+  readonly cluster: string;
+  readonly topic: string;
+  readonly encode: (origin: FactOrigin) => FactMessage;
+}
+
+/**
+ * The facts of a scenario as watchers of its clusters would send them, in the order of time: namespaces, nodes, slices, claims,
+ * gangs and pods, from the first moment of which the scenario tells, which can be before the period, to the last. The same
+ * scenario gives the same bytes.
+ */
+export function* factsOf(scenario: Scenario): Generator<PlayedMessage> {
+  const epoch = beginOf(scenario);
+  const moments = momentsOf(scenario).toSorted((a, b) => a.atMillis - b.atMillis);
+  let version = 0;
+  for (const { atMillis, cluster, topic, encode } of moments) {
+    version += 1;
+    const message = encode({ cluster, epoch, resourceVersion: String(version), seenAtMillis: atMillis });
+    yield { topic, atMillis, ...message };
+  }
+}
+
+/** All moments; of those at one time, what others rest on comes first. */
+function momentsOf(scenario: Scenario): readonly Moment[] {
+  return [
+    ...namespaceMoments(scenario).map(ofCluster),
+    ...scenario.nodes.flatMap((node) =>
+      nodeMoments(node, scenario).map(({ atMillis, fact }): Moment => ({
+        atMillis,
+        cluster: node.cluster,
+        topic: INVENTORY_TOPIC,
+        encode: (origin) => encodeInventory({ ...origin, ...fact }),
+      })),
+    ),
+    ...[...sliceMoments(scenario), ...claimMoments(scenario), ...gangMoments(scenario)].map(ofCluster),
+    ...reservationsOf(scenario).flatMap((reservation) =>
+      reservationMoments(reservation).map((moment) => ofPod(reservation.node.cluster, moment)),
+    ),
+    ...scenario.pods.flatMap((pod) => {
+      const cluster = clusterOf(pod, scenario);
+      return podMoments(pod, scenario).map((moment) => ofPod(cluster, moment));
+    }),
+  ];
+}
+
+function ofCluster({ atMillis, cluster, fact }: ClusterMoment): Moment {
+  const encode = (origin: FactOrigin): FactMessage => encodeClusterFact({ ...origin, ...fact } as ClusterFact);
+  return { atMillis, cluster, topic: CLUSTER_TOPIC, encode };
+}
+
+function ofPod(cluster: string, { atMillis, fact }: PodMoment): Moment {
+  const encode = (origin: FactOrigin): FactMessage => encodeWorkload({ ...origin, ...fact() });
+  return { atMillis, cluster, topic: WORKLOADS_TOPIC, encode };
+}

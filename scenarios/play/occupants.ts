@@ -1,0 +1,122 @@
+import { multiply, rational, type Rational } from "../../domain/exact/rational.ts";
+import { heldInCommon, type CommonDevice } from "../../domain/share/common.ts";
+import { gpuMemoryOf } from "../../domain/share/gpu-memory.ts";
+import { vgpuShare } from "../../domain/share/vgpu.ts";
+import type { Scenario } from "../schema.ts";
+import { devicesOf, type NamedDevice } from "./asks.ts";
+import { gpuIndexes, layoutAt, troublesAt } from "./machine.ts";
+import type { ScenarioNode, ScenarioPod } from "./tenure.ts";
+
+/** A pod on a device of its node: on a GPU, or on an instance or partition of one. */
+export interface Occupant {
+  readonly pod: ScenarioPod;
+  readonly gpu: number;
+  /** The instance or partition; empty for the GPU itself. */
+  readonly part: string;
+  /** What the pod's claim is of the device, as it is written: its activity is a ratio of that. */
+  readonly claimed: Rational;
+  /** Nothing tells that the pod has this device; it has a part of every one that can be its. */
+  readonly isCommon: boolean;
+}
+
+/** Who is on which device of a node at a time, of the pods that hold then: where they are known to be, else in common. */
+export function occupantsAt(
+  scenario: Scenario,
+  node: ScenarioNode,
+  pods: readonly ScenarioPod[],
+  at: number,
+): readonly Occupant[] {
+  const known = pods.flatMap((pod) => knownOccupants(scenario, node, pod, at));
+  const placed = new Set(known.map(({ pod }) => pod));
+  const kinds = new Map<string, ScenarioPod[]>();
+  for (const pod of pods) {
+    if (placed.has(pod)) continue;
+    const kind = "mig" in pod.holds ? pod.holds.mig : "";
+    kinds.set(kind, [...(kinds.get(kind) ?? []), pod]);
+  }
+  const common = [...kinds].flatMap(([profile, members]) => commonOccupants(node, profile, members, known, at));
+  return [...known, ...common];
+}
+
+/** The devices that a pod is known to have: its claim's, else its own. */
+export function placesOf({ claims }: Scenario, pod: ScenarioPod): readonly NamedDevice[] {
+  return "dra" in pod.holds ? devicesOf({ devices: claims[pod.holds.dra.claim]!.devices }) : devicesOf(pod);
+}
+
+function knownOccupants(scenario: Scenario, node: ScenarioNode, pod: ScenarioPod, at: number): readonly Occupant[] {
+  const places = placesOf(scenario, pod);
+  const reserved = "dra" in pod.holds ? scenario.claims[pod.holds.dra.claim]!.reservedFor.length : 1;
+  const whole = rational(1, Math.max(1, reserved));
+  return places.map(({ gpu, instance }) => {
+    const claimed =
+      instance === undefined ? (partialClaim(pod, node, { gpu, gpus: places.length, at }) ?? whole) : whole;
+    return { pod, gpu, part: instance ?? "", claimed, isCommon: false };
+  });
+}
+
+/** What a pod claims of each of its GPUs where that is less than all; undefined for a whole GPU. */
+function partialClaim(
+  { holds }: ScenarioPod,
+  node: ScenarioNode,
+  on: { readonly gpu: number; readonly gpus: number; readonly at: number },
+): Rational | undefined {
+  if ("fraction" in holds) return rational(Math.round(holds.fraction * 1e6), 1_000_000);
+  if ("replicas" in holds) return rational(replicasOn(holds.replicas, on.gpus), membersOf(node, on.gpu, on.at));
+  if (!("hami" in holds)) return undefined;
+  const { memoryMiB, cores } = holds.hami;
+  const amounts = {
+    ...(memoryMiB === undefined ? {} : { memoryMiB }),
+    ...(cores === undefined ? {} : { coresPercent: cores }),
+  };
+  return vgpuShare(amounts, gpuMemoryOf({ model: node.model })).share;
+}
+
+/** How many replicas of each of its GPUs a pod has. */
+export function replicasOn(replicas: number, gpus: number): number {
+  return Math.max(1, Math.floor(replicas / Math.max(1, gpus)));
+}
+
+function membersOf(node: ScenarioNode, index: number, at: number): number {
+  const layout = layoutAt(node, index, at);
+  return layout.kind === "shared" ? layout.replicas : 1;
+}
+
+/** Pods of one kind of which nothing tells what they have: MIG instances of a profile, or GPUs where the profile is empty. */
+function commonOccupants(
+  node: ScenarioNode,
+  profile: string,
+  pods: readonly ScenarioPod[],
+  known: readonly Occupant[],
+  at: number,
+): readonly Occupant[] {
+  const devices = gpuIndexes(node).flatMap((index): readonly CommonDevice[] => {
+    const layout = layoutAt(node, index, at);
+    const isUnavailable = troublesAt(node, index, at).some((because) => because !== "cordoned");
+    const takenOf = (part: string): number => known.filter((each) => each.gpu === index && each.part === part).length;
+    if (profile === "") {
+      if (layout.kind === "mig") return [];
+      const members = membersOf(node, index, at);
+      return [{ gpu: String(index), members, taken: Math.min(members, takenOf("")), isUnavailable }];
+    }
+    return (layout.kind === "mig" ? layout.instances : [])
+      .filter((instance) => instance.profile === profile)
+      .map(({ id }) => ({ gpu: String(index), part: id, members: 1, taken: takenOf(id), isUnavailable }));
+  });
+  const holders = pods.map((pod, place) => ({ holder: String(place), count: countOf(pod) }));
+  return [...heldInCommon(devices, holders).claims].flatMap(([gpu, claims]) =>
+    claims.flatMap(({ holder, held }): readonly Occupant[] => {
+      if (held.what !== "common") return [];
+      const share = multiply(
+        rational(held.count, held.setSize),
+        rational(held.members, membersOf(node, Number(gpu), at)),
+      );
+      return [{ pod: pods[Number(holder)]!, gpu: Number(gpu), part: held.part ?? "", claimed: share, isCommon: true }];
+    }),
+  );
+}
+
+function countOf({ holds }: ScenarioPod): number {
+  if ("gpus" in holds) return holds.gpus;
+  if ("mig" in holds) return holds.count;
+  return "replicas" in holds ? holds.replicas : 1;
+}

@@ -1,0 +1,17 @@
+import type { Scenario } from "../schema.ts";
+import { factsOf, type PlayedMessage } from "./facts.ts";
+import { scrapesOf } from "./scrapes.ts";
+
+/**
+ * All messages of a scenario in the order of time, facts before the scrapes of the same moment, as a collector that is never late
+ * would send them. They are made as they are asked for.
+ */
+export function* play(scenario: Scenario): Generator<PlayedMessage> {
+  const facts = factsOf(scenario);
+  let fact = facts.next();
+  for (const scrape of scrapesOf(scenario)) {
+    for (; fact.done !== true && fact.value.atMillis <= scrape.atMillis; fact = facts.next()) yield fact.value;
+    yield scrape;
+  }
+  for (; fact.done !== true; fact = facts.next()) yield fact.value;
+}

@@ -1,0 +1,94 @@
+import type { Scenario } from "../schema.ts";
+import { gpuIndexes } from "./machine.ts";
+import { placesOf } from "./occupants.ts";
+import { tenureOf, type ScenarioNode } from "./tenure.ts";
+
+/** The power and the energy counters of a node's GPUs as time goes on. */
+export interface Power {
+  /** Whether any pod of a GPU says what it draws: others have neither power nor a counter. */
+  isMeasured(gpu: number): boolean;
+  /** What all pods that are known to be on a GPU draw at a time. */
+  watts(gpu: number, millis: number): number;
+  /**
+   * Joules since the driver was loaded: when the node joined, or when its last XID went, as only a reload takes one away. Times
+   * are asked in their order for each GPU.
+   */
+  joules(gpu: number, millis: number): number;
+}
+
+/** A pod's draw on one GPU, from one time until another. */
+interface Draw {
+  readonly watts: number;
+  readonly from: number;
+  readonly until: number;
+}
+
+/** What a pod draws, each of its GPUs draws for it. */
+export function createPower(scenario: Scenario, node: ScenarioNode): Power {
+  const gpus = gpuIndexes(node).map((index) => {
+    const draws = drawsOn(scenario, node, index);
+    const resets = resetsOf(node, index);
+    return {
+      isMeasured: draws.length > 0,
+      coming: draws,
+      next: 0,
+      here: [] as Draw[],
+      passed: 0,
+      since: -Infinity,
+      resets,
+    };
+  });
+
+  /** Takes those that come and those that go up to a time. */
+  function advance(gpu: (typeof gpus)[number], millis: number): void {
+    while ((gpu.resets[0] ?? Infinity) <= millis) {
+      gpu.since = gpu.resets.shift()!;
+      gpu.passed = 0;
+    }
+    for (; gpu.next < gpu.coming.length && gpu.coming[gpu.next]!.from <= millis; gpu.next++)
+      gpu.here.push(gpu.coming[gpu.next]!);
+    gpu.passed += sumOf(
+      gpu.here.filter(({ until }) => until <= millis).map((draw) => joulesOf(draw, gpu.since, millis)),
+    );
+    gpu.here = gpu.here.filter(({ until }) => millis < until);
+  }
+
+  return {
+    isMeasured: (gpu) => gpus[gpu]!.isMeasured,
+    watts(index, millis) {
+      const gpu = gpus[index]!;
+      advance(gpu, millis);
+      return sumOf(gpu.here.map(({ watts }) => watts));
+    },
+    joules(index, millis) {
+      const gpu = gpus[index]!;
+      advance(gpu, millis);
+      return gpu.passed + sumOf(gpu.here.map((draw) => joulesOf(draw, gpu.since, millis)));
+    },
+  };
+}
+
+function drawsOn(scenario: Scenario, node: ScenarioNode, index: number): readonly Draw[] {
+  return scenario.pods
+    .filter((pod) => pod.node === node.name && placesOf(scenario, pod).some(({ gpu }) => gpu === index))
+    .flatMap((pod) => {
+      const tenure = tenureOf(pod, scenario);
+      return pod.powerWatts === undefined || tenure === undefined ? [] : [{ watts: pod.powerWatts, ...tenure }];
+    })
+    .toSorted((a, b) => a.from - b.from);
+}
+
+function resetsOf({ unavailable }: ScenarioNode, index: number): number[] {
+  return unavailable
+    .filter(({ gpus, because }) => because.startsWith("xid-") && (gpus ?? [index]).includes(index))
+    .flatMap(({ until }) => until ?? [])
+    .toSorted((a, b) => a - b);
+}
+
+function joulesOf({ watts, from, until }: Draw, since: number, millis: number): number {
+  return (watts * Math.max(0, Math.min(until, millis) - Math.max(from, since))) / 1000;
+}
+
+function sumOf(amounts: readonly number[]): number {
+  return amounts.reduce((sum, amount) => sum + amount, 0);
+}

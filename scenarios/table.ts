@@ -1,0 +1,43 @@
+/** A cell of a table for people: text to the left, or a number with its point under the others'. */
+export type TableCell = { readonly text: string } | { readonly number: string };
+
+/** What stands where a cell says nothing. */
+const NOTHING = "–";
+
+/** A table in columns of one width, a line for its heads and one for each row. */
+export function formatTable(heads: readonly string[], rows: readonly (readonly TableCell[])[]): string {
+  const columns = heads.map((head, place) =>
+    formatColumn(
+      head,
+      rows.map((row) => row[place]!),
+    ),
+  );
+  const lines = Array.from({ length: rows.length + 1 }, (_, line) =>
+    columns
+      .map((column) => column[line]!)
+      .join("  ")
+      .trimEnd(),
+  );
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+function formatColumn(head: string, cells: readonly TableCell[]): readonly string[] {
+  const places = Math.max(0, ...cells.map((cell) => ("number" in cell ? fractionOf(cell.number).length : 0)));
+  const texts = cells.map((cell) => {
+    if ("text" in cell) return printable(cell.text);
+    return cell.number + " ".repeat(places - fractionOf(cell.number).length);
+  });
+  const width = Math.max(...[head, ...texts].map((text) => text.length));
+  const isNumbers = cells.some((cell) => "number" in cell);
+  return [head, ...texts].map((text) => (isNumbers ? text.padStart(width) : text.padEnd(width)));
+}
+
+/** The point of a number with the digits behind it. */
+function fractionOf(number: string): string {
+  return /\.\d+$/.exec(number)?.[0] ?? "";
+}
+
+/** Names come from files: what would move a terminal's cursor or end a line is shown as a question mark. */
+function printable(text: string): string {
+  return text === "" ? NOTHING : text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?");
+}

@@ -1,0 +1,100 @@
+import { PassThrough } from "node:stream";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createProgram } from "../../cli/program.ts";
+import type { InventoryFact } from "../../domain/inventory.ts";
+import { encodeInventory } from "../../domain/messages/fact-message.ts";
+import { INVENTORY_TOPIC } from "../../domain/messages/topics.ts";
+import { readFact } from "../../processors/facts.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { createCommandFolder, type CommandFolder } from "../support/command.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { inventoryFact, NOON } from "../support/facts.ts";
+import { createTestDatabase } from "../support/pipeline.ts";
+
+const HOUR = 3_600_000;
+let server: TestStore;
+let store: StoreClient;
+let folder: CommandFolder;
+let config: string;
+
+async function say(fact: InventoryFact): Promise<void> {
+  const read = readFact({ topic: INVENTORY_TOPIC, value: encodeInventory(fact).value, intact: true });
+  if (read.kind !== "ok") throw new Error("a fact that was encoded is read");
+  await store.insertJson(read.value.table, [read.value.row]);
+}
+
+beforeAll(async () => {
+  server = await startTestStore();
+  store = await createTestDatabase(server, "prices");
+  const [gpus] = inventoryFact().gpus;
+  await say(inventoryFact({ seenAtMillis: NOON - 4 * HOUR, capacityType: "spot" }));
+  await say(inventoryFact({ seenAtMillis: NOON - 2 * HOUR, resourceVersion: "101" }));
+  await say(
+    inventoryFact({ node: "gpu-b", uid: "node-2", seenAtMillis: NOON - HOUR, gpus: [{ ...gpus!, model: "L4" }] }),
+  );
+  folder = createCommandFolder();
+  config = folder.write("config.yaml", {
+    store: {
+      kind: "clickhouse",
+      database: "prices",
+      clickhouse: { url: server.url, ...server.internal },
+    },
+    prices: [
+      { match: { model: "NVIDIA-H100*" }, from: "2026-01-01", per: "gpu-hour", list: "6.88" },
+      {
+        match: { capacityType: "spot", instanceType: "p5.48xlarge" },
+        from: "2026-01-01",
+        per: "node-hour",
+        list: "20",
+      },
+    ],
+  });
+}, 30_000);
+afterAll(async () => {
+  await store.close();
+  await server.stop();
+  await folder.dispose();
+});
+
+async function prices(...args: readonly string[]): Promise<{ readonly code: number; readonly stdout: string }> {
+  const stdout = new PassThrough();
+  let said = "";
+  stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  const program = createProgram({ stdout, stderr: new PassThrough(), stdin: new PassThrough(), env: {} });
+  return { code: await program.run(["prices", ...args, "--config", config]), stdout: said };
+}
+
+describe("a price book beside the store's inventory", () => {
+  it("is shown for each node as it was at a time", async () => {
+    const shown = async (at: number, ...args: readonly string[]): Promise<unknown> => {
+      const time = new Date(at).toISOString();
+      return JSON.parse((await prices("show", "--at", time, "--format", "json", ...args)).stdout) as unknown;
+    };
+    expect(await shown(NOON - 3 * HOUR)).toMatchObject([
+      { node: "gpu-a", capacityType: "spot", entries: ["prices[1]"], price: { per: "node-hour", list: "20" } },
+    ]);
+    expect(await shown(NOON)).toMatchObject([
+      { node: "gpu-a", capacityType: "on-demand", entries: ["prices[0]"] },
+      { node: "gpu-b", model: "L4", status: "unpriced" },
+    ]);
+    expect(await shown(NOON, "--node", "gpu-b")).toHaveLength(1);
+  });
+
+  it("is checked against every node of a period", async () => {
+    const period = ["--from", "2026-03-01", "--until", "2026-03-02"];
+    const { code, stdout } = await prices("check", ...period, "--format", "json");
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      nodes: 3,
+      problems: [
+        {
+          kind: "gap",
+          node: "test/gpu-b",
+          from: "2026-03-01T11:00:00Z",
+          until: "2026-03-02",
+          message: "nothing prices it (p5.48xlarge, L4, on-demand)",
+        },
+      ],
+    });
+  });
+});

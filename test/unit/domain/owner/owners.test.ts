@@ -1,0 +1,186 @@
+import { describe, expect, it } from "vitest";
+import type { OwnerSubject } from "../../../../domain/owner/owner.ts";
+import { ownerChangesIn, ownersOf, teamOf } from "../../../../domain/owner/owners.ts";
+import type { OwnerRow, OwnerRule } from "../../../../domain/owner/rule.ts";
+import { ownerRules } from "../../../support/owner-rules.ts";
+
+const MARCH = Date.UTC(2026, 2, 1);
+const NOON = MARCH + 12 * 3_600_000;
+const USUAL: readonly OwnerRule[] = [{ podLabel: "team" }, { ownerLabel: "team" }, { namespaceLabel: "team" }];
+
+const marks = (labels: Record<string, string>, annotations: Record<string, string> = {}) => ({ labels, annotations });
+
+function subject(given: Partial<OwnerSubject> = {}): OwnerSubject {
+  const known = { namespace: "vision-train", workload: "resnet", queue: "research", pool: "h100" };
+  return { ...known, pod: marks({}), namespaceMarks: undefined, ...given };
+}
+
+const row = (line: number, given: Partial<OwnerRow>): OwnerRow => ({
+  line,
+  kind: "namespace",
+  match: "vision-train",
+  values: { team: "vision" },
+  ...given,
+});
+
+const team = (sources: readonly OwnerRule[], of: OwnerSubject): string =>
+  teamOf(ownerRules({ team: sources }), of, MARCH).value;
+
+describe("an owner", () => {
+  it("is named by the first source that answers", () => {
+    const both = subject({ pod: marks({ team: "vision" }), namespaceMarks: marks({ team: "lab" }) });
+    expect(team(USUAL, both)).toBe("vision");
+    expect(team(USUAL, { ...both, pod: marks({}) })).toBe("lab");
+    expect(team(USUAL.toReversed(), both)).toBe("lab");
+  });
+
+  it("can be named by an annotation, where no label of the same name does", () => {
+    expect(team(USUAL, subject({ pod: marks({}, { team: "speech" }) }))).toBe("speech");
+    expect(team(USUAL, subject({ pod: marks({ team: "vision" }, { team: "speech" }) }))).toBe("vision");
+    expect(team([{ podAnnotation: "team" }], subject({ pod: marks({ team: "vision" }, { team: "speech" }) }))).toBe(
+      "speech",
+    );
+  });
+
+  it("is nobody where no source answers, an empty label and an object's own members included", () => {
+    expect(team(USUAL, subject({ pod: marks({ team: "" }) }))).toBe("unowned");
+    expect(team([], subject({ pod: marks({ team: "vision" }) }))).toBe("unowned");
+    expect(team([{ podLabel: "constructor" }], subject())).toBe("unowned");
+  });
+
+  it.each<[OwnerRule, string]>([
+    [{ namespace: "vision-train", value: "a" }, "a"],
+    [{ namespace: "vision-*", value: "a" }, "a"],
+    [{ namespace: "/vision-(train|lab)/", value: "a" }, "a"],
+    [{ namespace: "/vision/", value: "a" }, "unowned"],
+    [{ namespace: "vision", value: "a" }, "unowned"],
+    [{ queue: "rese?rch", value: "a" }, "a"],
+    [{ pool: "/h[0-9]+/", value: "a" }, "a"],
+    [{ workload: "resnet", value: "a" }, "a"],
+    [{ workload: "resnet-*", value: "a" }, "unowned"],
+  ])("is named by %o: %s", (rule, expected) => {
+    expect(team([rule], subject())).toBe(expected);
+  });
+
+  it("is named by no pattern where the name is not known, whatever the pattern fits", () => {
+    expect(
+      team(
+        [
+          { queue: "*", value: "a" },
+          { pool: "/.*/", value: "b" },
+        ],
+        subject({ queue: "", pool: "" }),
+      ),
+    ).toBe("unowned");
+  });
+
+  it("comes with the rule's place and what it read, for each dimension", () => {
+    const rules = ownerRules(
+      {
+        team: USUAL,
+        costCenter: [{ namespaceLabel: "cost-center" }],
+        project: [{ podLabel: "project" }, { queue: "res*", value: "basic-research" }],
+      },
+      { ownersFile: [row(7, { match: "vision-*", values: { costCenter: "CC-1" } })] },
+    );
+    const { owners, refused } = ownersOf(rules, subject({ pod: marks({ team: "vision" }) }), MARCH);
+    expect(owners).toEqual({
+      team: { value: "vision", place: "owners.team[0]", source: "podLabel team" },
+      costCenter: { value: "CC-1", place: "ownersFile line 7", source: "namespace vision-*" },
+      project: { value: "basic-research", place: "owners.project[1]", source: "queue res*" },
+      environment: { value: "", place: "", source: "" },
+    });
+    expect(refused).toEqual([]);
+  });
+});
+
+describe("a register of teams", () => {
+  it("refuses a team that it does not know, says where it stood, and lets the next source answer", () => {
+    const rules = ownerRules({ team: USUAL, project: [{ podLabel: "team" }] }, { register: ["vision", "nlp"] });
+    const typo = subject({ pod: marks({ team: "visoin" }), namespaceMarks: marks({ team: "vision" }) });
+    const { owners, refused } = ownersOf(rules, typo, MARCH);
+    expect(owners.team).toEqual({ value: "vision", place: "owners.team[2]", source: "namespaceLabel team" });
+    expect(refused).toEqual([
+      { dimension: "team", value: "visoin", place: "owners.team[0]", source: "podLabel team" },
+      { dimension: "team", value: "visoin", place: "owners.team[1]", source: "ownerLabel team" },
+    ]);
+    // The register is of teams: other dimensions take what they read.
+    expect(owners.project.value).toBe("visoin");
+  });
+
+  it("leaves nobody where it refuses every answer", () => {
+    const rules = ownerRules({ team: USUAL }, { register: ["nlp"] });
+    expect(teamOf(rules, subject({ pod: marks({ team: "vision" }) }), MARCH).value).toBe("unowned");
+  });
+});
+
+describe("finance's file", () => {
+  const labelled = subject({ pod: marks({ team: "from-label" }) });
+  const answer = (rows: readonly OwnerRow[], of = subject()) =>
+    teamOf(ownerRules({ team: USUAL }, { ownersFile: rows }), of, MARCH);
+
+  it("is asked before the labels, or where the list says", () => {
+    const ownersFile = [row(2, {})];
+    expect(teamOf(ownerRules({ team: USUAL }, { ownersFile }), labelled, MARCH).value).toBe("vision");
+    const last = ownerRules({ team: [...USUAL, { ownersFile: true }] }, { ownersFile });
+    expect(teamOf(last, labelled, MARCH).value).toBe("from-label");
+    expect(teamOf(last, subject(), MARCH).value).toBe("vision");
+  });
+
+  it("lets the row win that says most, in whatever order the rows stand", () => {
+    const rows = [
+      row(2, { match: "*", values: { team: "rest" } }),
+      row(3, { match: "/vision-.*/", values: { team: "expression" } }),
+      row(4, { match: "vision-*", values: { team: "long glob" } }),
+      row(5, { match: "vision-train", values: { team: "name" } }),
+      row(6, { kind: "pool", match: "h100", values: { team: "pool" } }),
+      row(7, { kind: "queue", match: "research", values: { team: "queue" } }),
+      row(8, { kind: "workload", match: "resnet", values: { team: "workload" } }),
+    ];
+    for (const order of [rows, rows.toReversed()]) {
+      expect(answer(order)).toEqual({ value: "workload", place: "ownersFile line 8", source: "workload resnet" });
+      expect(answer(order, subject({ workload: "x" })).value).toBe("queue");
+      expect(answer(order, subject({ workload: "x", queue: "" })).value).toBe("name");
+      expect(answer(order, subject({ workload: "x", queue: "", namespace: "vision-lab" })).value).toBe("long glob");
+      expect(answer(order, subject({ workload: "x", queue: "", namespace: "nlp" })).value).toBe("rest");
+      expect(answer(order, subject({ workload: "x", queue: "", namespace: "" })).value).toBe("pool");
+    }
+  });
+
+  it("answers the dimensions that a row gives, and leaves the others to the next", () => {
+    const rules = ownerRules(
+      { team: USUAL, costCenter: [] },
+      {
+        ownersFile: [
+          row(2, { values: { costCenter: "CC-1" } }),
+          row(3, { match: "vision-*", values: { team: "vision", costCenter: "CC-2" } }),
+        ],
+      },
+    );
+    const { owners } = ownersOf(rules, subject(), MARCH);
+    expect([owners.team.value, owners.costCenter.value]).toEqual(["vision", "CC-1"]);
+  });
+});
+
+describe("a dated rule", () => {
+  const rules = ownerRules(
+    {
+      team: [
+        { namespace: "vision-*", value: "nlp", until: NOON },
+        { namespace: "vision-*", value: "speech", from: NOON },
+      ],
+    },
+    { ownersFile: [row(2, { kind: "pool", match: "spare", from: MARCH, until: NOON + 1 })] },
+  );
+
+  it("holds from its beginning up to its end, that moment not included", () => {
+    expect(teamOf(rules, subject(), NOON - 1).value).toBe("nlp");
+    expect(teamOf(rules, subject(), NOON).value).toBe("speech");
+  });
+
+  it("tells the moments at which it begins or ends, inside a time and each once", () => {
+    expect(ownerChangesIn(rules, MARCH - 1, MARCH + 86_400_000)).toEqual([MARCH, NOON, NOON + 1]);
+    expect(ownerChangesIn(rules, MARCH, NOON)).toEqual([]);
+    expect(ownerChangesIn(ownerRules({ team: USUAL }), 0, Infinity)).toEqual([]);
+  });
+});

@@ -1,0 +1,242 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { exactDecimal } from "../../../../domain/exact/rational.ts";
+import { DEFAULT_POLICY } from "../../../../domain/policy/policy.ts";
+import { ledgerOf, type Ledger } from "../../../../runtime/config/ledger.ts";
+import { ConfigError, parseConfig } from "../../../../runtime/config/load.ts";
+import type { Config } from "../../../../runtime/config/schema.ts";
+import { describeProblem } from "../../../../runtime/config/yaml.ts";
+
+const DAY = 86_400_000;
+
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "gpu-ledger-config-"));
+  const files = {
+    "book.yaml": `currency: EUR\nprices:\n  - { match: {}, from: 2026-01-01, per: gpu-hour, list: "2" }\n`,
+    "broken.yaml": `currency: EUR\nprices:\n  - { match: {}, from: 2026-01-01, per: gpu-hour, list: "-2" }\nsomething: else\n`,
+    "owners.csv": "kind,match,team\nnamespace,lab,nlp\n",
+    "broken.csv": "kind,match,team\nnamespace,lab,\n",
+    "torn.csv": "kind,match,team\nnamespace,lab,nlp\nnamespace,lab,speech\n",
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const read = (text: string): Config => parseConfig(text, { source: "test", folder, env: {} });
+const ledger = (text: string): Ledger => ledgerOf(read(text));
+
+/** What is wrong with a configuration, a line for each problem; empty where nothing is. */
+function wrongWith(text: string): readonly string[] {
+  try {
+    read(text);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems.map((problem) => describeProblem(problem).trim());
+    throw error;
+  }
+}
+
+describe("a configuration that says nothing of bills", () => {
+  it("has an empty book in USD, the default policy, the usual labels and the third of the month", () => {
+    const { book, policies, energy, closing, owners } = ledger("");
+    expect(book).toEqual({ currency: "USD", prices: [], commitments: [], fixed: [], rates: [], markup: [] });
+    expect(policies).toEqual([{ ...DEFAULT_POLICY, keep: true }]);
+    expect({ energy, closing }).toEqual({ energy: undefined, closing: { day: 3, latenessMillis: 35 * DAY } });
+    expect(Object.values(owners.sources).map(({ length }) => length)).toEqual([4, 4, 4, 4]);
+    expect(read("").owners.costCenter).toEqual([
+      { podLabel: "cost-center" },
+      { ownerLabel: "cost-center" },
+      { namespaceLabel: "cost-center" },
+    ]);
+  });
+
+  it("is plain data, which a child process can be sent", () => {
+    const example = parseConfig(readFileSync("config/gpu-ledger.example.yaml", "utf8"), {
+      source: "example",
+      folder: "config",
+      env: { KAFKA_PASSWORD: "k", CLICKHOUSE_PASSWORD: "c" },
+    });
+    const sent = JSON.parse(JSON.stringify(example)) as Config;
+    expect(ledgerOf(sent).book).toEqual(ledgerOf(example).book);
+    expect(ledgerOf(sent).owners.changes).toEqual(ledgerOf(example).owners.changes);
+    expect(ledgerOf(sent).owners.changes.length).toBeGreaterThan(0);
+  });
+});
+
+describe("a price book", () => {
+  const entry = (price: string): string => `prices:\n  - { match: {}, from: 2026-01-01, per: gpu-hour, ${price} }\n`;
+
+  it("stands in the configuration, or in a file beside it with a currency of its own", () => {
+    expect(ledger(`currency: EUR\n${entry('list: "2"')}`).book).toEqual(ledger("pricesFile: book.yaml").book);
+    expect(ledger("currency: EUR\npricesFile: book.yaml").book.currency).toBe("EUR");
+  });
+
+  it.each([
+    ["a negative price", entry('list: "-2"'), `prices[0].list (line 2): "-2" is not 0 or more`],
+    ["a price that is a number", entry("list: 2"), "prices[0].list (line 2): 2 is not a decimal in quotes"],
+    ["a currency that is none", "currency: DM", `currency (line 1): "DM" is not a currency of ISO 4217`],
+    [
+      "a foreign currency without a rate for the entry's first day",
+      `${entry('list: "2", currency: EUR')}rates: [{ from: 2026-01-02, currency: EUR, rate: "1.1" }]`,
+      `prices[0].currency (line 2): "EUR" is not a currency with a rate from the entry's first day on`,
+    ],
+    ["a list that is none", "prices: {}", "prices (line 1): {} is not a list"],
+    ["a file that is not there", "pricesFile: nowhere.yaml", `pricesFile (line 1): "nowhere.yaml" is not the path`],
+    ["prices in both places", `${entry('list: "2"')}pricesFile: book.yaml`, "is not a key beside pricesFile"],
+    [
+      "another currency than its file",
+      "currency: USD\npricesFile: book.yaml",
+      `currency (line 1): "USD" is not the currency of pricesFile, which is EUR`,
+    ],
+  ])("can have %s, which is refused", (_, text, sentence) => {
+    expect(wrongWith(text)).toEqual([expect.stringContaining(sentence)]);
+  });
+
+  it("in a file is refused with the key and the line of each mistake in that file", () => {
+    expect(wrongWith("data: x\npricesFile: broken.yaml")).toEqual([
+      `pricesFile (line 2): "broken.yaml" is not a price book without mistakes; in it something (line 4): "else" is not a known key; known are currency, prices, commitments, fixed, rates, markup`,
+      `pricesFile (line 2): "broken.yaml" is not a price book without mistakes; in it prices[0].list (line 3): "-2" is not 0 or more`,
+    ]);
+  });
+});
+
+describe("owners", () => {
+  it("come from lists and from finance's file", () => {
+    const config = read("owners: { team: [{ podLabel: squad }] }\nownersFile: owners.csv\nregister: [nlp]");
+    expect(config.owners.team).toEqual([{ podLabel: "squad" }]);
+    expect(config.ownersFile).toEqual([{ line: 2, kind: "namespace", match: "lab", values: { team: "nlp" } }]);
+    expect(ledgerOf(config).owners.register).toEqual(new Set(["nlp"]));
+  });
+
+  it.each([
+    [
+      "a source that there is not",
+      "owners: { team: [{ podlabel: team }] }",
+      "is not one of { podLabel }, { podAnnotation }",
+    ],
+    ["a value without a pattern", "owners: { team: [{ value: nlp }] }", "is not one of { podLabel }"],
+    [
+      "an expression that is none",
+      `owners: { team: [{ namespace: "/(/", value: nlp }] }`,
+      `owners.team[0].namespace (line 1): "/(/" is not a valid regular expression`,
+    ],
+    [
+      "rules that contradict each other",
+      "owners: { project: [{ queue: a, value: x }, { queue: a, value: y }] }",
+      `is not a rule that agrees with owners.project[0]: for queue a that gives "x" at the same time, and this one "y"`,
+    ],
+    ["a file with a mistake", "ownersFile: broken.csv", "in it (row) (line 2): required: a value of team"],
+    ["a file that contradicts itself", "ownersFile: torn.csv", `line 2 gives team "nlp" and line 3 "speech"`],
+    ["an empty team in the register", `register: [""]`, `register[0] (line 1): "" is not a team`],
+  ])("can have %s, which is refused", (_, text, sentence) => {
+    expect(wrongWith(text)).toEqual([expect.stringContaining(sentence)]);
+  });
+});
+
+describe("policies", () => {
+  it("begin with the billing one, whose bills are kept; the first where none says so", () => {
+    const named = (text: string) => ledger(text).policies.map(({ name, keep }) => [name, keep]);
+    expect(named("policies: [{ name: a }, { name: b, billing: true }, { name: c, keep: true }]")).toEqual([
+      ["b", true],
+      ["a", false],
+      ["c", true],
+    ]);
+    expect(named("policies: [{ name: a }, { name: b }]")).toEqual([
+      ["a", true],
+      ["b", false],
+    ]);
+  });
+
+  it("have the default's values where they say nothing", () => {
+    expect(ledger("policies: [{ name: default }]").policies).toEqual([{ ...DEFAULT_POLICY, keep: true }]);
+    expect(ledger("policies: [{ name: a, payers: { idle: platform } }]").policies[0].payers.idle).toBe("platform");
+  });
+
+  it.each([
+    ["that names nothing", "policies: [{}]", "policies[0].name (line 1): required: a policy's name"],
+    ["with an empty name", `policies: [{ name: "" }]`, `policies[0].name (line 1): "" is not a policy's name`],
+    [
+      "beside another billing one",
+      "policies: [{ name: a, billing: true }, { name: b, billing: true }]",
+      "is not policies of which one is the billing one: a and b are",
+    ],
+    [
+      "with another's name",
+      "policies: [{ name: a }, { name: a }]",
+      `policies[1].name (line 1): "a" is not a name that no`,
+    ],
+    [
+      "by usage whose idle the holder pays",
+      "policies: [{ name: a, basis: usage, payers: { idle: holder } }]",
+      `policies[0].payers.idle (line 1): "holder" is not platform, or left out`,
+    ],
+    [
+      "whose held states are spread",
+      "policies: [{ name: a, payers: { idle: spread } }]",
+      `policies[0].payers.idle (line 1): "spread" is not one of: holder, platform`,
+    ],
+    [
+      "with a key that there is not",
+      "policies: [{ name: a, payer: {} }]",
+      "policies[0].payer (line 1): {} is not no such key",
+    ],
+  ])("%s are refused", (_, text, sentence) => {
+    expect(wrongWith(text)).toEqual([expect.stringContaining(sentence)]);
+  });
+});
+
+describe("energy", () => {
+  it("is read exactly, its table by time", () => {
+    const { energy } = ledger(
+      `energy: { pue: "1.25", gramsPerKWh: [{ from: 2026-02-01, grams: "350.5" }, { from: 2026-01-01, grams: "380" }] }`,
+    );
+    expect(energy && exactDecimal(energy.pue, 9)).toBe("1.25");
+    expect(energy?.gramsPerKWh.map(({ fromMillis, grams }) => [fromMillis, exactDecimal(grams, 9)])).toEqual([
+      [Date.UTC(2026, 0, 1), "380"],
+      [Date.UTC(2026, 1, 1), "350.5"],
+    ]);
+  });
+
+  it.each([
+    ["a PUE below 1", `energy: { pue: "0.9" }`, `energy.pue (line 1): "0.9" is not a decimal in quotes, 1 or more`],
+    ["a PUE that is a number", "energy: { pue: 1.4 }", "energy.pue (line 1): 1.4 is not a decimal in quotes"],
+    [
+      "two values from one moment on",
+      `energy: { gramsPerKWh: [{ from: 2026-01-01, grams: "1" }, { from: 2026-01-01, grams: "2" }] }`,
+      `energy.gramsPerKWh[1].from (line 1): "2026-01-01" is not a moment from which one value holds`,
+    ],
+    [
+      "a day that its month does not have",
+      `energy: { gramsPerKWh: [{ from: 2026-02-30, grams: "1" }] }`,
+      `energy.gramsPerKWh[0].from (line 1): "2026-02-30" is not a date such as`,
+    ],
+  ])("with %s is refused", (_, text, sentence) => {
+    expect(wrongWith(text)).toEqual([expect.stringContaining(sentence)]);
+  });
+});
+
+describe("closing", () => {
+  it("waits for late data as long as raw rows are kept, less a day, and 35 days at most", () => {
+    expect(ledger("store: { rawDays: 10 }").closing.latenessMillis).toBe(9 * DAY);
+    expect(ledger("closing: { day: 5, lateness: 39d }").closing).toEqual({ day: 5, latenessMillis: 39 * DAY });
+  });
+
+  it.each([
+    [
+      "a day that not every month has",
+      "closing: { day: 31 }",
+      "closing.day (line 1): 31 is not a whole number from 1 to 28",
+    ],
+    [
+      "data that is later than raw rows are kept",
+      "closing: { lateness: 40d }",
+      `closing.lateness (line 1): "40d" is not a day less than store.rawDays at most, which is 40d`,
+    ],
+  ])("with %s is refused", (_, text, sentence) => {
+    expect(wrongWith(text)).toEqual([expect.stringContaining(sentence)]);
+  });
+});

@@ -1,0 +1,24 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { DIMENSIONS } from "../../../scenarios/bill.ts";
+import { unplayable } from "../../../scenarios/play/unplayable.ts";
+import { readScenario } from "../../../scenarios/read.ts";
+import { differences } from "../../../scenarios/expectation.ts";
+import { billScenario } from "../../support/reference/bill.ts";
+
+const text = readFileSync("docs/scenarios.md", "utf8");
+const examples = [...text.matchAll(/^```yaml\n(title:[^]*?)^```$/gm)].map(([, example]) => example!);
+
+describe("the manual of scenarios", () => {
+  it("has an example that can be played and whose expectations hold", () => {
+    expect(examples).toHaveLength(1);
+    const scenario = readScenario(examples[0]!, "docs/scenarios.md");
+    expect(unplayable(scenario)).toEqual([]);
+    expect(Object.keys(scenario.expect)).toEqual(["default", "by-usage"]);
+    expect(differences(scenario, billScenario(scenario))).toEqual([]);
+  });
+
+  it("names every dimension", () => {
+    expect(DIMENSIONS.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+  });
+});
