@@ -40,6 +40,6 @@ export async function computeWindow(store: StoreClient, run: Run, signal?: Abort
   await insertHours(store, run);
   const content = { scrapes: Number(input?.scrapes ?? 0), ...(await digestOfRun(store, run)) };
   signal?.throwIfAborted();
-  await publishRun(store, run, content);
+  await publishRun(store, "rollup", run, content);
   return content;
 }

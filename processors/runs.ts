@@ -35,9 +35,12 @@ export async function announceRun(store: StoreClient, run: Run): Promise<void> {
   await insertRun(store, "started", run, { scrapes: 0, rows: 0, hash: "0" });
 }
 
+/** What a run made: rollups of the samples, the meter's rows, charges. */
+export type RunKind = "rollup" | "usage" | "charge";
+
 /** Makes all rows of a run visible, in one insert. */
-export async function publishRun(store: StoreClient, run: Run, content: RunContent): Promise<void> {
-  await insertRun(store, "rollup", run, content);
+export async function publishRun(store: StoreClient, kind: RunKind, run: Run, content: RunContent): Promise<void> {
+  await insertRun(store, kind, run, content);
 }
 
 /** The highest generation that was ever written; 0 where none was. */
@@ -61,7 +64,7 @@ export async function recordElection(store: StoreClient, generation: number, atM
 
 async function insertRun(
   store: StoreClient,
-  kind: "election" | "started" | "rollup",
+  kind: "election" | "started" | RunKind,
   run: Run,
   { scrapes, rows, hash }: RunContent,
 ): Promise<void> {

@@ -1,0 +1,66 @@
+import type { Evidence } from "../holder.ts";
+import type { CapacityType } from "../inventory.ts";
+import type { WorkloadType } from "../workload.ts";
+import type { UsageSegment } from "./segment.ts";
+
+/** A row of the meter: what one slot was and did over a segment of an hour, and all that prices, owners and bills ask for. */
+export interface UsageHour {
+  readonly cluster: string;
+  readonly node: string;
+  /** The GPU's index on its machine. */
+  readonly slot: number;
+  /** Of the GPU that sat there; empty where no sample told of one. */
+  readonly gpuKey: string;
+  readonly segment: UsageSegment;
+  readonly place: UsagePlace;
+  /** Beside the segment's claims, in their order. */
+  readonly holders: readonly UsageHolder[];
+}
+
+/** A machine as prices look at it. What is not known is left out. */
+export interface UsagePlace {
+  /** Of the Node; absent without Kubernetes. */
+  readonly machine?: string;
+  /** When the slot appeared, and since when the rest of this has been as it is; milliseconds since the epoch. */
+  readonly appearedAt: number;
+  readonly since: number;
+  /** GPUs that the machine was delivered with. */
+  readonly delivered: number;
+  readonly instanceType?: string;
+  readonly region?: string;
+  readonly zone?: string;
+  readonly pool?: string;
+  readonly capacityType?: CapacityType;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Who has a claim, how that is known, and what samples there were of it. */
+export interface UsageHolder {
+  readonly evidence: Evidence;
+  readonly kind: "pod" | "job" | "stranger";
+  readonly namespace: string;
+  /** The pod, or the job where there is no Kubernetes. */
+  readonly name: string;
+  /** Since when it has held; absent where no fact tells. */
+  readonly since?: number;
+  readonly workloadKind: string;
+  readonly workload: string;
+  readonly type: WorkloadType;
+  readonly queue: string;
+  readonly priorityClass: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly namespaceLabels: Readonly<Record<string, string>>;
+  readonly namespaceAnnotations: Readonly<Record<string, string>>;
+  readonly telemetry: Telemetry;
+}
+
+/** The samples behind a claim's figures. */
+export interface Telemetry {
+  readonly samples: number;
+  /** Milliseconds since the epoch; 0 where there was none. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly activityMaxPpm: number;
+  readonly memoryMaxMiB: number;
+}

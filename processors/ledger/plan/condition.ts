@@ -1,0 +1,109 @@
+import type { InventoryFact } from "../../../domain/inventory.ts";
+import type { Machine, MachineState, SeenGpu } from "./node-record.ts";
+
+/** What a machine's Node says of it at a moment. */
+export interface Condition {
+  readonly isReady: boolean;
+  readonly isCordoned: boolean;
+}
+
+/** The state of a machine's Node at a time; undefined where nothing was said of it yet. */
+export function stateAt({ states }: Machine, at: number): MachineState | undefined {
+  return states.findLast(({ from }) => from <= at);
+}
+
+/**
+ * How a machine was at a time. Readiness changed when the condition says so, which is before anybody saw it; what is said
+ * first of a machine holds for the time before it too.
+ */
+export function conditionAt(machine: Machine, at: number): Condition {
+  const readiness = machine.states.flatMap(({ fact }) => readyOf(fact) ?? []);
+  const ready = readiness.findLast(({ since }) => since <= at) ?? readiness[0];
+  const cordons = machine.states.findLast(({ from, fact }) => (fact.cordonedSince ?? from) <= at);
+  return { isReady: ready?.isReady ?? true, isCordoned: cordons?.fact.cordonedSince !== undefined };
+}
+
+/** The times at which {@link conditionAt} can change. */
+export function conditionEdges({ states }: Machine): readonly number[] {
+  return states.flatMap(({ from, fact }) => {
+    const ready = readyOf(fact);
+    return [from, fact.cordonedSince ?? from, ready?.since ?? from];
+  });
+}
+
+function readyOf({ conditions }: InventoryFact): { readonly since: number; readonly isReady: boolean } | undefined {
+  const ready = conditions.find(({ type }) => type === "Ready");
+  return ready === undefined ? undefined : { since: ready.since, isReady: ready.status === "True" };
+}
+
+/** What is known of a slot when it is asked why it cannot be used. */
+export interface SlotAt {
+  readonly slot: number;
+  readonly seen: SeenGpu | undefined;
+  /** An XID of the hardware class that nothing has ended yet. */
+  readonly fault: number | undefined;
+  readonly isHeld: boolean;
+}
+
+/**
+ * Why each slot cannot be used at a time; slots that can are left out. What the machine was delivered with and its Node does
+ * not count is absent; what its Node counts and does not offer is withdrawn. Which of them it is: those that samples leave
+ * out, then free ones, the highest index first (ledger, "Prices").
+ */
+export function unavailableAt(
+  machine: Machine | undefined,
+  slots: readonly SlotAt[],
+  at: number,
+): ReadonlyMap<number, string> {
+  const because = new Map<number, string>();
+  for (const { slot, fault } of slots) if (fault !== undefined) because.set(slot, `xid-${fault}`);
+  if (machine === undefined) return because;
+  if (!conditionAt(machine, at).isReady) for (const { slot } of slots) because.set(slot, "not-ready");
+  const fact = stateAt(machine, at)?.fact;
+  if (fact === undefined) return because;
+  const count = fact.gpus.reduce((sum, gpus) => sum + gpus.count, 0);
+  const gone = pick(slots, slots.length - count, at);
+  for (const slot of gone) because.set(slot, "absent");
+  const left = slots.filter(({ slot }) => !gone.has(slot));
+  const broken = left.filter(({ fault }) => fault !== undefined);
+  const withdrawn = pick(
+    left.filter(({ fault }) => fault === undefined),
+    withdrawnOf(fact) - broken.length,
+    at,
+  );
+  for (const slot of withdrawn) if (!because.has(slot)) because.set(slot, "withdrawn");
+  return because;
+}
+
+/** So many of the slots: those that samples leave out, then free ones, then any, the highest index first. */
+function pick(slots: readonly SlotAt[], count: number, at: number): ReadonlySet<number> {
+  if (count <= 0) return new Set();
+  const rank = ({ seen, isHeld }: SlotAt): number => (isMissing(seen, at) ? 0 : isHeld ? 2 : 1);
+  const order = slots.toSorted((a, b) => rank(a) - rank(b) || b.slot - a.slot);
+  return new Set(order.slice(0, count).map(({ slot }) => slot));
+}
+
+function isMissing(seen: SeenGpu | undefined, at: number): boolean {
+  return seen?.missing.some(({ from, until }) => from <= at && at < until) ?? false;
+}
+
+/** The GPUs that a Node counts and does not offer. */
+function withdrawnOf({ gpus, capacity, allocatable }: InventoryFact): number {
+  return gpus.reduce((sum, { replicas, vendor }) => {
+    const resources = Object.keys(capacity).filter((name) => name.startsWith(PREFIX[vendor]) && isWhole(name));
+    const lost = resources.reduce((count, name) => count + (capacity[name]! - (allocatable[name] ?? 0)), 0);
+    return sum + Math.ceil(Math.max(0, lost) / Math.max(1, replicas));
+  }, 0);
+}
+
+const PREFIX = {
+  nvidia: "nvidia.com/",
+  amd: "amd.com/",
+  intel: "gpu.intel.com/",
+  habana: "habana.ai/",
+  aws: "aws.amazon.com/",
+};
+
+function isWhole(resource: string): boolean {
+  return !/\/mig-|\/gpumem|\/gpucores|memory|\/vgpu-(memory|cores)/.test(resource);
+}

@@ -1,0 +1,180 @@
+import type { UsageClaim } from "../../../domain/allocation/segment.ts";
+import type { UsageHolder, UsageHour, UsagePlace } from "../../../domain/allocation/usage-hour.ts";
+import { multiply, rational, roundHalfEven, type Rational } from "../../../domain/exact/rational.ts";
+import { partIdOf, type Claim } from "../../../domain/share/claim.ts";
+import { cutGpu } from "../../../domain/share/cut.ts";
+import { gpuMemoryOf } from "../../../domain/share/gpu-memory.ts";
+import { heldFractions } from "../../../domain/share/held-fraction.ts";
+import { sumOf } from "../../../domain/share/scale.ts";
+import type { Measurement, Sums } from "./measurement.ts";
+import type { NodeRecord } from "./node-record.ts";
+import type { PlannedClaim, PlannedSegment } from "./planned.ts";
+
+/** A planned segment of a node, and where its measurements stand among all. */
+export interface MeasuredSegment {
+  readonly record: NodeRecord;
+  readonly planned: PlannedSegment;
+  /** Of each claim, its device's, and its processes' where they are told apart. */
+  readonly claims: readonly { readonly claim: Claim; readonly device: number; readonly process: number | undefined }[];
+  /** Of the whole GPU, where that matters. */
+  readonly gpu: number | undefined;
+}
+
+const PPM = rational(1_000_000);
+
+/** Adds what has to be measured for a segment to the list of all. */
+export function askFor(record: NodeRecord, planned: PlannedSegment, list: Measurement[]): MeasuredSegment {
+  const { from, until, gpu, gpuKey, claims, hasProcesses, unavailableBecause } = planned;
+  const written = claims.map(({ holder, held }): Claim => ({ holder: holderName(holder), held }));
+  const fractions = heldFractions(written, {
+    cut: cutGpu(gpu, "max"),
+    memory: gpuMemoryOf(gpu),
+    sharedBy: "replica",
+  }).map(({ fraction }) => fraction);
+  const ask = (more: Omit<Measurement, "node" | "gpuKey" | "from" | "until">): number =>
+    list.push({ node: record.node, gpuKey, from, until, ...more }) - 1;
+  const asked = claims.map(({ held, since, holder }, index) => {
+    const part = partIdOf(held) ?? "";
+    const onDevice = fractions.filter((_, other) => (partIdOf(claims[other]!.held) ?? "") === part);
+    const measurement = {
+      part,
+      pod: "",
+      since,
+      claimPpm: ppmOf(fractions[index]!),
+      claimsPpm: ppmOf(sumOf(onDevice)),
+      occupantPpm: ppmOf(rational(1, onDevice.length)),
+    };
+    const device = ask({ series: "device", ...measurement });
+    const pod = holder.kind === "pod" ? record.pods.get(holder.uid) : undefined;
+    const isTold = hasProcesses && pod !== undefined;
+    const name = isTold ? `${pod.holding.namespace}/${pod.holding.name}` : "";
+    const process = isTold ? ask({ ...measurement, series: "process", pod: name }) : undefined;
+    return { claim: written[index]!, device, process };
+  });
+  const whole = { part: "", pod: "", since: 0, claimPpm: 0, claimsPpm: 0, occupantPpm: 0 };
+  const ofGpu = unavailableBecause === "" ? undefined : ask({ series: "gpu", ...whole });
+  return { record, planned, claims: asked, gpu: ofGpu };
+}
+
+function ppmOf(fraction: Rational): number {
+  return Number(roundHalfEven(multiply(fraction, PPM)));
+}
+
+/** The row of a segment, with the sums of all measurements. */
+export function usageHourOf({ record, planned, claims, gpu }: MeasuredSegment, sums: readonly Sums[]): UsageHour {
+  const { slot, gpuKey, from, until, unavailableBecause, isCordoned } = planned;
+  return {
+    cluster: record.cluster,
+    node: record.node,
+    slot,
+    gpuKey,
+    segment: {
+      fromMillis: from,
+      untilMillis: until,
+      gpu: planned.gpu,
+      unavailableBecause,
+      isCordoned,
+      busyMillis: gpu === undefined ? 0 : sums[gpu]!.busyMillis,
+      claims: claims.map(({ claim, device, process }, index): UsageClaim => ({
+        claim,
+        stage: planned.claims[index]!.stage,
+        measured: measuredOf(sums[device]!, process === undefined ? undefined : sums[process]!),
+      })),
+    },
+    place: placeOf(planned),
+    holders: claims.map(({ device }, index) => holderOf(record, planned, planned.claims[index]!, sums[device]!)),
+  };
+}
+
+function measuredOf(device: Sums, process: Sums | undefined): UsageClaim["measured"] {
+  return {
+    coveredMillis: device.coveredMillis,
+    busyMillis: device.busyMillis,
+    activityPpmMillis: device.activityPpmMillis,
+    activityAtClaimsPpmMillis: device.atClaimsPpmMillis,
+    ...(process === undefined
+      ? {}
+      : {
+          process: {
+            atClaimPpmMillis: process.atClaimPpmMillis,
+            atOccupantPpmMillis: process.atOccupantPpmMillis,
+            atUsagePpmMillis: process.activityPpmMillis,
+          },
+        }),
+  };
+}
+
+function placeOf({ state, appearedAt, delivered }: PlannedSegment): UsagePlace {
+  if (state === undefined) return { appearedAt, since: appearedAt, delivered, labels: {} };
+  const { uid, instanceType, region, zone, pool, capacityType, labels } = state.fact;
+  return {
+    machine: uid,
+    appearedAt,
+    since: state.placedSince,
+    delivered,
+    ...(instanceType === undefined ? {} : { instanceType }),
+    ...(region === undefined ? {} : { region }),
+    ...(zone === undefined ? {} : { zone }),
+    ...(pool === undefined ? {} : { pool }),
+    ...(capacityType === undefined ? {} : { capacityType }),
+    labels,
+  };
+}
+
+function holderOf(
+  record: NodeRecord,
+  { namespaces }: PlannedSegment,
+  { holder, evidence }: PlannedClaim,
+  sums: Sums,
+): UsageHolder {
+  const telemetry = {
+    samples: sums.samples,
+    firstAt: sums.firstAt,
+    lastAt: sums.lastAt,
+    activityMaxPpm: sums.maxPpm,
+    memoryMaxMiB: sums.memoryMaxMiB,
+  };
+  const pod = holder.kind === "pod" ? record.pods.get(holder.uid) : undefined;
+  if (pod === undefined || holder.kind !== "pod") {
+    const { namespace, name } = holder.kind === "pod" ? { namespace: "", name: holder.uid } : holder;
+    return {
+      evidence,
+      kind: holder.kind,
+      namespace,
+      name,
+      telemetry,
+      workloadKind: holder.kind === "job" ? "Job" : "Pod",
+      workload: name,
+      type: "other",
+      queue: "",
+      priorityClass: "",
+      labels: {},
+      annotations: {},
+      namespaceLabels: {},
+      namespaceAnnotations: {},
+    };
+  }
+  const { fact, holding } = pod;
+  const space = namespaces.get(fact.namespace);
+  return {
+    evidence,
+    kind: "pod",
+    namespace: fact.namespace,
+    name: fact.name,
+    since: holding.from,
+    workloadKind: fact.workload.kind,
+    workload: fact.workload.name,
+    type: fact.type,
+    queue: fact.queue ?? "",
+    priorityClass: fact.priorityClass ?? "",
+    labels: fact.labels,
+    annotations: fact.annotations,
+    namespaceLabels: space?.labels ?? {},
+    namespaceAnnotations: space?.annotations ?? {},
+    telemetry,
+  };
+}
+
+function holderName(holder: PlannedClaim["holder"]): string {
+  return holder.kind === "pod" ? holder.uid : `${holder.kind} ${holder.namespace}/${holder.name}`;
+}

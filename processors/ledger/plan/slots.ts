@@ -1,0 +1,107 @@
+import type { Device } from "../../../domain/device.ts";
+import type { NodeGpus } from "../../../domain/inventory.ts";
+import type { GpuAt, GpuLayout } from "../../../domain/share/layout.ts";
+import type { SeenGpu, SeenPart } from "./node-record.ts";
+
+/** A device of a slot at a moment: the GPU, or an instance or partition of it. */
+export interface SlotDevice {
+  readonly slot: number;
+  /** Empty for the GPU itself. */
+  readonly part: string;
+  readonly device: Device;
+}
+
+/** A slot with what sits in it at a moment. */
+export interface FilledSlot {
+  readonly slot: number;
+  readonly seen: SeenGpu | undefined;
+  readonly gpu: GpuAt;
+  readonly devices: readonly SlotDevice[];
+}
+
+/** The GPU that sits in a slot at a time: the last that was seen there by then, else the first. */
+export function seenIn(slot: number, seen: readonly SeenGpu[], at: number): SeenGpu | undefined {
+  const here = seen.filter(({ index }) => index === slot);
+  return here.findLast(({ from }) => from <= at) ?? here[0];
+}
+
+/** A slot at a time, by what samples showed and the node's labels say of its GPUs. */
+export function fillSlot(
+  slot: number,
+  {
+    seen,
+    gpus,
+    uuid,
+  }: { readonly seen: SeenGpu | undefined; readonly gpus: readonly NodeGpus[]; readonly uuid?: string },
+  at: number,
+): FilledSlot {
+  const kind = kindOf(slot, gpus);
+  const parts = partsAt(slot, seen, kind, at);
+  const model = kind?.model ?? seen?.model;
+  const memoryMiB = kind?.memoryMiB ?? seen?.memoryMiB;
+  const gpu = {
+    ...(model === undefined ? {} : { model }),
+    ...(memoryMiB === undefined ? {} : { memoryMiB }),
+    layout: layoutOf(parts, kind),
+  };
+  const whole: Device = {
+    gpu: String(slot),
+    ...optional("uuid", seen?.uuid ?? uuid),
+    ...optional("pciBusId", seen?.pciBusId),
+    ...optional("model", model),
+  };
+  if (parts.length === 0) return { slot, seen, gpu, devices: [{ slot, part: "", device: whole }] };
+  const devices = parts.map(({ part, profile }): SlotDevice => {
+    const own = profile === "" ? { partition: part } : { instance: part, profile };
+    return { slot, part, device: { ...whole, ...own } };
+  });
+  return { slot, seen, gpu, devices };
+}
+
+/** The kind of GPU in a slot: nodes that have several kinds have them one after the other. */
+function kindOf(slot: number, gpus: readonly NodeGpus[]): NodeGpus | undefined {
+  let first = 0;
+  for (const kind of gpus) {
+    if (slot < first + kind.count) return kind;
+    first += kind.count;
+  }
+  return gpus.at(-1);
+}
+
+function partsAt(
+  slot: number,
+  seen: SeenGpu | undefined,
+  kind: NodeGpus | undefined,
+  at: number,
+): readonly Pick<SeenPart, "part" | "profile">[] {
+  if (seen === undefined) return labelledParts(slot, kind);
+  const here = seen.parts.filter(({ from, until }) => from <= at && at < until);
+  return here.toSorted((a, b) => Number(a.part) - Number(b.part));
+}
+
+/** Where no sample tells, the instances that the node's labels count, over its GPUs one after the other. */
+function labelledParts(slot: number, kind: NodeGpus | undefined): readonly Pick<SeenPart, "part" | "profile">[] {
+  if (kind === undefined || kind.count === 0) return [];
+  const profiles = Object.entries(kind.mig.profiles).flatMap(([profile, count]) => {
+    const each = Math.ceil(count / kind.count);
+    return Array.from({ length: Math.max(0, Math.min(each, count - slot * each)) }, () => profile);
+  });
+  return profiles.map((profile, index) => ({ part: String(index), profile }));
+}
+
+function layoutOf(parts: readonly Pick<SeenPart, "part" | "profile">[], kind: NodeGpus | undefined): GpuLayout {
+  const [first] = parts;
+  const replicas = kind === undefined ? 1 : kind.replicas;
+  if (first === undefined) {
+    return kind !== undefined && (kind.sharing !== "none" || replicas > 1)
+      ? { kind: "shared", replicas }
+      : { kind: "whole" };
+  }
+  if (first.profile === "") return { kind: "partitions", count: parts.length };
+  const instances = parts.map(({ part: id, profile }) => ({ id, profile, ...(replicas > 1 ? { replicas } : {}) }));
+  return { kind: "mig", instances };
+}
+
+function optional<Name extends string>(name: Name, value: string | undefined): { readonly [N in Name]?: string } {
+  return (value === undefined ? {} : { [name]: value }) as { readonly [N in Name]?: string };
+}

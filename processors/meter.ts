@@ -1,0 +1,67 @@
+import type { StoreClient } from "../runtime/store/client.ts";
+import { HOUR_MILLIS, LONGEST_REACH_MILLIS, REACH_SQL } from "./rollup/window.ts";
+import { announceRun, publishRun, type Run, type RunContent } from "./runs.ts";
+import type { Measurement } from "./ledger/plan/measurement.ts";
+import { integrate } from "./meter/integrate.ts";
+import { askFor, usageHourOf } from "./ledger/plan/measure.ts";
+import { planNode, type KnownDates } from "./ledger/plan/plan.ts";
+import { readCluster } from "./meter/read-cluster.ts";
+import { readNodeNames, readRecords } from "./meter/read-records.ts";
+import { insertUsage, USAGE_COLUMNS } from "./meter/usage-rows.ts";
+
+/** Nodes that are metered at once: their records and plans are held in memory. */
+const NODES_PER_SLICE = 500;
+
+/** How far samples around a window reach at most. */
+const REACH = `
+SELECT toFloat64(max(${REACH_SQL})) AS reach FROM scrapes
+WHERE cluster = {cluster:String}
+  AND scraped_at >= fromUnixTimestamp64Milli({start:Int64} - ${LONGEST_REACH_MILLIS})
+  AND scraped_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`;
+
+const DIGEST = `
+SELECT count() AS rows, sum(cityHash64(tuple(${USAGE_COLUMNS.join(", ")}))) AS hash
+FROM usage_hours
+WHERE cluster = {cluster:String} AND run_id = toUUID({run:String})
+  AND from_at >= fromUnixTimestamp64Milli({start:Int64}) AND from_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`;
+
+/**
+ * Meters one UTC hour of one cluster: what is known of its nodes is read, their slots are planned, the store integrates what
+ * samples said of them, and the rows of `usage_hours` are published as one run. The same facts, samples and dates give the same
+ * rows and hash. A crash on the way leaves rows without a published run, which are dropped later. Fails with a `StoreError`.
+ */
+export async function meterWindow(
+  store: StoreClient,
+  run: Run,
+  { dates, signal }: { readonly dates: KnownDates; readonly signal?: AbortSignal },
+): Promise<RunContent> {
+  const { cluster, windowStart: start, runId } = run;
+  await announceRun(store, run);
+  const [found] = await store.query<{ reach: number }>(REACH, { cluster, start });
+  const reachMillis = found?.reach ?? 0;
+  const window = { from: start, until: start + HOUR_MILLIS, reachMillis, asOf: run.publishedAt };
+  const nodes = await readNodeNames(store, cluster, window);
+  const ofCluster = await readCluster(store, cluster, window);
+  for (let first = 0; first < nodes.length; first += NODES_PER_SLICE) {
+    signal?.throwIfAborted();
+    const records = await readRecords(store, cluster, nodes.slice(first, first + NODES_PER_SLICE), {
+      window,
+      ofCluster,
+    });
+    const measurements: Measurement[] = [];
+    const segments = records.flatMap((record) =>
+      planNode(record, window, reachMillis, dates).map((planned) => askFor(record, planned, measurements)),
+    );
+    const sums = await integrate(store, measurements, { cluster, start, reachMillis, run: runId });
+    await insertUsage(
+      store,
+      runId,
+      segments.map((segment) => usageHourOf(segment, sums)),
+    );
+  }
+  const [digest] = await store.query<{ rows: string; hash: string }>(DIGEST, { cluster, start, run: runId });
+  const content = { scrapes: 0, rows: Number(digest?.rows ?? 0), hash: digest?.hash ?? "0" };
+  signal?.throwIfAborted();
+  await publishRun(store, "usage", run, content);
+  return content;
+}

@@ -1,0 +1,171 @@
+import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { HOUR_MILLIS, REACH_SQL } from "../rollup/window.ts";
+import { NO_SUMS, type Measurement, type Sums } from "../ledger/plan/measurement.ts";
+
+/** Further than any sample of a window is from its beginning, so that times from there are positive. */
+const BEFORE = 36_000_000;
+const WITHIN = `
+  cluster = {cluster:String} AND node IN {nodes:Array(String)}
+  AND scraped_at >= fromUnixTimestamp64Milli({start:Int64} - {reach:Int64})
+  AND scraped_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`;
+
+/**
+ * The samples of each device in order, packed so that sorting is quick: the time, how far it speaks, the memory used, and the
+ * activity plus one, where 0 is not measured. Rows of one moment but the last speak for no time.
+ */
+const PACKED = (key: string): string => `
+SELECT ${key},
+  arraySort(groupArray(
+    bitOr(bitShiftLeft(toUInt128(toUnixTimestamp64Milli(scraped_at) - {start:Int64} + ${BEFORE}), 96),
+    bitOr(bitShiftLeft(toUInt128(ifNull(activity_ppm + 1, 0)), 64),
+    bitOr(bitShiftLeft(toUInt128(${REACH_SQL}), 32),
+      toUInt128(ifNull(intDiv(fb_used_bytes, 1048576), 0)))))
+  )) AS packed,
+  arrayMap(p -> toInt64(bitShiftRight(p, 96)) - ${BEFORE} + {start:Int64}, packed) AS times,
+  arrayMap(p -> toInt64(bitAnd(bitShiftRight(p, 64), 4294967295)), packed) AS values,
+  arrayMap(p -> toInt64(bitAnd(bitShiftRight(p, 32), 4294967295)), packed) AS reaches,
+  arrayMap(p -> toUInt32(bitAnd(p, 4294967295)), packed) AS memories,
+  arrayMap((t, next, reach) -> if(next = 0, t + reach, least(next, t + reach)), times, arrayShiftLeft(times, 1, 0), reaches) AS ends
+FROM gpu_samples
+WHERE ${WITHIN}
+GROUP BY ${key}`;
+
+const PLAN = (key: string): string => `
+SELECT ${key}, groupArray((ordinal, from_ms, until_ms, since_ms, claim_ppm, claims_ppm, occupant_ppm, pod)) AS rows
+FROM meter_plan WHERE run = {run:String} AND series = {series:String}
+GROUP BY ${key}`;
+
+/** How long each sample speaks within a row of the plan. */
+const SPOKEN = `arrayMap((t, u, v) -> if(t >= row.4 AND v > 0, greatest(0, least(u, row.3) - greatest(t, row.2)), 0), times, ends, values)`;
+
+const SUMS = `
+  row.1 AS ordinal,
+  toUInt32(arrayCount((t, s) -> s > 0, times, spoken)) AS samples,
+  toFloat64(arrayMin(arrayFilter((t, s) -> s > 0, times, spoken))) AS firstAt,
+  toFloat64(arrayMax(arrayFilter((t, s) -> s > 0, times, spoken))) AS lastAt,
+  toUInt32(arraySum(spoken)) AS coveredMillis`;
+
+const DEVICE = (key: string): string => `
+SELECT ${SUMS},
+  toUInt32(arraySum((v, s) -> if(v > 1, s, 0), values, spoken)) AS busyMillis,
+  toString(arraySum((v, s) -> (v - 1) * s, values, spoken)) AS activityPpmMillis,
+  toString(arraySum((v, s) -> least(v - 1, row.6) * s, values, spoken)) AS atClaimsPpmMillis,
+  toUInt32(greatest(0, arrayMax((v, s) -> if(s > 0, v - 1, 0), values, spoken))) AS maxPpm,
+  arrayMax((m, s) -> if(s > 0, m, 0), memories, spoken) AS memoryMaxMiB,
+  '0' AS atClaimPpmMillis, '0' AS atOccupantPpmMillis
+FROM (
+  SELECT rows, times, ends, values, memories, row, ${SPOKEN} AS spoken
+  FROM (${PACKED(key)}) AS device
+  INNER JOIN (${PLAN(key)}) AS plan USING (${key})
+  ARRAY JOIN rows AS row
+)
+WHERE coveredMillis > 0
+SETTINGS optimize_aggregation_in_order = 1`;
+
+/** The processes of each pod at each moment of a device: a pod that is not among them does nothing. */
+const PROCESS = `
+SELECT ${SUMS},
+  toUInt32(0) AS busyMillis, '0' AS atClaimsPpmMillis, toUInt32(0) AS maxPpm, toUInt32(0) AS memoryMaxMiB,
+  toString(arraySum((p, s) -> toInt64(p[row.8]) * s, processes, spoken)) AS activityPpmMillis,
+  toString(arraySum((p, s) -> least(toInt64(p[row.8]), row.5) * s, processes, spoken)) AS atClaimPpmMillis,
+  toString(arraySum((p, s) -> least(toInt64(p[row.8]), row.7) * s, processes, spoken)) AS atOccupantPpmMillis
+FROM (
+  SELECT times, ends, processes, row, arrayMap(t -> 1, times) AS values, ${SPOKEN} AS spoken
+  FROM (
+    SELECT node, gpu_key, instance, arraySort(e -> e.1, groupArray((t, reach, activities))) AS moments,
+      arrayMap(e -> e.1, moments) AS times,
+      arrayMap(e -> e.3, moments) AS processes,
+      arrayMap((t, next, e) -> if(next = 0, t + e.2, least(next, t + e.2)), times, arrayShiftLeft(times, 1, 0), moments) AS ends
+    FROM (
+      SELECT node, gpu_key, instance, toUnixTimestamp64Milli(scraped_at) AS t, max(${REACH_SQL}) AS reach,
+        sumMap(map(concat(namespace, '/', pod), toUInt64(ifNull(process_activity_ppm, 0)))) AS activities
+      FROM gpu_samples FINAL
+      WHERE ${WITHIN}
+      GROUP BY node, gpu_key, instance, t
+    )
+    GROUP BY node, gpu_key, instance
+  ) AS device
+  INNER JOIN (${PLAN("node, gpu_key, instance")}) AS plan USING (node, gpu_key, instance)
+  ARRAY JOIN rows AS row
+)
+WHERE coveredMillis > 0`;
+
+const STATEMENTS: Readonly<Record<Measurement["series"], string>> = {
+  device: DEVICE("node, gpu_key, instance"),
+  gpu: DEVICE("node, gpu_key"),
+  process: PROCESS,
+};
+const PLAN_COLUMNS = [
+  "run",
+  "series",
+  "ordinal",
+  "node",
+  "gpu_key",
+  "instance",
+  "pod",
+  "from_ms",
+  "until_ms",
+  "since_ms",
+  "claim_ppm",
+  "claims_ppm",
+  "occupant_ppm",
+];
+
+interface SumsRow extends Omit<Sums, `${string}PpmMillis`> {
+  readonly ordinal: number;
+  readonly activityPpmMillis: string;
+  readonly atClaimsPpmMillis: string;
+  readonly atClaimPpmMillis: string;
+  readonly atOccupantPpmMillis: string;
+}
+
+/**
+ * What samples said over each of the measurements, which lie within one window, in their order. The plan goes to where the rows
+ * are, the sums come back. A sample speaks for the time up to the next one of its device, at most 2.5 of its intervals.
+ */
+export async function integrate(
+  store: StoreClient,
+  measurements: readonly Measurement[],
+  window: { readonly cluster: string; readonly start: number; readonly reachMillis: number; readonly run: string },
+): Promise<readonly Sums[]> {
+  const { cluster, start, reachMillis: reach, run } = window;
+  const sums = measurements.map(() => NO_SUMS);
+  if (measurements.length === 0) return sums;
+  await store.insertRows("meter_plan", PLAN_COLUMNS, planRows(run, measurements));
+  try {
+    for (const [series, sql] of Object.entries(STATEMENTS)) {
+      const ofSeries = measurements.filter((one) => one.series === series);
+      if (ofSeries.length === 0) continue;
+      const nodes = [...new Set(ofSeries.map(({ node }) => node))];
+      const rows = await store.query<SumsRow>(sql, { cluster, start, reach, run, series, nodes });
+      for (const { ordinal, ...row } of rows) sums[ordinal] = sumsOf(row);
+    }
+  } finally {
+    await store.command(`ALTER TABLE meter_plan DROP PARTITION {run:String}`, { run });
+  }
+  return sums;
+}
+
+function sumsOf(row: Omit<SumsRow, "ordinal">): Sums {
+  return {
+    ...row,
+    activityPpmMillis: BigInt(row.activityPpmMillis),
+    atClaimsPpmMillis: BigInt(row.atClaimsPpmMillis),
+    atClaimPpmMillis: BigInt(row.atClaimPpmMillis),
+    atOccupantPpmMillis: BigInt(row.atOccupantPpmMillis),
+  };
+}
+
+function planRows(run: string, measurements: readonly Measurement[]): Uint8Array {
+  const writer = createRowBinaryWriter();
+  measurements.forEach((one, ordinal) => {
+    writer.string(run);
+    writer.string(one.series);
+    writer.uint32(ordinal);
+    for (const text of [one.node, one.gpuKey, one.part, one.pod]) writer.string(text);
+    for (const millis of [one.from, one.until, one.since]) writer.int64(millis);
+    for (const ppm of [one.claimPpm, one.claimsPpm, one.occupantPpm]) writer.uint32(ppm);
+  });
+  return writer.take();
+}

@@ -1,0 +1,55 @@
+import type { ClusterFact } from "../../domain/cluster-fact.ts";
+import type { ClaimedDevice } from "../../domain/holding.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { createClaims } from "../holdings/claims.ts";
+import type { NamespaceState, NodeRecord, Span } from "../ledger/plan/node-record.ts";
+
+const FACTS = `
+SELECT fact, toUnixTimestamp64Milli(max(at) OVER (
+  PARTITION BY kind, uid ORDER BY epoch, version, ended, seen_at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)) AS valid_from
+FROM cluster_facts FINAL
+WHERE cluster = {cluster:String} AND kind IN ('Namespace', 'ResourceClaim', 'ResourceSlice')
+  AND at < fromUnixTimestamp64Milli({until:Int64})
+ORDER BY kind, uid, epoch, version, ended, seen_at`;
+
+/** What is known of a cluster's namespaces and claims, for all of its nodes. */
+export type ClusterRecord = Pick<NodeRecord, "claimed" | "namespace">;
+
+/**
+ * The namespaces of a cluster with their labels up to the end of a span, and the devices that pods had through claims: of each
+ * claim and pod the last that was said while the claim was reserved for it, as who is done with a claim leaves it before it ends.
+ */
+export async function readCluster(store: StoreClient, cluster: string, { until }: Span): Promise<ClusterRecord> {
+  const rows = await store.query<{ fact: string; valid_from: string }>(FACTS, { cluster, until });
+  const namespaces = new Map<string, NamespaceState[]>();
+  const devices = new Map<string, Map<string, readonly ClaimedDevice[]>>();
+  const facts = rows.map(({ fact, valid_from }) => ({
+    fact: JSON.parse(fact) as ClusterFact,
+    from: Number(valid_from),
+  }));
+  const slices = createClaims();
+  for (const { fact } of facts) {
+    if (fact.kind === "ResourceSlice") slices.putSlice(fact.uid, { order: fact, body: fact.body });
+  }
+  for (const { fact, from } of facts) {
+    if (fact.kind === "Namespace" && fact.end === undefined) {
+      const { labels, annotations } = fact.body;
+      const states = namespaces.get(fact.name) ?? [];
+      namespaces.set(fact.name, [...states, { from, labels, annotations }]);
+    } else if (fact.kind === "ResourceClaim" && fact.body.devices.length > 0) {
+      slices.putClaim(fact.uid, { namespace: fact.namespace, name: fact.name, body: fact.body });
+      for (const pod of fact.body.reservedFor) {
+        const ofPod = devices.get(pod) ?? new Map<string, readonly ClaimedDevice[]>();
+        devices.set(
+          pod,
+          ofPod.set(
+            fact.uid,
+            slices.of(pod).filter(({ claim }) => claim === fact.name),
+          ),
+        );
+      }
+    }
+  }
+  const claimed = new Map([...devices].map(([pod, byClaim]) => [pod, [...byClaim.values()].flat()]));
+  return { claimed: (uid) => claimed.get(uid) ?? [], namespace: (name) => namespaces.get(name) ?? [] };
+}

@@ -1,0 +1,190 @@
+import type { Holding } from "../../domain/holding.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import type { NodeRecord, SeenFault, SeenGpu, Span } from "../ledger/plan/node-record.ts";
+import { ABSENT_AFTER_MILLIS } from "../ledger/plan/plan.ts";
+import type { ClusterRecord } from "./read-cluster.ts";
+import { readMachines } from "./read-machines.ts";
+import { readNamesakes, readPods } from "./read-pods.ts";
+import {
+  placeKey,
+  readFirstMoments,
+  readGroups,
+  readLastMoments,
+  readMoments,
+  readOnset,
+  readSeenGpus,
+} from "./read-samples.ts";
+import type { GpuPlace, SampleGroup, SampleMoment } from "../ledger/plan/samples.ts";
+import { needsMoments, seenGpu, type Namesakes } from "../ledger/plan/sightings.ts";
+
+/** A window as records are read for it. */
+export interface RecordWindow extends Span {
+  /** How far samples from before reach into it. */
+  readonly reachMillis: number;
+  /** Up to when everything is known that was said: what is silent so far may only be late after it. */
+  readonly asOf: number;
+}
+
+/** A node by its name, and whether no Kubernetes has ever told of it. */
+export interface NamedNode {
+  readonly node: string;
+  readonly isBare: boolean;
+}
+
+/** The nodes of a cluster of which anything is said that can touch a window, by name. */
+export function readNodeNames(store: StoreClient, cluster: string, window: Span): Promise<readonly NamedNode[]> {
+  return store.query<NamedNode>(
+    `SELECT node, toBool(min(bare)) AS isBare FROM (
+       SELECT node, 0 AS bare FROM inventory_facts WHERE cluster = {cluster:String}
+       UNION ALL
+       SELECT node, 1 AS bare FROM scrapes WHERE cluster = {cluster:String} AND devices > 0
+         AND scraped_at >= fromUnixTimestamp64Milli({from:Int64}) AND scraped_at < fromUnixTimestamp64Milli({until:Int64})
+     ) WHERE node != '' GROUP BY node ORDER BY node`,
+    { cluster, from: window.from - ABSENT_AFTER_MILLIS, until: window.until },
+  );
+}
+
+/** What is known of some nodes around a window, from facts and samples in the store. */
+export async function readRecords(
+  store: StoreClient,
+  cluster: string,
+  named: readonly NamedNode[],
+  { window, ofCluster }: { readonly window: RecordWindow; readonly ofCluster: ClusterRecord },
+): Promise<readonly NodeRecord[]> {
+  const nodes = named.map(({ node }) => node);
+  const looked = { from: window.from - window.reachMillis, until: window.until };
+  const [machines, pods, groups] = [
+    await readMachines(store, cluster, nodes, looked),
+    await readPods(store, cluster, nodes, looked),
+    await readGroups(store, cluster, nodes, looked),
+  ];
+  const strange = groups.flatMap(({ node, namespace, pod }) => {
+    const here = [...(pods.get(node)?.values() ?? [])];
+    const isHere = here.some(({ holding }) => holding.namespace === namespace && holding.name === pod);
+    return pod === "" || isHere ? [] : [`${namespace}/${pod}`];
+  });
+  const others = await readNamesakes(store, cluster, [...new Set(strange)]);
+  const here = [...pods.values()].flatMap((ofNode) => [...ofNode.values()].map(({ holding }) => holding));
+  const namesakes = namesakesOf([...here, ...others]);
+
+  const bare = named.filter(({ isBare }) => isBare).map(({ node }) => node);
+  const seen = await readSeen(store, cluster, { groups, bare, namesakes, window, looked });
+  return named.map(({ node, isBare }): NodeRecord => ({
+    cluster,
+    node,
+    isBare,
+    machines: machines.get(node) ?? [],
+    pods: pods.get(node) ?? new Map(),
+    ...ofCluster,
+    seen: seen.get(node) ?? [],
+  }));
+}
+
+function namesakesOf(holdings: readonly Holding[]): Namesakes {
+  const byName = new Map<string, Holding[]>();
+  for (const holding of holdings) {
+    const name = `${holding.namespace}/${holding.name}`;
+    byName.set(name, [...(byName.get(name) ?? []), holding]);
+  }
+  return (namespace, pod) => byName.get(`${namespace}/${pod}`) ?? [];
+}
+
+interface SeenWindow {
+  readonly groups: readonly SampleGroup[];
+  readonly bare: readonly string[];
+  readonly namesakes: Namesakes;
+  readonly window: RecordWindow;
+  readonly looked: Span;
+}
+
+/** The GPUs that samples show of each node; of those that changed, moment by moment. */
+async function readSeen(
+  store: StoreClient,
+  cluster: string,
+  { groups, bare, namesakes, window, looked }: SeenWindow,
+): Promise<ReadonlyMap<string, readonly SeenGpu[]>> {
+  const byGpu = grouped(groups);
+  const before = { from: looked.from - ABSENT_AFTER_MILLIS, until: looked.from };
+  const isBare = new Set(bare);
+  const known = await readSeenGpus(store, cluster, bare, before);
+  for (const place of known) if (!byGpu.has(placeKey(place))) byGpu.set(placeKey(place), []);
+  const special = [...byGpu].flatMap(([key, ofGpu]) => {
+    const [node, gpuKey] = JSON.parse(key) as [string, string];
+    return isBare.has(node) || needsMoments(ofGpu, namesakes, looked) ? [{ node, gpuKey }] : [];
+  });
+  const moments = new Map<string, SampleMoment[]>(special.map((place) => [placeKey(place), []]));
+  const last = await readLastMoments(store, cluster, special, before);
+  for (const moment of last) moments.get(placeKey(moment))!.push(moment);
+  for (const moment of await readMoments(store, cluster, special, looked)) moments.get(placeKey(moment))!.push(moment);
+  const after = { from: window.until, until: window.until + ABSENT_AFTER_MILLIS };
+  const ofBare = special.filter(({ node }) => isBare.has(node));
+  const firsts = await readFirstMoments(store, cluster, ofBare, after);
+  const next = new Map(firsts.map((moment) => [placeKey(moment), moment.at]));
+
+  const seen = new Map<string, SeenGpu[]>();
+  for (const [key, ofGpu] of byGpu) {
+    const [node] = JSON.parse(key) as [string, string];
+    const ofMoments = moments.get(key);
+    const rows = {
+      groups: ofGpu.length > 0 ? ofGpu : await readGroups(store, cluster, [node], before),
+      moments: ofMoments,
+    };
+    const own = rows.groups.filter((group) => placeKey(group) === key);
+    const lives = isBare.has(node) ? livesOf(ofMoments ?? [], next.get(key), window) : [undefined];
+    for (const life of lives) {
+      const gpu = seenGpu({ groups: own, moments: rows.moments }, namesakes, life);
+      if (gpu === undefined) continue;
+      const faults = await beganBefore(store, cluster, { node, gpuKey: gpu.gpuKey }, gpu.faults, rows.moments?.[0]?.at);
+      seen.set(node, [...(seen.get(node) ?? []), { ...gpu, faults }]);
+    }
+  }
+  return seen;
+}
+
+/** Faults that the first moment shows began before it, and may be over by then. */
+async function beganBefore(
+  store: StoreClient,
+  cluster: string,
+  place: GpuPlace,
+  faults: readonly SeenFault[],
+  first: number | undefined,
+): Promise<readonly SeenFault[]> {
+  const resolved: SeenFault[] = [];
+  for (const fault of faults) {
+    if (fault.from !== first) resolved.push(fault);
+    else {
+      const { onset, isOver } = await readOnset(store, cluster, place, { code: fault.code, before: fault.from });
+      if (!isOver) resolved.push({ ...fault, from: onset });
+    }
+  }
+  return resolved;
+}
+
+function grouped(groups: readonly SampleGroup[]): Map<string, SampleGroup[]> {
+  const byGpu = new Map<string, SampleGroup[]>();
+  for (const group of groups) {
+    const known = byGpu.get(placeKey(group));
+    if (known === undefined) byGpu.set(placeKey(group), [group]);
+    else known.push(group);
+  }
+  return byGpu;
+}
+
+/**
+ * When a GPU was there that samples alone tell of: from the first of them, through gaps of less than a day; longer ones end it
+ * where the last sample's word ends.
+ */
+function livesOf(moments: readonly SampleMoment[], next: number | undefined, { asOf }: RecordWindow): readonly Span[] {
+  const lives: { from: number; until: number }[] = [];
+  let last: SampleMoment | undefined;
+  for (const moment of moments) {
+    if (last === undefined || moment.at - last.at > ABSENT_AFTER_MILLIS) {
+      if (last !== undefined) lives.at(-1)!.until = last.at + last.reachMillis;
+      lives.push({ from: moment.at, until: Infinity });
+    }
+    last = moment;
+  }
+  if (last !== undefined && (next ?? asOf) - last.at > ABSENT_AFTER_MILLIS)
+    lives.at(-1)!.until = last.at + last.reachMillis;
+  return lives;
+}

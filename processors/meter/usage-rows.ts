@@ -1,0 +1,205 @@
+import type { Measured, UsageClaim } from "../../domain/allocation/segment.ts";
+import type { UsageHolder, UsageHour, UsagePlace } from "../../domain/allocation/usage-hour.ts";
+import type { Claim } from "../../domain/share/claim.ts";
+import type { GpuAt } from "../../domain/share/layout.ts";
+import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import type { Span } from "../ledger/plan/node-record.ts";
+
+/** The columns of `usage_hours` but the run's, in the order in which rows are written. */
+export const USAGE_COLUMNS: readonly string[] = [
+  "cluster",
+  "node",
+  "slot",
+  "from_at",
+  "until_at",
+  "gpu_key",
+  "gpu_at",
+  "place",
+  "because",
+  "cordoned",
+  "busy_ms",
+  "holders",
+  "claims",
+  "samples",
+  "first_at",
+  "last_at",
+  "covered_ms",
+  "active_ms",
+  "activity_ppm_ms",
+  "activity_at_claims_ppm_ms",
+  "activity_max_ppm",
+  "memory_max_mib",
+  "has_process",
+  "process_at_claim_ppm_ms",
+  "process_at_occupant_ppm_ms",
+  "process_ppm_ms",
+];
+
+/** What stands in the column `claims` of each claim. */
+interface ClaimText extends Omit<UsageHolder, "telemetry"> {
+  readonly held: Claim["held"];
+  readonly stage: UsageClaim["stage"];
+}
+
+/** Inserts rows of the meter under a run that nobody sees yet. */
+export async function insertUsage(store: StoreClient, run: string, hours: readonly UsageHour[]): Promise<void> {
+  if (hours.length === 0) return;
+  const writer = createRowBinaryWriter();
+  for (const hour of hours) {
+    const { segment, holders } = hour;
+    const claims = segment.claims.map((of, index) => ({ of, holder: holders[index]! }));
+    const each = <Value>(
+      value: (measured: Measured, holder: UsageHolder) => Value,
+      write: (value: Value) => void,
+    ): void =>
+      writer.array(
+        claims.map(({ of, holder }) => value(of.measured, holder)),
+        write,
+      );
+    writer.uuid(run);
+    writer.string(hour.cluster);
+    writer.string(hour.node);
+    writer.uint16(hour.slot);
+    writer.dateTime64Millis(segment.fromMillis);
+    writer.dateTime64Millis(segment.untilMillis);
+    writer.string(hour.gpuKey);
+    writer.string(JSON.stringify(segment.gpu));
+    writer.string(JSON.stringify(hour.place));
+    writer.string(segment.unavailableBecause);
+    writer.bool(segment.isCordoned);
+    writer.uint32(segment.busyMillis);
+    writer.array(
+      claims.map(({ of }) => of.claim.holder),
+      writer.string,
+    );
+    writer.array(
+      claims.map(({ of, holder: described }) => {
+        const { telemetry: _, ...holder } = described;
+        const text: ClaimText = { held: of.claim.held, stage: of.stage, ...holder };
+        return JSON.stringify(text);
+      }),
+      writer.string,
+    );
+    each((_, { telemetry }) => telemetry.samples, writer.uint32);
+    each((_, { telemetry }) => telemetry.firstAt, writer.dateTime64Millis);
+    each((_, { telemetry }) => telemetry.lastAt, writer.dateTime64Millis);
+    each(({ coveredMillis }) => coveredMillis, writer.uint32);
+    each(({ busyMillis }) => busyMillis, writer.uint32);
+    each(({ activityPpmMillis }) => activityPpmMillis, writer.uint64);
+    each(({ activityAtClaimsPpmMillis }) => activityAtClaimsPpmMillis, writer.uint64);
+    each((_, { telemetry }) => telemetry.activityMaxPpm, writer.uint32);
+    each((_, { telemetry }) => telemetry.memoryMaxMiB, writer.uint32);
+    each(({ process }) => process !== undefined, writer.bool);
+    each(({ process }) => process?.atClaimPpmMillis ?? 0n, writer.uint64);
+    each(({ process }) => process?.atOccupantPpmMillis ?? 0n, writer.uint64);
+    each(({ process }) => process?.atUsagePpmMillis ?? 0n, writer.uint64);
+  }
+  await store.insertRows("usage_hours", ["run_id", ...USAGE_COLUMNS], writer.take());
+}
+
+const TIMES = new Set(["from_at", "until_at"]);
+const TIME_LISTS = new Set(["first_at", "last_at"]);
+const SELECTED = USAGE_COLUMNS.map((name) =>
+  TIMES.has(name)
+    ? `toFloat64(toUnixTimestamp64Milli(${name})) AS ${name}_ms`
+    : TIME_LISTS.has(name)
+      ? `arrayMap(t -> toFloat64(toUnixTimestamp64Milli(t)), ${name}) AS ${name}_ms`
+      : name,
+);
+
+interface UsageRow {
+  readonly cluster: string;
+  readonly node: string;
+  readonly slot: number;
+  readonly from_at_ms: number;
+  readonly until_at_ms: number;
+  readonly gpu_key: string;
+  readonly gpu_at: string;
+  readonly place: string;
+  readonly because: string;
+  readonly cordoned: boolean;
+  readonly busy_ms: number;
+  readonly holders: readonly string[];
+  readonly claims: readonly string[];
+  readonly samples: readonly number[];
+  readonly first_at_ms: readonly number[];
+  readonly last_at_ms: readonly number[];
+  readonly covered_ms: readonly number[];
+  readonly active_ms: readonly number[];
+  readonly activity_ppm_ms: readonly string[];
+  readonly activity_at_claims_ppm_ms: readonly string[];
+  readonly activity_max_ppm: readonly number[];
+  readonly memory_max_mib: readonly number[];
+  readonly has_process: readonly boolean[];
+  readonly process_at_claim_ppm_ms: readonly string[];
+  readonly process_at_occupant_ppm_ms: readonly string[];
+  readonly process_ppm_ms: readonly string[];
+}
+
+/**
+ * The published rows of a cluster that begin within a span, in portions, by hour, node, slot and time: all slots of a node in an
+ * hour come one after the other.
+ */
+export async function* readUsage(
+  store: StoreClient,
+  cluster: string,
+  span: Span,
+): AsyncGenerator<readonly UsageHour[]> {
+  const sql = `
+    SELECT ${SELECTED.join(", ")} FROM usage_hours_published
+    WHERE cluster = {cluster:String}
+      AND from_at >= fromUnixTimestamp64Milli({from:Int64}) AND from_at < fromUnixTimestamp64Milli({until:Int64})
+    ORDER BY toStartOfHour(from_at), node, slot, from_at`;
+  for await (const rows of store.stream<UsageRow>(sql, { cluster, ...span })) yield rows.map(hourOf);
+}
+
+function hourOf(row: UsageRow): UsageHour {
+  const texts = row.claims.map((text) => JSON.parse(text) as ClaimText);
+  const claims = texts.map(({ held, stage }, index): UsageClaim => ({
+    claim: { holder: row.holders[index]!, held },
+    stage,
+    measured: {
+      coveredMillis: row.covered_ms[index]!,
+      busyMillis: row.active_ms[index]!,
+      activityPpmMillis: BigInt(row.activity_ppm_ms[index]!),
+      activityAtClaimsPpmMillis: BigInt(row.activity_at_claims_ppm_ms[index]!),
+      ...(row.has_process[index] === true
+        ? {
+            process: {
+              atClaimPpmMillis: BigInt(row.process_at_claim_ppm_ms[index]!),
+              atOccupantPpmMillis: BigInt(row.process_at_occupant_ppm_ms[index]!),
+              atUsagePpmMillis: BigInt(row.process_ppm_ms[index]!),
+            },
+          }
+        : {}),
+    },
+  }));
+  return {
+    cluster: row.cluster,
+    node: row.node,
+    slot: row.slot,
+    gpuKey: row.gpu_key,
+    segment: {
+      fromMillis: row.from_at_ms,
+      untilMillis: row.until_at_ms,
+      gpu: JSON.parse(row.gpu_at) as GpuAt,
+      unavailableBecause: row.because,
+      isCordoned: row.cordoned,
+      busyMillis: row.busy_ms,
+      claims,
+    },
+    place: JSON.parse(row.place) as UsagePlace,
+    holders: texts.map((text, index) => {
+      const { held: _, stage: __, ...holder } = text;
+      const telemetry = {
+        samples: row.samples[index]!,
+        firstAt: row.first_at_ms[index]!,
+        lastAt: row.last_at_ms[index]!,
+        activityMaxPpm: row.activity_max_ppm[index]!,
+        memoryMaxMiB: row.memory_max_mib[index]!,
+      };
+      return { ...holder, telemetry };
+    }),
+  };
+}

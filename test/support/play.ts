@@ -1,0 +1,55 @@
+import { decodeClusterFact, decodeInventory, decodeWorkload } from "../../domain/messages/fact-message.ts";
+import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
+import { INVENTORY_TOPIC, SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
+import { readFact } from "../../processors/facts.ts";
+import { createHoldings } from "../../processors/holdings/holdings.ts";
+import { createScrapeRowWriter, SAMPLE_COLUMNS, SCRAPE_COLUMNS } from "../../processors/scrape-rows.ts";
+import { createDecodeStep } from "../../processors/steps/decode.ts";
+import { createJoinStep } from "../../processors/steps/join.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { play } from "../../scenarios/play/play.ts";
+import type { Scenario } from "../../scenarios/schema.ts";
+
+/** Puts what the collectors would have said of a scenario into a store, through the processor's steps and without a bus. */
+export async function storeScenario(store: StoreClient, scenario: Scenario): Promise<void> {
+  const holdings = createHoldings();
+  const decode = createDecodeStep(createScrapeDecoder());
+  const join = createJoinStep(holdings);
+  const writer = createScrapeRowWriter();
+  const facts = new Map<string, object[]>();
+  let offset = 0;
+  for (const message of play(scenario)) {
+    const { topic, value } = message;
+    offset += 1;
+    if (topic === SAMPLES_TOPIC) {
+      const decoded = decode({ value, intact: true });
+      const joined = decoded.kind === "ok" ? join(decoded.value) : decoded;
+      if (joined.kind !== "ok") throw new Error(`a played scrape is none: ${joined.reason}`);
+      writer.append(joined.value, { partition: 0, offset });
+    } else {
+      const read = readFact({ topic, value, intact: true });
+      if (read.kind !== "ok") throw new Error(`a played fact is none: ${read.reason}`);
+      const { table, row } = read.value;
+      facts.set(table, facts.get(table) ?? []);
+      facts.get(table)!.push(row);
+      if (topic === WORKLOADS_TOPIC) holdings.workload(valid(decodeWorkload(value)));
+      else if (topic === INVENTORY_TOPIC) holdings.inventory(valid(decodeInventory(value)));
+      else holdings.clusterFact(valid(decodeClusterFact(value)));
+    }
+    if (offset % 10_000 === 0) await flush();
+  }
+  await flush();
+
+  async function flush(): Promise<void> {
+    for (const [table, rows] of facts) await store.insertJson(table, rows);
+    facts.clear();
+    const { samples, scrapes } = writer.take();
+    if (samples.length > 0) await store.insertRows("gpu_samples", SAMPLE_COLUMNS, samples);
+    if (scrapes.length > 0) await store.insertRows("scrapes", SCRAPE_COLUMNS, scrapes);
+  }
+}
+
+function valid<Fact extends object>(fact: Fact | { readonly invalid: string }): Fact {
+  if ("invalid" in fact) throw new Error(fact.invalid);
+  return fact;
+}
