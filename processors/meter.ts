@@ -27,7 +27,8 @@ WHERE cluster = {cluster:String} AND run_id = toUUID({run:String})
 
 /**
  * Meters one UTC hour of one cluster: what is known of its nodes is read, their slots are planned, the store integrates what
- * samples said of them, and the rows of `usage_hours` are published as one run. The same facts, samples and dates give the same
+ * samples said of them, and the rows of `usage_hours` are published as one run. The hour that runs is metered up to now, as the
+ * run says when that is. The same facts, samples and dates give the same
  * rows and hash. A crash on the way leaves rows without a published run, which are dropped later. Fails with a `StoreError`.
  */
 export async function meterWindow(
@@ -39,7 +40,8 @@ export async function meterWindow(
   await announceRun(store, run);
   const [found] = await store.query<{ reach: number }>(REACH, { cluster, start });
   const reachMillis = found?.reach ?? 0;
-  const window = { from: start, until: start + HOUR_MILLIS, reachMillis, asOf: run.publishedAt };
+  const asOf = run.publishedAt;
+  const window = { from: start, until: Math.min(start + HOUR_MILLIS, asOf), reachMillis, asOf };
   const nodes = await readNodeNames(store, cluster, window);
   const ofCluster = await readCluster(store, cluster, window);
   for (let first = 0; first < nodes.length; first += NODES_PER_SLICE) {

@@ -1,0 +1,81 @@
+import type { FreeState, HeldState } from "../allocation/allocate.ts";
+import type { Rational } from "../exact/rational.ts";
+import type { GpuHours, Money } from "../exact/units.ts";
+import type { Evidence } from "../holder.ts";
+import type { Dimension } from "../owner/owner.ts";
+import type { Payer } from "../policy/policy.ts";
+import type { CostKind } from "../price/book.ts";
+
+/** What a line of a bill is for: a state of a share, or a cost that no share has. */
+export type ChargeState = HeldState | FreeState | "non-gpu" | "unused commitment" | "markup" | "true-up";
+
+/** Who pays for what the platform pays for. */
+export const PLATFORM = "platform";
+
+/** Three kinds of costs of one thing. */
+export type Costs = Readonly<Record<CostKind, Money>>;
+
+/** A line of a bill under one policy, with everything that it can be grouped by, and where each of its figures comes from. */
+export interface Charge {
+  /** Milliseconds since the epoch, half-open, within one UTC hour. */
+  readonly fromMillis: number;
+  readonly untilMillis: number;
+  readonly cluster: string;
+  readonly node: string;
+  /** The GPU's index; undefined for a line of a whole node, or of none. */
+  readonly slot: number | undefined;
+  readonly gpuModel: string;
+  readonly instanceType: string;
+  readonly region: string;
+  readonly zone: string;
+  readonly pool: string;
+  readonly capacityType: string;
+  readonly state: ChargeState;
+  /** Why, where the state alone does not say: `xid-79`, `absent`, `nobody`. */
+  readonly because: string;
+  readonly payer: Payer;
+  /** Who pays: {@link PLATFORM} where the platform does, `unowned` where nobody is named. */
+  readonly team: string;
+  readonly costCenter: string;
+  readonly project: string;
+  readonly environment: string;
+  /** Who held it, whoever pays; undefined for what was free. */
+  readonly holder: ChargedHolder | undefined;
+  /** Exact GPU-milliseconds: the share times its time. */
+  readonly shareMillis: Rational;
+  readonly gpuHours: GpuHours;
+  /** Absent where no price was visible. */
+  readonly costs: Costs | undefined;
+  readonly trail: ChargeTrail;
+}
+
+/** The holder's dimensions on a line. */
+export interface ChargedHolder {
+  /** A pod's UID, or the name of a job. */
+  readonly id: string;
+  readonly namespace: string;
+  readonly pod: string;
+  readonly workloadKind: string;
+  readonly workload: string;
+  readonly type: string;
+  readonly queue: string;
+  readonly priorityClass: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly attribution: Evidence;
+  /** Of the GPU, as its regime has it, and after oversubscription was divided away: `1/4`. */
+  readonly rawShare: string;
+  readonly share: string;
+}
+
+/** Where the figures of a line come from. */
+export interface ChargeTrail {
+  /** The entry of the price book: `prices[3]`; empty where none prices it. */
+  readonly price: string;
+  /** Since when that entry has priced the node without a break, milliseconds since the epoch; 0 where none does. */
+  readonly pricedSince: number;
+  /** The rule that named each owner: `owners.team[1]`; empty where none did. */
+  readonly owners: Readonly<Record<Dimension, string>>;
+}
+
+/** No rule named anybody. */
+export const NO_OWNERS: ChargeTrail["owners"] = { team: "", costCenter: "", project: "", environment: "" };

@@ -1,0 +1,220 @@
+import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
+import { NO_OWNERS, PLATFORM, type Charge, type ChargedHolder, type Costs } from "../../../domain/charge/charge.ts";
+import { ZERO, type Rational } from "../../../domain/exact/rational.ts";
+import { lastUnits } from "../../../domain/exact/units.ts";
+import type { OwnerRules } from "../../../domain/owner/compile.ts";
+import type { Attribution, OwnerSubject } from "../../../domain/owner/owner.ts";
+import { ownersOf } from "../../../domain/owner/owners.ts";
+import { payerOf, type Policy } from "../../../domain/policy/policy.ts";
+import { chargeSlot, type ChargedSlot, type SlotLine } from "./charge-slot.ts";
+import type { NodePrices, PiecePrice } from "./node-prices.ts";
+
+/** What charges are made by. */
+export interface Rules {
+  readonly prices: NodePrices;
+  readonly owners: OwnerRules;
+  readonly policies: readonly Policy[];
+}
+
+/** A team that the register does not know: it was named, and did not count. */
+export interface RefusedTeam {
+  readonly team: string;
+  readonly namespace: string;
+  readonly workload: string;
+}
+
+/** The charges of one node over one hour under each policy, in the order of the policies, before anything is spread. */
+export interface ChargedNode {
+  readonly charges: readonly (readonly Charge[])[];
+  /** By slot, whatever the policy. */
+  readonly slots: readonly { readonly slot: number; readonly charged: ChargedSlot }[];
+  readonly refused: readonly RefusedTeam[];
+}
+
+/**
+ * Makes charges of what the meter found of one node over one hour: its rows by slot and time. Policies that measure shares alike
+ * differ in who pays alone.
+ */
+export function chargeNode(hours: readonly UsageHour[], { prices, owners, policies }: Rules): ChargedNode {
+  const attributions = new Map<string, Attribution>();
+  const groups = groupRows(hours);
+  const byMeasures = new Map<string, readonly { readonly slot: number; readonly charged: ChargedSlot }[]>();
+  const chargedBy = (policy: Policy): typeof byMeasures extends Map<string, infer Value> ? Value : never => {
+    const key = `${policy.migShare} ${policy.sharedBy}`;
+    const known = byMeasures.get(key);
+    if (known !== undefined) return known;
+    const slots = groups.map((rows) => ({
+      slot: rows[0]!.slot,
+      charged: chargeSlot(rows, prices, policy, owners.changes),
+    }));
+    byMeasures.set(key, slots);
+    return slots;
+  };
+
+  function ownersAt(hour: UsageHour, index: number, at: number): Attribution {
+    const { holders, place } = hour;
+    const holder = holders[index]!;
+    const subject: OwnerSubject = {
+      namespace: holder.namespace,
+      workload: holder.workload,
+      queue: holder.queue,
+      pool: place.pool ?? "",
+      pod: { labels: holder.labels, annotations: holder.annotations },
+      namespaceMarks: { labels: holder.namespaceLabels, annotations: holder.namespaceAnnotations },
+    };
+    const key = `${hour.slot} ${hour.segment.fromMillis} ${index} ${at}`;
+    const known = attributions.get(key) ?? ownersOf(owners, subject, at);
+    attributions.set(key, known);
+    return known;
+  }
+
+  const charges = policies.map((policy) => {
+    const slots = chargedBy(policy);
+    return slots.flatMap(({ slot, charged }) => [
+      ...charged.lines.map((line) => chargeOf(line, policy, (index) => ownersAt(line.hour, index, line.fromMillis))),
+      ...(slot === 0 ? nonGpuCharges(charged) : []),
+    ]);
+  });
+  return { charges, slots: chargedBy(policies[0]!), refused: refusedOf(hours, attributions) };
+}
+
+/** Rows of one slot and of one machine as it was, in the order of time. */
+function groupRows(hours: readonly UsageHour[]): readonly (readonly UsageHour[])[] {
+  const groups: UsageHour[][] = [];
+  for (const hour of hours) {
+    const last = groups.at(-1)?.at(-1);
+    const goesOn =
+      last !== undefined &&
+      last.slot === hour.slot &&
+      last.segment.untilMillis === hour.segment.fromMillis &&
+      last.segment.gpu.model === hour.segment.gpu.model &&
+      JSON.stringify(last.place) === JSON.stringify(hour.place);
+    if (goesOn) groups.at(-1)!.push(hour);
+    else groups.push([hour]);
+  }
+  return groups;
+}
+
+function chargeOf(line: SlotLine, policy: Policy, ownersAt: (index: number) => Attribution): Charge {
+  const { hour, claim, state, allocation, price, fromMillis, untilMillis, shareMillis, gpuHours, costs } = line;
+  const { segment, holders } = hour;
+  const payer = payerOf(state, policy);
+  const owners = claim === undefined ? undefined : ownersAt(claim).owners;
+  const isHolders = payer === "holder" && owners !== undefined;
+  const held = claim === undefined ? undefined : allocation.held[claim]!;
+  const isDown = state === "unavailable";
+  return {
+    fromMillis,
+    untilMillis,
+    ...placeOf(hour),
+    slot: hour.slot,
+    gpuModel: segment.gpu.model ?? "",
+    state,
+    because: isDown ? segment.unavailableBecause || (segment.isCordoned ? "cordoned" : "") : "",
+    payer,
+    team: isHolders ? owners.team.value : PLATFORM,
+    costCenter: isHolders ? owners.costCenter.value : "",
+    project: owners?.project.value ?? "",
+    environment: owners?.environment.value ?? "",
+    holder:
+      claim === undefined || held === undefined
+        ? undefined
+        : holderOf(segment.claims[claim]!.claim.holder, holders[claim]!, held),
+    shareMillis,
+    gpuHours,
+    costs,
+    trail: {
+      ...priceTrail(price),
+      owners:
+        owners === undefined
+          ? NO_OWNERS
+          : {
+              team: owners.team.place,
+              costCenter: owners.costCenter.place,
+              project: owners.project.place,
+              environment: owners.environment.place,
+            },
+    },
+  };
+}
+
+function priceTrail(price: PiecePrice | undefined): { readonly price: string; readonly pricedSince: number } {
+  return price === undefined ? { price: "", pricedSince: 0 } : { price: price.entry.place, pricedSince: price.since };
+}
+
+function holderOf(
+  id: string,
+  holder: UsageHour["holders"][number],
+  { raw, share }: { readonly raw: Rational; readonly share: Rational },
+): ChargedHolder {
+  const { namespace, name: pod, workloadKind, workload, type, queue, priorityClass, labels, evidence } = holder;
+  return {
+    id,
+    namespace,
+    pod,
+    workloadKind,
+    workload,
+    type,
+    queue,
+    priorityClass,
+    labels,
+    attribution: evidence,
+    rawShare: fraction(raw),
+    share: fraction(share),
+  };
+}
+
+function fraction({ num, den }: Rational): string {
+  return den === 1n ? String(num) : `${num}/${den}`;
+}
+
+type PlaceOfCharge = Pick<Charge, "cluster" | "node" | "instanceType" | "region" | "zone" | "pool" | "capacityType">;
+
+function placeOf({ cluster, node, place }: UsageHour): PlaceOfCharge {
+  const { instanceType = "", region = "", zone = "", pool = "", capacityType = "" } = place;
+  return { cluster, node, instanceType, region, zone, pool, capacityType };
+}
+
+/** What a node costs beside its GPUs: a line for each piece of its first slot's time. */
+function nonGpuCharges({ lines, pieces }: ChargedSlot): readonly Charge[] {
+  const [first] = lines;
+  if (first === undefined) return [];
+  return pieces.flatMap(({ fromMillis, untilMillis, price }): readonly Charge[] => {
+    const costs: Costs | undefined = price?.nonGpu;
+    if (costs === undefined || (costs.effective === 0n && costs.list === 0n && costs.contracted === 0n)) return [];
+    return [
+      {
+        fromMillis,
+        untilMillis,
+        ...placeOf(first.hour),
+        slot: undefined,
+        gpuModel: "",
+        state: "non-gpu",
+        because: "",
+        payer: "platform",
+        team: PLATFORM,
+        costCenter: "",
+        project: "",
+        environment: "",
+        holder: undefined,
+        shareMillis: ZERO,
+        gpuHours: lastUnits(0n),
+        costs,
+        trail: { ...priceTrail(price), owners: NO_OWNERS },
+      },
+    ];
+  });
+}
+
+function refusedOf(
+  hours: readonly UsageHour[],
+  attributions: ReadonlyMap<string, Attribution>,
+): readonly RefusedTeam[] {
+  const byRow = new Map(hours.map((hour) => [`${hour.slot} ${hour.segment.fromMillis}`, hour]));
+  return [...attributions].flatMap(([key, { refused }]) => {
+    const [slot, from, index] = key.split(" ");
+    const holder = byRow.get(`${slot} ${from}`)?.holders[Number(index)];
+    if (holder === undefined) return [];
+    return refused.map(({ value }) => ({ team: value, namespace: holder.namespace, workload: holder.workload }));
+  });
+}

@@ -1,0 +1,98 @@
+import { allocate, type Allocation } from "../../../domain/allocation/allocate.ts";
+import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
+import { chargeGpu, type AllocatedSegment, type ChargeLine } from "../../../domain/charge/charge-gpu.ts";
+import { steadyAccrual } from "../../../domain/exact/accrual.ts";
+import { multiply, ONE, rational, type Rational } from "../../../domain/exact/rational.ts";
+import type { ShareMeasures } from "../../../domain/share/claim.ts";
+import type { NodePrices, PiecePrice, PricePiece } from "./node-prices.ts";
+
+/** A part of a slot's time and cost, with the segment that it is of and what prices it. */
+export interface SlotLine extends ChargeLine {
+  readonly hour: UsageHour;
+  readonly allocation: Allocation;
+  readonly price: PiecePrice | undefined;
+}
+
+/** What one slot comes to over a time in which its machine stayed as it is. */
+export interface ChargedSlot {
+  readonly lines: readonly SlotLine[];
+  readonly pieces: readonly PricePiece[];
+}
+
+/**
+ * Divides the time and the cost of one slot over who held it: its segments, which are adjacent, within one hour and of one machine
+ * as it was, under a policy's measures. Where a price begins inside a segment, because it was not known when the segment
+ * was metered, the segment is split there by time; so it is at `ownerChanges`.
+ */
+export function chargeSlot(
+  hours: readonly UsageHour[],
+  prices: NodePrices,
+  measures: ShareMeasures,
+  ownerChanges: readonly number[],
+): ChargedSlot {
+  const [first] = hours as [UsageHour];
+  const { cluster, node, slot, place } = first;
+  const from = first.segment.fromMillis;
+  const until = hours.at(-1)!.segment.untilMillis;
+  const { model } = first.segment.gpu;
+  const pieces = prices.pieces({ cluster, node, model, place }, from, until);
+  const gpuHours = steadyAccrual<"gpu-hour">(ONE, place.appearedAt);
+  const allocated = hours.map((hour) => ({ hour, allocation: allocate(hour.segment, measures) }));
+  const lines = pieces.flatMap(({ fromMillis, untilMillis, price }) => {
+    const parts = allocated.flatMap(({ hour, allocation }) =>
+      cut(hour, [fromMillis, untilMillis], ownerChanges).map((part) => ({
+        ...part,
+        hour,
+        whole: allocation,
+        allocation: scaled(allocation, hour, part),
+      })),
+    );
+    const piece = { fromMillis, untilMillis, costs: price?.gpu(slot) };
+    const byStart = new Map(parts.map((part) => [part.fromMillis, part]));
+    return chargeGpu(piece, parts satisfies readonly AllocatedSegment[], gpuHours).map((line): SlotLine => {
+      const part = byStart.get(line.fromMillis)!;
+      return { ...line, hour: part.hour, allocation: part.whole, price };
+    });
+  });
+  return { lines, pieces };
+}
+
+interface Part {
+  readonly fromMillis: number;
+  readonly untilMillis: number;
+}
+
+/** The parts of a segment that lie in a piece, cut where an owner changes whom it has. */
+function cut(
+  { segment }: UsageHour,
+  [pieceFrom, pieceUntil]: readonly [number, number],
+  changes: readonly number[],
+): readonly Part[] {
+  const from = Math.max(pieceFrom, segment.fromMillis);
+  const until = Math.min(pieceUntil, segment.untilMillis);
+  if (from >= until) return [];
+  const inner = segment.claims.length === 0 ? [] : changes.filter((at) => from < at && at < until);
+  const edges = [from, ...inner, until];
+  return edges.slice(1).map((end, index) => ({ fromMillis: edges[index]!, untilMillis: end }));
+}
+
+/** A part of a segment has of everything as much as its time is of the segment's. */
+function scaled(allocation: Allocation, { segment }: UsageHour, part: Part): Allocation {
+  const length = segment.untilMillis - segment.fromMillis;
+  const own = part.untilMillis - part.fromMillis;
+  if (own === length) return allocation;
+  const factor = rational(own, length);
+  return {
+    ...allocation,
+    held: allocation.held.map((held) => ({ ...held, states: times(held.states, factor) })),
+    free: times(allocation.free, factor),
+  };
+}
+
+function times<State extends string>(
+  states: Readonly<Record<State, Rational>>,
+  factor: Rational,
+): Record<State, Rational> {
+  const entries = Object.entries<Rational>(states).map(([state, amount]) => [state, multiply(amount, factor)]);
+  return Object.fromEntries(entries) as Record<State, Rational>;
+}

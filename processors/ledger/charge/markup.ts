@@ -1,0 +1,64 @@
+import { NO_OWNERS, PLATFORM, type Charge } from "../../../domain/charge/charge.ts";
+import { divide, multiply, rational, ZERO } from "../../../domain/exact/rational.ts";
+import { difference, exactly, lastUnits, roundToLastUnit, sum, type Money } from "../../../domain/exact/units.ts";
+import type { Markup } from "../../../domain/price/book.ts";
+
+/**
+ * Markups and discounts on what teams pay in one hour of one cluster, on effective cost after spreading: for each team and cost
+ * centre a line of its own, with the opposite line on the platform, so that sums stay (ledger, "Prices").
+ */
+export function markupCharges(charges: readonly Charge[], markups: readonly Markup[]): readonly Charge[] {
+  return markups.flatMap(({ team, percent }, index) => {
+    const byCostCenter = new Map<string, Charge[]>();
+    for (const charge of charges) {
+      if (charge.team !== team || charge.payer !== "holder") continue;
+      byCostCenter.set(charge.costCenter, [...(byCostCenter.get(charge.costCenter) ?? []), charge]);
+    }
+    return [...byCostCenter].flatMap(([costCenter, ofTeam]) => {
+      const cost = sum(ofTeam.flatMap(({ costs }) => costs?.effective ?? []));
+      const amount = roundToLastUnit<"currency">(multiply(exactly(cost), divide(percent, rational(100))));
+      if (amount === 0n) return [];
+      const price = `markup[${index}]`;
+      return [
+        markupCharge(ofTeam[0]!, { team, costCenter, amount, price }),
+        markupCharge(ofTeam[0]!, { team: PLATFORM, costCenter: "", amount: difference(lastUnits(0n), amount), price }),
+      ];
+    });
+  });
+}
+
+function markupCharge(
+  { cluster, fromMillis }: Charge,
+  of: { readonly team: string; readonly costCenter: string; readonly amount: Money; readonly price: string },
+): Charge {
+  const { team, costCenter, amount, price } = of;
+  const hour = Math.floor(fromMillis / HOUR_MILLIS) * HOUR_MILLIS;
+  const nothing = lastUnits<"currency">(0n);
+  return {
+    fromMillis: hour,
+    untilMillis: hour + HOUR_MILLIS,
+    cluster,
+    node: "",
+    slot: undefined,
+    gpuModel: "",
+    instanceType: "",
+    region: "",
+    zone: "",
+    pool: "",
+    capacityType: "",
+    state: "markup",
+    because: "",
+    payer: team === PLATFORM ? "platform" : "holder",
+    team,
+    costCenter,
+    project: "",
+    environment: "",
+    holder: undefined,
+    shareMillis: ZERO,
+    gpuHours: lastUnits(0n),
+    costs: { list: nothing, contracted: nothing, effective: amount },
+    trail: { price, pricedSince: 0, owners: NO_OWNERS },
+  };
+}
+
+const HOUR_MILLIS = 3_600_000;

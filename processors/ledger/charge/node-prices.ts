@@ -1,0 +1,101 @@
+import type { UsagePlace } from "../../../domain/allocation/usage-hour.ts";
+import type { Costs } from "../../../domain/charge/charge.ts";
+import { incurredIn } from "../../../domain/exact/accrual.ts";
+import type { Rational } from "../../../domain/exact/rational.ts";
+import type { CostKind, PriceBook, PriceEntry } from "../../../domain/price/book.ts";
+import { costSince, divideNodeCost, type NodeCost } from "../../../domain/price/cost.ts";
+import type { PriceFacts } from "../../../domain/price/match.ts";
+import { rankEntries } from "../../../domain/price/rank.ts";
+import { originOf, stretches } from "../../../domain/price/stretch.ts";
+
+/** A part of an hour in which one entry prices a GPU, or none does. */
+export interface PricePiece {
+  readonly fromMillis: number;
+  readonly untilMillis: number;
+  /** Undefined where nothing is visible that prices it. */
+  readonly price: PiecePrice | undefined;
+}
+
+/** What an entry makes a piece cost. */
+export interface PiecePrice {
+  readonly entry: PriceEntry;
+  readonly since: number;
+  /** Of one slot. */
+  gpu(slot: number): Costs;
+  /** What the GPUs do not bear of the node; undefined for a price of GPUs. */
+  readonly nonGpu: Costs | undefined;
+}
+
+/** Which GPU is priced: a machine's, as prices look at it. */
+export interface PricedPlace {
+  readonly cluster: string;
+  readonly node: string;
+  readonly model: string | undefined;
+  readonly place: UsagePlace;
+}
+
+/** A price book, asked for hour after hour. */
+export interface NodePrices {
+  /** The pieces of a span of one hour, without a gap. */
+  pieces(of: PricedPlace, fromMillis: number, untilMillis: number): readonly PricePiece[];
+}
+
+const KINDS: readonly CostKind[] = ["list", "contracted", "effective"];
+
+/**
+ * What a book makes of machines. A cost counts from the latest of the entry's date, the slot's appearance, and the moment at
+ * which the entry began to win for the machine as it is (docs/decisions/0011).
+ */
+export function createNodePrices(book: PriceBook): NodePrices {
+  const ranked = rankEntries(book.prices);
+  function priceOf(entry: PriceEntry, origin: number, delivered: number, [from, until]: [number, number]): PiecePrice {
+    const costs = eachKind((kind) => incurredIn(costSince(entry, kind, origin, book), from, until));
+    if (entry.per === "gpu-hour") return { entry, since: origin, gpu: () => costs, nonGpu: undefined };
+    const divided = divide(costs, delivered, entry.gpuPart);
+    return {
+      entry,
+      since: origin,
+      gpu: (slot) => eachKind((kind) => divided[kind].gpus[slot]!),
+      nonGpu: eachKind((kind) => divided[kind].nonGpu),
+    };
+  }
+
+  return {
+    pieces({ cluster, node, model, place }, from, until) {
+      const facts = factsOf(cluster, node, model, place);
+      const all = stretches(ranked, facts, -Infinity, until).filter((stretch) => stretch.untilMillis > from);
+      return all.map((stretch): PricePiece => {
+        const fromMillis = Math.max(from, stretch.fromMillis);
+        const { winner, untilMillis } = stretch;
+        if (winner.kind !== "priced") return { fromMillis, untilMillis, price: undefined };
+        const { entry } = winner;
+        const appeared = originOf(stretch, place.appearedAt);
+        const origin = entry.per === "owned" ? appeared : Math.max(appeared, place.since);
+        return { fromMillis, untilMillis, price: priceOf(entry, origin, place.delivered, [fromMillis, untilMillis]) };
+      });
+    },
+  };
+}
+
+function factsOf(cluster: string, node: string, model: string | undefined, place: UsagePlace): PriceFacts {
+  const { region, zone, instanceType, pool, capacityType, labels } = place;
+  return {
+    cluster,
+    node,
+    ...(region === undefined ? {} : { region }),
+    ...(zone === undefined ? {} : { zone }),
+    ...(instanceType === undefined ? {} : { instanceType }),
+    ...(pool === undefined ? {} : { pool }),
+    ...(model === undefined ? {} : { model }),
+    ...(capacityType === undefined ? {} : { capacityType }),
+    labels,
+  };
+}
+
+function divide(costs: Costs, delivered: number, gpuPart: Rational): Record<CostKind, NodeCost> {
+  return eachKind((kind) => divideNodeCost(costs[kind], delivered, gpuPart));
+}
+
+function eachKind<Value>(of: (kind: CostKind) => Value): Record<CostKind, Value> {
+  return Object.fromEntries(KINDS.map((kind) => [kind, of(kind)])) as Record<CostKind, Value>;
+}

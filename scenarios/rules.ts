@@ -1,0 +1,14 @@
+import { compileOwners } from "../domain/owner/compile.ts";
+import { readBook } from "../domain/price/read.ts";
+import type { ChargeRules } from "../processors/charges.ts";
+import { policiesOf } from "../runtime/config/policies.ts";
+import type { Scenario } from "./schema.ts";
+
+/** By what a scenario is charged: its book, its owners, and all of its policies. */
+export function rulesOf(scenario: Scenario): ChargeRules {
+  const { currency, prices = [], rates = [], markup = [], commitments = [], fixed = [], policies } = scenario;
+  const read = readBook({ currency, prices, rates, markup, commitments, fixed });
+  const owners = compileOwners(scenario);
+  if ("problems" in read || "problems" in owners) throw new TypeError("a scenario that was not read by its schema");
+  return { book: read.book, owners: owners.rules, policies: policiesOf(policies) };
+}

@@ -1,0 +1,54 @@
+import type { UsageHour } from "../../domain/allocation/usage-hour.ts";
+import type { Scenario } from "../../scenarios/schema.ts";
+import { cutsOf } from "./reference/bill.ts";
+import { meterScenario } from "./reference/meter.ts";
+
+/** Rows of the meter in a form in which they can be compared, sorted. */
+export function usageWords(hours: readonly UsageHour[]): readonly string[] {
+  return hours
+    .flatMap(({ node, slot, segment, holders }) => {
+      const { fromMillis, untilMillis, gpu, unavailableBecause, isCordoned, busyMillis, claims } = segment;
+      const { model, layout } = gpu;
+      const of = `${node}/${slot} ${time(fromMillis)}–${time(untilMillis)}`;
+      return [
+        `${of} ${model} ${json(layout)} ${unavailableBecause} ${isCordoned} ${busyMillis}`,
+        ...claims.map(({ claim, stage, measured }, index) => {
+          const { namespace, name } = holders[index]!;
+          return `${of} ${namespace}/${name} ${json(claim.held)} ${stage} ${json(measured)}`;
+        }),
+      ];
+    })
+    .toSorted();
+}
+
+/** The same of what the plain reference finds. */
+export function referenceWords(scenario: Scenario): readonly string[] {
+  return meterScenario(scenario, cutsOf(scenario))
+    .flatMap(({ node, index, segments }) =>
+      segments.flatMap(({ fromMillis, untilMillis, gpu, unavailableBecause, isCordoned, busyMillis, claims, pods }) => {
+        const of = `${node.name}/${index} ${time(fromMillis)}–${time(untilMillis)}`;
+        return [
+          `${of} ${gpu.model} ${json(gpu.layout)} ${unavailableBecause} ${isCordoned} ${busyMillis}`,
+          ...claims.map(({ claim, stage, measured }, place) => {
+            const { namespace, name, hpcJob } = pods[place]!;
+            const who = hpcJob === undefined ? `${namespace}/${name}` : `/${hpcJob}`;
+            return `${of} ${who} ${json(claim.held)} ${stage} ${json(measured)}`;
+          }),
+        ];
+      }),
+    )
+    .toSorted();
+}
+
+function time(millis: number): string {
+  return new Date(millis).toISOString();
+}
+
+/** With sorted keys, big integers as digits. */
+function json(value: unknown): string {
+  return JSON.stringify(value, (_, one: unknown) => {
+    if (typeof one === "bigint") return String(one);
+    if (typeof one !== "object" || one === null || Array.isArray(one)) return one;
+    return Object.fromEntries(Object.entries(one).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
