@@ -18,6 +18,7 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
   ["process", async () => (await import("./process.ts")).addProcess],
   ["inspect", async () => (await import("./inspect.ts")).addInspect],
   ["check", async () => (await import("./check.ts")).addCheck],
+  ["scenario", async () => (await import("./scenario.ts")).addScenario],
   ["prices", async () => (await import("./prices.ts")).addPrices],
   ["dead-letter", async () => (await import("./dead-letter.ts")).addDeadLetter],
   ["migrate", async () => (await import("./migrate.ts")).addMigrate],

@@ -29,7 +29,8 @@ export interface ChargeFindings {
   /** Scopes that a policy could not spread by cost, as holders in them have no price. */
   readonly refusedScopes: readonly string[];
   readonly refusedTeams: readonly RefusedTeam[];
-  readonly unpricedHolders: number;
+  /** GPU-hours without a price, as a number for people: no money. */
+  readonly unpricedGpuHours: number;
 }
 
 const DIGEST = `
@@ -55,7 +56,7 @@ export async function chargeWindow(
   const breaches: Breach[] = [];
   const refusedTeams = new Map<string, RefusedTeam>();
   const refusedScopes = new Set<string>();
-  let unpricedHolders = 0;
+  let unpriced = 0n;
   await announceRun(store, run);
   const bills = policies.map((policy) =>
     createBill(policy, book, (charges) => insertCharges(store, runId, policy.name, charges)),
@@ -69,8 +70,7 @@ export async function chargeWindow(
       const charges = charged.charges[index]!;
       breaches.push(...breachesOf(policies[index]!.name, hours[0]!.node, charged, charges));
       await bill.add(charges);
-      if (index === 0)
-        unpricedHolders += charges.filter(({ costs, holder }) => costs === undefined && holder !== undefined).length;
+      if (index === 0) for (const { costs, gpuHours } of charges) unpriced += costs === undefined ? gpuHours : 0n;
     }
   }
   for (const bill of bills) {
@@ -83,7 +83,7 @@ export async function chargeWindow(
     breaches,
     refusedScopes: [...refusedScopes],
     refusedTeams: [...refusedTeams.values()],
-    unpricedHolders,
+    unpricedGpuHours: Number(unpriced) / 1e9,
   };
   if (breaches.length > 0) return { ...findings, content: undefined };
   const [digest] = await store.query<{ rows: string; hash: string }>(DIGEST, {

@@ -43,7 +43,9 @@ export function startFacts(options: {
     insert: (items) =>
       insertOrHalve(items, async (some) => {
         for (const table of TABLES) {
-          const rows = some.filter(({ value }) => value.table === table).map(({ value }) => value.row);
+          const rows = some
+            .filter(({ value }) => value.table === table)
+            .map(({ value, message: { partition, offset } }) => ({ ...value.row, partition, position: offset }));
           if (rows.length > 0) await store.insertJson(table, rows);
         }
       }),

@@ -1,10 +1,12 @@
+import type { Holding } from "../domain/holding.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { HOUR_MILLIS, LONGEST_REACH_MILLIS, REACH_SQL } from "./rollup/window.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "./runs.ts";
 import type { Measurement } from "./ledger/plan/measurement.ts";
 import { integrate } from "./meter/integrate.ts";
 import { askFor, usageHourOf } from "./ledger/plan/measure.ts";
-import { planNode, type KnownDates } from "./ledger/plan/plan.ts";
+import { newlyProven, planNode, type KnownDates } from "./ledger/plan/plan.ts";
+import { hoursMetered, keepProofs } from "./meter/proofs.ts";
 import { readCluster } from "./meter/read-cluster.ts";
 import { readNodeNames, readRecords } from "./meter/read-records.ts";
 import { insertUsage, USAGE_COLUMNS } from "./meter/usage-rows.ts";
@@ -25,31 +27,46 @@ FROM usage_hours
 WHERE cluster = {cluster:String} AND run_id = toUUID({run:String})
   AND from_at >= fromUnixTimestamp64Milli({start:Int64}) AND from_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`;
 
+/** What metering a window came to. */
+export interface MeteredWindow extends RunContent {
+  /** The starts of other hours that were metered before this one proved who held something in them: they are to be metered again. */
+  readonly reopened: readonly number[];
+}
+
 /**
  * Meters one UTC hour of one cluster: what is known of its nodes is read, their slots are planned, the store integrates what
- * samples said of them, and the rows of `usage_hours` are published as one run. The hour that runs is metered up to now, as the
- * run says when that is. The same facts, samples and dates give the same
- * rows and hash. A crash on the way leaves rows without a published run, which are dropped later. Fails with a `StoreError`.
+ * samples said of them, and the rows of `usage_hours` are published as one run. The hour that runs is metered up to
+ * `asOf`. The same facts, samples and dates give the same rows and hash. A crash on the way leaves rows without a published run,
+ * which are dropped later. Fails with a `StoreError`.
  */
 export async function meterWindow(
   store: StoreClient,
   run: Run,
-  { dates, signal }: { readonly dates: KnownDates; readonly signal?: AbortSignal },
-): Promise<RunContent> {
+  { dates, asOf, signal }: { readonly dates: KnownDates; readonly asOf: number; readonly signal?: AbortSignal },
+): Promise<MeteredWindow> {
   const { cluster, windowStart: start, runId } = run;
   await announceRun(store, run);
   const [found] = await store.query<{ reach: number }>(REACH, { cluster, start });
   const reachMillis = found?.reach ?? 0;
-  const asOf = run.publishedAt;
   const window = { from: start, until: Math.min(start + HOUR_MILLIS, asOf), reachMillis, asOf };
-  const nodes = await readNodeNames(store, cluster, window);
-  const ofCluster = await readCluster(store, cluster, window);
+  const [nodes, ofCluster] = await Promise.all([
+    readNodeNames(store, cluster, window),
+    readCluster(store, cluster, window),
+  ]);
+  const proven: Holding[] = [];
   for (let first = 0; first < nodes.length; first += NODES_PER_SLICE) {
     signal?.throwIfAborted();
     const records = await readRecords(store, cluster, nodes.slice(first, first + NODES_PER_SLICE), {
       window,
       ofCluster,
     });
+    const found = records.flatMap((record) => newlyProven(record).map((one) => ({ node: record.node, ...one })));
+    await keepProofs(
+      store,
+      cluster,
+      found.flatMap(({ node, labels }) => labels.map((label) => ({ node, label }))),
+    );
+    proven.push(...found.map(({ holding }) => holding));
     const measurements: Measurement[] = [];
     const segments = records.flatMap((record) =>
       planNode(record, window, reachMillis, dates).map((planned) => askFor(record, planned, measurements)),
@@ -65,5 +82,5 @@ export async function meterWindow(
   const content = { scrapes: 0, rows: Number(digest?.rows ?? 0), hash: digest?.hash ?? "0" };
   signal?.throwIfAborted();
   await publishRun(store, "usage", run, content);
-  return content;
+  return { ...content, reopened: await hoursMetered(store, cluster, proven, start) };
 }

@@ -14,6 +14,8 @@ export interface Run {
   readonly watermark: Watermark;
   /** Given by the caller: of two runs of one generation the later one counts. */
   readonly publishedAt: number;
+  /** What it is made of, where that is not samples: equal bases give equal rows. */
+  readonly basis?: string;
 }
 
 /** What a run found, told when it is published. */
@@ -81,6 +83,7 @@ async function insertRun(
       rows,
       hash,
       published_at: new Date(run.publishedAt).toISOString(),
+      basis: run.basis ?? "",
     },
   ]);
 }

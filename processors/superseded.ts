@@ -1,3 +1,4 @@
+import type { RunKind } from "./runs.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { keyOf } from "./rollup/schedule.ts";
 
@@ -11,11 +12,12 @@ export interface KnownRun {
   readonly runId: string;
   readonly generation: number;
   readonly publishedAt: number;
-  readonly published: boolean;
+  /** What it made; undefined for one that was announced and not published. */
+  readonly kind: RunKind | undefined;
 }
 
 /**
- * The runs that nobody needs any more: since an hour a better one of the same window is published. What was announced and
+ * The runs that nobody needs any more: since an hour a better one of the same window and kind is published. What was announced and
  * never published goes with them; where nothing better is published, it may yet be, and stays.
  */
 export function supersededRuns(runs: readonly KnownRun[], nowMillis: number): readonly KnownRun[] {
@@ -23,7 +25,11 @@ export function supersededRuns(runs: readonly KnownRun[], nowMillis: number): re
   return [...windows.values()].flatMap((ofWindow) =>
     ofWindow.filter((run) =>
       ofWindow.some(
-        (other) => other.published && isBetter(other, run) && nowMillis - other.publishedAt > SUPERSEDED_KEPT_MILLIS,
+        (other) =>
+          other.kind !== undefined &&
+          (run.kind === undefined || run.kind === other.kind) &&
+          isBetter(other, run) &&
+          nowMillis - other.publishedAt > SUPERSEDED_KEPT_MILLIS,
       ),
     ),
   );
@@ -43,22 +49,28 @@ function isBetter(one: KnownRun, other: KnownRun): boolean {
 export async function dropSuperseded(store: StoreClient, nowMillis: number): Promise<number> {
   const superseded = supersededRuns(await readRuns(store), nowMillis);
   if (superseded.length === 0) return 0;
-  for (const [table, digits] of [
-    ["gpu_5m", 8],
-    ["gpu_hours", 6],
-  ] as const) {
-    const partitions = grouped(superseded, ({ windowStart }) => partitionOf(windowStart, digits));
+  for (const { table, digits, kind } of TABLES) {
+    const ofTable = superseded.filter((run) => run.kind === undefined || run.kind === kind);
+    const partitions = grouped(ofTable, ({ windowStart }) => partitionOf(windowStart, digits));
     for (const [partition, runs] of partitions) {
       await store.command(`DELETE FROM ${table} IN PARTITION ${partition} WHERE run_id IN {runs:Array(UUID)}`, {
         runs: runs.map(({ runId }) => runId),
       });
     }
   }
-  await store.command("DELETE FROM runs WHERE kind IN ('started', 'rollup') AND run_id IN {runs:Array(UUID)}", {
+  await store.command("DELETE FROM runs WHERE kind != 'election' AND run_id IN {runs:Array(UUID)}", {
     runs: superseded.map(({ runId }) => runId),
   });
   return superseded.length;
 }
+
+/** Where runs have rows, and how many digits of the date name a partition. */
+const TABLES = [
+  { table: "gpu_5m", digits: 8, kind: "rollup" },
+  { table: "gpu_hours", digits: 6, kind: "rollup" },
+  { table: "usage_hours", digits: 6, kind: "usage" },
+  { table: "charges", digits: 6, kind: "charge" },
+] as const;
 
 function grouped(runs: readonly KnownRun[], by: (run: KnownRun) => string): ReadonlyMap<string, readonly KnownRun[]> {
   const groups = new Map<string, KnownRun[]>();
@@ -78,22 +90,22 @@ async function readRuns(store: StoreClient): Promise<readonly KnownRun[]> {
     run: string;
     generation: string;
     at: string;
-    published: string;
+    made: RunKind | "";
   }>(`
     SELECT cluster, toInt64(toUnixTimestamp(window_start)) AS start, toString(run_id) AS run, max(generation) AS generation,
-      max(toUnixTimestamp64Milli(published_at)) AS at, countIf(kind = 'rollup') AS published
+      max(toUnixTimestamp64Milli(published_at)) AS at, anyIf(kind, kind != 'started') AS made
     FROM runs
-    WHERE kind IN ('started', 'rollup') AND (cluster, window_start) IN (
-      SELECT cluster, window_start FROM runs WHERE kind IN ('started', 'rollup')
+    WHERE kind != 'election' AND (cluster, window_start) IN (
+      SELECT cluster, window_start FROM runs WHERE kind = 'started'
       GROUP BY cluster, window_start HAVING uniqExact(run_id) > 1
     )
     GROUP BY cluster, start, run`);
-  return rows.map(({ cluster, start, run, generation, at, published }) => ({
+  return rows.map(({ cluster, start, run, generation, at, made }) => ({
     cluster,
     windowStart: Number(start) * 1000,
     runId: run,
     generation: Number(generation),
     publishedAt: Number(at),
-    published: Number(published) > 0,
+    kind: made === "" ? undefined : made,
   }));
 }

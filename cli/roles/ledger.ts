@@ -1,7 +1,11 @@
 import type { Logger } from "pino";
 import { startLeadership } from "../../processors/leader.ts";
-import { makeRollups, ROLLUP_TIMING, type RollupEvents } from "../../processors/rollup-work.ts";
+import { ledgerRules } from "../../processors/ledger-window.ts";
+import { TERM_TIMING, workTerm, type TermEvents, type TermLedger } from "../../processors/term-work.ts";
 import { SCHEDULE_TIMING } from "../../processors/rollup/schedule.ts";
+import { openSince } from "../../domain/period.ts";
+import type { Config } from "../../runtime/config/schema.ts";
+import { ledgerOf } from "../../runtime/config/ledger.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Metrics } from "../../runtime/telemetry/metrics.ts";
@@ -14,25 +18,41 @@ export interface Ledger {
   stop(): Promise<void>;
 }
 
-/** Takes part in the leadership, and makes the rollups while it leads. Failures are counted, and tried again. */
+/** Takes part in the leadership, and makes rollups, usage and charges while it leads. Failures are counted, and tried again. */
 export async function startLedger(options: {
+  readonly config: Config;
   readonly bus: Bus;
   readonly store: StoreClient;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly now: () => number;
 }): Promise<Ledger> {
-  const { bus, store, metrics, logger, now } = options;
+  const { config, bus, store, metrics, logger, now } = options;
   const totals = { windows: 0, lastSeconds: undefined as number | undefined, dirty: 0 };
   metrics.leader.set(0);
 
-  const rollups: RollupEvents = {
-    onRun({ cluster, windowStart, seconds, rows }) {
-      totals.windows += 1;
-      totals.lastSeconds = seconds;
-      metrics.runs.inc({ kind: "rollup" });
-      metrics.runSeconds.observe({ kind: "rollup" }, seconds);
-      logger.debug({ cluster, window: new Date(windowStart).toISOString(), seconds, rows }, "a window was published");
+  const ledger = termLedger(config);
+  const work: TermEvents = {
+    onRun({ kind, cluster, windowStart, seconds, rows }) {
+      if (kind === "rollup") {
+        totals.windows += 1;
+        totals.lastSeconds = seconds;
+      }
+      metrics.runs.inc({ kind });
+      metrics.runSeconds.observe({ kind }, seconds);
+      const window = new Date(windowStart).toISOString();
+      logger.debug({ kind, cluster, window, seconds, rows }, "a window was published");
+    },
+    onCharged({ cluster, windowStart, findings: { breaches, refusedTeams, refusedScopes, unpricedGpuHours } }) {
+      const window = new Date(windowStart).toISOString();
+      metrics.invariantBreaches.inc(breaches.length);
+      metrics.unpricedGpuHours.set({ cluster }, unpricedGpuHours);
+      metrics.refusedTeams.set({ cluster }, refusedTeams.length);
+      for (const breach of breaches) logger.error({ cluster, window, ...breach }, "charges do not sum to their cost");
+      if (refusedScopes.length > 0)
+        logger.warn({ cluster, window, scopes: refusedScopes }, "holders without a price cannot be weighed by cost");
+      if (refusedTeams.length > 0)
+        logger.debug({ cluster, window, teams: refusedTeams }, "teams that the register does not know did not count");
     },
     onLooked({ dirty, settledUntilMillis }) {
       totals.dirty = dirty;
@@ -42,10 +62,10 @@ export async function startLedger(options: {
     onDropped: (runs) => metrics.runsDropped.inc(runs),
     onError(error, window) {
       metrics.runErrors.inc();
-      logger.warn({ err: error, ...window }, "making rollups failed; it is tried again");
+      logger.warn({ err: error, ...window }, "computing an hour failed; it is tried again");
     },
   };
-  const timing = { ...SCHEDULE_TIMING, ...ROLLUP_TIMING };
+  const timing = { ...SCHEDULE_TIMING, ...TERM_TIMING };
   const leadership = await startLeadership({
     bus,
     store,
@@ -69,7 +89,7 @@ export async function startLedger(options: {
         logger.warn({ err: error }, "leading failed; it is tried again");
       },
     },
-    lead: (term) => makeRollups({ bus, store, now, events: rollups, timing }, term),
+    lead: (term) => workTerm({ bus, store, now, events: work, timing, ledger }, term),
   });
 
   return {
@@ -78,5 +98,18 @@ export async function startLedger(options: {
       rollups: { ...totals },
     }),
     stop: () => leadership.stop(),
+  };
+}
+
+/** How the configuration charges: by its kept policies, and again in billing periods that are open. */
+function termLedger(config: Config): TermLedger {
+  const { book, owners, policies, closing } = ledgerOf(config);
+  const { currency, prices, rates, markup, commitments, fixed, pricesFile, ownersFile, register } = config;
+  const written = [currency, prices, rates, markup, commitments, fixed, pricesFile, ownersFile, register];
+  const text = JSON.stringify([...written, config.owners, config.policies]);
+  const kept = policies.filter(({ keep }) => keep);
+  return {
+    rules: ledgerRules({ book, owners, policies: kept }, text),
+    openSince: (now) => openSince(now, closing.day),
   };
 }

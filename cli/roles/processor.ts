@@ -81,7 +81,7 @@ async function assemble(
       now: Date.now,
     }),
   );
-  const ledger = lifecycle.add("ledger", await startLedger({ bus, store, metrics, logger, now: Date.now }));
+  const ledger = lifecycle.add("ledger", await startLedger({ config, bus, store, metrics, logger, now: Date.now }));
   const queue = lifecycle.add(
     "queue",
     startQueueView(board, metrics, () => ledger.status().leader !== undefined),

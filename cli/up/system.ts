@@ -5,12 +5,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from "prom-client";
+import { demoLedger } from "../../demo/fleet/prices.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { addLiveRoutes } from "../../reports/live/routes.ts";
 import { superviseChild, type SupervisedChild } from "../../runtime/lifecycle/children.ts";
 import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
 import { connectStore, migrateStore, outsideStore, type StoreAddress } from "../../runtime/store/connection.ts";
+import { STORE_PROGRAM } from "../../runtime/store/embedded/program.ts";
 import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
 import { startStatusServer } from "../../runtime/telemetry/server.ts";
 import { demoKubeconfig } from "../roles/demo.ts";
@@ -43,7 +45,6 @@ export interface System {
 
 const CHILD_GRACE_MILLIS = 8_000;
 const CHILD_PROGRAM = fileURLToPath(new URL("../roles/child.js", import.meta.url));
-const STORE_PROGRAM = fileURLToPath(new URL("../../runtime/store/embedded/main.js", import.meta.url));
 /**
  * Room for what lives for the length of a scrape or an insert, in megabytes: with the default of 1 that grows to 16 the
  * parts would spend a fifth of their time moving it about.
@@ -143,13 +144,13 @@ export async function startSystem(options: {
     };
     const store = connectStore(address, config);
     lifecycle.add("reader", { stop: () => store.close() });
-    const live = { store, owners: ledgerOf(config).owners, isDemo, version, now: Date.now };
+    const scraped = isDemo ? onDemo(config) : config;
+    const live = { store, owners: ledgerOf(scraped).owners, isDemo, version, now: Date.now };
     const server = lifecycle.add(
       "server",
       await startStatusServer(config.server.listen, views, logger, (routes) => addLiveRoutes(routes, live)),
     );
     if (isDemo) await startChild({ role: "demo", config });
-    const scraped = isDemo ? onDemo(config) : config;
     void startChild({ role: "processor", config: scraped, store: address });
     void startChild({ role: "collector", config: scraped });
     return { address: server.url, store: address, status, stop: () => lifecycle.stop() };
@@ -174,7 +175,10 @@ export async function startSystem(options: {
   }
 }
 
-/** The configuration with the demo fleet's cluster to watch, and the exporters' pods in it as targets. */
+/**
+ * The configuration with the demo fleet's cluster to watch, and the exporters' pods in it as targets; with the demo's prices and
+ * owners where it has no prices of its own.
+ */
 function onDemo(config: Config): Config {
   const kubeconfig = demoKubeconfig(config);
   const job: Config["collector"]["jobs"][number] = {
@@ -190,8 +194,10 @@ function onDemo(config: Config): Config {
     kubernetes: { kubeconfig },
     credentials: {},
   };
+  const isPriced = config.prices !== undefined || config.pricesFile !== undefined;
   return {
     ...config,
+    ...(isPriced ? {} : demoLedger()),
     collector: { ...config.collector, jobs: [job] },
     kubernetes: { ...config.kubernetes, clusters: [{ kubeconfig }] },
   };

@@ -3,6 +3,7 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import type { NodeRecord, SeenFault, SeenGpu, Span } from "../ledger/plan/node-record.ts";
 import { ABSENT_AFTER_MILLIS } from "../ledger/plan/plan.ts";
 import type { ClusterRecord } from "./read-cluster.ts";
+import { readProofs } from "./proofs.ts";
 import { readMachines } from "./read-machines.ts";
 import { readNamesakes, readPods } from "./read-pods.ts";
 import {
@@ -53,22 +54,17 @@ export async function readRecords(
 ): Promise<readonly NodeRecord[]> {
   const nodes = named.map(({ node }) => node);
   const looked = { from: window.from - window.reachMillis, until: window.until };
-  const [machines, pods, groups] = [
-    await readMachines(store, cluster, nodes, looked),
-    await readPods(store, cluster, nodes, looked),
-    await readGroups(store, cluster, nodes, looked),
-  ];
-  const strange = groups.flatMap(({ node, namespace, pod }) => {
-    const here = [...(pods.get(node)?.values() ?? [])];
-    const isHere = here.some(({ holding }) => holding.namespace === namespace && holding.name === pod);
-    return pod === "" || isHere ? [] : [`${namespace}/${pod}`];
-  });
-  const others = await readNamesakes(store, cluster, [...new Set(strange)]);
+  const [machines, pods, groups] = await Promise.all([
+    readMachines(store, cluster, nodes, looked),
+    readPods(store, cluster, nodes, looked),
+    readGroups(store, cluster, nodes, looked),
+  ]);
   const here = [...pods.values()].flatMap((ofNode) => [...ofNode.values()].map(({ holding }) => holding));
-  const namesakes = namesakesOf([...here, ...others]);
-
+  const names = createNames(store, cluster, here);
+  await names.learn(groups);
   const bare = named.filter(({ isBare }) => isBare).map(({ node }) => node);
-  const seen = await readSeen(store, cluster, { groups, bare, namesakes, window, looked });
+  const proven = await readProofs(store, cluster, pods);
+  const seen = await readSeen(store, cluster, { groups, nodes, bare, names, window, looked });
   return named.map(({ node, isBare }): NodeRecord => ({
     cluster,
     node,
@@ -77,22 +73,42 @@ export async function readRecords(
     pods: pods.get(node) ?? new Map(),
     ...ofCluster,
     seen: seen.get(node) ?? [],
+    proven: proven.get(node) ?? [],
   }));
 }
 
-function namesakesOf(holdings: readonly Holding[]): Namesakes {
-  const byName = new Map<string, Holding[]>();
-  for (const holding of holdings) {
+/** The pods that labels name. */
+interface Names {
+  readonly namesakes: Namesakes;
+  /** Asks for the bound pods of all names that rows show and that were not asked for yet. */
+  learn(rows: readonly { readonly namespace: string; readonly pod: string }[]): Promise<void>;
+}
+
+/** Names of which the pods that hold on some nodes are known. */
+function createNames(store: StoreClient, cluster: string, known: readonly Holding[]): Names {
+  const byName = new Map<string, Map<string, Holding>>();
+  const add = (holding: Holding): void => {
     const name = `${holding.namespace}/${holding.name}`;
-    byName.set(name, [...(byName.get(name) ?? []), holding]);
-  }
-  return (namespace, pod) => byName.get(`${namespace}/${pod}`) ?? [];
+    byName.set(name, (byName.get(name) ?? new Map<string, Holding>()).set(holding.uid, holding));
+  };
+  for (const holding of known) add(holding);
+  const asked = new Set<string>();
+  return {
+    namesakes: (namespace, pod) => [...(byName.get(`${namespace}/${pod}`)?.values() ?? [])],
+    async learn(rows) {
+      const named = rows.filter(({ pod }) => pod !== "").map(({ namespace, pod }) => `${namespace}/${pod}`);
+      const unknown = [...new Set(named)].filter((name) => !byName.has(name) && !asked.has(name));
+      for (const name of unknown) asked.add(name);
+      for (const holding of await readNamesakes(store, cluster, unknown)) add(holding);
+    },
+  };
 }
 
 interface SeenWindow {
   readonly groups: readonly SampleGroup[];
+  readonly nodes: readonly string[];
   readonly bare: readonly string[];
-  readonly namesakes: Namesakes;
+  readonly names: Names;
   readonly window: RecordWindow;
   readonly looked: Span;
 }
@@ -101,19 +117,20 @@ interface SeenWindow {
 async function readSeen(
   store: StoreClient,
   cluster: string,
-  { groups, bare, namesakes, window, looked }: SeenWindow,
+  { groups, nodes, bare, names, window, looked }: SeenWindow,
 ): Promise<ReadonlyMap<string, readonly SeenGpu[]>> {
   const byGpu = grouped(groups);
   const before = { from: looked.from - ABSENT_AFTER_MILLIS, until: looked.from };
   const isBare = new Set(bare);
-  const known = await readSeenGpus(store, cluster, bare, before);
-  for (const place of known) if (!byGpu.has(placeKey(place))) byGpu.set(placeKey(place), []);
+  for (const [key, earlier] of await readEarlier(store, cluster, { byGpu, nodes, bare, before }))
+    byGpu.set(key, earlier);
   const special = [...byGpu].flatMap(([key, ofGpu]) => {
     const [node, gpuKey] = JSON.parse(key) as [string, string];
-    return isBare.has(node) || needsMoments(ofGpu, namesakes, looked) ? [{ node, gpuKey }] : [];
+    return isBare.has(node) || needsMoments(ofGpu, names.namesakes, looked) ? [{ node, gpuKey }] : [];
   });
   const moments = new Map<string, SampleMoment[]>(special.map((place) => [placeKey(place), []]));
   const last = await readLastMoments(store, cluster, special, before);
+  await names.learn(last);
   for (const moment of last) moments.get(placeKey(moment))!.push(moment);
   for (const moment of await readMoments(store, cluster, special, looked)) moments.get(placeKey(moment))!.push(moment);
   const after = { from: window.until, until: window.until + ABSENT_AFTER_MILLIS };
@@ -125,20 +142,35 @@ async function readSeen(
   for (const [key, ofGpu] of byGpu) {
     const [node] = JSON.parse(key) as [string, string];
     const ofMoments = moments.get(key);
-    const rows = {
-      groups: ofGpu.length > 0 ? ofGpu : await readGroups(store, cluster, [node], before),
-      moments: ofMoments,
-    };
-    const own = rows.groups.filter((group) => placeKey(group) === key);
     const lives = isBare.has(node) ? livesOf(ofMoments ?? [], next.get(key), window) : [undefined];
     for (const life of lives) {
-      const gpu = seenGpu({ groups: own, moments: rows.moments }, namesakes, life);
+      const gpu = seenGpu({ groups: ofGpu, moments: ofMoments }, names.namesakes, life);
       if (gpu === undefined) continue;
-      const faults = await beganBefore(store, cluster, { node, gpuKey: gpu.gpuKey }, gpu.faults, rows.moments?.[0]?.at);
+      const faults = await beganBefore(store, cluster, { node, gpuKey: gpu.gpuKey }, gpu.faults, ofMoments?.[0]?.at);
       seen.set(node, [...(seen.get(node) ?? []), { ...gpu, faults }]);
     }
   }
   return seen;
+}
+
+/** GPUs that are silent in the window, as the day before it showed them: of nodes that are silent, and of bare ones. */
+async function readEarlier(
+  store: StoreClient,
+  cluster: string,
+  of: {
+    readonly byGpu: ReadonlyMap<string, unknown>;
+    readonly nodes: readonly string[];
+    readonly bare: readonly string[];
+    readonly before: Span;
+  },
+): Promise<ReadonlyMap<string, readonly SampleGroup[]>> {
+  const { byGpu, nodes, bare, before } = of;
+  const spoken = new Set([...byGpu.keys()].map((key) => (JSON.parse(key) as [string, string])[0]));
+  const gone = (await readSeenGpus(store, cluster, bare, before)).filter((place) => !byGpu.has(placeKey(place)));
+  const asked = new Set([...nodes.filter((node) => !spoken.has(node)), ...gone.map(({ node }) => node)]);
+  if (asked.size === 0) return new Map();
+  const earlier = grouped(await readGroups(store, cluster, [...asked], before));
+  return new Map([...earlier].filter(([key]) => !byGpu.has(key)));
 }
 
 /** Faults that the first moment shows began before it, and may be over by then. */
@@ -160,7 +192,7 @@ async function beganBefore(
   return resolved;
 }
 
-function grouped(groups: readonly SampleGroup[]): Map<string, SampleGroup[]> {
+function grouped(groups: readonly SampleGroup[]): Map<string, readonly SampleGroup[]> {
   const byGpu = new Map<string, SampleGroup[]>();
   for (const group of groups) {
     const known = byGpu.get(placeKey(group));

@@ -114,11 +114,13 @@ export async function readOnset(
     parameters,
   );
   const onset = first?.onset ?? before;
+  const later = `FROM workload_facts WHERE cluster = {cluster:String} AND node = {node:String}
+    AND ifNull(scheduled_at, created_at) > fromUnixTimestamp64Milli({onset:Int64})`;
   const [found] = await store.query<{ active: string }>(
     `SELECT count() AS active FROM gpu_samples
-     WHERE ${ofGpu} AND scraped_at > fromUnixTimestamp64Milli({onset:Int64}) AND activity_ppm > 0 AND holder_uid IN (
-       SELECT uid FROM workload_facts WHERE cluster = {cluster:String} AND node = {node:String}
-         AND ifNull(scheduled_at, created_at) > fromUnixTimestamp64Milli({onset:Int64}))`,
+     WHERE ${ofGpu} AND scraped_at > fromUnixTimestamp64Milli({onset:Int64}) AND activity_ppm > 0 AND (
+       holder_uid IN (SELECT uid ${later}) OR pod_uid IN (SELECT uid ${later})
+       OR (pod_uid = '' AND (namespace, pod) IN (SELECT namespace, pod ${later})))`,
     { ...parameters, onset },
   );
   return { onset, isOver: Number(found?.active ?? 0) > 0 };

@@ -304,6 +304,24 @@ export const METRIC_DEFINITIONS = {
     help: "Windows whose input has changed since their last published run.",
     labels: [],
   },
+  invariantBreaches: {
+    name: "gpu_ledger_invariant_breaches_total",
+    type: "counter",
+    help: "GPUs whose charges did not sum to what they cost: such a run is not published.",
+    labels: [],
+  },
+  unpricedGpuHours: {
+    name: "gpu_ledger_unpriced_gpu_hours",
+    type: "gauge",
+    help: "GPU-hours of the hour that was charged last for which no price is visible.",
+    labels: ["cluster"],
+  },
+  refusedTeams: {
+    name: "gpu_ledger_refused_teams",
+    type: "gauge",
+    help: "Workloads of the hour that was charged last whose team the register does not know.",
+    labels: ["cluster"],
+  },
   settledSeconds: {
     name: "gpu_ledger_settled_timestamp_seconds",
     type: "gauge",

@@ -4,7 +4,10 @@ import { LEADER_GROUP, LEDGER_TOPIC, SAMPLES_TOPIC } from "../../domain/messages
 import { createDirtyWindows, type DirtyWindows } from "../../processors/dirty-windows.ts";
 import { startLeadership, type Leadership, type Term } from "../../processors/leader.ts";
 import { pause } from "../../runtime/clock.ts";
-import { makeRollups, type RollupTiming } from "../../processors/rollup-work.ts";
+import { workTerm, type TermLedger, type TermTiming } from "../../processors/term-work.ts";
+import { ledgerRules } from "../../processors/ledger-window.ts";
+import { rulesOf } from "../../scenarios/rules.ts";
+import { readScenario } from "../../scenarios/read.ts";
 import { HOUR_MILLIS } from "../../processors/rollup/window.ts";
 import { computeWindow } from "../../processors/rollups.ts";
 import { newRunId } from "../../processors/runs.ts";
@@ -17,7 +20,13 @@ import { insertRaw, type RawScrape } from "../support/raw-fleet.ts";
 
 const NOON = Date.UTC(2026, 2, 1, 12);
 const LONG = { timeout: 20_000, interval: 50 };
-const QUICK: RollupTiming = {
+const scenario = readScenario(
+  "title: nothing\nperiod: { start: 2026-03-01T00:00:00Z, end: 2026-03-02T00:00:00Z }",
+  "nothing",
+);
+const ledger: TermLedger = { rules: ledgerRules(rulesOf(scenario), "nothing"), openSince: () => 0 };
+
+const QUICK: TermTiming = {
   refreshMillis: 200,
   refreshCostFactor: 1,
   longestRefreshMillis: 60_000,
@@ -84,14 +93,17 @@ describe("the leader", () => {
         onError: (error) => log.push(`failed ${String(error)}`),
       },
       lead: (term) =>
-        makeRollups(
+        workTerm(
           {
             bus,
             store,
             now: Date.now,
             timing: QUICK,
+            ledger,
             events: {
-              onRun: ({ windowStart, rows }) => log.push(`run ${(windowStart - NOON) / HOUR_MILLIS}: ${rows}`),
+              onRun: ({ kind, windowStart, rows }) =>
+                log.push(`${kind} ${(windowStart - NOON) / HOUR_MILLIS}: ${rows}`),
+              onCharged: ({ findings }) => log.push(...findings.breaches.map(({ node }) => `failed ${node}`)),
               onLooked: () => {},
               onDropped: () => {},
               onError: (error) => log.push(`failed ${String(error)}`),
@@ -112,7 +124,7 @@ describe("the leader", () => {
     const second = await contend();
     const messages = [1, 2, 3].map((n) => scrapeMessage({ node: "a", sequence: n, at: NOON + 600_000 + n * 30_000 }));
     await bus.send(SAMPLES_TOPIC, messages);
-    await expect.poll(() => first.log.filter((line) => line.startsWith("run")), LONG).toEqual(["run 0: 2"]);
+    await expect.poll(() => first.log.filter((line) => line.startsWith("rollup")), LONG).toEqual(["rollup 0: 2"]);
     expect(second.leadership.generation).toBeUndefined();
 
     const former = first.leadership.generation!;
@@ -121,7 +133,7 @@ describe("the leader", () => {
     await expect.poll(() => second.leadership.generation, LONG).toBeGreaterThan(former);
     await bus.send(SAMPLES_TOPIC, [scrapeMessage({ node: "a", sequence: 9, at: NOON - HOUR_MILLIS / 2 })]);
     // What the former leader has published is not computed again.
-    await expect.poll(() => second.log.filter((line) => line.startsWith("run")), LONG).toEqual(["run -1: 2"]);
+    await expect.poll(() => second.log.filter((line) => line.startsWith("rollup")), LONG).toEqual(["rollup -1: 2"]);
     const runs = await store.query<{ generation: string }>(
       "SELECT generation FROM runs WHERE kind = 'rollup' ORDER BY window_start",
     );
@@ -141,7 +153,7 @@ describe("the leader", () => {
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(next.log).toEqual([]);
     await killed.kill();
-    await expect.poll(() => next.log.at(-1), LONG).toBe("run 0: 1");
+    await expect.poll(() => next.log, LONG).toContain("rollup 0: 1");
   });
 
   it("waits for the work under way before another one begins", async () => {
@@ -211,7 +223,7 @@ describe("the leader", () => {
     const { log } = await contend();
     await expect.poll(() => log.some((line) => line.startsWith("failed")), LONG).toBe(true);
     await store.command("RENAME TABLE gpu_5m_away TO gpu_5m");
-    await expect.poll(() => log, LONG).toContain("run 0: 1");
+    await expect.poll(() => log, LONG).toContain("rollup 0: 1");
     expect(log.filter((line) => line.startsWith("deposed"))).toEqual([]);
   });
 });

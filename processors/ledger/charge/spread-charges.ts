@@ -27,6 +27,7 @@ export function spreadCharges(charges: readonly Charge[], rule: SpreadRule): Spr
     const { scope: _, ...charge } = line;
     return {
       ...charge,
+      because: "",
       payer: "holder",
       team,
       costCenter,

@@ -168,7 +168,7 @@ function kindOf(ask: GpuAsk): string {
     case "vgpu":
     case "fraction":
     case "claim":
-      return "gpu";
+      return "nvidia.com/gpu";
   }
 }
 

@@ -135,6 +135,10 @@ function holderOf(
     memoryMaxMiB: sums.memoryMaxMiB,
   };
   const pod = holder.kind === "pod" ? record.pods.get(holder.uid) : undefined;
+  const marksOf = (namespace: string) => {
+    const space = namespaces.get(namespace);
+    return { namespaceLabels: space?.labels ?? {}, namespaceAnnotations: space?.annotations ?? {} };
+  };
   if (pod === undefined || holder.kind !== "pod") {
     const { namespace, name } = holder.kind === "pod" ? { namespace: "", name: holder.uid } : holder;
     return {
@@ -150,12 +154,10 @@ function holderOf(
       priorityClass: "",
       labels: {},
       annotations: {},
-      namespaceLabels: {},
-      namespaceAnnotations: {},
+      ...marksOf(namespace),
     };
   }
   const { fact, holding } = pod;
-  const space = namespaces.get(fact.namespace);
   return {
     evidence,
     kind: "pod",
@@ -169,8 +171,7 @@ function holderOf(
     priorityClass: fact.priorityClass ?? "",
     labels: fact.labels,
     annotations: fact.annotations,
-    namespaceLabels: space?.labels ?? {},
-    namespaceAnnotations: space?.annotations ?? {},
+    ...marksOf(fact.namespace),
     telemetry,
   };
 }

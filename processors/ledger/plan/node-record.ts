@@ -25,6 +25,19 @@ export interface NodeRecord {
   namespace(name: string): readonly NamespaceState[];
   /** The GPUs that samples told of. */
   readonly seen: readonly SeenGpu[];
+  /** What labels have proven at any time, as far as it was found before. */
+  readonly proven: readonly ProvenLabel[];
+}
+
+/** A pod's name at a device of a slot, in a sample of some time. */
+export interface ProvenLabel {
+  readonly slot: number;
+  readonly part: string;
+  readonly namespace: string;
+  readonly pod: string;
+  /** Empty where the label has none. */
+  readonly podUid: string;
+  readonly at: number;
 }
 
 /** A machine for as long as it was there. */

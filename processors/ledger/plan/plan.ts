@@ -1,8 +1,9 @@
+import type { Holding } from "../../../domain/holding.ts";
 import { createProofs, type Proofs } from "../../steps/join/proofs.ts";
 import { HOUR_MILLIS } from "../../rollup/window.ts";
 import { conditionAt, conditionEdges, stateAt, unavailableAt, type SlotAt } from "./condition.ts";
 import { commonHolders, deviceOf, knownHolders, type KnownHolders, type SlotHolder } from "./ladder.ts";
-import type { Machine, MachineState, NodeRecord, SeenFault, Span } from "./node-record.ts";
+import type { Machine, MachineState, NodeRecord, ProvenLabel, SeenFault, Span } from "./node-record.ts";
 import type { PlannedClaim, PlannedSegment } from "./planned.ts";
 import { fillSlot, seenIn, type FilledSlot } from "./slots.ts";
 
@@ -92,18 +93,42 @@ function partOf(held: PlannedClaim["held"]): string {
 }
 
 /** The labels of the exporters, as proofs: one that agrees proves the device for the pod's whole time. */
-function proofsOf({ seen, pods }: NodeRecord): Proofs {
+function proofsOf(record: NodeRecord): Proofs {
   const proofs = createProofs();
-  for (const { index, labels } of seen) {
-    for (const { part, namespace, pod, podUid, firstAt, lastAt } of labels) {
-      for (const { holding } of pods.values()) {
-        const isNamed =
-          podUid === undefined ? holding.namespace === namespace && holding.name === pod : holding.uid === podUid;
-        if (isNamed && holding.from <= lastAt && firstAt < holding.until) proofs.add(holding, deviceOf(index, part));
-      }
-    }
+  for (const { holding } of record.pods.values()) {
+    for (const { slot, part } of [...provenBefore(record, holding), ...provenHere(record, holding)])
+      proofs.add(holding, deviceOf(slot, part));
   }
   return proofs;
+}
+
+function provenBefore({ proven }: NodeRecord, holding: Holding): readonly ProvenLabel[] {
+  return proven.filter((label) => isNamed(label, holding) && holding.from <= label.at && label.at < holding.until);
+}
+
+/** What samples of the window show of a pod, a proof for each device. */
+export function provenHere({ seen }: NodeRecord, holding: Holding): readonly ProvenLabel[] {
+  return seen.flatMap(({ index: slot, labels }) =>
+    labels.flatMap(({ part, namespace, pod, podUid = "", firstAt, lastAt }) => {
+      const label = { slot, part, namespace, pod, podUid, at: Math.max(firstAt, holding.from) };
+      return isNamed(label, holding) && holding.from <= lastAt && firstAt < holding.until ? [label] : [];
+    }),
+  );
+}
+
+/** What samples of the window prove first, of each pod. */
+export function newlyProven(
+  record: NodeRecord,
+): readonly { readonly holding: Holding; readonly labels: readonly ProvenLabel[] }[] {
+  return [...record.pods.values()].flatMap(({ holding }) => {
+    const known = new Set(provenBefore(record, holding).map(({ slot, part }) => deviceOf(slot, part)));
+    const labels = provenHere(record, holding).filter(({ slot, part }) => !known.has(deviceOf(slot, part)));
+    return labels.length === 0 ? [] : [{ holding, labels }];
+  });
+}
+
+function isNamed({ namespace, pod, podUid }: ProvenLabel, holding: Holding): boolean {
+  return podUid === "" ? holding.namespace === namespace && holding.name === pod : holding.uid === podUid;
 }
 
 /** All times at which something can change, from the first that is looked at to the last. */
@@ -166,9 +191,9 @@ function slotsAt(record: NodeRecord, at: number, { proofs, faults, dates }: Aske
       .map(({ claim }) => claim);
     const namespaces = new Map(
       claims.flatMap(({ holder }) => {
-        const pod = holder.kind === "pod" ? record.pods.get(holder.uid) : undefined;
-        const labels = pod === undefined ? undefined : namespaceAt(record, pod.holding.namespace, at);
-        return pod === undefined || labels === undefined ? [] : [[pod.holding.namespace, labels] as const];
+        const named = holder.kind === "pod" ? record.pods.get(holder.uid)?.holding.namespace : holder.namespace;
+        const state = named === undefined ? undefined : namespaceAt(record, named, at);
+        return named === undefined || state === undefined ? [] : [[named, state] as const];
       }),
     );
     const delivered = slots.length;

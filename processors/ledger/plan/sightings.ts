@@ -16,14 +16,14 @@ export type Namesakes = (namespace: string, pod: string) => readonly Holding[];
 
 /**
  * Whether more than groups must be looked at: an instance came or went, a job or a pod without a fact was there, the GPU is
- * under an XID.
+ * under an XID, or nothing was seen of it as the span began, so that what held by then is what was seen before.
  */
 export function needsMoments(groups: readonly SampleGroup[], namesakes: Namesakes, span: Span): boolean {
   const first = Math.min(...groups.map(({ firstAt }) => firstAt));
   const last = Math.max(...groups.map(({ lastAt }) => lastAt));
   const parts = partsOf(groups);
   const isPartial = parts.some(({ from, until }) => from !== first || until !== last);
-  const isLate = parts.length > 0 && groups.every(({ firstAt, reachMillis }) => firstAt > span.from + reachMillis);
+  const isLate = groups.every(({ firstAt, reachMillis }) => firstAt > span.from + reachMillis);
   return (
     isPartial ||
     isLate ||

@@ -20,6 +20,23 @@ PARTITION BY run
 ORDER BY (series, node, gpu_key, instance)
 SETTINGS non_replicated_deduplication_window = 0;
 
+-- On which device a label showed a pod first: one agreeing label proves the device for the pod's whole time, in hours without a
+-- sample too.
+CREATE TABLE IF NOT EXISTS label_proofs $ON_CLUSTER (
+  cluster LowCardinality(String),
+  node LowCardinality(String),
+  namespace LowCardinality(String),
+  pod String CODEC(ZSTD(1)),
+  pod_uid String CODEC(ZSTD(1)),
+  slot UInt16,
+  instance LowCardinality(String),
+  seen_at DateTime64(3, 'UTC') CODEC(ZSTD(1))
+)
+ENGINE = $ENGINE(ReplacingMergeTree)
+PARTITION BY toYYYYMM(seen_at)
+ORDER BY (cluster, node, namespace, pod, pod_uid, slot, instance, seen_at)
+SETTINGS non_replicated_deduplication_window = 0, fsync_after_insert = 1;
+
 -- What the meter found, untouched by any policy: a row for each slot and the longest time within one UTC hour in which its
 -- claims, layout, state, prices and owners stay the same (ledger, "Closing"). The arrays go together, one element for each claim in
 -- the order of ties: holders are pods' UIDs, or names of jobs; claims are JSON: what is held of the GPU, by which evidence, in

@@ -168,7 +168,9 @@ function edgesOf(scenario: Scenario, node: ScenarioNode, index: number, life: Sp
 }
 
 function stateAt(scenario: Scenario, node: ScenarioNode, index: number, at: number): State {
-  const down = downOf(scenario, node, index).filter(({ from, until }) => from <= at && at < until);
+  const down = downOf(scenario, node, index)
+    .filter(({ from, until }) => from <= at && at < until)
+    .toSorted((a, b) => rankOf(a) - rankOf(b));
   return {
     gpu: gpuAt(scenario, node, index, at),
     unavailableBecause: down.find(({ because }) => because !== "cordoned")?.because ?? "",
@@ -178,6 +180,11 @@ function stateAt(scenario: Scenario, node: ScenarioNode, index: number, at: numb
       .toSorted((a, b) => compareKeys(tieOrder(a, scenario), tieOrder(b, scenario)))
       .map((holding) => ({ ...holding, stage: stageAt(scenario, holding.pod, at) })),
   };
+}
+
+/** Of several reasons the one that says most of the machine, then of the GPU. */
+function rankOf({ because }: Down): number {
+  return ["absent", "not-ready", "xid", "withdrawn", "cordoned"].findIndex((reason) => because.startsWith(reason));
 }
 
 function stageAt(scenario: Scenario, pod: ScenarioPod, at: number): Stage {

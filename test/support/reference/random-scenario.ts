@@ -20,11 +20,12 @@ const node = (name: string) =>
     gpus: fc.constant(2),
     pool: fc.constantFrom("big", "small"),
     sharing: fc.constantFrom({ strategy: "none" }, { strategy: "time-slicing", replicas: 3 }),
-    unavailable: fc.array(
+    // Of two XIDs at once an exporter shows the later one alone.
+    unavailable: fc.uniqueArray(
       fc
         .tuple(span, fc.constantFrom("xid-79", "cordoned", "not-ready"), fc.nat(1))
         .map(([within, because, gpu]) => ({ ...within, because, ...(because === "xid-79" ? { gpus: [gpu] } : {}) })),
-      { maxLength: 2 },
+      { maxLength: 2, selector: ({ because }) => because },
     ),
     telemetryGaps: fc.array(span, { maxLength: 2 }),
   });
@@ -86,7 +87,12 @@ export const randomScenario: fc.Arbitrary<Scenario> = fc
       period: { start: time(0), end: time(150) },
       scrapeInterval,
       nodes,
-      pods: pods.map((one) => (isShared(nodes, one.node) ? { ...one, holds: { replicas: 1 } } : one)),
+      pods: pods.map((one) =>
+        tellable(
+          nodes.find(({ name }) => name === one.node)!,
+          one,
+        ),
+      ),
       prices,
       namespaces: { vision: { labels: { team: "vision" } }, nlp: { labels: { team: "nlp" } } },
       policies: [
@@ -103,7 +109,16 @@ export const randomScenario: fc.Arbitrary<Scenario> = fc
     }),
   );
 
-/** Where GPUs are shared by time-slicing, all pods have replicas. */
-function isShared(nodes: readonly { name: string; sharing: { strategy: string } }[], name: string): boolean {
-  return nodes.some((one) => one.name === name && one.sharing.strategy !== "none");
+type DrawnNode = { readonly sharing: { strategy: string }; readonly unavailable: readonly { because: string }[] };
+type DrawnPod = { readonly holds: object; readonly devices?: readonly number[]; readonly activity?: number };
+
+/**
+ * A pod as exporters can show it: where GPUs are time-sliced, all have replicas; of one on devices that nothing tells, nobody can
+ * say where it is active while an XID comes and goes.
+ */
+function tellable<Pod extends DrawnPod>({ sharing, unavailable }: DrawnNode, pod: Pod): object {
+  const holds = sharing.strategy === "none" ? pod.holds : { replicas: 1 };
+  const { activity, ...rest } = pod;
+  const isVague = pod.devices === undefined && unavailable.some(({ because }) => because.startsWith("xid-"));
+  return { ...rest, holds, ...(activity === undefined || isVague ? {} : { activity }) };
 }

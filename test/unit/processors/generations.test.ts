@@ -24,7 +24,7 @@ describe("superseded runs", () => {
     runId,
     generation: 1,
     publishedAt: NOON,
-    published: true,
+    kind: "rollup",
     ...given,
   });
   const names = (runs: readonly KnownRun[], now: number): readonly string[] =>
@@ -45,10 +45,11 @@ describe("superseded runs", () => {
     expect(names([run("b"), run("a")], NOON + 100 * MINUTE)).toEqual(["a"]);
   });
 
-  it("stay while what is better is only announced, or is of another window", () => {
+  it("stay while what is better is only announced, or is of another window or kind", () => {
     const better = { generation: 2, publishedAt: NOON + MINUTE };
-    expect(names([run("a"), run("b", { ...better, published: false })], NOON + 200 * MINUTE)).toEqual([]);
+    expect(names([run("a"), run("b", { ...better, kind: undefined })], NOON + 200 * MINUTE)).toEqual([]);
     expect(names([run("a"), run("b", { ...better, cluster: "b" })], NOON + 200 * MINUTE)).toEqual([]);
+    expect(names([run("a"), run("b", { ...better, kind: "usage" })], NOON + 200 * MINUTE)).toEqual([]);
   });
 });
 

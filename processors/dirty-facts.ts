@@ -1,0 +1,164 @@
+import { compareFacts } from "../domain/fact.ts";
+import { holdingOf } from "../domain/holding.ts";
+import type { InventoryFact } from "../domain/inventory.ts";
+import type { WorkloadFact } from "../domain/workload.ts";
+import type { StoreClient } from "../runtime/store/client.ts";
+import { HOUR_MILLIS, hourOf } from "./rollup/window.ts";
+import type { WindowOfCluster } from "./rollup/schedule.ts";
+import type { Watermark } from "./runs.ts";
+
+/** A time of which something new is known, milliseconds since the epoch, half-open. */
+export interface ChangedSpan {
+  readonly from: number;
+  readonly until: number;
+}
+
+const TABLES = ["workload_facts", "inventory_facts", "cluster_facts"] as const;
+/** The places of three topics in one map of partitions: a topic has fewer partitions than this. */
+const PARTITIONS = 1_000_000;
+/** What object a row of each table is a fact of. */
+const OBJECTS = {
+  workload_facts: "cluster, uid",
+  inventory_facts: "cluster, node",
+  cluster_facts: "cluster, kind, uid",
+} as const;
+
+/** Finds the hours that new facts have a say in, by the facts' places on the bus and never by their clock. */
+export interface DirtyFacts {
+  /** Hours that have changed since the last look; at the first look, since the last run of the meter. */
+  look(): Promise<readonly WindowOfCluster[]>;
+  /** Below these places everything has been looked at. */
+  readonly watermark: Watermark;
+}
+
+/** A tracker that has not looked yet. */
+export function createDirtyFacts(store: StoreClient, now: () => number): DirtyFacts {
+  let marks: Map<number, number> | undefined;
+  return {
+    get watermark() {
+      return marks ?? new Map();
+    },
+    async look() {
+      marks ??= await meteredMarks(store);
+      const windows = new Map<string, WindowOfCluster>();
+      for (const [index, table] of TABLES.entries()) {
+        for (const { cluster, from, until } of await changesIn(store, table, index, marks, now())) {
+          for (let hour = hourOf(from); hour < until; hour += HOUR_MILLIS)
+            windows.set(`${hour} ${cluster}`, { cluster, windowStart: hour });
+        }
+      }
+      return [...windows.values()];
+    },
+  };
+}
+
+interface FactRow {
+  readonly cluster: string;
+  readonly object: string;
+  readonly fact: string;
+  readonly topic_place: number;
+  readonly reached: string;
+  readonly isNew: boolean;
+}
+
+/** The spans that rows beyond the marks change; the marks go on. */
+async function changesIn(
+  store: StoreClient,
+  table: (typeof TABLES)[number],
+  index: number,
+  marks: Map<number, number>,
+  now: number,
+): Promise<readonly (ChangedSpan & { readonly cluster: string })[]> {
+  const key = `toUInt32(${index * PARTITIONS} + partition)`;
+  const isNew = `position > arrayElement({positions:Array(Int64)}, indexOf({keys:Array(UInt32)}, ${key}) + 1)`;
+  const parameters = { keys: [...marks.keys()], positions: [-1, ...marks.values()] };
+  const rows = await store.query<FactRow>(
+    `SELECT cluster, toString((${OBJECTS[table]})) AS object, fact, ${key} AS topic_place, toString(position) AS reached,
+       toBool(${isNew}) AS isNew
+     FROM ${table} FINAL
+     WHERE (${OBJECTS[table]}) IN (SELECT ${OBJECTS[table]} FROM ${table} WHERE ${isNew})
+     ORDER BY object`,
+    parameters,
+  );
+  for (const { topic_place: place, reached } of rows)
+    marks.set(place, Math.max(marks.get(place) ?? -1, Number(reached)));
+  const spans: (ChangedSpan & { readonly cluster: string })[] = [];
+  for (let first = 0; first < rows.length;) {
+    const { object, cluster } = rows[first]!;
+    let end = first;
+    while (rows[end]?.object === object) end += 1;
+    const ofObject = rows.slice(first, end);
+    spans.push(...changesOf(table, ofObject, now).map((span) => ({ ...span, cluster })));
+    first = end;
+  }
+  return spans;
+}
+
+function changesOf(table: (typeof TABLES)[number], rows: readonly FactRow[], now: number): readonly ChangedSpan[] {
+  const facts = rows.map(({ fact, isNew }) => ({ fact: JSON.parse(fact) as AnyFact, isNew }));
+  const ordered = facts.toSorted((a, b) => compareFacts(a.fact, b.fact));
+  if (table === "workload_facts") {
+    const before = ordered.findLast(({ isNew }) => !isNew)?.fact as WorkloadFact | undefined;
+    return podChanges(before, ordered.at(-1)!.fact as WorkloadFact, now);
+  }
+  return ordered.flatMap(({ fact, isNew }, index): readonly ChangedSpan[] => {
+    if (!isNew) return [];
+    const at = fact.end?.atMillis ?? fact.seenAtMillis;
+    const next = ordered[index + 1]?.fact;
+    const until = next === undefined ? now : Math.max(at, next.seenAtMillis);
+    const said =
+      table === "inventory_facts" ? saidSince(fact as InventoryFact, ordered[index - 1]?.fact as InventoryFact) : at;
+    return [{ from: Math.min(at, said), until: Math.max(until, at + 1) }];
+  });
+}
+
+type AnyFact = WorkloadFact | InventoryFact;
+
+/** Of what two facts of a pod tell differently, since when and until when: nothing where both tell the meter the same. */
+export function podChanges(before: WorkloadFact | undefined, after: WorkloadFact, now: number): readonly ChangedSpan[] {
+  const [old, held] = [before === undefined ? undefined : holdingOf(before), holdingOf(after)];
+  if (held === undefined && old === undefined) return [];
+  const from = Math.min(old?.from ?? Infinity, held?.from ?? Infinity);
+  const until = Math.min(now, Math.max(old?.until ?? -Infinity, held?.until ?? -Infinity));
+  if (old === undefined || held === undefined || before === undefined || describe(before) !== describe(after))
+    return until > from ? [{ from, until }] : [];
+  const pairs: readonly (readonly [number, number])[] = [
+    [old.from, held.from],
+    [old.until, held.until],
+    [before.times.started ?? Infinity, after.times.started ?? Infinity],
+  ];
+  return pairs.flatMap(([one, other]) => {
+    const [first, last] = [Math.min(one, other), Math.min(now, Math.max(one, other))];
+    return first < last ? [{ from: first, until: last }] : [];
+  });
+}
+
+/** All of a fact but its times and what nobody meters. */
+function describe({ node, namespace, name, asks, evidence, gang, labels, annotations, ...fact }: WorkloadFact): string {
+  const { workload, type, queue, priorityClass } = fact;
+  return JSON.stringify([
+    [node, namespace, name, asks, evidence, gang],
+    [labels, annotations, workload, type, queue, priorityClass],
+  ]);
+}
+
+/** Since when a node's fact says something that the one before did not. */
+function saidSince(fact: InventoryFact, before: InventoryFact | undefined): number {
+  if (before === undefined || before.uid !== fact.uid) return fact.joined;
+  const ready = ({ conditions }: InventoryFact) => conditions.find(({ type }) => type === "Ready");
+  const isSameReady = ready(fact)?.status === ready(before)?.status;
+  const isSameCordon = fact.cordonedSince === before.cordonedSince;
+  return Math.min(
+    isSameReady ? Infinity : (ready(fact)?.since ?? Infinity),
+    isSameCordon ? Infinity : (fact.cordonedSince ?? Infinity),
+  );
+}
+
+/** What the meter's latest runs had looked at. */
+async function meteredMarks(store: StoreClient): Promise<Map<number, number>> {
+  const rows = await store.query<{ partition: number; position: string }>(`
+    SELECT each.1 AS partition, max(each.2) AS position
+    FROM (SELECT arrayJoin(CAST(watermark, 'Array(Tuple(UInt32, UInt64))')) AS each FROM runs WHERE kind = 'usage')
+    GROUP BY partition`);
+  return new Map(rows.map(({ partition, position }) => [partition, Number(position)]));
+}

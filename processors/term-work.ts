@@ -1,0 +1,169 @@
+import { SAMPLES_TOPIC } from "../domain/messages/topics.ts";
+import type { Bus } from "../runtime/bus/bus.ts";
+import { pause } from "../runtime/clock.ts";
+import type { StoreClient } from "../runtime/store/client.ts";
+import type { ChargeFindings } from "./charges.ts";
+import { createDirtyFacts } from "./dirty-facts.ts";
+import { createDirtyWindows, settledUntil } from "./dirty-windows.ts";
+import { hoursToMeter } from "./hours-to-meter.ts";
+import type { Term } from "./leader.ts";
+import { chargeAgain, computeLedger, staleCharges, type LedgerRules, type StaleWindow } from "./ledger-window.ts";
+import { createSchedule, keyOf, type ScheduleTiming, type WindowOfCluster } from "./rollup/schedule.ts";
+import { computeWindow } from "./rollups.ts";
+import { highestGeneration, newRunId, type RunKind } from "./runs.ts";
+import { dropSuperseded } from "./superseded.ts";
+
+/** What happens in a term, for metrics and logs. */
+export interface TermEvents {
+  onRun(run: WindowOfCluster & { readonly kind: RunKind; readonly seconds: number; readonly rows: number }): void;
+  /** What charging a window found, breaches of the invariant among it. */
+  onCharged(window: WindowOfCluster & { readonly findings: ChargeFindings }): void;
+  /** After each look: windows that wait, and the end of the last settled hour, milliseconds since the epoch. */
+  onLooked(state: { readonly dirty: number; readonly settledUntilMillis: number | undefined }): void;
+  onDropped(runs: number): void;
+  /** A look, a run or a drop failed; it is tried again. */
+  onError(error: unknown, window?: WindowOfCluster): void;
+}
+
+/** How often what is done. */
+export interface TermTiming extends ScheduleTiming {
+  readonly lookMillis: number;
+  readonly dropMillis: number;
+  /** How far behind the newest position the watermark stays. */
+  readonly overlapMillis: number;
+  /** How long after its end an hour is settled. */
+  readonly settleMillis: number;
+}
+
+/** What the service runs with, beside the schedule's own. */
+export const TERM_TIMING = {
+  lookMillis: 30_000,
+  dropMillis: 600_000,
+  overlapMillis: 300_000,
+  settleMillis: 600_000,
+} as const;
+
+/** Charges of an open billing period follow the rules that hold now; those before `openSince` stay as they are. */
+export interface TermLedger {
+  readonly rules: LedgerRules;
+  openSince(nowMillis: number): number;
+}
+
+/**
+ * The work of a term: looks for hours of which something new is known, by samples, facts or the clock, makes their rollups, meters
+ * and charges them one at a time, the newest first, charges again what other rules had charged, and drops what was superseded. A
+ * failure is told and tried again, and never ends the term; a higher generation in the store does, as then another one has been
+ * elected meanwhile.
+ */
+export async function workTerm(
+  options: {
+    readonly bus: Bus;
+    readonly store: StoreClient;
+    readonly now: () => number;
+    readonly events: TermEvents;
+    readonly timing: TermTiming;
+    readonly ledger: TermLedger;
+  },
+  { generation, signal }: Term,
+): Promise<void> {
+  const { bus, store, now, events, timing, ledger } = options;
+  const samples = createDirtyWindows({
+    store,
+    ends: () => partitionEnds(bus),
+    now,
+    overlapMillis: timing.overlapMillis,
+  });
+  const facts = createDirtyFacts(store, now);
+  const schedule = createSchedule(timing);
+  /** Windows that wait and have new samples: facts alone change no rollup. */
+  const sampled = new Set<string>();
+  let stale: StaleWindow[] = [];
+  let lookAt = 0;
+  let dropAt = 0;
+
+  while (!signal.aborted) {
+    try {
+      if (now() >= lookAt) {
+        lookAt = now() + timing.lookMillis;
+        if ((await highestGeneration(store)) > generation) return;
+        await look();
+      }
+      if (now() >= dropAt && !signal.aborted) {
+        dropAt = now() + timing.dropMillis;
+        events.onDropped(await dropSuperseded(store, now()));
+      }
+    } catch (error) {
+      events.onError(error);
+    }
+    const window = signal.aborted ? undefined : schedule.next(now());
+    const old = window === undefined && !signal.aborted ? stale.shift() : undefined;
+    if (window !== undefined) await compute(window);
+    else if (old !== undefined) await recharge(old);
+    else await pause(Math.max(50, lookAt - now()), signal);
+  }
+
+  async function look(): Promise<void> {
+    for (const window of await samples.look()) {
+      sampled.add(keyOf(window));
+      schedule.touch(window, now());
+    }
+    for (const window of [...(await facts.look()), ...(await hoursToMeter(store, now()))])
+      schedule.touch(window, now());
+    stale = [...(await staleCharges(store, ledger.rules.hash, ledger.openSince(now())))];
+    events.onLooked({
+      dirty: schedule.size,
+      settledUntilMillis: settledUntil(samples.passedMillis, timing.settleMillis),
+    });
+  }
+
+  async function compute(window: WindowOfCluster): Promise<void> {
+    const started = performance.now();
+    schedule.begin(window, now());
+    const isSampled = sampled.delete(keyOf(window));
+    try {
+      if (isSampled) await makeRollups(window);
+      const turn = { generation, facts: facts.watermark, now: now() };
+      const begun = performance.now();
+      const { usageRows, reopened, ...findings } = await computeLedger(store, window, ledger.rules, turn, signal);
+      for (const other of reopened) schedule.touch(other, now());
+      events.onRun({ ...window, kind: "usage", seconds: secondsSince(begun), rows: usageRows });
+      events.onCharged({ ...window, findings });
+      schedule.finish(window, performance.now() - started);
+    } catch (error) {
+      if (isSampled) sampled.add(keyOf(window));
+      schedule.fail(window, now());
+      if (!signal.aborted) events.onError(error, window);
+    }
+  }
+
+  async function makeRollups(window: WindowOfCluster): Promise<void> {
+    const begun = performance.now();
+    const run = { ...window, runId: newRunId(), generation, watermark: samples.watermark, publishedAt: now() };
+    const { rows } = await computeWindow(store, run, signal);
+    events.onRun({ ...window, kind: "rollup", seconds: secondsSince(begun), rows });
+  }
+
+  async function recharge(window: StaleWindow): Promise<void> {
+    const { usageRun } = window;
+    const begun = performance.now();
+    try {
+      const { chargeRows, ...findings } = await chargeAgain(store, window, ledger.rules, {
+        generation,
+        usageRun,
+        now: now(),
+      });
+      events.onRun({ ...window, kind: "charge", seconds: secondsSince(begun), rows: chargeRows });
+      events.onCharged({ ...window, findings });
+    } catch (error) {
+      if (!signal.aborted) events.onError(error, window);
+    }
+  }
+}
+
+function secondsSince(begun: number): number {
+  return (performance.now() - begun) / 1000;
+}
+
+async function partitionEnds(bus: Bus): Promise<ReadonlyMap<number, number>> {
+  return new Map((await bus.watermarks(SAMPLES_TOPIC)).map(({ partition, high }) => [partition, high]));
+}

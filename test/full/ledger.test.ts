@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { differences } from "../../scenarios/expectation.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { createTestDatabase } from "../support/pipeline.ts";
+import {
+  billWords,
+  playAs,
+  playScenario,
+  scenarioFiles,
+  type Played,
+  type ScenarioFile,
+} from "../support/play-ledger.ts";
+import { billScenario } from "../support/reference/bill.ts";
+import { randomScenario } from "../support/reference/random-scenario.ts";
+import { referenceWords, usageWords } from "../support/usage-words.ts";
+
+const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 200);
+
+describe("the ledger's way through the store, at length", () => {
+  let embedded: TestStore;
+  let store: StoreClient;
+  let fleets = 0;
+
+  beforeAll(async () => {
+    embedded = await startTestStore();
+    store = await createTestDatabase(embedded, "ledger");
+  });
+  afterAll(async () => {
+    await store.close();
+    await embedded.stop();
+  });
+
+  async function play({ file, scenario, isOfClusters }: ScenarioFile): Promise<Played> {
+    if (!isOfClusters) return playAs(store, file, scenario);
+    const own = await createTestDatabase(embedded, file.replace(/\W/g, "_"));
+    try {
+      return await playScenario(own, scenario);
+    } finally {
+      await own.close();
+    }
+  }
+
+  it.concurrent.each(scenarioFiles().map((one) => [one.scenario.title, one.file, one] as const))(
+    "gives the usage of the plain definition and the bill that is written: %s (%s)",
+    async (_, __, one) => {
+      const { usage, bills, breaches } = await play(one);
+      expect(usageWords(usage)).toEqual(referenceWords(one.scenario));
+      expect(differences(one.scenario, bills)).toEqual([]);
+      expect(breaches).toEqual([]);
+    },
+  );
+
+  it("gives the plain reference's usage and bills of random fleets", async () => {
+    await fc.assert(
+      fc.asyncProperty(randomScenario, async (scenario) => {
+        const { usage, bills, breaches } = await playAs(store, `fleet-${(fleets += 1)}`, scenario);
+        expect(usageWords(usage)).toEqual(referenceWords(scenario));
+        expect(billWords(bills)).toEqual(billWords(billScenario(scenario)));
+        expect(breaches).toEqual([]);
+      }),
+      { numRuns: RUNS, endOnFailure: true },
+    );
+  });
+});

@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createCommandFolder, type CommandFolder } from "../support/command.ts";
+
+const text = readFileSync("test/scenarios/by-usage.yaml", "utf8");
+
+describe("the command scenario", () => {
+  let folder: CommandFolder;
+  beforeAll(() => {
+    folder = createCommandFolder();
+  });
+  afterAll(() => folder.dispose());
+
+  it("prints the bill of each policy, by the dimensions that are asked for, in every format", async () => {
+    const file = folder.write("fleet.yaml", text);
+    const { code, stdout, stderr } = await folder.run(["scenario", file, "--by", "pod,state", "--format", "json"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const vision = [
+      { pod: "v-0", state: "active", gpuHours: "0.6", cost: "0.6" },
+      { pod: "v-0", state: "idle", gpuHours: "1.4", cost: "1.4" },
+    ];
+    expect(JSON.parse(stdout)).toEqual({
+      currency: "USD",
+      policies: {
+        default: { total: "2", gpuHours: "2", unpricedGpuHours: "0", lines: vision },
+        "by-usage": { total: "2", gpuHours: "2", unpricedGpuHours: "0", lines: vision },
+      },
+    });
+  });
+
+  it("says line by line what was expected and is not so, and ends with 1", async () => {
+    const file = folder.write(
+      "wrong.yaml",
+      text.replace('gpuHours: "0.6", cost: "0.60"', 'gpuHours: "0.7", cost: "0.61"'),
+    );
+    const { code, stderr } = await folder.run(["scenario", file]);
+    expect(code).toBe(1);
+    expect(stderr.split("\n").slice(0, 2)).toEqual([
+      'default: ["vision","v-0","active"] has 0.6 GPU-hours, not 0.7',
+      'default: ["vision","v-0","active"] costs 0.6, not 0.61',
+    ]);
+    expect(stderr).toContain("2 expectations do not hold");
+  });
+
+  it("ends with 2 and names the key and the line of a file that is no scenario, or that nothing can tell", async () => {
+    const invalid = await folder.run(["scenario", folder.write("invalid.yaml", text.replace("nodes:", "node:"))]);
+    expect({ code: invalid.code, line: /line \d+/.test(invalid.stderr) }).toEqual({ code: 2, line: true });
+    expect(invalid.stderr).toContain("node");
+    const absent = await folder.run(["scenario", "absent.yaml"]);
+    expect({ code: absent.code, said: absent.stderr.includes("absent.yaml cannot be read") }).toEqual({
+      code: 2,
+      said: true,
+    });
+    const by = await folder.run(["scenario", "absent.yaml", "--by", "colour"]);
+    expect({ code: by.code, said: by.stderr.includes('"colour" is not one of') }).toEqual({ code: 2, said: true });
+  });
+});

@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from "node:fs";
+import type { UsageHour } from "../../domain/allocation/usage-hour.ts";
+import type { Charge } from "../../domain/charge/charge.ts";
+import { chargeWindow } from "../../processors/charges.ts";
+import { readCharges } from "../../processors/charges/read-charges.ts";
+import type { Breach } from "../../processors/ledger/charge/invariant.ts";
+import { knownDates } from "../../processors/ledger/plan/known-dates.ts";
+import { meterWindow } from "../../processors/meter.ts";
+import { readUsage } from "../../processors/meter/usage-rows.ts";
+import { HOUR_MILLIS, hourOf } from "../../processors/rollup/window.ts";
+import { newRunId } from "../../processors/runs.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { groupLines, type Bill } from "../../scenarios/bill.ts";
+import { billOf } from "../../scenarios/lines.ts";
+import { readScenario } from "../../scenarios/read.ts";
+import { rulesOf } from "../../scenarios/rules.ts";
+import type { Scenario } from "../../scenarios/schema.ts";
+import { storeScenario } from "./play.ts";
+
+const FOLDER = "test/scenarios";
+
+/** A scenario's file, and whether it is about clusters, so that it cannot be played under another cluster's name. */
+export interface ScenarioFile {
+  readonly file: string;
+  readonly scenario: Scenario;
+  readonly isOfClusters: boolean;
+}
+
+/** All scenarios of the suite. */
+export function scenarioFiles(): readonly ScenarioFile[] {
+  return readdirSync(FOLDER)
+    .filter((file) => file.endsWith(".yaml"))
+    .map((file) => {
+      const text = readFileSync(`${FOLDER}/${file}`, "utf8");
+      return { file, scenario: readScenario(text, file), isOfClusters: text.includes("cluster:") };
+    });
+}
+
+/** A scenario's usage and bills, as the store has them. */
+export interface Played {
+  readonly usage: readonly UsageHour[];
+  readonly bills: ReadonlyMap<string, Bill>;
+  readonly breaches: readonly Breach[];
+}
+
+/** Plays a scenario in a cluster of another name, so that many of them share one database. */
+export function playAs(store: StoreClient, cluster: string, scenario: Scenario): Promise<Played> {
+  return playScenario(store, { ...scenario, nodes: scenario.nodes.map((node) => ({ ...node, cluster })) });
+}
+
+/** Stores what the collectors would have said, meters and charges hour by hour, and reads what was published. */
+export async function playScenario(store: StoreClient, scenario: Scenario): Promise<Played> {
+  await storeScenario(store, scenario);
+  const rules = rulesOf(scenario);
+  const dates = knownDates(rules.book, rules.owners.changes);
+  const { start, end } = scenario.period;
+  const span = { from: hourOf(start), until: end };
+  const usage: UsageHour[] = [];
+  const breaches: Breach[] = [];
+  let turn = 0;
+  const clusters = new Set(scenario.nodes.map((node) => node.cluster));
+  for (const cluster of clusters) {
+    const hours: number[] = [];
+    for (let hour = span.from; hour < end; hour += HOUR_MILLIS) hours.push(hour);
+    for (let windowStart = hours.shift(); windowStart !== undefined; windowStart = hours.shift()) {
+      const run = { cluster, windowStart, generation: 1, watermark: new Map(), publishedAt: end + (turn += 1) };
+      const { reopened } = await meterWindow(store, { ...run, runId: newRunId() }, { dates, asOf: end });
+      hours.push(...reopened.filter((hour) => !hours.includes(hour)));
+      breaches.push(...(await chargeWindow(store, { ...run, runId: newRunId() }, rules)).breaches);
+    }
+    for await (const rows of readUsage(store, cluster, span)) usage.push(...rows);
+  }
+  const bills = new Map<string, Bill>();
+  for (const policy of rules.policies) {
+    const charges: readonly Charge[] = await readCharges(store, policy, span);
+    bills.set(policy.name, billOf(charges.filter(({ cluster }) => clusters.has(cluster))));
+  }
+  return { usage, bills, breaches };
+}
+
+const COMPARED = ["team", "costCenter", "state", "because", "node", "gpu", "namespace", "pod", "unpriced"];
+
+/** Bills in a form in which they can be compared, line by line of everything that matters. */
+export function billWords(bills: ReadonlyMap<string, Bill>): readonly string[] {
+  return [...bills].flatMap(([policy, { lines, total }]) => [
+    `${policy} ${total}`,
+    ...groupLines(
+      lines.map((line) => ({
+        ...line,
+        dimensions: { ...line.dimensions, unpriced: line.cost === undefined ? "true" : "" },
+      })),
+      COMPARED,
+    ).map(({ dimensions, gpuHours, cost }) => `${policy} ${Object.values(dimensions).join("|")} ${gpuHours} ${cost}`),
+  ]);
+}
