@@ -35,13 +35,21 @@ interface Life {
   readonly published: number;
 }
 
-/**
- * The hours of each cluster that are to be metered because time has passed, whether or not anything was said of them: the one
- * that runs, and those before it back to the last one that was metered after its end.
- */
-export async function hoursToMeter(store: StoreClient, now: number): Promise<readonly WindowOfCluster[]> {
+/** What there is to meter. */
+export interface HoursToMeter {
+  /**
+   * The hours of each cluster that are to be metered because time has passed, whether or not anything was said of them: the one
+   * that runs, and those before it back to the last one that was metered after its end.
+   */
+  readonly due: readonly WindowOfCluster[];
+  /** The first hour of each cluster of which anything can be known: what facts say of the time before is not metered. */
+  readonly begun: ReadonlyMap<string, number>;
+}
+
+/** Looks up what there is to meter at a time. Fails with a `StoreError`. */
+export async function hoursToMeter(store: StoreClient, now: number): Promise<HoursToMeter> {
   const lives = await store.query<Life>(LIVES);
-  return lives.flatMap(({ cluster, begun, over, latest, published }) => {
+  const due = lives.flatMap(({ cluster, begun, over, latest, published }) => {
     const isWhole = published >= latest + HOUR_MILLIS;
     const next = isWhole ? latest + HOUR_MILLIS : latest;
     const from = Math.max(latest === 0 ? hourOf(begun) : next, hourOf(now - OLDEST_MILLIS));
@@ -50,4 +58,5 @@ export async function hoursToMeter(store: StoreClient, now: number): Promise<rea
       windows.push({ cluster, windowStart });
     return windows;
   });
+  return { due, begun: new Map(lives.map(({ cluster, begun }) => [cluster, hourOf(begun)])) };
 }

@@ -43,10 +43,13 @@ export const TERM_TIMING = {
   settleMillis: 600_000,
 } as const;
 
-/** Charges of an open billing period follow the rules that hold now; those before `openSince` stay as they are. */
+/** What a term charges by, and since when. */
 export interface TermLedger {
   readonly rules: LedgerRules;
+  /** Charges of an open billing period follow the rules that hold now; those before it stay as they are. */
   openSince(nowMillis: number): number;
+  /** Hours before it are metered no more: their period is closed, or their raw rows have begun to expire. */
+  meteredSince(nowMillis: number): number;
 }
 
 /**
@@ -107,8 +110,12 @@ export async function workTerm(
       sampled.add(keyOf(window));
       schedule.touch(window, now());
     }
-    for (const window of [...(await facts.look()), ...(await hoursToMeter(store, now()))])
-      schedule.touch(window, now());
+    const { due, begun } = await hoursToMeter(store, now());
+    const since = ledger.meteredSince(now());
+    for (const window of [...(await facts.look()), ...due]) {
+      const { cluster, windowStart } = window;
+      if (windowStart >= Math.max(since, begun.get(cluster) ?? Infinity)) schedule.touch(window, now());
+    }
     stale = [...(await staleCharges(store, ledger.rules.hash, ledger.openSince(now())))];
     events.onLooked({
       dirty: schedule.size,
@@ -122,18 +129,22 @@ export async function workTerm(
     const isSampled = sampled.delete(keyOf(window));
     try {
       if (isSampled) await makeRollups(window);
-      const turn = { generation, facts: facts.watermark, now: now() };
-      const begun = performance.now();
-      const { usageRows, reopened, ...findings } = await computeLedger(store, window, ledger.rules, turn, signal);
-      for (const other of reopened) schedule.touch(other, now());
-      events.onRun({ ...window, kind: "usage", seconds: secondsSince(begun), rows: usageRows });
-      events.onCharged({ ...window, findings });
+      if (window.windowStart >= ledger.meteredSince(now())) await makeLedger(window);
       schedule.finish(window, performance.now() - started);
     } catch (error) {
       if (isSampled) sampled.add(keyOf(window));
       schedule.fail(window, now());
       if (!signal.aborted) events.onError(error, window);
     }
+  }
+
+  async function makeLedger(window: WindowOfCluster): Promise<void> {
+    const turn = { generation, facts: facts.watermark, now: now() };
+    const begun = performance.now();
+    const { usageRows, reopened, ...findings } = await computeLedger(store, window, ledger.rules, turn, signal);
+    for (const other of reopened) schedule.touch(other, now());
+    events.onRun({ ...window, kind: "usage", seconds: secondsSince(begun), rows: usageRows });
+    events.onCharged({ ...window, findings });
   }
 
   async function makeRollups(window: WindowOfCluster): Promise<void> {

@@ -101,6 +101,8 @@ export async function startLedger(options: {
   };
 }
 
+const DAY_MILLIS = 86_400_000;
+
 /** How the configuration charges: by its kept policies, and again in billing periods that are open. */
 function termLedger(config: Config): TermLedger {
   const { book, owners, policies, closing } = ledgerOf(config);
@@ -111,5 +113,6 @@ function termLedger(config: Config): TermLedger {
   return {
     rules: ledgerRules({ book, owners, policies: kept }, text),
     openSince: (now) => openSince(now, closing.day),
+    meteredSince: (now) => Math.max(openSince(now, closing.day), now - (config.store.rawDays - 1) * DAY_MILLIS),
   };
 }

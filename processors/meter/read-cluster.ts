@@ -8,19 +8,21 @@ const FACTS = `
 SELECT fact, toUnixTimestamp64Milli(max(at) OVER (
   PARTITION BY kind, uid ORDER BY epoch, version, ended, seen_at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)) AS valid_from
 FROM cluster_facts FINAL
-WHERE cluster = {cluster:String} AND kind IN ('Namespace', 'ResourceClaim', 'ResourceSlice')
-  AND at < fromUnixTimestamp64Milli({until:Int64})
+WHERE cluster = {cluster:String} AND (kind = 'Namespace' OR uid IN (
+  SELECT uid FROM cluster_facts WHERE cluster = {cluster:String} AND kind IN ('ResourceClaim', 'ResourceSlice')
+  GROUP BY uid HAVING NOT max(ended) OR max(at) >= fromUnixTimestamp64Milli({from:Int64})))
 ORDER BY kind, uid, epoch, version, ended, seen_at`;
 
 /** What is known of a cluster's namespaces and claims, for all of its nodes. */
 export type ClusterRecord = Pick<NodeRecord, "claimed" | "namespace">;
 
 /**
- * The namespaces of a cluster with their labels up to the end of a span, and the devices that pods had through claims: of each
- * claim and pod the last that was said while the claim was reserved for it, as who is done with a claim leaves it before it ends.
+ * The namespaces of a cluster with their labels, state by state, and the devices that pods had through claims that were there in a
+ * span: of each claim and pod the last that was said while the claim was reserved for it, as who is done with a claim leaves it
+ * before it ends.
  */
-export async function readCluster(store: StoreClient, cluster: string, { until }: Span): Promise<ClusterRecord> {
-  const rows = await store.query<{ fact: string; valid_from: string }>(FACTS, { cluster, until });
+export async function readCluster(store: StoreClient, cluster: string, { from }: Span): Promise<ClusterRecord> {
+  const rows = await store.query<{ fact: string; valid_from: string }>(FACTS, { cluster, from });
   const namespaces = new Map<string, NamespaceState[]>();
   const devices = new Map<string, Map<string, readonly ClaimedDevice[]>>();
   const facts = rows.map(({ fact, valid_from }) => ({

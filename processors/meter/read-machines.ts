@@ -67,12 +67,13 @@ function machinesOf(history: readonly HistoryRow[], span: Span): readonly Machin
       end === undefined ? Infinity : Number(end.valid_since),
       next === undefined ? Infinity : Number(next.joined),
     );
-    const seen = rows.filter(({ valid_since, ended }) => !ended && Number(valid_since) < span.until);
+    const told = rows.filter(({ ended }) => !ended);
+    const seen = told.filter(({ valid_since }) => Number(valid_since) < span.until);
     return {
       uid,
       from: Math.min(...rows.map(({ joined }) => Number(joined))),
       until,
-      most: Math.max(0, ...seen.map(({ gpus }) => gpus)),
+      most: Math.max(0, ...(seen.length > 0 ? seen : told.slice(0, 1)).map(({ gpus }) => gpus)),
       states: statesOf(rows),
     };
   });

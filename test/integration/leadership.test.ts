@@ -24,7 +24,11 @@ const scenario = readScenario(
   "title: nothing\nperiod: { start: 2026-03-01T00:00:00Z, end: 2026-03-02T00:00:00Z }",
   "nothing",
 );
-const ledger: TermLedger = { rules: ledgerRules(rulesOf(scenario), "nothing"), openSince: () => 0 };
+const ledger: TermLedger = {
+  rules: ledgerRules(rulesOf(scenario), "nothing"),
+  openSince: () => 0,
+  meteredSince: () => 0,
+};
 
 const QUICK: TermTiming = {
   refreshMillis: 200,
