@@ -16,7 +16,8 @@ import { billScenario } from "../support/reference/bill.ts";
 import { randomScenario } from "../support/reference/random-scenario.ts";
 import { referenceWords, usageWords } from "../support/usage-words.ts";
 
-const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 200);
+/** Of each of two rounds that run beside each other. */
+const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 100);
 
 describe("the ledger's way through the store, at length", () => {
   let embedded: TestStore;
@@ -52,7 +53,7 @@ describe("the ledger's way through the store, at length", () => {
     },
   );
 
-  it("gives the plain reference's usage and bills of random fleets", async () => {
+  it.concurrent.each([1, 2])("gives the plain reference's usage and bills of random fleets, round %i", async () => {
     await fc.assert(
       fc.asyncProperty(randomScenario, async (scenario) => {
         const { usage, bills, breaches } = await playAs(store, `fleet-${(fleets += 1)}`, scenario);
