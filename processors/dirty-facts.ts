@@ -119,7 +119,8 @@ export function podChanges(before: WorkloadFact | undefined, after: WorkloadFact
   const [old, held] = [before === undefined ? undefined : holdingOf(before), holdingOf(after)];
   if (held === undefined && old === undefined) return [];
   const from = Math.min(old?.from ?? Infinity, held?.from ?? Infinity);
-  const until = Math.min(now, Math.max(old?.until ?? -Infinity, held?.until ?? -Infinity));
+  // Of whom nothing was known, a label can have held beyond its end.
+  const until = Math.min(now, Math.max(old?.until ?? Infinity, held?.until ?? -Infinity));
   if (old === undefined || held === undefined || before === undefined || describe(before) !== describe(after))
     return until > from ? [{ from, until }] : [];
   const pairs: readonly (readonly [number, number])[] = [

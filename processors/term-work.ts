@@ -8,6 +8,7 @@ import { createDirtyWindows, settledUntil } from "./dirty-windows.ts";
 import { hoursToMeter } from "./hours-to-meter.ts";
 import type { Term } from "./leader.ts";
 import { chargeAgain, computeLedger, staleCharges, type LedgerRules, type StaleWindow } from "./ledger-window.ts";
+import { HOUR_MILLIS } from "./rollup/window.ts";
 import { createSchedule, keyOf, type ScheduleTiming, type WindowOfCluster } from "./rollup/schedule.ts";
 import { computeWindow } from "./rollups.ts";
 import { highestGeneration, newRunId, type RunKind } from "./runs.ts";
@@ -33,6 +34,8 @@ export interface TermTiming extends ScheduleTiming {
   readonly overlapMillis: number;
   /** How long after its end an hour is settled. */
   readonly settleMillis: number;
+  /** The running hour is metered and charged as often as `refreshMillis` says, or after so many times what that cost last. */
+  readonly ledgerCostFactor: number;
 }
 
 /** What the service runs with, beside the schedule's own. */
@@ -41,6 +44,7 @@ export const TERM_TIMING = {
   dropMillis: 600_000,
   overlapMillis: 300_000,
   settleMillis: 600_000,
+  ledgerCostFactor: 10,
 } as const;
 
 /** What a term charges by, and since when. */
@@ -80,6 +84,9 @@ export async function workTerm(
   const schedule = createSchedule(timing);
   /** Windows that wait and have new samples: facts alone change no rollup. */
   const sampled = new Set<string>();
+  /** The hours that run: their bills grow by a clock of their own. */
+  let running: readonly WindowOfCluster[] = [];
+  let ledgerAt = 0;
   let stale: StaleWindow[] = [];
   let lookAt = 0;
   let dropAt = 0;
@@ -98,11 +105,12 @@ export async function workTerm(
     } catch (error) {
       events.onError(error);
     }
+    if (now() >= ledgerAt && !signal.aborted) await chargeRunning();
     const window = signal.aborted ? undefined : schedule.next(now());
     const old = window === undefined && !signal.aborted ? stale.shift() : undefined;
     if (window !== undefined) await compute(window);
     else if (old !== undefined) await recharge(old);
-    else await pause(Math.max(50, lookAt - now()), signal);
+    else await pause(Math.max(50, Math.min(lookAt, ledgerAt) - now()), signal);
   }
 
   async function look(): Promise<void> {
@@ -112,9 +120,11 @@ export async function workTerm(
     }
     const { due, begun } = await hoursToMeter(store, now());
     const since = ledger.meteredSince(now());
+    running = due.filter(isRunning);
     for (const window of [...(await facts.look()), ...due]) {
       const { cluster, windowStart } = window;
-      if (windowStart >= Math.max(since, begun.get(cluster) ?? Infinity)) schedule.touch(window, now());
+      const isKnown = windowStart >= Math.max(since, begun.get(cluster) ?? Infinity);
+      if (isKnown && !isRunning(window)) schedule.touch(window, now());
     }
     stale = [...(await staleCharges(store, ledger.rules.hash, ledger.openSince(now())))];
     events.onLooked({
@@ -129,13 +139,30 @@ export async function workTerm(
     const isSampled = sampled.delete(keyOf(window));
     try {
       if (isSampled) await makeRollups(window);
-      if (window.windowStart >= ledger.meteredSince(now())) await makeLedger(window);
+      if (!isRunning(window) && window.windowStart >= ledger.meteredSince(now())) await makeLedger(window);
       schedule.finish(window, performance.now() - started);
     } catch (error) {
       if (isSampled) sampled.add(keyOf(window));
       schedule.fail(window, now());
       if (!signal.aborted) events.onError(error, window);
     }
+  }
+
+  function isRunning({ windowStart }: WindowOfCluster): boolean {
+    return now() < windowStart + HOUR_MILLIS;
+  }
+
+  async function chargeRunning(): Promise<void> {
+    const begun = performance.now();
+    for (const window of running) {
+      try {
+        if (!signal.aborted) await makeLedger(window);
+      } catch (error) {
+        if (!signal.aborted) events.onError(error, window);
+      }
+    }
+    const cost = performance.now() - begun;
+    ledgerAt = now() + Math.max(timing.refreshMillis, timing.ledgerCostFactor * cost);
   }
 
   async function makeLedger(window: WindowOfCluster): Promise<void> {

@@ -1,3 +1,4 @@
+import { priceFactsOfNode } from "../../domain/price/facts.ts";
 import type { CapacityType, InventoryFact } from "../../domain/inventory.ts";
 import type { CheckedNode } from "../../domain/price/check.ts";
 import { instantOf, INSTANT_FORM } from "../../domain/price/instant.ts";
@@ -91,7 +92,7 @@ export async function storedNodes(
   try {
     const rows = await store.query<InventoryRow>(INVENTORY, { from: fromMillis, until: untilMillis });
     return rows.flatMap(({ fact, from_millis, until_millis }) =>
-      priceFactsOf(JSON.parse(fact) as InventoryFact).map((facts) => ({
+      priceFactsOfNode(JSON.parse(fact) as InventoryFact).map((facts) => ({
         facts,
         fromMillis: Number(from_millis),
         untilMillis: Number(until_millis),
@@ -100,20 +101,4 @@ export async function storedNodes(
   } finally {
     await store.close();
   }
-}
-
-/** What a price entry can match of a node, for each model of GPU on it. */
-export function priceFactsOf(fact: InventoryFact): readonly PriceFacts[] {
-  const { cluster, node, region, zone, instanceType, pool, capacityType, labels } = fact;
-  const known = Object.entries({ region, zone, instanceType, pool, capacityType }).filter(
-    ([, value]) => value !== undefined,
-  );
-  const models = [...new Set(fact.gpus.map(({ model }) => model))];
-  return models.map((model) => ({
-    cluster,
-    node,
-    ...Object.fromEntries(known),
-    ...(model === undefined ? {} : { model }),
-    labels,
-  }));
 }

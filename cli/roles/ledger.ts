@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { startLeadership } from "../../processors/leader.ts";
+import { startMonth } from "./month.ts";
 import { ledgerRules } from "../../processors/ledger-window.ts";
 import { TERM_TIMING, workTerm, type TermEvents, type TermLedger } from "../../processors/term-work.ts";
 import { SCHEDULE_TIMING } from "../../processors/rollup/schedule.ts";
@@ -13,7 +14,7 @@ import type { ProcessorStatus } from "./role.ts";
 
 /** A processor's part in the ledger, whether it leads or not. */
 export interface Ledger {
-  status(): Pick<ProcessorStatus, "leader" | "rollups">;
+  status(): Pick<ProcessorStatus, "leader" | "rollups" | "month">;
   /** Ends the work under way and leaves the leadership to another one. */
   stop(): Promise<void>;
 }
@@ -92,25 +93,36 @@ export async function startLedger(options: {
     lead: (term) => workTerm({ bus, store, now, events: work, timing, ledger }, term),
   });
 
+  const bills = startMonth({
+    ...options,
+    policy: ledger.billing,
+    isLeading: () => leadership.generation !== undefined,
+  });
+
   return {
     status: () => ({
       leader: leadership.generation === undefined ? undefined : { generation: leadership.generation },
       rollups: { ...totals },
+      month: leadership.generation === undefined ? undefined : bills.view(),
     }),
-    stop: () => leadership.stop(),
+    async stop() {
+      await bills.stop();
+      await leadership.stop();
+    },
   };
 }
 
 const DAY_MILLIS = 86_400_000;
 
 /** How the configuration charges: by its kept policies, and again in billing periods that are open. */
-function termLedger(config: Config): TermLedger {
+function termLedger(config: Config): TermLedger & { readonly billing: string } {
   const { book, owners, policies, closing } = ledgerOf(config);
   const { currency, prices, rates, markup, commitments, fixed, pricesFile, ownersFile, register } = config;
   const written = [currency, prices, rates, markup, commitments, fixed, pricesFile, ownersFile, register];
   const text = JSON.stringify([...written, config.owners, config.policies]);
   const kept = policies.filter(({ keep }) => keep);
   return {
+    billing: policies[0].name,
     rules: ledgerRules({ book, owners, policies: kept }, text),
     openSince: (now) => openSince(now, closing.day),
     meteredSince: (now) => Math.max(openSince(now, closing.day), now - (config.store.rawDays - 1) * DAY_MILLIS),

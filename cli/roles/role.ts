@@ -1,3 +1,4 @@
+import type { MonthToDate } from "../../processors/charges/month.ts";
 import type { Registry } from "prom-client";
 import type { WatcherState } from "../../collectors/kubernetes/watcher/watcher.ts";
 import type { QueueView } from "../../processors/queue/view.ts";
@@ -43,6 +44,8 @@ export interface ProcessorStatus {
     /** Windows that wait. */
     readonly dirty: number;
   };
+  /** What teams have cost this month under the billing policy, as the leader sees it; some seconds old. */
+  readonly month: MonthToDate | undefined;
 }
 
 /** The state of the demo fleet. */

@@ -38,7 +38,7 @@ export function renderView(status: SystemStatus, logPath: string): string {
     if (spool.messages > 0) lines.push(["spool", `${whole(spool.messages)} messages wait for the bus`]);
   }
   if (processor !== undefined) {
-    const { rowsStored, lagMessages, freshnessSeconds, deadLetters, queue } = processor;
+    const { rowsStored, lagMessages, freshnessSeconds, deadLetters, queue, month } = processor;
     const fresh =
       freshnessSeconds === undefined
         ? "nothing stored yet"
@@ -47,6 +47,7 @@ export function renderView(status: SystemStatus, logPath: string): string {
     lines.push(["rows stored", whole(rowsStored)]);
     lines.push(["lag", `${whole(lagMessages)} messages`]);
     if (queue !== undefined) lines.push(["waiting", waiting(queue)]);
+    if (month !== undefined) lines.push([`cost of ${month.month}`, bill(month)]);
     if (deadLetters > 0) lines.push(["dead letters", whole(deadLetters)]);
   }
   if (demo !== undefined) lines.push(["history", demoHistory(demo.history)]);
@@ -76,6 +77,16 @@ function waiting({ pending, gangs }: NonNullable<ProcessorStatus["queue"]>): str
   const oldest = Math.floor(Math.max(...pending.map(({ oldestSeconds }) => oldestSeconds)) / 60);
   const held = gangs.reduce((total, { heldDevices }) => total + heldDevices, 0);
   return `${sum(({ pods }) => pods)} pods for ${sum(({ devices }) => devices)} GPUs, the oldest ${oldest} min; gangs that wait hold ${held}`;
+}
+
+/** The bill so far, and the teams that have most of it. */
+function bill({ total, teams }: NonNullable<ProcessorStatus["month"]>): string {
+  const dearest = teams.slice(0, 3).map(({ team, cost }) => `${team} ${money(cost)}`);
+  return `${money(total.cost)}, ${money(total.perHour)} an hour, ${money(total.forecast)} by its end; ${dearest.join(", ")}`;
+}
+
+function money(text: string): string {
+  return Number(text).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 }
 
 function demoHistory({ sent, total }: { readonly sent: number; readonly total: number }): string {

@@ -304,6 +304,24 @@ export const METRIC_DEFINITIONS = {
     help: "Windows whose input has changed since their last published run.",
     labels: [],
   },
+  teamMonthCost: {
+    name: "gpu_ledger_team_month_cost",
+    type: "gauge",
+    help: "Effective cost of a team in the UTC month that runs, in the book's currency, under the billing policy.",
+    labels: ["team"],
+  },
+  teamBurnRate: {
+    name: "gpu_ledger_team_cost_per_hour",
+    type: "gauge",
+    help: "Effective cost of a team for an hour, as the last 24 hours were.",
+    labels: ["team"],
+  },
+  teamForecast: {
+    name: "gpu_ledger_team_month_forecast",
+    type: "gauge",
+    help: "Effective cost of a team for the whole month, if it goes on as the last 24 hours did.",
+    labels: ["team"],
+  },
   invariantBreaches: {
     name: "gpu_ledger_invariant_breaches_total",
     type: "counter",

@@ -41,6 +41,7 @@ const QUICK: TermTiming = {
   dropMillis: 600_000,
   overlapMillis: 1_000,
   settleMillis: 600_000,
+  ledgerCostFactor: 1,
 };
 
 /** A scrape of one GPU. */

@@ -1,10 +1,13 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { createMonth } from "../../processors/charges/month.ts";
+import { chargeAgain, ledgerRules, staleCharges } from "../../processors/ledger-window.ts";
+import { rulesOf } from "../../scenarios/rules.ts";
 import { differences } from "../../scenarios/expectation.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { createTestDatabase } from "../support/pipeline.ts";
-import { billWords, playAs, scenarioFiles } from "../support/play-ledger.ts";
+import { billWords, playAs, playScenario, scenarioFiles } from "../support/play-ledger.ts";
 import { billScenario } from "../support/reference/bill.ts";
 import { randomScenario } from "../support/reference/random-scenario.ts";
 import { referenceWords, usageWords } from "../support/usage-words.ts";
@@ -44,6 +47,39 @@ describe("the ledger's way through the store", () => {
       expect(breaches).toEqual([]);
     },
   );
+
+  it("keeps no amount and no sum in a floating-point column", async () => {
+    const columns = await store.query<{ table: string; name: string; type: string }>(
+      "SELECT table, name, type FROM system.columns WHERE database = currentDatabase() AND table IN ('usage_hours', 'charges')",
+    );
+    expect(columns.length).toBeGreaterThan(60);
+    expect(columns.filter(({ type }) => type.includes("Float"))).toEqual([]);
+    const money = columns.filter(({ name }) => name.endsWith("_cost"));
+    expect(money.map(({ type }) => type)).toEqual(Array(3).fill("Nullable(Decimal(38, 9))"));
+  });
+
+  it("charges an hour again by another price book, from what was metered, and the month follows", async () => {
+    const { scenario } = scenarios.find(({ file }) => file === "by-usage.yaml")!;
+    const own = await createTestDatabase(embedded, "prices_change");
+    try {
+      await playScenario(own, scenario);
+      const now = scenario.period.end;
+      const month = createMonth(own, "default");
+      expect((await month.refresh(now)).total).toMatchObject({ cost: "2", gpuHours: "2" });
+
+      const prices = [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "3.00" }];
+      const rules = ledgerRules(rulesOf({ ...scenario, prices }), "three");
+      const stale = await staleCharges(own, rules.hash, 0);
+      expect(stale.length).toBeGreaterThan(0);
+      await own.command("TRUNCATE TABLE gpu_samples");
+      for (const window of stale)
+        expect((await chargeAgain(own, window, rules, { ...window, generation: 2, now })).breaches).toEqual([]);
+      expect(await staleCharges(own, rules.hash, 0)).toEqual([]);
+      expect((await month.refresh(now)).total).toMatchObject({ cost: "6", gpuHours: "2" });
+    } finally {
+      await own.close();
+    }
+  });
 
   it("gives the plain reference's usage and bills of random fleets", async () => {
     await fc.assert(

@@ -10,8 +10,11 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { play } from "../../scenarios/play/play.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 
-/** Puts what the collectors would have said of a scenario into a store, through the processor's steps and without a bus. */
-export async function storeScenario(store: StoreClient, scenario: Scenario): Promise<void> {
+/**
+ * Puts what the collectors would have said of a scenario into a store, through the processor's steps and without a bus; what is
+ * sent on one topic can be left out.
+ */
+export async function storeScenario(store: StoreClient, scenario: Scenario, without?: string): Promise<void> {
   const holdings = createHoldings();
   const decode = createDecodeStep(createScrapeDecoder());
   const join = createJoinStep(holdings);
@@ -21,6 +24,7 @@ export async function storeScenario(store: StoreClient, scenario: Scenario): Pro
   for (const message of play(scenario)) {
     const { topic, value } = message;
     offset += 1;
+    if (topic === without) continue;
     if (topic === SAMPLES_TOPIC) {
       const decoded = decode({ value, intact: true });
       const joined = decoded.kind === "ok" ? join(decoded.value) : decoded;

@@ -4,7 +4,7 @@ import { incurredIn } from "../../../domain/exact/accrual.ts";
 import type { Rational } from "../../../domain/exact/rational.ts";
 import type { CostKind, PriceBook, PriceEntry } from "../../../domain/price/book.ts";
 import { costSince, divideNodeCost, type NodeCost } from "../../../domain/price/cost.ts";
-import type { PriceFacts } from "../../../domain/price/match.ts";
+import { priceFactsOf } from "../../../domain/price/facts.ts";
 import { rankEntries } from "../../../domain/price/rank.ts";
 import { originOf, stretches } from "../../../domain/price/stretch.ts";
 
@@ -62,7 +62,7 @@ export function createNodePrices(book: PriceBook): NodePrices {
 
   return {
     pieces({ cluster, node, model, place }, from, until) {
-      const facts = factsOf(cluster, node, model, place);
+      const facts = priceFactsOf({ cluster, node, model }, place);
       const all = stretches(ranked, facts, -Infinity, until).filter((stretch) => stretch.untilMillis > from);
       return all.map((stretch): PricePiece => {
         const fromMillis = Math.max(from, stretch.fromMillis);
@@ -74,21 +74,6 @@ export function createNodePrices(book: PriceBook): NodePrices {
         return { fromMillis, untilMillis, price: priceOf(entry, origin, place.delivered, [fromMillis, untilMillis]) };
       });
     },
-  };
-}
-
-function factsOf(cluster: string, node: string, model: string | undefined, place: UsagePlace): PriceFacts {
-  const { region, zone, instanceType, pool, capacityType, labels } = place;
-  return {
-    cluster,
-    node,
-    ...(region === undefined ? {} : { region }),
-    ...(zone === undefined ? {} : { zone }),
-    ...(instanceType === undefined ? {} : { instanceType }),
-    ...(pool === undefined ? {} : { pool }),
-    ...(model === undefined ? {} : { model }),
-    ...(capacityType === undefined ? {} : { capacityType }),
-    labels,
   };
 }
 

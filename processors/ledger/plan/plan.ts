@@ -10,11 +10,11 @@ import { fillSlot, seenIn, type FilledSlot } from "./slots.ts";
 /** What the configuration knows of dates and machines: where segments are cut besides. */
 export interface KnownDates {
   /** When the price of a machine in a state changes, within a window. */
-  ofMachine(cluster: string, state: MachineState, window: Span): readonly number[];
+  ofMachine(state: MachineState, window: Span): readonly number[];
   /** When rules change that say who owns what. */
   readonly ofOwners: readonly number[];
   /** How many GPUs the machine was delivered with, where the price book or the node says so. */
-  delivered(cluster: string, state: MachineState): number | undefined;
+  delivered(state: MachineState): number | undefined;
 }
 
 /** Without Kubernetes a slot ends after so long without a sample. */
@@ -47,7 +47,7 @@ export function planNode(
     const slots = isEnd ? [] : slotsAt(record, at, { proofs, faults, dates });
     for (const [slot, segment] of open) {
       const goesOn =
-        slots.some((one) => one.slot === slot && one.key === segment.key) && !isCut(at, segment, record, dates, looked);
+        slots.some((one) => one.slot === slot && one.key === segment.key) && !isCut(at, segment, dates, looked);
       if (goesOn) continue;
       close(segment, at);
       open.delete(slot);
@@ -69,15 +69,9 @@ type SlotState = Omit<PlannedSegment, "from" | "until"> & { readonly key: string
 type Open = SlotState & { readonly from: number };
 
 /** A segment ends with its hour, and where a price or an owner changes, whatever goes on. */
-function isCut(
-  at: number,
-  { state, claims }: SlotState,
-  { cluster }: NodeRecord,
-  dates: KnownDates,
-  looked: Span,
-): boolean {
+function isCut(at: number, { state, claims }: SlotState, dates: KnownDates, looked: Span): boolean {
   if (at % HOUR_MILLIS === 0) return true;
-  if (state !== undefined && dates.ofMachine(cluster, state, looked).includes(at)) return true;
+  if (state !== undefined && dates.ofMachine(state, looked).includes(at)) return true;
   return claims.length > 0 && dates.ofOwners.includes(at);
 }
 
@@ -132,7 +126,7 @@ function isNamed({ namespace, pod, podUid }: ProvenLabel, holding: Holding): boo
 }
 
 /** All times at which something can change, from the first that is looked at to the last. */
-function edgesOf({ cluster, machines, pods, namespace, seen }: NodeRecord, looked: Span, dates: KnownDates) {
+function edgesOf({ machines, pods, namespace, seen }: NodeRecord, looked: Span, dates: KnownDates) {
   const edges = new Set<number>([looked.from, looked.until, ...dates.ofOwners]);
   const add = ({ from, until }: Span): unknown => edges.add(from).add(until);
   for (let hour = Math.ceil(looked.from / HOUR_MILLIS) * HOUR_MILLIS; hour < looked.until; hour += HOUR_MILLIS)
@@ -140,7 +134,7 @@ function edgesOf({ cluster, machines, pods, namespace, seen }: NodeRecord, looke
   for (const machine of machines) {
     add(machine);
     for (const at of conditionEdges(machine)) edges.add(at);
-    for (const state of machine.states) for (const at of dates.ofMachine(cluster, state, looked)) edges.add(at);
+    for (const state of machine.states) for (const at of dates.ofMachine(state, looked)) edges.add(at);
   }
   for (const { holding, startedAt, wholeAt } of pods.values()) {
     add(holding);
@@ -238,7 +232,7 @@ function appearedOf({ seen }: FilledSlot): number {
 
 /** A machine's slots are the GPUs that it was delivered with; without Kubernetes, those that samples told of lately. */
 function filledSlots(
-  { cluster, seen, pods, claimed }: NodeRecord,
+  { seen, pods, claimed }: NodeRecord,
   machine: Machine | undefined,
   state: MachineState | undefined,
   at: number,
@@ -249,7 +243,7 @@ function filledSlots(
     const indexes = [...new Set(here.map(({ index }) => index))].toSorted((a, b) => a - b);
     return indexes.map((slot) => fillSlot(slot, { seen: seenIn(slot, here, at), gpus: [] }, at));
   }
-  const delivered = (state === undefined ? undefined : dates.delivered(cluster, state)) ?? machine.most;
+  const delivered = (state === undefined ? undefined : dates.delivered(state)) ?? machine.most;
   const uuids = uuidsByName([...pods.keys()].flatMap((uid) => claimed(uid)));
   return Array.from({ length: delivered }, (_, slot) => {
     const uuid = uuids.get(slot);

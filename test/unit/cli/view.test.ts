@@ -54,6 +54,7 @@ const STATUS: SystemStatus = {
       queues: [],
     },
     rollups: { windows: 0, lastSeconds: undefined, dirty: 0 },
+    month: undefined,
   },
   processes: { store: { id: 1, restarts: 0 }, collector: { id: 2, restarts: 0 } },
   notReady: [],
@@ -73,6 +74,18 @@ describe("the view of `up`", () => {
     expect(text).toMatch(/^ {2}rows stored +1,234,567$/m);
     expect(text).toMatch(/api\/status .* log data\/gpu-ledger\.log .* Ctrl-C stops$/);
     expect(text).not.toMatch(/demo|spool|dead letters|restarted/);
+  });
+
+  it("says what the month has cost so far, what an hour costs, and what the month will have cost", () => {
+    const amounts = { gpuHours: "1", unpricedGpuHours: "0", perHour: "2.5", forecast: "1500" };
+    const month = {
+      month: "2026-03",
+      total: { team: "", cost: "1234.567", ...amounts },
+      teams: [{ team: "nlp", cost: "1000", ...amounts }],
+    };
+    expect(view({ processor: { ...STATUS.processor!, month } })).toMatch(
+      /^ {2}cost of 2026-03 +1,234\.57, 2\.50 an hour, 1,500\.00 by its end; nlp 1,000\.00$/m,
+    );
   });
 
   it("says what the watchers see, or why they see nothing", () => {

@@ -12,6 +12,11 @@ describe("what a pod's new fact changes", () => {
     expect(podChanges(undefined, running, NOW)).toEqual([{ from: NOON + MINUTE, until: NOW }]);
   });
 
+  it("is the time until now too where it is over by then: a label that nobody knew can have held beyond its end", () => {
+    const over = workloadFact({ times: { ...times, finished: NOON + 100 * MINUTE }, phase: "Succeeded" });
+    expect(podChanges(undefined, over, NOW)).toEqual([{ from: NOON + MINUTE, until: NOW }]);
+  });
+
   it("is nothing where it is not bound, or says what was said before", () => {
     expect(podChanges(undefined, workloadFact({ node: "", times: { created: NOON } }), NOW)).toEqual([]);
     expect(podChanges(running, { ...running, restarts: 3, seenAtMillis: NOW }, NOW)).toEqual([]);

@@ -1,0 +1,153 @@
+import { lastUnits, parseAmount, formatAmount, type Amount, type Quantity } from "../../domain/exact/units.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+
+const HOUR_MILLIS = 3_600_000n;
+const DAY_MILLIS = 86_400_000;
+
+/** What a team has cost in the month that runs. Amounts are decimal texts in the currency and in GPU-hours. */
+export interface TeamMonth {
+  readonly team: string;
+  readonly cost: string;
+  readonly gpuHours: string;
+  /** GPU-hours for which no price is visible. */
+  readonly unpricedGpuHours: string;
+  /** Cost of an hour, as the last 24 hours were. */
+  readonly perHour: string;
+  /** Cost of the whole month, if it goes on as the last 24 hours did. */
+  readonly forecast: string;
+}
+
+/** The month to date under the billing policy, the dearest team first. */
+export interface MonthToDate {
+  /** `2026-03`. */
+  readonly month: string;
+  readonly total: TeamMonth;
+  readonly teams: readonly TeamMonth[];
+}
+
+/** The running month, kept up to date: only hours that were charged anew are read. */
+export interface Month {
+  refresh(nowMillis: number): Promise<MonthToDate>;
+}
+
+interface HourOfTeam {
+  readonly team: string;
+  readonly cost: bigint;
+  readonly gpuHours: bigint;
+  readonly unpriced: bigint;
+}
+
+interface KnownHour {
+  readonly run: string;
+  readonly start: number;
+  readonly teams: HourOfTeam[];
+}
+
+const RUNS = `
+SELECT cluster, toFloat64(toUnixTimestamp(window_start)) * 1000 AS start,
+  argMax(toString(run_id), (generation, published_at, toString(run_id))) AS run
+FROM runs
+WHERE kind = 'charge' AND window_start >= fromUnixTimestamp({since:Int64})
+GROUP BY cluster, start`;
+
+const SUMS = `
+SELECT toString(run_id) AS run, team, toString(sum(ifNull(effective_cost, 0))) AS cost, toString(sum(gpu_hours)) AS hours,
+  toString(sumIf(gpu_hours, effective_cost IS NULL)) AS unpriced
+FROM charges
+WHERE policy = {policy:String} AND from_at >= fromUnixTimestamp64Milli({since:Int64} * 1000) AND run_id IN {runs:Array(UUID)}
+GROUP BY run_id, team`;
+
+/** A month of which nothing is known yet, under the policy of that name. */
+export function createMonth(store: StoreClient, policy: string): Month {
+  const hours = new Map<string, KnownHour>();
+  return {
+    async refresh(now) {
+      const since = monthOf(now);
+      const runs = await store.query<{ cluster: string; start: number; run: string }>(RUNS, { since: since / 1000 });
+      for (const [key, { start }] of hours) if (start < since) hours.delete(key);
+      const changed = runs.filter(({ cluster, start, run }) => hours.get(`${start} ${cluster}`)?.run !== run);
+      const byRun = new Map<string, KnownHour>();
+      for (const { cluster, start, run } of changed) {
+        const hour: KnownHour = { run, start, teams: [] };
+        hours.set(`${start} ${cluster}`, hour);
+        byRun.set(run, hour);
+      }
+      if (changed.length > 0) {
+        const sums = await store.query<{ run: string; team: string; cost: string; hours: string; unpriced: string }>(
+          SUMS,
+          { policy, since: since / 1000, runs: changed.map(({ run }) => run) },
+        );
+        for (const { run, team, cost, hours: gpuHours, unpriced } of sums) {
+          const amounts = { cost: unitsOf(cost), gpuHours: unitsOf(gpuHours), unpriced: unitsOf(unpriced) };
+          byRun.get(run)?.teams.push({ team, ...amounts });
+        }
+      }
+      return monthToDate([...hours.values()], now);
+    },
+  };
+}
+
+/** The month to date from its hours: burn rates are of the last 24 hours, as far as they are of this month. */
+export function monthToDate(hours: readonly Omit<KnownHour, "run">[], now: number): MonthToDate {
+  const since = monthOf(now);
+  const first = Math.min(now, ...hours.map(({ start }) => start));
+  const recent = Math.max(since, first, now - DAY_MILLIS);
+  // An hour counts whole where it begins within the last 24: what is known of it is what has passed of it.
+  const recentFrom = Math.ceil(recent / Number(HOUR_MILLIS)) * Number(HOUR_MILLIS);
+  const elapsed = BigInt(Math.max(1, now - Math.min(recentFrom, now - 1)));
+  const left = BigInt(endOf(now) - now);
+  const sums = new Map<string, { cost: bigint; gpuHours: bigint; unpriced: bigint; recent: bigint }>();
+  for (const { start, teams } of hours) {
+    for (const { team, cost, gpuHours, unpriced } of teams) {
+      for (const name of [team, TOTAL]) {
+        const sum = sums.get(name) ?? { cost: 0n, gpuHours: 0n, unpriced: 0n, recent: 0n };
+        sums.set(name, sum);
+        sum.cost += cost;
+        sum.gpuHours += gpuHours;
+        sum.unpriced += unpriced;
+        if (start >= recentFrom) sum.recent += cost;
+      }
+    }
+  }
+  const shown = (team: string): TeamMonth => {
+    const sum = sums.get(team) ?? { cost: 0n, gpuHours: 0n, unpriced: 0n, recent: 0n };
+    return {
+      team,
+      cost: textOf(sum.cost),
+      gpuHours: textOf(sum.gpuHours),
+      unpricedGpuHours: textOf(sum.unpriced),
+      perHour: textOf((sum.recent * HOUR_MILLIS) / elapsed),
+      forecast: textOf(sum.cost + (sum.recent * left) / elapsed),
+    };
+  };
+  const names = [...sums.keys()].filter((name) => name !== TOTAL);
+  const order = names.toSorted((a, b) => compare(sums.get(b)!.cost, sums.get(a)!.cost) || (a < b ? -1 : 1));
+  return { month: new Date(since).toISOString().slice(0, 7), total: shown(TOTAL), teams: order.map(shown) };
+}
+
+/** No team is called so: names of teams are not empty. */
+const TOTAL = "";
+
+function monthOf(millis: number): number {
+  const date = new Date(millis);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
+}
+
+function endOf(millis: number): number {
+  const date = new Date(millis);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+}
+
+function unitsOf(text: string): bigint {
+  const parsed = parseAmount<Quantity>(text);
+  if ("error" in parsed) throw new RangeError(`${text} is not an amount: ${parsed.error}`);
+  return parsed.value;
+}
+
+function textOf(units: bigint): string {
+  return formatAmount(lastUnits<Quantity>(units) satisfies Amount<Quantity>);
+}
+
+function compare(a: bigint, b: bigint): number {
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
+import { createMonth } from "../../processors/charges/month.ts";
+import { readFact } from "../../processors/facts.ts";
+import { ledgerRules } from "../../processors/ledger-window.ts";
+import { SCHEDULE_TIMING } from "../../processors/rollup/schedule.ts";
+import { TERM_TIMING, workTerm, type TermEvents } from "../../processors/term-work.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { factsOf } from "../../scenarios/play/facts.ts";
+import { rulesOf } from "../../scenarios/rules.ts";
+import type { Scenario } from "../../scenarios/schema.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { createTestDatabase, openTestBus } from "../support/pipeline.ts";
+import { scenarioFiles } from "../support/play-ledger.ts";
+import { storeScenario } from "../support/play.ts";
+
+const LONG = { timeout: 30_000, interval: 100 };
+const QUICK = {
+  ...SCHEDULE_TIMING,
+  ...TERM_TIMING,
+  refreshMillis: 200,
+  quietMillis: 50,
+  lookMillis: 100,
+  dropMillis: 1e9,
+};
+const SILENT: TermEvents = {
+  onRun: () => {},
+  onCharged: () => {},
+  onLooked: () => {},
+  onDropped: () => {},
+  onError: () => {},
+};
+
+describe("the ledger of a term", () => {
+  let embedded: TestStore;
+  let stores = 0;
+  beforeAll(async () => {
+    embedded = await startTestStore();
+  });
+  afterAll(() => embedded.stop());
+
+  /** A term at work, an hour after a scenario's end. */
+  async function work(scenario: Scenario, without?: string) {
+    const store = await createTestDatabase(embedded, `term_${(stores += 1)}`);
+    const { bus, close } = await openTestBus();
+    await storeScenario(store, scenario, without);
+    const offset = scenario.period.end + 3_600_000 - Date.now();
+    const errors: unknown[] = [];
+    const rules = ledgerRules(rulesOf(scenario), "rules");
+    const abort = new AbortController();
+    const done = workTerm(
+      {
+        bus,
+        store,
+        now: () => Date.now() + offset,
+        timing: QUICK,
+        events: { ...SILENT, onError: (error) => errors.push(error) },
+        ledger: { rules, openSince: () => 0, meteredSince: () => 0 },
+      },
+      { generation: 1, signal: abort.signal },
+    );
+    onTestFinished(async () => {
+      abort.abort();
+      await done;
+      await store.close();
+      await close();
+    });
+    return { store, errors, now: scenario.period.end + 3_600_000 };
+  }
+
+  const { scenario } = scenarioFiles().find(({ file }) => file === "by-usage.yaml")!;
+  const teams = async (store: StoreClient, now: number): Promise<readonly string[]> => {
+    const { teams: all } = await createMonth(store, "default").refresh(now);
+    return all.map(({ team, cost }) => `${team} ${cost}`);
+  };
+
+  it("is metered and charged hour by hour, and the hour that runs up to now", async () => {
+    const { store, errors, now } = await work(scenario);
+    await expect.poll(() => teams(store, now), LONG).toContain("vision 2");
+    expect(errors).toEqual([]);
+  });
+
+  it("is made again for the hours of a pod of which nothing was known by then", async () => {
+    const { store, errors, now } = await work(scenario, WORKLOADS_TOPIC);
+    // The exporter's labels alone tell who holds it, and nothing says until when: the hour after its samples is held too.
+    const kinds = "SELECT DISTINCT JSONExtractString(arrayJoin(claims), 'kind') AS kind FROM usage_hours_published";
+    await expect.poll(() => store.query(kinds), LONG).toEqual([{ kind: "stranger" }]);
+    await expect.poll(async () => (await teams(store, now))[0], LONG).toMatch(/^vision 3\.0/);
+
+    const late = [...factsOf(scenario)].filter(({ topic }) => topic === WORKLOADS_TOPIC);
+    const rows = late.flatMap((message, index) => {
+      const read = readFact({ ...message, intact: true });
+      return read.kind === "ok" ? [{ ...read.value.row, partition: 0, position: 100 + index }] : [];
+    });
+    await store.insertJson("workload_facts", rows);
+    await expect.poll(() => store.query(kinds), LONG).toEqual([{ kind: "pod" }]);
+    await expect.poll(() => teams(store, now), LONG).toContain("vision 2");
+    expect(errors).toEqual([]);
+  });
+});

@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { monthToDate } from "../../../processors/charges/month.ts";
+
+const HOUR = 3_600_000;
+const MARCH = Date.UTC(2026, 2, 1);
+const unit = (amount: number): bigint => BigInt(amount) * 1_000_000_000n;
+const hour = (start: number, team: string, cost: number) => ({
+  start,
+  teams: [{ team, cost: unit(cost), gpuHours: unit(1), unpriced: 0n }],
+});
+
+describe("the month to date", () => {
+  it("adds up hours by team, the dearest first", () => {
+    const month = monthToDate(
+      [hour(MARCH, "nlp", 2), hour(MARCH + HOUR, "vision", 3), hour(MARCH + HOUR, "nlp", 4)],
+      MARCH + 2 * HOUR,
+    );
+    expect(month.month).toBe("2026-03");
+    expect(month.teams.map(({ team, cost, gpuHours }) => [team, cost, gpuHours])).toEqual([
+      ["nlp", "6", "2"],
+      ["vision", "3", "1"],
+    ]);
+    expect(month.total).toMatchObject({ cost: "9", gpuHours: "3" });
+  });
+
+  it("goes on as the last 24 hours did", () => {
+    // 48 hours at 1 an hour, then 24 at 2: 96 so far. 31 days have 744 hours; 672 are left, at 2 an hour: 96 + 1,344.
+    const hours = Array.from({ length: 72 }, (_, n) => hour(MARCH + n * HOUR, "nlp", n < 48 ? 1 : 2));
+    const { total } = monthToDate(hours, MARCH + 72 * HOUR);
+    expect(total).toMatchObject({ cost: "96", perHour: "2", forecast: "1440" });
+  });
+
+  it("knows of the hour that runs what has passed of it", () => {
+    // Half an hour at 1: 2 an hour.
+    const { total } = monthToDate([hour(MARCH, "nlp", 1)], MARCH + HOUR / 2);
+    expect(total).toMatchObject({ cost: "1", perHour: "2" });
+  });
+
+  it("is nothing before anything was charged", () => {
+    expect(monthToDate([], MARCH + HOUR)).toMatchObject({
+      teams: [],
+      total: { cost: "0", perHour: "0", forecast: "0" },
+    });
+  });
+});
