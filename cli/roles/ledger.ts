@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { startLeadership } from "../../processors/leader.ts";
 import { startMonth } from "./month.ts";
+import { notCharged } from "../../processors/ledger/charge/not-charged.ts";
 import { ledgerRules } from "../../processors/ledger-window.ts";
 import { TERM_TIMING, workTerm, type TermEvents, type TermLedger } from "../../processors/term-work.ts";
 import { SCHEDULE_TIMING } from "../../processors/rollup/schedule.ts";
@@ -75,6 +76,8 @@ export async function startLedger(options: {
       onElected(generation) {
         metrics.leader.set(1);
         logger.info({ generation }, "this processor leads");
+        for (const what of ledger.notCharged)
+          logger.warn({ what }, "the configuration asks for what is not charged yet");
       },
       onDeposed(generation) {
         totals.dirty = 0;
@@ -115,7 +118,10 @@ export async function startLedger(options: {
 const DAY_MILLIS = 86_400_000;
 
 /** How the configuration charges: by its kept policies, and again in billing periods that are open. */
-function termLedger(config: Config): TermLedger & { readonly billing: string } {
+function termLedger(config: Config): TermLedger & {
+  readonly billing: string;
+  readonly notCharged: readonly string[];
+} {
   const { book, owners, policies, closing } = ledgerOf(config);
   const { currency, prices, rates, markup, commitments, fixed, pricesFile, ownersFile, register } = config;
   const written = [currency, prices, rates, markup, commitments, fixed, pricesFile, ownersFile, register];
@@ -123,6 +129,7 @@ function termLedger(config: Config): TermLedger & { readonly billing: string } {
   const kept = policies.filter(({ keep }) => keep);
   return {
     billing: policies[0].name,
+    notCharged: notCharged(book, kept),
     rules: ledgerRules({ book, owners, policies: kept }, text),
     openSince: (now) => openSince(now, closing.day),
     meteredSince: (now) => Math.max(openSince(now, closing.day), now - (config.store.rawDays - 1) * DAY_MILLIS),
