@@ -1,5 +1,6 @@
 import { benchJoin } from "./join.ts";
 import { benchKubernetes } from "./kubernetes.ts";
+import { benchLedger } from "./ledger.ts";
 import { benchParse } from "./parse.ts";
 import { benchStart } from "./start.ts";
 import { benchFleet, benchKafka, benchPipeline, benchStorage } from "./pipeline.ts";
@@ -11,6 +12,7 @@ const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: ()
   kafka: { what: "from scrape to stored row, over a real Kafka broker", run: benchKafka },
   kubernetes: { what: "a cluster of 50,000 pods, listed and watched", run: benchKubernetes },
   join: { what: "samples joined to 20,000 workloads, one core", run: benchJoin },
+  ledger: { what: "an hour of a fleet metered and charged", run: benchLedger },
   start: { what: "from npm start to rows", run: benchStart },
   fleet: { what: "100,000 GPUs every 30 s for five minutes", run: benchFleet },
 };

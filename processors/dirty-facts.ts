@@ -4,7 +4,7 @@ import type { InventoryFact } from "../domain/inventory.ts";
 import type { WorkloadFact } from "../domain/workload.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { HOUR_MILLIS, hourOf } from "./rollup/window.ts";
-import type { WindowOfCluster } from "./rollup/schedule.ts";
+import { keyOf, type WindowOfCluster } from "./rollup/schedule.ts";
 import type { Watermark } from "./runs.ts";
 
 /** A time of which something new is known, milliseconds since the epoch, half-open. */
@@ -25,28 +25,52 @@ const OBJECTS = {
 
 /** Finds the hours that new facts have a say in, by the facts' places on the bus and never by their clock. */
 export interface DirtyFacts {
-  /** Hours that have changed since the last look; at the first look, since the last run of the meter. */
+  /** Hours that have changed since the last look; at the first look, since what the meter's runs have considered. */
   look(): Promise<readonly WindowOfCluster[]>;
-  /** Below these places everything has been looked at. */
+  /** An hour that a look gave was metered, or is not to be. */
+  settle(window: WindowOfCluster): void;
+  /** Below these places every fact's hours are settled: who leads next begins there, whatever this one leaves undone. */
   readonly watermark: Watermark;
+}
+
+/** What a look found: how far it went, and its hours that are not settled yet. */
+interface Look {
+  readonly marks: ReadonlyMap<number, number>;
+  readonly waiting: Set<string>;
 }
 
 /** A tracker that has not looked yet. */
 export function createDirtyFacts(store: StoreClient, now: () => number): DirtyFacts {
   let marks: Map<number, number> | undefined;
+  let settled: ReadonlyMap<number, number> = new Map();
+  const looks: Look[] = [];
   return {
     get watermark() {
-      return marks ?? new Map();
+      for (let first = looks[0]; first?.waiting.size === 0; first = looks[0]) {
+        settled = first.marks;
+        looks.shift();
+      }
+      return settled;
+    },
+    settle(window) {
+      for (const { waiting } of looks) waiting.delete(keyOf(window));
     },
     async look() {
-      marks ??= await meteredMarks(store);
+      if (marks === undefined) {
+        marks = await meteredMarks(store);
+        settled = new Map(marks);
+      }
+      // A look that fails in the middle has not been.
+      const reached = new Map(marks);
       const windows = new Map<string, WindowOfCluster>();
       for (const [index, table] of TABLES.entries()) {
-        for (const { cluster, from, until } of await changesIn(store, table, index, marks, now())) {
+        for (const { cluster, from, until } of await changesIn(store, table, index, reached, now())) {
           for (let hour = hourOf(from); hour < until; hour += HOUR_MILLIS)
-            windows.set(`${hour} ${cluster}`, { cluster, windowStart: hour });
+            windows.set(keyOf({ cluster, windowStart: hour }), { cluster, windowStart: hour });
         }
       }
+      marks = reached;
+      looks.push({ marks: new Map(reached), waiting: new Set(windows.keys()) });
       return [...windows.values()];
     },
   };

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { chargeWindow, type ChargeFindings, type ChargeRules } from "./charges.ts";
-import { knownDates } from "./ledger/plan/known-dates.ts";
-import type { KnownDates } from "./ledger/plan/plan.ts";
+import { knownDates, type KnownDates } from "./ledger/plan/known-dates.ts";
 import { meterWindow } from "./meter.ts";
 import type { WindowOfCluster } from "./rollup/schedule.ts";
 import { newRunId, type Watermark } from "./runs.ts";

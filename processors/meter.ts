@@ -5,7 +5,9 @@ import { announceRun, publishRun, type Run, type RunContent } from "./runs.ts";
 import type { Measurement } from "./ledger/plan/measurement.ts";
 import { integrate } from "./meter/integrate.ts";
 import { askFor, usageHourOf } from "./ledger/plan/measure.ts";
-import { newlyProven, planNode, type KnownDates } from "./ledger/plan/plan.ts";
+import type { KnownDates } from "./ledger/plan/known-dates.ts";
+import { planNode } from "./ledger/plan/plan.ts";
+import { newlyProven } from "./ledger/plan/proven.ts";
 import { hoursMetered, keepProofs } from "./meter/proofs.ts";
 import { readCluster } from "./meter/read-cluster.ts";
 import { readNodeNames, readRecords } from "./meter/read-records.ts";
@@ -13,6 +15,22 @@ import { insertUsage, USAGE_COLUMNS } from "./meter/usage-rows.ts";
 
 /** Nodes that are metered at once: their records and plans are held in memory. */
 const NODES_PER_SLICE = 500;
+
+/** What is read for each slice, in order; while one is worked on, the next is being read. */
+async function* oneAhead<Slice, Read>(
+  slices: readonly Slice[],
+  read: (slice: Slice) => Promise<Read>,
+): AsyncGenerator<Read> {
+  let next: Promise<Read> | undefined;
+  for (const [index, slice] of slices.entries()) {
+    const current = await (next ?? read(slice));
+    const following = slices[index + 1];
+    next = following === undefined ? undefined : read(following);
+    // Whoever stops in between hears of no failure of what was read for nothing.
+    next?.catch(() => {});
+    yield current;
+  }
+}
 
 /** How far samples around a window reach at most. */
 const REACH = `
@@ -54,12 +72,11 @@ export async function meterWindow(
     readCluster(store, cluster, window),
   ]);
   const proven: Holding[] = [];
-  for (let first = 0; first < nodes.length; first += NODES_PER_SLICE) {
+  const slices = Array.from({ length: Math.ceil(nodes.length / NODES_PER_SLICE) }, (_, index) =>
+    nodes.slice(index * NODES_PER_SLICE, (index + 1) * NODES_PER_SLICE),
+  );
+  for await (const records of oneAhead(slices, (slice) => readRecords(store, cluster, slice, { window, ofCluster }))) {
     signal?.throwIfAborted();
-    const records = await readRecords(store, cluster, nodes.slice(first, first + NODES_PER_SLICE), {
-      window,
-      ofCluster,
-    });
     const found = records.flatMap((record) => newlyProven(record).map((one) => ({ node: record.node, ...one })));
     await keepProofs(
       store,

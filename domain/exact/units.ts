@@ -70,3 +70,10 @@ export function parseAmount<Of extends Quantity>(text: string): ParsedAmount<Of>
   if (units.den !== 1n) return { error: `an amount has ${LAST_UNIT_DIGITS} digits after the point at most` };
   return { value: lastUnits(units.num) };
 }
+
+/** The amount of a text that is known to say one, as the store gives its decimals. Fails with a RangeError where it does not. */
+export function amountOf<Of extends Quantity>(text: string): Amount<Of> {
+  const parsed = parseAmount<Of>(text);
+  if ("error" in parsed) throw new RangeError(`${text} is not an amount: ${parsed.error}`);
+  return parsed.value;
+}

@@ -1,6 +1,6 @@
 import type { Charge, ChargeState } from "../../domain/charge/charge.ts";
 import { rational } from "../../domain/exact/rational.ts";
-import { lastUnits, parseAmount, type Amount, type Quantity } from "../../domain/exact/units.ts";
+import { amountOf } from "../../domain/exact/units.ts";
 import type { Evidence } from "../../domain/holder.ts";
 import type { Payer } from "../../domain/policy/policy.ts";
 import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
@@ -170,10 +170,4 @@ export function chargeOf(row: ChargeRow): Charge {
       },
     },
   };
-}
-
-function amountOf<Of extends Quantity>(text: string): Amount<Of> {
-  const parsed = parseAmount<Of>(text);
-  if ("error" in parsed) throw new RangeError(`${text} is not an amount: ${parsed.error}`);
-  return lastUnits<Of>(parsed.value);
 }

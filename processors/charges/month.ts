@@ -1,4 +1,4 @@
-import { lastUnits, parseAmount, formatAmount, type Amount, type Quantity } from "../../domain/exact/units.ts";
+import { amountOf, formatAmount, lastUnits, type Quantity } from "../../domain/exact/units.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 
 const HOUR_MILLIS = 3_600_000n;
@@ -78,7 +78,7 @@ export function createMonth(store: StoreClient, policy: string): Month {
           { policy, since: since / 1000, runs: changed.map(({ run }) => run) },
         );
         for (const { run, team, cost, hours: gpuHours, unpriced } of sums) {
-          const amounts = { cost: unitsOf(cost), gpuHours: unitsOf(gpuHours), unpriced: unitsOf(unpriced) };
+          const amounts = { cost: amountOf(cost), gpuHours: amountOf(gpuHours), unpriced: amountOf(unpriced) };
           byRun.get(run)?.teams.push({ team, ...amounts });
         }
       }
@@ -113,11 +113,11 @@ export function monthToDate(hours: readonly Omit<KnownHour, "run">[], now: numbe
     const sum = sums.get(team) ?? { cost: 0n, gpuHours: 0n, unpriced: 0n, recent: 0n };
     return {
       team,
-      cost: textOf(sum.cost),
-      gpuHours: textOf(sum.gpuHours),
-      unpricedGpuHours: textOf(sum.unpriced),
-      perHour: textOf((sum.recent * HOUR_MILLIS) / elapsed),
-      forecast: textOf(sum.cost + (sum.recent * left) / elapsed),
+      cost: formatAmount(lastUnits<Quantity>(sum.cost)),
+      gpuHours: formatAmount(lastUnits<Quantity>(sum.gpuHours)),
+      unpricedGpuHours: formatAmount(lastUnits<Quantity>(sum.unpriced)),
+      perHour: formatAmount(lastUnits<Quantity>((sum.recent * HOUR_MILLIS) / elapsed)),
+      forecast: formatAmount(lastUnits<Quantity>(sum.cost + (sum.recent * left) / elapsed)),
     };
   };
   const names = [...sums.keys()].filter((name) => name !== TOTAL);
@@ -136,16 +136,6 @@ function monthOf(millis: number): number {
 function endOf(millis: number): number {
   const date = new Date(millis);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
-}
-
-function unitsOf(text: string): bigint {
-  const parsed = parseAmount<Quantity>(text);
-  if ("error" in parsed) throw new RangeError(`${text} is not an amount: ${parsed.error}`);
-  return parsed.value;
-}
-
-function textOf(units: bigint): string {
-  return formatAmount(lastUnits<Quantity>(units) satisfies Amount<Quantity>);
 }
 
 function compare(a: bigint, b: bigint): number {

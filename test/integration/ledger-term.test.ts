@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import { createMonth } from "../../processors/charges/month.ts";
+import { createDirtyFacts } from "../../processors/dirty-facts.ts";
 import { readFact } from "../../processors/facts.ts";
 import { ledgerRules } from "../../processors/ledger-window.ts";
 import { SCHEDULE_TIMING } from "../../processors/rollup/schedule.ts";
@@ -78,6 +79,20 @@ describe("the ledger of a term", () => {
     const { store, errors, now } = await work(scenario);
     await expect.poll(() => teams(store, now), LONG).toContain("vision 2");
     expect(errors).toEqual([]);
+  });
+
+  it("begins, after a crash, with the facts whose hours were not all metered", async () => {
+    const store = await createTestDatabase(embedded, `term_${(stores += 1)}`);
+    onTestFinished(() => store.close());
+    await storeScenario(store, scenario);
+    const facts = createDirtyFacts(store, () => scenario.period.end);
+    const [first, ...others] = await facts.look();
+    expect(others.length).toBeGreaterThan(0);
+    for (const window of others) facts.settle(window);
+    expect(facts.watermark.size).toBe(0);
+    expect(await facts.look()).toEqual([]);
+    facts.settle(first!);
+    expect(facts.watermark.size).toBeGreaterThan(0);
   });
 
   it("is made again for the hours of a pod of which nothing was known by then", async () => {

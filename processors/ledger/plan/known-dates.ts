@@ -4,7 +4,17 @@ import { priceFactsOfNode } from "../../../domain/price/facts.ts";
 import { winnerAt } from "../../../domain/price/match.ts";
 import { rankEntries } from "../../../domain/price/rank.ts";
 import { stretches, type Stretch } from "../../../domain/price/stretch.ts";
-import type { KnownDates } from "./plan.ts";
+import type { MachineState, Span } from "./node-record.ts";
+
+/** What the configuration knows of dates and machines: where segments are cut besides. */
+export interface KnownDates {
+  /** When the price of a machine in a state changes, within a window. */
+  ofMachine(state: MachineState, window: Span): readonly number[];
+  /** When rules change that say who owns what. */
+  readonly ofOwners: readonly number[];
+  /** How many GPUs the machine was delivered with, where the price book or the node says so. */
+  delivered(state: MachineState): number | undefined;
+}
 
 /** Where the meter cuts because a price or a rule about owners changes, and how many GPUs machines were delivered with. */
 export function knownDates(book: PriceBook, ofOwners: readonly number[] = []): KnownDates {

@@ -1,21 +1,14 @@
-import type { Holding } from "../../../domain/holding.ts";
-import { createProofs, type Proofs } from "../../steps/join/proofs.ts";
+import type { Proofs } from "../../steps/join/proofs.ts";
 import { HOUR_MILLIS } from "../../rollup/window.ts";
-import { conditionAt, conditionEdges, stateAt, unavailableAt, type SlotAt } from "./condition.ts";
-import { commonHolders, deviceOf, knownHolders, type KnownHolders, type SlotHolder } from "./ladder.ts";
-import type { Machine, MachineState, NodeRecord, ProvenLabel, SeenFault, Span } from "./node-record.ts";
+import { conditionAt, conditionEdges, unavailableAt, type SlotAt } from "./condition.ts";
+import { createFaults, type Faults } from "./faults.ts";
+import type { KnownDates } from "./known-dates.ts";
+import { commonHolders, knownHolders, type SlotHolder } from "./ladder.ts";
+import { filledSlots, stateOf } from "./machine-slots.ts";
+import type { NodeRecord, Span } from "./node-record.ts";
 import type { PlannedClaim, PlannedSegment } from "./planned.ts";
-import { fillSlot, seenIn, type FilledSlot } from "./slots.ts";
-
-/** What the configuration knows of dates and machines: where segments are cut besides. */
-export interface KnownDates {
-  /** When the price of a machine in a state changes, within a window. */
-  ofMachine(state: MachineState, window: Span): readonly number[];
-  /** When rules change that say who owns what. */
-  readonly ofOwners: readonly number[];
-  /** How many GPUs the machine was delivered with, where the price book or the node says so. */
-  delivered(state: MachineState): number | undefined;
-}
+import { proofsOf } from "./proven.ts";
+import type { FilledSlot } from "./slots.ts";
 
 /** Without Kubernetes a slot ends after so long without a sample. */
 export const ABSENT_AFTER_MILLIS = 24 * HOUR_MILLIS;
@@ -86,45 +79,6 @@ function partOf(held: PlannedClaim["held"]): string {
   return "part" in held ? (held.part ?? "") : "";
 }
 
-/** The labels of the exporters, as proofs: one that agrees proves the device for the pod's whole time. */
-function proofsOf(record: NodeRecord): Proofs {
-  const proofs = createProofs();
-  for (const { holding } of record.pods.values()) {
-    for (const { slot, part } of [...provenBefore(record, holding), ...provenHere(record, holding)])
-      proofs.add(holding, deviceOf(slot, part));
-  }
-  return proofs;
-}
-
-function provenBefore({ proven }: NodeRecord, holding: Holding): readonly ProvenLabel[] {
-  return proven.filter((label) => isNamed(label, holding) && holding.from <= label.at && label.at < holding.until);
-}
-
-/** What samples of the window show of a pod, a proof for each device. */
-export function provenHere({ seen }: NodeRecord, holding: Holding): readonly ProvenLabel[] {
-  return seen.flatMap(({ index: slot, labels }) =>
-    labels.flatMap(({ part, namespace, pod, podUid = "", firstAt, lastAt }) => {
-      const label = { slot, part, namespace, pod, podUid, at: Math.max(firstAt, holding.from) };
-      return isNamed(label, holding) && holding.from <= lastAt && firstAt < holding.until ? [label] : [];
-    }),
-  );
-}
-
-/** What samples of the window prove first, of each pod. */
-export function newlyProven(
-  record: NodeRecord,
-): readonly { readonly holding: Holding; readonly labels: readonly ProvenLabel[] }[] {
-  return [...record.pods.values()].flatMap(({ holding }) => {
-    const known = new Set(provenBefore(record, holding).map(({ slot, part }) => deviceOf(slot, part)));
-    const labels = provenHere(record, holding).filter(({ slot, part }) => !known.has(deviceOf(slot, part)));
-    return labels.length === 0 ? [] : [{ holding, labels }];
-  });
-}
-
-function isNamed({ namespace, pod, podUid }: ProvenLabel, holding: Holding): boolean {
-  return podUid === "" ? holding.namespace === namespace && holding.name === pod : holding.uid === podUid;
-}
-
 /** All times at which something can change, from the first that is looked at to the last. */
 function edgesOf({ machines, pods, namespace, seen }: NodeRecord, looked: Span, dates: KnownDates) {
   const edges = new Set<number>([looked.from, looked.until, ...dates.ofOwners]);
@@ -151,7 +105,7 @@ function edgesOf({ machines, pods, namespace, seen }: NodeRecord, looked: Span, 
 
 interface Asked {
   readonly proofs: Proofs;
-  readonly faults: (slot: FilledSlot, at: number) => number | undefined;
+  readonly faults: Faults;
   readonly dates: KnownDates;
 }
 
@@ -221,45 +175,8 @@ function slotsAt(record: NodeRecord, at: number, { proofs, faults, dates }: Aske
   });
 }
 
-/** A machine's state at a time; what is said of it first holds for the time before it too. */
-function stateOf(machine: Machine, at: number): MachineState | undefined {
-  return stateAt(machine, at) ?? machine.states[0];
-}
-
 function appearedOf({ seen }: FilledSlot): number {
   return seen?.from ?? 0;
-}
-
-/** A machine's slots are the GPUs that it was delivered with; without Kubernetes, those that samples told of lately. */
-function filledSlots(
-  { seen, pods, claimed }: NodeRecord,
-  machine: Machine | undefined,
-  state: MachineState | undefined,
-  at: number,
-  dates: KnownDates,
-): readonly FilledSlot[] {
-  if (machine === undefined) {
-    const here = seen.filter(({ from, until }) => from <= at && at < until);
-    const indexes = [...new Set(here.map(({ index }) => index))].toSorted((a, b) => a - b);
-    return indexes.map((slot) => fillSlot(slot, { seen: seenIn(slot, here, at), gpus: [] }, at));
-  }
-  const delivered = (state === undefined ? undefined : dates.delivered(state)) ?? machine.most;
-  const uuids = uuidsByName([...pods.keys()].flatMap((uid) => claimed(uid)));
-  return Array.from({ length: delivered }, (_, slot) => {
-    const uuid = uuids.get(slot);
-    const gpus = state?.fact.gpus ?? [];
-    return fillSlot(slot, { seen: seenIn(slot, seen, at), gpus, ...(uuid === undefined ? {} : { uuid }) }, at);
-  });
-}
-
-/** NVIDIA's DRA driver calls the GPU of index 3 `gpu-3`. */
-function uuidsByName(devices: ReturnType<NodeRecord["claimed"]>): ReadonlyMap<number, string> {
-  return new Map(
-    devices.flatMap(({ device, uuid }) => {
-      const index = /^gpu-(\d+)$/.exec(device)?.[1];
-      return index === undefined || uuid === undefined ? [] : [[Number(index), uuid] as const];
-    }),
-  );
 }
 
 function claimOf(record: NodeRecord, { holder, held, evidence }: SlotHolder, at: number): PlannedClaim {
@@ -284,40 +201,4 @@ function compareKeys(a: readonly (string | number)[], b: readonly (string | numb
 function namespaceAt(record: NodeRecord, name: string, at: number) {
   const states = record.namespace(name);
   return states.findLast(({ from }) => from <= at) ?? states[0];
-}
-
-/**
- * The XID that a slot is under at a time: of the hardware class, as long as it is shown, up to the first activity of a pod that
- * was bound after it.
- */
-function createFaults(record: NodeRecord, proofs: Proofs, dates: KnownDates): Asked["faults"] {
-  const ends = new Map<SeenFault, number>();
-
-  function endOf(fault: SeenFault, slot: number): number {
-    const later = [...record.pods.values()].filter(({ holding }) => holding.from > fault.from);
-    const returns = later.flatMap(({ holding }) => {
-      const activeAt = fault.activeAt.find((at) => holding.from <= at && at < holding.until);
-      return activeAt !== undefined && isOn(holding.uid, slot, activeAt) ? [activeAt] : [];
-    });
-    return Math.min(fault.until, ...returns);
-  }
-
-  function isOn(uid: string, slot: number, at: number): boolean {
-    return knownAt(at).holders.some((one) => one.slot === slot && one.holder.kind === "pod" && one.holder.uid === uid);
-  }
-
-  function knownAt(at: number): KnownHolders {
-    const machine = record.machines.find(({ from, until }) => from <= at && at < until);
-    const state = machine === undefined ? undefined : stateOf(machine, at);
-    const slots = filledSlots(record, machine, state, at, dates);
-    return knownHolders(record, slots, state?.fact.gpus ?? [], proofs, at);
-  }
-
-  return ({ slot, seen }, at) => {
-    const fault = seen?.faults.find(({ from, until }) => from <= at && at < until);
-    if (fault === undefined) return undefined;
-    const end = ends.get(fault) ?? endOf(fault, slot);
-    ends.set(fault, end);
-    return at < end ? fault.code : undefined;
-  };
 }

@@ -246,16 +246,16 @@ function findDown(scenario: Scenario, node: ScenarioNode, index: number): readon
     const samples = samplesOf(scenario, node, index);
     const onset = samples.find((at) => from <= at && at < until);
     if (onset === undefined) return [];
+    const here = scenario.pods
+      .filter((pod) => pod.node === node.name && knownDevices(scenario, pod).some(({ gpu }) => gpu === index))
+      .map((pod) => ({ pod, tenure: tenureOf(pod, scenario) }));
+    const holding = (at: number) => here.filter(({ tenure }) => tenure.from <= at && at < tenure.until);
+    // Whose activity the device's one value is nobody can tell.
     const returned = samples.find(
       (at) =>
         at > onset &&
-        scenario.pods.some((pod) => {
-          const tenure = tenureOf(pod, scenario);
-          const isHere = pod.node === node.name && knownDevices(scenario, pod).some(({ gpu }) => gpu === index);
-          return (
-            isHere && onset < tenure.from && tenure.from <= at && at < tenure.until && (activityAt(pod, at) ?? 0) > 0
-          );
-        }),
+        holding(at).some(({ tenure }) => onset < tenure.from) &&
+        holding(at).some(({ pod }) => (activityAt(pod, at) ?? 0) > 0),
     );
     const gone = samples.find((at) => at >= until) ?? Infinity;
     return [{ from: onset, until: Math.min(gone, returned ?? Infinity), because }];

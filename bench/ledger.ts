@@ -1,0 +1,161 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pino from "pino";
+import type { InventoryFact } from "../domain/inventory.ts";
+import { encodeInventory, encodeWorkload } from "../domain/messages/fact-message.ts";
+import { INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../domain/messages/topics.ts";
+import type { WorkloadFact } from "../domain/workload.ts";
+import { chargeWindow } from "../processors/charges.ts";
+import { readFact } from "../processors/facts.ts";
+import { ledgerRules } from "../processors/ledger-window.ts";
+import { meterWindow } from "../processors/meter.ts";
+import { newRunId } from "../processors/runs.ts";
+import { createStoreClient, type StoreClient } from "../runtime/store/client.ts";
+import { MIGRATIONS_FOLDER } from "../runtime/store/connection.ts";
+import { STORE_PROGRAM } from "../runtime/store/embedded/program.ts";
+import { startEmbeddedStore } from "../runtime/store/embedded/supervisor.ts";
+import { migrate } from "../runtime/store/migrate.ts";
+import { readScenario } from "../scenarios/read.ts";
+import { rulesOf } from "../scenarios/rules.ts";
+import { inventoryFact, workloadFact } from "../test/support/facts.ts";
+import { report } from "./report.ts";
+
+const START = Date.UTC(2026, 2, 1, 12);
+const HOUR_MILLIS = 3_600_000;
+const GPUS_PER_NODE = 8;
+const SAMPLES_PER_GPU = 120;
+const FACTS_PER_INSERT = 4_000;
+const SIZES = [10_000, 100_000] as const;
+
+/**
+ * One hour of a fleet with a sample every 30 s and a pod on every GPU, a tenth of them begun within the hour: metered, allocated,
+ * priced, charged and held against what it cost. The memory is this process's, which is the ledger's.
+ */
+export async function benchLedger(): Promise<void> {
+  const seconds: number[] = [];
+  for (const gpus of SIZES) seconds.push(await oneHour(gpus));
+  report("growth of an hour's cost from 10,000 to 100,000 GPUs", [seconds[1]! / seconds[0]!], "×", { atMost: 11 });
+}
+
+async function oneHour(gpus: number): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-bench-ledger-"));
+  const logger = pino({ level: "silent" });
+  const embedded = await startEmbeddedStore({ folder, program: [process.execPath, STORE_PROGRAM], logger });
+  const connect = (database: string): StoreClient =>
+    createStoreClient({ url: embedded.url, ...embedded.internal, database, requestTimeoutMillis: 600_000 });
+  const store = connect("bench");
+  try {
+    const retentionDays = { raw: 0, fiveMinutes: 0 };
+    await migrate({ connect, database: "bench", folder: MIGRATIONS_FOLDER, retentionDays, now: Date.now, logger });
+    await fill(store, gpus);
+    return await compute(store, gpus);
+  } finally {
+    await store.close();
+    await embedded.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function compute(store: StoreClient, gpus: number): Promise<number> {
+  const rules = ledgerRules(
+    rulesOf(
+      readScenario(
+        `title: prices
+period: { start: 2026-03-01T12:00:00Z, end: 2026-03-01T13:00:00Z }
+prices: [{ match: { instanceType: p5.48xlarge }, from: 2026-01-01, per: node-hour, effective: "55.04", gpuPart: "0.95" }]`,
+        "bench",
+      ),
+    ),
+    "",
+  );
+  const run = {
+    cluster: "test",
+    windowStart: START,
+    generation: 1,
+    watermark: new Map(),
+    publishedAt: START + HOUR_MILLIS,
+  };
+  let memory = 0;
+  const watch = setInterval(() => (memory = Math.max(memory, process.memoryUsage.rss())), 50);
+  const begun = performance.now();
+  const metered = await meterWindow(
+    store,
+    { ...run, runId: newRunId() },
+    { dates: rules.dates, asOf: START + HOUR_MILLIS },
+  );
+  const meterSeconds = (performance.now() - begun) / 1000;
+  const charged = await chargeWindow(store, { ...run, runId: newRunId() }, rules.charge);
+  const seconds = (performance.now() - begun) / 1000;
+  clearInterval(watch);
+  if (charged.breaches.length > 0 || metered.rows < gpus) throw new Error("the hour is not what it should be");
+  const promised = gpus === 100_000 ? { atMost: 20 } : {};
+  report(`an hour of ${gpus.toLocaleString("en-US")} GPUs`, [seconds], "s", promised);
+  report("  of which metered", [meterSeconds], "s", {});
+  report("  memory of the ledger's process", [memory / 1e6], "MB", gpus === 100_000 ? { atMost: 1_000 } : {});
+  return seconds;
+}
+
+/** The facts and samples of a fleet's hour, as processors would have stored them. */
+async function fill(store: StoreClient, gpus: number): Promise<void> {
+  const nodes = gpus / GPUS_PER_NODE;
+  for (let first = 0; first < gpus; first += FACTS_PER_INSERT) {
+    const numbers = Array.from({ length: Math.min(FACTS_PER_INSERT, gpus - first) }, (_, index) => first + index);
+    await store.insertJson(
+      "workload_facts",
+      numbers.map((number) => rowOf(WORKLOADS_TOPIC, encodeWorkload(podOf(number)))),
+    );
+  }
+  for (let first = 0; first < nodes; first += FACTS_PER_INSERT) {
+    const numbers = Array.from({ length: Math.min(FACTS_PER_INSERT, nodes - first) }, (_, index) => first + index);
+    await store.insertJson(
+      "inventory_facts",
+      numbers.map((number) => rowOf(INVENTORY_TOPIC, encodeInventory(nodeOf(number)))),
+    );
+  }
+  const pod = `'pod-' || toString(number % ${gpus})`;
+  const key = `'GPU-' || toString(number % ${gpus})`;
+  const rounds = 8;
+  for (let first = 0; first < SAMPLES_PER_GPU; first += rounds) {
+    await store.command(`
+      INSERT INTO gpu_samples (cluster, node, gpu_key, sharing, scraped_at, interval_ms, gpu, uuid, model, namespace, pod, container,
+        holder_namespace, holder_pod, evidence, holders, activity_ppm, power_watts, energy_joules, fb_used_bytes, fb_free_bytes, xid_code)
+      SELECT 'test', 'node-' || toString(intDiv(number % ${gpus}, ${GPUS_PER_NODE})), ${key}, 'ml/' || ${pod} || '/main//',
+        fromUnixTimestamp64Milli(toInt64(${START}) + (${first} + intDiv(number, ${gpus})) * 30000 + intDiv(number % ${gpus}, ${GPUS_PER_NODE}) % 30000),
+        30000, toString(number % ${GPUS_PER_NODE}), ${key}, 'NVIDIA H100 80GB HBM3', 'ml', ${pod}, 'main',
+        'ml', ${pod}, 'label', 1, rand() % 1000001, toDecimal32(rand() % 700, 3), toDecimal64(${first} * 10000 + intDiv(number, ${gpus}) * 9000, 3),
+        30000000000 + rand() % 1000, 50000000000, 0
+      FROM numbers(${rounds * gpus})`);
+  }
+  await store.command(`
+    INSERT INTO scrapes (cluster, node, target, collector, scraped_at, epoch, sequence, interval_ms, devices)
+    SELECT 'test', 'node-' || toString(number % ${nodes}), 'node-' || toString(number % ${nodes}), 'c',
+      fromUnixTimestamp64Milli(toInt64(${START}) + intDiv(number, ${nodes}) * 30000), 1, intDiv(number, ${nodes}), 30000, ${GPUS_PER_NODE}
+    FROM numbers(${nodes * SAMPLES_PER_GPU})`);
+}
+
+function podOf(number: number): WorkloadFact {
+  const begun = number % 10 === 0 ? START + (number % 3_000) * 1_000 : START - 2 * HOUR_MILLIS;
+  return workloadFact({
+    uid: `pod-${number}`,
+    name: `pod-${number}`,
+    node: `node-${Math.floor(number / GPUS_PER_NODE)}`,
+    times: { created: begun, scheduled: begun, started: begun + 30_000 },
+    labels: { team: `team-${number % 50}` },
+  });
+}
+
+function nodeOf(number: number): InventoryFact {
+  return inventoryFact({
+    node: `node-${number}`,
+    uid: `node-${number}`,
+    joined: START - 24 * HOUR_MILLIS,
+    seenAtMillis: START - 24 * HOUR_MILLIS,
+  });
+}
+
+function rowOf(topic: string, { value }: { readonly value: Uint8Array }): object {
+  const read = readFact({ topic, value: Buffer.from(value), intact: true });
+  if (read.kind !== "ok") throw new Error(read.reason);
+  return read.value.row;
+}

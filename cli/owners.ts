@@ -1,0 +1,60 @@
+import { Option, type Command } from "commander";
+import { loadConfig } from "../runtime/config/load.ts";
+import { ledgerOf } from "../runtime/config/ledger.ts";
+import { findUnowned, type UnownedReport } from "../reports/owners/unowned.ts";
+import { CommandError, type CommandContext } from "./context.ts";
+import { openStore } from "./store.ts";
+import { renderTable } from "./table.ts";
+
+const DAY_MILLIS = 86_400_000;
+
+interface Options {
+  readonly config?: string;
+  readonly days: string;
+  readonly format: "table" | "json";
+}
+
+/** `gpu-ledger owners check`: what nobody is named for, by what it costs. */
+export function addOwners(program: Command, context: CommandContext): void {
+  const owners = program.command("owners").description("look at whom workloads belong to");
+  owners
+    .command("check")
+    .description(
+      "list the workloads of the last days that the configuration's rules name no team for, the dearest first",
+    )
+    .option("--config <file>", "the configuration")
+    .option("--days <count>", "of how many days", "7")
+    .addOption(new Option("--format <format>", "table or json").choices(["table", "json"]).default("table"))
+    .action(async ({ config: path, days, format }: Options) => {
+      if (!/^[1-9]\d{0,2}$/.test(days))
+        throw new CommandError(`--days ${days}: it is a number of days, from 1 to 999`, 2);
+      const { config } = loadConfig(path, context.env);
+      const { owners: rules, policies } = ledgerOf(config);
+      const store = await openStore(config);
+      try {
+        const until = Date.now();
+        const from = until - Number(days) * DAY_MILLIS;
+        const report = await findUnowned(store, rules, { policy: policies[0].name, from, until });
+        context.stdout.write(`${format === "json" ? JSON.stringify(report, null, 2) : render(report)}\n`);
+        const { length } = report.workloads;
+        if (length > 0) throw new CommandError(`${length} workload${length === 1 ? " is" : "s are"} unowned`);
+      } finally {
+        await store.close();
+      }
+    });
+}
+
+function render({ workloads, unownedCost, heldCost }: UnownedReport): string {
+  if (workloads.length === 0) return "every workload has a team";
+  const rows = workloads.map(({ namespace, workloadKind, workload, pods, gpuHours, cost, refused }) => [
+    namespace,
+    workloadKind,
+    workload,
+    String(pods),
+    gpuHours,
+    cost,
+    refused.length === 0 ? "" : `not in the register: ${refused.join(", ")}`,
+  ]);
+  const table = renderTable(["namespace", "kind", "workload", "pods", "GPU-hours", "cost", ""], rows);
+  return `${table}\n\n${unownedCost} of ${heldCost} that holders cost is unowned`;
+}

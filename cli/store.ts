@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../runtime/config/schema.ts";
+import { createStoreClient, type StoreClient } from "../runtime/store/client.ts";
+import { connectStore, outsideStore } from "../runtime/store/connection.ts";
+import type { StoreCredentials } from "../runtime/store/embedded/credentials.ts";
+import { CommandError } from "./context.ts";
+import type { SystemStatus } from "./up/system.ts";
+
+/**
+ * The store that a configuration names, for a command that asks it something: an outside ClickHouse, or the embedded one of the
+ * `up` that runs with the same configuration. Fails with a sentence where there is none.
+ */
+export async function openStore(config: Config): Promise<StoreClient> {
+  const outside = outsideStore(config);
+  if (outside !== undefined) return connectStore(outside, config);
+  const address = `http://${config.server.listen}`;
+  const file = join(config.data, "store", "credentials.json");
+  try {
+    const { internal } = JSON.parse(readFileSync(file, "utf8")) as StoreCredentials;
+    const answer = await fetch(`${address}/api/status`, { signal: AbortSignal.timeout(5_000) });
+    const { store } = (await answer.json()) as SystemStatus;
+    return createStoreClient({ url: store.url, ...internal, database: config.store.database });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandError(
+      `the store of ${config.data} cannot be asked: it is there while \`up\` runs on ${address} (${why})`,
+    );
+  }
+}

@@ -1,0 +1,43 @@
+import type { Holding } from "../../../domain/holding.ts";
+import { createProofs, type Proofs } from "../../steps/join/proofs.ts";
+import { deviceOf } from "./ladder.ts";
+import type { NodeRecord, ProvenLabel } from "./node-record.ts";
+
+/** The labels of the exporters, as proofs: one that agrees proves the device for the pod's whole time. */
+export function proofsOf(record: NodeRecord): Proofs {
+  const proofs = createProofs();
+  for (const { holding } of record.pods.values()) {
+    for (const { slot, part } of [...provenBefore(record, holding), ...provenHere(record, holding)])
+      proofs.add(holding, deviceOf(slot, part));
+  }
+  return proofs;
+}
+
+function provenBefore({ proven }: NodeRecord, holding: Holding): readonly ProvenLabel[] {
+  return proven.filter((label) => isNamed(label, holding) && holding.from <= label.at && label.at < holding.until);
+}
+
+/** What samples of the window show of a pod, a proof for each device. */
+function provenHere({ seen }: NodeRecord, holding: Holding): readonly ProvenLabel[] {
+  return seen.flatMap(({ index: slot, labels }) =>
+    labels.flatMap(({ part, namespace, pod, podUid = "", firstAt, lastAt }) => {
+      const label = { slot, part, namespace, pod, podUid, at: Math.max(firstAt, holding.from) };
+      return isNamed(label, holding) && holding.from <= lastAt && firstAt < holding.until ? [label] : [];
+    }),
+  );
+}
+
+/** What samples of the window prove first, of each pod. */
+export function newlyProven(
+  record: NodeRecord,
+): readonly { readonly holding: Holding; readonly labels: readonly ProvenLabel[] }[] {
+  return [...record.pods.values()].flatMap(({ holding }) => {
+    const known = new Set(provenBefore(record, holding).map(({ slot, part }) => deviceOf(slot, part)));
+    const labels = provenHere(record, holding).filter(({ slot, part }) => !known.has(deviceOf(slot, part)));
+    return labels.length === 0 ? [] : [{ holding, labels }];
+  });
+}
+
+function isNamed({ namespace, pod, podUid }: ProvenLabel, holding: Holding): boolean {
+  return podUid === "" ? holding.namespace === namespace && holding.name === pod : holding.uid === podUid;
+}

@@ -1,0 +1,76 @@
+/** What is asked: a team's month, a state of it; or everything of one GPU at one moment. */
+export interface Question {
+  readonly policy: string;
+  /** Milliseconds since the epoch, half-open. */
+  readonly from: number;
+  readonly until: number;
+  readonly team?: string;
+  readonly state?: string;
+  readonly namespace?: string;
+  /** The GPU of a line: lines that hold at `from`. */
+  readonly gpu?: { readonly cluster: string; readonly node: string; readonly slot: number };
+}
+
+/** A part of what is explained. Amounts are decimal texts in the currency and in GPU-hours; unpriced hours have no cost. */
+export interface Part {
+  readonly gpuHours: string;
+  readonly cost: string;
+  readonly unpricedGpuHours: string;
+}
+
+/** Why a sum of charges is what it is, from the charge down to the samples: each list has all of the sum, the dearest first. */
+export interface Explanation extends Part {
+  readonly question: Question;
+  /** Which state, who pays for it. */
+  readonly states: readonly (Part & { readonly state: string; readonly because: string; readonly payer: string })[];
+  /** The rule that named the team: its place in the configuration, empty where none did. */
+  readonly owners: readonly (Part & { readonly team: string; readonly rule: string })[];
+  /** The entry of the price book, and since when it has priced those machines; empty where none does. */
+  readonly prices: readonly (Part & { readonly price: string; readonly since: string })[];
+  readonly workloads: readonly (Part & {
+    readonly namespace: string;
+    readonly workloadKind: string;
+    readonly workload: string;
+    readonly pods: number;
+  })[];
+  /** How it is known who held what. */
+  readonly evidence: readonly (Part & { readonly attribution: string })[];
+  /** The dearest lines, with the segments that they are of. */
+  readonly lines: readonly ExplainedLine[];
+}
+
+/** A charge, down to the samples. Times are ISO 8601. */
+export interface ExplainedLine extends Part {
+  readonly cluster: string;
+  readonly node: string;
+  readonly gpu: number | null;
+  readonly from: string;
+  readonly until: string;
+  readonly state: string;
+  readonly team: string;
+  readonly namespace: string;
+  readonly pod: string;
+  readonly attribution: string;
+  /** Of the GPU, as its regime has it, and after oversubscription was divided away. */
+  readonly rawShare: string;
+  readonly share: string;
+  readonly price: string;
+  readonly segment: ExplainedSegment | null;
+}
+
+/** What the meter found of the GPU over the segment of a line, and of the line's holder. */
+export interface ExplainedSegment {
+  readonly from: string;
+  readonly until: string;
+  readonly gpuKey: string;
+  readonly gpuAt: unknown;
+  readonly unavailableBecause: string;
+  readonly samples: number;
+  /** Of the first and the last sample that speak for the holder; null where none does. */
+  readonly firstSample: string | null;
+  readonly lastSample: string | null;
+  readonly coveredMillis: number;
+  readonly activeMillis: number;
+  /** Mean activity over the covered time, in parts per million of the device; null where nothing was covered. */
+  readonly activityPpm: number | null;
+}

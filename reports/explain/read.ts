@@ -1,0 +1,120 @@
+import type { StoreClient } from "../../runtime/store/client.ts";
+import type { ExplainedLine, ExplainedSegment, Explanation, Part, Question } from "./explanation.ts";
+
+const MOST = 10;
+
+const SUMS = `toString(sum(gpu_hours)) AS gpuHours, toString(sum(ifNull(effective_cost, 0))) AS cost,
+  toString(sumIf(gpu_hours, effective_cost IS NULL)) AS unpricedGpuHours`;
+const DEAREST = "ORDER BY sum(ifNull(effective_cost, 0)) DESC, sum(gpu_hours) DESC";
+
+/**
+ * Explains what the charges of a question come to, by every step that made them. Nothing is computed anew: it is what was stored
+ * when the hours were charged. Fails with a `StoreError`.
+ */
+export async function explain(store: StoreClient, question: Question): Promise<Explanation> {
+  const { where, parameters } = conditionOf(question);
+  const ask = <Row>(columns: string, by: string): Promise<readonly (Row & Part)[]> =>
+    store.query<Row & Part>(
+      `SELECT ${columns}${columns === "" ? "" : ", "}${SUMS} FROM charges_published WHERE ${where}
+       ${by === "" ? "" : `GROUP BY ${by} ${DEAREST} LIMIT ${MOST}`}`,
+      parameters,
+    );
+  const [total, states, owners, prices, workloads, evidence, lines] = await Promise.all([
+    ask<Part>("", ""),
+    ask<Explanation["states"][number]>("state, because, payer", "state, because, payer"),
+    ask<Explanation["owners"][number]>("team, team_rule AS rule", "team, team_rule"),
+    ask<Explanation["prices"][number]>(
+      `price, if(price = '', '', ${isoOf("priced_since")}) AS since`,
+      "price, priced_since",
+    ),
+    ask<Explanation["workloads"][number]>(
+      "namespace, workload_kind AS workloadKind, workload, toUInt32(uniqExact(holder)) AS pods",
+      "namespace, workload_kind, workload",
+    ),
+    ask<Explanation["evidence"][number]>("attribution", "attribution"),
+    readLines(store, where, parameters),
+  ]);
+  return { question, ...total[0]!, states, owners, prices, workloads, evidence, lines };
+}
+
+function conditionOf({ policy, from, until, team, state, namespace, gpu }: Question) {
+  const terms = ["policy = {policy:String}"];
+  if (gpu === undefined) terms.push(`from_at >= ${momentOf("from")}`, `from_at < ${momentOf("until")}`);
+  else {
+    terms.push(`from_at <= ${momentOf("from")}`, `until_at > ${momentOf("from")}`);
+    terms.push("cluster = {cluster:String}", "node = {node:String}", "slot = {slot:UInt16}");
+  }
+  if (team !== undefined) terms.push("team = {team:String}");
+  if (state !== undefined) terms.push("state = {state:String}");
+  if (namespace !== undefined) terms.push("namespace = {namespace:String}");
+  return { where: terms.join(" AND "), parameters: { policy, from, until, team, state, namespace, ...gpu } };
+}
+
+function momentOf(name: string): string {
+  return `fromUnixTimestamp64Milli({${name}:Int64})`;
+}
+
+function isoOf(column: string): string {
+  return `formatDateTime(${column}, '%Y-%m-%dT%H:%i:%SZ', 'UTC')`;
+}
+
+interface LineRow extends Omit<ExplainedLine, "segment"> {
+  readonly holder: string;
+  readonly at: number;
+}
+
+async function readLines(
+  store: StoreClient,
+  where: string,
+  parameters: Readonly<Record<string, unknown>>,
+): Promise<readonly ExplainedLine[]> {
+  const rows = await store.query<LineRow>(
+    `SELECT cluster, node, slot AS gpu, ${isoOf("from_at")} AS \`from\`, ${isoOf("until_at")} AS \`until\`, state, team, namespace, pod,
+       attribution, raw_share AS rawShare, share, price, holder, toFloat64(toUnixTimestamp64Milli(from_at)) AS at,
+       toString(gpu_hours) AS gpuHours, toString(ifNull(effective_cost, 0)) AS cost,
+       toString(if(effective_cost IS NULL, gpu_hours, 0)) AS unpricedGpuHours
+     FROM charges_published WHERE ${where}
+     ORDER BY ifNull(effective_cost, 0) DESC, gpu_hours DESC, from_at, node, slot LIMIT ${MOST}`,
+    parameters,
+  );
+  const lines: ExplainedLine[] = [];
+  for (const { holder, at, ...row } of rows) {
+    const segment = row.gpu === null ? null : await readSegment(store, { ...row, gpu: row.gpu, holder, at });
+    lines.push({ ...row, segment });
+  }
+  return lines;
+}
+
+const SEGMENT = `
+SELECT ${isoOf("from_at")} AS \`from\`, ${isoOf("until_at")} AS \`until\`, gpu_key AS gpuKey, gpu_at AS gpuAt, because AS unavailableBecause,
+  indexOf(holders, {holder:String}) AS place,
+  toUInt32(samples[place]) AS samples,
+  ${isoOf("first_at[place]")} AS firstSample, ${isoOf("last_at[place]")} AS lastSample,
+  toFloat64(covered_ms[place]) AS coveredMillis, toFloat64(active_ms[place]) AS activeMillis,
+  toFloat64(intDiv(activity_ppm_ms[place], greatest(1, covered_ms[place]))) AS activityPpm
+FROM usage_hours_published
+WHERE cluster = {cluster:String} AND node = {node:String} AND slot = {gpu:UInt16}
+  AND from_at <= ${momentOf("at")} AND until_at > ${momentOf("at")}`;
+
+async function readSegment(
+  store: StoreClient,
+  { cluster, node, gpu, holder, at }: Pick<LineRow, "cluster" | "node" | "holder" | "at"> & { readonly gpu: number },
+): Promise<ExplainedSegment | null> {
+  const [row] = await store.query<ExplainedSegment & { readonly gpuAt: string; readonly place: string }>(SEGMENT, {
+    cluster,
+    node,
+    gpu,
+    holder,
+    at,
+  });
+  if (row === undefined) return null;
+  const { place: _, gpuAt, ...segment } = row;
+  const isMeasured = segment.samples > 0;
+  return {
+    ...segment,
+    gpuAt: JSON.parse(gpuAt) as unknown,
+    firstSample: isMeasured ? segment.firstSample : null,
+    lastSample: isMeasured ? segment.lastSample : null,
+    activityPpm: segment.coveredMillis > 0 ? segment.activityPpm : null,
+  };
+}

@@ -1,0 +1,93 @@
+import type { ExplainedLine, Explanation, Part } from "./explanation.ts";
+
+const EVIDENCE: Readonly<Record<string, string>> = {
+  dra: "what DRA allocated",
+  annotation: "the scheduler's annotation on the pod",
+  group: "the group whose reservation pod has the GPU",
+  label: "the exporter's label",
+  "hpc-job": "the job that the exporter names",
+  node: "the node alone: nothing tells which of its GPUs",
+};
+
+/** An explanation as text that a person reads from the top: the sum, then why, step by step. `currency` is the bill's. */
+export function explanationText(explanation: Explanation, currency: string): string {
+  const { question, states, owners, prices, workloads, evidence, lines } = explanation;
+  if (lines.length === 0) return `Nothing was charged: ${titleOf(question)}.`;
+  const amount = (part: Part): string => amountText(part, currency);
+  const paragraph = (title: string, sentences: readonly string[]): string =>
+    [title, ...sentences.map((sentence) => `  ${sentence}`)].join("\n");
+  return [
+    `${titleOf(question)}: ${amount(explanation)}, under the policy ${question.policy}.`,
+    paragraph(
+      "Which state it was in, and who pays for that:",
+      states.map(({ state, because, payer, ...part }) => {
+        const reason = because === "" ? "" : `, because ${because}`;
+        return `${state}${reason}, which ${payer === "holder" ? "its holder" : "the platform"} pays: ${amount(part)}`;
+      }),
+    ),
+    paragraph(
+      "Whose it is:",
+      owners.map(({ team, rule, ...part }) => `${team}${rule === "" ? "" : `, by ${rule}`}: ${amount(part)}`),
+    ),
+    paragraph(
+      "At which price:",
+      prices.map(({ price, since, ...part }) =>
+        price === ""
+          ? `nothing prices it: ${amount(part)}`
+          : `${price}, which has priced it since ${since}: ${amount(part)}`,
+      ),
+    ),
+    paragraph(
+      "What it was:",
+      workloads.map(({ namespace, workloadKind, workload, pods, ...part }) =>
+        workload === ""
+          ? `held by nobody: ${amount(part)}`
+          : `${workloadKind} ${namespace}/${workload}, ${pods} pod${pods === 1 ? "" : "s"}: ${amount(part)}`,
+      ),
+    ),
+    paragraph(
+      "How it is known who held it:",
+      evidence.flatMap(({ attribution, ...part }) =>
+        attribution === "" ? [] : [`${EVIDENCE[attribution] ?? attribution}: ${amount(part)}`],
+      ),
+    ),
+    paragraph(
+      lines.length === 1 ? "The line:" : "The dearest lines:",
+      lines.flatMap((line) => lineText(line, currency)),
+    ),
+  ].join("\n\n");
+}
+
+function titleOf({ team, state, namespace, from, until, gpu }: Explanation["question"]): string {
+  const iso = (millis: number): string => new Date(millis).toISOString().replace(".000Z", "Z");
+  if (gpu !== undefined) return `GPU ${gpu.slot} of ${gpu.cluster}/${gpu.node} at ${iso(from)}`;
+  const what = [team ?? "all teams", state, namespace === undefined ? undefined : `namespace ${namespace}`];
+  return `${what.filter((word) => word !== undefined).join(", ")}, ${iso(from)} to ${iso(until)}`;
+}
+
+function amountText({ gpuHours, cost, unpricedGpuHours }: Part, currency: string): string {
+  const unpriced = unpricedGpuHours === "0" ? "" : ` (${unpricedGpuHours} of them without a price)`;
+  return `${gpuHours} GPU-hours${unpriced}, ${cost} ${currency}`;
+}
+
+function lineText(line: ExplainedLine, currency: string): readonly string[] {
+  const { node, gpu, from, until, state, namespace, pod, share, rawShare, segment } = line;
+  const where = gpu === null ? node : `GPU ${gpu} of ${node}`;
+  const who =
+    pod === "" ? "" : `, ${namespace}/${pod} has ${share} of it${rawShare === share ? "" : ` (asked: ${rawShare})`}`;
+  const head = `${where}, ${from} to ${until}${who}: ${state}, ${amountText(line, currency)}`;
+  if (segment === null || pod === "") return [head];
+  const { samples, firstSample, lastSample, coveredMillis, activityPpm } = segment;
+  const length = Date.parse(segment.until) - Date.parse(segment.from);
+  const covered = `${seconds(coveredMillis)} of ${seconds(length)} s are covered`;
+  if (samples === 0) return [head, `  no sample speaks for it between ${segment.from} and ${segment.until}`];
+  const activity = activityPpm === null ? "" : `, ${(activityPpm / 10_000).toFixed(1)} % active on average`;
+  return [
+    head,
+    `  ${samples} samples of ${segment.gpuKey} from ${firstSample} to ${lastSample}: ${covered}${activity}`,
+  ];
+}
+
+function seconds(millis: number): string {
+  return String(Math.round(millis / 1000));
+}

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { explain } from "../../reports/explain/read.ts";
+import { explanationText } from "../../reports/explain/text.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { createTestDatabase } from "../support/pipeline.ts";
+import { playScenario, scenarioFiles } from "../support/play-ledger.ts";
+
+describe("an explanation", () => {
+  const { scenario } = scenarioFiles().find(({ file }) => file === "telemetry-gap.yaml")!;
+  const { start, end } = scenario.period;
+  let embedded: TestStore;
+  let store: StoreClient;
+
+  beforeAll(async () => {
+    embedded = await startTestStore();
+    store = await createTestDatabase(embedded, "explain");
+    await playScenario(store, scenario);
+  });
+  afterAll(async () => {
+    await store.close();
+    await embedded.stop();
+  });
+
+  it("walks from a team's sum over states, owners, prices, workloads and evidence to the samples, each with all of the sum", async () => {
+    const told = await explain(store, { policy: "default", from: start, until: end, team: "vision" });
+    expect(told).toMatchObject({ gpuHours: "1", cost: "7.2", unpricedGpuHours: "0" });
+    expect(told.states.map(({ state, payer, cost }) => `${state} ${payer} ${cost}`).toSorted()).toEqual([
+      "active holder 2.79",
+      "idle holder 2.79",
+      "unobserved holder 1.62",
+    ]);
+    expect(told.owners.map(({ team, rule, cost }) => [team, rule, cost])).toEqual([
+      ["vision", "owners.team[2]", "7.2"],
+    ]);
+    expect(told.prices.map(({ price, since, gpuHours }) => [price, since, gpuHours])).toEqual([
+      ["prices[0]", "2026-03-02T00:00:00Z", "1"],
+    ]);
+    expect(told.workloads.map(({ workload, pods, cost }) => [workload, pods, cost])).toEqual([["train-0", 1, "7.2"]]);
+    expect(told.evidence.map(({ attribution, cost }) => [attribution, cost])).toEqual([["label", "7.2"]]);
+    // Samples speak until 00:31:30 and from 00:45:00 on: 1,890 s and 900 s.
+    const gap = told.lines.find(({ state }) => state === "unobserved")!;
+    expect(gap).toMatchObject({ gpu: 0, share: "1", segment: { coveredMillis: 2_790_000, activityPpm: 500_000 } });
+  });
+
+  it("of a GPU at a moment says everything of that moment alone", async () => {
+    const gpu = { cluster: "default", node: "gpu-a", slot: 0 };
+    const ask = (from: number) => explain(store, { policy: "default", from, until: from + 1, gpu });
+    expect(await ask(start + 1)).toMatchObject({ gpuHours: "1", cost: "7.2", lines: { length: 3 } });
+    expect(await ask(end + 1)).toMatchObject({ gpuHours: "0", lines: { length: 0 } });
+  });
+
+  it("reads from the top", async () => {
+    const question = { policy: "default", from: start, until: end };
+    const text = explanationText(await explain(store, { ...question, team: "vision", state: "unobserved" }), "USD");
+    expect(text.split("\n").filter((line) => line !== "")).toEqual([
+      "vision, unobserved, 2026-03-02T00:00:00Z to 2026-03-02T01:00:00Z: 0.225 GPU-hours, 1.62 USD, under the policy default.",
+      "Which state it was in, and who pays for that:",
+      "  unobserved, which its holder pays: 0.225 GPU-hours, 1.62 USD",
+      "Whose it is:",
+      "  vision, by owners.team[2]: 0.225 GPU-hours, 1.62 USD",
+      "At which price:",
+      "  prices[0], which has priced it since 2026-03-02T00:00:00Z: 0.225 GPU-hours, 1.62 USD",
+      "What it was:",
+      "  Pod vision/train-0, 1 pod: 0.225 GPU-hours, 1.62 USD",
+      "How it is known who held it:",
+      "  the exporter's label: 0.225 GPU-hours, 1.62 USD",
+      "The line:",
+      "  GPU 0 of gpu-a, 2026-03-02T00:00:00Z to 2026-03-02T01:00:00Z, vision/train-0 has 1 of it: unobserved, 0.225 GPU-hours, 1.62 USD",
+      expect.stringMatching(
+        /^ {4}45 samples of GPU-\S+ from 2026-03-02T00:00:00Z to 2026-03-02T00:59:00Z: 2790 of 3600 s are covered, 50\.0 % active on average$/,
+      ),
+    ]);
+    const nobody = await explain(store, { ...question, team: "speech" });
+    expect(explanationText(nobody, "USD")).toBe(
+      "Nothing was charged: speech, 2026-03-02T00:00:00Z to 2026-03-02T01:00:00Z.",
+    );
+  });
+});
