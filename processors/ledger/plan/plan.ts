@@ -1,3 +1,4 @@
+import { partIdOf } from "../../../domain/share/claim.ts";
 import type { Proofs } from "../../steps/join/proofs.ts";
 import { HOUR_MILLIS } from "../../rollup/window.ts";
 import { conditionAt, conditionEdges, unavailableAt, type SlotAt } from "./condition.ts";
@@ -70,13 +71,7 @@ function isCut(at: number, { state, claims }: SlotState, dates: KnownDates, look
 
 function claimKey(slot: number, { holder, held }: PlannedClaim): string {
   const who = holder.kind === "pod" ? holder.uid : `${holder.kind} ${holder.namespace}/${holder.name}`;
-  return `${slot}/${partOf(held)} ${who}`;
-}
-
-function partOf(held: PlannedClaim["held"]): string {
-  if (held.what === "instance") return held.instance;
-  if (held.what === "partition") return held.partition;
-  return "part" in held ? (held.part ?? "") : "";
+  return `${slot}/${partIdOf(held) ?? ""} ${who}`;
 }
 
 /** All times at which something can change, from the first that is looked at to the last. */
