@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { SystemStatus } from "../../cli/up/system.ts";
+import { createFleet } from "../../demo/fleet/fleet.ts";
+import { busStateAt, isExporterAway } from "../../demo/fleet/troubles.ts";
 import type { LiveFleet, LiveGpu } from "../../reports/live/gpus.ts";
 import { createCommandFolder, type CommandFolder, type RunningCommand } from "../support/command.ts";
 
@@ -11,6 +13,14 @@ let address: string;
 
 const read = async <Value>(path: string): Promise<Value> => (await (await fetch(`${address}${path}`)).json()) as Value;
 
+/** How many GPUs the fleet shows at a time: an exporter is away for ten minutes of each hour, a GPU off the bus for some of a day. */
+function shownAt(timeMillis: number): number {
+  const shown = createFleet({ seed: 1, gpus: 96, cluster: "default" })
+    .nodes.filter((node) => !isExporterAway(node, timeMillis))
+    .flatMap((node) => node.gpus.filter((_, index) => busStateAt(node, index, timeMillis) !== "gone"));
+  return shown.length;
+}
+
 /** Every GPU, once all targets have been scraped and their rows stored. */
 let gpus: readonly LiveGpu[];
 beforeAll(async () => {
@@ -20,14 +30,15 @@ beforeAll(async () => {
     server: { listen: "127.0.0.1:0" },
     collector: { interval: "3s", timeout: "2s" },
     processor: { flushEvery: "1s" },
-    demo: { history: "0s" },
+    demo: { history: "0s", seed: 1 },
   });
   up = folder.start(["up", "--config", config], { ownGroup: true });
   address = await up.address(15_000);
   await vi.waitFor(async () => {
     const { gpus: seen } = await read<LiveFleet>("/api/gpus");
     const places = new Set(seen.map(({ node, gpu }) => `${node}/${gpu}`));
-    if (places.size < 96) throw new Error(`only ${places.size} GPUs are known yet`);
+    const shown = shownAt(Date.now());
+    if (places.size < shown) throw new Error(`only ${places.size} of ${shown} GPUs are known yet`);
   }, LONG);
   ({ gpus } = await read<LiveFleet>("/api/gpus"));
 }, 90_000);
