@@ -53,15 +53,21 @@ export async function dropSuperseded(store: StoreClient, nowMillis: number): Pro
     const ofTable = superseded.filter((run) => run.kind === undefined || run.kind === kind);
     const partitions = grouped(ofTable, ({ windowStart }) => partitionOf(windowStart, digits));
     for (const [partition, runs] of partitions) {
-      await store.command(`DELETE FROM ${table} IN PARTITION ${partition} WHERE run_id IN {runs:Array(UUID)}`, {
-        runs: runs.map(({ runId }) => runId),
-      });
+      await deleteRuns(store, `${table} IN PARTITION ${partition} WHERE`, runs);
     }
   }
-  await store.command("DELETE FROM runs WHERE kind != 'election' AND run_id IN {runs:Array(UUID)}", {
-    runs: superseded.map(({ runId }) => runId),
-  });
+  await deleteRuns(store, "runs WHERE kind != 'election' AND", superseded);
   return superseded.length;
+}
+
+/** As many as fit into a URL, which is where parameters of a command are. */
+const DELETED_AT_ONCE = 2_000;
+
+async function deleteRuns(store: StoreClient, where: string, runs: readonly KnownRun[]): Promise<void> {
+  for (let first = 0; first < runs.length; first += DELETED_AT_ONCE) {
+    const ids = runs.slice(first, first + DELETED_AT_ONCE).map(({ runId }) => runId);
+    await store.command(`DELETE FROM ${where} run_id IN {runs:Array(UUID)}`, { runs: ids });
+  }
 }
 
 /** Where runs have rows, and how many digits of the date name a partition. */

@@ -79,6 +79,8 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
     password: options.password,
     database: options.database,
     request_timeout: options.requestTimeoutMillis ?? 60_000,
+    // The names of a slice of nodes or pods are longer than a URL may be.
+    use_multipart_params_auto: true,
     max_open_connections: options.maxConnections ?? 10,
     compression: { request: options.gzip === true, response: options.gzip === true },
     // Errors are thrown and told by whoever catches them; the client's own log would say them twice.

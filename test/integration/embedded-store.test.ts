@@ -130,6 +130,28 @@ describe("the HTTP face", () => {
     await expect(client.query("SELECT {n:Int32}")).rejects.toMatchObject({ code: "rejected" });
   });
 
+  it("takes parameters that are longer than a URL may be as fields of a form, and nothing else in it", async () => {
+    const names = Array.from({ length: 20_000 }, (_, index) => `O'Neill\t\\${index} – ä`);
+    const [row] = await client.query<{ count: string; last: string }>(
+      "SELECT length({names:Array(String)}) AS count, {names:Array(String)}[-1] AS last",
+      { names },
+    );
+    expect(row).toEqual({ count: "20000", last: names.at(-1) });
+
+    const send = (fields: Readonly<Record<string, string | Blob>>) => formOf(fields).then((form) => ask(store, form));
+    expect(await send({ query: "SELECT {n:UInt8} + 1", param_n: "4" })).toMatchObject({ status: 200, text: "5\n" });
+    const code = (value: string) => ({ headers: { "x-clickhouse-exception-code": value } });
+    expect(await send({ query: "SELECT 1", max_threads: "1" })).toMatchObject(code("48"));
+    expect(await send({ query: "SELECT 1", param_n: new Blob(["4"]) })).toMatchObject(code("48"));
+    expect(await send({ query: "INSERT INTO kinds FORMAT CSV 1" })).toMatchObject(code("48"));
+    const broken = {
+      user: store.internal,
+      body: "--x\r\nno form",
+      headers: { "Content-Type": "multipart/form-data; boundary=x" },
+    };
+    expect(await ask(store, broken)).toMatchObject(code("36"));
+  });
+
   it("forgets settings, database, variables and temporary tables with the request", async () => {
     const threads = "SELECT getSetting('max_threads'), currentDatabase()";
     const before = await run(store, threads);
@@ -297,3 +319,12 @@ describe("slow readers", () => {
     expect(await run(store, "SELECT count() FROM shop.busy")).toBe(String(inserts * 10_000));
   });
 });
+
+/** A request of the store's own user with a form as its body. */
+async function formOf(fields: Readonly<Record<string, string | Blob>>): Promise<Parameters<typeof ask>[1]> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  const packed = new Response(form);
+  const headers = { "Content-Type": packed.headers.get("content-type")! };
+  return { user: store.internal, headers, body: Buffer.from(await packed.arrayBuffer()) };
+}

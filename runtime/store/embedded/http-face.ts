@@ -13,7 +13,7 @@ import { authenticate } from "./credentials.ts";
 import type { StoreCredentials } from "./credentials.ts";
 import { FaceError, faceErrorOf, httpStatusOf, renderFaceError } from "./face-error.ts";
 import { readClaimedUser, readStatementRequest } from "./http-request.ts";
-import { readStatement, removeQuietly } from "./request-body.ts";
+import { readBody, removeQuietly } from "./request-body.ts";
 import type { BodyLimits } from "./request-body.ts";
 import type { Answer, StatementRunner } from "./statement-runner.ts";
 
@@ -35,13 +35,15 @@ export interface HttpFace {
 }
 
 const loopback = "127.0.0.1";
+/** As a server's `http_max_uri_size`: a question's parameters are in its URL. */
+const maxHeaderBytes = 1024 * 1024;
 const sliceBytes = 256 * 1024;
 /** A smaller answer is not worth packing. */
 const gzipFromBytes = 1024;
 
 /** Listens on `port` of the loopback address; 0 takes a free one. */
 export async function listenHttpFace(port: number, parts: HttpFaceParts): Promise<HttpFace> {
-  const server = createServer((request, response) => {
+  const server = createServer({ maxHeaderSize: maxHeaderBytes }, (request, response) => {
     answer(request, response, parts).catch((error: unknown) => {
       parts.logger.error({ err: error }, "a request of the embedded store could not be answered");
       response.destroy();
@@ -111,10 +113,10 @@ async function answerStatement(
   parts: HttpFaceParts,
 ): Promise<void> {
   const role = authenticate(parts.credentials, readClaimedUser(url, message.headers));
-  const request = readStatementRequest(message.method ?? "GET", url, message.headers);
+  const asked = readStatementRequest(message.method ?? "GET", url, message.headers);
   const gone = new AbortController();
   response.once("close", () => gone.abort());
-  const statement = await readStatement(message, request, {
+  const { request, statement } = await readBody(message, asked, {
     ...parts.bodyLimits,
     folder: parts.incomingFolder,
     mayInsert: role === "internal",

@@ -14,6 +14,8 @@ export interface StatementRequest {
   readonly parameters: ReadonlyMap<string, string>;
   readonly settings: ReadonlyMap<string, string>;
   readonly bodyEncoding: "identity" | "gzip" | "deflate";
+  /** The content type of a body that is a form, with the statement and parameters as its fields; undefined for a plain one. */
+  readonly form: string | undefined;
   readonly acceptsGzip: boolean;
   /** The revision of the native protocol that the client reads; 0 where it names none. */
   readonly protocolVersion: number;
@@ -51,7 +53,7 @@ const interfaceParameters = new Set([
 /** Reads the request's line and headers. Fails with 48 for what this face does not do. */
 export function readStatementRequest(method: string, url: URL, headers: IncomingHttpHeaders): StatementRequest {
   const search = url.searchParams;
-  refuseWhatIsMissing(search, headers);
+  refuseWhatIsMissing(search);
   const parameters = new Map<string, string>();
   const settings = new Map<string, string>();
   for (const [name, value] of search) {
@@ -65,6 +67,7 @@ export function readStatementRequest(method: string, url: URL, headers: Incoming
     parameters,
     settings,
     bodyEncoding: bodyEncoding(headers["content-encoding"]),
+    form: /^multipart\/form-data\b/i.test(headers["content-type"] ?? "") ? headers["content-type"] : undefined,
     acceptsGzip: search.get("enable_http_compression") === "1" && /\bgzip\b/.test(headers["accept-encoding"] ?? ""),
     protocolVersion: Number(/^\d{1,9}$/.exec(search.get("client_protocol_version") ?? "")?.[0] ?? 0),
     readOnly: method !== "POST",
@@ -86,7 +89,7 @@ export function readClaimedUser(url: URL, headers: IncomingHttpHeaders): Claimed
   };
 }
 
-function refuseWhatIsMissing(search: URLSearchParams, headers: IncomingHttpHeaders): void {
+function refuseWhatIsMissing(search: URLSearchParams): void {
   for (const name of ["compress", "decompress"]) {
     if (search.get(name) === "1") {
       throw new FaceError(
@@ -97,9 +100,6 @@ function refuseWhatIsMissing(search: URLSearchParams, headers: IncomingHttpHeade
   }
   if ((search.get("session_id") ?? "") !== "") {
     throw new FaceError(48, "The embedded store keeps no sessions; leave out session_id");
-  }
-  if ((headers["content-type"] ?? "").startsWith("multipart/form-data")) {
-    throw new FaceError(48, "The embedded store takes no multipart bodies; put parameters in the URL");
   }
 }
 

@@ -33,8 +33,22 @@ export type Statement =
 /** How much of a body is looked at to find out whether it is an insert with rows. */
 const headBytes = 64 * 1024;
 
-/** Reads a request's body. Fails with 187 where it is larger than the limits, 243 where the disk is full. */
-export async function readStatement(
+/**
+ * Reads a request's body: what is to be run, and the request with the parameters that came with it. Fails with 187 where it is
+ * larger than the limits, 243 where the disk is full; with 36 for a form that is none, and with 48 where it brings files
+ * or rows.
+ */
+export async function readBody(
+  message: IncomingMessage,
+  request: StatementRequest,
+  place: BodyPlace,
+): Promise<{ readonly request: StatementRequest; readonly statement: Statement }> {
+  const { form } = request;
+  if (form !== undefined) return await readForm(message, { ...request, form }, place);
+  return { request, statement: await readStatement(message, request, place) };
+}
+
+async function readStatement(
   message: IncomingMessage,
   request: StatementRequest,
   place: BodyPlace,
@@ -70,6 +84,35 @@ export async function readStatement(
     }
     if (chunk.done === true) return { kind: "text", sql: Buffer.concat(held).toString("utf8").trim() };
   }
+}
+
+/** A form with a statement and parameters: clients send those so that are too long for a URL. */
+async function readForm(
+  message: IncomingMessage,
+  request: StatementRequest & { readonly form: string },
+  { maxStatementBytes }: BodyLimits,
+): Promise<{ readonly request: StatementRequest; readonly statement: Statement }> {
+  const held: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of unpacked(message, request.bodyEncoding) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxStatementBytes) throw new FaceError(187, `The form is larger than ${maxStatementBytes} bytes`);
+    held.push(chunk);
+  }
+  const body = new Response(Buffer.concat(held), { headers: { "content-type": request.form } });
+  const form = await body.formData().catch((error: unknown) => {
+    throw new FaceError(36, "The body is no form", { cause: error });
+  });
+  const parameters = new Map(request.parameters);
+  let sql = request.urlQuery;
+  for (const [name, value] of form) {
+    if (typeof value !== "string" || (name !== "query" && !name.startsWith("param_")))
+      throw new FaceError(48, `The embedded store takes a statement and its parameters in a form, and no ${name}`);
+    if (name === "query") sql += value;
+    else parameters.set(name.slice("param_".length), value);
+  }
+  if (splitInsert(sql) !== undefined) throw new FaceError(48, "An insert's rows are the body itself, and no form");
+  return { request: { ...request, parameters }, statement: { kind: "text", sql: sql.trim() } };
 }
 
 function unpacked(message: IncomingMessage, encoding: StatementRequest["bodyEncoding"]): Readable {

@@ -130,8 +130,15 @@ async function prepare(
   if (request.database !== undefined && request.database !== "" && request.database !== "default") {
     script.push(`USE ${sqlIdentifier(request.database)}`);
   }
-  if (script.length > 0) await connection.query(script.join(";\n"), "Null");
+  if (script.length === 0) return;
+  const text = script.join(";\n");
+  // A server has parameters beside the statement, and its limit is the statement's alone.
+  if (text.length > longestScript) await connection.query(`SET max_query_size = ${4 * text.length}`, "Null");
+  await connection.query(text, "Null");
 }
+
+/** Well below what the engine parses unasked, 256 KiB, in characters of up to four bytes. */
+const longestScript = 60_000;
 
 function checkedName(name: string, kind: string): string {
   if (!/^[A-Za-z0-9_]{1,128}$/.test(name)) throw new FaceError(115, `${JSON.stringify(name)} is no name of a ${kind}`);
