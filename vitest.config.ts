@@ -1,28 +1,53 @@
 import { defineConfig } from "vitest/config";
 
+/** Real parts that are killed, or whose times are looked at: they run when nothing else does. */
+const ALONE = ["bus-*", "chaos-short", "cli", "demo*", "election", "leadership", "tracing"].map(
+  (name) => `test/integration/${name}.test.ts`,
+);
+/** Both cores of the smallest machine that is promised to run them; by itself Vitest leaves one of them idle. */
+const BESIDE_EACH_OTHER = { maxWorkers: 2, sequence: { groupOrder: 0 } };
+const REAL_PARTS = { globalSetup: ["test/support/global-setup.ts"], hookTimeout: 120_000 };
+
 /** Three sizes of tests: unit (no server), integration (real parts, quick), full (chaos, soak, whole system). */
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 30_000 } },
       {
         test: {
-          name: "integration",
-          include: ["test/integration/**/*.test.ts"],
-          globalSetup: ["test/support/global-setup.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-          fileParallelism: false,
+          ...BESIDE_EACH_OTHER,
+          name: "unit",
+          include: ["test/unit/**/*.test.ts"],
+          testTimeout: 30_000,
         },
       },
       {
         test: {
+          ...REAL_PARTS,
+          ...BESIDE_EACH_OTHER,
+          name: "integration",
+          include: ["test/integration/**/*.test.ts"],
+          exclude: ALONE,
+          testTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          ...REAL_PARTS,
+          name: "alone",
+          include: ALONE,
+          testTimeout: 60_000,
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...REAL_PARTS,
           name: "full",
           include: ["test/full/**/*.test.ts"],
-          globalSetup: ["test/support/global-setup.ts"],
           testTimeout: 1_200_000,
-          hookTimeout: 120_000,
           fileParallelism: false,
+          sequence: { groupOrder: 2 },
         },
       },
     ],
