@@ -116,22 +116,23 @@ async function fill(store: StoreClient, gpus: number): Promise<void> {
   const pod = `'pod-' || toString(number % ${gpus})`;
   const key = `'GPU-' || toString(number % ${gpus})`;
   const rounds = 8;
-  for (let first = 0; first < SAMPLES_PER_GPU; first += rounds) {
+  // From before the hour on: a fleet that goes on, and not one that has just begun.
+  for (let first = -rounds; first < SAMPLES_PER_GPU; first += rounds) {
     await store.command(`
       INSERT INTO gpu_samples (cluster, node, gpu_key, sharing, scraped_at, interval_ms, gpu, uuid, model, namespace, pod, container,
         holder_namespace, holder_pod, evidence, holders, activity_ppm, power_watts, energy_joules, fb_used_bytes, fb_free_bytes, xid_code)
       SELECT 'test', 'node-' || toString(intDiv(number % ${gpus}, ${GPUS_PER_NODE})), ${key}, 'ml/' || ${pod} || '/main//',
         fromUnixTimestamp64Milli(toInt64(${START}) + (${first} + intDiv(number, ${gpus})) * 30000 + intDiv(number % ${gpus}, ${GPUS_PER_NODE}) % 30000),
         30000, toString(number % ${GPUS_PER_NODE}), ${key}, 'NVIDIA H100 80GB HBM3', 'ml', ${pod}, 'main',
-        'ml', ${pod}, 'label', 1, rand() % 1000001, toDecimal32(rand() % 700, 3), toDecimal64(${first} * 10000 + intDiv(number, ${gpus}) * 9000, 3),
+        'ml', ${pod}, 'label', 1, rand() % 1000001, toDecimal32(rand() % 700, 3), toDecimal64(${first + rounds} * 10000 + intDiv(number, ${gpus}) * 9000, 3),
         30000000000 + rand() % 1000, 50000000000, 0
       FROM numbers(${rounds * gpus})`);
   }
   await store.command(`
     INSERT INTO scrapes (cluster, node, target, collector, scraped_at, epoch, sequence, interval_ms, devices)
     SELECT 'test', 'node-' || toString(number % ${nodes}), 'node-' || toString(number % ${nodes}), 'c',
-      fromUnixTimestamp64Milli(toInt64(${START}) + intDiv(number, ${nodes}) * 30000), 1, intDiv(number, ${nodes}), 30000, ${GPUS_PER_NODE}
-    FROM numbers(${nodes * SAMPLES_PER_GPU})`);
+      fromUnixTimestamp64Milli(toInt64(${START}) + (intDiv(number, ${nodes}) - ${rounds}) * 30000), 1, intDiv(number, ${nodes}), 30000, ${GPUS_PER_NODE}
+    FROM numbers(${nodes * (SAMPLES_PER_GPU + rounds)})`);
 }
 
 function podOf(number: number): WorkloadFact {
