@@ -5,8 +5,6 @@ import { DEFAULT_DIMENSIONS, readDimensions } from "../scenarios/bill.ts";
 import { differences } from "../scenarios/expectation.ts";
 import { unplayable } from "../scenarios/play/unplayable.ts";
 import { BILL_FORMATS, printBills } from "../scenarios/print.ts";
-import { rulesOf } from "../scenarios/rules.ts";
-import { notCharged } from "../processors/ledger/charge/not-charged.ts";
 import { readScenario, ScenarioError } from "../scenarios/read.ts";
 import type { Scenario } from "../scenarios/schema.ts";
 import { CommandError, type CommandContext } from "./context.ts";
@@ -29,13 +27,8 @@ export function addScenario(program: Command, context: CommandContext): void {
       const by = readDimensions(options.by);
       if ("error" in by) throw new CommandError(`--by: ${by.error}`, 2);
       const scenario = await scenarioOf(file);
-      const { book, policies } = rulesOf(scenario);
-      const missing = notCharged(book, policies);
-      if (missing.length > 0) throw new CommandError([`${file} cannot be charged:`, ...missing].join("\n"), 2);
       const bills = await runScenario(scenario);
-      context.stdout.write(
-        `${printBills(bills, { currency: scenario.currency, by: by.by, format: options.format }).trimEnd()}\n`,
-      );
+      context.stdout.write(`${printBills(bills, { ...scenario, by: by.by, format: options.format }).trimEnd()}\n`);
       const wrong = differences(scenario, bills);
       for (const line of wrong) context.stderr.write(`${line}\n`);
       if (wrong.length > 0)

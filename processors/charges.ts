@@ -1,16 +1,18 @@
-import type { UsageHour } from "../domain/allocation/usage-hour.ts";
 import type { Charge } from "../domain/charge/charge.ts";
 import type { OwnerRules } from "../domain/owner/compile.ts";
+import { periodOf } from "../domain/period.ts";
 import type { Policy } from "../domain/policy/policy.ts";
+import type { EnergyFactors } from "../domain/energy/factors.ts";
 import type { PriceBook } from "../domain/price/book.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
+import { keepBreaches } from "./charges/breaches.ts";
 import { CHARGE_COLUMNS, insertCharges } from "./charges/charge-rows.ts";
-import { chargeNode, type RefusedTeam, type Rules } from "./ledger/charge/charge-node.ts";
+import { chargedNodes } from "./charges/charged-nodes.ts";
+import type { RefusedTeam, Rules } from "./ledger/charge/charge-node.ts";
 import { breachesOf, type Breach } from "./ledger/charge/invariant.ts";
 import { markupCharges } from "./ledger/charge/markup.ts";
 import { createNodePrices } from "./ledger/charge/node-prices.ts";
 import { spreadCharges } from "./ledger/charge/spread-charges.ts";
-import { readUsage } from "./meter/usage-rows.ts";
 import { HOUR_MILLIS } from "./rollup/window.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "./runs.ts";
 
@@ -20,6 +22,8 @@ export interface ChargeRules {
   readonly owners: OwnerRules;
   /** Those whose bills are kept, the billing one first. */
   readonly policies: readonly Policy[];
+  /** Without them charges say nothing of carbon. */
+  readonly energy?: EnergyFactors | undefined;
 }
 
 /** What a run of charges found beside its rows. */
@@ -39,8 +43,8 @@ FROM charges
 WHERE cluster = {cluster:String} AND run_id = toUUID({run:String})
   AND from_at >= fromUnixTimestamp64Milli({start:Int64}) AND from_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`;
 
-/** Charges are inserted in portions of about so many. */
-const CHARGES_PER_INSERT = 50_000;
+/** Charges wait for so many more before they go on. */
+const CHARGES_WAITING = 50_000;
 
 /**
  * Makes the charges of one UTC hour of one cluster from what the meter has published of it, under each policy, holds them against
@@ -49,26 +53,26 @@ const CHARGES_PER_INSERT = 50_000;
 export async function chargeWindow(
   store: StoreClient,
   run: Run,
-  { book, owners, policies }: ChargeRules,
+  { book, owners, policies, energy }: ChargeRules,
 ): Promise<ChargeFindings & { readonly content: RunContent | undefined }> {
-  const { cluster, windowStart, runId } = run;
-  const rules: Rules = { prices: createNodePrices(book), owners, policies };
+  const { windowStart, runId } = run;
+  const billingPeriod = periodOf(windowStart).from;
+  const rules: Rules = { prices: createNodePrices(book), owners, policies, energy };
   const breaches: Breach[] = [];
   const refusedTeams = new Map<string, RefusedTeam>();
   const refusedScopes = new Set<string>();
   let unpriced = 0n;
   await announceRun(store, run);
   const bills = policies.map((policy) =>
-    createBill(policy, book, (charges) => insertCharges(store, runId, policy.name, charges)),
+    createBill(policy, book, (charges) =>
+      insertCharges(store, { run: runId, policy: policy.name, billingPeriod }, charges),
+    ),
   );
-  for await (const hours of nodesOf(
-    readUsage(store, cluster, { from: windowStart, until: windowStart + HOUR_MILLIS }),
-  )) {
-    const charged = chargeNode(hours, rules);
+  for await (const { node, charged } of chargedNodes(store, run, rules)) {
     for (const refused of charged.refused) refusedTeams.set(JSON.stringify(refused), refused);
     for (const [index, bill] of bills.entries()) {
       const charges = charged.charges[index]!;
-      breaches.push(...breachesOf(policies[index]!.name, hours[0]!.node, charged, charges));
+      breaches.push(...breachesOf(policies[index]!.name, node, charged, charges));
       await bill.add(charges);
       if (index === 0) for (const { costs, gpuHours } of charges) unpriced += costs === undefined ? gpuHours : 0n;
     }
@@ -85,15 +89,23 @@ export async function chargeWindow(
     refusedTeams: [...refusedTeams.values()],
     unpricedGpuHours: Number(unpriced) / 1e9,
   };
-  if (breaches.length > 0) return { ...findings, content: undefined };
+  if (breaches.length > 0) {
+    await keepBreaches(store, run, breaches, run.publishedAt);
+    return { ...findings, content: undefined };
+  }
+  const content = await contentOf(store, run);
+  await publishRun(store, "charge", run, content);
+  return { ...findings, content };
+}
+
+/** What a run of charges has in the store by now. */
+export async function contentOf(store: StoreClient, { cluster, windowStart, runId }: Run): Promise<RunContent> {
   const [digest] = await store.query<{ rows: string; hash: string }>(DIGEST, {
     cluster,
     start: windowStart,
     run: runId,
   });
-  const content = { scrapes: 0, rows: Number(digest?.rows ?? 0), hash: digest?.hash ?? "0" };
-  await publishRun(store, "charge", run, content);
-  return { ...findings, content };
+  return { scrapes: 0, rows: Number(digest?.rows ?? 0), hash: digest?.hash ?? "0" };
 }
 
 /** One policy's charges of an hour as they come, node by node. */
@@ -114,16 +126,15 @@ function createBill(policy: Policy, book: PriceBook, insert: (charges: readonly 
   const waits = book.markup.length > 0 || (spreads && spread.over !== "node");
   const refused: string[] = [];
   let waiting: Charge[] = [];
-  const before = [0n, 0n, 0n, 0n];
-  const after = [0n, 0n, 0n, 0n];
+  const before: bigint[] = [];
+  const after: bigint[] = [];
 
   async function pass(charges: readonly Charge[]): Promise<void> {
     const done = spreads ? spreadCharges(charges, spread) : { charges, refused: [] };
     refused.push(...done.refused);
     const all = [...done.charges, ...markupCharges(done.charges, book.markup)];
     addSums(after, all);
-    for (let first = 0; first < all.length; first += CHARGES_PER_INSERT)
-      await insert(all.slice(first, first + CHARGES_PER_INSERT));
+    await insert(all);
   }
 
   async function flush(): Promise<void> {
@@ -137,7 +148,7 @@ function createBill(policy: Policy, book: PriceBook, insert: (charges: readonly 
     async add(charges) {
       addSums(before, charges);
       waiting.push(...charges);
-      if (!waits && waiting.length >= CHARGES_PER_INSERT) await flush();
+      if (!waits && waiting.length >= CHARGES_WAITING) await flush();
     },
     async end() {
       await flush();
@@ -146,24 +157,10 @@ function createBill(policy: Policy, book: PriceBook, insert: (charges: readonly 
   };
 }
 
+/** Adds up all that spreading moves, and must neither make nor lose. */
 function addSums(sums: bigint[], charges: readonly Charge[]): void {
-  for (const { gpuHours, costs } of charges) {
-    const amounts = [gpuHours, costs?.list ?? 0n, costs?.contracted ?? 0n, costs?.effective ?? 0n];
-    for (const [index, amount] of amounts.entries()) sums[index]! += amount;
+  for (const { gpuHours, costs, power, millijoules, carbon } of charges) {
+    const amounts = [gpuHours, costs?.list, costs?.contracted, costs?.effective, power, millijoules, carbon];
+    for (const [index, amount] of amounts.entries()) sums[index] = (sums[index] ?? 0n) + (amount ?? 0n);
   }
-}
-
-/** The rows of one node after the other. */
-async function* nodesOf(portions: AsyncIterable<readonly UsageHour[]>): AsyncGenerator<readonly UsageHour[]> {
-  let rows: UsageHour[] = [];
-  for await (const portion of portions) {
-    for (const row of portion) {
-      if (rows.length > 0 && rows[0]!.node !== row.node) {
-        yield rows;
-        rows = [];
-      }
-      rows.push(row);
-    }
-  }
-  if (rows.length > 0) yield rows;
 }

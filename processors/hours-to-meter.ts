@@ -27,12 +27,20 @@ LEFT JOIN (
   FROM runs WHERE kind = 'usage' GROUP BY cluster
 ) AS metered USING (cluster)`;
 
-interface Life {
+/** A cluster's time in the books. Times are milliseconds since the epoch. */
+export interface Life {
   readonly cluster: string;
+  /** When it began to be watched or scraped, and until when anything is known to be there. */
   readonly begun: number;
   readonly over: number;
+  /** The last hour that was metered, and when that was published; 0 where none was. */
   readonly latest: number;
   readonly published: number;
+}
+
+/** The clusters of which anything is known. Fails with a `StoreError`. */
+export function readLives(store: StoreClient): Promise<readonly Life[]> {
+  return store.query<Life>(LIVES);
 }
 
 /** What there is to meter. */
@@ -48,7 +56,7 @@ export interface HoursToMeter {
 
 /** Looks up what there is to meter at a time. Fails with a `StoreError`. */
 export async function hoursToMeter(store: StoreClient, now: number): Promise<HoursToMeter> {
-  const lives = await store.query<Life>(LIVES);
+  const lives = await readLives(store);
   const due = lives.flatMap(({ cluster, begun, over, latest, published }) => {
     const isWhole = published >= latest + HOUR_MILLIS;
     const next = isWhole ? latest + HOUR_MILLIS : latest;

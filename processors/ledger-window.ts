@@ -1,6 +1,11 @@
 import { createHash } from "node:crypto";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { chargeWindow, type ChargeFindings, type ChargeRules } from "./charges.ts";
+import { FLEET } from "./charges/fleet-hours.ts";
+import { closingOf, type Closed } from "./closing/closed.ts";
+import type { FrozenWeights } from "./closing/frozen.ts";
+import { correctWindow } from "./corrections.ts";
+import { listedMachines } from "./ledger/charge/absent-machines.ts";
 import { knownDates, type KnownDates } from "./ledger/plan/known-dates.ts";
 import { meterWindow } from "./meter.ts";
 import type { WindowOfCluster } from "./rollup/schedule.ts";
@@ -12,12 +17,29 @@ export interface LedgerRules {
   readonly dates: KnownDates;
   /** Of all of it: where it differs, charges may. */
   readonly hash: string;
+  /** Of prices and owners alone: where they differ, what is closed may have to be corrected. */
+  readonly booksHash: string;
+  /** Whether the prices know costs that are of no cluster. */
+  readonly hasFleetCosts: boolean;
 }
 
-/** The rules of a configuration; `text` is all of it that they are made of. */
-export function ledgerRules(charge: ChargeRules, text: string): LedgerRules {
-  const hash = createHash("sha256").update(text).digest("hex");
-  return { charge, dates: knownDates(charge.book, charge.owners.changes), hash };
+/** The rules of a configuration, from all of its text that they are made of: the policies, and the rest. */
+export function ledgerRules(charge: ChargeRules, books: string, policies = ""): LedgerRules {
+  return {
+    charge,
+    dates: knownDates(charge.book, charge.owners.changes, charge.energy),
+    hash: sha256(`${books}\n${policies}`),
+    booksHash: sha256(books),
+    hasFleetCosts: hasFleetCosts(charge.book),
+  };
+}
+
+function hasFleetCosts(book: ChargeRules["book"]): boolean {
+  return book.commitments.length + book.fixed.length + listedMachines(book).length > 0;
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }
 
 /** Who computes, when, and what was looked at by then. */
@@ -26,6 +48,9 @@ export interface LedgerTurn {
   /** The places of facts below which all had been considered. */
   readonly facts: Watermark;
   readonly now: number;
+  /** Hours of closed periods are corrected, not charged. */
+  readonly closed: Closed;
+  readonly weights: FrozenWeights;
 }
 
 /** What an hour came to. */
@@ -36,14 +61,15 @@ export interface LedgerWindow extends ChargeFindings {
   readonly reopened: readonly WindowOfCluster[];
 }
 
-/** Meters and charges an hour of a cluster. Fails with a `StoreError`. */
+/** Meters and charges an hour of a cluster, or corrects it where it is closed. Fails with a `StoreError`. */
 export async function computeLedger(
   store: StoreClient,
   { cluster, windowStart }: WindowOfCluster,
   rules: LedgerRules,
-  { generation, facts, now }: LedgerTurn,
+  turn: LedgerTurn,
   signal?: AbortSignal,
 ): Promise<LedgerWindow> {
+  const { generation, facts, now } = turn;
   const run = { cluster, windowStart, generation, watermark: facts, publishedAt: now };
   const usageRun = newRunId();
   const { rows, reopened } = await meterWindow(
@@ -52,7 +78,7 @@ export async function computeLedger(
     { dates: rules.dates, asOf: now, ...(signal === undefined ? {} : { signal }) },
   );
   signal?.throwIfAborted();
-  const charged = await chargeAgain(store, { cluster, windowStart }, rules, { generation, usageRun, now });
+  const charged = await chargeAgain(store, { cluster, windowStart, usageRun }, rules, turn);
   return {
     ...charged,
     usageRows: rows,
@@ -60,39 +86,83 @@ export async function computeLedger(
   };
 }
 
-/** Charges an hour of a cluster by what the meter has published of it, as `usageRun`. Fails with a `StoreError`. */
-export async function chargeAgain(
-  store: StoreClient,
-  { cluster, windowStart }: WindowOfCluster,
-  rules: LedgerRules,
-  { generation, usageRun, now }: { readonly generation: number; readonly usageRun: string; readonly now: number },
-): Promise<ChargeFindings & { readonly chargeRows: number }> {
-  const run = { cluster, windowStart, generation, watermark: new Map(), publishedAt: now, runId: newRunId() };
-  const basis = `${usageRun} ${rules.hash}`;
-  const { content, ...findings } = await chargeWindow(store, { ...run, basis }, rules.charge);
-  return { ...findings, chargeRows: content?.rows ?? 0 };
-}
-
 /** An hour whose charges were made of other usage or by other rules than now, or were not made. */
 export interface StaleWindow extends WindowOfCluster {
   readonly usageRun: string;
 }
 
-/** The hours from a time on whose charges are stale, the newest first. */
-export async function staleCharges(store: StoreClient, hash: string, from: number): Promise<readonly StaleWindow[]> {
-  const latest = "argMax(RUN, (generation, published_at, toString(run_id)))";
+/**
+ * Charges an hour of a cluster by what the meter has published of it, as `usageRun`; where it is closed, books what differs from what
+ * was closed in the oldest period that is open. Fails with a `StoreError`.
+ */
+export async function chargeAgain(
+  store: StoreClient,
+  { cluster, windowStart, usageRun }: StaleWindow,
+  rules: LedgerRules,
+  { generation, now, closed, weights }: Omit<LedgerTurn, "facts">,
+): Promise<ChargeFindings & { readonly kind: "charge" | "correction"; readonly chargeRows: number }> {
+  const basis = basisOf(usageRun, rules);
+  const run = { cluster, windowStart, generation, watermark: new Map(), publishedAt: now, runId: newRunId(), basis };
+  const closing = closingOf(closed, windowStart);
+  const { content, ...findings } =
+    closing === undefined
+      ? await chargeWindow(store, run, rules.charge)
+      : await correctWindow(store, { ...run, billingPeriod: closed.openSince }, rules.charge, { closing, weights });
+  return { ...findings, kind: closing === undefined ? "charge" : "correction", chargeRows: content?.rows ?? 0 };
+}
+
+/** What charges are made of: the usage run, the rules, and of those prices and owners. */
+function basisOf(usageRun: string, { hash, booksHash }: Pick<LedgerRules, "hash" | "booksHash">): string {
+  return `${usageRun} ${hash} ${booksHash}`;
+}
+
+/**
+ * The hours of a span whose charges are stale, the newest first: in open periods where usage or any rule is another, in closed ones
+ * where usage, prices or owners are, as the policies of those stay. What is of no cluster ({@link FLEET}) is made of the usage
+ * of all. Fails with a `StoreError`.
+ */
+export async function staleCharges(
+  store: StoreClient,
+  { hash, booksHash, hasFleetCosts: isOfFleet }: Pick<LedgerRules, "hash" | "booksHash" | "hasFleetCosts">,
+  { from, until = Infinity, openSince }: { readonly from: number; readonly until?: number; readonly openSince: number },
+): Promise<readonly StaleWindow[]> {
+  const seconds = (millis: number): number => Math.min(Math.max(Math.floor(millis / 1000), 0), LATEST_SECONDS);
+  const spanned = "window_start >= fromUnixTimestamp({from:Int64}) AND window_start < fromUnixTimestamp({until:Int64})";
   return store.query<StaleWindow>(
-    `SELECT cluster, toFloat64(toUnixTimestamp(start)) * 1000 AS windowStart, usage_run AS usageRun
+    `WITH metered AS (
+       SELECT cluster, window_start AS start, argMax(toString(run_id), (generation, published_at, toString(run_id))) AS usage_run
+       FROM runs WHERE kind = 'usage' AND ${spanned} GROUP BY cluster, start
+     )
+     SELECT cluster, toFloat64(toUnixTimestamp(start)) * 1000 AS windowStart, usage_run AS usageRun
      FROM (
-       SELECT cluster, window_start AS start, ${latest.replace("RUN", "toString(run_id)")} AS usage_run
-       FROM runs WHERE kind = 'usage' AND window_start >= fromUnixTimestamp({from:Int64}) GROUP BY cluster, start
+       SELECT toString(cluster) AS cluster, start, usage_run FROM metered
+       UNION ALL
+       SELECT '${FLEET}', start, toString(reinterpretAsUUID(sipHash128(arrayStringConcat(arraySort(groupArray(usage_run))))))
+       FROM metered
+       WHERE {fleet:Bool} OR start IN (SELECT window_start FROM runs WHERE kind = 'charge' AND cluster = '${FLEET}')
+       GROUP BY start
      ) AS usage
      LEFT JOIN (
-       SELECT cluster, window_start AS start, ${latest.replace("RUN", "basis")} AS charged_by
-       FROM runs WHERE kind = 'charge' AND window_start >= fromUnixTimestamp({from:Int64}) GROUP BY cluster, start
+       SELECT toString(cluster) AS cluster, window_start AS start,
+         splitByChar(' ', argMax(basis, (kind = 'correction', billing_period, generation, published_at, toString(run_id)))) AS made_of
+       FROM runs
+       WHERE kind IN ('charge', 'correction') AND ${spanned} AND run_id IN (SELECT run_id FROM charge_runs)
+       GROUP BY cluster, start
      ) AS charge USING (cluster, start)
-     WHERE charged_by != concat(usage_run, ' ', {hash:String})
+     WHERE made_of[1] != usage_run
+       OR (start >= fromUnixTimestamp({open:Int64}) AND made_of[2] != {hash:String})
+       OR (start < fromUnixTimestamp({open:Int64}) AND made_of[3] != {books:String})
      ORDER BY start DESC`,
-    { hash, from: Math.floor(from / 1000) },
+    {
+      hash,
+      books: booksHash,
+      from: seconds(from),
+      until: seconds(until),
+      open: seconds(openSince),
+      fleet: isOfFleet,
+    },
   );
 }
+
+/** The latest moment of a `DateTime`. */
+const LATEST_SECONDS = 4_294_967_295;

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { dateText, periodOf } from "../domain/period.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { HOUR_MILLIS } from "./rollup/window.ts";
 
@@ -16,6 +17,8 @@ export interface Run {
   readonly publishedAt: number;
   /** What it is made of, where that is not samples: equal bases give equal rows. */
   readonly basis?: string;
+  /** The billing period that its rows are booked in, by its beginning; the one of its window where it is left out. */
+  readonly billingPeriod?: number;
 }
 
 /** What a run found, told when it is published. */
@@ -37,8 +40,8 @@ export async function announceRun(store: StoreClient, run: Run): Promise<void> {
   await insertRun(store, "started", run, { scrapes: 0, rows: 0, hash: "0" });
 }
 
-/** What a run made: rollups of the samples, the meter's rows, charges. */
-export type RunKind = "rollup" | "usage" | "charge";
+/** What a run made: rollups of the samples, the meter's rows, charges, corrections of charges that were closed. */
+export type RunKind = "rollup" | "usage" | "charge" | "correction";
 
 /** Makes all rows of a run visible, in one insert. */
 export async function publishRun(store: StoreClient, kind: RunKind, run: Run, content: RunContent): Promise<void> {
@@ -84,6 +87,7 @@ async function insertRun(
       hash,
       published_at: new Date(run.publishedAt).toISOString(),
       basis: run.basis ?? "",
+      billing_period: dateText(periodOf(run.billingPeriod ?? run.windowStart).from),
     },
   ]);
 }

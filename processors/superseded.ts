@@ -14,10 +14,12 @@ export interface KnownRun {
   readonly publishedAt: number;
   /** What it made; undefined for one that was announced and not published. */
   readonly kind: RunKind | undefined;
+  /** The day on which the billing period begins that its rows are booked in. */
+  readonly billingPeriod: string;
 }
 
 /**
- * The runs that nobody needs any more: since an hour a better one of the same window and kind is published. What was announced and
+ * The runs that nobody needs any more: since an hour a better one of the same window, kind and billing period is published. What was announced and
  * never published goes with them; where nothing better is published, it may yet be, and stays.
  */
 export function supersededRuns(runs: readonly KnownRun[], nowMillis: number): readonly KnownRun[] {
@@ -27,7 +29,7 @@ export function supersededRuns(runs: readonly KnownRun[], nowMillis: number): re
       ofWindow.some(
         (other) =>
           other.kind !== undefined &&
-          (run.kind === undefined || run.kind === other.kind) &&
+          (run.kind === undefined || (run.kind === other.kind && run.billingPeriod === other.billingPeriod)) &&
           isBetter(other, run) &&
           nowMillis - other.publishedAt > SUPERSEDED_KEPT_MILLIS,
       ),
@@ -43,14 +45,14 @@ function isBetter(one: KnownRun, other: KnownRun): boolean {
 }
 
 /**
- * Drops the rows of superseded runs, then the runs themselves, so that a crash in between is taken up again. Only the
- * partitions that hold them are touched. Gives the number of runs dropped; fails with a `StoreError`.
+ * Drops the rows of superseded runs, then the runs themselves, so that a crash in between is taken up again; those that a closing
+ * froze stay for ever. Only the partitions that hold them are touched. Gives the number of runs dropped; fails with a `StoreError`.
  */
 export async function dropSuperseded(store: StoreClient, nowMillis: number): Promise<number> {
-  const superseded = supersededRuns(await readRuns(store), nowMillis);
+  const superseded = await withoutFrozen(store, supersededRuns(await readRuns(store), nowMillis));
   if (superseded.length === 0) return 0;
-  for (const { table, digits, kind } of TABLES) {
-    const ofTable = superseded.filter((run) => run.kind === undefined || run.kind === kind);
+  for (const { table, digits, kinds } of TABLES) {
+    const ofTable = superseded.filter((run) => run.kind === undefined || kinds.some((kind) => kind === run.kind));
     const partitions = grouped(ofTable, ({ windowStart }) => partitionOf(windowStart, digits));
     for (const [partition, runs] of partitions) {
       await deleteRuns(store, `${table} IN PARTITION ${partition} WHERE`, runs);
@@ -72,11 +74,22 @@ async function deleteRuns(store: StoreClient, where: string, runs: readonly Know
 
 /** Where runs have rows, and how many digits of the date name a partition. */
 const TABLES = [
-  { table: "gpu_5m", digits: 8, kind: "rollup" },
-  { table: "gpu_hours", digits: 6, kind: "rollup" },
-  { table: "usage_hours", digits: 6, kind: "usage" },
-  { table: "charges", digits: 6, kind: "charge" },
+  { table: "gpu_5m", digits: 8, kinds: ["rollup"] },
+  { table: "gpu_hours", digits: 6, kinds: ["rollup"] },
+  { table: "usage_hours", digits: 6, kinds: ["usage"] },
+  { table: "charges", digits: 6, kinds: ["charge", "correction"] },
 ] as const;
+
+async function withoutFrozen(store: StoreClient, runs: readonly KnownRun[]): Promise<readonly KnownRun[]> {
+  if (runs.length === 0) return runs;
+  const rows = await store.query<{ run: string }>(
+    `SELECT DISTINCT toString(run_id) AS run FROM closed_runs
+     WHERE close_id IN (SELECT close_id FROM closed_periods) AND window_start IN {windows:Array(DateTime('UTC'))}`,
+    { windows: [...new Set(runs.map(({ windowStart }) => windowStart / 1000))] },
+  );
+  const frozen = new Set(rows.map(({ run }) => run));
+  return runs.filter(({ runId }) => !frozen.has(runId));
+}
 
 function grouped(runs: readonly KnownRun[], by: (run: KnownRun) => string): ReadonlyMap<string, readonly KnownRun[]> {
   const groups = new Map<string, KnownRun[]>();
@@ -97,21 +110,24 @@ async function readRuns(store: StoreClient): Promise<readonly KnownRun[]> {
     generation: string;
     at: string;
     made: RunKind | "";
+    period: string;
   }>(`
     SELECT cluster, toInt64(toUnixTimestamp(window_start)) AS start, toString(run_id) AS run, max(generation) AS generation,
-      max(toUnixTimestamp64Milli(published_at)) AS at, anyIf(kind, kind != 'started') AS made
+      max(toUnixTimestamp64Milli(published_at)) AS at, anyIf(kind, kind != 'started') AS made,
+      max(billing_period) AS period
     FROM runs
     WHERE kind != 'election' AND (cluster, window_start) IN (
       SELECT cluster, window_start FROM runs WHERE kind = 'started'
       GROUP BY cluster, window_start HAVING uniqExact(run_id) > 1
     )
     GROUP BY cluster, start, run`);
-  return rows.map(({ cluster, start, run, generation, at, made }) => ({
+  return rows.map(({ cluster, start, run, generation, at, made, period }) => ({
     cluster,
     windowStart: Number(start) * 1000,
     runId: run,
     generation: Number(generation),
     publishedAt: Number(at),
     kind: made === "" ? undefined : made,
+    billingPeriod: period,
   }));
 }

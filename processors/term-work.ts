@@ -7,6 +7,11 @@ import { createDirtyFacts } from "./dirty-facts.ts";
 import { createDirtyWindows, settledUntil } from "./dirty-windows.ts";
 import { hoursToMeter } from "./hours-to-meter.ts";
 import type { Term } from "./leader.ts";
+import { dropAbandonedCloses } from "./closing/abandoned.ts";
+import { auditRules } from "./closing/audit.ts";
+import { NOTHING_CLOSED, readClosed, type Closed } from "./closing/closed.ts";
+import { firstCharged } from "./closing/readiness.ts";
+import { createFrozenWeights } from "./closing/frozen.ts";
 import { chargeAgain, computeLedger, staleCharges, type LedgerRules, type StaleWindow } from "./ledger-window.ts";
 import { HOUR_MILLIS } from "./rollup/window.ts";
 import { createSchedule, keyOf, type ScheduleTiming, type WindowOfCluster } from "./rollup/schedule.ts";
@@ -19,8 +24,14 @@ export interface TermEvents {
   onRun(run: WindowOfCluster & { readonly kind: RunKind; readonly seconds: number; readonly rows: number }): void;
   /** What charging a window found, breaches of the invariant among it. */
   onCharged(window: WindowOfCluster & { readonly findings: ChargeFindings }): void;
-  /** After each look: windows that wait, and the end of the last settled hour, milliseconds since the epoch. */
-  onLooked(state: { readonly dirty: number; readonly settledUntilMillis: number | undefined }): void;
+  /** After each look: windows that wait, the end of the last settled hour, milliseconds since the epoch, and the books' state. */
+  onLooked(state: {
+    readonly dirty: number;
+    readonly settledUntilMillis: number | undefined;
+    readonly closed: Closed;
+    /** When the first hour that was ever charged began. */
+    readonly begun: number | undefined;
+  }): void;
   onDropped(runs: number): void;
   /** A look, a run or a drop failed; it is tried again. */
   onError(error: unknown, window?: WindowOfCluster): void;
@@ -47,20 +58,18 @@ export const TERM_TIMING = {
   ledgerCostFactor: 10,
 } as const;
 
-/** What a term charges by, and since when. */
+/** What a term charges by, and what it meters. */
 export interface TermLedger {
   readonly rules: LedgerRules;
-  /** Charges of an open billing period follow the rules that hold now; those before it stay as they are. */
-  openSince(nowMillis: number): number;
-  /** Hours before it are metered no more: their period is closed, or their raw rows have begun to expire. */
+  /** Hours before it are metered no more, as their raw rows have begun to expire. */
   meteredSince(nowMillis: number): number;
 }
 
 /**
  * The work of a term: looks for hours of which something new is known, by samples, facts or the clock, makes their rollups, meters
- * and charges them one at a time, the newest first, charges again what other rules had charged, and drops what was superseded. A
- * failure is told and tried again, and never ends the term; a higher generation in the store does, as then another one has been
- * elected meanwhile.
+ * and charges them one at a time, the newest first, charges again what other rules had charged, corrects what is closed, and drops
+ * what was superseded. A failure is told and tried again, and never ends the term; a higher generation in the store does, as then another one has been
+ * elected meanwhile, and so does a clock that was set back.
  */
 export async function workTerm(
   options: {
@@ -88,16 +97,22 @@ export async function workTerm(
   let running: readonly WindowOfCluster[] = [];
   let ledgerAt = 0;
   let stale: StaleWindow[] = [];
+  let closed: Closed = NOTHING_CLOSED;
+  const weights = createFrozenWeights(store);
   let lookAt = 0;
   let dropAt = 0;
+  let latest = 0;
 
   try {
     // Plans that a crash has left. A former leader that still has one misses its rows, and is of a lower generation.
     await store.command("TRUNCATE TABLE meter_plan");
+    await auditRules(store, { hash: ledger.rules.hash, booksHash: ledger.rules.booksHash }, now());
   } catch (error) {
     events.onError(error);
   }
   while (!signal.aborted) {
+    // Of two runs of a term the later one counts; those of the next term count whatever the clock says.
+    if (time() > now()) return;
     try {
       if (now() >= lookAt) {
         lookAt = now() + timing.lookMillis;
@@ -106,7 +121,7 @@ export async function workTerm(
       }
       if (now() >= dropAt && !signal.aborted) {
         dropAt = now() + timing.dropMillis;
-        events.onDropped(await dropSuperseded(store, now()));
+        events.onDropped((await dropSuperseded(store, now())) + (await dropAbandonedCloses(store, now())));
       }
     } catch (error) {
       events.onError(error);
@@ -116,10 +131,16 @@ export async function workTerm(
     const old = window === undefined && !signal.aborted ? stale.shift() : undefined;
     if (window !== undefined) await compute(window);
     else if (old !== undefined) await recharge(old);
-    else await pause(Math.max(50, Math.min(lookAt, ledgerAt) - now()), signal);
+    else await pause(Math.min(timing.lookMillis, Math.max(50, Math.min(lookAt, ledgerAt) - now())), signal);
+  }
+
+  /** The clock, which does not go back within the work under way. */
+  function time(): number {
+    return (latest = Math.max(latest, now()));
   }
 
   async function look(): Promise<void> {
+    closed = await readClosed(store);
     for (const window of await samples.look()) {
       sampled.add(keyOf(window));
       schedule.touch(window, now());
@@ -134,10 +155,13 @@ export async function workTerm(
       // The running hour is metered again whatever happens, and once more when it is over.
       else facts.settle(window);
     }
-    stale = [...(await staleCharges(store, ledger.rules.hash, ledger.openSince(now())))];
+    const { openSince } = closed;
+    stale = [...(await staleCharges(store, ledger.rules, { from: -Infinity, openSince }))];
     events.onLooked({
       dirty: schedule.size,
       settledUntilMillis: settledUntil(samples.passedMillis, timing.settleMillis),
+      closed,
+      begun: await firstCharged(store),
     });
   }
 
@@ -175,7 +199,7 @@ export async function workTerm(
   }
 
   async function makeLedger(window: WindowOfCluster): Promise<void> {
-    const turn = { generation, facts: facts.watermark, now: now() };
+    const turn = { generation, facts: facts.watermark, now: time(), closed, weights };
     const begun = performance.now();
     const { usageRows, reopened, ...findings } = await computeLedger(store, window, ledger.rules, turn, signal);
     for (const other of reopened) schedule.touch(other, now());
@@ -185,21 +209,17 @@ export async function workTerm(
 
   async function makeRollups(window: WindowOfCluster): Promise<void> {
     const begun = performance.now();
-    const run = { ...window, runId: newRunId(), generation, watermark: samples.watermark, publishedAt: now() };
+    const run = { ...window, runId: newRunId(), generation, watermark: samples.watermark, publishedAt: time() };
     const { rows } = await computeWindow(store, run, signal);
     events.onRun({ ...window, kind: "rollup", seconds: secondsSince(begun), rows });
   }
 
   async function recharge(window: StaleWindow): Promise<void> {
-    const { usageRun } = window;
     const begun = performance.now();
     try {
-      const { chargeRows, ...findings } = await chargeAgain(store, window, ledger.rules, {
-        generation,
-        usageRun,
-        now: now(),
-      });
-      events.onRun({ ...window, kind: "charge", seconds: secondsSince(begun), rows: chargeRows });
+      const turn = { generation, now: time(), closed, weights };
+      const { kind, chargeRows, ...findings } = await chargeAgain(store, window, ledger.rules, turn);
+      events.onRun({ ...window, kind, seconds: secondsSince(begun), rows: chargeRows });
       events.onCharged({ ...window, findings });
     } catch (error) {
       if (!signal.aborted) events.onError(error, window);

@@ -1,4 +1,4 @@
-import { sum, type GpuHours, type Money } from "../domain/exact/units.ts";
+import { sum, type Carbon, type GpuHours, type Money } from "../domain/exact/units.ts";
 
 /** The names of a line's dimensions and what each says; a dimension that says nothing is empty or absent. */
 export type Dimensions = Readonly<Record<string, string>>;
@@ -9,6 +9,9 @@ export interface BillLine {
   readonly gpuHours: GpuHours;
   /** Effective; undefined where nothing prices it. */
   readonly cost: Money | undefined;
+  /** Energy at the GPU; undefined where nothing was measured. */
+  readonly millijoules?: bigint | undefined;
+  readonly carbon?: Carbon | undefined;
 }
 
 /** The bill of a scenario under one policy. */
@@ -27,6 +30,9 @@ export interface BillGroup {
   readonly gpuHours: GpuHours;
   /** Of the lines that have a price; undefined where none has. */
   readonly cost: Money | undefined;
+  /** Of the lines that have any; undefined where none has. */
+  readonly millijoules: bigint | undefined;
+  readonly carbon: Carbon | undefined;
 }
 
 /** Every dimension that a line can be grouped by, as `docs/scenarios.md` explains them; `label.<name>` for any label beside. */
@@ -83,7 +89,9 @@ export function groupLines(lines: readonly BillLine[], by: readonly string[]): r
     .map(({ values, lines: members }) => ({
       dimensions: Object.fromEntries(by.map((name, place) => [name, values[place]!])),
       gpuHours: sum(members.map(({ gpuHours }) => gpuHours)),
-      cost: costOf(members),
+      cost: sumOfGiven(members, ({ cost }) => cost),
+      millijoules: sumOfGiven(members, ({ millijoules }) => millijoules),
+      carbon: sumOfGiven(members, ({ carbon }) => carbon),
     }));
 }
 
@@ -102,9 +110,13 @@ export function unpricedGpuHoursOf(lines: readonly BillLine[]): GpuHours {
   return gpuHoursOf(lines.filter(({ cost }) => cost === undefined));
 }
 
-function costOf(lines: readonly BillLine[]): Money | undefined {
-  const costs = lines.flatMap(({ cost }) => (cost === undefined ? [] : [cost]));
-  return costs.length === 0 ? undefined : sum(costs);
+/** The sum of what lines have of something; undefined where none has any. */
+function sumOfGiven<Count extends bigint>(
+  lines: readonly BillLine[],
+  of: (line: BillLine) => Count | undefined,
+): Count | undefined {
+  const given = lines.flatMap((line) => of(line) ?? []);
+  return given.length === 0 ? undefined : (given.reduce<bigint>((total, each) => total + each, 0n) as Count);
 }
 
 function compareValues(a: readonly string[], b: readonly string[]): number {

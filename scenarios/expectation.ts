@@ -1,56 +1,93 @@
 import { formatAmount, lastUnits, parseAmount, type Amount, type Quantity } from "../domain/exact/units.ts";
 import { groupKey, groupLines, type Bill, type BillGroup, type BillLine } from "./bill.ts";
+import { siteKWh } from "./energy.ts";
 import type { Scenario } from "./schema.ts";
 
-type ExpectedLine = NonNullable<Scenario["expect"][string]["lines"]>[number];
+type ExpectedLine = Readonly<Record<string, string | undefined>>;
 
-const AMOUNTS = new Set(["gpuHours", "cost"]);
 const NOTHING = lastUnits<Quantity>(0n);
+
+/** What lines of a list are compared by, by the names of its amounts: a group's, and the words that tell of it. */
+type Amounts = Readonly<
+  Record<string, { of(group: BillGroup): Amount<Quantity> | undefined; readonly verb: string; readonly unit: string }>
+>;
+
+const COSTS: Amounts = {
+  gpuHours: { of: ({ gpuHours }) => gpuHours, verb: "has", unit: " GPU-hours" },
+  cost: { of: ({ cost }) => cost, verb: "costs", unit: "" },
+};
+
+function energyAmounts(energy: Scenario["energy"]): Amounts {
+  return {
+    kWh: {
+      of: ({ millijoules }) => (millijoules === undefined ? undefined : siteKWh(millijoules, energy)),
+      verb: "used",
+      unit: " kWh",
+    },
+    grams: { of: ({ carbon }) => carbon, verb: "emitted", unit: " g" },
+  };
+}
 
 /**
  * What does not hold of a scenario's expectations, a sentence each; nothing where all of them hold. Amounts compare by value,
  * exactly. The dimensions of an expected list are all that any of its lines names: every line must be exactly one group of
- * them, and every group one line. What has no price counts as 0 here.
+ * them, and every group one line; of energy, every group of which any was measured. What has no price counts as 0 here, and so
+ * does carbon that is not known.
  */
 export function differences(scenario: Scenario, bills: ReadonlyMap<string, Bill>): readonly string[] {
-  return Object.entries(scenario.expect).flatMap(([policy, { total, lines, corrections }]) => {
+  return Object.entries(scenario.expect).flatMap(([policy, { total, lines, corrections, energy }]) => {
     const bill = bills.get(policy);
     if (bill === undefined) return [`${policy}: there is no such bill`];
     const wrong: string[] = [];
     if (total !== undefined && !isAmount(total, bill.total))
       wrong.push(`${policy}: the total is ${formatAmount(bill.total)}, not ${total}`);
-    if (lines !== undefined) wrong.push(...compareLines(policy, lines, bill.lines));
+    if (lines !== undefined) wrong.push(...compareLines(policy, lines, bill.lines, COSTS));
     if (corrections !== undefined)
-      wrong.push(...compareLines(`${policy}, corrections`, corrections, bill.corrections ?? []));
+      wrong.push(...compareLines(`${policy}, corrections`, corrections, bill.corrections ?? [], COSTS));
+    if (energy !== undefined) {
+      const measured = bill.lines.filter(({ millijoules }) => millijoules !== undefined);
+      wrong.push(...compareLines(`${policy}, energy`, energy, measured, energyAmounts(scenario.energy)));
+    }
     return wrong;
   });
 }
 
-function compareLines(where: string, expected: readonly ExpectedLine[], lines: readonly BillLine[]): readonly string[] {
-  const names = [...new Set(expected.flatMap((line) => Object.keys(line)))].filter((name) => !AMOUNTS.has(name));
+function compareLines(
+  where: string,
+  expected: readonly ExpectedLine[],
+  lines: readonly BillLine[],
+  amounts: Amounts,
+): readonly string[] {
+  const names = [...new Set(expected.flatMap((line) => Object.keys(line)))].filter((name) => !(name in amounts));
   const valuesOf = (dimensions: Readonly<Record<string, string | undefined>>): string =>
     groupKey(names.map((name) => dimensions[name] ?? ""));
   const groups = new Map(groupLines(lines, names).map((group) => [valuesOf(group.dimensions), group]));
   const wrong: string[] = [];
   for (const line of expected) {
     const key = valuesOf(line);
-    wrong.push(...compareLine(`${where}: ${key}`, line, groups.get(key)));
+    wrong.push(...compareLine(`${where}: ${key}`, line, groups.get(key), amounts));
     groups.delete(key);
   }
-  for (const [key, { gpuHours, cost }] of groups)
-    wrong.push(
-      `${where}: ${key} is not expected: ${formatAmount(gpuHours)} GPU-hours, ${formatAmount(cost ?? NOTHING)}`,
-    );
+  for (const [key, group] of groups) {
+    const found = Object.values(amounts).map(({ of, unit }) => `${formatAmount(of(group) ?? NOTHING)}${unit}`);
+    wrong.push(`${where}: ${key} is not expected: ${found.join(", ")}`);
+  }
   return wrong;
 }
 
-function compareLine(what: string, line: ExpectedLine, group: BillGroup | undefined): readonly string[] {
-  const [hours, cost] = [group?.gpuHours ?? NOTHING, group?.cost ?? NOTHING];
-  const wrong: string[] = [];
-  if (line.gpuHours !== undefined && !isAmount(line.gpuHours, hours))
-    wrong.push(`${what} has ${formatAmount(hours)} GPU-hours, not ${line.gpuHours}`);
-  if (line.cost !== undefined && !isAmount(line.cost, cost))
-    wrong.push(`${what} costs ${formatAmount(cost)}, not ${line.cost}`);
+function compareLine(
+  what: string,
+  line: ExpectedLine,
+  group: BillGroup | undefined,
+  amounts: Amounts,
+): readonly string[] {
+  const wrong = Object.entries(amounts).flatMap(([name, { of, verb, unit }]) => {
+    const expected = line[name];
+    const found = (group === undefined ? undefined : of(group)) ?? NOTHING;
+    return expected === undefined || isAmount(expected, found)
+      ? []
+      : [`${what} ${verb} ${formatAmount(found)}${unit}, not ${expected}`];
+  });
   return group === undefined && wrong.length === 0 ? [`${what} is expected, and there is no such line`] : wrong;
 }
 

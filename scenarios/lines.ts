@@ -1,15 +1,21 @@
-import type { Charge } from "../domain/charge/charge.ts";
+import type { BookedCharge } from "../processors/charges/charge-rows.ts";
 import { sum } from "../domain/exact/units.ts";
 import type { Bill, BillLine } from "./bill.ts";
 
-/** Charges as a scenario's bill. */
-export function billOf(charges: readonly Charge[]): Bill {
-  return { lines: charges.map(lineOf), total: sum(charges.flatMap(({ costs }) => costs?.effective ?? [])) };
+/** Charges as a scenario's bill: those that correct what was closed stand beside it, and not in its total. */
+export function billOf(charges: readonly BookedCharge[]): Bill {
+  const own = charges.filter(({ corrects }) => corrects === "");
+  const corrections = charges.filter(({ corrects }) => corrects !== "");
+  return {
+    lines: own.map(lineOf),
+    total: sum(own.flatMap(({ costs }) => costs?.effective ?? [])),
+    ...(corrections.length === 0 ? {} : { corrections: corrections.map(lineOf) }),
+  };
 }
 
 /** A charge with its dimensions by the names of `scenarios.md`. */
-function lineOf(charge: Charge): BillLine {
-  const { holder, slot, costs, gpuHours, fromMillis } = charge;
+function lineOf(charge: BookedCharge): BillLine {
+  const { holder, slot, costs, gpuHours, millijoules, carbon, fromMillis } = charge;
   const { cluster, node, gpuModel, capacityType, state, because, team, costCenter, project, environment } = charge;
   const period = new Date(fromMillis).toISOString().slice(0, 7);
   const labels = Object.entries(holder?.labels ?? {}).map(([name, value]) => [`label.${name}`, value] as const);
@@ -35,11 +41,13 @@ function lineOf(charge: Charge): BillLine {
       priorityClass: holder?.priorityClass ?? "",
       attribution: holder?.attribution ?? "",
       chargePeriod: period,
-      billingPeriod: period,
+      billingPeriod: charge.billingPeriod,
       unpriced: costs === undefined ? "true" : "",
       ...Object.fromEntries(labels),
     },
     gpuHours,
     cost: costs?.effective,
+    millijoules,
+    carbon,
   };
 }

@@ -1,4 +1,6 @@
 import { formatAmount } from "../domain/exact/units.ts";
+import { siteKWh } from "./energy.ts";
+import type { Scenario } from "./schema.ts";
 import { gpuHoursOf, groupLines, unpricedGpuHoursOf, type Bill, type BillGroup } from "./bill.ts";
 import { formatCsv } from "./csv.ts";
 import { formatTable } from "./table.ts";
@@ -12,6 +14,21 @@ export interface PrintOptions {
   /** The dimensions of a line, at least one. */
   readonly by: readonly string[];
   readonly format: (typeof BILL_FORMATS)[number];
+  /** Where it is given, kWh and grams of CO₂e are printed too. */
+  readonly energy?: Scenario["energy"];
+}
+
+type Energy = NonNullable<Scenario["energy"]>;
+
+/** The kWh and the grams of a group, empty where it has none. */
+function energyTexts(
+  { millijoules, carbon }: BillGroup,
+  energy: Energy,
+): { readonly kWh: string; readonly grams: string } {
+  return {
+    kWh: millijoules === undefined ? "" : formatAmount(siteKWh(millijoules, energy)),
+    grams: carbon === undefined ? "" : formatAmount(carbon),
+  };
 }
 
 /** Bills by the names of their policies, in that order, as text that ends with a line break. */
@@ -27,25 +44,28 @@ export function printBills(bills: ReadonlyMap<string, Bill>, options: PrintOptio
 }
 
 /** For people: a bill is a head with its sums and a line for each group. */
-function printTable(policy: string, bill: Bill, { currency, by }: PrintOptions): string {
+function printTable(policy: string, bill: Bill, { currency, by, energy }: PrintOptions): string {
   const unpriced = unpricedGpuHoursOf(bill.lines);
   const hours = `${formatAmount(gpuHoursOf(bill.lines))} GPU-hours`;
   const without = unpriced === 0n ? "" : `, ${formatAmount(unpriced)} of them without a price`;
-  const rows = groupLines(bill.lines, by).map(({ dimensions, gpuHours, cost }) => [
-    ...by.map((name) => ({ text: dimensions[name]! })),
-    { number: formatAmount(gpuHours) },
-    cost === undefined ? { text: "unpriced" } : { number: cents(formatAmount(cost)) },
+  const rows = groupLines(bill.lines, by).map((group) => [
+    ...by.map((name) => ({ text: group.dimensions[name]! })),
+    { number: formatAmount(group.gpuHours) },
+    ...(energy === undefined ? [] : Object.values(energyTexts(group, energy)).map(orNothing)),
+    group.cost === undefined ? { text: "unpriced" } : { number: cents(formatAmount(group.cost)) },
   ]);
+  const energyHeads = energy === undefined ? [] : ["kWh", "g CO₂e"];
   const heading = `${policy}: ${cents(formatAmount(bill.total))} ${currency}, ${hours}${without}\n`;
-  return `${heading}${formatTable([...by, "GPU-hours", currency], rows)}`;
+  return `${heading}${formatTable([...by, "GPU-hours", ...energyHeads, currency], rows)}`;
 }
 
 /** For programs: decimal strings, so that nothing is rounded; the cost of a group without any price is null. */
-function printJson(bills: ReadonlyMap<string, Bill>, { currency, by }: PrintOptions): string {
-  const line = ({ dimensions, gpuHours, cost }: BillGroup): object => ({
-    ...dimensions,
-    gpuHours: formatAmount(gpuHours),
-    cost: cost === undefined ? null : formatAmount(cost),
+function printJson(bills: ReadonlyMap<string, Bill>, { currency, by, energy }: PrintOptions): string {
+  const line = (group: BillGroup): object => ({
+    ...group.dimensions,
+    gpuHours: formatAmount(group.gpuHours),
+    cost: group.cost === undefined ? null : formatAmount(group.cost),
+    ...(energy === undefined ? {} : orNull(energyTexts(group, energy))),
   });
   const policies = [...bills].map(([policy, { lines, total }]) => [
     policy,
@@ -60,15 +80,19 @@ function printJson(bills: ReadonlyMap<string, Bill>, { currency, by }: PrintOpti
 }
 
 /** For spreadsheets: all bills in one table, after the lines of each its total; the cost of a group without any price is empty. */
-function printCsv(bills: ReadonlyMap<string, Bill>, { currency, by }: PrintOptions): string {
-  const heads = ["policy", ...by, "gpuHours", "cost", "currency"].map((text) => ({ text }));
+function printCsv(bills: ReadonlyMap<string, Bill>, { currency, by, energy }: PrintOptions): string {
+  const energyHeads = energy === undefined ? [] : ["kWh", "grams"];
+  const energyCells = (group: BillGroup): { readonly number: string }[] =>
+    energy === undefined ? [] : Object.values(energyTexts(group, energy)).map((number) => ({ number }));
+  const heads = ["policy", ...by, "gpuHours", "cost", "currency", ...energyHeads].map((text) => ({ text }));
   const rows = [...bills].flatMap(([policy, { lines, total }]) => [
-    ...groupLines(lines, by).map(({ dimensions, gpuHours, cost }) => [
+    ...groupLines(lines, by).map((group) => [
       { text: policy },
-      ...by.map((name) => ({ text: dimensions[name]! })),
-      { number: formatAmount(gpuHours) },
-      { number: cost === undefined ? "" : formatAmount(cost) },
+      ...by.map((name) => ({ text: group.dimensions[name]! })),
+      { number: formatAmount(group.gpuHours) },
+      { number: group.cost === undefined ? "" : formatAmount(group.cost) },
       { text: currency },
+      ...energyCells(group),
     ]),
     [
       { text: policy },
@@ -76,9 +100,19 @@ function printCsv(bills: ReadonlyMap<string, Bill>, { currency, by }: PrintOptio
       { number: formatAmount(gpuHoursOf(lines)) },
       { number: formatAmount(total) },
       { text: currency },
+      ...groupLines(lines, []).flatMap(energyCells),
     ],
   ]);
   return formatCsv([heads, ...rows]);
+}
+
+/** What is empty is not a number. */
+function orNothing(number: string): { readonly number: string } | { readonly text: string } {
+  return number === "" ? { text: "" } : { number };
+}
+
+function orNull(texts: Readonly<Record<string, string>>): Readonly<Record<string, string | null>> {
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text === "" ? null : text]));
 }
 
 /** An amount of money for people: two digits after the point at least. */

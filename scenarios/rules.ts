@@ -1,14 +1,20 @@
 import { compileOwners } from "../domain/owner/compile.ts";
 import { readBook } from "../domain/price/read.ts";
 import type { ChargeRules } from "../processors/charges.ts";
+import { factorsOf } from "../runtime/config/energy.ts";
 import { policiesOf } from "../runtime/config/policies.ts";
 import type { Scenario } from "./schema.ts";
 
-/** By what a scenario is charged: its book, its owners, and all of its policies. */
+/** By what a scenario is charged: its book, its owners, all of its policies, and what energy emits. */
 export function rulesOf(scenario: Scenario): ChargeRules {
-  const { currency, prices = [], rates = [], markup = [], commitments = [], fixed = [], policies } = scenario;
+  const { currency, prices = [], rates = [], markup = [], commitments = [], fixed = [], policies, energy } = scenario;
   const read = readBook({ currency, prices, rates, markup, commitments, fixed });
   const owners = compileOwners(scenario);
   if ("problems" in read || "problems" in owners) throw new TypeError("a scenario that was not read by its schema");
-  return { book: read.book, owners: owners.rules, policies: policiesOf(policies) };
+  return {
+    book: read.book,
+    owners: owners.rules,
+    policies: policiesOf(policies),
+    energy: energy === undefined ? undefined : factorsOf(energy),
+  };
 }

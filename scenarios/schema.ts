@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { PERIOD_FORM, readPeriod } from "../domain/period.ts";
 import { checkEnergy, energy } from "../runtime/config/energy.ts";
+import { invoiceLine } from "../runtime/config/invoice.ts";
 import { checkOwners, currency, register } from "../runtime/config/ledger.ts";
 import { ownerLists, ownerRule } from "../runtime/config/owners.ts";
 import { checkPolicies, policy } from "../runtime/config/policies.ts";
@@ -58,6 +60,8 @@ const node = z.strictObject({
   capacityType: word("on-demand", "spot", "reserved", "owned").default("on-demand"),
   model: name,
   gpus: count(0),
+  idleWatts: count(0).optional(),
+  energyCounter: z.boolean({ error: "true or false" }).default(true),
   delivered: count(0).optional(),
   partitions: z.record(z.string().regex(/^\d+$/), count(1)).default({}),
   sharing: z
@@ -137,6 +141,18 @@ const pod = z.strictObject({
 
 const namespaceState = z.strictObject({ from: time.optional(), labels: texts.default({}) });
 
+const namespaces = z.record(z.string(), z.union([namespaceState, z.array(namespaceState)]));
+
+const arrival = z.strictObject({
+  pods: z.array(pod, { error: "a list of pods" }).optional(),
+  nodes: z.array(node, { error: "a list of nodes" }).optional(),
+  prices: list(z.unknown()).optional(),
+  namespaces: namespaces.optional(),
+});
+
+/** What is heard of only after its time. */
+export type Arrival = z.output<typeof arrival>;
+
 const AMOUNT = 'an amount as text, such as "5.40"';
 const amount = z.string({ error: AMOUNT }).regex(/^-?\d+(\.\d+)?$/, { error: AMOUNT });
 
@@ -147,11 +163,15 @@ const expectedLine = z
   )
   .catchall(z.coerce.string());
 
+const expectedEnergy = z
+  .object({ kWh: amount.optional(), grams: amount.optional() }, { error: "a line of dimensions, kWh and grams" })
+  .catchall(z.coerce.string());
+
 const expectation = z.strictObject({
   total: amount.optional(),
   lines: z.array(expectedLine).optional(),
   corrections: z.array(expectedLine).optional(),
-  energy: z.array(z.looseObject({})).optional(),
+  energy: z.array(expectedEnergy).optional(),
 });
 
 /** A scenario's file. Prices, owners, policies and energy are written, and read, as in a configuration. */
@@ -162,7 +182,7 @@ export const scenarioSchema = z
     currency: currency.default("USD"),
     scrapeInterval: duration.prefault("30s"),
     nodes: z.array(node, { error: "a list of nodes" }).default([]),
-    namespaces: z.record(z.string(), z.union([namespaceState, z.array(namespaceState)])).default({}),
+    namespaces: namespaces.default({}),
     pods: z.array(pod, { error: "a list of pods" }).default([]),
     claims: z
       .record(z.string(), z.strictObject({ node: name, devices: z.array(device), reservedFor: z.array(name) }))
@@ -176,9 +196,12 @@ export const scenarioSchema = z
       .array(
         z.union(
           [
-            z.strictObject({ at: time, close: z.string().regex(/^\d{4}-\d{2}$/) }),
-            z.strictObject({ at: time, invoice: z.looseObject({}) }),
-            z.strictObject({ at: time, arrives: z.looseObject({}) }),
+            z.strictObject({
+              at: time,
+              close: z.string().refine((text) => readPeriod(text) !== undefined, { error: PERIOD_FORM }),
+            }),
+            z.strictObject({ at: time, invoice: invoiceLine }),
+            z.strictObject({ at: time, arrives: arrival }),
           ],
           { error: "one of { at, close }, { at, invoice }, { at, arrives }" },
         ),
@@ -194,6 +217,7 @@ export const scenarioSchema = z
     scenario.nodes.forEach((each, index) => {
       if (nodes.get(each.name) !== each) complain(["nodes", index, "name"], "a name that no other node has");
     });
+    const hosts = new Set(nodes.keys());
     const names = new Set<string>();
     scenario.pods.forEach((each, index) => {
       const key = `${each.namespace}/${each.name}/${each.scheduled}`;
@@ -210,6 +234,18 @@ export const scenarioSchema = z
         complain(["pods", index, "holds", "dra", "claim"], "the name of a claim");
     });
     checkBook(bookIn(scenario), context);
+    const arrivals = scenario.events.flatMap((event) => ("arrives" in event ? [event.arrives] : []));
+    for (const { name: arrived } of arrivals.flatMap((arrives) => arrives.nodes ?? [])) hosts.add(arrived);
+    scenario.events.forEach((event, index) => {
+      if (!("arrives" in event)) return;
+      const { pods = [], prices } = event.arrives;
+      pods.forEach((each, place) => {
+        if (each.node !== undefined && !hosts.has(each.node))
+          complain(["events", index, "arrives", "pods", place, "node"], "the name of a node");
+      });
+      if (prices !== undefined)
+        checkBook(bookIn({ ...scenario, prices: [...(scenario.prices ?? []), ...prices] }), context);
+    });
     checkOwners(scenario, context);
     checkPolicies(scenario.policies, context);
     checkEnergy(scenario.energy, context);

@@ -1,13 +1,11 @@
 import type { Logger } from "pino";
 import { startLeadership } from "../../processors/leader.ts";
 import { startMonth } from "./month.ts";
-import { notCharged } from "../../processors/ledger/charge/not-charged.ts";
-import { ledgerRules } from "../../processors/ledger-window.ts";
 import { TERM_TIMING, workTerm, type TermEvents, type TermLedger } from "../../processors/term-work.ts";
 import { SCHEDULE_TIMING } from "../../processors/rollup/schedule.ts";
-import { openSince } from "../../domain/period.ts";
+import { dateText, periodOf, periodsDue, type BillingPeriod } from "../../domain/period.ts";
+import { rulesOfConfig } from "../ledger-rules.ts";
 import type { Config } from "../../runtime/config/schema.ts";
-import { ledgerOf } from "../../runtime/config/ledger.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Metrics } from "../../runtime/telemetry/metrics.ts";
@@ -56,7 +54,9 @@ export async function startLedger(options: {
       if (refusedTeams.length > 0)
         logger.debug({ cluster, window, teams: refusedTeams }, "teams that the register does not know did not count");
     },
-    onLooked({ dirty, settledUntilMillis }) {
+    onLooked({ dirty, settledUntilMillis, closed, begun }) {
+      const first = begun === undefined ? undefined : periodOf(Math.max(begun, closed.openSince));
+      warnOfOverdue(first === undefined ? [] : periodsDue(first, now(), ledger.closingDay));
       totals.dirty = dirty;
       metrics.windowsDirty.set(dirty);
       metrics.settledSeconds.set((settledUntilMillis ?? 0) / 1000);
@@ -67,6 +67,16 @@ export async function startLedger(options: {
       logger.warn({ err: error, ...window }, "computing an hour failed; it is tried again");
     },
   };
+  /** The day on which it was last told of each period that is overdue. */
+  const told = new Map<string, string>();
+  function warnOfOverdue(periods: readonly BillingPeriod[]): void {
+    metrics.periodsOverdue.set(periods.length);
+    for (const { name: period } of periods) {
+      if (told.get(period) === dateText(now())) continue;
+      told.set(period, dateText(now()));
+      logger.warn({ period }, "the closing date of a billing period has come, and nobody has closed it");
+    }
+  }
   const timing = { ...SCHEDULE_TIMING, ...TERM_TIMING };
   const leadership = await startLeadership({
     bus,
@@ -76,14 +86,13 @@ export async function startLedger(options: {
       onElected(generation) {
         metrics.leader.set(1);
         logger.info({ generation }, "this processor leads");
-        for (const what of ledger.notCharged)
-          logger.warn({ what }, "the configuration asks for what is not charged yet");
       },
       onDeposed(generation) {
         totals.dirty = 0;
         metrics.leader.set(0);
         metrics.windowsDirty.set(0);
         metrics.settledSeconds.set(0);
+        metrics.periodsOverdue.set(0);
         logger.info({ generation }, "this processor leads no longer");
       },
       onUnknownRequest: ({ offset, schemaVersion }) =>
@@ -120,18 +129,13 @@ const DAY_MILLIS = 86_400_000;
 /** How the configuration charges: by its kept policies, and again in billing periods that are open. */
 function termLedger(config: Config): TermLedger & {
   readonly billing: string;
-  readonly notCharged: readonly string[];
+  readonly closingDay: number;
 } {
-  const { book, owners, policies, closing } = ledgerOf(config);
-  const { currency, prices, rates, markup, commitments, fixed, pricesFile, ownersFile, register } = config;
-  const written = [currency, prices, rates, markup, commitments, fixed, pricesFile, ownersFile, register];
-  const text = JSON.stringify([...written, config.owners, config.policies]);
-  const kept = policies.filter(({ keep }) => keep);
+  const { rules, policies } = rulesOfConfig(config);
   return {
     billing: policies[0].name,
-    notCharged: notCharged(book, kept),
-    rules: ledgerRules({ book, owners, policies: kept }, text),
-    openSince: (now) => openSince(now, closing.day),
-    meteredSince: (now) => Math.max(openSince(now, closing.day), now - (config.store.rawDays - 1) * DAY_MILLIS),
+    rules,
+    closingDay: config.closing.day,
+    meteredSince: (now) => now - (config.store.rawDays - 1) * DAY_MILLIS,
   };
 }

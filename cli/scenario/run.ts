@@ -4,12 +4,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
 import { CommandError } from "../context.ts";
-import { readCharges } from "../../processors/charges/read-charges.ts";
+import { keepBooks } from "./books.ts";
 import { startFacts } from "../../processors/facts.ts";
 import type { Intake } from "../../processors/intake.ts";
-import { computeLedger, ledgerRules } from "../../processors/ledger-window.ts";
 import { startProcessor, type ProcessorEvents } from "../../processors/processor.ts";
-import { HOUR_MILLIS, hourOf } from "../../processors/rollup/window.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import { openEmbeddedBus } from "../../runtime/bus/embedded/embedded-bus.ts";
 import { topicDeclarations } from "../../runtime/bus/topics.ts";
@@ -21,9 +19,8 @@ import { STORE_PROGRAM } from "../../runtime/store/embedded/program.ts";
 import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
 import { migrate } from "../../runtime/store/migrate.ts";
 import type { Bill } from "../../scenarios/bill.ts";
-import { billOf } from "../../scenarios/lines.ts";
+import type { PlayedMessage } from "../../scenarios/play/facts.ts";
 import { play } from "../../scenarios/play/play.ts";
-import { rulesOf } from "../../scenarios/rules.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 
 const DATABASE = "scenario";
@@ -35,7 +32,8 @@ const DAY_MILLIS = 86_400_000;
 
 /**
  * Plays a scenario through the real pipeline, embedded, in a temporary folder that is removed at the end: its messages over the
- * bus, through processors into a store without TTL, metered and charged hour by hour. Gives the bill of each policy.
+ * bus, through processors into a store without TTL, metered and charged hour by hour, its books kept as its events say. Gives the
+ * bill of each policy.
  */
 export async function runScenario(scenario: Scenario): Promise<ReadonlyMap<string, Bill>> {
   const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-scenario-"));
@@ -57,19 +55,19 @@ export async function runScenario(scenario: Scenario): Promise<ReadonlyMap<strin
     lifecycle.add("client", { stop: () => store.close() });
     const bus = await openEmbeddedBus({ folder: join(folder, "bus"), clock: systemClock, logger });
     lifecycle.add("bus", { stop: () => bus.close() });
-    await storeAll(bus, store, scenario);
-    return await charge(store, scenario);
+    const kept = Date.now() - scenario.period.start + 365 * DAY_MILLIS;
+    await bus.declare(
+      topicDeclarations({ kind: "embedded", samplePartitions: 1, retention: kept, retentionSize: 1e12, spool: 1e9 }),
+    );
+    await storeAll(bus, store, play(scenario));
+    return await keepBooks(store, scenario, (messages) => storeAll(bus, store, messages));
   } finally {
     await lifecycle.stop();
   }
 }
 
 /** Sends all messages, and waits until processors have stored them. */
-async function storeAll(bus: Bus, store: StoreClient, scenario: Scenario): Promise<void> {
-  const kept = Date.now() - scenario.period.start + 365 * DAY_MILLIS;
-  await bus.declare(
-    topicDeclarations({ kind: "embedded", samplePartitions: 1, retention: kept, retentionSize: 1e12, spool: 1e9 }),
-  );
+async function storeAll(bus: Bus, store: StoreClient, played: Iterable<PlayedMessage>): Promise<void> {
   let failure: string | undefined;
   const events = eventsTelling((what) => (failure ??= what));
   const options = { bus, store, flushMillis: FLUSH_MILLIS, flushRows: FLUSH_ROWS, now: Date.now };
@@ -85,7 +83,7 @@ async function storeAll(bus: Bus, store: StoreClient, scenario: Scenario): Promi
       portion = new Map();
       waiting = 0;
     };
-    for (const { topic, atMillis: _, ...message } of play(scenario)) {
+    for (const { topic, atMillis: _, ...message } of played) {
       portion.set(topic, [...(portion.get(topic) ?? []), message]);
       waiting += 1;
       if (waiting >= MESSAGES_PER_SEND) await send();
@@ -117,32 +115,4 @@ function eventsTelling(fail: (what: string) => void): ProcessorEvents {
     onJump: () => fail("messages were lost"),
     onFatal: (error) => fail(`storing failed: ${String(error)}`),
   };
-}
-
-/** Meters and charges every hour, and those again that later ones reopen. */
-async function charge(store: StoreClient, scenario: Scenario): Promise<ReadonlyMap<string, Bill>> {
-  const charges = rulesOf(scenario);
-  const rules = ledgerRules(charges, "");
-  const { start, end } = scenario.period;
-  const clusters = [...new Set(scenario.nodes.map(({ cluster }) => cluster))];
-  const windows = clusters.flatMap((cluster) => {
-    const hours = Math.ceil((end - hourOf(start)) / HOUR_MILLIS);
-    return Array.from({ length: hours }, (_, hour) => ({ cluster, windowStart: hourOf(start) + hour * HOUR_MILLIS }));
-  });
-  // Of two runs of one window the one of the higher generation counts.
-  let generation = 1;
-  for (let window = windows.shift(); window !== undefined; window = windows.shift()) {
-    const turn = { generation: (generation += 1), facts: new Map(), now: end };
-    const { breaches, reopened } = await computeLedger(store, window, rules, turn);
-    const [breach] = breaches;
-    if (breach !== undefined)
-      throw new CommandError(
-        `${breach.policy}: charges of GPU ${breach.slot} of ${breach.node} do not sum to its cost`,
-      );
-    windows.push(...reopened.filter(({ windowStart }) => windowStart < end));
-  }
-  const bills = new Map<string, Bill>();
-  for (const policy of charges.policies)
-    bills.set(policy.name, billOf(await readCharges(store, policy, { from: hourOf(start), until: end })));
-  return bills;
 }

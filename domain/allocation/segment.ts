@@ -39,6 +39,17 @@ export interface UsageClaim {
   readonly measured: Measured;
 }
 
+/** Energy that was measured of a whole GPU over a segment, idle watts included (ledger, "Energy and carbon"). */
+export interface MeasuredEnergy {
+  /** At the GPU: what its counter rose by, else power × time. */
+  readonly millijoules: bigint;
+  /** Time for which either speaks; 0 where nothing was measured. */
+  readonly coveredMillis: number;
+}
+
+/** Nothing was measured. */
+export const NO_ENERGY: MeasuredEnergy = { millijoules: 0n, coveredMillis: 0 };
+
 /**
  * One GPU over the longest time in which its claims, layout and state stay the same: what the meter found, untouched by any
  * policy.
@@ -54,5 +65,6 @@ export interface UsageSegment {
   readonly isCordoned: boolean;
   /** Time in which any part of the GPU was measured to be active, whoever held it. */
   readonly busyMillis: number;
+  readonly energy: MeasuredEnergy;
   readonly claims: readonly UsageClaim[];
 }

@@ -1,7 +1,7 @@
 import type { Allocation, FreeState, HeldState } from "../allocation/allocate.ts";
 import { add, compare, ZERO, type Rational } from "../exact/rational.ts";
 import { split } from "../exact/split.ts";
-import { difference, type Amount, type GpuHours, type Money, type Quantity } from "../exact/units.ts";
+import { difference, lastUnits, type Carbon, type GpuHours, type Money } from "../exact/units.ts";
 import type { Accrual } from "../exact/accrual.ts";
 import type { CostKind } from "../price/book.ts";
 
@@ -11,6 +11,8 @@ export interface PricedPiece {
   readonly fromMillis: number;
   readonly untilMillis: number;
   readonly costs: Readonly<Record<CostKind, Money>> | undefined;
+  /** What power costs besides, the same in each kind; absent where the price has no power. */
+  readonly power?: Money | undefined;
 }
 
 /** A segment of a GPU within one price piece, divided among who held it. */
@@ -18,6 +20,10 @@ export interface AllocatedSegment {
   readonly fromMillis: number;
   readonly untilMillis: number;
   readonly allocation: Allocation;
+  /** At the GPU; absent where nothing was measured. */
+  readonly millijoules?: bigint | undefined;
+  /** Absent where nothing says what its energy has emitted. */
+  readonly carbon?: Carbon | undefined;
 }
 
 /** A part of a GPU's time and cost: who held it, in which state. */
@@ -30,8 +36,12 @@ export interface ChargeLine {
   /** Exact GPU-milliseconds: the share times its time. */
   readonly shareMillis: Rational;
   readonly gpuHours: GpuHours;
-  /** Absent where no price was visible: the quantity is reported, and costs neither nothing nor a default. */
+  /** Power included. Absent where no price was visible: the quantity is reported, and costs neither nothing nor a default. */
   readonly costs: Readonly<Record<CostKind, Money>> | undefined;
+  /** Of each of the costs, what power costs; absent where the price has no power. */
+  readonly power: Money | undefined;
+  readonly millijoules: bigint | undefined;
+  readonly carbon: Carbon | undefined;
 }
 
 const KINDS: readonly CostKind[] = ["list", "contracted", "effective"];
@@ -42,33 +52,46 @@ const FREE_STATES: readonly FreeState[] = ["unavailable", "stranded", "unallocat
 /**
  * Splits the time and the cost of a GPU over a price piece: over its segments by their length, each over its holders and what is
  * free by their GPU-milliseconds, each over its states; at every step by largest remainder, so that the lines sum to the
- * piece exactly, in GPU-hours and in every kind of cost. The segments fill the piece without a gap, in the order of time.
- * `hours` counts the GPU-hours of the slot since it appeared.
+ * piece exactly, in GPU-hours, in every kind of cost and in what power costs. The energy and the carbon of a segment are split
+ * in the same way among those who had a share of it. The segments fill the piece without a gap, in the order of time. `hours`
+ * counts the GPU-hours of the slot since it appeared.
  */
 export function chargeGpu(
   piece: PricedPiece,
   segments: readonly AllocatedSegment[],
   hours: Accrual<"gpu-hour">,
 ): readonly ChargeLine[] {
-  const { fromMillis, untilMillis, costs } = piece;
+  const { fromMillis, untilMillis, costs, power } = piece;
   const lengths = segments.map((segment) => segment.untilMillis - segment.fromMillis);
   const gpuHours = difference(hours.roundedAt(untilMillis), hours.roundedAt(fromMillis));
   const hoursOf = splitFully(gpuHours, lengths);
   const costsOf = costs === undefined ? undefined : eachKind((kind) => splitFully(costs[kind], lengths));
+  const powerOf = power === undefined ? undefined : splitFully(power, lengths);
   return segments.flatMap((segment, index) => {
-    const parts = partsOf(segment.allocation);
+    const { allocation, millijoules, carbon } = segment;
+    const parts = partsOf(allocation);
     const partHours = splitParts(hoursOf[index]!, parts);
     const partCosts = costsOf === undefined ? undefined : eachKind((kind) => splitParts(costsOf[kind][index]!, parts));
+    const partPower = powerOf === undefined ? undefined : splitParts(powerOf[index]!, parts);
+    const partEnergy = millijoules === undefined ? undefined : splitParts(millijoules, parts);
+    const partCarbon = carbon === undefined ? undefined : splitParts(carbon, parts);
     return parts.flatMap(({ claim, states }, part) =>
-      states.map(({ state, weight }, place): ChargeLine => ({
-        fromMillis: segment.fromMillis,
-        untilMillis: segment.untilMillis,
-        claim,
-        state,
-        shareMillis: weight,
-        gpuHours: partHours[part]![place]!,
-        costs: partCosts === undefined ? undefined : eachKind((kind) => partCosts[kind][part]![place]!),
-      })),
+      states.map(({ state, weight }, place): ChargeLine => {
+        const ofPower = partPower?.[part]![place];
+        const costOf = (kind: CostKind): Money => lastUnits(partCosts![kind][part]![place]! + (ofPower ?? 0n));
+        return {
+          fromMillis: segment.fromMillis,
+          untilMillis: segment.untilMillis,
+          claim,
+          state,
+          shareMillis: weight,
+          gpuHours: partHours[part]![place]!,
+          costs: partCosts === undefined ? undefined : eachKind(costOf),
+          power: ofPower,
+          millijoules: partEnergy?.[part]![place],
+          carbon: partCarbon?.[part]![place],
+        };
+      }),
     );
   });
 }
@@ -101,10 +124,7 @@ function partOf(claim: number | undefined, all: Part["states"]): Part {
   return { claim, states, weight: states.reduce((sum, { weight }) => add(sum, weight), ZERO) };
 }
 
-function splitParts<Of extends Quantity>(
-  amount: Amount<Of>,
-  parts: readonly Part[],
-): readonly (readonly Amount<Of>[])[] {
+function splitParts<Count extends bigint>(amount: Count, parts: readonly Part[]): readonly (readonly Count[])[] {
   const amounts = splitFully(
     amount,
     parts.map(({ weight }) => weight),
@@ -118,10 +138,7 @@ function splitParts<Of extends Quantity>(
 }
 
 /** Segments fill their piece and states their segment: there is always somebody to take it. */
-function splitFully<Of extends Quantity>(
-  amount: Amount<Of>,
-  weights: Parameters<typeof split>[1],
-): readonly Amount<Of>[] {
+function splitFully<Count extends bigint>(amount: Count, weights: Parameters<typeof split>[1]): readonly Count[] {
   const parts = split(amount, weights);
   if (parts === undefined) throw new RangeError("there is nobody to charge");
   return parts;

@@ -1,6 +1,6 @@
 import type { FreeState, HeldState } from "../allocation/allocate.ts";
 import type { Rational } from "../exact/rational.ts";
-import type { GpuHours, Money } from "../exact/units.ts";
+import type { Carbon, GpuHours, Money } from "../exact/units.ts";
 import type { Evidence } from "../holder.ts";
 import type { Dimension } from "../owner/owner.ts";
 import type { Payer } from "../policy/policy.ts";
@@ -46,6 +46,12 @@ export interface Charge {
   readonly gpuHours: GpuHours;
   /** Absent where no price was visible. */
   readonly costs: Costs | undefined;
+  /** Of each of the costs, what power costs; absent where the price has no power. */
+  readonly power?: Money | undefined;
+  /** Energy at the GPU; absent where nothing was measured. */
+  readonly millijoules?: bigint | undefined;
+  /** Absent where no energy was measured, or nothing says what it emits. */
+  readonly carbon?: Carbon | undefined;
   readonly trail: ChargeTrail;
 }
 

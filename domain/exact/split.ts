@@ -1,6 +1,5 @@
 import { gcd, LARGEST_SAFE } from "./integer.ts";
 import type { Rational } from "./rational.ts";
-import type { Amount, Quantity } from "./units.ts";
 
 /** What a part weighs, never negative: a safe integer (milliseconds, a count), a bigint or a fraction, in one unit for all. */
 export type Weight = number | bigint | Rational;
@@ -18,17 +17,14 @@ const MOST_PICKED = 16;
  * amount is split as its opposite is. Undefined where all weights sum to 0, whatever the amount: nobody is there to take it.
  * Fails with a RangeError where a weight is negative or not a safe integer.
  */
-export function split<Of extends Quantity>(
-  amount: Amount<Of>,
-  weights: readonly Weight[],
-): readonly Amount<Of>[] | undefined {
+export function split<Count extends bigint>(amount: Count, weights: readonly Weight[]): readonly Count[] | undefined {
   const count: bigint = amount;
   const isNegative = count < 0n;
   const positive = isNegative ? -count : count;
   const integers = integersOf(weights);
   const quick = positive <= LARGEST_SAFE ? quickWeights(integers) : undefined;
   const parts = quick === undefined ? splitBig(positive, integers) : splitQuick(Number(positive), quick);
-  return (isNegative ? parts?.map((part) => -part) : parts) as readonly Amount<Of>[] | undefined;
+  return (isNegative ? parts?.map((part) => -part) : parts) as readonly Count[] | undefined;
 }
 
 /** Integers as numbers, and their sum, where it is small. */

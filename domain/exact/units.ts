@@ -4,11 +4,11 @@ import { multiply, parseDecimal, rational, type Rational } from "./rational.ts";
 declare const countsLastUnitsOf: unique symbol;
 
 /** What is counted in last units. */
-export type Quantity = "currency" | "gpu-hour";
+export type Quantity = "currency" | "gpu-hour" | "kilowatt-hour" | "gram";
 
 /**
- * An amount in last units, 10⁻⁹ of the currency or of a GPU-hour (ledger, "Words"). It is an integer of a type of its own:
- * neither a number nor an amount of the other quantity is assignable to it, so that money never passes through a
+ * An amount in last units, 10⁻⁹ of the currency, of a GPU-hour, a kWh or a gram (ledger, "Words"). It is an integer of a type of its
+ * own: neither a number nor an amount of another quantity is assignable to it, so that money never passes through a
  * floating-point number.
  */
 export type Amount<Of extends Quantity> = bigint & { readonly [countsLastUnitsOf]: Of };
@@ -18,6 +18,9 @@ export type Money = Amount<"currency">;
 
 /** GPU-hours in 10⁻⁹ of one. */
 export type GpuHours = Amount<"gpu-hour">;
+
+/** What energy has emitted, in 10⁻⁹ g of CO₂e. */
+export type Carbon = Amount<"gram">;
 
 /** Digits of the last unit after the point. */
 export const LAST_UNIT_DIGITS = 9;

@@ -32,7 +32,7 @@ export function ownedAccrual(terms: OwnedTerms, originMillis: number): Accrual<"
 /** Power that was used: what was measured, and the time of the machine in which nothing was. */
 export interface PowerUsed {
   readonly joules: Rational;
-  readonly unmeasuredMillis: number;
+  readonly unmeasuredMillis: Rational;
 }
 
 /**
@@ -41,6 +41,6 @@ export interface PowerUsed {
  * once.
  */
 export function powerCost({ kWhPrice, pue, watts }: PowerTerms, { joules, unmeasuredMillis }: PowerUsed): Rational {
-  const assumed = multiply(watts ?? ZERO, rational(unmeasuredMillis, 1000));
+  const assumed = multiply(watts ?? ZERO, divide(unmeasuredMillis, rational(1000)));
   return multiply(divide(add(joules, assumed), JOULES_IN_KWH), multiply(pue, kWhPrice));
 }

@@ -9,6 +9,8 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 /** The columns of `charges` but the run's, in the order in which rows are written. */
 export const CHARGE_COLUMNS: readonly string[] = [
   "policy",
+  "billing_period",
+  "corrects",
   "cluster",
   "node",
   "slot",
@@ -44,6 +46,9 @@ export const CHARGE_COLUMNS: readonly string[] = [
   "list_cost",
   "contracted_cost",
   "effective_cost",
+  "power_cost",
+  "energy_mj",
+  "carbon_grams",
   "price",
   "priced_since",
   "team_rule",
@@ -52,20 +57,47 @@ export const CHARGE_COLUMNS: readonly string[] = [
   "environment_rule",
 ];
 
-/** Inserts the charges of one policy under a run that nobody sees yet. */
-export async function insertCharges(
+/** Under what charges are booked. */
+export interface Booking {
+  readonly run: string;
+  readonly policy: string;
+  /** The beginning of the billing period, milliseconds since the epoch. */
+  readonly billingPeriod: number;
+  /** The closing whose lines they correct; left out for charges that correct nothing. */
+  readonly corrects?: string;
+}
+
+/** A charge as the store has it. */
+export interface BookedCharge extends Charge {
+  /** `2026-03`. */
+  readonly billingPeriod: string;
+  /** The closing whose lines it corrects; empty where it corrects none. */
+  readonly corrects: string;
+}
+
+/** Charges are inserted in portions of about so many. */
+const CHARGES_PER_INSERT = 50_000;
+
+/** Inserts charges under a run that nobody sees yet. */
+export async function insertCharges(store: StoreClient, booking: Booking, charges: readonly Charge[]): Promise<void> {
+  for (let first = 0; first < charges.length; first += CHARGES_PER_INSERT)
+    await insertPortion(store, booking, charges.slice(first, first + CHARGES_PER_INSERT));
+}
+
+async function insertPortion(
   store: StoreClient,
-  run: string,
-  policy: string,
+  { run, policy, billingPeriod, corrects = "" }: Booking,
   charges: readonly Charge[],
 ): Promise<void> {
-  if (charges.length === 0) return;
   const writer = createRowBinaryWriter();
   const { string } = writer;
   for (const charge of charges) {
     const { holder, costs, trail } = charge;
     writer.uuid(run);
     string(policy);
+    // A Date counts days.
+    writer.uint16(billingPeriod / DAY_MILLIS);
+    string(corrects);
     string(charge.cluster);
     string(charge.node);
     writer.nullable(charge.slot, writer.uint16);
@@ -83,6 +115,7 @@ export async function insertCharges(
     writer.nullable(costs?.list, writer.decimal128);
     writer.nullable(costs?.contracted, writer.decimal128);
     writer.nullable(costs?.effective, writer.decimal128);
+    for (const amount of [charge.power, charge.millijoules, charge.carbon]) writer.nullable(amount, writer.decimal128);
     string(trail.price);
     writer.dateTime64Millis(trail.pricedSince);
     for (const place of [trail.owners.team, trail.owners.costCenter]) string(place);
@@ -91,8 +124,10 @@ export async function insertCharges(
   await store.insertRows("charges", ["run_id", ...CHARGE_COLUMNS], writer.take());
 }
 
+const DAY_MILLIS = 86_400_000;
 const TIMES = new Set(["from_at", "until_at", "priced_since"]);
-const AMOUNTS = new Set(["gpu_hours", "list_cost", "contracted_cost", "effective_cost"]);
+const COSTS = ["list_cost", "contracted_cost", "effective_cost", "power_cost"];
+const AMOUNTS = new Set(["gpu_hours", ...COSTS, "energy_mj", "carbon_grams"]);
 
 /** What a query selects to get rows that {@link chargeOf} reads. */
 export const SELECTED_CHARGES = CHARGE_COLUMNS.map((name) => {
@@ -110,15 +145,21 @@ export type ChargeRow = Readonly<Record<string, string>> & {
   readonly list_cost_text: string | null;
   readonly contracted_cost_text: string | null;
   readonly effective_cost_text: string | null;
+  readonly power_cost_text: string | null;
+  readonly energy_mj_text: string | null;
+  readonly carbon_grams_text: string | null;
 };
 
 /** The charge of a row of the store. */
-export function chargeOf(row: ChargeRow): Charge {
+export function chargeOf(row: ChargeRow): BookedCharge {
   const text = (name: string): string => row[name]!;
   const [num, den] = text("share_millis").split("/") as [string, string];
   const { list_cost_text: list, contracted_cost_text: contracted, effective_cost_text: effective } = row;
+  const { power_cost_text: power, energy_mj_text: energy, carbon_grams_text: carbon } = row;
   const isPriced = list !== null && contracted !== null && effective !== null;
   return {
+    billingPeriod: text("billing_period").slice(0, 7),
+    corrects: text("corrects"),
     fromMillis: row.from_at_ms,
     untilMillis: row.until_at_ms,
     cluster: text("cluster"),
@@ -159,6 +200,9 @@ export function chargeOf(row: ChargeRow): Charge {
     costs: isPriced
       ? { list: amountOf(list), contracted: amountOf(contracted), effective: amountOf(effective) }
       : undefined,
+    power: power === null ? undefined : amountOf(power),
+    millijoules: energy === null ? undefined : BigInt(energy),
+    carbon: carbon === null ? undefined : amountOf(carbon),
     trail: {
       price: text("price"),
       pricedSince: row.priced_since_ms,

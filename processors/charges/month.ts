@@ -44,27 +44,30 @@ interface KnownHour {
 }
 
 const RUNS = `
-SELECT cluster, toFloat64(toUnixTimestamp(window_start)) * 1000 AS start,
+SELECT kind, cluster, toFloat64(toUnixTimestamp(window_start)) * 1000 AS start,
   argMax(toString(run_id), (generation, published_at, toString(run_id))) AS run
 FROM runs
-WHERE kind = 'charge' AND window_start >= fromUnixTimestamp({since:Int64})
-GROUP BY cluster, start`;
+WHERE kind IN ('charge', 'correction') AND billing_period = toDate(toDateTime({since:Int64}, 'UTC'))
+GROUP BY kind, cluster, start`;
 
 const SUMS = `
 SELECT toString(run_id) AS run, team, toString(sum(ifNull(effective_cost, 0))) AS cost, toString(sum(gpu_hours)) AS hours,
   toString(sumIf(gpu_hours, effective_cost IS NULL)) AS unpriced
 FROM charges
-WHERE policy = {policy:String} AND from_at >= fromUnixTimestamp64Milli({since:Int64} * 1000) AND run_id IN {runs:Array(UUID)}
+WHERE policy = {policy:String} AND billing_period = toDate(toDateTime({since:Int64}, 'UTC')) AND run_id IN {runs:Array(UUID)}
 GROUP BY run_id, team`;
 
 /** A month of which nothing is known yet, under the policy of that name. */
 export function createMonth(store: StoreClient, policy: string): Month {
+  /** The hours that are booked in the month; those of corrections began before it. */
   const hours = new Map<string, KnownHour>();
+  let known: number | undefined;
   return {
     async refresh(now) {
       const since = monthOf(now);
       const runs = await store.query<{ cluster: string; start: number; run: string }>(RUNS, { since: since / 1000 });
-      for (const [key, { start }] of hours) if (start < since) hours.delete(key);
+      if (known !== since) hours.clear();
+      known = since;
       const changed = runs.filter(({ cluster, start, run }) => hours.get(`${start} ${cluster}`)?.run !== run);
       const byRun = new Map<string, KnownHour>();
       for (const { cluster, start, run } of changed) {

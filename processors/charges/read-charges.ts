@@ -1,18 +1,17 @@
-import type { Charge } from "../../domain/charge/charge.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { spreadCharges } from "../ledger/charge/spread-charges.ts";
-import { chargeOf, SELECTED_CHARGES, type ChargeRow } from "./charge-rows.ts";
+import { chargeOf, SELECTED_CHARGES, type BookedCharge, type ChargeRow } from "./charge-rows.ts";
 
 /**
  * The published charges of a policy that begin within a span, milliseconds since the epoch, of all clusters, by time, node and
- * slot. What the policy spreads over days or the period is spread over the span, which should be whole days or the period.
+ * slot; corrections of them too, in whatever period those are booked. What the policy spreads over days or the period is spread over the span, which should be whole days or the period.
  */
 export async function readCharges(
   store: StoreClient,
   { name, spread }: Pick<Policy, "name" | "spread">,
   span: { readonly from: number; readonly until: number },
-): Promise<readonly Charge[]> {
+): Promise<readonly BookedCharge[]> {
   const rows = await store.query<ChargeRow>(
     `SELECT ${SELECTED_CHARGES} FROM charges_published
      WHERE policy = {policy:String}
@@ -20,5 +19,6 @@ export async function readCharges(
      ORDER BY from_at, cluster, node, slot`,
     { policy: name, ...span },
   );
-  return spreadCharges(rows.map(chargeOf), spread).charges;
+  // What is spread stays booked where it was.
+  return spreadCharges(rows.map(chargeOf), spread).charges as readonly BookedCharge[];
 }

@@ -1,14 +1,14 @@
 import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { HOUR_MILLIS, REACH_SQL } from "../rollup/window.ts";
+import { ENERGY_PIECES, ENERGY_SUMS, PACKED_TIME, unpackedTime } from "./energy-sql.ts";
 import { NO_SUMS, type Measurement, type Sums } from "../ledger/plan/measurement.ts";
 
-/** Further than any sample of a window is from its beginning, so that times from there are positive. */
-const BEFORE = 36_000_000;
+/** Samples after the window say, by their counters, what the last ones in it have used. */
 const WITHIN = `
   cluster = {cluster:String} AND node IN {nodes:Array(String)}
   AND scraped_at >= fromUnixTimestamp64Milli({start:Int64} - {reach:Int64})
-  AND scraped_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`;
+  AND scraped_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS} + {reach:Int64})`;
 
 /**
  * The samples of each device in order, packed so that sorting is quick: the time, how far it speaks, the memory used, and the
@@ -17,16 +17,17 @@ const WITHIN = `
 const PACKED = (key: string): string => `
 SELECT ${key},
   arraySort(groupArray(
-    bitOr(bitShiftLeft(toUInt128(toUnixTimestamp64Milli(scraped_at) - {start:Int64} + ${BEFORE}), 96),
+    bitOr(bitShiftLeft(toUInt128(${PACKED_TIME}), 96),
     bitOr(bitShiftLeft(toUInt128(ifNull(activity_ppm + 1, 0)), 64),
     bitOr(bitShiftLeft(toUInt128(${REACH_SQL}), 32),
       toUInt128(ifNull(intDiv(fb_used_bytes, 1048576), 0)))))
   )) AS packed,
-  arrayMap(p -> toInt64(bitShiftRight(p, 96)) - ${BEFORE} + {start:Int64}, packed) AS times,
+  arrayMap(p -> ${unpackedTime("bitShiftRight(p, 96)")}, packed) AS times,
   arrayMap(p -> toInt64(bitAnd(bitShiftRight(p, 64), 4294967295)), packed) AS values,
   arrayMap(p -> toInt64(bitAnd(bitShiftRight(p, 32), 4294967295)), packed) AS reaches,
   arrayMap(p -> toUInt32(bitAnd(p, 4294967295)), packed) AS memories,
-  arrayMap((t, next, reach) -> if(next = 0, t + reach, least(next, t + reach)), times, arrayShiftLeft(times, 1, 0), reaches) AS ends
+  arrayMap((t, next, reach) -> if(next = 0, t + reach, least(next, t + reach)), times, arrayShiftLeft(times, 1, 0), reaches) AS ends,
+  ${ENERGY_PIECES}
 FROM gpu_samples
 WHERE ${WITHIN}
 GROUP BY ${key}`;
@@ -51,22 +52,24 @@ SELECT ${SUMS},
   toUInt32(arraySum((v, s) -> if(v > 1, s, 0), values, spoken)) AS busyMillis,
   toString(arraySum((v, s) -> (v - 1) * s, values, spoken)) AS activityPpmMillis,
   toString(arraySum((v, s) -> least(v - 1, row.6) * s, values, spoken)) AS atClaimsPpmMillis,
+  ${ENERGY_SUMS},
   toUInt32(greatest(0, arrayMax((v, s) -> if(s > 0, v - 1, 0), values, spoken))) AS maxPpm,
   arrayMax((m, s) -> if(s > 0, m, 0), memories, spoken) AS memoryMaxMiB,
   '0' AS atClaimPpmMillis, '0' AS atOccupantPpmMillis
 FROM (
-  SELECT rows, times, ends, values, memories, row, ${SPOKEN} AS spoken
+  SELECT rows, times, ends, values, memories, pieces, row, ${SPOKEN} AS spoken
   FROM (${PACKED(key)}) AS device
   INNER JOIN (${PLAN(key)}) AS plan USING (${key})
   ARRAY JOIN rows AS row
 )
-WHERE coveredMillis > 0
+WHERE coveredMillis > 0 OR energyCoveredMillis > 0
 SETTINGS optimize_aggregation_in_order = 1`;
 
 /** The processes of each pod at each moment of a device: a pod that is not among them does nothing. */
 const PROCESS = `
 SELECT ${SUMS},
   toUInt32(0) AS busyMillis, '0' AS atClaimsPpmMillis, toUInt32(0) AS maxPpm, toUInt32(0) AS memoryMaxMiB,
+  '0' AS energyMillijoules, toUInt32(0) AS energyCoveredMillis,
   toString(arraySum((p, s) -> toInt64(p[row.8]) * s, processes, spoken)) AS activityPpmMillis,
   toString(arraySum((p, s) -> least(toInt64(p[row.8]), row.5) * s, processes, spoken)) AS atClaimPpmMillis,
   toString(arraySum((p, s) -> least(toInt64(p[row.8]), row.7) * s, processes, spoken)) AS atOccupantPpmMillis
@@ -112,17 +115,19 @@ const PLAN_COLUMNS = [
   "occupant_ppm",
 ];
 
-interface SumsRow extends Omit<Sums, `${string}PpmMillis`> {
+interface SumsRow extends Omit<Sums, `${string}PpmMillis` | "energyMillijoules"> {
   readonly ordinal: number;
   readonly activityPpmMillis: string;
   readonly atClaimsPpmMillis: string;
   readonly atClaimPpmMillis: string;
   readonly atOccupantPpmMillis: string;
+  readonly energyMillijoules: string;
 }
 
 /**
  * What samples said over each of the measurements, which lie within one window, in their order. The plan goes to where the rows
- * are, the sums come back. A sample speaks for the time up to the next one of its device, at most 2.5 of its intervals.
+ * are, the sums come back. A sample speaks for the time up to the next one of its device, at most 2.5 of its intervals, of the
+ * GPU's energy too.
  */
 export async function integrate(
   store: StoreClient,
@@ -154,6 +159,7 @@ function sumsOf(row: Omit<SumsRow, "ordinal">): Sums {
     atClaimsPpmMillis: BigInt(row.atClaimsPpmMillis),
     atClaimPpmMillis: BigInt(row.atClaimPpmMillis),
     atOccupantPpmMillis: BigInt(row.atOccupantPpmMillis),
+    energyMillijoules: BigInt(row.energyMillijoules),
   };
 }
 

@@ -19,6 +19,8 @@ export const USAGE_COLUMNS: readonly string[] = [
   "because",
   "cordoned",
   "busy_ms",
+  "energy_mj",
+  "energy_covered_ms",
   "holders",
   "claims",
   "samples",
@@ -69,6 +71,8 @@ export async function insertUsage(store: StoreClient, run: string, hours: readon
     writer.string(segment.unavailableBecause);
     writer.bool(segment.isCordoned);
     writer.uint32(segment.busyMillis);
+    writer.uint64(segment.energy.millijoules);
+    writer.uint32(segment.energy.coveredMillis);
     writer.array(
       claims.map(({ of }) => of.claim.holder),
       writer.string,
@@ -120,6 +124,8 @@ interface UsageRow {
   readonly because: string;
   readonly cordoned: boolean;
   readonly busy_ms: number;
+  readonly energy_mj: string;
+  readonly energy_covered_ms: number;
   readonly holders: readonly string[];
   readonly claims: readonly string[];
   readonly samples: readonly number[];
@@ -187,6 +193,7 @@ function hourOf(row: UsageRow): UsageHour {
       unavailableBecause: row.because,
       isCordoned: row.cordoned,
       busyMillis: row.busy_ms,
+      energy: { millijoules: BigInt(row.energy_mj), coveredMillis: row.energy_covered_ms },
       claims,
     },
     place: JSON.parse(row.place) as UsagePlace,

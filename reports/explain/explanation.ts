@@ -11,11 +11,18 @@ export interface Question {
   readonly gpu?: { readonly cluster: string; readonly node: string; readonly slot: number };
 }
 
-/** A part of what is explained. Amounts are decimal texts in the currency and in GPU-hours; unpriced hours have no cost. */
+/**
+ * A part of what is explained. Amounts are decimal texts: GPU-hours, in the currency (unpriced hours have no cost), kWh at the GPU and
+ * grams of CO₂e.
+ */
 export interface Part {
   readonly gpuHours: string;
   readonly cost: string;
   readonly unpricedGpuHours: string;
+  /** Null where no energy was measured. */
+  readonly kWh: string | null;
+  /** Null where no energy was measured, or nothing says what it emits. */
+  readonly carbonGrams: string | null;
 }
 
 /** Why a sum of charges is what it is, from the charge down to the samples: each list has all of the sum, the dearest first. */
@@ -55,6 +62,9 @@ export interface ExplainedLine extends Part {
   readonly rawShare: string;
   readonly share: string;
   readonly price: string;
+  /** The month that it is booked in, and whether it corrects one that was closed. */
+  readonly billingPeriod: string;
+  readonly isCorrection: boolean;
   readonly segment: ExplainedSegment | null;
 }
 
@@ -71,6 +81,8 @@ export interface ExplainedSegment {
   readonly lastSample: string | null;
   readonly coveredMillis: number;
   readonly activeMillis: number;
+  /** For how much of it the energy of the GPU is known. */
+  readonly energyCoveredMillis: number;
   /** Mean activity over the covered time, in parts per million of the device; null where nothing was covered. */
   readonly activityPpm: number | null;
 }

@@ -1,10 +1,14 @@
+import { kWhOf } from "../../domain/energy/carbon.ts";
+import { roundedDecimal } from "../../domain/exact/rational.ts";
+import { LAST_UNIT_DIGITS } from "../../domain/exact/units.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { ExplainedLine, ExplainedSegment, Explanation, Part, Question } from "./explanation.ts";
 
 const MOST = 10;
 
 const SUMS = `toString(sum(gpu_hours)) AS gpuHours, toString(sum(ifNull(effective_cost, 0))) AS cost,
-  toString(sumIf(gpu_hours, effective_cost IS NULL)) AS unpricedGpuHours`;
+  toString(sumIf(gpu_hours, effective_cost IS NULL)) AS unpricedGpuHours,
+  toString(sum(energy_mj)) AS millijoules, toString(sum(carbon_grams)) AS carbonGrams`;
 const DEAREST = "ORDER BY sum(ifNull(effective_cost, 0)) DESC, sum(gpu_hours) DESC";
 
 /**
@@ -13,12 +17,14 @@ const DEAREST = "ORDER BY sum(ifNull(effective_cost, 0)) DESC, sum(gpu_hours) DE
  */
 export async function explain(store: StoreClient, question: Question): Promise<Explanation> {
   const { where, parameters } = conditionOf(question);
-  const ask = <Row>(columns: string, by: string): Promise<readonly (Row & Part)[]> =>
-    store.query<Row & Part>(
+  const ask = async <Row>(columns: string, by: string): Promise<readonly (Row & Part)[]> => {
+    const rows = await store.query<Stored<Row & Part>>(
       `SELECT ${columns}${columns === "" ? "" : ", "}${SUMS} FROM charges_published WHERE ${where}
        ${by === "" ? "" : `GROUP BY ${by} ${DEAREST} LIMIT ${MOST}`}`,
       parameters,
     );
+    return rows.map(partOf);
+  };
   const [total, states, owners, prices, workloads, evidence, lines] = await Promise.all([
     ask<Part>("", ""),
     ask<Explanation["states"][number]>("state, because, payer", "state, because, payer"),
@@ -35,6 +41,14 @@ export async function explain(store: StoreClient, question: Question): Promise<E
     readLines(store, where, parameters),
   ]);
   return { question, ...total[0]!, states, owners, prices, workloads, evidence, lines };
+}
+
+/** A part as the store has it, its energy in millijoules. */
+type Stored<Of> = Omit<Of, "kWh"> & { readonly millijoules: string | null };
+
+function partOf<Of extends Part>({ millijoules, ...row }: Stored<Of>): Of {
+  const kWh = millijoules === null ? null : roundedDecimal(kWhOf(BigInt(millijoules)), LAST_UNIT_DIGITS);
+  return { ...row, kWh } as unknown as Of;
 }
 
 function conditionOf({ policy, from, until, team, state, namespace, gpu }: Question) {
@@ -61,6 +75,7 @@ function isoOf(column: string): string {
 interface LineRow extends Omit<ExplainedLine, "segment"> {
   readonly holder: string;
   readonly at: number;
+  readonly run: string;
 }
 
 async function readLines(
@@ -68,45 +83,63 @@ async function readLines(
   where: string,
   parameters: Readonly<Record<string, unknown>>,
 ): Promise<readonly ExplainedLine[]> {
-  const rows = await store.query<LineRow>(
+  const rows = await store.query<Stored<LineRow>>(
     `SELECT cluster, node, slot AS gpu, ${isoOf("from_at")} AS \`from\`, ${isoOf("until_at")} AS \`until\`, state, team, namespace, pod,
-       attribution, raw_share AS rawShare, share, price, holder, toFloat64(toUnixTimestamp64Milli(from_at)) AS at,
+       attribution, raw_share AS rawShare, share, price, holder, toString(run_id) AS run,
+       formatDateTime(billing_period, '%Y-%m') AS billingPeriod, toBool(corrects != '') AS isCorrection, toFloat64(toUnixTimestamp64Milli(from_at)) AS at,
        toString(gpu_hours) AS gpuHours, toString(ifNull(effective_cost, 0)) AS cost,
-       toString(if(effective_cost IS NULL, gpu_hours, 0)) AS unpricedGpuHours
+       toString(if(effective_cost IS NULL, gpu_hours, 0)) AS unpricedGpuHours,
+       toString(energy_mj) AS millijoules, toString(carbon_grams) AS carbonGrams
      FROM charges_published WHERE ${where}
      ORDER BY ifNull(effective_cost, 0) DESC, gpu_hours DESC, from_at, node, slot LIMIT ${MOST}`,
     parameters,
   );
   const lines: ExplainedLine[] = [];
-  for (const { holder, at, ...row } of rows) {
-    const segment = row.gpu === null ? null : await readSegment(store, { ...row, gpu: row.gpu, holder, at });
+  for (const { holder, at, run, ...row } of rows.map((stored) => partOf<LineRow>(stored))) {
+    const segment = row.gpu === null ? null : await readSegment(store, { ...row, gpu: row.gpu, holder, at, run });
     lines.push({ ...row, segment });
   }
   return lines;
 }
 
-const SEGMENT = `
+/** The run of the meter that a line was made of: of a closed hour it is another one than the latest. */
+const MADE_OF = `run_id IN (
+  SELECT toUUIDOrZero(splitByChar(' ', basis)[1]) FROM runs WHERE run_id = toUUID({run:String})
+  UNION ALL
+  SELECT run_id FROM closed_runs WHERE close_id = toUUID({run:String}) AND kind = 'usage'
+)`;
+
+const segmentFrom = (table: string): string => `
 SELECT ${isoOf("from_at")} AS \`from\`, ${isoOf("until_at")} AS \`until\`, gpu_key AS gpuKey, gpu_at AS gpuAt, because AS unavailableBecause,
   indexOf(holders, {holder:String}) AS place,
   toUInt32(samples[place]) AS samples,
   ${isoOf("first_at[place]")} AS firstSample, ${isoOf("last_at[place]")} AS lastSample,
   toFloat64(covered_ms[place]) AS coveredMillis, toFloat64(active_ms[place]) AS activeMillis,
+  toFloat64(energy_covered_ms) AS energyCoveredMillis,
   toFloat64(intDiv(activity_ppm_ms[place], greatest(1, covered_ms[place]))) AS activityPpm
-FROM usage_hours_published
+FROM ${table}
 WHERE cluster = {cluster:String} AND node = {node:String} AND slot = {gpu:UInt16}
   AND from_at <= ${momentOf("at")} AND until_at > ${momentOf("at")}`;
 
+type SegmentRow = ExplainedSegment & { readonly gpuAt: string; readonly place: string };
+
 async function readSegment(
   store: StoreClient,
-  { cluster, node, gpu, holder, at }: Pick<LineRow, "cluster" | "node" | "holder" | "at"> & { readonly gpu: number },
-): Promise<ExplainedSegment | null> {
-  const [row] = await store.query<ExplainedSegment & { readonly gpuAt: string; readonly place: string }>(SEGMENT, {
+  {
     cluster,
     node,
     gpu,
     holder,
     at,
-  });
+    run,
+  }: Pick<LineRow, "cluster" | "node" | "holder" | "at" | "run"> & {
+    readonly gpu: number;
+  },
+): Promise<ExplainedSegment | null> {
+  const ask = (table: string, where: string): Promise<readonly SegmentRow[]> =>
+    store.query<SegmentRow>(`${segmentFrom(table)} AND ${where}`, { cluster, node, gpu, holder, at, run });
+  const own = await ask("usage_hours", MADE_OF);
+  const [row] = own.length > 0 ? own : await ask("usage_hours_published", "true");
   if (row === undefined) return null;
   const { place: _, gpuAt, ...segment } = row;
   const isMeasured = segment.samples > 0;

@@ -65,9 +65,11 @@ function titleOf({ team, state, namespace, from, until, gpu }: Explanation["ques
   return `${what.filter((word) => word !== undefined).join(", ")}, ${iso(from)} to ${iso(until)}`;
 }
 
-function amountText({ gpuHours, cost, unpricedGpuHours }: Part, currency: string): string {
+function amountText({ gpuHours, cost, unpricedGpuHours, kWh, carbonGrams }: Part, currency: string): string {
   const unpriced = unpricedGpuHours === "0" ? "" : ` (${unpricedGpuHours} of them without a price)`;
-  return `${gpuHours} GPU-hours${unpriced}, ${cost} ${currency}`;
+  const energy = kWh === null ? "" : `, ${kWh} kWh at the GPU`;
+  const carbon = carbonGrams === null ? "" : `, ${carbonGrams} g of CO₂e`;
+  return `${gpuHours} GPU-hours${unpriced}, ${cost} ${currency}${energy}${carbon}`;
 }
 
 function lineText(line: ExplainedLine, currency: string): readonly string[] {
@@ -75,16 +77,23 @@ function lineText(line: ExplainedLine, currency: string): readonly string[] {
   const where = gpu === null ? node : `GPU ${gpu} of ${node}`;
   const who =
     pod === "" ? "" : `, ${namespace}/${pod} has ${share} of it${rawShare === share ? "" : ` (asked: ${rawShare})`}`;
-  const head = `${where}, ${from} to ${until}${who}: ${state}, ${amountText(line, currency)}`;
-  if (segment === null || pod === "") return [head];
-  const { samples, firstSample, lastSample, coveredMillis, activityPpm } = segment;
+  const correction = line.isCorrection ? `, a correction booked in ${line.billingPeriod}` : "";
+  const head = `${where}, ${from} to ${until}${who}: ${state}, ${amountText(line, currency)}${correction}`;
+  if (segment === null) return [head];
+  const { samples, firstSample, lastSample, coveredMillis, activityPpm, energyCoveredMillis } = segment;
   const length = Date.parse(segment.until) - Date.parse(segment.from);
+  const energy =
+    energyCoveredMillis === 0
+      ? []
+      : [`  energy is known for ${seconds(energyCoveredMillis)} of ${seconds(length)} s of the GPU`];
+  if (pod === "") return [head, ...energy];
   const covered = `${seconds(coveredMillis)} of ${seconds(length)} s are covered`;
-  if (samples === 0) return [head, `  no sample speaks for it between ${segment.from} and ${segment.until}`];
+  if (samples === 0) return [head, `  no sample speaks for it between ${segment.from} and ${segment.until}`, ...energy];
   const activity = activityPpm === null ? "" : `, ${(activityPpm / 10_000).toFixed(1)} % active on average`;
   return [
     head,
     `  ${samples} samples of ${segment.gpuKey} from ${firstSample} to ${lastSample}: ${covered}${activity}`,
+    ...energy,
   ];
 }
 

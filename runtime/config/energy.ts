@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { EnergyFactors } from "../../domain/energy/factors.ts";
 import { compare, ONE, parseDecimal, ZERO, type Rational } from "../../domain/exact/rational.ts";
 import { instant } from "./instant.ts";
 import { list } from "./words.ts";
@@ -25,12 +26,6 @@ export const energy = z.strictObject({
     .default([])
     .describe("Grams of CO₂e per kWh, each value from its date on."),
 });
-
-/** What energy is multiplied by, exact; by time. */
-export interface EnergyFactors {
-  readonly pue: Rational;
-  readonly gramsPerKWh: readonly { readonly fromMillis: number; readonly grams: Rational }[];
-}
 
 /** The factors of what was read. */
 export function factorsOf({ pue, gramsPerKWh }: z.output<typeof energy>): EnergyFactors {

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { compileOwners, type OwnerRules } from "../../domain/owner/compile.ts";
+import type { EnergyFactors } from "../../domain/energy/factors.ts";
 import type { OwnerConfig } from "../../domain/owner/rule.ts";
 import { minorDigitsOf } from "../../domain/price/currency.ts";
 import type { PriceBook } from "../../domain/price/book.ts";
 import { readBook } from "../../domain/price/read.ts";
-import { checkEnergy, energy, factorsOf, type EnergyFactors } from "./energy.ts";
+import { checkEnergy, energy, factorsOf } from "./energy.ts";
 import { ownerLists, ownerRuleOrFile } from "./owners.ts";
 import { ownersFile } from "./owners-file.ts";
 import { checkPolicies, policiesOf, policy, type ConfiguredPolicy } from "./policies.ts";
@@ -42,6 +43,10 @@ export const ledgerKeys = (sources: ConfigSources) => ({
       lateness: duration("1h", "3650d")
         .optional()
         .describe("How late data may come and still count by itself; a day less than raw rows are kept, 35d at most."),
+      accounts: z
+        .record(text("an account's name"), list(text("a cluster's name")), { error: "accounts with their clusters" })
+        .optional()
+        .describe("Which clusters an account on an invoice pays for; without it one account is the whole fleet."),
     })
     .prefault({})
     .describe("When a billing period ends for good."),
@@ -51,6 +56,9 @@ const BOOK_KEYS = Object.keys(bookKeys) as (keyof typeof bookKeys)[];
 const DAY_MILLIS = 86_400_000;
 const DEFAULT_LATENESS_MILLIS = 35 * DAY_MILLIS;
 
+/** The clusters of each account, by the accounts' names. */
+export type Accounts = Readonly<Record<string, readonly string[]>>;
+
 /** What {@link ledgerKeys} give, and for how many days raw rows are kept. */
 type WrittenLedger = OwnerConfig &
   Omit<WrittenBook, "currency"> & {
@@ -58,7 +66,11 @@ type WrittenLedger = OwnerConfig &
     readonly pricesFile?: WrittenBook | undefined;
     readonly policies: readonly z.output<typeof policy>[];
     readonly energy?: z.output<typeof energy> | undefined;
-    readonly closing: { readonly day: number; readonly lateness?: number | undefined };
+    readonly closing: {
+      readonly day: number;
+      readonly lateness?: number | undefined;
+      readonly accounts?: Accounts | undefined;
+    };
     readonly store: { readonly rawDays: number };
   };
 
@@ -76,6 +88,12 @@ export function checkLedger(config: WrittenLedger, context: z.RefinementCtx): vo
   checkPolicies(config.policies, context);
   checkEnergy(config.energy, context);
   const { closing, store } = config;
+  const clusters = Object.entries(closing.accounts ?? {}).flatMap(([account, ofAccount]) =>
+    ofAccount.map((cluster, index) => ({ account, cluster, index })),
+  );
+  for (const { account, cluster, index } of clusters)
+    if (clusters.some((other) => other.cluster === cluster && other.account !== account))
+      complain(["closing", "accounts", account, index], "a cluster that no other account has");
   if (closing.lateness !== undefined && closing.lateness + DAY_MILLIS > store.rawDays * DAY_MILLIS)
     complain(["closing", "lateness"], `a day less than store.rawDays at most, which is ${store.rawDays}d`);
 }
@@ -95,7 +113,12 @@ export interface Ledger {
   /** The billing policy first. */
   readonly policies: readonly [ConfiguredPolicy, ...ConfiguredPolicy[]];
   readonly energy: EnergyFactors | undefined;
-  readonly closing: { readonly day: number; readonly latenessMillis: number };
+  readonly closing: {
+    readonly day: number;
+    readonly latenessMillis: number;
+    /** Absent where one account is the whole fleet. */
+    readonly accounts: Accounts | undefined;
+  };
 }
 
 /** The ledger of a configuration that was read, and is right. Made where it is used: a configuration itself is plain data. */
@@ -104,7 +127,7 @@ export function ledgerOf(config: WrittenLedger): Ledger {
   const owners = compileOwners(config);
   if ("problems" in read || "problems" in owners)
     throw new TypeError("a configuration that was not read by its schema");
-  const { day, lateness } = config.closing;
+  const { day, lateness, accounts } = config.closing;
   const longest = (config.store.rawDays - 1) * DAY_MILLIS;
   const latenessMillis = lateness ?? Math.min(DEFAULT_LATENESS_MILLIS, longest);
   return {
@@ -112,7 +135,7 @@ export function ledgerOf(config: WrittenLedger): Ledger {
     owners: owners.rules,
     policies: policiesOf(config.policies),
     energy: config.energy === undefined ? undefined : factorsOf(config.energy),
-    closing: { day, latenessMillis },
+    closing: { day, latenessMillis, accounts },
   };
 }
 

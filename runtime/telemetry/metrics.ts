@@ -328,6 +328,12 @@ export const METRIC_DEFINITIONS = {
     help: "GPUs whose charges did not sum to what they cost: such a run is not published.",
     labels: [],
   },
+  periodsOverdue: {
+    name: "gpu_ledger_periods_overdue",
+    type: "gauge",
+    help: "Billing periods whose closing date has come and that nobody has closed.",
+    labels: [],
+  },
   unpricedGpuHours: {
     name: "gpu_ledger_unpriced_gpu_hours",
     type: "gauge",

@@ -33,10 +33,9 @@ interface Moment {
 /**
  * The facts of a scenario as watchers of its clusters would send them, in the order of time: namespaces, nodes, slices, claims,
  * gangs and pods, from the first moment of which the scenario tells, which can be before the period, to the last. The same
- * scenario gives the same bytes.
+ * scenario gives the same bytes. `epoch` is the watchers' term: what a later one says comes after what an earlier one said.
  */
-export function* factsOf(scenario: Scenario): Generator<PlayedMessage> {
-  const epoch = beginOf(scenario);
+export function* factsOf(scenario: Scenario, epoch = beginOf(scenario)): Generator<PlayedMessage> {
   const moments = momentsOf(scenario).toSorted((a, b) => a.atMillis - b.atMillis);
   let version = 0;
   for (const { atMillis, cluster, topic, encode } of moments) {

@@ -1,13 +1,13 @@
 import type { Scenario } from "../schema.ts";
 import { gpuIndexes } from "./machine.ts";
 import { placesOf } from "./occupants.ts";
-import { tenureOf, type ScenarioNode } from "./tenure.ts";
+import { lifeOf, tenureOf, type ScenarioNode } from "./tenure.ts";
 
 /** The power and the energy counters of a node's GPUs as time goes on. */
 export interface Power {
-  /** Whether any pod of a GPU says what it draws: others have neither power nor a counter. */
+  /** Whether anything says what a GPU draws, its node or a pod on it: others have neither power nor a counter. */
   isMeasured(gpu: number): boolean;
-  /** What all pods that are known to be on a GPU draw at a time. */
+  /** What a GPU draws by itself and for all pods that are known to be on it at a time. */
   watts(gpu: number, millis: number): number;
   /**
    * Joules since the driver was loaded: when the node joined, or when its last XID went, as only a reload takes one away. Times
@@ -16,7 +16,7 @@ export interface Power {
   joules(gpu: number, millis: number): number;
 }
 
-/** A pod's draw on one GPU, from one time until another. */
+/** What one GPU draws, by itself or for a pod, from one time until another. */
 interface Draw {
   readonly watts: number;
   readonly from: number;
@@ -69,13 +69,14 @@ export function createPower(scenario: Scenario, node: ScenarioNode): Power {
 }
 
 function drawsOn(scenario: Scenario, node: ScenarioNode, index: number): readonly Draw[] {
-  return scenario.pods
+  const own = node.idleWatts === undefined ? [] : [{ watts: node.idleWatts, ...lifeOf(node, scenario) }];
+  const ofPods = scenario.pods
     .filter((pod) => pod.node === node.name && placesOf(scenario, pod).some(({ gpu }) => gpu === index))
     .flatMap((pod) => {
       const tenure = tenureOf(pod, scenario);
       return pod.powerWatts === undefined || tenure === undefined ? [] : [{ watts: pod.powerWatts, ...tenure }];
-    })
-    .toSorted((a, b) => a.from - b.from);
+    });
+  return [...own, ...ofPods].toSorted((a, b) => a.from - b.from);
 }
 
 function resetsOf({ unavailable }: ScenarioNode, index: number): number[] {

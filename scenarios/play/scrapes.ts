@@ -82,7 +82,7 @@ function createExporter(scenario: Scenario, node: ScenarioNode) {
       gpus.forEach((gpu, row) => {
         if (!power.isMeasured(gpu)) return;
         values[row * COLUMNS.length + WATTS] = power.watts(gpu, scrapedAtMillis);
-        values[row * COLUMNS.length + JOULES] = power.joules(gpu, scrapedAtMillis);
+        if (node.energyCounter) values[row * COLUMNS.length + JOULES] = power.joules(gpu, scrapedAtMillis);
       });
       const moment = {
         epoch: period.start,

@@ -1,5 +1,6 @@
 import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
 import { NO_OWNERS, PLATFORM, type Charge, type ChargedHolder, type Costs } from "../../../domain/charge/charge.ts";
+import type { EnergyFactors } from "../../../domain/energy/factors.ts";
 import { ZERO, type Rational } from "../../../domain/exact/rational.ts";
 import { lastUnits } from "../../../domain/exact/units.ts";
 import type { OwnerRules } from "../../../domain/owner/compile.ts";
@@ -7,6 +8,7 @@ import type { Attribution, OwnerSubject } from "../../../domain/owner/owner.ts";
 import { ownersOf } from "../../../domain/owner/owners.ts";
 import { payerOf, type Policy } from "../../../domain/policy/policy.ts";
 import { chargeSlot, type ChargedSlot, type SlotLine } from "./charge-slot.ts";
+import { withExcess } from "./excess.ts";
 import type { NodePrices, PiecePrice } from "./node-prices.ts";
 
 /** What charges are made by. */
@@ -14,6 +16,8 @@ export interface Rules {
   readonly prices: NodePrices;
   readonly owners: OwnerRules;
   readonly policies: readonly Policy[];
+  /** Without them nothing says what energy emits. */
+  readonly energy?: EnergyFactors | undefined;
 }
 
 /** A team that the register does not know: it was named, and did not count. */
@@ -28,6 +32,8 @@ export interface ChargedNode {
   readonly charges: readonly (readonly Charge[])[];
   /** By slot, whatever the policy. */
   readonly slots: readonly { readonly slot: number; readonly charged: ChargedSlot }[];
+  /** Costs that are of no slot and of no node, whatever the policy. */
+  readonly beside?: readonly Costs[];
   readonly refused: readonly RefusedTeam[];
 }
 
@@ -35,9 +41,10 @@ export interface ChargedNode {
  * Makes charges of what the meter found of one node over one hour: its rows by slot and time. Policies that measure shares alike
  * differ in who pays alone.
  */
-export function chargeNode(hours: readonly UsageHour[], { prices, owners, policies }: Rules): ChargedNode {
+export function chargeNode(hours: readonly UsageHour[], { prices, owners, policies, energy }: Rules): ChargedNode {
   const attributions = new Map<string, Attribution>();
   const groups = groupRows(hours);
+  const slotRules = { prices, ownerChanges: owners.changes, energy };
   const byMeasures = new Map<string, readonly { readonly slot: number; readonly charged: ChargedSlot }[]>();
   const chargedBy = (policy: Policy): typeof byMeasures extends Map<string, infer Value> ? Value : never => {
     const key = `${policy.migShare} ${policy.sharedBy}`;
@@ -45,7 +52,7 @@ export function chargeNode(hours: readonly UsageHour[], { prices, owners, polici
     if (known !== undefined) return known;
     const slots = groups.map((rows) => ({
       slot: rows[0]!.slot,
-      charged: chargeSlot(rows, prices, policy, owners.changes),
+      charged: chargeSlot(rows, policy, slotRules),
     }));
     byMeasures.set(key, slots);
     return slots;
@@ -70,12 +77,23 @@ export function chargeNode(hours: readonly UsageHour[], { prices, owners, polici
 
   const charges = policies.map((policy) => {
     const slots = chargedBy(policy);
-    return slots.flatMap(({ slot, charged }) => [
-      ...charged.lines.map((line) => chargeOf(line, policy, (index) => ownersAt(line.hour, index, line.fromMillis))),
-      ...(slot === 0 ? nonGpuCharges(charged) : []),
-    ]);
+    const lines =
+      policy.basis === "max"
+        ? linesBySlot(slots).flatMap((ofSlot) => withExcess(ofSlot, policy))
+        : slots.flatMap(({ charged }) => charged.lines);
+    return [
+      ...lines.map((line) => chargeOf(line, policy, (index) => ownersAt(line.hour, index, line.fromMillis))),
+      ...slots.flatMap(({ slot, charged }) => (slot === 0 ? nonGpuCharges(charged) : [])),
+    ];
   });
   return { charges, slots: chargedBy(policies[0]!), refused: refusedOf(hours, attributions) };
+}
+
+/** All lines of each GPU over the hour, whatever its machine was in it. */
+function linesBySlot(slots: ChargedNode["slots"]): readonly (readonly SlotLine[])[] {
+  const bySlot = new Map<number, SlotLine[]>();
+  for (const { slot, charged } of slots) bySlot.set(slot, [...(bySlot.get(slot) ?? []), ...charged.lines]);
+  return [...bySlot.values()];
 }
 
 /** Rows of one slot and of one machine as it was, in the order of time. */
@@ -96,7 +114,8 @@ function groupRows(hours: readonly UsageHour[]): readonly (readonly UsageHour[])
 }
 
 function chargeOf(line: SlotLine, policy: Policy, ownersAt: (index: number) => Attribution): Charge {
-  const { hour, claim, state, allocation, price, fromMillis, untilMillis, shareMillis, gpuHours, costs } = line;
+  const { hour, claim, state, allocation, price, fromMillis, untilMillis } = line;
+  const { shareMillis, gpuHours, costs, power, millijoules, carbon } = line;
   const { segment, holders } = hour;
   const payer = payerOf(state, policy);
   const owners = claim === undefined ? undefined : ownersAt(claim).owners;
@@ -123,6 +142,9 @@ function chargeOf(line: SlotLine, policy: Policy, ownersAt: (index: number) => A
     shareMillis,
     gpuHours,
     costs,
+    power,
+    millijoules,
+    carbon,
     trail: {
       ...priceTrail(price),
       owners:

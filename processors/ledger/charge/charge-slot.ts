@@ -1,8 +1,12 @@
 import { allocate, type Allocation } from "../../../domain/allocation/allocate.ts";
 import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
 import { chargeGpu, type AllocatedSegment, type ChargeLine } from "../../../domain/charge/charge-gpu.ts";
+import { carbonOf } from "../../../domain/energy/carbon.ts";
+import type { EnergyFactors } from "../../../domain/energy/factors.ts";
 import { steadyAccrual } from "../../../domain/exact/accrual.ts";
+import { partOfSpan, type Millis } from "../../../domain/exact/part-of-span.ts";
 import { multiply, ONE, rational, type Rational } from "../../../domain/exact/rational.ts";
+import type { Carbon } from "../../../domain/exact/units.ts";
 import type { ShareMeasures } from "../../../domain/share/claim.ts";
 import type { NodePrices, PiecePrice, PricePiece } from "./node-prices.ts";
 
@@ -17,18 +21,34 @@ export interface SlotLine extends ChargeLine {
 export interface ChargedSlot {
   readonly lines: readonly SlotLine[];
   readonly pieces: readonly PricePiece[];
+  /** What it was made of, with what the energy of each has emitted. */
+  readonly segments: readonly EmittingSegment[];
+}
+
+/** A row of the meter, and what its energy has emitted; undefined where that is not known. */
+export interface EmittingSegment {
+  readonly hour: UsageHour;
+  readonly carbon: Carbon | undefined;
+}
+
+/** By what slots are charged, beside a policy's measures. */
+export interface SlotRules {
+  readonly prices: NodePrices;
+  /** When rules about owners change. */
+  readonly ownerChanges: readonly number[];
+  /** Without them nothing says what energy emits. */
+  readonly energy: EnergyFactors | undefined;
 }
 
 /**
  * Divides the time and the cost of one slot over who held it: its segments, which are adjacent, within one hour and of one machine
  * as it was, under a policy's measures. Where a price begins inside a segment, because it was not known when the segment
- * was metered, the segment is split there by time; so it is at `ownerChanges`.
+ * was metered, the segment is split there by time, its energy too; so it is at `ownerChanges`.
  */
 export function chargeSlot(
   hours: readonly UsageHour[],
-  prices: NodePrices,
   measures: ShareMeasures,
-  ownerChanges: readonly number[],
+  { prices, ownerChanges, energy }: SlotRules,
 ): ChargedSlot {
   const [first] = hours as [UsageHour];
   const { cluster, node, slot, place } = first;
@@ -37,29 +57,37 @@ export function chargeSlot(
   const { model } = first.segment.gpu;
   const pieces = prices.pieces({ cluster, node, model, place }, from, until);
   const gpuHours = steadyAccrual<"gpu-hour">(ONE, place.appearedAt);
-  const allocated = hours.map((hour) => ({ hour, allocation: allocate(hour.segment, measures) }));
+  const allocated = hours.map((hour) => ({
+    hour,
+    allocation: allocate(hour.segment, measures),
+    carbon: energy === undefined ? undefined : carbonOf(hour.segment, energy),
+  }));
   const lines = pieces.flatMap(({ fromMillis, untilMillis, price }) => {
-    const parts = allocated.flatMap(({ hour, allocation }) =>
+    const parts = allocated.flatMap(({ hour, allocation, carbon }) =>
       cut(hour, [fromMillis, untilMillis], ownerChanges).map((part) => ({
         ...part,
         hour,
         whole: allocation,
         allocation: scaled(allocation, hour, part),
+        millijoules: energyOf(hour, part),
+        carbon: carbon === undefined ? undefined : partOfSpan(carbon, hour.segment, part),
       })),
     );
-    const piece = { fromMillis, untilMillis, costs: price?.gpu(slot) };
+    const power = price?.power(hours.map(({ segment }) => segment));
+    const piece = { fromMillis, untilMillis, costs: price?.gpu(slot), power };
     const byStart = new Map(parts.map((part) => [part.fromMillis, part]));
     return chargeGpu(piece, parts satisfies readonly AllocatedSegment[], gpuHours).map((line): SlotLine => {
       const part = byStart.get(line.fromMillis)!;
       return { ...line, hour: part.hour, allocation: part.whole, price };
     });
   });
-  return { lines, pieces };
+  return { lines, pieces, segments: allocated };
 }
 
-interface Part {
-  readonly fromMillis: number;
-  readonly untilMillis: number;
+/** What was measured in a part of a segment; undefined where nothing was in the segment. */
+function energyOf({ segment }: UsageHour, part: Millis): bigint | undefined {
+  const { millijoules, coveredMillis } = segment.energy;
+  return coveredMillis === 0 ? undefined : partOfSpan(millijoules, segment, part);
 }
 
 /** The parts of a segment that lie in a piece, cut where an owner changes whom it has. */
@@ -67,7 +95,7 @@ function cut(
   { segment }: UsageHour,
   [pieceFrom, pieceUntil]: readonly [number, number],
   changes: readonly number[],
-): readonly Part[] {
+): readonly Millis[] {
   const from = Math.max(pieceFrom, segment.fromMillis);
   const until = Math.min(pieceUntil, segment.untilMillis);
   if (from >= until) return [];
@@ -77,7 +105,7 @@ function cut(
 }
 
 /** A part of a segment has of everything as much as its time is of the segment's. */
-function scaled(allocation: Allocation, { segment }: UsageHour, part: Part): Allocation {
+function scaled(allocation: Allocation, { segment }: UsageHour, part: Millis): Allocation {
   const length = segment.untilMillis - segment.fromMillis;
   const own = part.untilMillis - part.fromMillis;
   if (own === length) return allocation;

@@ -1,30 +1,33 @@
 import type { Charge } from "../../../domain/charge/charge.ts";
 import { steadyAccrual } from "../../../domain/exact/accrual.ts";
 import { ONE } from "../../../domain/exact/rational.ts";
-import { formatAmount, type Amount, type Quantity } from "../../../domain/exact/units.ts";
+import { formatAmount, type Amount, type Money, type Quantity } from "../../../domain/exact/units.ts";
 import type { ChargedNode } from "./charge-node.ts";
 
-/** Charges of a GPU, or of a node, that do not sum to what it cost, or to the time that it existed. */
+/** Charges of a GPU, or of a node, that do not sum to what it cost, used or emitted, or to the time that it existed. */
 export interface Breach {
   readonly policy: string;
   readonly node: string;
   /** The GPU's index; empty for the rest of a node. */
   readonly slot: string;
-  readonly what: "gpu-hours" | "list" | "contracted" | "effective";
+  readonly what: (typeof SUMMED)[number];
   readonly expected: string;
   readonly found: string;
 }
 
+/** Energy in millijoules, all else in last units. */
+const SUMMED = ["gpu-hours", "list", "contracted", "effective", "power", "energy", "carbon"] as const;
 type Sums = Record<Breach["what"], bigint>;
 
 /**
- * Holds the charges of an hour, spread or not, against what each GPU and node cost and how long it existed, from the price book and
- * the clock alone: each breach by name, none where every sum is exact to the last unit (ledger, "Invariant").
+ * Holds the charges of an hour, spread or not, against what each GPU and node cost, what energy the meter has found of it and how
+ * long it existed, from the price book, the meter's rows and the clock alone: each breach by name, none where every sum is exact
+ * to the last unit (ledger, "Invariant").
  */
 export function breachesOf(
   policy: string,
   node: string,
-  { slots }: Pick<ChargedNode, "slots">,
+  { slots, beside = [] }: Pick<ChargedNode, "slots" | "beside">,
   charges: readonly Charge[],
 ): readonly Breach[] {
   const expected = new Map<string, Sums>();
@@ -34,27 +37,36 @@ export function breachesOf(
       const hours = steadyAccrual<"gpu-hour">(ONE, charged.lines[0]!.hour.place.appearedAt);
       of["gpu-hours"] += hours.roundedAt(untilMillis) - hours.roundedAt(fromMillis);
       addCosts(of, price?.gpu(slot));
+      addPower(of, price?.power(charged.segments.map(({ hour }) => hour.segment)));
       if (slot === 0) addCosts(sumsOf(expected, ""), price?.nonGpu);
     }
+    for (const { hour, carbon } of charged.segments) {
+      of.energy += hour.segment.energy.millijoules;
+      of.carbon += carbon ?? 0n;
+    }
   }
+  for (const costs of beside) addCosts(sumsOf(expected, ""), costs);
   const found = new Map<string, Sums>();
-  for (const { slot, gpuHours, costs } of charges) {
+  for (const { slot, gpuHours, costs, power, millijoules, carbon } of charges) {
     const of = sumsOf(found, slot === undefined ? "" : String(slot));
     of["gpu-hours"] += gpuHours;
     addCosts(of, costs);
+    of.power += power ?? 0n;
+    of.energy += millijoules ?? 0n;
+    of.carbon += carbon ?? 0n;
   }
   return [...new Set([...expected.keys(), ...found.keys()])].flatMap((slot) => {
     const [wanted, got] = [sumsOf(expected, slot), sumsOf(found, slot)];
-    return (Object.keys(wanted) as Breach["what"][]).flatMap((what) =>
+    return SUMMED.flatMap((what) =>
       wanted[what] === got[what]
         ? []
-        : [{ policy, node, slot, what, expected: text(wanted[what]), found: text(got[what]) }],
+        : [{ policy, node, slot, what, expected: text(what, wanted[what]), found: text(what, got[what]) }],
     );
   });
 }
 
 function sumsOf(all: Map<string, Sums>, slot: string): Sums {
-  const known = all.get(slot) ?? { "gpu-hours": 0n, list: 0n, contracted: 0n, effective: 0n };
+  const known = all.get(slot) ?? (Object.fromEntries(SUMMED.map((what) => [what, 0n])) as Sums);
   all.set(slot, known);
   return known;
 }
@@ -66,6 +78,13 @@ function addCosts(sums: Sums, costs: Charge["costs"]): void {
   sums.effective += costs.effective;
 }
 
-function text(amount: bigint): string {
-  return formatAmount(amount as Amount<Quantity>);
+/** Power is in each of the costs, as they are charged. */
+function addPower(sums: Sums, power: Money | undefined): void {
+  if (power === undefined) return;
+  sums.power += power;
+  addCosts(sums, { list: power, contracted: power, effective: power });
+}
+
+function text(what: Breach["what"], amount: bigint): string {
+  return what === "energy" ? String(amount) : formatAmount(amount as Amount<Quantity>);
 }

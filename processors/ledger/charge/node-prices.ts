@@ -1,10 +1,13 @@
+import type { UsageSegment } from "../../../domain/allocation/segment.ts";
 import type { UsagePlace } from "../../../domain/allocation/usage-hour.ts";
 import type { Costs } from "../../../domain/charge/charge.ts";
 import { incurredIn } from "../../../domain/exact/accrual.ts";
 import type { Rational } from "../../../domain/exact/rational.ts";
+import { roundToLastUnit, type Money } from "../../../domain/exact/units.ts";
 import type { CostKind, PriceBook, PriceEntry } from "../../../domain/price/book.ts";
 import { costSince, divideNodeCost, type NodeCost } from "../../../domain/price/cost.ts";
 import { priceFactsOf } from "../../../domain/price/facts.ts";
+import { powerOfGpu } from "../../../domain/price/power.ts";
 import { rankEntries } from "../../../domain/price/rank.ts";
 import { originOf, stretches } from "../../../domain/price/stretch.ts";
 
@@ -20,8 +23,10 @@ export interface PricePiece {
 export interface PiecePrice {
   readonly entry: PriceEntry;
   readonly since: number;
-  /** Of one slot. */
+  /** Of one slot, without power. */
   gpu(slot: number): Costs;
+  /** What the power of one slot costs, whose segments these are; undefined where the entry has no price of power. */
+  power(segments: readonly UsageSegment[]): Money | undefined;
   /** What the GPUs do not bear of the node; undefined for a price of GPUs. */
   readonly nonGpu: Costs | undefined;
 }
@@ -36,6 +41,7 @@ export interface PricedPlace {
 
 /** A price book, asked for hour after hour. */
 export interface NodePrices {
+  readonly book: PriceBook;
   /** The pieces of a span of one hour, without a gap. */
   pieces(of: PricedPlace, fromMillis: number, untilMillis: number): readonly PricePiece[];
 }
@@ -50,17 +56,24 @@ export function createNodePrices(book: PriceBook): NodePrices {
   const ranked = rankEntries(book.prices);
   function priceOf(entry: PriceEntry, origin: number, delivered: number, [from, until]: [number, number]): PiecePrice {
     const costs = eachKind((kind) => incurredIn(costSince(entry, kind, origin, book), from, until));
-    if (entry.per === "gpu-hour") return { entry, since: origin, gpu: () => costs, nonGpu: undefined };
+    if (entry.per === "gpu-hour")
+      return { entry, since: origin, gpu: () => costs, power: () => undefined, nonGpu: undefined };
     const divided = divide(costs, delivered, entry.gpuPart);
     return {
       entry,
       since: origin,
       gpu: (slot) => eachKind((kind) => divided[kind].gpus[slot]!),
+      power(segments) {
+        if (entry.per !== "owned") return undefined;
+        const exact = powerOfGpu(entry, segments, { span: { fromMillis: from, untilMillis: until }, delivered }, book);
+        return exact === undefined ? undefined : roundToLastUnit(exact);
+      },
       nonGpu: eachKind((kind) => divided[kind].nonGpu),
     };
   }
 
   return {
+    book,
     pieces({ cluster, node, model, place }, from, until) {
       const facts = priceFactsOf({ cluster, node, model }, place);
       const all = stretches(ranked, facts, -Infinity, until).filter((stretch) => stretch.untilMillis > from);

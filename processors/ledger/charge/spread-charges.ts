@@ -1,9 +1,16 @@
 import { NO_OWNERS, type Charge } from "../../../domain/charge/charge.ts";
 import { ZERO } from "../../../domain/exact/rational.ts";
 import type { SpreadRule } from "../../../domain/policy/policy.ts";
-import { spreadLines } from "../../../domain/policy/spread.ts";
+import {
+  spreadByWeights,
+  spreadLines,
+  type ScopeWeights,
+  type Spread,
+  type Weights,
+} from "../../../domain/policy/spread.ts";
 
-const WINDOW_MILLIS = { hour: 3_600_000, day: 86_400_000, period: Infinity } as const;
+/** How long the windows are over which something is spread; a period is all of the span that is looked at. */
+export const WINDOW_MILLIS = { hour: 3_600_000, day: 86_400_000, period: Infinity } as const;
 
 /** Charges of which nothing is to be spread any more, and the scopes that refused. */
 export interface SpreadCharges {
@@ -19,25 +26,43 @@ export interface SpreadCharges {
  */
 export function spreadCharges(charges: readonly Charge[], rule: SpreadRule): SpreadCharges {
   if (charges.every(({ payer }) => payer !== "spread")) return { charges, refused: [] };
-  const { parts, unspread, refused } = spreadLines(
-    charges.map((charge) => ({ ...charge, scope: scopeOf(charge, rule) })),
-    rule.by,
-  );
-  const moved = parts.map(({ line, team, costCenter, gpuHours, costs }): Charge => {
+  return applied(charges, spreadLines(scoped(charges, rule), rule.by));
+}
+
+/** The same by weights that are known, of whose scopes the keys are {@link scopeKey}'s. */
+export function spreadChargesBy(charges: readonly Charge[], rule: SpreadRule, weights: Weights): SpreadCharges {
+  if (charges.every(({ payer }) => payer !== "spread")) return { charges, refused: [] };
+  return applied(charges, spreadByWeights(scoped(charges, rule), weights));
+}
+
+/** Divides one charge that is to be spread by the weights of a scope of its own. */
+export function spreadChargeOver(charge: Charge, weights: ScopeWeights): readonly Charge[] {
+  return applied([charge], spreadByWeights([{ ...charge, scope: "" }], new Map([["", weights]]))).charges;
+}
+
+type ScopedCharge = Charge & { readonly scope: string };
+
+function scoped(charges: readonly Charge[], rule: SpreadRule): readonly ScopedCharge[] {
+  // Direct cost alone weighs: what was spread already, and a markup, are of no holder.
+  return charges.map((charge) => ({
+    ...charge,
+    scope: charge.payer === "holder" && charge.holder === undefined ? "" : scopeOf(charge, rule),
+  }));
+}
+
+function applied(charges: readonly Charge[], { parts, unspread, refused }: Spread<ScopedCharge>): SpreadCharges {
+  const moved = parts.map(({ line, ...part }): Charge => {
     const { scope: _, ...charge } = line;
     return {
       ...charge,
+      ...part,
       because: "",
       payer: "holder",
-      team,
-      costCenter,
       project: "",
       environment: "",
       holder: undefined,
       // It was held, or free, by somebody else: in no scope does it weigh again.
       shareMillis: ZERO,
-      gpuHours,
-      costs,
       trail: { ...charge.trail, owners: NO_OWNERS },
     };
   });
@@ -52,5 +77,10 @@ export function spreadCharges(charges: readonly Charge[], rule: SpreadRule): Spr
 function scopeOf(charge: Charge, { over, window }: SpreadRule): string {
   const { cluster, node, pool, gpuModel, fromMillis } = charge;
   const place = { node, pool, model: gpuModel, cluster: "" }[over];
-  return JSON.stringify([cluster, place, Math.floor(fromMillis / WINDOW_MILLIS[window])]);
+  return scopeKey(cluster, place, Math.floor(fromMillis / WINDOW_MILLIS[window]));
+}
+
+/** A scope in one window, counted from 1970. */
+export function scopeKey(cluster: string, place: string, window: number): string {
+  return JSON.stringify([cluster, place, window]);
 }

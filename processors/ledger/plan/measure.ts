@@ -1,4 +1,4 @@
-import type { UsageClaim } from "../../../domain/allocation/segment.ts";
+import { NO_ENERGY, type MeasuredEnergy, type UsageClaim } from "../../../domain/allocation/segment.ts";
 import type { UsageHolder, UsageHour, UsagePlace } from "../../../domain/allocation/usage-hour.ts";
 import { multiply, rational, roundHalfEven, type Rational } from "../../../domain/exact/rational.ts";
 import { partIdOf, type Claim } from "../../../domain/share/claim.ts";
@@ -18,6 +18,8 @@ export interface MeasuredSegment {
   readonly claims: readonly { readonly claim: Claim; readonly device: number; readonly process: number | undefined }[];
   /** Of the whole GPU, where that matters. */
   readonly gpu: number | undefined;
+  /** The one that has the GPU's energy; undefined where no sample told of a GPU. */
+  readonly energy: number | undefined;
 }
 
 const PPM = rational(1_000_000);
@@ -53,7 +55,11 @@ export function askFor(record: NodeRecord, planned: PlannedSegment, list: Measur
   });
   const whole = { part: "", pod: "", since: 0, claimPpm: 0, claimsPpm: 0, occupantPpm: 0 };
   const ofGpu = unavailableBecause === "" ? undefined : ask({ series: "gpu", ...whole });
-  return { record, planned, claims: asked, gpu: ofGpu };
+  const isCut = record.seen.some((seen) => seen.gpuKey === gpuKey && seen.parts.length > 0);
+  const known =
+    ofGpu ?? (isCut ? undefined : asked.find((_, index) => partIdOf(claims[index]!.held) === undefined)?.device);
+  const energy = gpuKey === "" ? undefined : (known ?? ask({ series: isCut ? "gpu" : "device", ...whole }));
+  return { record, planned, claims: asked, gpu: ofGpu, energy };
 }
 
 function ppmOf(fraction: Rational): number {
@@ -61,7 +67,10 @@ function ppmOf(fraction: Rational): number {
 }
 
 /** The row of a segment, with the sums of all measurements. */
-export function usageHourOf({ record, planned, claims, gpu }: MeasuredSegment, sums: readonly Sums[]): UsageHour {
+export function usageHourOf(
+  { record, planned, claims, gpu, energy }: MeasuredSegment,
+  sums: readonly Sums[],
+): UsageHour {
   const { slot, gpuKey, from, until, unavailableBecause, isCordoned } = planned;
   return {
     cluster: record.cluster,
@@ -75,6 +84,7 @@ export function usageHourOf({ record, planned, claims, gpu }: MeasuredSegment, s
       unavailableBecause,
       isCordoned,
       busyMillis: gpu === undefined ? 0 : sums[gpu]!.busyMillis,
+      energy: energy === undefined ? NO_ENERGY : energyOf(sums[energy]!),
       claims: claims.map(({ claim, device, process }, index): UsageClaim => ({
         claim,
         stage: planned.claims[index]!.stage,
@@ -102,6 +112,10 @@ function measuredOf(device: Sums, process: Sums | undefined): UsageClaim["measur
           },
         }),
   };
+}
+
+function energyOf({ energyMillijoules: millijoules, energyCoveredMillis: coveredMillis }: Sums): MeasuredEnergy {
+  return { millijoules, coveredMillis };
 }
 
 function placeOf({ state, appearedAt, delivered }: PlannedSegment): UsagePlace {

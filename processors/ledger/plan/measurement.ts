@@ -31,6 +31,9 @@ export interface Sums {
   readonly atOccupantPpmMillis: bigint;
   readonly maxPpm: number;
   readonly memoryMaxMiB: number;
+  /** Of the whole GPU, in millijoules, and the time for which they are known; not of processes. */
+  readonly energyMillijoules: bigint;
+  readonly energyCoveredMillis: number;
 }
 
 /** The sums where no sample speaks. */
@@ -46,4 +49,6 @@ export const NO_SUMS: Sums = {
   atOccupantPpmMillis: 0n,
   maxPpm: 0,
   memoryMaxMiB: 0,
+  energyMillijoules: 0n,
+  energyCoveredMillis: 0,
 };

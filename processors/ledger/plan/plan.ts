@@ -6,7 +6,7 @@ import { createFaults, type Faults } from "./faults.ts";
 import type { KnownDates } from "./known-dates.ts";
 import { commonHolders, knownHolders, type SlotHolder } from "./ladder.ts";
 import { filledSlots, stateOf } from "./machine-slots.ts";
-import type { NodeRecord, Span } from "./node-record.ts";
+import type { NamespaceState, NodeRecord, Span } from "./node-record.ts";
 import type { PlannedClaim, PlannedSegment } from "./planned.ts";
 import { proofsOf } from "./proven.ts";
 import type { FilledSlot } from "./slots.ts";
@@ -65,7 +65,7 @@ type Open = SlotState & { readonly from: number };
 /** A segment ends with its hour, and where a price or an owner changes, whatever goes on. */
 function isCut(at: number, { state, claims }: SlotState, dates: KnownDates, looked: Span): boolean {
   if (at % HOUR_MILLIS === 0) return true;
-  if (state !== undefined && dates.ofMachine(state, looked).includes(at)) return true;
+  if (state !== undefined && dates.ofMachine(state, looked).has(at)) return true;
   return claims.length > 0 && dates.ofOwners.includes(at);
 }
 
@@ -151,7 +151,7 @@ function slotsAt(record: NodeRecord, at: number, { proofs, faults, dates }: Aske
       delivered,
       placed,
       claims,
-      [...namespaces].map(([name, { labels, annotations }]) => [name, labels, annotations]),
+      [...namespaces].map(([name, marks]) => [name, textOf(marks)]),
     ]);
     return {
       slot,
@@ -168,6 +168,15 @@ function slotsAt(record: NodeRecord, at: number, { proofs, faults, dates }: Aske
       key,
     };
   });
+}
+
+/** Of the marks of namespaces, which are the same at most edges. */
+const texts = new WeakMap<object, string>();
+
+function textOf(marks: NamespaceState): string {
+  const known = texts.get(marks) ?? JSON.stringify([marks.labels, marks.annotations]);
+  texts.set(marks, known);
+  return known;
 }
 
 function appearedOf({ seen }: FilledSlot): number {

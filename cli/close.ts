@@ -1,0 +1,87 @@
+import { readFile } from "node:fs/promises";
+import { userInfo } from "node:os";
+import { Option, type Command } from "commander";
+import type { InvoiceLine } from "../domain/charge/invoice.ts";
+import { PERIOD_FORM, readPeriod, type BillingPeriod } from "../domain/period.ts";
+import { CloseError } from "../processors/closing/close-error.ts";
+import { closePeriod, type CloseRequest } from "../processors/closing/close.ts";
+import { readInvoice } from "../runtime/config/invoice.ts";
+import { ledgerOf } from "../runtime/config/ledger.ts";
+import { loadConfig } from "../runtime/config/load.ts";
+import { describeProblem } from "../runtime/config/yaml.ts";
+import { CommandError, type CommandContext } from "./context.ts";
+import { closeText } from "./closing/report.ts";
+import { rulesOfConfig } from "./ledger-rules.ts";
+import { openStore } from "./store.ts";
+
+interface Options {
+  readonly config?: string;
+  readonly dryRun?: true;
+  readonly invoice?: string;
+  readonly by?: string;
+  readonly why?: string;
+  readonly format: "text" | "json";
+}
+
+/** `gpu-ledger close`: freezes a billing period, or shows what would be frozen. */
+export function addClose(program: Command, context: CommandContext): void {
+  program
+    .command("close")
+    .description("close a billing period for good: a statement for each team and cost centre; see docs/closing.md")
+    .argument("<period>", "a month, such as 2026-03")
+    .option("--dry-run", "show what would be frozen, and what has changed since the last look")
+    .option("--invoice <file>", "what was really invoiced, in YAML or CSV: the difference becomes true-ups")
+    .option("--by <name>", "who closes it; whoever runs this by default")
+    .option("--why <text>", "why; required, but for a dry run")
+    .option("--config <file>", "the configuration")
+    .addOption(new Option("--format <format>", "text or json").choices(["text", "json"]).default("text"))
+    .action(async (name: string, options: Options) => {
+      const request = await requestOf(name, options);
+      const { config } = loadConfig(options.config, context.env);
+      const { rules, policies, priceBookHash } = rulesOfConfig(config);
+      const { closing } = ledgerOf(config);
+      const setting = { rules, policies, priceBookHash, closingDay: closing.day, accounts: closing.accounts };
+      const store = await openStore(config);
+      try {
+        const { closed: _, ...report } = await closePeriod(store, request, setting, Date.now());
+        context.stdout.write(`${options.format === "json" ? JSON.stringify(report, null, 2) : closeText(report)}\n`);
+      } catch (error) {
+        if (error instanceof CloseError) throw new CommandError(error.message);
+        throw error;
+      } finally {
+        await store.close();
+      }
+    });
+}
+
+async function requestOf(name: string, { dryRun, invoice, by, why }: Options): Promise<CloseRequest> {
+  const isDryRun = dryRun === true;
+  if (!isDryRun && (why ?? "").trim() === "")
+    throw new CommandError("--why is required: a close is for good, and the audit trail says why it was made", 2);
+  return {
+    period: periodOfArgument(name),
+    by: by ?? userInfo().username,
+    why: why ?? "",
+    invoice: invoice === undefined ? [] : await invoiceOf(invoice),
+    isDryRun,
+  };
+}
+
+/** The period that an argument names. Fails with a sentence where it names none. */
+export function periodOfArgument(name: string): BillingPeriod {
+  const period = readPeriod(name);
+  if (period === undefined) throw new CommandError(`${name}: a billing period is ${PERIOD_FORM}`, 2);
+  return period;
+}
+
+async function invoiceOf(file: string): Promise<readonly InvoiceLine[]> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    throw new CommandError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, 2);
+  }
+  const read = readInvoice(text, file.toLowerCase().endsWith(".csv") ? "csv" : "yaml");
+  if ("value" in read) return read.value;
+  throw new CommandError([`${file} is not a valid invoice:`, ...read.problems.map(describeProblem)].join("\n"), 2);
+}

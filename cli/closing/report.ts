@@ -1,0 +1,55 @@
+import { multiply, parseDecimal, rational, roundedDecimal } from "../../domain/exact/rational.ts";
+import { payerName } from "../../processors/closing/document.ts";
+import type { CloseReport as WholeReport } from "../../processors/closing/close.ts";
+import { renderTable } from "../table.ts";
+
+type CloseReport = Omit<WholeReport, "closed">;
+
+/** A close, or a look at one, as a person reads it: what it comes to, whom, what is missing, what has changed, what is in the way. */
+export function closeText(report: CloseReport): string {
+  const { document } = report;
+  const { billingPeriod, total, currency, policies, closedBy, unowned, statements } = document;
+  const head = report.isDryRun
+    ? `${billingPeriod} as it would be closed: ${total.posted} ${currency} under the policy ${policies[0]!.name}`
+    : `${billingPeriod} is closed by ${closedBy}: ${total.posted} ${currency} under the policy ${policies[0]!.name}`;
+  const rows = statements.map((statement) => [
+    payerName(statement),
+    statement.gpuHours,
+    statement.effective,
+    statement.posted,
+  ]);
+  const table = renderTable(
+    ["team", "GPU-hours", "cost", "posted"],
+    [...rows, ["total", total.gpuHours, total.effective, total.posted]],
+  );
+  const figures = [
+    `coverage: ${total.coverage === null ? "nothing was held" : percent(total.coverage)}; ${total.unobservedGpuHours} of ${total.heldGpuHours} GPU-hours that were held are unobserved`,
+    `without a price: ${total.unpricedGpuHours} GPU-hours, which have no cost`,
+    `unowned: ${unowned} ${currency}`,
+    ...(total.corrections === "0" ? [] : [`corrections of earlier periods: ${total.corrections} ${currency}`]),
+    ...document.invoice.map(
+      ({ account, instanceType, capacityType, invoiced, computed, difference }) =>
+        `${account}, ${instanceType} ${capacityType}: ${invoiced} was invoiced and ${computed} computed, a true-up of ${difference}`,
+    ),
+    `lines: ${total.lines}, runs: ${document.runs.count}`,
+  ];
+  return [head, table, figures.join("\n"), ...changes(report), ...obstacles(report)].join("\n\n");
+}
+
+function changes({ differences }: CloseReport): readonly string[] {
+  if (differences === undefined) return [];
+  if (differences.length === 0) return ["Nothing differs from the last dry run."];
+  const lines = differences.map(({ what, before, now }) => `  ${what}: ${before || "none"} → ${now || "none"}`);
+  return [["Since the last dry run:", ...lines].join("\n")];
+}
+
+function obstacles({ isDryRun, objections }: CloseReport): readonly string[] {
+  if (!isDryRun) return [];
+  if (objections.length === 0) return ["Nothing stands in the way of closing it."];
+  return [["In the way of closing it:", ...objections.map(({ sentence }) => `  ${sentence}`)].join("\n")];
+}
+
+function percent(ratio: string): string {
+  const parsed = parseDecimal(ratio);
+  return "error" in parsed ? ratio : `${roundedDecimal(multiply(parsed.value, rational(100)), 4)} %`;
+}

@@ -1,0 +1,111 @@
+import { periodOf, readPeriod, type BillingPeriod } from "../../domain/period.ts";
+import type { InvoiceLine } from "../../domain/charge/invoice.ts";
+import { readCharges } from "../../processors/charges/read-charges.ts";
+import type { BookedCharge } from "../../processors/charges/charge-rows.ts";
+import { CloseError } from "../../processors/closing/close-error.ts";
+import { closePeriod } from "../../processors/closing/close.ts";
+import { ledgerRules, type LedgerRules } from "../../processors/ledger-window.ts";
+import { HOUR_MILLIS, hourOf } from "../../processors/rollup/window.ts";
+import { settle } from "../../processors/settle.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import type { Bill } from "../../scenarios/bill.ts";
+import { billOf } from "../../scenarios/lines.ts";
+import type { PlayedMessage } from "../../scenarios/play/facts.ts";
+import { rulesOf } from "../../scenarios/rules.ts";
+import type { Scenario } from "../../scenarios/schema.ts";
+import { lateMessages, stagesOf } from "../../scenarios/stages.ts";
+import { CommandError } from "../context.ts";
+
+/** Of the next month, when a period of a scenario can be closed: the configuration's default. */
+const CLOSING_DAY = 3;
+
+/**
+ * Keeps the books of a scenario whose messages are stored: every hour is metered and charged, and then what happens to the books
+ * happens, each at its time: periods are closed with what was invoiced by then, and what arrives is sent and settled. Gives the
+ * bill of each policy. Fails with a {@link CommandError} where a period cannot be closed or sums are not exact.
+ */
+export async function keepBooks(
+  store: StoreClient,
+  scenario: Scenario,
+  send: (messages: Iterable<PlayedMessage>) => Promise<void>,
+): Promise<ReadonlyMap<string, Bill>> {
+  let known = scenario;
+  let generation = 0;
+  let invoice: readonly InvoiceLine[] = [];
+  const settleUntil = async (now: number): Promise<void> => {
+    const settled = await settle(store, windowsOf(known, now), rulesFor(known), { generation, now });
+    ({ generation } = settled);
+    const [breach] = settled.breaches;
+    if (breach !== undefined)
+      throw new CommandError(
+        `${breach.policy}: charges of GPU ${breach.slot} of ${breach.node} do not sum to its cost`,
+      );
+  };
+  const stages = stagesOf(scenario);
+  for (const [index, { at, event, scenario: next }] of stages.entries()) {
+    if ("invoice" in event)
+      invoice = [...invoice, { place: `events[${scenario.events.indexOf(event)}].invoice`, ...event.invoice }];
+    if ("arrives" in event) await send(lateMessages(known, next, index + 1));
+    known = next;
+    if ("close" in event) {
+      await settleUntil(at);
+      await close(store, known, { period: readPeriod(event.close)!, invoice, at });
+      invoice = [];
+    }
+  }
+  await settleUntil(Math.max(scenario.period.end, ...stages.map(({ at }) => at)));
+  return billsOf(store, known);
+}
+
+async function close(
+  store: StoreClient,
+  scenario: Scenario,
+  of: { readonly period: BillingPeriod; readonly invoice: readonly InvoiceLine[]; readonly at: number },
+): Promise<void> {
+  const { period, invoice, at } = of;
+  const rules = rulesFor(scenario);
+  const [billing, ...others] = rules.charge.policies;
+  const setting = {
+    rules,
+    policies: [billing!, ...others] as const,
+    closingDay: CLOSING_DAY,
+    priceBookHash: "",
+    accounts: undefined,
+  };
+  try {
+    await closePeriod(store, { period, invoice, by: "scenario", why: scenario.title, isDryRun: false }, setting, at);
+  } catch (error) {
+    if (error instanceof CloseError) throw new CommandError(error.message);
+    throw error;
+  }
+}
+
+function rulesFor(scenario: Scenario): LedgerRules {
+  const { prices, namespaces, owners } = scenario;
+  return ledgerRules(rulesOf(scenario), JSON.stringify([prices, namespaces, owners]));
+}
+
+/** The hours of a scenario's period that have begun by a time. */
+function windowsOf({ period, nodes }: Scenario, now: number): readonly { cluster: string; windowStart: number }[] {
+  const clusters = [...new Set(nodes.map(({ cluster }) => cluster))];
+  const hours = Math.ceil((Math.min(period.end, now) - hourOf(period.start)) / HOUR_MILLIS);
+  return clusters.flatMap((cluster) =>
+    Array.from({ length: Math.max(0, hours) }, (_, hour) => ({
+      cluster,
+      windowStart: hourOf(period.start) + hour * HOUR_MILLIS,
+    })),
+  );
+}
+
+/** The bills of a scenario, month by month: what a policy spreads over a period is spread over each. */
+async function billsOf(store: StoreClient, scenario: Scenario): Promise<ReadonlyMap<string, Bill>> {
+  const { start, end } = scenario.period;
+  const bills = new Map<string, Bill>();
+  for (const policy of rulesOf(scenario).policies) {
+    const charges: BookedCharge[] = [];
+    for (let month = periodOf(start); month.from < end; month = periodOf(month.until))
+      for (const charge of await readCharges(store, policy, month)) charges.push(charge);
+    bills.set(policy.name, billOf(charges));
+  }
+  return bills;
+}

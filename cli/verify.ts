@@ -1,0 +1,49 @@
+import { Option, type Command } from "commander";
+import { verifyClosings, type VerifiedPeriod } from "../processors/closing/verify.ts";
+import { loadConfig } from "../runtime/config/load.ts";
+import { periodOfArgument } from "./close.ts";
+import { CommandError, type CommandContext } from "./context.ts";
+import { openStore } from "./store.ts";
+
+interface Options {
+  readonly config?: string;
+  readonly format: "text" | "json";
+}
+
+/** `gpu-ledger verify`: whether closed periods are as they were closed, from every stored row. */
+export function addVerify(program: Command, context: CommandContext): void {
+  program
+    .command("verify")
+    .description("compute the hashes of closed periods again from what is stored, and name what differs")
+    .argument("[period]", "a month, such as 2026-03; every closed one by default")
+    .option("--config <file>", "the configuration")
+    .addOption(new Option("--format <format>", "text or json").choices(["text", "json"]).default("text"))
+    .action(async (name: string | undefined, options: Options) => {
+      const only = name === undefined ? undefined : periodOfArgument(name);
+      const { config } = loadConfig(options.config, context.env);
+      const store = await openStore(config);
+      try {
+        const periods = await verifyClosings(store, only);
+        if (name !== undefined && periods.length === 0) throw new CommandError(`${name} is not closed`);
+        context.stdout.write(
+          `${options.format === "json" ? JSON.stringify(periods, null, 2) : verifiedText(periods)}\n`,
+        );
+        const wrong = periods.filter(({ deviations }) => deviations.length > 0).map(({ period }) => period);
+        if (wrong.length > 0) throw new CommandError(`not as closed: ${wrong.join(", ")}`);
+      } finally {
+        await store.close();
+      }
+    });
+}
+
+function verifiedText(periods: readonly VerifiedPeriod[]): string {
+  if (periods.length === 0) return "no period is closed";
+  return periods
+    .map(({ period, closedBy, closedAt, posted, currency, statements, lines, hash, deviations }) => {
+      const what = `${period}, closed by ${closedBy} at ${closedAt}: ${posted} ${currency}, ${statements} statements, ${lines} lines`;
+      if (deviations.length === 0) return `${what}: as it was closed (${hash})`;
+      const each = deviations.map(({ what: name, closed, found }) => `  ${name}: ${found}, and was ${closed}`);
+      return [`${what}: not as it was closed`, ...each].join("\n");
+    })
+    .join("\n");
+}

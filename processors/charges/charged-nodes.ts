@@ -1,0 +1,39 @@
+import type { UsageHour } from "../../domain/allocation/usage-hour.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { chargeNode, type ChargedNode, type Rules } from "../ledger/charge/charge-node.ts";
+import { readUsage } from "../meter/usage-rows.ts";
+import type { WindowOfCluster } from "../rollup/schedule.ts";
+import { HOUR_MILLIS } from "../rollup/window.ts";
+import { FLEET, fleetNodes } from "./fleet-hours.ts";
+
+/**
+ * The charges of an hour of a cluster, node by node, before anything is spread; of {@link FLEET} those that are of none. Fails with
+ * a `StoreError`.
+ */
+export async function* chargedNodes(
+  store: StoreClient,
+  { cluster, windowStart }: WindowOfCluster,
+  rules: Rules,
+): AsyncGenerator<{ readonly node: string; readonly charged: ChargedNode }> {
+  if (cluster === FLEET) {
+    yield* fleetNodes(store, windowStart, rules);
+    return;
+  }
+  const usage = readUsage(store, cluster, { from: windowStart, until: windowStart + HOUR_MILLIS });
+  for await (const hours of nodesOf(usage)) yield { node: hours[0]!.node, charged: chargeNode(hours, rules) };
+}
+
+/** The rows of one node after the other. */
+async function* nodesOf(portions: AsyncIterable<readonly UsageHour[]>): AsyncGenerator<readonly UsageHour[]> {
+  let rows: UsageHour[] = [];
+  for await (const portion of portions) {
+    for (const row of portion) {
+      if (rows.length > 0 && rows[0]!.node !== row.node) {
+        yield rows;
+        rows = [];
+      }
+      rows.push(row);
+    }
+  }
+  if (rows.length > 0) yield rows;
+}

@@ -1,0 +1,192 @@
+import type { Charge } from "../../../domain/charge/charge.ts";
+import { add, subtract, ZERO, type Rational } from "../../../domain/exact/rational.ts";
+import { formatAmount, lastUnits, type Amount, type Quantity } from "../../../domain/exact/units.ts";
+import type { Breach } from "./invariant.ts";
+
+const HOUR_MILLIS = 3_600_000;
+
+/**
+ * What has to be booked so that lines that were booked become the recomputed ones: for each line key the difference, an absent side
+ * counting as 0 (ledger, "Closing"). A key is every dimension of a charge and its UTC hour, but no amount, no time within the
+ * hour and no trail; whether it is priced is a dimension, so that a quantity that gets its price leaves the unpriced ones. A
+ * correction is of the whole hour, and has the trail of the line as it should be, else as it was. What does not differ is left
+ * out. All charges are of one policy, and none waits to be spread.
+ */
+export function correctionsOf(recomputed: readonly Charge[], booked: readonly Charge[]): readonly Charge[] {
+  const lines = new Map<string, { readonly like: Charge; amounts: Amounts }>();
+  const count = (charge: Charge, sign: 1n | -1n): void => {
+    const key = lineKey(charge);
+    const line = lines.get(key) ?? { like: charge, amounts: NOTHING };
+    line.amounts = plus(line.amounts, amountsOf(charge), sign);
+    lines.set(key, line);
+  };
+  for (const charge of recomputed) count(charge, 1n);
+  for (const charge of booked) count(charge, -1n);
+  return [...lines.values()].flatMap(({ like, amounts }) => (isNothing(amounts) ? [] : [correction(like, amounts)]));
+}
+
+/**
+ * Holds what was booked, the corrections among it, against the recomputed lines: for each GPU, and for what is of none, the sums
+ * of the hour are equal (ledger, "Closing": originals + corrections = recomputed cost). Each breach by name.
+ */
+export function correctionBreaches(
+  policy: string,
+  recomputed: readonly Charge[],
+  booked: readonly Charge[],
+): readonly Breach[] {
+  const [wanted, got] = [sumsByGpu(recomputed), sumsByGpu(booked)];
+  return [...new Set([...wanted.keys(), ...got.keys()])].flatMap((gpu) => {
+    const [node, slot] = JSON.parse(gpu) as [string, string];
+    const [expected, found] = [wanted.get(gpu) ?? NOTHING, got.get(gpu) ?? NOTHING];
+    return COUNTED.flatMap(([what, name]) =>
+      (expected[name] ?? 0n) === (found[name] ?? 0n)
+        ? []
+        : [{ policy, node, slot, what, expected: text(what, expected[name]), found: text(what, found[name]) }],
+    );
+  });
+}
+
+/** What is counted of a charge, by the names of breaches. */
+const COUNTED = [
+  ["gpu-hours", "gpuHours"],
+  ["list", "list"],
+  ["contracted", "contracted"],
+  ["effective", "effective"],
+  ["power", "power"],
+  ["energy", "millijoules"],
+  ["carbon", "carbon"],
+] as const satisfies readonly (readonly [Breach["what"], string])[];
+
+/** Sums in last units, energy in millijoules, undefined where no charge says anything of them; shares in GPU-milliseconds. */
+type Amounts = { readonly shareMillis: Rational } & Readonly<Record<(typeof COUNTED)[number][1], bigint | undefined>>;
+
+const NOTHING: Amounts = {
+  shareMillis: ZERO,
+  gpuHours: undefined,
+  list: undefined,
+  contracted: undefined,
+  effective: undefined,
+  power: undefined,
+  millijoules: undefined,
+  carbon: undefined,
+};
+
+function amountsOf({ shareMillis, gpuHours, costs, power, millijoules, carbon }: Charge): Amounts {
+  return {
+    shareMillis,
+    gpuHours,
+    list: costs?.list,
+    contracted: costs?.contracted,
+    effective: costs?.effective,
+    power,
+    millijoules,
+    carbon,
+  };
+}
+
+function plus(a: Amounts, b: Amounts, sign: 1n | -1n): Amounts {
+  const sum = (one: bigint | undefined, other: bigint | undefined): bigint | undefined =>
+    other === undefined ? one : (one ?? 0n) + sign * other;
+  return {
+    shareMillis: sign === 1n ? add(a.shareMillis, b.shareMillis) : subtract(a.shareMillis, b.shareMillis),
+    gpuHours: sum(a.gpuHours, b.gpuHours),
+    list: sum(a.list, b.list),
+    contracted: sum(a.contracted, b.contracted),
+    effective: sum(a.effective, b.effective),
+    power: sum(a.power, b.power),
+    millijoules: sum(a.millijoules, b.millijoules),
+    carbon: sum(a.carbon, b.carbon),
+  };
+}
+
+function isNothing(amounts: Amounts): boolean {
+  return amounts.shareMillis.num === 0n && COUNTED.every(([, name]) => (amounts[name] ?? 0n) === 0n);
+}
+
+function correction(like: Charge, amounts: Amounts): Charge {
+  const { shareMillis, gpuHours, list, contracted, effective, power, millijoules, carbon } = amounts;
+  const fromMillis = hourOf(like);
+  return {
+    ...like,
+    fromMillis,
+    untilMillis: fromMillis + HOUR_MILLIS,
+    shareMillis,
+    gpuHours: lastUnits(gpuHours ?? 0n),
+    costs:
+      like.costs === undefined
+        ? undefined
+        : {
+            list: lastUnits(list ?? 0n),
+            contracted: lastUnits(contracted ?? 0n),
+            effective: lastUnits(effective ?? 0n),
+          },
+    power: power === undefined ? undefined : lastUnits(power),
+    millijoules,
+    carbon: carbon === undefined ? undefined : lastUnits(carbon),
+  };
+}
+
+const DIMENSIONS = [
+  "cluster",
+  "node",
+  "slot",
+  "gpuModel",
+  "instanceType",
+  "region",
+  "zone",
+  "pool",
+  "capacityType",
+  "state",
+  "because",
+  "payer",
+  "team",
+  "costCenter",
+  "project",
+  "environment",
+] as const satisfies readonly (keyof Charge)[];
+
+function lineKey(charge: Charge): string {
+  const { holder, costs } = charge;
+  const held =
+    holder === undefined
+      ? null
+      : { ...holder, labels: Object.entries(holder.labels).toSorted(([a], [b]) => (a < b ? -1 : 1)) };
+  return JSON.stringify([
+    hourOf(charge),
+    costs === undefined,
+    DIMENSIONS.map((name) => charge[name] ?? null),
+    held === null ? null : HELD.map((name) => held[name]),
+  ]);
+}
+
+const HELD = [
+  "id",
+  "namespace",
+  "pod",
+  "workloadKind",
+  "workload",
+  "type",
+  "queue",
+  "priorityClass",
+  "labels",
+  "attribution",
+  "rawShare",
+  "share",
+] as const satisfies readonly (keyof NonNullable<Charge["holder"]>)[];
+
+function hourOf({ fromMillis }: Charge): number {
+  return Math.floor(fromMillis / HOUR_MILLIS) * HOUR_MILLIS;
+}
+
+function sumsByGpu(charges: readonly Charge[]): ReadonlyMap<string, Amounts> {
+  const sums = new Map<string, Amounts>();
+  for (const charge of charges) {
+    const gpu = JSON.stringify([charge.node, charge.slot === undefined ? "" : String(charge.slot)]);
+    sums.set(gpu, plus(sums.get(gpu) ?? NOTHING, { ...amountsOf(charge), shareMillis: ZERO }, 1n));
+  }
+  return sums;
+}
+
+function text(what: Breach["what"], amount = 0n): string {
+  return what === "energy" ? String(amount) : formatAmount(amount as Amount<Quantity>);
+}

@@ -1,0 +1,94 @@
+import { NO_OWNERS, PLATFORM, type Charge } from "../../../domain/charge/charge.ts";
+import { ZERO } from "../../../domain/exact/rational.ts";
+import { lastUnits, sum, type Money } from "../../../domain/exact/units.ts";
+import type { PriceBook, StandingEntry } from "../../../domain/price/book.ts";
+import { priceFactsOf } from "../../../domain/price/facts.ts";
+import { fits } from "../../../domain/price/match.ts";
+import { heldOf, unusedOf, type TakenUp } from "../../../domain/price/unused.ts";
+import type { NodePrices, PricedPlace } from "./node-prices.ts";
+
+/** A slot of a machine as it was without a break over a part of an hour. */
+export interface SlotSpan extends PricedPlace {
+  readonly slot: number;
+  /** Milliseconds since the epoch, half-open. */
+  readonly from: number;
+  readonly until: number;
+}
+
+interface Span {
+  readonly from: number;
+  readonly until: number;
+}
+
+/**
+ * The lines `unused commitment` of an hour of the whole fleet: what its slots took up of no commitment and of no fixed cost. The
+ * platform pays them.
+ */
+export function standingCharges(
+  { commitments, fixed, ...book }: PriceBook,
+  prices: NodePrices,
+  slots: readonly SlotSpan[],
+  hour: Span,
+): readonly Charge[] {
+  const kinds = [
+    ...commitments.map((entry) => ({ entry, kind: "commitment" as const })),
+    ...fixed.map((entry) => ({ entry, kind: "fixed" as const })),
+  ];
+  return kinds.flatMap(({ entry, kind }) => {
+    const held = heldOf(entry, hour);
+    if (held === undefined) return [];
+    const unused = unusedOf(entry, kind, held, takenUp(entry, prices, slots, held), book);
+    return unused === 0n ? [] : [chargeOf(entry, kind, held, unused)];
+  });
+}
+
+function takenUp({ scope }: StandingEntry, prices: NodePrices, slots: readonly SlotSpan[], held: Span): TakenUp {
+  let gpuMillis = 0;
+  const costs: Money[] = [];
+  for (const slot of slots) {
+    const [from, until] = [Math.max(slot.from, held.from), Math.min(slot.until, held.until)];
+    if (from >= until || !fits(scope, priceFactsOf(slot, slot.place))) continue;
+    gpuMillis += until - from;
+    for (const { price } of prices.pieces(slot, from, until)) {
+      if (price === undefined) continue;
+      costs.push(price.gpu(slot.slot).effective);
+      if (slot.slot === 0 && price.nonGpu !== undefined) costs.push(price.nonGpu.effective);
+    }
+  }
+  return { gpuMillis, cost: sum(costs) };
+}
+
+function chargeOf(
+  { place, scope }: StandingEntry,
+  kind: "commitment" | "fixed",
+  { from, until }: Span,
+  unused: Money,
+): Charge {
+  // A commitment is what lower prices were given for: by list and by contract, nothing was used and nothing is due.
+  const before = kind === "fixed" ? unused : lastUnits<"currency">(0n);
+  return {
+    fromMillis: from,
+    untilMillis: until,
+    cluster: scope.cluster ?? "",
+    node: "",
+    slot: undefined,
+    gpuModel: scope.model ?? "",
+    instanceType: scope.instanceType ?? "",
+    region: scope.region ?? "",
+    zone: scope.zone ?? "",
+    pool: scope.pool ?? "",
+    capacityType: scope.capacityType ?? "",
+    state: "unused commitment",
+    because: "",
+    payer: "platform",
+    team: PLATFORM,
+    costCenter: "",
+    project: "",
+    environment: "",
+    holder: undefined,
+    shareMillis: ZERO,
+    gpuHours: lastUnits(0n),
+    costs: { list: before, contracted: before, effective: unused },
+    trail: { price: place, pricedSince: 0, owners: NO_OWNERS },
+  };
+}

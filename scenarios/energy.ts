@@ -1,0 +1,13 @@
+import { kWhOf } from "../domain/energy/carbon.ts";
+import { multiply, ONE } from "../domain/exact/rational.ts";
+import { roundToLastUnit, type Amount } from "../domain/exact/units.ts";
+import { factorsOf } from "../runtime/config/energy.ts";
+import type { Scenario } from "./schema.ts";
+
+/**
+ * The kWh of so many millijoules at the GPU with the overhead of the site (ledger, "Energy and carbon": × PUE), rounded half to even to
+ * the last unit. The PUE is 1 where a scenario says nothing of energy.
+ */
+export function siteKWh(millijoules: bigint, energy: Scenario["energy"]): Amount<"kilowatt-hour"> {
+  return roundToLastUnit(multiply(kWhOf(millijoules), energy === undefined ? ONE : factorsOf(energy).pue));
+}

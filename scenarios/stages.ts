@@ -1,0 +1,60 @@
+import type { PlayedMessage } from "./play/facts.ts";
+import { factsOf } from "./play/facts.ts";
+import { scrapesOf } from "./play/scrapes.ts";
+import { beginOf } from "./play/tenure.ts";
+import type { Arrival, Scenario } from "./schema.ts";
+
+/** Something that happens to the books of a scenario, and what is known by then. */
+export interface Stage {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly event: Scenario["events"][number];
+  /** All that is known once it has happened. */
+  readonly scenario: Scenario;
+}
+
+/** The stages of a scenario, in the order of time; the scenario itself is what is known before all of them. */
+export function stagesOf(scenario: Scenario): readonly Stage[] {
+  let known = scenario;
+  return scenario.events
+    .toSorted((a, b) => a.at - b.at)
+    .map((event) => {
+      if ("arrives" in event) known = withArrival(known, event.arrives);
+      return { at: event.at, event, scenario: known };
+    });
+}
+
+/** What is known once something else has arrived: pods and prices beside the others, nodes and namespaces in the place of their own. */
+export function withArrival(scenario: Scenario, { pods = [], nodes = [], prices, namespaces = {} }: Arrival): Scenario {
+  const arrived = new Set(nodes.map(({ name }) => name));
+  return {
+    ...scenario,
+    pods: [...scenario.pods, ...pods],
+    nodes: [...scenario.nodes.filter(({ name }) => !arrived.has(name)), ...nodes],
+    prices: prices === undefined ? scenario.prices : [...(scenario.prices ?? []), ...prices],
+    namespaces: { ...scenario.namespaces, ...namespaces },
+  };
+}
+
+/**
+ * What collectors say late: the facts of what has changed between two stages, by a watcher whose term is after the `earlier` ones',
+ * and all scrapes again, of which those that say nothing new change nothing.
+ */
+export function* lateMessages(before: Scenario, after: Scenario, earlier: number): Generator<PlayedMessage> {
+  const epoch = Math.max(beginOf(before), beginOf(after)) + earlier;
+  const known = tellings(factsOf(before));
+  const told = tellings(factsOf(after));
+  for (const fact of factsOf(after, epoch)) if (known.get(fact.key) !== told.get(fact.key)) yield fact;
+  yield* scrapesOf(after);
+}
+
+/** What is told of each object, whatever the numbers of its facts. */
+function tellings(facts: Iterable<PlayedMessage>): ReadonlyMap<string, string> {
+  const told = new Map<string, string>();
+  const decoder = new TextDecoder();
+  for (const { key, value } of facts) {
+    const { epoch: _, resourceVersion: __, ...fact } = JSON.parse(decoder.decode(value)) as Record<string, unknown>;
+    told.set(key, `${told.get(key) ?? ""}${JSON.stringify(fact)}\n`);
+  }
+  return told;
+}
