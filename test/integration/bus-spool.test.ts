@@ -5,18 +5,15 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { BusError } from "../../runtime/bus/bus.ts";
 import type { Bus, OutgoingMessage, TopicDeclaration } from "../../runtime/bus/bus.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { openEmbeddedBus } from "../../runtime/bus/embedded/embedded-bus.ts";
-import { createKafkaBus } from "../../runtime/bus/kafka/kafka-bus.ts";
 import { createSpoolingSender } from "../../runtime/bus/spool.ts";
 import type { DropReason, SpoolOptions, SpoolingSender } from "../../runtime/bus/spool.ts";
-import { prepareKafka, startKafkaBroker } from "../support/kafka-broker.ts";
-import { byKey, collector, newTopic, numbered, textMessage, textOf } from "../support/bus/messages.ts";
+import { collector, newTopic, numbered, textMessage } from "../support/bus/messages.ts";
 
-const LONG = { timeout: 30_000, interval: 50 };
 const logger = pino({ level: "silent" });
 const cleanups: (() => Promise<void> | void)[] = [];
 
@@ -206,58 +203,5 @@ describe("the spooling sender", () => {
     await second.send([textMessage("key-0", "last")]);
     expect(await second.drain(10_000)).toBe(true);
     expect(await textsOf(bus, topic.name)).toEqual([...numbered(50, 1).map(({ value }) => String(value)), "last"]);
-  });
-});
-
-describe.skipIf(!(await prepareKafka()))("the spooling sender on a real broker", () => {
-  it("loses nothing it acknowledged and keeps each key's order while the broker is killed and comes back", async () => {
-    const broker = await startKafkaBroker();
-    cleanups.push(() => broker.dispose());
-    const bus = createKafkaBus({ brokers: [broker.address], clientId: "collector", sendTimeoutMillis: 2_000, logger });
-    cleanups.push(() => bus.close());
-    const topic = newTopic();
-    await bus.declare([topic]);
-    const live = collector();
-    await bus.consume({ group: "live", topics: [topic.name], handler: live.handler });
-    const sender = newSender({ bus, topic: topic.name, folder: newFolder() });
-
-    let stop = false;
-    let count = 0;
-    const sending = (async () => {
-      while (!stop) {
-        await sender.send(Array.from({ length: 10 }, (_, key) => textMessage(`key-${key}`, `${count}`)));
-        count += 1;
-        await delay(5);
-      }
-    })();
-    for (let round = 0; round < 2; round += 1) {
-      await delay(1_000);
-      await broker.kill();
-      await vi.waitFor(() => expect(sender.stats().queuedMessages).toBeGreaterThan(50), LONG);
-      await broker.start();
-      await vi.waitFor(() => expect(sender.stats().queuedMessages).toBeLessThan(20), LONG);
-    }
-    stop = true;
-    await sending;
-    expect(await sender.drain(30_000)).toBe(true);
-    expect(sender.stats()).toMatchObject({ sent: 10 * count, dropped: 0 });
-
-    const seen = collector();
-    const follower = await bus.follow(topic.name, seen.onMessages);
-    await follower.caughtUp;
-    await follower.close();
-    const keys = byKey(seen.messages);
-    expect(keys.size).toBe(10);
-    for (const texts of keys.values()) {
-      // A request whose acknowledgement was lost with the broker is sent again: repetitions, but never a step back
-      // beyond the repetition, and no gap.
-      const firsts = texts.map(Number).filter((number, index, all) => all.indexOf(number) === index);
-      expect(firsts).toEqual(Array.from({ length: count }, (_, n) => n));
-    }
-    // The group that was reading all along got everything too.
-    const placeOf = (message: { partition: number; offset: number }) => `${message.partition}@${message.offset}`;
-    const places = new Set(seen.messages.map(placeOf));
-    await vi.waitFor(() => expect(new Set(live.messages.map(placeOf))).toEqual(places), LONG);
-    expect(live.messages.map(textOf)).not.toContain("");
   });
 });

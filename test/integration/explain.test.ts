@@ -8,6 +8,7 @@ import { playScenario, scenarioFiles } from "../support/play-ledger.ts";
 
 describe("an explanation", () => {
   const { scenario } = scenarioFiles().find(({ file }) => file === "telemetry-gap.yaml")!;
+  const powered = scenarioFiles().find(({ file }) => file === "energy-of-a-shared-gpu.yaml")!.scenario;
   const { start, end } = scenario.period;
   let embedded: TestStore;
   let store: StoreClient;
@@ -48,6 +49,25 @@ describe("an explanation", () => {
     const ask = (from: number) => explain(store, { policy: "default", from, until: from + 1, gpu });
     expect(await ask(start + 1)).toMatchObject({ gpuHours: "1", cost: "7.2", lines: { length: 3 } });
     expect(await ask(end + 1)).toMatchObject({ gpuHours: "0", lines: { length: 0 } });
+  });
+
+  it("tells the energy at the GPU, what it has emitted, and for how long it is known", async () => {
+    const own = await createTestDatabase(embedded, "explain_energy");
+    try {
+      await playScenario(own, powered);
+      const told = await explain(own, { policy: "default", from: start, until: end, team: "vision" });
+      expect(told).toMatchObject({ kWh: "0.09", carbonGrams: "54" });
+      // The device's activity is divided by what is held: a third of vision's quarter is active.
+      expect(told.states).toMatchObject([
+        { state: "idle", kWh: "0.06", carbonGrams: "36" },
+        { state: "active", kWh: "0.03", carbonGrams: "18" },
+      ]);
+      const text = explanationText(told, "USD");
+      expect(text).toContain(": 0.25 GPU-hours, 1 USD, 0.09 kWh at the GPU, 54 g of CO₂e, under the policy default.\n");
+      expect(text.split("\n").at(-1)).toBe("    energy is known for 3600 of 3600 s of the GPU");
+    } finally {
+      await own.close();
+    }
   });
 
   it("reads from the top", async () => {

@@ -26,7 +26,6 @@ const scenario = readScenario(
 );
 const ledger: TermLedger = {
   rules: ledgerRules(rulesOf(scenario), "nothing"),
-  openSince: () => 0,
   meteredSince: () => 0,
 };
 

@@ -40,33 +40,37 @@ describe("the ledger of a term", () => {
   });
   afterAll(() => embedded.stop());
 
-  /** A term at work, an hour after a scenario's end. */
+  /** A term at work, an hour after a scenario's end by a clock that a test can set. */
   async function work(scenario: Scenario, without?: string) {
     const store = await createTestDatabase(embedded, `term_${(stores += 1)}`);
     const { bus, close } = await openTestBus();
     await storeScenario(store, scenario, without);
-    const offset = scenario.period.end + 3_600_000 - Date.now();
+    const clock = { offset: scenario.period.end + 3_600_000 - Date.now() };
     const errors: unknown[] = [];
     const rules = ledgerRules(rulesOf(scenario), "rules");
     const abort = new AbortController();
-    const done = workTerm(
-      {
-        bus,
-        store,
-        now: () => Date.now() + offset,
-        timing: QUICK,
-        events: { ...SILENT, onError: (error) => errors.push(error) },
-        ledger: { rules, openSince: () => 0, meteredSince: () => 0 },
-      },
-      { generation: 1, signal: abort.signal },
-    );
+    const options = {
+      bus,
+      store,
+      now: () => Date.now() + clock.offset,
+      timing: QUICK,
+      events: { ...SILENT, onError: (error: unknown) => errors.push(error) },
+      ledger: { rules, meteredSince: () => 0 },
+    };
+    const terms: Promise<void>[] = [];
+    const begin = (generation: number): Promise<void> => {
+      const term = workTerm(options, { generation, signal: abort.signal });
+      terms.push(term);
+      return term;
+    };
+    const done = begin(1);
     onTestFinished(async () => {
       abort.abort();
-      await done;
+      await Promise.all(terms);
       await store.close();
       await close();
     });
-    return { store, errors, now: scenario.period.end + 3_600_000 };
+    return { store, errors, now: scenario.period.end + 3_600_000, clock, begin, done };
   }
 
   const { scenario } = scenarioFiles().find(({ file }) => file === "by-usage.yaml")!;
@@ -110,6 +114,34 @@ describe("the ledger of a term", () => {
     await store.insertJson("workload_facts", rows);
     await expect.poll(() => store.query(kinds), LONG).toEqual([{ kind: "pod" }]);
     await expect.poll(() => teams(store, now), LONG).toContain("vision 2");
+    expect(errors).toEqual([]);
+  });
+
+  it("ends where the clock is set back, and what the next one publishes counts", async () => {
+    const { store, errors, clock, begin, done, now } = await work(scenario);
+    await expect.poll(() => teams(store, now), LONG).toContain("vision 2");
+    clock.offset -= 1_800_000;
+    await done;
+    const runs = () =>
+      store.query(
+        `SELECT DISTINCT generation FROM runs WHERE run_id IN (SELECT run_id FROM charge_runs) ORDER BY generation`,
+      );
+    expect(await runs()).toEqual([{ generation: "1" }]);
+    void begin(2);
+    await expect.poll(runs, LONG).toContainEqual({ generation: "2" });
+    expect(await teams(store, now)).toContain("vision 2");
+    expect(errors).toEqual([]);
+  });
+
+  it("of which two are at work at once publishes the same, and the one that was followed ends", async () => {
+    const { store, errors, begin, done, now } = await work(scenario);
+    void begin(2);
+    await done;
+    await expect.poll(() => teams(store, now), LONG).toContain("vision 2");
+    const [runs] = await store.query<{ contents: string; windows: string }>(`
+      SELECT uniqExact(kind, window_start, rows, hash) AS contents, uniqExact(kind, window_start) AS windows
+      FROM runs WHERE kind IN ('usage', 'charge') AND window_end <= (SELECT max(window_start) FROM runs WHERE kind = 'usage')`);
+    expect(runs!.contents).toBe(runs!.windows);
     expect(errors).toEqual([]);
   });
 });

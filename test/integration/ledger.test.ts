@@ -2,6 +2,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { createMonth } from "../../processors/charges/month.ts";
+import { NOTHING_CLOSED } from "../../processors/closing/closed.ts";
+import { createFrozenWeights } from "../../processors/closing/frozen.ts";
 import { chargeAgain, ledgerRules, staleCharges } from "../../processors/ledger-window.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import { findUnowned } from "../../reports/owners/unowned.ts";
@@ -43,12 +45,14 @@ describe("the ledger's way through the store", () => {
 
   it("keeps no amount and no sum in a floating-point column", async () => {
     const columns = await store.query<{ table: string; name: string; type: string }>(
-      "SELECT table, name, type FROM system.columns WHERE database = currentDatabase() AND table IN ('usage_hours', 'charges')",
+      "SELECT table, name, type FROM system.columns WHERE database = currentDatabase() AND table IN ('usage_hours', 'charges', 'statements', 'closings')",
     );
     expect(columns.length).toBeGreaterThan(60);
     expect(columns.filter(({ type }) => type.includes("Float"))).toEqual([]);
-    const money = columns.filter(({ name }) => name.endsWith("_cost"));
-    expect(money.map(({ type }) => type)).toEqual(Array(3).fill("Nullable(Decimal(38, 9))"));
+    const ofCharges = columns.filter(({ table, name }) => table === "charges" && name.endsWith("_cost"));
+    expect(ofCharges.map(({ type }) => type)).toEqual(Array(4).fill("Nullable(Decimal(38, 9))"));
+    const frozen = columns.filter(({ table, name }) => table !== "charges" && /_cost$|^posted$/.test(name));
+    expect(frozen.map(({ type }) => type)).toEqual(Array(13).fill("Decimal(38, 9)"));
   });
 
   it("says what other rules would leave unowned; another price book charges again, from what was metered, and the month follows", async () => {
@@ -81,12 +85,21 @@ describe("the ledger's way through the store", () => {
 
       const prices = [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "3.00" }];
       const rules = ledgerRules(rulesOf({ ...scenario, prices }), "three");
-      const stale = await staleCharges(own, rules.hash, 0);
+      const stale = await staleCharges(own, rules, { from: 0, openSince: 0 });
       expect(stale.length).toBeGreaterThan(0);
       await own.command("TRUNCATE TABLE gpu_samples");
       for (const window of stale)
-        expect((await chargeAgain(own, window, rules, { ...window, generation: 2, now })).breaches).toEqual([]);
-      expect(await staleCharges(own, rules.hash, 0)).toEqual([]);
+        expect(
+          (
+            await chargeAgain(own, window, rules, {
+              generation: 2,
+              now,
+              closed: NOTHING_CLOSED,
+              weights: createFrozenWeights(own),
+            })
+          ).breaches,
+        ).toEqual([]);
+      expect(await staleCharges(own, rules, { from: 0, openSince: 0 })).toEqual([]);
       expect((await month.refresh(now)).total).toMatchObject({ cost: "6", gpuHours: "2" });
     } finally {
       await own.close();

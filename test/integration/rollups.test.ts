@@ -67,7 +67,7 @@ describe("a rollup", () => {
           expect(await published("gpu_hours_published", cluster, windowStart)).toEqual(long);
         }
       }),
-      { numRuns: 10, endOnFailure: true },
+      { numRuns: 6, endOnFailure: true },
     );
   }, 240_000);
 

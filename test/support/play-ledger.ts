@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { UsageHour } from "../../domain/allocation/usage-hour.ts";
-import type { Charge } from "../../domain/charge/charge.ts";
 import { chargeWindow } from "../../processors/charges.ts";
 import { readCharges } from "../../processors/charges/read-charges.ts";
 import type { Breach } from "../../processors/ledger/charge/invariant.ts";
@@ -52,7 +51,7 @@ export function playAs(store: StoreClient, cluster: string, scenario: Scenario):
 export async function playScenario(store: StoreClient, scenario: Scenario): Promise<Played> {
   await storeScenario(store, scenario);
   const rules = rulesOf(scenario);
-  const dates = knownDates(rules.book, rules.owners.changes);
+  const dates = knownDates(rules.book, rules.owners.changes, rules.energy);
   const { start, end } = scenario.period;
   const span = { from: hourOf(start), until: end };
   const usage: UsageHour[] = [];
@@ -72,7 +71,7 @@ export async function playScenario(store: StoreClient, scenario: Scenario): Prom
   }
   const bills = new Map<string, Bill>();
   for (const policy of rules.policies) {
-    const charges: readonly Charge[] = await readCharges(store, policy, span);
+    const charges = await readCharges(store, policy, span);
     bills.set(policy.name, billOf(charges.filter(({ cluster }) => clusters.has(cluster))));
   }
   return { usage, bills, breaches };
@@ -90,6 +89,9 @@ export function billWords(bills: ReadonlyMap<string, Bill>): readonly string[] {
         dimensions: { ...line.dimensions, unpriced: line.cost === undefined ? "true" : "" },
       })),
       COMPARED,
-    ).map(({ dimensions, gpuHours, cost }) => `${policy} ${Object.values(dimensions).join("|")} ${gpuHours} ${cost}`),
+    ).map(
+      ({ dimensions, gpuHours, cost, millijoules, carbon }) =>
+        `${policy} ${Object.values(dimensions).join("|")} ${gpuHours} ${cost} ${millijoules} ${carbon}`,
+    ),
   ]);
 }

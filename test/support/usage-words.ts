@@ -7,11 +7,11 @@ import { meterScenario } from "./reference/meter.ts";
 export function usageWords(hours: readonly UsageHour[]): readonly string[] {
   return hours
     .flatMap(({ node, slot, segment, holders }) => {
-      const { fromMillis, untilMillis, gpu, unavailableBecause, isCordoned, busyMillis, claims } = segment;
+      const { fromMillis, untilMillis, gpu, unavailableBecause, isCordoned, busyMillis, energy, claims } = segment;
       const { model, layout } = gpu;
       const of = `${node}/${slot} ${time(fromMillis)}–${time(untilMillis)}`;
       return [
-        `${of} ${model} ${json(layout)} ${unavailableBecause} ${isCordoned} ${busyMillis}`,
+        `${of} ${model} ${json(layout)} ${unavailableBecause} ${isCordoned} ${busyMillis} ${json(energy)}`,
         ...claims.map(({ claim, stage, measured }, index) => {
           const { namespace, name } = holders[index]!;
           return `${of} ${namespace}/${name} ${json(claim.held)} ${stage} ${json(measured)}`;
@@ -25,10 +25,12 @@ export function usageWords(hours: readonly UsageHour[]): readonly string[] {
 export function referenceWords(scenario: Scenario): readonly string[] {
   return meterScenario(scenario, cutsOf(scenario))
     .flatMap(({ node, index, segments }) =>
-      segments.flatMap(({ fromMillis, untilMillis, gpu, unavailableBecause, isCordoned, busyMillis, claims, pods }) => {
+      segments.flatMap((segment) => {
+        const { fromMillis, untilMillis, gpu, unavailableBecause, isCordoned, busyMillis, energy, claims, pods } =
+          segment;
         const of = `${node.name}/${index} ${time(fromMillis)}–${time(untilMillis)}`;
         return [
-          `${of} ${gpu.model} ${json(gpu.layout)} ${unavailableBecause} ${isCordoned} ${busyMillis}`,
+          `${of} ${gpu.model} ${json(gpu.layout)} ${unavailableBecause} ${isCordoned} ${busyMillis} ${json(energy)}`,
           ...claims.map(({ claim, stage, measured }, place) => {
             const { namespace, name, hpcJob } = pods[place]!;
             const who = hpcJob === undefined ? `${namespace}/${name}` : `/${hpcJob}`;

@@ -3,6 +3,7 @@ import { chargeGpu, type ChargeLine, type PricedPiece } from "../../../domain/ch
 import { incurredIn, steadyAccrual, type Accrual } from "../../../domain/exact/accrual.ts";
 import { rational } from "../../../domain/exact/rational.ts";
 import { lastUnits, sum, type Money } from "../../../domain/exact/units.ts";
+import { carbonOf, powerOf } from "./energy-bill.ts";
 import { UNOWNED } from "../../../domain/owner/owner.ts";
 import type { CostKind, PriceBook } from "../../../domain/price/book.ts";
 import { costSince, divideNodeCost } from "../../../domain/price/cost.ts";
@@ -39,15 +40,16 @@ export function billScenario(scenario: Scenario): ReadonlyMap<string, Bill> {
   );
 }
 
-/** The times at which prices of nodes and owners of pods change. */
+/** The times at which prices of nodes, owners of pods and what a kWh emits change. */
 export function cutsOf(scenario: Scenario): Cuts {
   const book = bookOf(scenario);
+  const emissions = scenario.energy?.gramsPerKWh.map(({ from }) => from) ?? [];
   return {
     ofNode: (node) =>
       stretchesOf(scenario, node, book).flatMap(({ fromMillis, untilMillis, winner }) => {
         const currency = winner.kind === "priced" ? winner.entry.currency : "";
         const rates = book.rates.filter((rate) => rate.currency === currency).map((rate) => rate.fromMillis);
-        return [fromMillis, untilMillis, ...rates.filter((at) => fromMillis < at && at < untilMillis)];
+        return [fromMillis, untilMillis, ...rates.filter((at) => fromMillis < at && at < untilMillis), ...emissions];
       }),
     ofPod: ({ namespace }) => {
       const states = scenario.namespaces[namespace];
@@ -70,14 +72,16 @@ function spread(lines: readonly UnspreadLine[], policy: Policy): BillLine[] {
     .map((line) => {
       const because = stays.get(line);
       const dimensions = because === "nobody" ? { ...line.dimensions, because } : line.dimensions;
-      return { dimensions, gpuHours: line.gpuHours, cost: line.costs?.effective };
+      return { ...line, dimensions, cost: line.costs?.effective };
     });
-  const moved = parts.map(({ line, team, costCenter, gpuHours, costs }) => {
+  const moved = parts.map(({ line, team, costCenter, gpuHours, costs, millijoules, carbon }) => {
     const { cluster, node, gpu, gpuModel, capacityType, state } = line.dimensions;
     return {
       dimensions: { cluster, node, gpu, gpuModel, capacityType, state, team, costCenter } as Record<string, string>,
       gpuHours,
       cost: costs?.effective,
+      millijoules,
+      carbon,
     };
   });
   return [...direct, ...moved];
@@ -148,9 +152,15 @@ function chargeOf(
               divideNodeCost(priced.costs[kind], node.delivered ?? node.gpus, priced.gpuPart).gpus[index]!,
             ]),
           ) as Record<CostKind, Money>);
-    const piece: PricedPiece = { fromMillis: from, untilMillis: until, costs };
     const inside = segments.filter((segment) => from <= segment.fromMillis && segment.untilMillis <= until);
-    const allocated = inside.map((segment) => ({ ...segment, allocation: allocate(segment, policy) }));
+    const power = powerOf(stretch, inside, node.delivered ?? node.gpus, book);
+    const piece: PricedPiece = { fromMillis: from, untilMillis: until, costs, power };
+    const allocated = inside.map((segment) => ({
+      ...segment,
+      allocation: allocate(segment, policy),
+      millijoules: segment.energy.coveredMillis === 0 ? undefined : segment.energy.millijoules,
+      carbon: carbonOf(scenario, segment),
+    }));
     return chargeGpu(piece, allocated, hours).map((line) => {
       const segment = inside.find(({ fromMillis }) => fromMillis === line.fromMillis)!;
       const pod = line.claim === undefined ? undefined : segment.pods[line.claim];
@@ -168,6 +178,9 @@ function chargeOf(
         shareMillis: line.shareMillis,
         gpuHours: line.gpuHours,
         costs: line.costs,
+        power: line.power,
+        millijoules: line.millijoules,
+        carbon: line.carbon,
       };
     });
   });

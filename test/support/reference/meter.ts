@@ -15,6 +15,7 @@ import { heldInCommon, type CommonDevice } from "../../../domain/share/common.ts
 import type { GpuAt } from "../../../domain/share/layout.ts";
 import { vgpuShare } from "../../../domain/share/vgpu.ts";
 import type { Scenario } from "../../../scenarios/schema.ts";
+import { energyOf } from "./energy.ts";
 
 /** A node and a pod as a scenario writes them. */
 export type ScenarioNode = Scenario["nodes"][number];
@@ -211,6 +212,7 @@ function metered(
     unavailableBecause,
     isCordoned,
     busyMillis: unavailableBecause === "" ? 0 : busyOf(scenario, node, index, { from, until }),
+    energy: energyOf(poweredGpu(scenario, node, index), { from, until }),
     claims,
     pods: holders.map(({ pod }) => pod),
     isCommon: holders.map(({ held }) => held.what === "common"),
@@ -514,6 +516,34 @@ function busyOf(scenario: Scenario, node: ScenarioNode, index: number, { from, u
     });
     return isBusy ? sum + Math.max(0, Math.min(end, until) - Math.max(at, from)) : sum;
   }, 0);
+}
+
+/** What draws from a GPU: the node by itself, and the pods that are written to be on it, seen there or not. */
+function poweredGpu(scenario: Scenario, node: ScenarioNode, index: number): Parameters<typeof energyOf>[0] {
+  const { period, claims, pods, scrapeInterval } = scenario;
+  const own = { watts: node.idleWatts, from: node.from ?? period.start, until: node.until ?? period.end };
+  const ofPods = pods
+    .filter(({ node: name, holds, devices = [] }) =>
+      name !== node.name
+        ? false
+        : ("dra" in holds ? claims[holds.dra.claim]!.devices : devices).some(
+            (device) => (typeof device === "number" ? device : device.gpu) === index,
+          ),
+    )
+    .map(({ powerWatts: watts, scheduled, finished }) => ({
+      watts,
+      from: scheduled === null ? Infinity : (scheduled ?? period.start),
+      until: finished === null ? Infinity : (finished ?? period.end),
+    }));
+  return {
+    samples: samplesOf(scenario, node, index),
+    reachMillis: 2.5 * scrapeInterval,
+    draws: [own, ...ofPods].flatMap(({ watts, ...span }) => (watts === undefined ? [] : [{ watts, ...span }])),
+    resets: node.unavailable.flatMap(({ gpus = [index], until, because }) =>
+      because.startsWith("xid-") && gpus.includes(index) && until !== undefined ? [until] : [],
+    ),
+    hasCounter: node.energyCounter,
+  };
 }
 
 /** The samples of a GPU, each with the end of the time for which it speaks. */

@@ -18,7 +18,9 @@ const node = (name: string) =>
     name: fc.constant(name),
     model: fc.constantFrom("NVIDIA-L4", "NVIDIA-A100-SXM4-40GB"),
     gpus: fc.constant(2),
-    pool: fc.constantFrom("big", "small"),
+    pool: fc.constantFrom("big", "small", "own"),
+    idleWatts: fc.constantFrom(undefined, 55),
+    energyCounter: fc.constantFrom(true, true, false),
     sharing: fc.constantFrom({ strategy: "none" }, { strategy: "time-slicing", replicas: 3 }),
     // Of two XIDs at once an exporter shows the later one alone.
     unavailable: fc.uniqueArray(
@@ -46,8 +48,9 @@ const pod = (index: number) =>
       device: fc.nat(1),
       activity,
       isGang: fc.constantFrom(false, false, true),
+      watts: fc.constantFrom(undefined, 71, 333),
     })
-    .map(({ node: host, namespace, life, wait, kind, device, activity: ratio, isGang }) => {
+    .map(({ node: host, namespace, life, wait, kind, device, activity: ratio, isGang, watts }) => {
       const [from, until] = [Math.min(...life), Math.max(...life) + 0.02];
       const holds = kind === "fraction" ? { fraction: 0.3 } : { gpus: 1 };
       return {
@@ -60,6 +63,7 @@ const pod = (index: number) =>
         started: time(Math.min(until, from + wait)),
         finished: time(until),
         ...(ratio === undefined ? {} : { activity: ratio }),
+        ...(watts === undefined ? {} : { powerWatts: watts }),
         ...(isGang ? { gang: { group: `of-${namespace}`, size: 2 } } : {}),
       };
     });
@@ -70,8 +74,19 @@ const price = fc.record({ text: fc.integer({ min: 0, max: 99_999_999 }), change:
     { match: {}, from: "2026-01-01", until: time(change), per: "gpu-hour", effective: amount(text) },
     { match: {}, from: time(change), per: "gpu-hour", effective: amount(text + 12_345) },
     { match: { pool: "small" }, from: "2026-01-01", per: "node-hour", effective: amount(text + 7), gpuPart: "0.9" },
+    { match: { pool: "own" }, from: "2026-01-01", currency: "EUR", owned: OWNED },
   ];
 });
+
+const OWNED = {
+  inService: "2026-01-15",
+  purchase: "250000",
+  months: 48,
+  kWhPrice: "0.1234",
+  pue: "1.37",
+  watts: 1301,
+  retired: time(121),
+};
 
 /** Fleets of two nodes for two and a half hours, with everything that cuts, shares, hides and breaks GPUs. */
 export const randomScenario: fc.Arbitrary<Scenario> = fc
@@ -80,8 +95,9 @@ export const randomScenario: fc.Arbitrary<Scenario> = fc
     pods: fc.tuple(...Array.from({ length: 5 }, (_, index) => pod(index))),
     prices: price,
     scrapeInterval: fc.constantFrom("30s", "1m"),
+    changes: fc.tuple(moment, moment),
   })
-  .map(({ nodes, pods, prices, scrapeInterval }) =>
+  .map(({ nodes, pods, prices, scrapeInterval, changes: [ofRate, ofGrams] }) =>
     scenarioSchema.parse({
       title: "a random fleet",
       period: { start: time(0), end: time(150) },
@@ -94,6 +110,17 @@ export const randomScenario: fc.Arbitrary<Scenario> = fc
         ),
       ),
       prices,
+      rates: [
+        { from: "2026-01-01", currency: "EUR", rate: "1.0801" },
+        { from: time(ofRate), currency: "EUR", rate: "1.0913" },
+      ],
+      energy: {
+        pue: "1.19",
+        gramsPerKWh: [
+          { from: "2026-01-01", grams: "381.7" },
+          { from: time(ofGrams), grams: "97.03" },
+        ],
+      },
       namespaces: { vision: { labels: { team: "vision" } }, nlp: { labels: { team: "nlp" } } },
       policies: [
         { name: "default", billing: true },

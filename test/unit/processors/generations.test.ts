@@ -25,6 +25,7 @@ describe("superseded runs", () => {
     generation: 1,
     publishedAt: NOON,
     kind: "rollup",
+    billingPeriod: "2026-03-01",
     ...given,
   });
   const names = (runs: readonly KnownRun[], now: number): readonly string[] =>

@@ -29,6 +29,38 @@ function differing(expected: object, bill = BILL): readonly string[] {
   return differences(scenarioWith({ expect: { default: expected } }), new Map([["default", bill]]));
 }
 
+/** 0.36 and 0.036 kWh. */
+const POWERED: Bill = {
+  lines: [
+    { ...line("vision", "active", ONE, ONE), millijoules: 1_296_000_000n, carbon: lastUnits(180n * ONE) },
+    { ...line("vision", "idle", ONE, ONE), millijoules: 129_600_000n, carbon: lastUnits(18n * ONE) },
+    line("nlp", "active", ONE, ONE),
+  ],
+  total: lastUnits(3n * ONE),
+};
+
+describe("an expectation of energy", () => {
+  const differingEnergy = (energy: readonly object[]): readonly string[] =>
+    differences(
+      scenarioWith({ energy: { pue: "1.25" }, expect: { default: { energy } } }),
+      new Map([["default", POWERED]]),
+    );
+
+  it("counts kWh with the site's overhead, and every group of which any was measured", () => {
+    expect(differingEnergy([{ team: "vision", kWh: "0.495", grams: "198" }])).toEqual([]);
+    expect(
+      differingEnergy([
+        { state: "active", kWh: "0.46" },
+        { state: "waiting", grams: "1" },
+      ]),
+    ).toEqual([
+      'default, energy: ["active"] used 0.45 kWh, not 0.46',
+      'default, energy: ["waiting"] emitted 0 g, not 1',
+      'default, energy: ["idle"] is not expected: 0.045 kWh, 18 g',
+    ]);
+  });
+});
+
 describe("an expectation", () => {
   it("holds where every line is one group of the named dimensions and every group a line, by value", () => {
     const lines = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseAmount, sum, type GpuHours, type Money } from "../../../domain/exact/units.ts";
+import { parseAmount, sum, type Carbon, type GpuHours, type Money } from "../../../domain/exact/units.ts";
 import { groupLines, readDimensions, unpricedGpuHoursOf, type Bill, type BillLine } from "../../../scenarios/bill.ts";
 import { formatCsv } from "../../../scenarios/csv.ts";
 import { printBills, type PrintOptions } from "../../../scenarios/print.ts";
@@ -10,6 +10,10 @@ function hours(text: string): GpuHours {
 
 function money(text: string): Money {
   return (parseAmount<"currency">(text) as { value: Money }).value;
+}
+
+function grams(text: string): Carbon {
+  return (parseAmount<"gram">(text) as { value: Carbon }).value;
 }
 
 function line(dimensions: Readonly<Record<string, string>>, gpuHours: string, cost?: string): BillLine {
@@ -114,6 +118,50 @@ describe("bills as a table", () => {
   it("show a name that would move the cursor or end a line without what does so, and a dash for none", () => {
     const bill = billOf(line({ team: "red\u001B[31m\nteam\u202E", state: "" }, "1", "1"));
     expect(printed({ default: bill }, { format: "table" })).toContain("red?[31m?team?  –");
+  });
+});
+
+describe("bills where energy is told", () => {
+  // 1 J and 0.36 kWh at the GPU, with half as much overhead: 0.000000416… and 0.54.
+  const powered = {
+    default: billOf(
+      { ...line({ team: "nlp", state: "idle" }, "1", "2"), millijoules: 1000n },
+      { ...line({ team: "vision", state: "active" }, "1", "2"), millijoules: 1_296_000_000n, carbon: grams("205.2") },
+      line({ team: "vision", state: "unobserved" }, "1", "2"),
+    ),
+  };
+  const energy = { pue: "1.5", gramsPerKWh: [] };
+
+  it("have kWh, and grams where they are known", () => {
+    expect(JSON.parse(printed(powered, { energy }))).toMatchObject({
+      policies: {
+        default: {
+          lines: [
+            { state: "idle", kWh: "0.000000417", grams: null },
+            { state: "active", kWh: "0.54", grams: "205.2" },
+            { state: "unobserved", kWh: null, grams: null },
+          ],
+        },
+      },
+    });
+    expect(printed(powered, { energy, format: "csv" }).split("\r\n")).toEqual([
+      "policy,team,state,gpuHours,cost,currency,kWh,grams",
+      "default,nlp,idle,1,2,USD,0.000000417,",
+      "default,vision,active,1,2,USD,0.54,205.2",
+      "default,vision,unobserved,1,2,USD,,",
+      "default,total,,3,6,USD,0.540000417,205.2",
+      "",
+    ]);
+    expect(printed(powered, { energy, format: "table" })).toBe(
+      [
+        "default: 6.00 USD, 3 GPU-hours",
+        "team    state       GPU-hours          kWh  g CO₂e   USD",
+        "nlp     idle                1  0.000000417       –  2.00",
+        "vision  active              1  0.54          205.2  2.00",
+        "vision  unobserved          1            –       –  2.00",
+        "",
+      ].join("\n"),
+    );
   });
 });
 

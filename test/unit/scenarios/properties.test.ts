@@ -7,7 +7,7 @@ import type { Scenario } from "../../../scenarios/schema.ts";
 import { billScenario } from "../../support/reference/bill.ts";
 import { randomScenario } from "../../support/reference/random-scenario.ts";
 
-const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 60);
+const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 25);
 const HOUR = 3_600_000;
 
 /** What the fleet costs, by its price book alone, whatever anybody held: each price's hours, rounded once (ledger, "Words"). */
@@ -47,7 +47,7 @@ function heldHours(bill: Bill): ReadonlyMap<string, bigint> {
 describe("whatever a fleet does", () => {
   it("its charges sum to what it cost, and its hours to its capacity, under every policy, to the last unit", () => {
     fc.assert(
-      fc.property(randomScenario, (scenario) => {
+      fc.property(randomScenario.map(withoutOwned), (scenario) => {
         const cost = fleetCost(scenario);
         for (const [name, { total, lines }] of billScenario(scenario)) {
           expect({ name, total }).toEqual({ name, total: cost });
@@ -95,6 +95,11 @@ describe("whatever a fleet does", () => {
     );
   });
 });
+
+/** The same where no machine is owned: what such a one costs depends on the power that was measured. */
+function withoutOwned(scenario: Scenario): Scenario {
+  return { ...scenario, nodes: scenario.nodes.map((node) => (node.pool === "own" ? { ...node, pool: "big" } : node)) };
+}
 
 /** The same where no sample has a say in who holds what: schedulers tell the devices, and no XID is seen or missed. */
 function withoutSamplesWord(scenario: Scenario): Scenario {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { allocate, type Allocation } from "../../../../domain/allocation/allocate.ts";
-import type { Measured, UsageClaim, UsageSegment } from "../../../../domain/allocation/segment.ts";
+import { NO_ENERGY, type Measured, type UsageClaim, type UsageSegment } from "../../../../domain/allocation/segment.ts";
 import { add, compare, exactDecimal, rational, ZERO, type Rational } from "../../../../domain/exact/rational.ts";
 import type { Held, ShareMeasures } from "../../../../domain/share/claim.ts";
 
@@ -34,6 +34,7 @@ function hour(claims: readonly UsageClaim[], given: Partial<UsageSegment> = {}):
     gpu: L4,
     unavailableBecause: "",
     isCordoned: false,
+    energy: NO_ENERGY,
     busyMillis: Math.max(0, ...claims.map((each) => each.measured.busyMillis)),
     claims,
     ...given,

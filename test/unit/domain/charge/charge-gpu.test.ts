@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { allocate } from "../../../../domain/allocation/allocate.ts";
-import type { UsageClaim, UsageSegment } from "../../../../domain/allocation/segment.ts";
+import { NO_ENERGY, type UsageClaim, type UsageSegment } from "../../../../domain/allocation/segment.ts";
 import { chargeGpu, type AllocatedSegment, type ChargeLine } from "../../../../domain/charge/charge-gpu.ts";
 import { incurredIn, steadyAccrual } from "../../../../domain/exact/accrual.ts";
 import { parseDecimal, rational, type Rational } from "../../../../domain/exact/rational.ts";
-import { formatAmount, sum, type Money } from "../../../../domain/exact/units.ts";
+import { formatAmount, lastUnits, sum, type Carbon, type Money } from "../../../../domain/exact/units.ts";
 
 const HOUR = 3_600_000;
 const MEASURES = { migShare: "max", sharedBy: "replica" } as const;
@@ -31,6 +31,7 @@ function segment(fromMillis: number, untilMillis: number, claims: readonly Usage
     unavailableBecause: "",
     isCordoned: false,
     busyMillis: 0,
+    energy: NO_ENERGY,
     claims,
   };
   return { fromMillis, untilMillis, allocation: allocate(usage, MEASURES) };
@@ -90,6 +91,33 @@ describe("a GPU's hour", () => {
   });
 });
 
+describe("the energy of a GPU", () => {
+  it("is divided as the GPU's time is, with what is free, and is part of no line where nothing was measured", () => {
+    // Two of three replicas are held, one half of its time active: a sixth each, and the rest.
+    const half = HOUR / 2;
+    const held = segment(0, half, [replica("a", half, half / 2), replica("b", 0, 0)]);
+    const segments = [{ ...held, millijoules: 600n, carbon: lastUnits<"gram">(61n) }, segment(half, HOUR, [])];
+    const lines = chargeGpu({ fromMillis: 0, untilMillis: HOUR, costs: undefined }, segments, GPU_HOURS);
+    expect(lines.map(({ claim, state, millijoules, carbon }) => [claim, state, millijoules, carbon])).toEqual([
+      [0, "active", 100n, 11n],
+      [0, "idle", 100n, 10n],
+      [1, "unobserved", 200n, 20n],
+      [undefined, "unallocated", 200n, 20n],
+      [undefined, "unallocated", undefined, undefined],
+    ]);
+  });
+
+  it("costs what power costs, in every kind of cost, and is told apart", () => {
+    const power = lastUnits<"currency">(1001n);
+    const priced = { ...piece(0, HOUR, "1.00"), power };
+    const lines = chargeGpu(priced, [segment(0, HOUR, [replica("a", HOUR, HOUR)])], GPU_HOURS);
+    expect(lines.map((line) => [line.claim, line.power, line.costs!.list])).toEqual([
+      [0, 334n, 333_333_667n],
+      [undefined, 667n, 666_667_334n],
+    ]);
+  });
+});
+
 it("whatever the price, the cuts and the holders, the lines sum to the piece exactly", () => {
   const cuts = fc.uniqueArray(fc.integer({ min: 1, max: HOUR - 1 }), { maxLength: 5 });
   const price = fc.tuple(fc.bigInt({ min: 0n, max: 10n ** 9n }), fc.constantFrom(0, 2, 4, 7)).map(([digits, point]) => {
@@ -98,24 +126,38 @@ it("whatever the price, the cuts and the holders, the lines sum to the piece exa
   });
   const holders = fc.array(fc.tuple(fc.nat(1000), fc.nat(1000)), { maxLength: 4 });
   fc.assert(
-    fc.property(cuts, price, fc.array(holders, { minLength: 6, maxLength: 6 }), (inner, perHour, claims) => {
-      const edges = [0, ...inner.toSorted((a, b) => a - b), HOUR];
-      const segments = edges.slice(0, -1).map((from, index) => {
-        const until = edges[index + 1]!;
-        return segment(
-          from,
-          until,
-          claims[index]!.map(([covered, active], place) => {
-            const coveredMillis = Math.floor(((until - from) * covered) / 1000);
-            return replica(`pod-${place}`, coveredMillis, Math.floor((coveredMillis * active) / 1000));
-          }),
-        );
-      });
-      const whole = piece(0, HOUR, perHour);
-      const lines = chargeGpu(whole, segments, GPU_HOURS);
-      expect(sum(lines.map(({ costs }) => costs!.effective))).toBe(whole.costs.effective);
-      expect(formatAmount(sum(lines.map(({ gpuHours }) => gpuHours)))).toBe("1");
-    }),
+    fc.property(
+      cuts,
+      price,
+      fc.array(holders, { minLength: 6, maxLength: 6 }),
+      fc.nat(),
+      (inner, perHour, claims, some) => {
+        const edges = [0, ...inner.toSorted((a, b) => a - b), HOUR];
+        const segments = edges.slice(0, -1).map((from, index) => {
+          const until = edges[index + 1]!;
+          const cut = segment(
+            from,
+            until,
+            claims[index]!.map(([covered, active], place) => {
+              const coveredMillis = Math.floor(((until - from) * covered) / 1000);
+              return replica(`pod-${place}`, coveredMillis, Math.floor((coveredMillis * active) / 1000));
+            }),
+          );
+          return { ...cut, millijoules: BigInt(some % (until - from)), carbon: lastUnits<"gram">(BigInt(some) * 7n) };
+        });
+        const power = lastUnits<"currency">(BigInt(some));
+        const whole = { ...piece(0, HOUR, perHour), power };
+        const lines = chargeGpu(whole, segments, GPU_HOURS);
+        expect(sum(lines.map(({ costs }) => costs!.effective))).toBe(whole.costs.effective + power);
+        expect(sum(lines.map((line) => line.power!))).toBe(power);
+        for (const cut of segments) {
+          const own = lines.filter(({ fromMillis }) => fromMillis === cut.fromMillis);
+          expect(own.reduce((total, { millijoules }) => total + millijoules!, 0n)).toBe(cut.millijoules);
+          expect(sum<"gram">(own.map(({ carbon }): Carbon => carbon!))).toBe(cut.carbon);
+        }
+        expect(formatAmount(sum(lines.map(({ gpuHours }) => gpuHours)))).toBe("1");
+      },
+    ),
     { numRuns: 300 },
   );
 });

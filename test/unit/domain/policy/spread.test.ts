@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { rational } from "../../../../domain/exact/rational.ts";
-import { lastUnits, sum, type GpuHours, type Money } from "../../../../domain/exact/units.ts";
+import { lastUnits, sum, type Carbon, type GpuHours, type Money } from "../../../../domain/exact/units.ts";
 import { DEFAULT_POLICY, payerOf, type Payer } from "../../../../domain/policy/policy.ts";
 import { spreadLines, type PaidLine } from "../../../../domain/policy/spread.ts";
 
@@ -84,7 +84,7 @@ describe("a line that is spread", () => {
   });
 });
 
-it("whatever is spread, parts and what stays sum to what was there, in hours and in money", () => {
+it("whatever is spread, parts and what stays sum to what was there, in hours, money, energy and carbon", () => {
   const some = fc.record({
     payer: fc.constantFrom<Payer>("holder", "platform", "spread"),
     team: fc.constantFrom("a", "b", "c"),
@@ -93,15 +93,25 @@ it("whatever is spread, parts and what stays sum to what was there, in hours and
   });
   fc.assert(
     fc.property(fc.array(some, { maxLength: 30 }), fc.constantFrom("cost", "time", "even"), (given, by) => {
-      const lines = given.map(({ payer, team, scope, cost }) => line(payer, team, cost, { scope }));
+      const lines = given.map(({ payer, team, scope, cost }) => {
+        const more = { power: lastUnits<"currency">(BigInt(cost) / 3n), millijoules: BigInt(cost) * 7n };
+        return line(payer, team, cost, { scope, ...more, carbon: lastUnits<"gram">(BigInt(cost) + 5n) });
+      });
       const spread = lines.filter(({ payer }) => payer === "spread");
       const { parts, unspread } = spreadLines(lines, by as "cost");
       const hours = (of: readonly { readonly gpuHours: GpuHours }[]): GpuHours =>
         sum(of.map(({ gpuHours }) => gpuHours));
       const money = (of: readonly Pick<PaidLine, "costs">[]): Money => sum(of.map(({ costs }) => costs!.effective));
+      const power = (of: readonly Pick<PaidLine, "power">[]): Money => sum(of.map((each) => each.power!));
+      const energy = (of: readonly Pick<PaidLine, "millijoules">[]): bigint =>
+        of.reduce((total, { millijoules }) => total + millijoules!, 0n);
+      const carbon = (of: readonly Pick<PaidLine, "carbon">[]): Carbon => sum(of.map((each) => each.carbon!));
       const stays = unspread.map((each) => each.line);
       expect(hours(parts) + hours(stays)).toBe(hours(spread));
       expect(money(parts) + money(stays)).toBe(money(spread));
+      expect(power(parts) + power(stays)).toBe(power(spread));
+      expect(energy(parts) + energy(stays)).toBe(energy(spread));
+      expect(carbon(parts) + carbon(stays)).toBe(carbon(spread));
     }),
   );
 });

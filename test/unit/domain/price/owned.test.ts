@@ -141,7 +141,8 @@ describe("a machine of one's own", () => {
 describe("power", () => {
   const { power } = termsOf();
   const costOf = (joules: number, unmeasuredMillis: number): string | undefined =>
-    power && exactDecimal(powerCost(power, { joules: rational(joules), unmeasuredMillis }), 9);
+    power &&
+    exactDecimal(powerCost(power, { joules: rational(joules), unmeasuredMillis: rational(unmeasuredMillis) }), 9);
 
   it("costs measured kWh × PUE × price", () => {
     // 3.6 MJ are 1 kWh: 1 × 1.4 × 0.12.
@@ -156,7 +157,7 @@ describe("power", () => {
 
   it("costs nothing where nothing is measured and the entry names no watts, and has no price without one of the kWh", () => {
     const measuredOnly = termsOf({ watts: null, pue: null }).power;
-    expect(measuredOnly && powerCost(measuredOnly, { joules: rational(0), unmeasuredMillis: 1000 })).toEqual(
+    expect(measuredOnly && powerCost(measuredOnly, { joules: rational(0), unmeasuredMillis: rational(1000) })).toEqual(
       rational(0),
     );
     expect(measuredOnly?.pue).toEqual(rational(1));

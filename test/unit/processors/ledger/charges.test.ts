@@ -17,8 +17,8 @@ const HALF = 1_800_000;
 /** What a configuration says, written as a scenario without a fleet. */
 function rules(text: string) {
   const head = "title: rules\nperiod: { start: 2026-03-02T00:00:00Z, end: 2026-03-02T01:00:00Z }\n";
-  const { book, owners, policies } = rulesOf(readScenario(head + text, "rules"));
-  return { book, prices: createNodePrices(book), owners, policies };
+  const { book, owners, policies, energy } = rulesOf(readScenario(head + text, "rules"));
+  return { book, prices: createNodePrices(book), owners, policies, energy };
 }
 
 /** An hour of one GPU, which a pod of a namespace holds and fully uses. */
@@ -36,6 +36,7 @@ function hour(given: { readonly slot?: number; readonly namespace?: string } = {
       unavailableBecause: "",
       isCordoned: false,
       busyMillis: 0,
+      energy: { millijoules: 1_440_000_000n, coveredMillis: 2 * HALF },
       claims: [
         {
           claim: { holder: "pod-1", held: { what: "whole" } },
@@ -79,33 +80,60 @@ const shown = (charges: readonly Charge[]): string[] =>
 
 describe("the charges of a node", () => {
   it("split what was metered before a price was known where that price begins", () => {
-    const { prices, owners, policies } = rules(`
+    const { prices, owners, policies, energy } = rules(`
 prices:
   - { match: {}, from: 2026-01-01, until: 2026-03-02T00:30:00Z, per: gpu-hour, effective: "2.00" }
   - { match: {}, from: 2026-03-02T00:30:00Z, per: gpu-hour, effective: "4.00" }`);
-    const { charges } = chargeNode([hour()], { prices, owners, policies });
+    const { charges } = chargeNode([hour()], { prices, owners, policies, energy });
     expect(shown(charges[0]!)).toEqual(["0 vision active 0.5 h 1 prices[0]", "30 vision active 0.5 h 2 prices[1]"]);
   });
 
   it("split it where a rule begins that names another owner, and say which rule it was", () => {
-    const { prices, owners, policies } = rules(`
+    const { prices, owners, policies, energy } = rules(`
 owners:
   team: [{ namespace: vision, value: robots, from: 2026-03-02T00:30:00Z }, { namespaceLabel: team }]
 prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "2.00" }]`);
-    const { charges } = chargeNode([hour()], { prices, owners, policies });
+    const { charges } = chargeNode([hour()], { prices, owners, policies, energy });
     expect(shown(charges[0]!)).toEqual(["0 vision active 0.5 h 1 prices[0]", "30 robots active 0.5 h 1 prices[0]"]);
     expect(charges[0]!.map(({ trail }) => trail.owners.team)).toEqual(["owners.team[1]", "owners.team[0]"]);
   });
 
+  it("split its energy and what that has emitted where the price begins, by time", () => {
+    const { prices, owners, policies, energy } = rules(`
+prices:
+  - { match: {}, from: 2026-01-01, until: 2026-03-02T00:15:00Z, per: gpu-hour, effective: "2.00" }
+  - { match: {}, from: 2026-03-02T00:15:00Z, per: gpu-hour, effective: "4.00" }
+energy: { gramsPerKWh: [{ from: 2026-01-01, grams: "300" }] }`);
+    const { charges } = chargeNode([hour()], { prices, owners, policies, energy });
+    // 400 W for an hour: 0.4 kWh, 120 g.
+    expect(charges[0]!.map(({ millijoules, carbon }) => [millijoules, formatAmount(carbon!)])).toEqual([
+      [360_000_000n, "30"],
+      [1_080_000_000n, "90"],
+    ]);
+  });
+
+  it("have the power of an owned machine in each of their costs", () => {
+    const { prices, owners, policies, energy } = rules(`
+prices:
+  - match: {}
+    from: 2026-01-01
+    owned: { inService: 2026-03-01, purchase: "71424", months: 48, kWhPrice: "0.25", pue: "1.5" }`);
+    const charged = chargeNode([hour()], { prices, owners, policies, energy });
+    // 71,424 ÷ 48 = 1,488 in March's 744 hours: 2 an hour, 1 for each of two GPUs. 0.4 kWh × 1.5 × 0.25 = 0.15.
+    const [line] = charged.charges[0] as [Charge];
+    expect([line.power!, line.costs!.list, line.costs!.effective].map(formatAmount)).toEqual(["0.15", "1.15", "1.15"]);
+    expect(breachesOf("default", "gpu-a", charged, charged.charges[0]!)).toEqual([]);
+  });
+
   it("have no cost where no price is visible, and their quantity all the same", () => {
-    const { prices, owners, policies } = rules("");
-    const { charges } = chargeNode([hour()], { prices, owners, policies });
+    const { prices, owners, policies, energy } = rules("");
+    const { charges } = chargeNode([hour()], { prices, owners, policies, energy });
     expect(shown(charges[0]!)).toEqual(["0 vision active 1 h unpriced "]);
   });
 
   it("name a team that the register does not know, which did not count", () => {
-    const { prices, owners, policies } = rules("register: [nlp]");
-    const { charges, refused } = chargeNode([hour()], { prices, owners, policies });
+    const { prices, owners, policies, energy } = rules("register: [nlp]");
+    const { charges, refused } = chargeNode([hour()], { prices, owners, policies, energy });
     expect(shown(charges[0]!)).toEqual(["0 unowned active 1 h unpriced "]);
     expect(refused).toEqual([{ team: "vision", namespace: "vision", workload: "v" }]);
   });
@@ -113,10 +141,10 @@ prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "2.00" }]`);
 
 describe("a markup", () => {
   it("is a line of the team's with the opposite one on the platform, on what the team pays", () => {
-    const { book, prices, owners, policies } = rules(`
+    const { book, prices, owners, policies, energy } = rules(`
 prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "2.00" }]
 markup: [{ team: vision, percent: "5" }, { team: nobody, percent: "50" }]`);
-    const { charges } = chargeNode([hour(), hour({ slot: 1, namespace: "nlp" })], { prices, owners, policies });
+    const { charges } = chargeNode([hour(), hour({ slot: 1, namespace: "nlp" })], { prices, owners, policies, energy });
     const lines = markupCharges(charges[0]!, book.markup);
     expect(shown(lines)).toEqual(["0 vision markup 0 h 0.1 markup[0]", "0 platform markup 0 h -0.1 markup[0]"]);
     expect(sum(lines.map(({ costs }) => costs!.effective))).toBe(0n);
@@ -124,10 +152,11 @@ markup: [{ team: vision, percent: "5" }, { team: nobody, percent: "50" }]`);
 });
 
 describe("the invariant", () => {
-  const { prices, owners } = rules(
-    `prices: [{ match: {}, from: 2026-01-01, per: node-hour, effective: "3.00", gpuPart: "0.9" }]`,
+  const { prices, owners, energy } = rules(
+    `prices: [{ match: {}, from: 2026-01-01, per: node-hour, effective: "3.00", gpuPart: "0.9" }]
+energy: { gramsPerKWh: [{ from: 2026-01-01, grams: "380" }] }`,
   );
-  const charged = chargeNode([hour(), hour({ slot: 1 })], { prices, owners, policies: [DEFAULT_POLICY] });
+  const charged = chargeNode([hour(), hour({ slot: 1 })], { prices, owners, policies: [DEFAULT_POLICY], energy });
   const [charges] = charged.charges as [readonly Charge[]];
 
   it("holds for charges as they are made, and as they are spread", () => {
@@ -142,6 +171,16 @@ describe("the invariant", () => {
     const wrong = [{ ...first, costs: { ...first.costs!, effective } }, ...others];
     expect(breachesOf("default", "gpu-a", charged, wrong)).toEqual([
       { policy: "default", node: "gpu-a", slot: "0", what: "effective", expected: "1.35", found: "1.350000001" },
+    ]);
+  });
+
+  it("is broken by a millijoule and by the last unit of a gram, by name", () => {
+    const [first, ...others] = charges as [Charge, ...Charge[]];
+    const carbon = lastUnits<"gram">(first.carbon! - 1n);
+    const wrong = [{ ...first, millijoules: first.millijoules! + 1n, carbon }, ...others];
+    expect(breachesOf("default", "gpu-a", charged, wrong)).toMatchObject([
+      { slot: "0", what: "energy", expected: "1440000000", found: "1440000001" },
+      { slot: "0", what: "carbon", expected: "152", found: "151.999999999" },
     ]);
   });
 

@@ -1,0 +1,112 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Readable } from "node:stream";
+import { pathToFileURL } from "node:url";
+import { resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SUPERSEDED_KEPT_MILLIS, dropSuperseded } from "../../processors/superseded.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { createTestDatabase } from "../support/pipeline.ts";
+import { playScenario, scenarioFiles } from "../support/play-ledger.ts";
+
+const KILLS = Number(process.env["LEDGER_KILLS"] ?? 120);
+const FILE = "xid-and-cordon.yaml";
+const { scenario } = scenarioFiles().find(({ file }) => file === FILE)!;
+const built = (path: string): string => JSON.stringify(pathToFileURL(resolve("dist", path)).href);
+
+/** A process that meters and charges the scenario's hours from the build, so many times. */
+const LEDGER = `
+  const { createStoreClient } = await import(${built("runtime/store/client.js")});
+  const { meterWindow } = await import(${built("processors/meter.js")});
+  const { chargeWindow } = await import(${built("processors/charges.js")});
+  const { knownDates } = await import(${built("processors/ledger/plan/known-dates.js")});
+  const { newRunId } = await import(${built("processors/runs.js")});
+  const { readScenario } = await import(${built("scenarios/read.js")});
+  const { rulesOf } = await import(${built("scenarios/rules.js")});
+  const { readFileSync } = await import("node:fs");
+  const [connection, file, hours, turns] = process.argv.slice(1).map((text) => JSON.parse(text));
+  const rules = rulesOf(readScenario(readFileSync(file, "utf8"), file));
+  const dates = knownDates(rules.book, rules.owners.changes);
+  const store = createStoreClient(connection);
+  process.stdout.write("ready\\n");
+  for (let turn = 0; turn < turns; turn += 1) {
+    for (const windowStart of hours) {
+      const run = { cluster: "default", windowStart, generation: 1, watermark: new Map(), publishedAt: Date.now() };
+      await meterWindow(store, { ...run, runId: newRunId() }, { dates, asOf: windowStart + 86400000 });
+      await chargeWindow(store, { ...run, runId: newRunId() }, rules);
+    }
+  }
+  await store.close();
+`;
+
+describe("a meter that is killed at any point", () => {
+  let embedded: TestStore;
+  let store: StoreClient;
+
+  beforeAll(async () => {
+    embedded = await startTestStore();
+    store = await createTestDatabase(embedded, "killed");
+  });
+  afterAll(async () => {
+    await store.close();
+    await embedded.stop();
+  });
+
+  /** What readers see of each hour: rows and a hash of them, by table. */
+  async function published(): Promise<readonly object[]> {
+    const of = (table: string): string => `
+      SELECT '${table}' AS found, toString(toStartOfHour(from_at)) AS hour, count() AS lines,
+        sum(cityHash64(toString(tuple(* EXCEPT run_id)))) AS hash
+      FROM ${table}_published GROUP BY hour`;
+    return store.query(`SELECT * FROM (${of("usage_hours")} UNION ALL ${of("charges")}) ORDER BY found, hour`);
+  }
+
+  function startLedger(turns: number): ChildProcess & { readonly stdout: Readable } {
+    const hours: number[] = [];
+    for (let hour = scenario.period.start; hour < scenario.period.end; hour += 3_600_000) hours.push(hour);
+    const connection = { url: embedded.url, ...embedded.internal, database: store.database };
+    const given = [connection, `test/scenarios/${FILE}`, hours, turns].map((value) => JSON.stringify(value));
+    return spawn(process.execPath, ["--input-type=module", "-e", LEDGER, ...given], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+  }
+
+  async function killAfter(millis: number): Promise<void> {
+    const child = startLedger(1_000);
+    const gone = once(child, "exit");
+    await once(child.stdout, "data");
+    await delay(millis);
+    child.kill("SIGKILL");
+    expect(await gone).toEqual([null, "SIGKILL"]);
+  }
+
+  it(`publishes each hour whole or not at all, the same each time, over ${KILLS} kills`, async () => {
+    const { breaches } = await playScenario(store, scenario);
+    expect(breaches).toEqual([]);
+    const whole = await published();
+    expect(whole.length).toBeGreaterThan(2);
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      await killAfter((kill * 397) % 1_200);
+      expect(await published()).toEqual(whole);
+    }
+    const [runs] = await store.query<{ contents: string; published: string; unpublished: string }>(`
+      SELECT uniqExactIf((kind, window_start, rows, hash), kind != 'started') AS contents,
+        countIf(kind != 'started') AS published, count() - 2 * published AS unpublished FROM runs`);
+    expect(Number(runs!.contents)).toBe(whole.length);
+    expect(Number(runs!.published)).toBeGreaterThan(KILLS);
+    expect(Number(runs!.unpublished)).toBeGreaterThan(KILLS / 4);
+  });
+
+  it("leaves nothing behind: what it never published is dropped, and what readers see stays", async () => {
+    expect(await once(startLedger(1), "exit")).toEqual([0, null]);
+    const before = await published();
+    expect(await dropSuperseded(store, Date.now() + 2 * SUPERSEDED_KEPT_MILLIS)).toBeGreaterThan(KILLS);
+    expect(await published()).toEqual(before);
+    const [left] = await store.query(`
+      SELECT (SELECT uniqExact(run_id) FROM usage_hours) AS usage, (SELECT uniqExact(run_id) FROM charges) AS charge`);
+    const hours = String(before.length / 2);
+    expect(left).toEqual({ usage: hours, charge: hours });
+  });
+});

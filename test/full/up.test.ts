@@ -1,0 +1,144 @@
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { SystemStatus } from "../../cli/up/system.ts";
+import { createCommandFolder, getJson, type CommandFolder, type RunningCommand } from "../support/command.ts";
+import { dcgmPage } from "../support/dcgm-page.ts";
+import { startExporterDouble, type ExporterDouble } from "../support/exporter-double.ts";
+
+const PAGE = dcgmPage({
+  gpus: 2,
+  host: "gpu-node-7",
+  families: ["DCGM_FI_DEV_GPU_UTIL"],
+  value: (_, gpu) => String(50 + 25 * gpu),
+});
+
+let folder: CommandFolder;
+let exporter: ExporterDouble;
+
+beforeEach(async () => {
+  folder = createCommandFolder();
+  exporter = await startExporterDouble((_, response, double) => double.page(response, PAGE));
+});
+afterEach(async () => {
+  await folder.dispose();
+  await exporter.close();
+});
+
+describe("gpu-ledger up", () => {
+  /** Everything on one machine, with one exporter to scrape every second. */
+  function configuration(listen = "127.0.0.1:0"): string {
+    const { url } = exporter;
+    return folder.write("c.yaml", {
+      data: "data",
+      server: { listen },
+      processor: { flushEvery: "200ms" },
+      collector: { interval: "1s", timeout: "900ms", jobs: [{ name: "gpus", targets: [url] }] },
+    });
+  }
+
+  const statusOf = (address: string): Promise<SystemStatus> => getJson(`${address}/api/status`);
+
+  /** Waits until rows are stored; gives the address and the ids of the parts' processes. */
+  async function untilItStores(up: RunningCommand): Promise<{ address: string; ids: Record<string, number> }> {
+    const address = await up.address(15_000);
+    await expect
+      .poll(async () => (await statusOf(address)).processor?.rowsStored, { timeout: 20_000 })
+      .toBeGreaterThan(0);
+    const { processes } = await statusOf(address);
+    return { address, ids: Object.fromEntries(Object.entries(processes).map(([part, { id }]) => [part, id!])) };
+  }
+
+  it("prints its address within 15 s in a pipe, stores more and more, and ends with SIGTERM within 10 s", async () => {
+    const up = folder.start(["up", "--config", configuration()], { ownGroup: true });
+    const { address, ids } = await untilItStores(up);
+    expect(Object.keys(ids).toSorted()).toEqual(["collector", "processor", "store"]);
+    const before = (await statusOf(address)).processor!.rowsStored;
+    expect(before).toBeTypeOf("number");
+    await expect
+      .poll(async () => (await statusOf(address)).processor?.rowsStored, { timeout: 10_000 })
+      .toBeGreaterThan(before);
+    expect(await statusOf(address)).toMatchObject({
+      address,
+      collector: { targets: { total: 1, up: 1 }, gpus: 2, failing: [] },
+      notReady: [],
+    });
+    expect((await fetch(`${address}/readyz`)).status).toBe(200);
+    expect(await (await fetch(`${address}/metrics`)).text()).toMatch(/^gpu_ledger_\w+ \d/m);
+
+    const { code, stdout, millis } = await up.end("SIGTERM");
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+    expect(millis).toBeLessThan(10_000);
+    expectGone(up, ids);
+  });
+
+  it("ends the same way with Ctrl-C, which reaches every process of the group", async () => {
+    const up = folder.start(["up", "--config", configuration()], { ownGroup: true });
+    const { ids } = await untilItStores(up);
+    const { code, stderr, millis } = await up.end("SIGINT");
+    expect(code).toBe(0);
+    expect(millis).toBeLessThan(10_000);
+    expect(stderr).not.toMatch(/a part did not stop cleanly|died|a child process ended/);
+    expectGone(up, ids);
+  });
+
+  it("starts each part again that is killed, and says how often", { timeout: 90_000 }, async () => {
+    const up = folder.start(["up", "--config", configuration()], { ownGroup: true });
+    const { address, ids } = await untilItStores(up);
+    for (const id of Object.values(ids)) process.kill(id, "SIGKILL");
+    const restarts = async (): Promise<unknown> =>
+      Object.values((await statusOf(address)).processes).map((part) => part.restarts);
+    await expect.poll(restarts, { timeout: 20_000 }).toEqual([1, 1, 1]);
+    const { processes } = await statusOf(address);
+    for (const [part, id] of Object.entries(ids)) expect(processes[part]?.id).not.toBe(id);
+    // What the new processor counts begins at 0.
+    await expect.poll(async () => (await fetch(`${address}/readyz`)).status, { timeout: 20_000 }).toBe(200);
+    await expect
+      .poll(async () => (await statusOf(address)).processor?.rowsStored, { timeout: 20_000 })
+      .toBeGreaterThan(0);
+    expect((await up.end("SIGTERM")).code).toBe(0);
+    expectGone(up, ids);
+  });
+
+  it("leaves nothing behind when it is killed itself", async () => {
+    const up = folder.start(["up", "--config", configuration()], { ownGroup: true });
+    await untilItStores(up);
+    up.child.kill("SIGKILL");
+    await expect.poll(() => groupLives(up), { timeout: 15_000 }).toBe(false);
+    await up.ended;
+  });
+
+  it("says which address is taken, with exit code 1 and no process left", async () => {
+    const taken = createServer();
+    await new Promise<void>((settle) => taken.listen(0, "127.0.0.1", settle));
+    const listen = `127.0.0.1:${(taken.address() as AddressInfo).port}`;
+    try {
+      const up = folder.start(["up", "--config", configuration(listen)], { ownGroup: true });
+      const { code, stderr } = await up.ended;
+      expect(code).toBe(1);
+      expect(stderr).toMatch(new RegExp(`^gpu-ledger: cannot listen on ${listen} .*EADDRINUSE`, "m"));
+      expect(groupLives(up)).toBe(false);
+      const collect = await folder.run(["collect", "--config", join(folder.path, "c.yaml")]);
+      expect(collect.code).toBe(1);
+      expect(collect.stderr).toMatch(new RegExp(`^gpu-ledger: cannot listen on ${listen} .*EADDRINUSE`, "m"));
+      expect(collect.stderr).not.toContain("    at ");
+    } finally {
+      await new Promise((settle) => taken.close(settle));
+    }
+  });
+
+  /** Whether a process of the command's group is there. */
+  function groupLives({ processId }: RunningCommand): boolean {
+    try {
+      process.kill(-processId, 0);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  function expectGone(up: RunningCommand, ids: Record<string, number>): void {
+    expect(groupLives(up)).toBe(false);
+    for (const id of Object.values(ids)) expect(() => process.kill(id, 0)).toThrow(/ESRCH/);
+  }
+});

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { rulesOfConfig } from "../../cli/ledger-rules.ts";
+import { settle } from "../../processors/settle.ts";
+import { HOUR_MILLIS } from "../../processors/rollup/window.ts";
+import { loadConfig } from "../../runtime/config/load.ts";
+import { createCommandFolder, type CommandFolder } from "../support/command.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { createTestDatabase } from "../support/pipeline.ts";
+import { scenarioWith } from "../support/played.ts";
+import { storeScenario } from "../support/play.ts";
+
+const START = Date.UTC(2026, 2, 31, 22);
+
+/** Two hours of two GPUs at 3 an hour, one of them held by vision. */
+const fleet = scenarioWith({
+  period: { start: "2026-03-31T22:00:00Z", end: "2026-04-01T00:00:00Z" },
+  nodes: [{ name: "gpu-a", model: "A100", gpus: 2, instanceType: "p5", until: "2026-04-01T00:00:00Z" }],
+  namespaces: { vision: { labels: { team: "vision" } } },
+  pods: [{ name: "v-0", namespace: "vision", node: "gpu-a", holds: { gpus: 1 }, devices: [0], activity: 1 }],
+});
+
+describe("the commands close, verify and audit", () => {
+  let embedded: TestStore;
+  let folder: CommandFolder;
+  let file: string;
+
+  beforeAll(async () => {
+    embedded = await startTestStore();
+    folder = createCommandFolder();
+    const { username, password } = embedded.internal;
+    file = folder.write(
+      "gpu-ledger.yaml",
+      `
+prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "3.00" }]
+store:
+  kind: clickhouse
+  database: commands
+  clickhouse: { url: "${embedded.url}", username: "${username}", password: "${password}" }
+`,
+    );
+    const store = await createTestDatabase(embedded, "commands");
+    await storeScenario(store, fleet);
+    const { rules } = rulesOfConfig(loadConfig(file, {}).config);
+    const windows = [0, 1].map((hour) => ({ cluster: "default", windowStart: START + hour * HOUR_MILLIS }));
+    await settle(store, windows, rules, { generation: 0, now: START + 3 * HOUR_MILLIS });
+    await store.close();
+  });
+  afterAll(async () => {
+    await folder.dispose();
+    await embedded.stop();
+  });
+
+  const run = (...args: readonly string[]) => folder.run([...args, "--config", file]);
+
+  it("want a month, a reason, and an invoice that can be read", async () => {
+    expect(await run("close", "2026-13", "--why", "x")).toMatchObject({ code: 2 });
+    const unexplained = await run("close", "2026-03");
+    expect(unexplained).toMatchObject({ code: 2 });
+    expect(unexplained.stderr).toContain("--why is required");
+    const invoice = folder.write(
+      "invoice.csv",
+      "account,instanceType,capacityType,amount,currency\nmain,p5,spot,1e3,USD\n",
+    );
+    const unread = await run("close", "2026-03", "--dry-run", "--invoice", invoice);
+    expect(unread).toMatchObject({ code: 2 });
+    expect(unread.stderr).toContain('amount (line 2): "1e3" is not an amount as text');
+    const foreign = folder.write(
+      "foreign.csv",
+      "account,instanceType,capacityType,amount,currency\nmain,p5,spot,1,EUR\n",
+    );
+    expect((await run("close", "2026-03", "--dry-run", "--invoice", foreign)).stderr).toContain(
+      "invoice[0] is in EUR: an invoice is in the book's currency, USD",
+    );
+  });
+
+  it("show what would be frozen and what has changed since, close it, and tell who did", async () => {
+    const look = await run("close", "2026-03", "--dry-run", "--by", "finance");
+    expect(look).toMatchObject({ code: 0, stderr: "" });
+    expect(look.stdout.split("\n")).toEqual([
+      "2026-03 as it would be closed: 12 USD under the policy default",
+      "",
+      "team      GPU-hours  cost  posted",
+      "platform          2     6       6",
+      "vision            2     6       6",
+      "total             4    12      12",
+      "",
+      "coverage: 100 %; 0 of 2 GPU-hours that were held are unobserved",
+      "without a price: 0 GPU-hours, which have no cost",
+      "unowned: 0 USD",
+      "lines: 4, runs: 5",
+      "",
+      "Nothing stands in the way of closing it.",
+      "",
+    ]);
+    const invoice = folder.write(
+      "invoice.yaml",
+      '- { account: main, instanceType: p5, capacityType: on-demand, amount: "12.50", currency: USD }\n',
+    );
+    const again = await run("close", "2026-03", "--dry-run", "--by", "finance", "--invoice", invoice);
+    expect(again.stdout).toContain("main, p5 on-demand: 12.5 was invoiced and 12 computed, a true-up of 0.5");
+    expect(again.stdout).toContain("Since the last dry run:\n  total effective: 12 → 12.5");
+    expect(again.stdout).toContain("  platform posted: 6 → 6.5");
+
+    const closed = await run("close", "2026-03", "--by", "finance", "--why", "the month is over", "--invoice", invoice);
+    expect(closed).toMatchObject({ code: 0, stderr: "" });
+    expect(closed.stdout).toContain("2026-03 is closed by finance: 12.5 USD under the policy default");
+    expect(closed.stdout).toContain("Nothing differs from the last dry run.");
+    const second = await run("close", "2026-03", "--by", "lisa", "--why", "again");
+    expect(second).toMatchObject({ code: 1 });
+    expect(second.stderr).toContain("2026-03 is closed: finance closed it at");
+
+    const verified = await run("verify", "2026-03");
+    expect(verified).toMatchObject({ code: 0, stderr: "" });
+    expect(verified.stdout).toMatch(
+      /^2026-03, closed by finance at \S+: 12\.5 USD, 2 statements, 5 lines: as it was closed/,
+    );
+    expect(await run("verify", "2026-02")).toMatchObject({ code: 1 });
+    expect(await run("verify", "March")).toMatchObject({ code: 2 });
+
+    const trail = await run("audit", "--format", "json");
+    const entries = JSON.parse(trail.stdout) as readonly { who: string; what: string; why: string; subject: string }[];
+    expect(entries.map(({ who, what, subject, why }) => `${who} ${what} ${subject} ${why}`.trim())).toEqual([
+      "finance dry-run 2026-03",
+      "finance dry-run 2026-03",
+      "finance close 2026-03 the month is over",
+    ]);
+    expect((await run("audit", "--since", "2100-01-01")).stdout).toBe("nothing was done to money\n");
+  });
+
+  it("say of a changed row what differs, and end with 1", async () => {
+    const store = await createTestDatabase(embedded, "commands");
+    await store.command("ALTER TABLE charges DELETE WHERE team = 'vision' SETTINGS mutations_sync = 1");
+    await store.close();
+    const { code, stdout, stderr } = await run("verify");
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "gpu-ledger: not as closed: 2026-03\n" });
+    expect(stdout).toContain("  the cost of vision's lines: 0, and was 6");
+  });
+});

@@ -1,0 +1,87 @@
+import type { BillingPeriod } from "../../domain/period.ts";
+import { readPeriod } from "../../domain/period.ts";
+import { closePeriod, type CloseReport, type CloseRequest, type CloseSetting } from "../../processors/closing/close.ts";
+import { ledgerRules } from "../../processors/ledger-window.ts";
+import { settle, type Settled } from "../../processors/settle.ts";
+import { HOUR_MILLIS, hourOf } from "../../processors/rollup/window.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { rulesOf } from "../../scenarios/rules.ts";
+import type { Scenario } from "../../scenarios/schema.ts";
+import { storeScenario } from "./play.ts";
+
+/** The books of a fleet that is written down, in a store: charged as a leader does, closed as people do. */
+export interface Books {
+  readonly store: StoreClient;
+  /** By what they are charged from now on; another scenario of the same fleet changes it. */
+  use(scenario: Scenario): void;
+  readonly setting: CloseSetting;
+  /** What the collectors say of a fleet comes in. */
+  arrive(scenario: Scenario, without?: string): Promise<void>;
+  /** All hours of the fleet are metered and charged, or corrected, at a time. */
+  settle(now: number): Promise<Settled>;
+  close(period: string, now: number, request?: Partial<CloseRequest>): Promise<CloseReport>;
+}
+
+/** Books that nothing has come into yet. */
+export function openBooks(store: StoreClient, scenario: Scenario): Books {
+  let used = scenario;
+  let generation = 0;
+  const settingOf = (): CloseSetting => {
+    const charge = rulesOf(used);
+    const { prices, rates, markup, owners, policies, register } = used;
+    const rules = ledgerRules(
+      charge,
+      JSON.stringify([prices, rates, markup, owners, register]),
+      JSON.stringify(policies),
+    );
+    const [billing, ...others] = charge.policies;
+    return {
+      rules,
+      closingDay: 3,
+      policies: [billing!, ...others],
+      priceBookHash: JSON.stringify(prices),
+      accounts: undefined,
+    };
+  };
+  return {
+    store,
+    use: (other) => (used = other),
+    get setting() {
+      return settingOf();
+    },
+    arrive: (other, without) => storeScenario(store, other, without),
+    async settle(now) {
+      const { start, end } = used.period;
+      const clusters = [...new Set(used.nodes.map(({ cluster }) => cluster))];
+      const windows = clusters.flatMap((cluster) =>
+        Array.from({ length: Math.ceil((end - hourOf(start)) / HOUR_MILLIS) }, (_, hour) => ({
+          cluster,
+          windowStart: hourOf(start) + hour * HOUR_MILLIS,
+        })),
+      );
+      const settled = await settle(store, windows, settingOf().rules, { generation, now });
+      ({ generation } = settled);
+      return settled;
+    },
+    close: (period, now, request = {}) =>
+      closePeriod(
+        store,
+        {
+          period: periodNamed(period),
+          by: "finance",
+          why: "the month is over",
+          invoice: [],
+          isDryRun: false,
+          ...request,
+        },
+        settingOf(),
+        now,
+      ),
+  };
+}
+
+function periodNamed(name: string): BillingPeriod {
+  const period = readPeriod(name);
+  if (period === undefined) throw new TypeError(`${name} is no month`);
+  return period;
+}
