@@ -4,6 +4,7 @@ import { split } from "../exact/split.ts";
 import { difference, lastUnits, type Carbon, type GpuHours, type Money } from "../exact/units.ts";
 import type { Accrual } from "../exact/accrual.ts";
 import type { CostKind } from "../price/book.ts";
+import { perKind } from "../price/kinds.ts";
 
 /** What a GPU costs over a piece of one hour in which one price holds; absent costs are those of a GPU without a price. */
 export interface PricedPiece {
@@ -44,7 +45,6 @@ export interface ChargeLine {
   readonly carbon: Carbon | undefined;
 }
 
-const KINDS: readonly CostKind[] = ["list", "contracted", "effective"];
 /** The order of ties (ledger, "Words"). */
 const HELD_STATES: readonly HeldState[] = ["unavailable", "starting", "waiting", "unobserved", "active", "idle"];
 const FREE_STATES: readonly FreeState[] = ["unavailable", "stranded", "unallocated"];
@@ -65,20 +65,27 @@ export function chargeGpu(
   const lengths = segments.map((segment) => segment.untilMillis - segment.fromMillis);
   const gpuHours = difference(hours.roundedAt(untilMillis), hours.roundedAt(fromMillis));
   const hoursOf = splitFully(gpuHours, lengths);
-  const costsOf = costs === undefined ? undefined : eachKind((kind) => splitFully(costs[kind], lengths));
+  const costsOf = costs === undefined ? undefined : perKind(costs, (cost) => splitFully(cost, lengths));
   const powerOf = power === undefined ? undefined : splitFully(power, lengths);
   return segments.flatMap((segment, index) => {
     const { allocation, millijoules, carbon } = segment;
     const parts = partsOf(allocation);
     const partHours = splitParts(hoursOf[index]!, parts);
-    const partCosts = costsOf === undefined ? undefined : eachKind((kind) => splitParts(costsOf[kind][index]!, parts));
+    const partCosts =
+      costsOf === undefined
+        ? undefined
+        : perKind(
+            perKind(costsOf, (amounts) => amounts[index]!),
+            (cost) => splitParts(cost, parts),
+          );
     const partPower = powerOf === undefined ? undefined : splitParts(powerOf[index]!, parts);
     const partEnergy = millijoules === undefined ? undefined : splitParts(millijoules, parts);
     const partCarbon = carbon === undefined ? undefined : splitParts(carbon, parts);
     return parts.flatMap(({ claim, states }, part) =>
       states.map(({ state, weight }, place): ChargeLine => {
         const ofPower = partPower?.[part]![place];
-        const costOf = (kind: CostKind): Money => lastUnits(partCosts![kind][part]![place]! + (ofPower ?? 0n));
+        const costOf = (amounts: readonly (readonly Money[])[]): Money =>
+          lastUnits(amounts[part]![place]! + (ofPower ?? 0n));
         return {
           fromMillis: segment.fromMillis,
           untilMillis: segment.untilMillis,
@@ -86,7 +93,7 @@ export function chargeGpu(
           state,
           shareMillis: weight,
           gpuHours: partHours[part]![place]!,
-          costs: partCosts === undefined ? undefined : eachKind(costOf),
+          costs: partCosts === undefined ? undefined : perKind(partCosts, costOf),
           power: ofPower,
           millijoules: partEnergy?.[part]![place],
           carbon: partCarbon?.[part]![place],
@@ -142,8 +149,4 @@ function splitFully<Count extends bigint>(amount: Count, weights: Parameters<typ
   const parts = split(amount, weights);
   if (parts === undefined) throw new RangeError("there is nobody to charge");
   return parts;
-}
-
-function eachKind<Value>(of: (kind: CostKind) => Value): Record<CostKind, Value> {
-  return Object.fromEntries(KINDS.map((kind) => [kind, of(kind)])) as Record<CostKind, Value>;
 }

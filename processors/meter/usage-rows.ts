@@ -157,10 +157,21 @@ export async function* readUsage(
     WHERE cluster = {cluster:String}
       AND from_at >= fromUnixTimestamp64Milli({from:Int64}) AND from_at < fromUnixTimestamp64Milli({until:Int64})
     ORDER BY toStartOfHour(from_at), node, slot, from_at`;
-  for await (const rows of store.stream<UsageRow>(sql, { cluster, ...span })) yield rows.map(hourOf);
+  const [gpu, place] = [parsed<GpuAt>(), parsed<UsagePlace>()];
+  for await (const rows of store.stream<UsageRow>(sql, { cluster, ...span }))
+    yield rows.map((row) => hourOf(row, { gpu: gpu(row.gpu_at), place: place(row.place) }));
 }
 
-function hourOf(row: UsageRow): UsageHour {
+/** Texts as objects, the same object for one that is as the one before: the slots of a machine have much in common. */
+function parsed<Value>(): (text: string) => Value {
+  let last: { readonly text: string; readonly value: Value } | undefined;
+  return (text) => {
+    if (last?.text !== text) last = { text, value: JSON.parse(text) as Value };
+    return last.value;
+  };
+}
+
+function hourOf(row: UsageRow, { gpu, place }: { readonly gpu: GpuAt; readonly place: UsagePlace }): UsageHour {
   const texts = row.claims.map((text) => JSON.parse(text) as ClaimText);
   const claims = texts.map(({ held, stage }, index): UsageClaim => ({
     claim: { holder: row.holders[index]!, held },
@@ -189,14 +200,14 @@ function hourOf(row: UsageRow): UsageHour {
     segment: {
       fromMillis: row.from_at_ms,
       untilMillis: row.until_at_ms,
-      gpu: JSON.parse(row.gpu_at) as GpuAt,
+      gpu,
       unavailableBecause: row.because,
       isCordoned: row.cordoned,
       busyMillis: row.busy_ms,
       energy: { millijoules: BigInt(row.energy_mj), coveredMillis: row.energy_covered_ms },
       claims,
     },
-    place: JSON.parse(row.place) as UsagePlace,
+    place,
     holders: texts.map((text, index) => {
       const { held: _, stage: __, ...holder } = text;
       const telemetry = {

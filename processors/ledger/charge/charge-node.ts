@@ -106,7 +106,7 @@ function groupRows(hours: readonly UsageHour[]): readonly (readonly UsageHour[])
       last.slot === hour.slot &&
       last.segment.untilMillis === hour.segment.fromMillis &&
       last.segment.gpu.model === hour.segment.gpu.model &&
-      JSON.stringify(last.place) === JSON.stringify(hour.place);
+      (last.place === hour.place || JSON.stringify(last.place) === JSON.stringify(hour.place));
     if (goesOn) groups.at(-1)!.push(hour);
     else groups.push([hour]);
   }
