@@ -1,6 +1,7 @@
 import type { Charge } from "../../../domain/charge/charge.ts";
-import { add, subtract, ZERO, type Rational } from "../../../domain/exact/rational.ts";
-import { formatAmount, lastUnits, type Amount, type Quantity } from "../../../domain/exact/units.ts";
+import { ZERO } from "../../../domain/exact/rational.ts";
+import { formatAmount, type Amount, type Quantity } from "../../../domain/exact/units.ts";
+import { amountsOf, COUNTED, isNothing, NOTHING, plus, withAmounts, type Amounts } from "./amounts.ts";
 import type { Breach } from "./invariant.ts";
 
 const HOUR_MILLIS = 3_600_000;
@@ -46,84 +47,9 @@ export function correctionBreaches(
   });
 }
 
-/** What is counted of a charge, by the names of breaches. */
-const COUNTED = [
-  ["gpu-hours", "gpuHours"],
-  ["list", "list"],
-  ["contracted", "contracted"],
-  ["effective", "effective"],
-  ["power", "power"],
-  ["energy", "millijoules"],
-  ["carbon", "carbon"],
-] as const satisfies readonly (readonly [Breach["what"], string])[];
-
-/** Sums in last units, energy in millijoules, undefined where no charge says anything of them; shares in GPU-milliseconds. */
-type Amounts = { readonly shareMillis: Rational } & Readonly<Record<(typeof COUNTED)[number][1], bigint | undefined>>;
-
-const NOTHING: Amounts = {
-  shareMillis: ZERO,
-  gpuHours: undefined,
-  list: undefined,
-  contracted: undefined,
-  effective: undefined,
-  power: undefined,
-  millijoules: undefined,
-  carbon: undefined,
-};
-
-function amountsOf({ shareMillis, gpuHours, costs, power, millijoules, carbon }: Charge): Amounts {
-  return {
-    shareMillis,
-    gpuHours,
-    list: costs?.list,
-    contracted: costs?.contracted,
-    effective: costs?.effective,
-    power,
-    millijoules,
-    carbon,
-  };
-}
-
-function plus(a: Amounts, b: Amounts, sign: 1n | -1n): Amounts {
-  const sum = (one: bigint | undefined, other: bigint | undefined): bigint | undefined =>
-    other === undefined ? one : (one ?? 0n) + sign * other;
-  return {
-    shareMillis: sign === 1n ? add(a.shareMillis, b.shareMillis) : subtract(a.shareMillis, b.shareMillis),
-    gpuHours: sum(a.gpuHours, b.gpuHours),
-    list: sum(a.list, b.list),
-    contracted: sum(a.contracted, b.contracted),
-    effective: sum(a.effective, b.effective),
-    power: sum(a.power, b.power),
-    millijoules: sum(a.millijoules, b.millijoules),
-    carbon: sum(a.carbon, b.carbon),
-  };
-}
-
-function isNothing(amounts: Amounts): boolean {
-  return amounts.shareMillis.num === 0n && COUNTED.every(([, name]) => (amounts[name] ?? 0n) === 0n);
-}
-
 function correction(like: Charge, amounts: Amounts): Charge {
-  const { shareMillis, gpuHours, list, contracted, effective, power, millijoules, carbon } = amounts;
   const fromMillis = hourOf(like);
-  return {
-    ...like,
-    fromMillis,
-    untilMillis: fromMillis + HOUR_MILLIS,
-    shareMillis,
-    gpuHours: lastUnits(gpuHours ?? 0n),
-    costs:
-      like.costs === undefined
-        ? undefined
-        : {
-            list: lastUnits(list ?? 0n),
-            contracted: lastUnits(contracted ?? 0n),
-            effective: lastUnits(effective ?? 0n),
-          },
-    power: power === undefined ? undefined : lastUnits(power),
-    millijoules,
-    carbon: carbon === undefined ? undefined : lastUnits(carbon),
-  };
+  return { ...withAmounts(like, amounts), fromMillis, untilMillis: fromMillis + HOUR_MILLIS };
 }
 
 const DIMENSIONS = [

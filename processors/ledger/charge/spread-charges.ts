@@ -74,7 +74,7 @@ function applied(charges: readonly Charge[], { parts, unspread, refused }: Sprea
 }
 
 /** Where a charge is spread: its node, pool, model or cluster, in an hour, a day or the period. */
-function scopeOf(charge: Charge, { over, window }: SpreadRule): string {
+export function scopeOf(charge: Charge, { over, window }: SpreadRule): string {
   const { cluster, node, pool, gpuModel, fromMillis } = charge;
   const place = { node, pool, model: gpuModel, cluster: "" }[over];
   return scopeKey(cluster, place, Math.floor(fromMillis / WINDOW_MILLIS[window]));

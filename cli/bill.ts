@@ -1,0 +1,107 @@
+import { Option, type Command } from "commander";
+import { sum } from "../domain/exact/units.ts";
+import { dateText, periodOf } from "../domain/period.ts";
+import type { Policy } from "../domain/policy/policy.ts";
+import { chargeOnDemand, type OnDemandCharges } from "../processors/on-demand.ts";
+import { ledgerOf, type Ledger } from "../runtime/config/ledger.ts";
+import { loadConfig } from "../runtime/config/load.ts";
+import type { StoreClient } from "../runtime/store/client.ts";
+import { DEFAULT_DIMENSIONS, groupLines, readDimensions, type Bill, type BillLine } from "../scenarios/bill.ts";
+import { billOf } from "../scenarios/lines.ts";
+import { BILL_FORMATS, printBills } from "../scenarios/print.ts";
+import { periodOfArgument } from "./close.ts";
+import { CommandError, type CommandContext } from "./context.ts";
+import { openStore } from "./store.ts";
+
+interface Options {
+  readonly policy: readonly string[];
+  readonly by: string;
+  readonly config?: string;
+  readonly format: (typeof BILL_FORMATS)[number];
+}
+
+/** Progress is told so often at most. */
+const TOLD_EVERY_MILLIS = 1_000;
+
+/** `gpu-ledger bill`: what a month would cost whom, under any policy of the configuration, kept or not. */
+export function addBill(program: Command, context: CommandContext): void {
+  program
+    .command("bill")
+    .description("compute a month's bill from what was metered, under any policy; several stand side by side")
+    .argument("<period>", "a month, such as 2026-03")
+    .option("--policy <name...>", "policies of the configuration, kept or not; the billing one by default", [])
+    .option("--by <dimensions>", "what lines are added up by", DEFAULT_DIMENSIONS.join(","))
+    .option("--config <file>", "the configuration")
+    .addOption(new Option("--format <format>", "how").choices([...BILL_FORMATS]).default("table"))
+    .action(async (name: string, options: Options) => {
+      const period = periodOfArgument(name);
+      const by = readDimensions(options.by);
+      if ("error" in by) throw new CommandError(`--by: ${by.error}`, 2);
+      const { config } = loadConfig(options.config, context.env);
+      const ledger = ledgerOf(config);
+      const policies = policiesOf(ledger, options.policy);
+      const store = await openStore(config);
+      try {
+        const bills = new Map<string, Bill>();
+        for (const policy of policies) {
+          const tell = createProgress(policy.name, (text) => context.stderr.write(text));
+          bills.set(policy.name, await compute(store, ledger, { policy, period, by: by.by, tell }));
+        }
+        const { currency } = ledger.book;
+        context.stdout.write(printBills(bills, { currency, by: by.by, format: options.format }));
+      } finally {
+        await store.close();
+      }
+    });
+}
+
+function policiesOf({ policies }: Ledger, names: readonly string[]): readonly Policy[] {
+  if (names.length === 0) return [policies[0]];
+  return names.map((name) => {
+    const policy = policies.find((one) => one.name === name);
+    if (policy !== undefined) return policy;
+    throw new CommandError(`--policy ${name}: one of ${policies.map((one) => one.name).join(", ")}`, 2);
+  });
+}
+
+/** Adds up the charges as they come: as much is held as the bill has groups. */
+async function compute(
+  store: StoreClient,
+  ledger: Ledger,
+  of: {
+    readonly policy: Policy;
+    readonly period: { readonly from: number; readonly until: number };
+    readonly by: readonly string[];
+    readonly tell: (progress: OnDemandCharges) => void;
+  },
+): Promise<Bill> {
+  const { policy, period, by, tell } = of;
+  // A group of which a part has a price would not say how much has none.
+  const kept = by.includes("unpriced") ? by : [...by, "unpriced"];
+  let lines: readonly BillLine[] = [];
+  for await (const progress of chargeOnDemand(store, ledger, policy, period)) {
+    const [breach] = progress.breaches;
+    if (breach !== undefined)
+      throw new CommandError(
+        `charges of ${breach.node}/${breach.slot} do not sum: ${breach.what} is ${breach.found} and not ${breach.expected}`,
+      );
+    const booked = progress.charges.map((charge) => ({
+      ...charge,
+      billingPeriod: dateText(periodOf(charge.fromMillis).from).slice(0, 7),
+      corrects: "",
+    }));
+    lines = groupLines([...lines, ...billOf(booked).lines], kept);
+    tell(progress);
+  }
+  return { lines, total: sum(lines.flatMap(({ cost }) => cost ?? [])) };
+}
+
+/** Tells now and then how far it has come, and that it is there. */
+function createProgress(policy: string, write: (text: string) => void): (progress: OnDemandCharges) => void {
+  let toldAt = performance.now();
+  return ({ done, of }) => {
+    if (performance.now() - toldAt < TOLD_EVERY_MILLIS) return;
+    toldAt = performance.now();
+    write(`${policy}: ${done} of ${of} hours\n`);
+  };
+}

@@ -1,0 +1,64 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Charge } from "../../domain/charge/charge.ts";
+import { readCharges } from "../../processors/charges/read-charges.ts";
+import { chargeOnDemand } from "../../processors/on-demand.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { groupLines } from "../../scenarios/bill.ts";
+import { billOf } from "../../scenarios/lines.ts";
+import { readScenario } from "../../scenarios/read.ts";
+import { rulesOf } from "../../scenarios/rules.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { createTestDatabase } from "../support/pipeline.ts";
+import { playScenario } from "../support/play-ledger.ts";
+
+const FILE = "test/scenarios/spread-over-node.yaml";
+const text = readFileSync(FILE, "utf8");
+/** The same, spread over the whole of it. */
+const overPeriod = text.replaceAll(/spread: \{/g, "spread: { window: period,");
+
+const words = (charges: readonly Charge[]): readonly string[] =>
+  groupLines(billOf(charges.map((charge) => ({ ...charge, billingPeriod: "", corrects: "" }))).lines, [
+    "team",
+    "state",
+    "because",
+    "node",
+    "gpu",
+    "unpriced",
+  ]).map(({ dimensions, gpuHours, cost }) => `${Object.values(dimensions).join("|")} ${gpuHours} ${cost}`);
+
+describe("a policy's bill on demand", () => {
+  let embedded: TestStore;
+  let store: StoreClient;
+  beforeAll(async () => {
+    embedded = await startTestStore();
+  });
+  afterAll(() => embedded.stop());
+
+  it.each([
+    ["over each hour", text],
+    ["over the period", overPeriod],
+  ])("is the one that is kept, spread %s, with progress to the last hour", async (name, scenarioText) => {
+    store = await createTestDatabase(embedded, name.replaceAll(" ", "_"));
+    try {
+      const scenario = readScenario(scenarioText, FILE);
+      await playScenario(store, scenario);
+      const rules = rulesOf(scenario);
+      const span = { from: scenario.period.start, until: scenario.period.end };
+      expect(rules.policies.some(({ payers }) => Object.values(payers).includes("spread"))).toBe(true);
+      for (const policy of rules.policies) {
+        const charges: Charge[] = [];
+        let [done, of] = [0, 1];
+        for await (const part of chargeOnDemand(store, rules, policy, span)) {
+          expect(part.breaches).toEqual([]);
+          charges.push(...part.charges);
+          ({ done, of } = part);
+        }
+        expect(words(charges)).toEqual(words(await readCharges(store, policy, span)));
+        expect(done).toBe(of);
+      }
+    } finally {
+      await store.close();
+    }
+  });
+});
