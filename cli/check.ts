@@ -5,6 +5,7 @@ import type { Config } from "../runtime/config/schema.ts";
 import { checkClusters } from "./check/clusters.ts";
 import type { Finding } from "./check/finding.ts";
 import { checkJob, type FoundTarget } from "./check/jobs.ts";
+import { checkLedger } from "./check/ledger.ts";
 import { checkStorage } from "./check/storage.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 
@@ -35,4 +36,5 @@ async function* checks(config: Config, path: string | undefined): AsyncGenerator
   const targets: FoundTarget[] = [];
   for (const job of createJobs(config)) targets.push(...(yield* checkJob(job)));
   yield* checkClusters(config, targets);
+  yield* checkLedger(config, Date.now());
 }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { checkLedger } from "../../cli/check/ledger.ts";
 import { rulesOfConfig } from "../../cli/ledger-rules.ts";
+import { keepBreaches } from "../../processors/charges/breaches.ts";
 import { settle } from "../../processors/settle.ts";
 import { HOUR_MILLIS } from "../../processors/rollup/window.ts";
 import { loadConfig } from "../../runtime/config/load.ts";
@@ -19,31 +21,38 @@ const fleet = scenarioWith({
   pods: [{ name: "v-0", namespace: "vision", node: "gpu-a", holds: { gpus: 1 }, devices: [0], activity: 1 }],
 });
 
-describe("the commands close, verify and audit", () => {
+describe("the commands bill, close, verify and audit", () => {
   let embedded: TestStore;
   let folder: CommandFolder;
   let file: string;
 
-  beforeAll(async () => {
-    embedded = await startTestStore();
-    folder = createCommandFolder();
+  /** The fleet's books in a database of their own, and the configuration's file that names it. */
+  async function booksIn(database: string, match: string): Promise<string> {
     const { username, password } = embedded.internal;
-    file = folder.write(
-      "gpu-ledger.yaml",
+    const path = folder.write(
+      `${database}.yaml`,
       `
-prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "3.00" }]
+prices: [{ match: ${match}, from: 2026-01-01, per: gpu-hour, effective: "3.00" }]
+policies: [{ name: default }, { name: by-use, basis: usage }]
 store:
   kind: clickhouse
-  database: commands
+  database: ${database}
   clickhouse: { url: "${embedded.url}", username: "${username}", password: "${password}" }
 `,
     );
-    const store = await createTestDatabase(embedded, "commands");
+    const store = await createTestDatabase(embedded, database);
     await storeScenario(store, fleet);
-    const { rules } = rulesOfConfig(loadConfig(file, {}).config);
+    const { rules } = rulesOfConfig(loadConfig(path, {}).config);
     const windows = [0, 1].map((hour) => ({ cluster: "default", windowStart: START + hour * HOUR_MILLIS }));
     await settle(store, windows, rules, { generation: 0, now: START + 3 * HOUR_MILLIS });
     await store.close();
+    return path;
+  }
+
+  beforeAll(async () => {
+    embedded = await startTestStore();
+    folder = createCommandFolder();
+    file = await booksIn("commands", "{}");
   });
   afterAll(async () => {
     await folder.dispose();
@@ -71,6 +80,59 @@ store:
     expect((await run("close", "2026-03", "--dry-run", "--invoice", foreign)).stderr).toContain(
       "invoice[0] is in EUR: an invoice is in the book's currency, USD",
     );
+  });
+
+  it("say before it what is not exact, what has no price, and which period can be closed", async () => {
+    const answers = async (path: string, now: number): Promise<readonly string[]> => {
+      const found: string[] = [];
+      for await (const { ok, what, answer } of checkLedger(loadConfig(path, {}).config, now))
+        found.push(`${ok ? "ok" : "FAIL"} ${what}: ${answer}`);
+      return found;
+    };
+    expect(await answers(file, START + 3 * HOUR_MILLIS)).toEqual([
+      "ok charges of the last 7 days: sum to what each GPU cost, exactly",
+      "ok prices of the last 7 days: every GPU-hour has one",
+      "ok billing periods: 2026-03 is open, and can be closed from 2026-04-03 on",
+    ]);
+    const other = await booksIn("unpriced", "{ pool: none }");
+    const store = await createTestDatabase(embedded, "unpriced");
+    await keepBreaches(
+      store,
+      { cluster: "default", windowStart: START },
+      [{ policy: "default", node: "gpu-a", slot: "1", what: "effective", expected: "3", found: "2.9" }],
+      START + 4 * HOUR_MILLIS,
+    );
+    await store.close();
+    expect(await answers(other, Date.UTC(2026, 3, 4))).toEqual([
+      "FAIL charges of the last 7 days: GPU 1 of default/gpu-a in the hour from 2026-03-31T22:00:00.000Z: effective is 2.9 and not 3 under default",
+      "FAIL prices of the last 7 days: missing for 4 GPU-hours of A100 p5; `gpu-ledger prices check` names the nodes",
+      "FAIL billing periods: 2026-03 can be closed and is open: gpu-ledger close 2026-03",
+    ]);
+  });
+
+  it("compute a month under other policies, side by side, and store nothing", async () => {
+    const { code, stdout, stderr } = await run(
+      "bill",
+      "2026-03",
+      "--policy",
+      "default",
+      "by-use",
+      "--by",
+      "team",
+      "--format",
+      "json",
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const lines = [
+      { team: "platform", gpuHours: "2", cost: "6" },
+      { team: "vision", gpuHours: "2", cost: "6" },
+    ];
+    const bill = { total: "12", gpuHours: "4", unpricedGpuHours: "0", lines };
+    expect(JSON.parse(stdout)).toEqual({ currency: "USD", policies: { default: bill, "by-use": bill } });
+    expect(await run("bill", "2026-03", "--policy", "none")).toMatchObject({
+      code: 2,
+      stderr: "gpu-ledger: --policy none: one of default, by-use\n",
+    });
   });
 
   it("show what would be frozen and what has changed since, close it, and tell who did", async () => {
@@ -105,7 +167,7 @@ store:
     expect(closed).toMatchObject({ code: 0, stderr: "" });
     expect(closed.stdout).toContain("2026-03 is closed by finance: 12.5 USD under the policy default");
     expect(closed.stdout).toContain("Nothing differs from the last dry run.");
-    const second = await run("close", "2026-03", "--by", "lisa", "--why", "again");
+    const second = await run("close", "2026-03", "--by", "operations", "--why", "again");
     expect(second).toMatchObject({ code: 1 });
     expect(second.stderr).toContain("2026-03 is closed: finance closed it at");
 

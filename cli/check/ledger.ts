@@ -1,0 +1,85 @@
+import { formatAmount, amountOf } from "../../domain/exact/units.ts";
+import { closesFrom, periodOf, periodsDue } from "../../domain/period.ts";
+import { standingBreaches } from "../../processors/charges/breaches.ts";
+import { readClosed } from "../../processors/closing/closed.ts";
+import { firstCharged } from "../../processors/closing/readiness.ts";
+import { ledgerOf } from "../../runtime/config/ledger.ts";
+import type { Config } from "../../runtime/config/schema.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { MIGRATIONS_FOLDER } from "../../runtime/store/connection.ts";
+import { listPendingMigrations } from "../../runtime/store/migrate.ts";
+import { openStore } from "../store.ts";
+import type { Finding } from "./finding.ts";
+
+const DAY_MILLIS = 86_400_000;
+const DAYS = 7;
+const LATELY = `the last ${DAYS} days`;
+
+/** What has no price, by the billing policy: the most of it first. */
+const UNPRICED = `
+SELECT gpu_model AS model, instance_type AS instanceType, toString(sum(gpu_hours)) AS hours
+FROM charges_published
+WHERE policy = {policy:String} AND effective_cost IS NULL AND from_at >= fromUnixTimestamp64Milli({since:Int64})
+GROUP BY model, instanceType ORDER BY sum(gpu_hours) DESC LIMIT 5`;
+
+/** What the ledger of the configuration's store says of itself; nothing where there is none, or none to ask. */
+export async function* checkLedger(config: Config, now: number): AsyncGenerator<Finding> {
+  const store = await openStore(config).catch(() => undefined);
+  if (store === undefined) return;
+  try {
+    const isThere = await listPendingMigrations(store, MIGRATIONS_FOLDER).then(
+      (pending) => pending.length === 0,
+      () => false,
+    );
+    const begun = isThere ? await firstCharged(store) : undefined;
+    if (begun === undefined) return;
+    yield await sums(store, now);
+    yield await prices(store, config, now);
+    yield await periods(store, config, { begun, now });
+  } finally {
+    await store.close();
+  }
+}
+
+async function sums(store: StoreClient, now: number): Promise<Finding> {
+  const what = `charges of ${LATELY}`;
+  const [first, ...others] = await standingBreaches(store, { from: now - DAYS * DAY_MILLIS, until: now });
+  if (first === undefined) return { ok: true, what, answer: "sum to what each GPU cost, exactly" };
+  const { cluster, node, slot, windowStart, policy, what: kind, expected, found } = first;
+  const hour = new Date(windowStart).toISOString();
+  const more = others.length === 0 ? "" : `, and ${others.length} more`;
+  const answer = `GPU ${slot} of ${cluster}/${node} in the hour from ${hour}: ${kind} is ${found} and not ${expected} under ${policy}${more}`;
+  return { ok: false, what, answer };
+}
+
+async function prices(store: StoreClient, config: Config, now: number): Promise<Finding> {
+  const { book, policies } = ledgerOf(config);
+  const what = `prices of ${LATELY}`;
+  if (book.prices.length === 0) return { ok: true, what, answer: "none are written: nothing has a cost" };
+  const since = now - DAYS * DAY_MILLIS;
+  const rows = await store.query<{ model: string; instanceType: string; hours: string }>(UNPRICED, {
+    policy: policies[0].name,
+    since,
+  });
+  if (rows.length === 0) return { ok: true, what, answer: "every GPU-hour has one" };
+  const named = rows.map(({ model, instanceType, hours }) =>
+    [`${formatAmount(amountOf(hours))} GPU-hours of`, model || "an unknown model", instanceType].join(" ").trimEnd(),
+  );
+  return { ok: false, what, answer: `missing for ${named.join(", ")}; \`gpu-ledger prices check\` names the nodes` };
+}
+
+async function periods(
+  store: StoreClient,
+  config: Config,
+  { begun, now }: { readonly begun: number; readonly now: number },
+): Promise<Finding> {
+  const { day } = config.closing;
+  const { openSince } = await readClosed(store);
+  const open = periodOf(Math.max(begun, openSince));
+  const due = periodsDue(open, now, day).map(({ name }) => name);
+  const what = "billing periods";
+  if (due.length > 0)
+    return { ok: false, what, answer: `${due.join(", ")} can be closed and is open: gpu-ledger close ${due[0]!}` };
+  const from = new Date(closesFrom(open, day)).toISOString().slice(0, 10);
+  return { ok: true, what, answer: `${open.name} is open, and can be closed from ${from} on` };
+}
