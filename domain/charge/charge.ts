@@ -1,6 +1,6 @@
 import type { FreeState, HeldState } from "../allocation/allocate.ts";
-import type { Rational } from "../exact/rational.ts";
-import type { Carbon, GpuHours, Money } from "../exact/units.ts";
+import { ZERO, type Rational } from "../exact/rational.ts";
+import { lastUnits, type Carbon, type GpuHours, type Money } from "../exact/units.ts";
 import type { Evidence } from "../holder.ts";
 import type { Dimension } from "../owner/owner.ts";
 import type { Payer } from "../policy/policy.ts";
@@ -85,3 +85,41 @@ export interface ChargeTrail {
 
 /** No rule named anybody. */
 export const NO_OWNERS: ChargeTrail["owners"] = { team: "", costCenter: "", project: "", environment: "" };
+
+/** What a line that no share of a GPU has says of itself at least. */
+type Beside = Pick<Charge, "fromMillis" | "untilMillis" | "cluster" | "state" | "costs"> &
+  Partial<Omit<Charge, "trail">>;
+
+/**
+ * A line of a cost that no share of a GPU has: the platform's, of no node, no holder and no GPU-hours where nothing else is given.
+ * `price` names what it comes from, as in {@link ChargeTrail}.
+ */
+export function chargeBeside(given: Beside, price: Pick<ChargeTrail, "price"> & Partial<ChargeTrail>): Charge {
+  return {
+    node: "",
+    slot: undefined,
+    gpuModel: "",
+    instanceType: "",
+    region: "",
+    zone: "",
+    pool: "",
+    capacityType: "",
+    because: "",
+    payer: "platform",
+    team: PLATFORM,
+    costCenter: "",
+    project: "",
+    environment: "",
+    holder: undefined,
+    shareMillis: ZERO,
+    gpuHours: lastUnits(0n),
+    ...given,
+    trail: { pricedSince: 0, owners: NO_OWNERS, ...price },
+  };
+}
+
+/** An amount in the effective cost alone: by list and by contract it is nothing. */
+export function effectively(amount: Money): Costs {
+  const nothing = lastUnits<"currency">(0n);
+  return { list: nothing, contracted: nothing, effective: amount };
+}

@@ -1,8 +1,14 @@
 import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
-import { NO_OWNERS, PLATFORM, type Charge, type ChargedHolder, type Costs } from "../../../domain/charge/charge.ts";
+import {
+  chargeBeside,
+  NO_OWNERS,
+  PLATFORM,
+  type Charge,
+  type ChargedHolder,
+  type Costs,
+} from "../../../domain/charge/charge.ts";
 import type { EnergyFactors } from "../../../domain/energy/factors.ts";
-import { ZERO, type Rational } from "../../../domain/exact/rational.ts";
-import { lastUnits } from "../../../domain/exact/units.ts";
+import type { Rational } from "../../../domain/exact/rational.ts";
 import type { OwnerRules } from "../../../domain/owner/compile.ts";
 import type { Attribution, OwnerSubject } from "../../../domain/owner/owner.ts";
 import { ownersOf } from "../../../domain/owner/owners.ts";
@@ -204,27 +210,8 @@ function nonGpuCharges({ lines, pieces }: ChargedSlot): readonly Charge[] {
   return pieces.flatMap(({ fromMillis, untilMillis, price }): readonly Charge[] => {
     const costs: Costs | undefined = price?.nonGpu;
     if (costs === undefined || (costs.effective === 0n && costs.list === 0n && costs.contracted === 0n)) return [];
-    return [
-      {
-        fromMillis,
-        untilMillis,
-        ...placeOf(first.hour),
-        slot: undefined,
-        gpuModel: "",
-        state: "non-gpu",
-        because: "",
-        payer: "platform",
-        team: PLATFORM,
-        costCenter: "",
-        project: "",
-        environment: "",
-        holder: undefined,
-        shareMillis: ZERO,
-        gpuHours: lastUnits(0n),
-        costs,
-        trail: { ...priceTrail(price), owners: NO_OWNERS },
-      },
-    ];
+    const given = { fromMillis, untilMillis, ...placeOf(first.hour), state: "non-gpu" as const, costs };
+    return [chargeBeside(given, priceTrail(price))];
   });
 }
 

@@ -1,7 +1,8 @@
-import { NO_OWNERS, PLATFORM, type Charge } from "../../../domain/charge/charge.ts";
-import { divide, multiply, rational, ZERO } from "../../../domain/exact/rational.ts";
+import { chargeBeside, effectively, PLATFORM, type Charge } from "../../../domain/charge/charge.ts";
+import { divide, multiply, rational } from "../../../domain/exact/rational.ts";
 import { difference, exactly, lastUnits, roundToLastUnit, sum, type Money } from "../../../domain/exact/units.ts";
 import type { Markup } from "../../../domain/price/book.ts";
+import { HOUR_MILLIS } from "../../rollup/window.ts";
 
 /**
  * Markups and discounts on what teams pay in one hour of one cluster, on effective cost after spreading: for each team and cost
@@ -33,32 +34,17 @@ function markupCharge(
 ): Charge {
   const { team, costCenter, amount, price } = of;
   const hour = Math.floor(fromMillis / HOUR_MILLIS) * HOUR_MILLIS;
-  const nothing = lastUnits<"currency">(0n);
-  return {
-    fromMillis: hour,
-    untilMillis: hour + HOUR_MILLIS,
-    cluster,
-    node: "",
-    slot: undefined,
-    gpuModel: "",
-    instanceType: "",
-    region: "",
-    zone: "",
-    pool: "",
-    capacityType: "",
-    state: "markup",
-    because: "",
-    payer: team === PLATFORM ? "platform" : "holder",
-    team,
-    costCenter,
-    project: "",
-    environment: "",
-    holder: undefined,
-    shareMillis: ZERO,
-    gpuHours: lastUnits(0n),
-    costs: { list: nothing, contracted: nothing, effective: amount },
-    trail: { price, pricedSince: 0, owners: NO_OWNERS },
-  };
+  return chargeBeside(
+    {
+      fromMillis: hour,
+      untilMillis: hour + HOUR_MILLIS,
+      cluster,
+      state: "markup",
+      payer: team === PLATFORM ? "platform" : "holder",
+      team,
+      costCenter,
+      costs: effectively(amount),
+    },
+    { price },
+  );
 }
-
-const HOUR_MILLIS = 3_600_000;

@@ -1,6 +1,5 @@
-import { NO_OWNERS, PLATFORM, type Charge } from "../../../domain/charge/charge.ts";
-import { ZERO } from "../../../domain/exact/rational.ts";
-import { lastUnits, sum, type Money } from "../../../domain/exact/units.ts";
+import { chargeBeside, effectively, type Charge } from "../../../domain/charge/charge.ts";
+import { sum, type Money } from "../../../domain/exact/units.ts";
 import type { PriceBook, StandingEntry } from "../../../domain/price/book.ts";
 import { priceFactsOf } from "../../../domain/price/facts.ts";
 import { fits } from "../../../domain/price/match.ts";
@@ -64,31 +63,22 @@ function chargeOf(
   { from, until }: Span,
   unused: Money,
 ): Charge {
-  // A commitment is what lower prices were given for: by list and by contract, nothing was used and nothing is due.
-  const before = kind === "fixed" ? unused : lastUnits<"currency">(0n);
-  return {
-    fromMillis: from,
-    untilMillis: until,
-    cluster: scope.cluster ?? "",
-    node: "",
-    slot: undefined,
-    gpuModel: scope.model ?? "",
-    instanceType: scope.instanceType ?? "",
-    region: scope.region ?? "",
-    zone: scope.zone ?? "",
-    pool: scope.pool ?? "",
-    capacityType: scope.capacityType ?? "",
-    state: "unused commitment",
-    because: "",
-    payer: "platform",
-    team: PLATFORM,
-    costCenter: "",
-    project: "",
-    environment: "",
-    holder: undefined,
-    shareMillis: ZERO,
-    gpuHours: lastUnits(0n),
-    costs: { list: before, contracted: before, effective: unused },
-    trail: { price: place, pricedSince: 0, owners: NO_OWNERS },
-  };
+  const { cluster = "", model = "", instanceType = "", region = "", zone = "", pool = "", capacityType = "" } = scope;
+  return chargeBeside(
+    {
+      fromMillis: from,
+      untilMillis: until,
+      cluster,
+      gpuModel: model,
+      instanceType,
+      region,
+      zone,
+      pool,
+      capacityType,
+      state: "unused commitment",
+      // A commitment is what lower prices were given for: by list and by contract, nothing was used and nothing is due.
+      costs: kind === "fixed" ? { list: unused, contracted: unused, effective: unused } : effectively(unused),
+    },
+    { price: place },
+  );
 }

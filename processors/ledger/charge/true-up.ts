@@ -1,6 +1,5 @@
-import { NO_OWNERS, PLATFORM, type Charge } from "../../../domain/charge/charge.ts";
-import { ZERO } from "../../../domain/exact/rational.ts";
-import { lastUnits, type Money } from "../../../domain/exact/units.ts";
+import { chargeBeside, effectively, type Charge } from "../../../domain/charge/charge.ts";
+import type { Money } from "../../../domain/exact/units.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
 import type { ScopeWeights } from "../../../domain/policy/spread.ts";
 import { spreadChargeOver } from "./spread-charges.ts";
@@ -30,31 +29,18 @@ export function trueUpCharges(
 ): readonly Charge[] {
   if (difference === 0n) return [];
   const isSpread = Object.values(payers).includes("spread");
-  const nothing = lastUnits<"currency">(0n);
-  const charge: Charge = {
-    fromMillis: period.from,
-    untilMillis: period.until,
-    cluster,
-    node: "",
-    slot: undefined,
-    gpuModel: "",
-    instanceType,
-    region: "",
-    zone: "",
-    pool: "",
-    capacityType,
-    state: "true-up",
-    because: "",
-    payer: isSpread ? "spread" : "platform",
-    team: PLATFORM,
-    costCenter: "",
-    project: "",
-    environment: "",
-    holder: undefined,
-    shareMillis: ZERO,
-    gpuHours: lastUnits(0n),
-    costs: { list: nothing, contracted: nothing, effective: difference },
-    trail: { price: place, pricedSince: 0, owners: NO_OWNERS },
-  };
+  const charge = chargeBeside(
+    {
+      fromMillis: period.from,
+      untilMillis: period.until,
+      cluster,
+      instanceType,
+      capacityType,
+      state: "true-up",
+      payer: isSpread ? "spread" : "platform",
+      costs: effectively(difference),
+    },
+    { price: place },
+  );
   return isSpread ? spreadChargeOver(charge, weights) : [charge];
 }
