@@ -62,29 +62,28 @@ export function unavailableAt(
   const fact = stateAt(machine, at)?.fact;
   if (fact === undefined) return because;
   const count = fact.gpus.reduce((sum, gpus) => sum + gpus.count, 0);
-  const gone = pick(slots, slots.length - count, at);
+  const gone = pick(slots, slots.length - count);
   for (const slot of gone) because.set(slot, "absent");
   const left = slots.filter(({ slot }) => !gone.has(slot));
   const broken = left.filter(({ fault }) => fault !== undefined);
   const withdrawn = pick(
     left.filter(({ fault }) => fault === undefined),
     withdrawnOf(fact) - broken.length,
-    at,
   );
   for (const slot of withdrawn) if (!because.has(slot)) because.set(slot, "withdrawn");
   return because;
 }
 
-/** So many of the slots: those that samples leave out, then free ones, then any, the highest index first. */
-function pick(slots: readonly SlotAt[], count: number, at: number): ReadonlySet<number> {
+/**
+ * So many of the slots: those of which samples around the window say nothing while they tell of others, then free ones, then any,
+ * the highest index first.
+ */
+function pick(slots: readonly SlotAt[], count: number): ReadonlySet<number> {
   if (count <= 0) return new Set();
-  const rank = ({ seen, isHeld }: SlotAt): number => (isMissing(seen, at) ? 0 : isHeld ? 2 : 1);
+  const isSeen = slots.some(({ seen }) => seen !== undefined);
+  const rank = ({ seen, isHeld }: SlotAt): number => (isSeen && seen === undefined ? 0 : isHeld ? 2 : 1);
   const order = slots.toSorted((a, b) => rank(a) - rank(b) || b.slot - a.slot);
   return new Set(order.slice(0, count).map(({ slot }) => slot));
-}
-
-function isMissing(seen: SeenGpu | undefined, at: number): boolean {
-  return seen?.missing.some(({ from, until }) => from <= at && at < until) ?? false;
 }
 
 /** The GPUs that a Node counts and does not offer. */

@@ -89,8 +89,6 @@ export interface SeenGpu extends Span {
   /** Jobs, and pods of which no fact tells: they hold what they were seen on. */
   readonly strangers: readonly SeenStranger[];
   readonly faults: readonly SeenFault[];
-  /** The node was scraped, and it was not among its GPUs. */
-  readonly missing: readonly Span[];
   /** The exporter told processes of pods apart. */
   readonly hasProcesses: boolean;
 }

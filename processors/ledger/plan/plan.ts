@@ -92,7 +92,7 @@ function edgesOf({ machines, pods, namespace, seen }: NodeRecord, looked: Span, 
   }
   for (const gpu of seen) {
     add(gpu);
-    for (const span of [...gpu.parts, ...gpu.strangers, ...gpu.faults, ...gpu.missing]) add(span);
+    for (const span of [...gpu.parts, ...gpu.strangers, ...gpu.faults]) add(span);
     for (const { activeAt } of gpu.faults) for (const at of activeAt) edges.add(at);
   }
   return [...edges].filter((at) => looked.from <= at && at <= looked.until).toSorted((a, b) => a - b);

@@ -78,7 +78,6 @@ export function seenGpu(
     labels: labelsOf(groups),
     strangers: moments === undefined ? [] : strangerSpells(moments, namesakes),
     faults: moments === undefined ? [] : faultSpells(moments),
-    missing: [],
     hasProcesses: groups.some((each) => each.hasProcesses),
   };
 }
