@@ -126,21 +126,22 @@ function createBill(policy: Policy, book: PriceBook, insert: (charges: readonly 
   const waits = book.markup.length > 0 || (spreads && spread.over !== "node");
   const refused: string[] = [];
   let waiting: Charge[] = [];
+  let inserted: Promise<void> = Promise.resolve();
   const before: bigint[] = [];
   const after: bigint[] = [];
 
-  async function pass(charges: readonly Charge[]): Promise<void> {
+  /** Ends when the charges before are inserted: these are while the next are made. */
+  async function flush(): Promise<void> {
+    const charges = waiting;
+    waiting = [];
     const done = spreads ? spreadCharges(charges, spread) : { charges, refused: [] };
     refused.push(...done.refused);
     const all = [...done.charges, ...markupCharges(done.charges, book.markup)];
     addSums(after, all);
-    await insert(all);
-  }
-
-  async function flush(): Promise<void> {
-    const charges = waiting;
-    waiting = [];
-    await pass(charges);
+    await inserted;
+    inserted = insert(all);
+    // Whoever stops in between hears of no failure of what was inserted for nothing.
+    inserted.catch(() => {});
   }
 
   return {
@@ -152,6 +153,7 @@ function createBill(policy: Policy, book: PriceBook, insert: (charges: readonly 
     },
     async end() {
       await flush();
+      await inserted;
       return { refused, isBalanced: before.every((sum, index) => sum === after[index]) };
     },
   };

@@ -1,5 +1,6 @@
 import type { Holding } from "../domain/holding.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
+import { inTurns, slicesOf } from "../runtime/in-turns.ts";
 import { HOUR_MILLIS, LONGEST_REACH_MILLIS, REACH_SQL } from "./rollup/window.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "./runs.ts";
 import type { Measurement } from "./ledger/plan/measurement.ts";
@@ -13,24 +14,10 @@ import { readCluster } from "./meter/read-cluster.ts";
 import { readNodeNames, readRecords } from "./meter/read-records.ts";
 import { insertUsage, USAGE_COLUMNS } from "./meter/usage-rows.ts";
 
-/** Nodes that are metered at once: their records and plans are held in memory. */
-const NODES_PER_SLICE = 500;
-
-/** What is read for each slice, in order; while one is worked on, the next is being read. */
-async function* oneAhead<Slice, Read>(
-  slices: readonly Slice[],
-  read: (slice: Slice) => Promise<Read>,
-): AsyncGenerator<Read> {
-  let next: Promise<Read> | undefined;
-  for (const [index, slice] of slices.entries()) {
-    const current = await (next ?? read(slice));
-    const following = slices[index + 1];
-    next = following === undefined ? undefined : read(following);
-    // Whoever stops in between hears of no failure of what was read for nothing.
-    next?.catch(() => {});
-    yield current;
-  }
-}
+/** Nodes that are metered in one go: their records and plans are held in memory. */
+const NODES_PER_SLICE = 250;
+/** Slices at once: while the store works on one, another is planned. */
+const SLICES_AT_ONCE = 3;
 
 /** How far samples around a window reach at most. */
 const REACH = `
@@ -72,11 +59,9 @@ export async function meterWindow(
     readCluster(store, cluster, window),
   ]);
   const proven: Holding[] = [];
-  const slices = Array.from({ length: Math.ceil(nodes.length / NODES_PER_SLICE) }, (_, index) =>
-    nodes.slice(index * NODES_PER_SLICE, (index + 1) * NODES_PER_SLICE),
-  );
-  for await (const records of oneAhead(slices, (slice) => readRecords(store, cluster, slice, { window, ofCluster }))) {
+  await inTurns(slicesOf(nodes, NODES_PER_SLICE), SLICES_AT_ONCE, async (slice, index) => {
     signal?.throwIfAborted();
+    const records = await readRecords(store, cluster, slice, { window, ofCluster });
     const found = records.flatMap((record) => newlyProven(record).map((one) => ({ node: record.node, ...one })));
     await keepProofs(
       store,
@@ -88,13 +73,13 @@ export async function meterWindow(
     const segments = records.flatMap((record) =>
       planNode(record, window, reachMillis, dates).map((planned) => askFor(record, planned, measurements)),
     );
-    const sums = await integrate(store, measurements, { cluster, start, reachMillis, run: runId });
+    const sums = await integrate(store, measurements, { cluster, start, reachMillis, plan: `${runId}/${index}` });
     await insertUsage(
       store,
       runId,
       segments.map((segment) => usageHourOf(segment, sums)),
     );
-  }
+  });
   const [digest] = await store.query<{ rows: string; hash: string }>(DIGEST, { cluster, start, run: runId });
   const content = { scrapes: 0, rows: Number(digest?.rows ?? 0), hash: digest?.hash ?? "0" };
   signal?.throwIfAborted();

@@ -164,7 +164,10 @@ function writeValues(writer: RowBinaryWriter, plan: ShapePlan, values: Float64Ar
     }
   }
   const others = plan.others.filter(({ place }) => !Number.isNaN(at(place)));
-  writer.map(new Map(others.map(({ name, place }) => [name, at(place)])), (value) => writer.float64(value));
+  writer.map(
+    others.map(({ name, place }) => [name, at(place)] as const),
+    (value) => writer.float64(value),
+  );
 }
 
 function writePpm(writer: RowBinaryWriter, ppm: number | undefined): void {
@@ -230,7 +233,7 @@ function writeIdentity(writer: RowBinaryWriter, scrape: Scrape, device: Device, 
     const value = identity[column];
     if (typeof value === "string") writer.string(value);
     else if (typeof value === "boolean") writer.bool(value);
-    else writer.map(new Map(Object.entries(value)), (text) => writer.string(text));
+    else writer.map(Object.entries(value), (text) => writer.string(text));
   }
   writer.uint16(Math.min(holder.holders, 2 ** 16 - 1));
 }
@@ -249,7 +252,7 @@ function writeScrape(writer: RowBinaryWriter, scrape: Scrape, place: BusPlace): 
   writer.uint32(scrape.shape.devices.length);
   writer.string(scrape.failure?.reason ?? "");
   writer.string(scrape.failure?.detail ?? "");
-  writer.map(new Map(Object.entries(scrape.dropped)), (count) => writer.uint32(count));
+  writer.map(Object.entries(scrape.dropped), (count) => writer.uint32(count));
   writer.uint32(place.partition);
   writer.int64(place.offset);
 }

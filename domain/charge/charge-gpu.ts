@@ -28,7 +28,9 @@ export interface AllocatedSegment {
 }
 
 /** A part of a GPU's time and cost: who held it, in which state. */
-export interface ChargeLine {
+export interface ChargeLine<Segment extends AllocatedSegment = AllocatedSegment> {
+  /** The one that it is of. */
+  readonly segment: Segment;
   readonly fromMillis: number;
   readonly untilMillis: number;
   /** The claim's place in the segment's allocation; undefined for what was free. */
@@ -56,11 +58,11 @@ const FREE_STATES: readonly FreeState[] = ["unavailable", "stranded", "unallocat
  * in the same way among those who had a share of it. The segments fill the piece without a gap, in the order of time. `hours`
  * counts the GPU-hours of the slot since it appeared.
  */
-export function chargeGpu(
+export function chargeGpu<Segment extends AllocatedSegment>(
   piece: PricedPiece,
-  segments: readonly AllocatedSegment[],
+  segments: readonly Segment[],
   hours: Accrual<"gpu-hour">,
-): readonly ChargeLine[] {
+): readonly ChargeLine<Segment>[] {
   const { fromMillis, untilMillis, costs, power } = piece;
   const lengths = segments.map((segment) => segment.untilMillis - segment.fromMillis);
   const gpuHours = difference(hours.roundedAt(untilMillis), hours.roundedAt(fromMillis));
@@ -82,11 +84,12 @@ export function chargeGpu(
     const partEnergy = millijoules === undefined ? undefined : splitParts(millijoules, parts);
     const partCarbon = carbon === undefined ? undefined : splitParts(carbon, parts);
     return parts.flatMap(({ claim, states }, part) =>
-      states.map(({ state, weight }, place): ChargeLine => {
+      states.map(({ state, weight }, place): ChargeLine<Segment> => {
         const ofPower = partPower?.[part]![place];
         const costOf = (amounts: readonly (readonly Money[])[]): Money =>
           lastUnits(amounts[part]![place]! + (ofPower ?? 0n));
         return {
+          segment,
           fromMillis: segment.fromMillis,
           untilMillis: segment.untilMillis,
           claim,

@@ -93,8 +93,9 @@ function sourceOfFile(rows: readonly CompiledRow[], dimension: Dimension): Sourc
     if (pattern.kind !== "exact") of.others.push(answer);
     else of.exact.set(row.match, [...(of.exact.get(row.match) ?? []), answer]);
   }
+  const answering = asked.filter(({ exact, others }) => exact.size + others.length > 0);
   return (subject, at) =>
-    asked.flatMap(({ kind, exact, others }) => {
+    answering.flatMap(({ kind, exact, others }) => {
       const name = subject[kind];
       if (name === "") return [];
       const fitting = [...(exact.get(name) ?? []), ...others.filter(({ pattern }) => pattern.fits(name))];

@@ -27,18 +27,24 @@ export interface CutGpu {
   readonly assumptions: readonly { readonly instance: string; readonly assumption: MigAssumption }[];
 }
 
+const WHOLE: CutGpu = {
+  part: (id) => (id === undefined ? wholeOf(1) : undefined),
+  remainder: ZERO,
+  remainderIs: "unallocated",
+  assumptions: [],
+};
+
 /** The parts of a GPU by its layout, MIG instances in the policy's measure; AMD's partitions have 1 / partitions each. */
 export function cutGpu(gpu: GpuAt, measure: MigMeasure): CutGpu {
   const { layout } = gpu;
-  const uncut = { remainder: ZERO, remainderIs: "unallocated", assumptions: [] } as const;
   switch (layout.kind) {
     case "whole":
-      return { ...uncut, part: (id) => (id === undefined ? wholeOf(1) : undefined) };
+      return WHOLE;
     case "shared":
-      return { ...uncut, part: (id) => (id === undefined ? wholeOf(layout.replicas) : undefined) };
+      return { ...WHOLE, part: (id) => (id === undefined ? wholeOf(layout.replicas) : undefined) };
     case "partitions": {
       const share = rational(1, layout.count);
-      return { ...uncut, part: (id) => (id === undefined ? wholeOf(1) : { id, raw: share, share, replicas: 1 }) };
+      return { ...WHOLE, part: (id) => (id === undefined ? wholeOf(1) : { id, raw: share, share, replicas: 1 }) };
     }
     case "mig":
       return cutIntoInstances(gpu, layout.instances, measure);

@@ -91,13 +91,15 @@ async function insertPortion(
 ): Promise<void> {
   const writer = createRowBinaryWriter();
   const { string } = writer;
+  writer.uuid(run);
+  string(policy);
+  // A Date counts days.
+  writer.uint16(billingPeriod / DAY_MILLIS);
+  string(corrects);
+  const booking = writer.take();
   for (const charge of charges) {
     const { holder, costs, trail } = charge;
-    writer.uuid(run);
-    string(policy);
-    // A Date counts days.
-    writer.uint16(billingPeriod / DAY_MILLIS);
-    string(corrects);
+    writer.raw(booking);
     string(charge.cluster);
     string(charge.node);
     writer.nullable(charge.slot, writer.uint16);
@@ -108,7 +110,7 @@ async function insertPortion(
     for (const text of [charge.team, charge.costCenter, charge.project, charge.environment]) string(text);
     for (const text of [holder?.id, holder?.namespace, holder?.pod, holder?.workloadKind]) string(text ?? "");
     for (const text of [holder?.workload, holder?.type, holder?.queue, holder?.priorityClass]) string(text ?? "");
-    writer.map(new Map(Object.entries(holder?.labels ?? {})), string);
+    writer.map(Object.entries(holder?.labels ?? {}), string);
     for (const text of [holder?.attribution, holder?.rawShare, holder?.share]) string(text ?? "");
     string(`${charge.shareMillis.num}/${charge.shareMillis.den}`);
     writer.decimal128(charge.gpuHours);

@@ -127,14 +127,14 @@ interface SumsRow extends Omit<Sums, `${string}PpmMillis` | "energyMillijoules">
 /**
  * What samples said over each of the measurements, which lie within one window, in their order. The plan goes to where the rows
  * are, the sums come back. A sample speaks for the time up to the next one of its device, at most 2.5 of its intervals, of the
- * GPU's energy too.
+ * GPU's energy too. `plan` names what no other integration has at the same time.
  */
 export async function integrate(
   store: StoreClient,
   measurements: readonly Measurement[],
-  window: { readonly cluster: string; readonly start: number; readonly reachMillis: number; readonly run: string },
+  window: { readonly cluster: string; readonly start: number; readonly reachMillis: number; readonly plan: string },
 ): Promise<readonly Sums[]> {
-  const { cluster, start, reachMillis: reach, run } = window;
+  const { cluster, start, reachMillis: reach, plan: run } = window;
   const sums = measurements.map(() => NO_SUMS);
   if (measurements.length === 0) return sums;
   await store.insertRows("meter_plan", PLAN_COLUMNS, planRows(run, measurements));

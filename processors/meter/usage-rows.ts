@@ -3,6 +3,7 @@ import type { UsageHolder, UsageHour, UsagePlace } from "../../domain/allocation
 import type { Claim } from "../../domain/share/claim.ts";
 import type { GpuAt } from "../../domain/share/layout.ts";
 import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
+import { oneAhead, slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Span } from "../ledger/plan/node-record.ts";
 
@@ -143,8 +144,16 @@ interface UsageRow {
   readonly process_ppm_ms: readonly string[];
 }
 
+/** Nodes whose rows are read, and held, in one go; while they are worked on, the next are being read. */
+const NODES_PER_READ = 1_000;
+
+const WITHIN = `
+  FROM usage_hours_published
+  WHERE cluster = {cluster:String}
+    AND from_at >= fromUnixTimestamp64Milli({from:Int64}) AND from_at < fromUnixTimestamp64Milli({until:Int64})`;
+
 /**
- * The published rows of a cluster that begin within a span, in portions, by hour, node, slot and time: all slots of a node in an
+ * The published rows of a cluster that begin within a span, in portions, by node, hour, slot and time: all slots of a node in an
  * hour come one after the other.
  */
 export async function* readUsage(
@@ -152,13 +161,15 @@ export async function* readUsage(
   cluster: string,
   span: Span,
 ): AsyncGenerator<readonly UsageHour[]> {
+  const parameters = { cluster, ...span };
+  const nodes = await store.query<{ node: string }>(`SELECT DISTINCT node ${WITHIN} ORDER BY node`, parameters);
   const sql = `
-    SELECT ${SELECTED.join(", ")} FROM usage_hours_published
-    WHERE cluster = {cluster:String}
-      AND from_at >= fromUnixTimestamp64Milli({from:Int64}) AND from_at < fromUnixTimestamp64Milli({until:Int64})
-    ORDER BY toStartOfHour(from_at), node, slot, from_at`;
+    SELECT ${SELECTED.join(", ")} ${WITHIN} AND node BETWEEN {first:String} AND {last:String}
+    ORDER BY node, toStartOfHour(from_at), slot, from_at`;
+  const read = (slice: typeof nodes): Promise<readonly UsageRow[]> =>
+    store.query<UsageRow>(sql, { ...parameters, first: slice[0]!.node, last: slice.at(-1)!.node });
   const [gpu, place] = [parsed<GpuAt>(), parsed<UsagePlace>()];
-  for await (const rows of store.stream<UsageRow>(sql, { cluster, ...span }))
+  for await (const rows of oneAhead(slicesOf(nodes, NODES_PER_READ), read))
     yield rows.map((row) => hourOf(row, { gpu: gpu(row.gpu_at), place: place(row.place) }));
 }
 
@@ -208,16 +219,28 @@ function hourOf(row: UsageRow, { gpu, place }: { readonly gpu: GpuAt; readonly p
       claims,
     },
     place,
-    holders: texts.map((text, index) => {
-      const { held: _, stage: __, ...holder } = text;
-      const telemetry = {
+    holders: texts.map((text, index): UsageHolder => ({
+      evidence: text.evidence,
+      kind: text.kind,
+      namespace: text.namespace,
+      name: text.name,
+      ...(text.since === undefined ? {} : { since: text.since }),
+      workloadKind: text.workloadKind,
+      workload: text.workload,
+      type: text.type,
+      queue: text.queue,
+      priorityClass: text.priorityClass,
+      labels: text.labels,
+      annotations: text.annotations,
+      namespaceLabels: text.namespaceLabels,
+      namespaceAnnotations: text.namespaceAnnotations,
+      telemetry: {
         samples: row.samples[index]!,
         firstAt: row.first_at_ms[index]!,
         lastAt: row.last_at_ms[index]!,
         activityMaxPpm: row.activity_max_ppm[index]!,
         memoryMaxMiB: row.memory_max_mib[index]!,
-      };
-      return { ...holder, telemetry };
-    }),
+      },
+    })),
   };
 }

@@ -6,6 +6,12 @@
 /** The largest number that a varint of this writer holds; ClickHouse's lengths stay far below. */
 const maxVarint = Number.MAX_SAFE_INTEGER;
 
+/** The largest integer that a number of JavaScript holds exactly, whatever its sign. */
+const LARGEST_HALVED = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** Texts of up to so many UTF-16 units are written unit by unit. */
+const LONGEST_BY_UNIT = 24;
+
 /**
  * Writes rows into one growing buffer. The caller writes the columns in the order of the insert; nothing checks that.
  * `LowCardinality(T)` is written as `T`. The functions may be passed on by themselves. A number that does not fit its type throws a `RangeError`.
@@ -43,7 +49,7 @@ export interface RowBinaryWriter {
   /** `Array(T)`. */
   readonly array: <Value>(values: readonly Value[], write: (value: Value) => void) => void;
   /** `Map(String, T)`. */
-  readonly map: <Value>(entries: ReadonlyMap<string, Value>, write: (value: Value) => void) => void;
+  readonly map: <Value>(entries: readonly (readonly [string, Value])[], write: (value: Value) => void) => void;
   /** The rows written so far; the writer starts anew, and the bytes belong to the caller. */
   readonly take: () => Uint8Array<ArrayBuffer>;
 }
@@ -68,6 +74,19 @@ export function createRowBinaryWriter(initialBytes = 64 * 1024): RowBinaryWriter
       rest = Math.floor(rest / 0x80);
     }
     buffer[at++] = rest;
+  };
+
+  /** Writes a text with its length where all of it is ASCII; there is room. */
+  const byUnit = (value: string): boolean => {
+    const { length } = value;
+    for (let index = 0; index < length; index++) {
+      const unit = value.charCodeAt(index);
+      if (unit >= 0x80) return false;
+      buffer[at + 1 + index] = unit;
+    }
+    buffer[at] = length;
+    at += 1 + length;
+    return true;
   };
 
   const writer: RowBinaryWriter = {
@@ -131,6 +150,8 @@ export function createRowBinaryWriter(initialBytes = 64 * 1024): RowBinaryWriter
       const most = value.length * 3;
       if (most < 0x80) {
         room(most + 1);
+        // The shortest are done before a call into the engine would begin; ASCII is as long in UTF-8.
+        if (value.length <= LONGEST_BY_UNIT && byUnit(value)) return;
         const written = buffer.write(value, at + 1, "utf8");
         buffer[at] = written;
         at += written + 1;
@@ -168,8 +189,17 @@ export function createRowBinaryWriter(initialBytes = 64 * 1024): RowBinaryWriter
       writer.int64(scaled);
     },
     decimal128(scaled) {
-      writer.uint64(BigInt.asUintN(64, scaled));
-      writer.int64(scaled >> 64n);
+      if (scaled > LARGEST_HALVED || scaled < -LARGEST_HALVED) {
+        writer.uint64(BigInt.asUintN(64, scaled));
+        writer.int64(scaled >> 64n);
+        return;
+      }
+      const value = Number(scaled);
+      writer.int64(value);
+      room(8);
+      const sign = value < 0 ? 0xffffffff : 0;
+      at = buffer.writeUInt32LE(sign, at);
+      at = buffer.writeUInt32LE(sign, at);
     },
     nullable(value, write) {
       const missing = value === null || value === undefined;
@@ -181,7 +211,7 @@ export function createRowBinaryWriter(initialBytes = 64 * 1024): RowBinaryWriter
       for (const value of values) write(value);
     },
     map(entries, write) {
-      varint(entries.size);
+      varint(entries.length);
       for (const [key, value] of entries) {
         writer.string(key);
         write(value);

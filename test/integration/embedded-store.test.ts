@@ -231,7 +231,7 @@ describe("inserts", () => {
     w.string("low");
     w.dateTime64Millis(Date.UTC(2026, 2, 29, 1, 2, 3, 456));
     w.bool(true);
-    w.map(new Map([["x", 0.5]]), w.float64);
+    w.map([["x", 0.5]], w.float64);
     w.array(["p", ""], w.string);
     w.decimal64(-1_500_000n);
     w.uuid("61f0c404-5cb3-11e7-907b-a6006ad3dba0");

@@ -69,7 +69,7 @@ describe("the energy of a GPU in the store", () => {
       until: START + until * 1000,
       ...caps,
     }));
-    const sums = await integrate(store, plan, { cluster: "c", start, reachMillis: REACH, run: `${gpuKey} ${start}` });
+    const sums = await integrate(store, plan, { cluster: "c", start, reachMillis: REACH, plan: `${gpuKey} ${start}` });
     return sums.map((one) => [Number(one.energyMillijoules) / 1000, one.energyCoveredMillis / 1000] as const);
   }
 

@@ -15,7 +15,7 @@ import { ownersOf } from "../../../domain/owner/owners.ts";
 import { payerOf, type Policy } from "../../../domain/policy/policy.ts";
 import { chargeSlot, type ChargedSlot, type SlotLine } from "./charge-slot.ts";
 import { withExcess } from "./excess.ts";
-import type { NodePrices, PiecePrice } from "./node-prices.ts";
+import type { NodePrices } from "./node-prices.ts";
 
 /** What charges are made by. */
 export interface Rules {
@@ -65,18 +65,8 @@ export function chargeNode(hours: readonly UsageHour[], { prices, owners, polici
   };
 
   function ownersAt(hour: UsageHour, index: number, at: number): Attribution {
-    const { holders, place } = hour;
-    const holder = holders[index]!;
-    const subject: OwnerSubject = {
-      namespace: holder.namespace,
-      workload: holder.workload,
-      queue: holder.queue,
-      pool: place.pool ?? "",
-      pod: { labels: holder.labels, annotations: holder.annotations },
-      namespaceMarks: { labels: holder.namespaceLabels, annotations: holder.namespaceAnnotations },
-    };
     const key = `${hour.slot} ${hour.segment.fromMillis} ${index} ${at}`;
-    const known = attributions.get(key) ?? ownersOf(owners, subject, at);
+    const known = attributions.get(key) ?? ownersOf(owners, subjectOf(hour, index), at);
     attributions.set(key, known);
     return known;
   }
@@ -88,11 +78,23 @@ export function chargeNode(hours: readonly UsageHour[], { prices, owners, polici
         ? linesBySlot(slots).flatMap((ofSlot) => withExcess(ofSlot, policy))
         : slots.flatMap(({ charged }) => charged.lines);
     return [
-      ...lines.map((line) => chargeOf(line, policy, (index) => ownersAt(line.hour, index, line.fromMillis))),
+      ...lines.map((line) => chargeOf(line, policy, (index) => ownersAt(line.segment.hour, index, line.fromMillis))),
       ...slots.flatMap(({ slot, charged }) => (slot === 0 ? nonGpuCharges(charged) : [])),
     ];
   });
   return { charges, slots: chargedBy(policies[0]!), refused: refusedOf(hours, attributions) };
+}
+
+function subjectOf({ holders, place }: UsageHour, index: number): OwnerSubject {
+  const holder = holders[index]!;
+  return {
+    namespace: holder.namespace,
+    workload: holder.workload,
+    queue: holder.queue,
+    pool: place.pool ?? "",
+    pod: { labels: holder.labels, annotations: holder.annotations },
+    namespaceMarks: { labels: holder.namespaceLabels, annotations: holder.namespaceAnnotations },
+  };
 }
 
 /** All lines of each GPU over the hour, whatever its machine was in it. */
@@ -120,20 +122,27 @@ function groupRows(hours: readonly UsageHour[]): readonly (readonly UsageHour[])
 }
 
 function chargeOf(line: SlotLine, policy: Policy, ownersAt: (index: number) => Attribution): Charge {
-  const { hour, claim, state, allocation, price, fromMillis, untilMillis } = line;
-  const { shareMillis, gpuHours, costs, power, millijoules, carbon } = line;
-  const { segment, holders } = hour;
+  const { claim, state, fromMillis, untilMillis } = line;
+  const { hour, whole, price } = line.segment;
+  const { cluster, node, slot, segment, holders, place } = hour;
   const payer = payerOf(state, policy);
   const owners = claim === undefined ? undefined : ownersAt(claim).owners;
   const isHolders = payer === "holder" && owners !== undefined;
-  const held = claim === undefined ? undefined : allocation.held[claim]!;
+  const held = claim === undefined ? undefined : whole.held[claim]!;
   const isDown = state === "unavailable";
+  // Written out, as there are very many: copies of the parts would take twice as long.
   return {
     fromMillis,
     untilMillis,
-    ...placeOf(hour),
-    slot: hour.slot,
+    cluster,
+    node,
+    slot,
     gpuModel: segment.gpu.model ?? "",
+    instanceType: place.instanceType ?? "",
+    region: place.region ?? "",
+    zone: place.zone ?? "",
+    pool: place.pool ?? "",
+    capacityType: place.capacityType ?? "",
     state,
     because: isDown ? segment.unavailableBecause || (segment.isCordoned ? "cordoned" : "") : "",
     payer,
@@ -145,14 +154,15 @@ function chargeOf(line: SlotLine, policy: Policy, ownersAt: (index: number) => A
       claim === undefined || held === undefined
         ? undefined
         : holderOf(segment.claims[claim]!.claim.holder, holders[claim]!, held),
-    shareMillis,
-    gpuHours,
-    costs,
-    power,
-    millijoules,
-    carbon,
+    shareMillis: line.shareMillis,
+    gpuHours: line.gpuHours,
+    costs: line.costs,
+    power: line.power,
+    millijoules: line.millijoules,
+    carbon: line.carbon,
     trail: {
-      ...priceTrail(price),
+      price: price?.entry.place ?? "",
+      pricedSince: price?.since ?? 0,
       owners:
         owners === undefined
           ? NO_OWNERS
@@ -164,10 +174,6 @@ function chargeOf(line: SlotLine, policy: Policy, ownersAt: (index: number) => A
             },
     },
   };
-}
-
-function priceTrail(price: PiecePrice | undefined): { readonly price: string; readonly pricedSince: number } {
-  return price === undefined ? { price: "", pricedSince: 0 } : { price: price.entry.place, pricedSince: price.since };
 }
 
 function holderOf(
@@ -196,13 +202,6 @@ function fraction({ num, den }: Rational): string {
   return den === 1n ? String(num) : `${num}/${den}`;
 }
 
-type PlaceOfCharge = Pick<Charge, "cluster" | "node" | "instanceType" | "region" | "zone" | "pool" | "capacityType">;
-
-function placeOf({ cluster, node, place }: UsageHour): PlaceOfCharge {
-  const { instanceType = "", region = "", zone = "", pool = "", capacityType = "" } = place;
-  return { cluster, node, instanceType, region, zone, pool, capacityType };
-}
-
 /** What a node costs beside its GPUs: a line for each piece of its first slot's time. */
 function nonGpuCharges({ lines, pieces }: ChargedSlot): readonly Charge[] {
   const [first] = lines;
@@ -210,8 +209,11 @@ function nonGpuCharges({ lines, pieces }: ChargedSlot): readonly Charge[] {
   return pieces.flatMap(({ fromMillis, untilMillis, price }): readonly Charge[] => {
     const costs: Costs | undefined = price?.nonGpu;
     if (costs === undefined || (costs.effective === 0n && costs.list === 0n && costs.contracted === 0n)) return [];
-    const given = { fromMillis, untilMillis, ...placeOf(first.hour), state: "non-gpu" as const, costs };
-    return [chargeBeside(given, priceTrail(price))];
+    const { cluster, node, place } = first.segment.hour;
+    const { instanceType = "", region = "", zone = "", pool = "", capacityType = "" } = place;
+    const machine = { cluster, node, instanceType, region, zone, pool, capacityType };
+    const given = { fromMillis, untilMillis, ...machine, state: "non-gpu" as const, costs };
+    return [chargeBeside(given, { price: price!.entry.place, pricedSince: price!.since })];
   });
 }
 
@@ -219,8 +221,10 @@ function refusedOf(
   hours: readonly UsageHour[],
   attributions: ReadonlyMap<string, Attribution>,
 ): readonly RefusedTeam[] {
+  const some = [...attributions].filter(([, { refused }]) => refused.length > 0);
+  if (some.length === 0) return [];
   const byRow = new Map(hours.map((hour) => [`${hour.slot} ${hour.segment.fromMillis}`, hour]));
-  return [...attributions].flatMap(([key, { refused }]) => {
+  return some.flatMap(([key, { refused }]) => {
     const [slot, from, index] = key.split(" ");
     const holder = byRow.get(`${slot} ${from}`)?.holders[Number(index)];
     if (holder === undefined) return [];

@@ -10,12 +10,16 @@ import type { Carbon } from "../../../domain/exact/units.ts";
 import type { ShareMeasures } from "../../../domain/share/claim.ts";
 import type { NodePrices, PiecePrice, PricePiece } from "./node-prices.ts";
 
-/** A part of a slot's time and cost, with the segment that it is of and what prices it. */
-export interface SlotLine extends ChargeLine {
+/** A row of the meter as far as it lies in one price piece and has one owner. */
+export interface SlotSegment extends AllocatedSegment {
   readonly hour: UsageHour;
-  readonly allocation: Allocation;
+  /** Of the whole row. */
+  readonly whole: Allocation;
   readonly price: PiecePrice | undefined;
 }
+
+/** A part of a slot's time and cost. */
+export type SlotLine = ChargeLine<SlotSegment>;
 
 /** What one slot comes to over a time in which its machine stayed as it is. */
 export interface ChargedSlot {
@@ -63,23 +67,23 @@ export function chargeSlot(
     carbon: energy === undefined ? undefined : carbonOf(hour.segment, energy),
   }));
   const lines = pieces.flatMap(({ fromMillis, untilMillis, price }) => {
-    const parts = allocated.flatMap(({ hour, allocation, carbon }) =>
-      cut(hour, [fromMillis, untilMillis], ownerChanges).map((part) => ({
-        ...part,
-        hour,
-        whole: allocation,
-        allocation: scaled(allocation, hour, part),
-        millijoules: energyOf(hour, part),
-        carbon: carbon === undefined ? undefined : partOfSpan(carbon, hour.segment, part),
-      })),
-    );
+    const parts: SlotSegment[] = [];
+    for (const { hour, allocation, carbon } of allocated) {
+      for (const part of cut(hour, [fromMillis, untilMillis], ownerChanges)) {
+        parts.push({
+          fromMillis: part.fromMillis,
+          untilMillis: part.untilMillis,
+          hour,
+          whole: allocation,
+          price,
+          allocation: scaled(allocation, hour, part),
+          millijoules: energyOf(hour, part),
+          carbon: carbon === undefined ? undefined : partOfSpan(carbon, hour.segment, part),
+        });
+      }
+    }
     const power = price?.power(hours.map(({ segment }) => segment));
-    const piece = { fromMillis, untilMillis, costs: price?.gpu(slot), power };
-    const byStart = new Map(parts.map((part) => [part.fromMillis, part]));
-    return chargeGpu(piece, parts satisfies readonly AllocatedSegment[], gpuHours).map((line): SlotLine => {
-      const part = byStart.get(line.fromMillis)!;
-      return { ...line, hour: part.hour, allocation: part.whole, price };
-    });
+    return chargeGpu({ fromMillis, untilMillis, costs: price?.gpu(slot), power }, parts, gpuHours);
   });
   return { lines, pieces, segments: allocated };
 }

@@ -42,8 +42,8 @@ export function withExcess(lines: readonly SlotLine[], measures: Pick<ShareMeasu
       if (compare(part.shareMillis, ZERO) === 0) return [];
       const excess = excesses[index];
       if (excess === undefined) return [part];
-      const { hour, allocation, claim } = excess.of;
-      return [{ ...part, hour, allocation, claim, state: "active" }];
+      const { segment, claim } = excess.of;
+      return [{ ...part, segment, claim, state: "active" }];
     });
   });
 }
@@ -57,8 +57,9 @@ function excessesOf(lines: readonly SlotLine[], measures: Pick<ShareMeasures, "m
   const holders = new Map<string, { of: Excess["of"]; millis: Rational }>();
   const seen = new Set<string>();
   for (const line of lines) {
-    const { hour, claim } = line;
+    const { claim } = line;
     if (claim === undefined) continue;
+    const { hour } = line.segment;
     const { holder } = hour.segment.claims[claim]!.claim;
     const key = `${hour.segment.fromMillis} ${claim}`;
     // A segment that a price cuts has lines of each part, and was used once.
@@ -73,13 +74,13 @@ function excessesOf(lines: readonly SlotLine[], measures: Pick<ShareMeasures, "m
 
 /** What a holder used of a segment less what it held, which is what counts while nothing was observed; 0 where nothing tells. */
 function beyondRequest(
-  { hour: { segment }, allocation, claim }: Excess["of"],
+  { segment: { hour, whole }, claim }: Excess["of"],
   { migShare }: Pick<ShareMeasures, "migShare">,
 ): Rational {
-  const { claim: of, measured } = segment.claims[claim]!;
+  const { claim: of, measured } = hour.segment.claims[claim]!;
   if (measured.process === undefined) return ZERO;
-  const { states } = allocation.held[claim]!;
-  const part = cutGpu(segment.gpu, migShare).part(partIdOf(of.held))?.share ?? ZERO;
+  const { states } = whole.held[claim]!;
+  const part = cutGpu(hour.segment.gpu, migShare).part(partIdOf(of.held))?.share ?? ZERO;
   const used = multiply(part, divide(rational(measured.process.atUsagePpmMillis), PPM));
   return subtract(add(used, states.unobserved), sumOf(Object.values(states)));
 }

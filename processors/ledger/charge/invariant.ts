@@ -34,7 +34,7 @@ export function breachesOf(
   for (const { slot, charged } of slots) {
     const of = sumsOf(expected, String(slot));
     for (const { fromMillis, untilMillis, price } of charged.pieces) {
-      const hours = steadyAccrual<"gpu-hour">(ONE, charged.lines[0]!.hour.place.appearedAt);
+      const hours = steadyAccrual<"gpu-hour">(ONE, charged.lines[0]!.segment.hour.place.appearedAt);
       of["gpu-hours"] += hours.roundedAt(untilMillis) - hours.roundedAt(fromMillis);
       addCosts(of, price?.gpu(slot));
       addPower(of, price?.power(charged.segments.map(({ hour }) => hour.segment)));
@@ -66,9 +66,11 @@ export function breachesOf(
 }
 
 function sumsOf(all: Map<string, Sums>, slot: string): Sums {
-  const known = all.get(slot) ?? (Object.fromEntries(SUMMED.map((what) => [what, 0n])) as Sums);
-  all.set(slot, known);
-  return known;
+  const known = all.get(slot);
+  if (known !== undefined) return known;
+  const none: Sums = { "gpu-hours": 0n, list: 0n, contracted: 0n, effective: 0n, power: 0n, energy: 0n, carbon: 0n };
+  all.set(slot, none);
+  return none;
 }
 
 function addCosts(sums: Sums, costs: Charge["costs"]): void {
