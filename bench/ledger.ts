@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import pino from "pino";
 import type { InventoryFact } from "../domain/inventory.ts";
 import { encodeInventory, encodeWorkload } from "../domain/messages/fact-message.ts";
@@ -49,6 +50,7 @@ async function oneHour(gpus: number): Promise<number> {
     const retentionDays = { raw: 0, fiveMinutes: 0 };
     await migrate({ connect, database: "bench", folder: MIGRATIONS_FOLDER, retentionDays, now: Date.now, logger });
     await fill(store, gpus);
+    await settled(store);
     return await compute(store, gpus);
   } finally {
     await store.close();
@@ -94,6 +96,12 @@ prices: [{ match: { instanceType: p5.48xlarge }, from: 2026-01-01, per: node-hou
   report("  of which metered", [meterSeconds], "s", {});
   report("  memory of the ledger's process", [memory / 1e6], "MB", gpus === 100_000 ? { atMost: 1_000 } : {});
   return seconds;
+}
+
+/** When the store has merged what came in all at once here, and over an hour there. */
+async function settled(store: StoreClient): Promise<void> {
+  const merging = (): Promise<readonly unknown[]> => store.query("SELECT 1 FROM system.merges");
+  for (let quiet = 0; quiet < 3; quiet = (await merging()).length === 0 ? quiet + 1 : 0) await setTimeout(1_000);
 }
 
 /** The facts and samples of a fleet's hour, as processors would have stored them. */

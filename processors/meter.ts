@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Holding } from "../domain/holding.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { inTurns, slicesOf } from "../runtime/in-turns.ts";
@@ -5,7 +6,7 @@ import { HOUR_MILLIS, LONGEST_REACH_MILLIS, REACH_SQL } from "./rollup/window.ts
 import { announceRun, publishRun, type Run, type RunContent } from "./runs.ts";
 import type { Measurement } from "./ledger/plan/measurement.ts";
 import { integrate } from "./meter/integrate.ts";
-import { askFor, usageHourOf } from "./ledger/plan/measure.ts";
+import { askFor, usageHourOf, type MeasuredSegment } from "./ledger/plan/measure.ts";
 import type { KnownDates } from "./ledger/plan/known-dates.ts";
 import { planNode } from "./ledger/plan/plan.ts";
 import { newlyProven } from "./ledger/plan/proven.ts";
@@ -15,9 +16,11 @@ import { readNodeNames, readRecords } from "./meter/read-records.ts";
 import { insertUsage, USAGE_COLUMNS } from "./meter/usage-rows.ts";
 
 /** Nodes that are metered in one go: their records and plans are held in memory. */
-const NODES_PER_SLICE = 250;
+const NODES_PER_SLICE = 500;
 /** Slices at once: while the store works on one, another is planned. */
 const SLICES_AT_ONCE = 3;
+/** After so many are planned what came in and what goes out has its turn. */
+const NODES_AT_A_STRETCH = 32;
 
 /** How far samples around a window reach at most. */
 const REACH = `
@@ -70,9 +73,12 @@ export async function meterWindow(
     );
     proven.push(...found.map(({ holding }) => holding));
     const measurements: Measurement[] = [];
-    const segments = records.flatMap((record) =>
-      planNode(record, window, reachMillis, dates).map((planned) => askFor(record, planned, measurements)),
-    );
+    const segments: MeasuredSegment[] = [];
+    for (const [planned, record] of records.entries()) {
+      for (const segment of planNode(record, window, reachMillis, dates))
+        segments.push(askFor(record, segment, measurements));
+      if (planned % NODES_AT_A_STRETCH === 0) await setImmediate();
+    }
     const sums = await integrate(store, measurements, { cluster, start, reachMillis, plan: `${runId}/${index}` });
     await insertUsage(
       store,

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { UsageHour } from "../../domain/allocation/usage-hour.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { chargeNode, type ChargedNode, type Rules } from "../ledger/charge/charge-node.ts";
@@ -20,8 +21,16 @@ export async function* chargedNodes(
     return;
   }
   const usage = readUsage(store, cluster, { from: windowStart, until: windowStart + HOUR_MILLIS });
-  for await (const hours of nodesOf(usage)) yield { node: hours[0]!.node, charged: chargeNode(hours, rules) };
+  let charged = 0;
+  for await (const hours of nodesOf(usage)) {
+    yield { node: hours[0]!.node, charged: chargeNode(hours, rules) };
+    charged += 1;
+    if (charged % NODES_AT_A_STRETCH === 0) await setImmediate();
+  }
 }
+
+/** After so many nodes what came in and what goes out has its turn. */
+const NODES_AT_A_STRETCH = 32;
 
 /** The rows of one node after the other. */
 async function* nodesOf(portions: AsyncIterable<readonly UsageHour[]>): AsyncGenerator<readonly UsageHour[]> {

@@ -49,6 +49,8 @@ interface ClaimText extends Omit<UsageHolder, "telemetry"> {
 export async function insertUsage(store: StoreClient, run: string, hours: readonly UsageHour[]): Promise<void> {
   if (hours.length === 0) return;
   const writer = createRowBinaryWriter();
+  writer.uuid(run);
+  const id = writer.take();
   for (const hour of hours) {
     const { segment, holders } = hour;
     const claims = segment.claims.map((of, index) => ({ of, holder: holders[index]! }));
@@ -60,7 +62,7 @@ export async function insertUsage(store: StoreClient, run: string, hours: readon
         claims.map(({ of, holder }) => value(of.measured, holder)),
         write,
       );
-    writer.uuid(run);
+    writer.raw(id);
     writer.string(hour.cluster);
     writer.string(hour.node);
     writer.uint16(hour.slot);
@@ -79,10 +81,9 @@ export async function insertUsage(store: StoreClient, run: string, hours: readon
       writer.string,
     );
     writer.array(
-      claims.map(({ of, holder: described }) => {
-        const { telemetry: _, ...holder } = described;
+      claims.map(({ of, holder }) => {
         const text: ClaimText = { held: of.claim.held, stage: of.stage, ...holder };
-        return JSON.stringify(text);
+        return JSON.stringify({ ...text, telemetry: undefined });
       }),
       writer.string,
     );

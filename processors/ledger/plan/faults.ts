@@ -1,7 +1,6 @@
 import type { Proofs } from "../../steps/join/proofs.ts";
-import type { KnownDates } from "./known-dates.ts";
 import { knownHolders, type KnownHolders } from "./ladder.ts";
-import { filledSlots, stateOf } from "./machine-slots.ts";
+import { stateOf, type Slots } from "./machine-slots.ts";
 import type { NodeRecord, SeenFault } from "./node-record.ts";
 import type { FilledSlot } from "./slots.ts";
 
@@ -12,7 +11,7 @@ export type Faults = (slot: FilledSlot, at: number) => number | undefined;
  * The XID that a slot is under at a time: of the hardware class, as long as it is shown, up to the first activity of a pod that
  * was bound after it.
  */
-export function createFaults(record: NodeRecord, proofs: Proofs, dates: KnownDates): Faults {
+export function createFaults(record: NodeRecord, proofs: Proofs, slots: Slots): Faults {
   const ends = new Map<SeenFault, number>();
 
   function endOf(fault: SeenFault, slot: number): number {
@@ -31,8 +30,7 @@ export function createFaults(record: NodeRecord, proofs: Proofs, dates: KnownDat
   function knownAt(at: number): KnownHolders {
     const machine = record.machines.find(({ from, until }) => from <= at && at < until);
     const state = machine === undefined ? undefined : stateOf(machine, at);
-    const slots = filledSlots(record, machine, state, at, dates);
-    return knownHolders(record, slots, state?.fact.gpus ?? [], proofs, at);
+    return knownHolders(record, slots(machine, state, at), state?.fact.gpus ?? [], proofs, at);
   }
 
   return ({ slot, seen }, at) => {

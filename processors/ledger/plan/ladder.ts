@@ -76,7 +76,7 @@ export function knownHolders(
       const nth = given.get(pod.uid) ?? 0;
       given.set(pod.uid, nth + 1);
       const held = heldOf(record, { pod, pods, place, isReplica: sharing, devices: counts.get(pod.uid)!, nth });
-      return { ...placeOf(place), holder: { kind: "pod", uid: pod.uid }, held, evidence };
+      return { slot: place.slot, part: place.part, holder: { kind: "pod", uid: pod.uid }, held, evidence };
     });
     return named.length > 0 ? named : strangersOn(slots, place, at);
   });
@@ -251,7 +251,8 @@ function strangersOn(slots: readonly FilledSlot[], place: SlotDevice, at: number
           : { what: "instance", instance: place.part };
     const isJob = kind === "job";
     return {
-      ...placeOf(place),
+      slot: place.slot,
+      part: place.part,
       holder: { kind: isJob ? "job" : "stranger", namespace, name },
       held,
       evidence: isJob ? "hpc-job" : "label",
@@ -263,10 +264,6 @@ function strangersOn(slots: readonly FilledSlot[], place: SlotDevice, at: number
 function groupOf({ evidence }: Holding, pods: readonly Holding[]): readonly Holding[] {
   const groups = new Set(evidence.flatMap((said) => (said.by === "reservation" ? [said.group] : [])));
   return pods.filter((pod) => pod.evidence.some((said) => said.by === "group" && groups.has(said.group)));
-}
-
-function placeOf({ slot, part }: SlotDevice): { readonly slot: number; readonly part: string } {
-  return { slot, part };
 }
 
 function momentOfNode({ node: name }: NodeRecord, node: NodeHoldings, at: number): Moment {

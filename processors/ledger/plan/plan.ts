@@ -1,3 +1,4 @@
+import type { GpuAt } from "../../../domain/share/layout.ts";
 import { partIdOf } from "../../../domain/share/claim.ts";
 import type { Proofs } from "../../steps/join/proofs.ts";
 import { HOUR_MILLIS } from "../../rollup/window.ts";
@@ -5,7 +6,7 @@ import { conditionAt, conditionEdges, unavailableAt, type SlotAt } from "./condi
 import { createFaults, type Faults } from "./faults.ts";
 import type { KnownDates } from "./known-dates.ts";
 import { commonHolders, knownHolders, type SlotHolder } from "./ladder.ts";
-import { filledSlots, stateOf } from "./machine-slots.ts";
+import { createSlots, stateOf, type Slots } from "./machine-slots.ts";
 import type { NamespaceState, NodeRecord, Span } from "./node-record.ts";
 import type { PlannedClaim, PlannedSegment } from "./planned.ts";
 import { proofsOf } from "./proven.ts";
@@ -30,48 +31,61 @@ export function planNode(
   const edges = edgesOf(record, looked, dates);
   const open = new Map<number, Open>();
   const segments: PlannedSegment[] = [];
-  const close = (ended: Open, until: number): void => {
-    const { from, key: _, ...segment } = ended;
-    if (until > window.from) segments.push({ ...segment, from: Math.max(from, window.from), until });
+  const close = ({ from, plan }: Open, until: number): void => {
+    if (until > window.from) segments.push({ ...plan, from: Math.max(from, window.from), until });
   };
-  const faults = createFaults(record, proofs, dates);
+  const slotsOf = createSlots(record, dates);
+  const faults = createFaults(record, proofs, slotsOf);
   const since = new Map<string, number>();
   edges.forEach((at, index) => {
     const isEnd = index === edges.length - 1;
-    const slots = isEnd ? [] : slotsAt(record, at, { proofs, faults, dates });
+    const slots = new Map<number, SlotState>();
+    if (!isEnd) for (const one of slotsAt(record, at, { proofs, faults, slotsOf })) slots.set(one.plan.slot, one);
     for (const [slot, segment] of open) {
-      const goesOn =
-        slots.some((one) => one.slot === slot && one.key === segment.key) && !isCut(at, segment, dates, looked);
-      if (goesOn) continue;
+      if (slots.get(slot)?.key === segment.key && !isCut(at, segment.plan, dates, looked)) continue;
       close(segment, at);
       open.delete(slot);
     }
-    const holding = new Set(slots.flatMap(({ slot, claims }) => claims.map((claim) => claimKey(slot, claim))));
+    const holding = new Set<string>();
+    for (const { plan } of slots.values()) for (const claim of plan.claims) holding.add(claimKey(plan.slot, claim));
     for (const key of since.keys()) if (!holding.has(key)) since.delete(key);
     for (const key of holding) if (!since.has(key)) since.set(key, at);
-    for (const slot of slots) {
-      if (open.has(slot.slot)) continue;
-      const claims = slot.claims.map((claim) => ({ ...claim, since: since.get(claimKey(slot.slot, claim))! }));
-      open.set(slot.slot, { ...slot, claims, from: at });
+    for (const [slot, { key, plan }] of slots) {
+      if (open.has(slot)) continue;
+      const claims = plan.claims.map((claim) => ({ ...claim, since: since.get(claimKey(slot, claim))! }));
+      open.set(slot, { key, plan: { ...plan, claims }, from: at });
     }
   });
   return segments.toSorted((a, b) => a.slot - b.slot || a.from - b.from);
 }
 
+type SlotPlan = Omit<PlannedSegment, "from" | "until">;
+
 /** A slot at a moment; equal keys are one segment. */
-type SlotState = Omit<PlannedSegment, "from" | "until"> & { readonly key: string };
-type Open = SlotState & { readonly from: number };
+interface SlotState {
+  readonly key: string;
+  readonly plan: SlotPlan;
+}
+
+interface Open extends SlotState {
+  readonly from: number;
+}
 
 /** A segment ends with its hour, and where a price or an owner changes, whatever goes on. */
-function isCut(at: number, { state, claims }: SlotState, dates: KnownDates, looked: Span): boolean {
+function isCut(at: number, { state, claims }: SlotPlan, dates: KnownDates, looked: Span): boolean {
   if (at % HOUR_MILLIS === 0) return true;
   if (state !== undefined && dates.ofMachine(state, looked).has(at)) return true;
   return claims.length > 0 && dates.ofOwners.includes(at);
 }
 
-function claimKey(slot: number, { holder, held }: PlannedClaim): string {
+function claimKey(slot: number | string, { holder, held }: PlannedClaim): string {
   const who = holder.kind === "pod" ? holder.uid : `${holder.kind} ${holder.namespace}/${holder.name}`;
   return `${slot}/${partIdOf(held) ?? ""} ${who}`;
+}
+
+function claimText(claim: PlannedClaim): string {
+  const { held, evidence, stage } = claim;
+  return `${evidence} ${stage} ${JSON.stringify(held)} ${claimKey("", claim)}`;
 }
 
 /** All times at which something can change, from the first that is looked at to the last. */
@@ -101,17 +115,17 @@ function edgesOf({ machines, pods, namespace, seen }: NodeRecord, looked: Span, 
 interface Asked {
   readonly proofs: Proofs;
   readonly faults: Faults;
-  readonly dates: KnownDates;
+  readonly slotsOf: Slots;
 }
 
 /** Every slot of a node at a moment. */
-function slotsAt(record: NodeRecord, at: number, { proofs, faults, dates }: Asked): readonly SlotState[] {
+function slotsAt(record: NodeRecord, at: number, { proofs, faults, slotsOf }: Asked): readonly SlotState[] {
   const { machines, isBare } = record;
   const machine = machines.find(({ from, until }) => from <= at && at < until);
   if (machine === undefined && !isBare) return [];
   const state = machine === undefined ? undefined : stateOf(machine, at);
   const gpus = state?.fact.gpus ?? [];
-  const slots = filledSlots(record, machine, state, at, dates);
+  const slots = slotsOf(machine, state, at);
   const known = knownHolders(record, slots, gpus, proofs, at);
   const unavailable = unavailableAt(
     machine,
@@ -123,60 +137,54 @@ function slotsAt(record: NodeRecord, at: number, { proofs, faults, dates }: Aske
     })),
     at,
   );
-  const holders = [...known.holders, ...commonHolders(record, slots, gpus, known, unavailable)];
+  const bySlot = new Map<number, SlotHolder[]>(slots.map(({ slot }) => [slot, []]));
+  for (const holder of [...known.holders, ...commonHolders(record, slots, gpus, known, unavailable)])
+    bySlot.get(holder.slot)?.push(holder);
   const isCordoned = machine !== undefined && conditionAt(machine, at).isCordoned;
+  const delivered = slots.length;
+  const ofAll = JSON.stringify([isCordoned, delivered, state?.placedSince, machine?.uid]);
   return slots.map((filled): SlotState => {
     const { slot, seen, gpu } = filled;
-    const claims = holders
-      .filter((holder) => holder.slot === slot)
-      .map((holder) => ({ claim: claimOf(record, holder, at), order: tieOrder(record, holder) }))
-      .toSorted((a, b) => compareKeys(a.order, b.order))
-      .map(({ claim }) => claim);
-    const namespaces = new Map(
-      claims.flatMap(({ holder }) => {
-        const named = holder.kind === "pod" ? record.pods.get(holder.uid)?.holding.namespace : holder.namespace;
-        const state = named === undefined ? undefined : namespaceAt(record, named, at);
-        return named === undefined || state === undefined ? [] : [[named, state] as const];
-      }),
-    );
-    const delivered = slots.length;
+    const claims = inOrder(record, bySlot.get(slot)!).map((holder) => claimOf(record, holder, at));
+    const namespaces = new Map<string, NamespaceState>();
+    for (const { holder } of claims) {
+      const named = holder.kind === "pod" ? record.pods.get(holder.uid)?.holding.namespace : holder.namespace;
+      const marks = named === undefined ? undefined : namespaceAt(record, named, at);
+      if (named !== undefined && marks !== undefined) namespaces.set(named, marks);
+    }
     const unavailableBecause = unavailable.get(slot) ?? "";
     const gpuKey = seen?.gpuKey ?? "";
-    const placed = state === undefined ? undefined : [state.placedSince, machine!.uid];
-    const key = JSON.stringify([
-      gpuKey,
-      gpu,
-      unavailableBecause,
-      isCordoned,
-      delivered,
-      placed,
-      claims,
-      [...namespaces].map(([name, marks]) => [name, textOf(marks)]),
-    ]);
+    const ofClaims = claims.map(claimText);
+    const ofNamespaces = [...namespaces].map(([name, marks]) => `${name} ${textOf(marks)}`);
+    const key = JSON.stringify([ofAll, gpuKey, textOf(gpu), unavailableBecause, ...ofClaims, "", ...ofNamespaces]);
     return {
-      slot,
-      gpuKey,
-      hasProcesses: seen?.hasProcesses ?? false,
-      gpu,
-      unavailableBecause,
-      isCordoned,
-      claims,
-      state,
-      appearedAt: machine?.from ?? appearedOf(filled),
-      delivered,
-      namespaces,
       key,
+      plan: {
+        slot,
+        gpuKey,
+        hasProcesses: seen?.hasProcesses ?? false,
+        gpu,
+        unavailableBecause,
+        isCordoned,
+        claims,
+        state,
+        appearedAt: machine?.from ?? appearedOf(filled),
+        delivered,
+        namespaces,
+      },
     };
   });
 }
 
-/** Of the marks of namespaces, which are the same at most edges. */
+/** Of objects that are the same at most edges. */
 const texts = new WeakMap<object, string>();
 
-function textOf(marks: NamespaceState): string {
-  const known = texts.get(marks) ?? JSON.stringify([marks.labels, marks.annotations]);
-  texts.set(marks, known);
-  return known;
+function textOf(object: GpuAt | NamespaceState): string {
+  const known = texts.get(object);
+  if (known !== undefined) return known;
+  const text = JSON.stringify("labels" in object ? [object.labels, object.annotations] : object);
+  texts.set(object, text);
+  return text;
 }
 
 function appearedOf({ seen }: FilledSlot): number {
@@ -188,6 +196,12 @@ function claimOf(record: NodeRecord, { holder, held, evidence }: SlotHolder, at:
   const stage =
     pod === undefined ? "running" : at < pod.startedAt ? "starting" : at < pod.wholeAt ? "waiting" : "running";
   return { holder, held, evidence, stage, since: 0 };
+}
+
+function inOrder(record: NodeRecord, holders: readonly SlotHolder[]): readonly SlotHolder[] {
+  if (holders.length < 2) return holders;
+  const orders = new Map(holders.map((holder) => [holder, tieOrder(record, holder)]));
+  return holders.toSorted((a, b) => compareKeys(orders.get(a)!, orders.get(b)!));
 }
 
 /** What decides between claims of a GPU that are equal: instance, start, namespace, pod (ledger, "Words"). */

@@ -1,7 +1,7 @@
 import type { Holding } from "../../../domain/holding.ts";
 import { createProofs, type Proofs } from "../../steps/join/proofs.ts";
 import { deviceOf } from "./ladder.ts";
-import type { NodeRecord, ProvenLabel } from "./node-record.ts";
+import type { NodeRecord, ProvenLabel, SeenLabel } from "./node-record.ts";
 
 /** The labels of the exporters, as proofs: one that agrees proves the device for the pod's whole time. */
 export function proofsOf(record: NodeRecord): Proofs {
@@ -20,9 +20,10 @@ function provenBefore({ proven }: NodeRecord, holding: Holding): readonly Proven
 /** What samples of the window show of a pod, a proof for each device. */
 function provenHere({ seen }: NodeRecord, holding: Holding): readonly ProvenLabel[] {
   return seen.flatMap(({ index: slot, labels }) =>
-    labels.flatMap(({ part, namespace, pod, podUid = "", firstAt, lastAt }) => {
-      const label = { slot, part, namespace, pod, podUid, at: Math.max(firstAt, holding.from) };
-      return isNamed(label, holding) && holding.from <= lastAt && firstAt < holding.until ? [label] : [];
+    labels.flatMap((label) => {
+      const { part, namespace, pod, podUid = "", firstAt, lastAt } = label;
+      if (!isNamed(label, holding) || holding.from > lastAt || firstAt >= holding.until) return [];
+      return [{ slot, part, namespace, pod, podUid, at: Math.max(firstAt, holding.from) }];
     }),
   );
 }
@@ -38,6 +39,6 @@ export function newlyProven(
   });
 }
 
-function isNamed({ namespace, pod, podUid }: ProvenLabel, holding: Holding): boolean {
+function isNamed({ namespace, pod, podUid = "" }: ProvenLabel | SeenLabel, holding: Holding): boolean {
   return podUid === "" ? holding.namespace === namespace && holding.name === pod : holding.uid === podUid;
 }

@@ -25,16 +25,17 @@ export function seenIn(slot: number, seen: readonly SeenGpu[], at: number): Seen
   return here.findLast(({ from }) => from <= at) ?? here[0];
 }
 
+/** What is known of the GPU in a slot. */
+export interface SlotContent {
+  readonly seen: SeenGpu | undefined;
+  /** By the node's labels, of all its GPUs. */
+  readonly gpus: readonly NodeGpus[];
+  /** As the claims have it that were allocated to it. */
+  readonly uuid: string | undefined;
+}
+
 /** A slot at a time, by what samples showed and the node's labels say of its GPUs. */
-export function fillSlot(
-  slot: number,
-  {
-    seen,
-    gpus,
-    uuid,
-  }: { readonly seen: SeenGpu | undefined; readonly gpus: readonly NodeGpus[]; readonly uuid?: string },
-  at: number,
-): FilledSlot {
+export function fillSlot(slot: number, { seen, gpus, uuid }: SlotContent, at: number): FilledSlot {
   const kind = kindOf(slot, gpus);
   const parts = partsAt(slot, seen, kind, at);
   const model = kind?.model ?? seen?.model;
