@@ -11,7 +11,7 @@ const OLDEST_MILLIS = 40 * 24 * HOUR_MILLIS;
  */
 const LIVES = `
 SELECT cluster, toFloat64(toUnixTimestamp64Milli(begun)) AS begun, toFloat64(toUnixTimestamp64Milli(over)) AS over,
-  toFloat64(toUnixTimestamp(latest)) * 1000 AS latest, toFloat64(toUnixTimestamp64Milli(published)) AS published
+  toFloat64(toUnixTimestamp(next)) * 1000 AS next, arrayMap(at -> toFloat64(toUnixTimestamp(at)) * 1000, open) AS open
 FROM (
   SELECT cluster, min(from_at) AS begun, max(until_at) AS over FROM (
     SELECT cluster, min(at) AS from_at, min(at) AS until_at FROM inventory_facts GROUP BY cluster
@@ -23,8 +23,16 @@ FROM (
   ) GROUP BY cluster
 ) AS known
 LEFT JOIN (
-  SELECT cluster, max(window_start) AS latest, argMax(published_at, (window_start, published_at)) AS published
-  FROM runs WHERE kind = 'usage' GROUP BY cluster
+  SELECT cluster, max(window_end) AS next, groupArrayIf(window_start, NOT isWhole) AS open
+  FROM (
+    SELECT cluster, window_start, window_end, argMax(published_at, (generation, published_at)) AS published,
+      -- What is from after now is by a clock that was ahead: the hour may not have been over.
+      window_end <= published AND published <= fromUnixTimestamp64Milli({now:Int64}) AS isWhole
+    FROM runs
+    WHERE kind = 'usage' AND window_start <= fromUnixTimestamp64Milli({now:Int64})
+      AND window_start >= fromUnixTimestamp64Milli({now:Int64} - ${OLDEST_MILLIS})
+    GROUP BY cluster, window_start, window_end
+  ) GROUP BY cluster
 ) AS metered USING (cluster)`;
 
 /** A cluster's time in the books. Times are milliseconds since the epoch. */
@@ -33,21 +41,22 @@ export interface Life {
   /** When it began to be watched or scraped, and until when anything is known to be there. */
   readonly begun: number;
   readonly over: number;
-  /** The last hour that was metered, and when that was published; 0 where none was. */
-  readonly latest: number;
-  readonly published: number;
+  /** The hour after the last that was metered; 0 where none was. */
+  readonly next: number;
+  /** Those before it that were metered, and not after their end. */
+  readonly open: readonly number[];
 }
 
-/** The clusters of which anything is known. Fails with a `StoreError`. */
-export function readLives(store: StoreClient): Promise<readonly Life[]> {
-  return store.query<Life>(LIVES);
+/** The clusters of which anything is known at a time. Fails with a `StoreError`. */
+export function readLives(store: StoreClient, now: number): Promise<readonly Life[]> {
+  return store.query<Life>(LIVES, { now });
 }
 
 /** What there is to meter. */
 export interface HoursToMeter {
   /**
    * The hours of each cluster that are to be metered because time has passed, whether or not anything was said of them: the one
-   * that runs, and those before it back to the last one that was metered after its end.
+   * that runs, those since the last one that was metered, and those that were metered while they ran alone.
    */
   readonly due: readonly WindowOfCluster[];
   /** The first hour of each cluster of which anything can be known: what facts say of the time before is not metered. */
@@ -56,15 +65,12 @@ export interface HoursToMeter {
 
 /** Looks up what there is to meter at a time. Fails with a `StoreError`. */
 export async function hoursToMeter(store: StoreClient, now: number): Promise<HoursToMeter> {
-  const lives = await readLives(store);
-  const due = lives.flatMap(({ cluster, begun, over, latest, published }) => {
-    const isWhole = published >= latest + HOUR_MILLIS;
-    const next = isWhole ? latest + HOUR_MILLIS : latest;
-    const from = Math.max(latest === 0 ? hourOf(begun) : next, hourOf(now - OLDEST_MILLIS));
-    const windows: WindowOfCluster[] = [];
-    for (let windowStart = from; windowStart <= Math.min(now, over - 1); windowStart += HOUR_MILLIS)
-      windows.push({ cluster, windowStart });
-    return windows;
+  const lives = await readLives(store, now);
+  const due = lives.flatMap(({ cluster, begun, over, next, open }) => {
+    const windows = open.map((windowStart) => ({ cluster, windowStart }));
+    const from = Math.max(next === 0 ? hourOf(begun) : next, hourOf(now - OLDEST_MILLIS));
+    for (let windowStart = from; windowStart <= now; windowStart += HOUR_MILLIS) windows.push({ cluster, windowStart });
+    return windows.filter(({ windowStart }) => windowStart < over);
   });
   return { due, begun: new Map(lives.map(({ cluster, begun }) => [cluster, hourOf(begun)])) };
 }

@@ -135,11 +135,13 @@ async function readUnsettled(
   rules: LedgerRules,
   closed: Closed,
 ): Promise<readonly WindowOfCluster[]> {
-  const lives = await readLives(store);
+  const lives = await readLives(store, period.until);
   const settled = await store.query<{ key: string }>(
-    `SELECT DISTINCT concat(toString(toUnixTimestamp(window_start)), ' ', cluster) AS key FROM runs
-     WHERE kind = 'usage' AND published_at >= window_end
-       AND window_start >= fromUnixTimestamp({from:Int64}) AND window_start < fromUnixTimestamp({until:Int64})`,
+    `SELECT concat(toString(toUnixTimestamp(window_start)), ' ', cluster) AS key FROM runs
+     WHERE kind = 'usage'
+       AND window_start >= fromUnixTimestamp({from:Int64}) AND window_start < fromUnixTimestamp({until:Int64})
+     GROUP BY cluster, window_start, window_end
+     HAVING argMax(published_at, (generation, published_at)) >= window_end`,
     { from: period.from / 1000, until: period.until / 1000 },
   );
   const keys = new Set(settled.map(({ key }) => key));

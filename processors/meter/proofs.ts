@@ -1,4 +1,5 @@
 import type { ProvenLabel, RecordedPod, Span } from "../ledger/plan/node-record.ts";
+import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 
 interface ProofRow extends ProvenLabel {
@@ -41,20 +42,17 @@ export async function keepProofs(
   proofs: readonly { readonly node: string; readonly label: ProvenLabel }[],
 ): Promise<void> {
   if (proofs.length === 0) return;
-  await store.insertJson(
-    "label_proofs",
-    proofs.map(({ node, label: { slot, part, namespace, pod, podUid, at } }) => ({
-      cluster,
-      node,
-      namespace,
-      pod,
-      pod_uid: podUid,
-      slot,
-      instance: part,
-      seen_at: new Date(at).toISOString(),
-    })),
-  );
+  const writer = createRowBinaryWriter();
+  for (const { node, label } of proofs) {
+    for (const text of [cluster, node, label.namespace, label.pod, label.podUid]) writer.string(text);
+    writer.uint16(label.slot);
+    writer.string(label.part);
+    writer.dateTime64Millis(label.at);
+  }
+  await store.insertRows("label_proofs", PROOF_COLUMNS, writer.take());
 }
+
+const PROOF_COLUMNS = ["cluster", "node", "namespace", "pod", "pod_uid", "slot", "instance", "seen_at"];
 
 /** The published hours of a cluster's usage that meet any of the spans, but one, in order. */
 export async function hoursMetered(

@@ -124,8 +124,8 @@ async function readSeen(
   const isBare = new Set(bare);
   for (const [key, earlier] of await readEarlier(store, cluster, { byGpu, nodes, bare, before }))
     byGpu.set(key, earlier);
-  const special = [...byGpu].flatMap(([key, ofGpu]) => {
-    const [node, gpuKey] = JSON.parse(key) as [string, string];
+  const special = [...byGpu.values()].flatMap((ofGpu) => {
+    const { node, gpuKey } = ofGpu[0]!;
     return isBare.has(node) || needsMoments(ofGpu, names.namesakes, looked) ? [{ node, gpuKey }] : [];
   });
   const moments = new Map<string, SampleMoment[]>(special.map((place) => [placeKey(place), []]));
@@ -140,14 +140,16 @@ async function readSeen(
 
   const seen = new Map<string, SeenGpu[]>();
   for (const [key, ofGpu] of byGpu) {
-    const [node] = JSON.parse(key) as [string, string];
+    const { node } = ofGpu[0]!;
     const ofMoments = moments.get(key);
     const lives = isBare.has(node) ? livesOf(ofMoments ?? [], next.get(key), window) : [undefined];
     for (const life of lives) {
       const gpu = seenGpu({ groups: ofGpu, moments: ofMoments }, names.namesakes, life);
       if (gpu === undefined) continue;
       const faults = await beganBefore(store, cluster, { node, gpuKey: gpu.gpuKey }, gpu.faults, ofMoments?.[0]?.at);
-      seen.set(node, [...(seen.get(node) ?? []), { ...gpu, faults }]);
+      const ofNode = seen.get(node) ?? [];
+      ofNode.push(faults === gpu.faults ? gpu : { ...gpu, faults });
+      seen.set(node, ofNode);
     }
   }
   return seen;
@@ -158,14 +160,14 @@ async function readEarlier(
   store: StoreClient,
   cluster: string,
   of: {
-    readonly byGpu: ReadonlyMap<string, unknown>;
+    readonly byGpu: ReadonlyMap<string, readonly SampleGroup[]>;
     readonly nodes: readonly string[];
     readonly bare: readonly string[];
     readonly before: Span;
   },
 ): Promise<ReadonlyMap<string, readonly SampleGroup[]>> {
   const { byGpu, nodes, bare, before } = of;
-  const spoken = new Set([...byGpu.keys()].map((key) => (JSON.parse(key) as [string, string])[0]));
+  const spoken = new Set([...byGpu.values()].map((ofGpu) => ofGpu[0]!.node));
   const gone = (await readSeenGpus(store, cluster, bare, before)).filter((place) => !byGpu.has(placeKey(place)));
   const asked = new Set([...nodes.filter((node) => !spoken.has(node)), ...gone.map(({ node }) => node)]);
   if (asked.size === 0) return new Map();
@@ -181,6 +183,7 @@ async function beganBefore(
   faults: readonly SeenFault[],
   first: number | undefined,
 ): Promise<readonly SeenFault[]> {
+  if (faults.length === 0) return faults;
   const resolved: SeenFault[] = [];
   for (const fault of faults) {
     if (fault.from !== first) resolved.push(fault);
@@ -195,8 +198,9 @@ async function beganBefore(
 function grouped(groups: readonly SampleGroup[]): Map<string, readonly SampleGroup[]> {
   const byGpu = new Map<string, SampleGroup[]>();
   for (const group of groups) {
-    const known = byGpu.get(placeKey(group));
-    if (known === undefined) byGpu.set(placeKey(group), [group]);
+    const key = placeKey(group);
+    const known = byGpu.get(key);
+    if (known === undefined) byGpu.set(key, [group]);
     else known.push(group);
   }
   return byGpu;

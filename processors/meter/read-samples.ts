@@ -92,7 +92,7 @@ async function ofGpus(
 
 /** A name for one GPU of one node. */
 export function placeKey({ node, gpuKey }: GpuPlace): string {
-  return JSON.stringify([node, gpuKey]);
+  return `${node.length} ${node} ${gpuKey}`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Measured, UsageClaim } from "../../domain/allocation/segment.ts";
-import type { UsageHolder, UsageHour, UsagePlace } from "../../domain/allocation/usage-hour.ts";
+import type { Telemetry, UsageHolder, UsageHour, UsagePlace } from "../../domain/allocation/usage-hour.ts";
 import type { Claim } from "../../domain/share/claim.ts";
 import type { GpuAt } from "../../domain/share/layout.ts";
 import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
@@ -53,15 +53,10 @@ export async function insertUsage(store: StoreClient, run: string, hours: readon
   const id = writer.take();
   for (const hour of hours) {
     const { segment, holders } = hour;
-    const claims = segment.claims.map((of, index) => ({ of, holder: holders[index]! }));
-    const each = <Value>(
-      value: (measured: Measured, holder: UsageHolder) => Value,
-      write: (value: Value) => void,
-    ): void =>
-      writer.array(
-        claims.map(({ of, holder }) => value(of.measured, holder)),
-        write,
-      );
+    const { claims } = segment;
+    const each = (write: (measured: Measured) => void): void => writer.array(claims, ({ measured }) => write(measured));
+    const eachHolder = (write: (telemetry: Telemetry) => void): void =>
+      writer.array(holders, ({ telemetry }) => write(telemetry));
     writer.raw(id);
     writer.string(hour.cluster);
     writer.string(hour.node);
@@ -76,30 +71,24 @@ export async function insertUsage(store: StoreClient, run: string, hours: readon
     writer.uint32(segment.busyMillis);
     writer.uint64(segment.energy.millijoules);
     writer.uint32(segment.energy.coveredMillis);
-    writer.array(
-      claims.map(({ of }) => of.claim.holder),
-      writer.string,
-    );
-    writer.array(
-      claims.map(({ of, holder }) => {
-        const text: ClaimText = { held: of.claim.held, stage: of.stage, ...holder };
-        return JSON.stringify({ ...text, telemetry: undefined });
-      }),
-      writer.string,
-    );
-    each((_, { telemetry }) => telemetry.samples, writer.uint32);
-    each((_, { telemetry }) => telemetry.firstAt, writer.dateTime64Millis);
-    each((_, { telemetry }) => telemetry.lastAt, writer.dateTime64Millis);
-    each(({ coveredMillis }) => coveredMillis, writer.uint32);
-    each(({ busyMillis }) => busyMillis, writer.uint32);
-    each(({ activityPpmMillis }) => activityPpmMillis, writer.uint64);
-    each(({ activityAtClaimsPpmMillis }) => activityAtClaimsPpmMillis, writer.uint64);
-    each((_, { telemetry }) => telemetry.activityMaxPpm, writer.uint32);
-    each((_, { telemetry }) => telemetry.memoryMaxMiB, writer.uint32);
-    each(({ process }) => process !== undefined, writer.bool);
-    each(({ process }) => process?.atClaimPpmMillis ?? 0n, writer.uint64);
-    each(({ process }) => process?.atOccupantPpmMillis ?? 0n, writer.uint64);
-    each(({ process }) => process?.atUsagePpmMillis ?? 0n, writer.uint64);
+    writer.array(claims, ({ claim }) => writer.string(claim.holder));
+    writer.array(claims, ({ claim: { held }, stage }, index) => {
+      const text: ClaimText = { held, stage, ...holders[index]! };
+      writer.string(JSON.stringify({ ...text, telemetry: undefined }));
+    });
+    eachHolder(({ samples }) => writer.uint32(samples));
+    eachHolder(({ firstAt }) => writer.dateTime64Millis(firstAt));
+    eachHolder(({ lastAt }) => writer.dateTime64Millis(lastAt));
+    each(({ coveredMillis }) => writer.uint32(coveredMillis));
+    each(({ busyMillis }) => writer.uint32(busyMillis));
+    each(({ activityPpmMillis }) => writer.uint64(activityPpmMillis));
+    each(({ activityAtClaimsPpmMillis }) => writer.uint64(activityAtClaimsPpmMillis));
+    eachHolder(({ activityMaxPpm }) => writer.uint32(activityMaxPpm));
+    eachHolder(({ memoryMaxMiB }) => writer.uint32(memoryMaxMiB));
+    each(({ process }) => writer.bool(process !== undefined));
+    each(({ process }) => writer.uint64(process?.atClaimPpmMillis ?? 0n));
+    each(({ process }) => writer.uint64(process?.atOccupantPpmMillis ?? 0n));
+    each(({ process }) => writer.uint64(process?.atUsagePpmMillis ?? 0n));
   }
   await store.insertRows("usage_hours", ["run_id", ...USAGE_COLUMNS], writer.take());
 }

@@ -47,7 +47,7 @@ export interface RowBinaryWriter {
   /** `Nullable(T)`: `write` is called where there is a value. */
   readonly nullable: <Value>(value: Value | null | undefined, write: (value: Value) => void) => void;
   /** `Array(T)`. */
-  readonly array: <Value>(values: readonly Value[], write: (value: Value) => void) => void;
+  readonly array: <Value>(values: readonly Value[], write: (value: Value, index: number) => void) => void;
   /** `Map(String, T)`. */
   readonly map: <Value>(entries: readonly (readonly [string, Value])[], write: (value: Value) => void) => void;
   /** The rows written so far; the writer starts anew, and the bytes belong to the caller. */
@@ -208,7 +208,7 @@ export function createRowBinaryWriter(initialBytes = 64 * 1024): RowBinaryWriter
     },
     array(values, write) {
       varint(values.length);
-      for (const value of values) write(value);
+      values.forEach((value, index) => write(value, index));
     },
     map(entries, write) {
       varint(entries.length);

@@ -79,6 +79,16 @@ describe("the ledger of a term", () => {
     return all.map(({ team, cost }) => `${team} ${cost}`);
   };
 
+  /** Facts that come late: what is known of the scenario's pods. */
+  async function storeWorkloads(store: StoreClient): Promise<void> {
+    const late = [...factsOf(scenario)].filter(({ topic }) => topic === WORKLOADS_TOPIC);
+    const rows = late.flatMap((message, index) => {
+      const read = readFact({ ...message, intact: true });
+      return read.kind === "ok" ? [{ ...read.value.row, partition: 0, position: 100 + index }] : [];
+    });
+    await store.insertJson("workload_facts", rows);
+  }
+
   it("is metered and charged hour by hour, and the hour that runs up to now", async () => {
     const { store, errors, now } = await work(scenario);
     await expect.poll(() => teams(store, now), LONG).toContain("vision 2");
@@ -106,12 +116,7 @@ describe("the ledger of a term", () => {
     await expect.poll(() => store.query(kinds), LONG).toEqual([{ kind: "stranger" }]);
     await expect.poll(async () => (await teams(store, now))[0], LONG).toMatch(/^vision 3\.0/);
 
-    const late = [...factsOf(scenario)].filter(({ topic }) => topic === WORKLOADS_TOPIC);
-    const rows = late.flatMap((message, index) => {
-      const read = readFact({ ...message, intact: true });
-      return read.kind === "ok" ? [{ ...read.value.row, partition: 0, position: 100 + index }] : [];
-    });
-    await store.insertJson("workload_facts", rows);
+    await storeWorkloads(store);
     await expect.poll(() => store.query(kinds), LONG).toEqual([{ kind: "pod" }]);
     await expect.poll(() => teams(store, now), LONG).toContain("vision 2");
     expect(errors).toEqual([]);
@@ -122,6 +127,7 @@ describe("the ledger of a term", () => {
     await expect.poll(() => teams(store, now), LONG).toContain("vision 2");
     clock.offset -= 1_800_000;
     await done;
+    await storeWorkloads(store);
     const runs = () =>
       store.query(
         `SELECT DISTINCT generation FROM runs WHERE run_id IN (SELECT run_id FROM charge_runs) ORDER BY generation`,
@@ -130,6 +136,28 @@ describe("the ledger of a term", () => {
     void begin(2);
     await expect.poll(runs, LONG).toContainEqual({ generation: "2" });
     expect(await teams(store, now)).toContain("vision 2");
+    expect(errors).toEqual([]);
+  });
+
+  it("meters an hour again that a clock which was ahead had taken for over", async () => {
+    const { store, errors, clock, begin, done, now } = await work(scenario, WORKLOADS_TOPIC);
+    await expect.poll(async () => (await teams(store, now))[0], LONG).toMatch(/^vision 3\.0/);
+    clock.offset -= 1_800_000;
+    await done;
+    await storeWorkloads(store);
+    void begin(2);
+    const { end } = scenario.period;
+    const ofHour = `FROM usage_hours_published WHERE from_at >= fromUnixTimestamp64Milli(${end}) AND from_at < fromUnixTimestamp64Milli(${end + 3_600_000})`;
+    // Its pods were gone by then: nobody holds the hour after them, of which half has passed.
+    const hour = `SELECT sum(length(claims)) AS claims, max(until_at) < fromUnixTimestamp64Milli(${end + 3_600_000}) AS runs ${ofHour}`;
+    await expect.poll(() => store.query(hour), LONG).toEqual([{ claims: "0", runs: 1 }]);
+    clock.offset += 1_800_000;
+    await expect
+      .poll(
+        () => store.query(`SELECT max(until_at) = fromUnixTimestamp64Milli(${end + 3_600_000}) AS whole ${ofHour}`),
+        LONG,
+      )
+      .toEqual([{ whole: 1 }]);
     expect(errors).toEqual([]);
   });
 

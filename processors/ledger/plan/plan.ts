@@ -89,7 +89,7 @@ function claimText(claim: PlannedClaim): string {
 }
 
 /** All times at which something can change, from the first that is looked at to the last. */
-function edgesOf({ machines, pods, namespace, seen }: NodeRecord, looked: Span, dates: KnownDates) {
+function edgesOf({ machines, isBare, pods, namespace, seen }: NodeRecord, looked: Span, dates: KnownDates) {
   const edges = new Set<number>([looked.from, looked.until, ...dates.ofOwners]);
   const add = ({ from, until }: Span): unknown => edges.add(from).add(until);
   for (let hour = Math.ceil(looked.from / HOUR_MILLIS) * HOUR_MILLIS; hour < looked.until; hour += HOUR_MILLIS)
@@ -105,7 +105,8 @@ function edgesOf({ machines, pods, namespace, seen }: NodeRecord, looked: Span, 
     for (const { from } of namespace(holding.namespace)) edges.add(from);
   }
   for (const gpu of seen) {
-    add(gpu);
+    // It matters when a GPU was seen first where another had its slot, and where samples are all that is known.
+    if (isBare || seen.some((other) => other !== gpu && other.index === gpu.index)) add(gpu);
     for (const span of [...gpu.parts, ...gpu.strangers, ...gpu.faults]) add(span);
     for (const { activeAt } of gpu.faults) for (const at of activeAt) edges.add(at);
   }

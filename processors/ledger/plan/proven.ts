@@ -19,13 +19,15 @@ function provenBefore({ proven }: NodeRecord, holding: Holding): readonly Proven
 
 /** What samples of the window show of a pod, a proof for each device. */
 function provenHere({ seen }: NodeRecord, holding: Holding): readonly ProvenLabel[] {
-  return seen.flatMap(({ index: slot, labels }) =>
-    labels.flatMap((label) => {
+  const proven: ProvenLabel[] = [];
+  for (const { index: slot, labels } of seen) {
+    for (const label of labels) {
       const { part, namespace, pod, podUid = "", firstAt, lastAt } = label;
-      if (!isNamed(label, holding) || holding.from > lastAt || firstAt >= holding.until) return [];
-      return [{ slot, part, namespace, pod, podUid, at: Math.max(firstAt, holding.from) }];
-    }),
-  );
+      if (isNamed(label, holding) && holding.from <= lastAt && firstAt < holding.until)
+        proven.push({ slot, part, namespace, pod, podUid, at: Math.max(firstAt, holding.from) });
+    }
+  }
+  return proven;
 }
 
 /** What samples of the window prove first, of each pod. */
