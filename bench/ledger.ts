@@ -9,7 +9,7 @@ import { INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../domain/messages/topics.ts";
 import type { WorkloadFact } from "../domain/workload.ts";
 import { chargeWindow } from "../processors/charges.ts";
 import { readFact } from "../processors/facts.ts";
-import { ledgerRules } from "../processors/ledger-window.ts";
+import { ledgerRules, type LedgerRules } from "../processors/ledger-window.ts";
 import { meterWindow } from "../processors/meter.ts";
 import { newRunId } from "../processors/runs.ts";
 import { createStoreClient, type StoreClient } from "../runtime/store/client.ts";
@@ -22,7 +22,7 @@ import { rulesOf } from "../scenarios/rules.ts";
 import { inventoryFact, workloadFact } from "../test/support/facts.ts";
 import { report } from "./report.ts";
 
-const START = Date.UTC(2026, 2, 1, 12);
+export const START = Date.UTC(2026, 2, 1, 12);
 const HOUR_MILLIS = 3_600_000;
 const GPUS_PER_NODE = 8;
 const SAMPLES_PER_GPU = 120;
@@ -40,6 +40,14 @@ export async function benchLedger(): Promise<void> {
 }
 
 async function oneHour(gpus: number): Promise<number> {
+  return withFleet(gpus, ({ store }) => compute(store, gpus));
+}
+
+/** A fleet's hour in a store of its own, which is gone afterwards. */
+export async function withFleet<Result>(
+  gpus: number,
+  work: (fleet: { readonly store: StoreClient; readonly storeProcess: number }) => Promise<Result>,
+): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-bench-ledger-"));
   const logger = pino({ level: "silent" });
   const embedded = await startEmbeddedStore({ folder, program: [process.execPath, STORE_PROGRAM], logger });
@@ -51,7 +59,7 @@ async function oneHour(gpus: number): Promise<number> {
     await migrate({ connect, database: "bench", folder: MIGRATIONS_FOLDER, retentionDays, now: Date.now, logger });
     await fill(store, gpus);
     await settled(store);
-    return await compute(store, gpus);
+    return await work({ store, storeProcess: embedded.processId! });
   } finally {
     await store.close();
     await embedded.stop();
@@ -59,18 +67,24 @@ async function oneHour(gpus: number): Promise<number> {
   }
 }
 
-async function compute(store: StoreClient, gpus: number): Promise<number> {
-  const rules = ledgerRules(
+/** By what the fleet is charged, its node's hour at a price. */
+export function rulesAt(price: string): LedgerRules {
+  return ledgerRules(
     rulesOf(
       readScenario(
         `title: prices
 period: { start: 2026-03-01T12:00:00Z, end: 2026-03-01T13:00:00Z }
-prices: [{ match: { instanceType: p5.48xlarge }, from: 2026-01-01, per: node-hour, effective: "55.04", gpuPart: "0.95" }]`,
+owners: { team: [{ podLabel: team }] }
+prices: [{ match: { instanceType: p5.48xlarge }, from: 2026-01-01, per: node-hour, effective: "${price}", gpuPart: "0.95" }]`,
         "bench",
       ),
     ),
     "",
   );
+}
+
+async function compute(store: StoreClient, gpus: number): Promise<number> {
+  const rules = rulesAt("55.04");
   const run = {
     cluster: "test",
     windowStart: START,
@@ -99,7 +113,7 @@ prices: [{ match: { instanceType: p5.48xlarge }, from: 2026-01-01, per: node-hou
 }
 
 /** When the store has merged what came in all at once here, and over an hour there. */
-async function settled(store: StoreClient): Promise<void> {
+export async function settled(store: StoreClient): Promise<void> {
   const merging = (): Promise<readonly unknown[]> => store.query("SELECT 1 FROM system.merges");
   for (let quiet = 0; quiet < 3; quiet = (await merging()).length === 0 ? quiet + 1 : 0) await setTimeout(1_000);
 }

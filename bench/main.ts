@@ -1,6 +1,7 @@
 import { benchJoin } from "./join.ts";
 import { benchKubernetes } from "./kubernetes.ts";
 import { benchLedger } from "./ledger.ts";
+import { benchLedgerMonth } from "./ledger-month.ts";
 import { benchParse } from "./parse.ts";
 import { benchStart } from "./start.ts";
 import { benchFleet, benchKafka, benchPipeline, benchStorage } from "./pipeline.ts";
@@ -13,6 +14,7 @@ const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: ()
   kubernetes: { what: "a cluster of 50,000 pods, listed and watched", run: benchKubernetes },
   join: { what: "samples joined to 20,000 workloads, one core", run: benchJoin },
   ledger: { what: "an hour of a fleet metered and charged", run: benchLedger },
+  "ledger-month": { what: "a month of a fleet charged again, and explained", run: benchLedgerMonth },
   start: { what: "from npm start to rows", run: benchStart },
   fleet: { what: "100,000 GPUs every 30 s for five minutes", run: benchFleet },
 };
