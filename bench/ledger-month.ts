@@ -48,7 +48,7 @@ async function repeatHour(
     publishedAt: START + HOUR_MILLIS,
   };
   const metered = { ...run, windowStart: START, runId: newRunId() };
-  const { rows } = await meterWindow(store, metered, { dates: rulesAt("55.04").dates, asOf: START + HOUR_MILLIS });
+  const { rows } = await meterWindow(store, metered, { ...rulesAt("55.04"), asOf: START + HOUR_MILLIS });
   const hours = Array.from({ length: (until - from) / HOUR_MILLIS }, (_, hour) => from + hour * HOUR_MILLIS);
   for (const windowStart of hours.filter((hour) => hour !== START)) {
     const other = { ...run, windowStart, runId: newRunId() };

@@ -98,7 +98,7 @@ async function compute(store: StoreClient, gpus: number): Promise<number> {
   const metered = await meterWindow(
     store,
     { ...run, runId: newRunId() },
-    { dates: rules.dates, asOf: START + HOUR_MILLIS },
+    { ...rules, asOf: START + HOUR_MILLIS },
   );
   const meterSeconds = (performance.now() - begun) / 1000;
   const charged = await chargeWindow(store, { ...run, runId: newRunId() }, rules.charge);

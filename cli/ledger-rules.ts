@@ -15,7 +15,7 @@ export interface ConfiguredRules {
 
 /** The rules of a configuration: equal in every process that has the same one. */
 export function rulesOfConfig(config: Config): ConfiguredRules {
-  const { book, owners, policies, energy } = ledgerOf(config);
+  const { book, owners, policies, energy, absentAfterMillis } = ledgerOf(config);
   const { currency, prices, rates, markup, commitments, fixed, pricesFile, ownersFile, register } = config;
   const written = JSON.stringify([currency, prices, rates, markup, commitments, fixed, pricesFile]);
   const [billing, ...others] = policies;
@@ -26,6 +26,7 @@ export function rulesOfConfig(config: Config): ConfiguredRules {
       { book, owners, policies: kept, energy },
       `${written}\n${owned}`,
       JSON.stringify(config.policies),
+      absentAfterMillis,
     ),
     policies: kept,
     priceBookHash: createHash("sha256").update(written).digest("hex"),

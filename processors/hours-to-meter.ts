@@ -6,8 +6,8 @@ import type { WindowOfCluster } from "./rollup/schedule.ts";
 const OLDEST_MILLIS = 40 * 24 * HOUR_MILLIS;
 
 /**
- * Of each cluster since when it is watched or scraped, and until when anything is known to be there: machines, or samples and the
- * day after them.
+ * Of each cluster since when it is watched or scraped, and until when anything is known to be there: machines, or samples
+ * and the time after them for which a slot is still there.
  */
 const LIVES = `
 SELECT cluster, toFloat64(toUnixTimestamp64Milli(begun)) AS begun, toFloat64(toUnixTimestamp64Milli(over)) AS over,
@@ -18,7 +18,7 @@ FROM (
     UNION ALL
     SELECT cluster, left_at, left_at FROM machines
     UNION ALL
-    SELECT cluster, toDateTime64(window_start, 3, 'UTC'), toDateTime64(window_end + 86400, 3, 'UTC')
+    SELECT cluster, toDateTime64(window_start, 3, 'UTC'), addMilliseconds(toDateTime64(window_end, 3, 'UTC'), {absentAfter:Int64})
     FROM runs WHERE kind = 'rollup' AND rows > 0
   ) GROUP BY cluster
 ) AS known
@@ -48,8 +48,8 @@ export interface Life {
 }
 
 /** The clusters of which anything is known at a time. Fails with a `StoreError`. */
-export function readLives(store: StoreClient, now: number): Promise<readonly Life[]> {
-  return store.query<Life>(LIVES, { now });
+export function readLives(store: StoreClient, now: number, absentAfterMillis: number): Promise<readonly Life[]> {
+  return store.query<Life>(LIVES, { now, absentAfter: absentAfterMillis });
 }
 
 /** What there is to meter. */
@@ -64,8 +64,8 @@ export interface HoursToMeter {
 }
 
 /** Looks up what there is to meter at a time. Fails with a `StoreError`. */
-export async function hoursToMeter(store: StoreClient, now: number): Promise<HoursToMeter> {
-  const lives = await readLives(store, now);
+export async function hoursToMeter(store: StoreClient, now: number, absentAfterMillis: number): Promise<HoursToMeter> {
+  const lives = await readLives(store, now, absentAfterMillis);
   const due = lives.flatMap(({ cluster, begun, over, next, open }) => {
     const windows = open.map((windowStart) => ({ cluster, windowStart }));
     const from = Math.max(next === 0 ? hourOf(begun) : next, hourOf(now - OLDEST_MILLIS));

@@ -9,6 +9,7 @@ import { listedMachines } from "./ledger/charge/absent-machines.ts";
 import { knownDates, type KnownDates } from "./ledger/plan/known-dates.ts";
 import { meterWindow } from "./meter.ts";
 import type { WindowOfCluster } from "./rollup/schedule.ts";
+import { HOUR_MILLIS } from "./rollup/window.ts";
 import { newRunId, type Watermark } from "./runs.ts";
 
 /** By what hours are metered and charged, ready to be used for many of them. */
@@ -19,17 +20,28 @@ export interface LedgerRules {
   readonly hash: string;
   /** Of prices and owners alone: where they differ, what is closed may have to be corrected. */
   readonly booksHash: string;
+  /** Without Kubernetes a slot ends after so long without a sample. */
+  readonly absentAfterMillis: number;
   /** Whether the prices know costs that are of no cluster. */
   readonly hasFleetCosts: boolean;
 }
 
+/** A slot is there for so long without a sample where nothing else is said. */
+export const ABSENT_AFTER_MILLIS = 24 * HOUR_MILLIS;
+
 /** The rules of a configuration, from all of its text that they are made of: the policies, and the rest. */
-export function ledgerRules(charge: ChargeRules, books: string, policies = ""): LedgerRules {
+export function ledgerRules(
+  charge: ChargeRules,
+  books: string,
+  policies = "",
+  absentAfterMillis = ABSENT_AFTER_MILLIS,
+): LedgerRules {
   return {
     charge,
     dates: knownDates(charge.book, charge.owners.changes, charge.energy),
     hash: sha256(`${books}\n${policies}`),
     booksHash: sha256(books),
+    absentAfterMillis,
     hasFleetCosts: hasFleetCosts(charge.book),
   };
 }
@@ -75,7 +87,7 @@ export async function computeLedger(
   const { rows, reopened } = await meterWindow(
     store,
     { ...run, runId: usageRun },
-    { dates: rules.dates, asOf: now, ...(signal === undefined ? {} : { signal }) },
+    { dates: rules.dates, absentAfterMillis: rules.absentAfterMillis, asOf: now, signal },
   );
   signal?.throwIfAborted();
   const charged = await chargeAgain(store, { cluster, windowStart, usageRun }, rules, turn);

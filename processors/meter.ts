@@ -35,6 +35,16 @@ FROM usage_hours
 WHERE cluster = {cluster:String} AND run_id = toUUID({run:String})
   AND from_at >= fromUnixTimestamp64Milli({start:Int64}) AND from_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`;
 
+/** How a window is metered. */
+export interface MeterOptions {
+  readonly dates: KnownDates;
+  /** The hour that runs is metered up to here. */
+  readonly asOf: number;
+  /** Without Kubernetes a slot ends after so long without a sample. */
+  readonly absentAfterMillis: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** What metering a window came to. */
 export interface MeteredWindow extends RunContent {
   /** The starts of other hours that were metered before this one proved who held something in them: they are to be metered again. */
@@ -50,13 +60,13 @@ export interface MeteredWindow extends RunContent {
 export async function meterWindow(
   store: StoreClient,
   run: Run,
-  { dates, asOf, signal }: { readonly dates: KnownDates; readonly asOf: number; readonly signal?: AbortSignal },
+  { dates, asOf, absentAfterMillis, signal }: MeterOptions,
 ): Promise<MeteredWindow> {
   const { cluster, windowStart: start, runId } = run;
   await announceRun(store, run);
   const [found] = await store.query<{ reach: number }>(REACH, { cluster, start });
   const reachMillis = found?.reach ?? 0;
-  const window = { from: start, until: Math.min(start + HOUR_MILLIS, asOf), reachMillis, asOf };
+  const window = { from: start, until: Math.min(start + HOUR_MILLIS, asOf), reachMillis, asOf, absentAfterMillis };
   const [nodes, ofCluster] = await Promise.all([
     readNodeNames(store, cluster, window),
     readCluster(store, cluster, window),

@@ -145,7 +145,7 @@ export async function workTerm(
       sampled.add(keyOf(window));
       schedule.touch(window, now());
     }
-    const { due, begun } = await hoursToMeter(store, now());
+    const { due, begun } = await hoursToMeter(store, now(), ledger.rules.absentAfterMillis);
     const since = ledger.meteredSince(now());
     running = due.filter(isRunning);
     for (const window of [...(await facts.look()), ...due]) {

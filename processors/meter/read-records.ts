@@ -1,7 +1,6 @@
 import type { Holding } from "../../domain/holding.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { NodeRecord, SeenFault, SeenGpu, Span } from "../ledger/plan/node-record.ts";
-import { ABSENT_AFTER_MILLIS } from "../ledger/plan/plan.ts";
 import type { ClusterRecord } from "./read-cluster.ts";
 import { readProofs } from "./proofs.ts";
 import { readMachines } from "./read-machines.ts";
@@ -24,6 +23,8 @@ export interface RecordWindow extends Span {
   readonly reachMillis: number;
   /** Up to when everything is known that was said: what is silent so far may only be late after it. */
   readonly asOf: number;
+  /** Without Kubernetes a slot ends after so long without a sample. */
+  readonly absentAfterMillis: number;
 }
 
 /** A node by its name, and whether no Kubernetes has ever told of it. */
@@ -33,7 +34,11 @@ export interface NamedNode {
 }
 
 /** The nodes of a cluster of which anything is said that can touch a window, by name. */
-export function readNodeNames(store: StoreClient, cluster: string, window: Span): Promise<readonly NamedNode[]> {
+export function readNodeNames(
+  store: StoreClient,
+  cluster: string,
+  { from, until, absentAfterMillis }: RecordWindow,
+): Promise<readonly NamedNode[]> {
   return store.query<NamedNode>(
     `SELECT node, toBool(min(bare)) AS isBare FROM (
        SELECT node, 0 AS bare FROM inventory_facts WHERE cluster = {cluster:String}
@@ -41,7 +46,7 @@ export function readNodeNames(store: StoreClient, cluster: string, window: Span)
        SELECT node, 1 AS bare FROM scrapes WHERE cluster = {cluster:String} AND devices > 0
          AND scraped_at >= fromUnixTimestamp64Milli({from:Int64}) AND scraped_at < fromUnixTimestamp64Milli({until:Int64})
      ) WHERE node != '' GROUP BY node ORDER BY node`,
-    { cluster, from: window.from - ABSENT_AFTER_MILLIS, until: window.until },
+    { cluster, from: from - absentAfterMillis, until },
   );
 }
 
@@ -120,7 +125,7 @@ async function readSeen(
   { groups, nodes, bare, names, window, looked }: SeenWindow,
 ): Promise<ReadonlyMap<string, readonly SeenGpu[]>> {
   const byGpu = grouped(groups);
-  const before = { from: looked.from - ABSENT_AFTER_MILLIS, until: looked.from };
+  const before = { from: looked.from - window.absentAfterMillis, until: looked.from };
   const isBare = new Set(bare);
   for (const [key, earlier] of await readEarlier(store, cluster, { byGpu, nodes, bare, before }))
     byGpu.set(key, earlier);
@@ -133,7 +138,7 @@ async function readSeen(
   await names.learn(last);
   for (const moment of last) moments.get(placeKey(moment))!.push(moment);
   for (const moment of await readMoments(store, cluster, special, looked)) moments.get(placeKey(moment))!.push(moment);
-  const after = { from: window.until, until: window.until + ABSENT_AFTER_MILLIS };
+  const after = { from: window.until, until: window.until + window.absentAfterMillis };
   const ofBare = special.filter(({ node }) => isBare.has(node));
   const firsts = await readFirstMoments(store, cluster, ofBare, after);
   const next = new Map(firsts.map((moment) => [placeKey(moment), moment.at]));
@@ -207,20 +212,24 @@ function grouped(groups: readonly SampleGroup[]): Map<string, readonly SampleGro
 }
 
 /**
- * When a GPU was there that samples alone tell of: from the first of them, through gaps of less than a day; longer ones end it
+ * When a GPU was there that samples alone tell of: from the first of them, through gaps of up to `absentAfterMillis`; longer ones end it
  * where the last sample's word ends.
  */
-function livesOf(moments: readonly SampleMoment[], next: number | undefined, { asOf }: RecordWindow): readonly Span[] {
+function livesOf(
+  moments: readonly SampleMoment[],
+  next: number | undefined,
+  { asOf, absentAfterMillis }: RecordWindow,
+): readonly Span[] {
   const lives: { from: number; until: number }[] = [];
   let last: SampleMoment | undefined;
   for (const moment of moments) {
-    if (last === undefined || moment.at - last.at > ABSENT_AFTER_MILLIS) {
+    if (last === undefined || moment.at - last.at > absentAfterMillis) {
       if (last !== undefined) lives.at(-1)!.until = last.at + last.reachMillis;
       lives.push({ from: moment.at, until: Infinity });
     }
     last = moment;
   }
-  if (last !== undefined && (next ?? asOf) - last.at > ABSENT_AFTER_MILLIS)
+  if (last !== undefined && (next ?? asOf) - last.at > absentAfterMillis)
     lives.at(-1)!.until = last.at + last.reachMillis;
   return lives;
 }

@@ -37,6 +37,9 @@ export const ledgerKeys = (sources: ConfigSources) => ({
   register: register.optional(),
   policies: list(policy).default([]).describe("Who pays for what; one, called default, where none is written."),
   energy: energy.optional().describe("What electricity emits."),
+  absentAfter: duration("1h", "30d")
+    .default(86_400_000)
+    .describe("Without Kubernetes a GPU is gone after so long without a sample, since its last one."),
   closing: z
     .strictObject({
       day: whole(1, 28).default(3).describe("Of the next month, when a billing period closes (UTC)."),
@@ -66,6 +69,7 @@ type WrittenLedger = OwnerConfig &
     readonly pricesFile?: WrittenBook | undefined;
     readonly policies: readonly z.output<typeof policy>[];
     readonly energy?: z.output<typeof energy> | undefined;
+    readonly absentAfter: number;
     readonly closing: {
       readonly day: number;
       readonly lateness?: number | undefined;
@@ -113,6 +117,8 @@ export interface Ledger {
   /** The billing policy first. */
   readonly policies: readonly [ConfiguredPolicy, ...ConfiguredPolicy[]];
   readonly energy: EnergyFactors | undefined;
+  /** Without Kubernetes a slot ends after so long without a sample. */
+  readonly absentAfterMillis: number;
   readonly closing: {
     readonly day: number;
     readonly latenessMillis: number;
@@ -135,6 +141,7 @@ export function ledgerOf(config: WrittenLedger): Ledger {
     owners: owners.rules,
     policies: policiesOf(config.policies),
     energy: config.energy === undefined ? undefined : factorsOf(config.energy),
+    absentAfterMillis: config.absentAfter,
     closing: { day, latenessMillis, accounts },
   };
 }

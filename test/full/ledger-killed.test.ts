@@ -34,7 +34,7 @@ const LEDGER = `
   for (let turn = 0; turn < turns; turn += 1) {
     for (const windowStart of hours) {
       const run = { cluster: "default", windowStart, generation: 1, watermark: new Map(), publishedAt: Date.now() };
-      await meterWindow(store, { ...run, runId: newRunId() }, { dates, asOf: windowStart + 86400000 });
+      await meterWindow(store, { ...run, runId: newRunId() }, { dates, absentAfterMillis: 86400000, asOf: windowStart + 86400000 });
       await chargeWindow(store, { ...run, runId: newRunId() }, rules);
     }
   }

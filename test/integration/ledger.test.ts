@@ -5,6 +5,7 @@ import { createMonth } from "../../processors/charges/month.ts";
 import { NOTHING_CLOSED } from "../../processors/closing/closed.ts";
 import { createFrozenWeights } from "../../processors/closing/frozen.ts";
 import { chargeAgain, ledgerRules, staleCharges } from "../../processors/ledger-window.ts";
+import { readScenario } from "../../scenarios/read.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import { findUnowned } from "../../reports/owners/unowned.ts";
 import { differences } from "../../scenarios/expectation.ts";
@@ -42,6 +43,32 @@ describe("the ledger's way through the store", () => {
       expect(breaches).toEqual([]);
     },
   );
+
+  it("lets a slot without Kubernetes end after so long without a sample, where the last one's word ends", async () => {
+    const text = `title: a silent machine
+period: { start: 2026-03-02T00:00:00Z, end: 2026-03-02T04:00:00Z }
+scrapeInterval: 1m
+nodes:
+  - name: slurm-1
+    model: NVIDIA-L4
+    gpus: 1
+    telemetryGaps: [{ from: 2026-03-02T01:00:00Z, until: 2026-03-02T03:30:00Z }]
+pods:
+  - { name: "4711", namespace: slurm, node: slurm-1, holds: { gpus: 1 }, devices: [0], hpcJob: "4711", activity: 1 }`;
+    const scenario = readScenario(text, "silent");
+    const minutes = async (absentAfterMillis: number): Promise<number> => {
+      const own = await createTestDatabase(embedded, `silent_${absentAfterMillis}`);
+      try {
+        const { usage } = await playScenario(own, scenario, absentAfterMillis);
+        return usage.reduce((sum, { segment }) => sum + segment.untilMillis - segment.fromMillis, 0) / 60_000;
+      } finally {
+        await own.close();
+      }
+    };
+    expect(await minutes(86_400_000)).toBe(240);
+    // The sample of 00:59 speaks until 01:01:30; the machine is there again from 03:30 on.
+    expect(await minutes(3_600_000)).toBe(61.5 + 30);
+  });
 
   it("keeps no amount and no sum in a floating-point column", async () => {
     const columns = await store.query<{ table: string; name: string; type: string }>(

@@ -3,6 +3,7 @@ import type { UsageHour } from "../../domain/allocation/usage-hour.ts";
 import { chargeWindow } from "../../processors/charges.ts";
 import { readCharges } from "../../processors/charges/read-charges.ts";
 import type { Breach } from "../../processors/ledger/charge/invariant.ts";
+import { ABSENT_AFTER_MILLIS } from "../../processors/ledger-window.ts";
 import { knownDates } from "../../processors/ledger/plan/known-dates.ts";
 import { meterWindow } from "../../processors/meter.ts";
 import { readUsage } from "../../processors/meter/usage-rows.ts";
@@ -48,7 +49,11 @@ export function playAs(store: StoreClient, cluster: string, scenario: Scenario):
 }
 
 /** Stores what the collectors would have said, meters and charges hour by hour, and reads what was published. */
-export async function playScenario(store: StoreClient, scenario: Scenario): Promise<Played> {
+export async function playScenario(
+  store: StoreClient,
+  scenario: Scenario,
+  absentAfterMillis = ABSENT_AFTER_MILLIS,
+): Promise<Played> {
   await storeScenario(store, scenario);
   const rules = rulesOf(scenario);
   const dates = knownDates(rules.book, rules.owners.changes, rules.energy);
@@ -63,7 +68,11 @@ export async function playScenario(store: StoreClient, scenario: Scenario): Prom
     for (let hour = span.from; hour < end; hour += HOUR_MILLIS) hours.push(hour);
     for (let windowStart = hours.shift(); windowStart !== undefined; windowStart = hours.shift()) {
       const run = { cluster, windowStart, generation: 1, watermark: new Map(), publishedAt: end + (turn += 1) };
-      const { reopened } = await meterWindow(store, { ...run, runId: newRunId() }, { dates, asOf: end });
+      const { reopened } = await meterWindow(
+        store,
+        { ...run, runId: newRunId() },
+        { dates, absentAfterMillis, asOf: end },
+      );
       hours.push(...reopened.filter((hour) => !hours.includes(hour)));
       breaches.push(...(await chargeWindow(store, { ...run, runId: newRunId() }, rules)).breaches);
     }

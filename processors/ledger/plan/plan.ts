@@ -12,9 +12,6 @@ import type { PlannedClaim, PlannedSegment } from "./planned.ts";
 import { proofsOf } from "./proven.ts";
 import type { FilledSlot } from "./slots.ts";
 
-/** Without Kubernetes a slot ends after so long without a sample. */
-export const ABSENT_AFTER_MILLIS = 24 * HOUR_MILLIS;
-
 /**
  * What each slot of a node was over a window, cut where anything that is known of it changes: pure, and the same from the same
  * record. Nothing is measured yet. It looks `reachMillis` further back, as a sample of then can speak for the window's
