@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { differences } from "../../scenarios/expectation.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { badDay, type Delivery } from "../support/deliver.ts";
+import type { PlacedMessage } from "../support/play.ts";
 import { createTestDatabase } from "../support/pipeline.ts";
 import {
   billWords,
@@ -68,4 +70,17 @@ describe("the ledger's way through the store, at length", () => {
       );
     },
   );
+
+  it("gives the same of random fleets in whatever order, portions and how often it arrives, and however late", async () => {
+    await fc.assert(
+      fc.asyncProperty(randomScenario, fc.gen(), async (scenario, pick) => {
+        const deliver = (messages: readonly PlacedMessage[]): Delivery => badDay(messages, pick);
+        const { usage, bills, breaches } = await playAs(store, `bad-${(fleets += 1)}`, scenario, { deliver });
+        expect(usageWords(usage)).toEqual(referenceWords(scenario));
+        expect(billWords(bills)).toEqual(billWords(billScenario(scenario)));
+        expect(breaches).toEqual([]);
+      }),
+      { numRuns: Math.ceil(RUNS / 4), seed: SEED, endOnFailure: true },
+    );
+  });
 });

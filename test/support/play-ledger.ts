@@ -9,13 +9,15 @@ import { meterWindow } from "../../processors/meter.ts";
 import { readUsage } from "../../processors/meter/usage-rows.ts";
 import { HOUR_MILLIS, hourOf } from "../../processors/rollup/window.ts";
 import { newRunId } from "../../processors/runs.ts";
+import { slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { groupLines, type Bill } from "../../scenarios/bill.ts";
 import { billOf } from "../../scenarios/lines.ts";
 import { readScenario } from "../../scenarios/read.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
-import { storeScenario } from "./play.ts";
+import type { Delivery } from "./deliver.ts";
+import { createPut, MESSAGES_PER_INSERT, messagesOf, type PlacedMessage } from "./play.ts";
 
 const FOLDER = "test/scenarios";
 
@@ -43,47 +45,70 @@ export interface Played {
   readonly breaches: readonly Breach[];
 }
 
-/** Plays a scenario in a cluster of another name, so that many of them share one database. */
-export function playAs(store: StoreClient, cluster: string, scenario: Scenario): Promise<Played> {
-  return playScenario(store, { ...scenario, nodes: scenario.nodes.map((node) => ({ ...node, cluster })) });
+/** How a scenario is played. */
+export interface PlayOptions {
+  /** How its messages arrive; all at once and in order where it is left out. */
+  readonly deliver?: (messages: readonly PlacedMessage[]) => Delivery;
+  readonly absentAfterMillis?: number;
 }
 
-/** Stores what the collectors would have said, meters and charges hour by hour, and reads what was published. */
+/** Plays a scenario in a cluster of another name, so that many of them share one database. */
+export function playAs(
+  store: StoreClient,
+  cluster: string,
+  scenario: Scenario,
+  options: PlayOptions = {},
+): Promise<Played> {
+  return playScenario(store, { ...scenario, nodes: scenario.nodes.map((node) => ({ ...node, cluster })) }, options);
+}
+
+/**
+ * Stores what the collectors would have said, meters and charges hour by hour, and once more when what is late has come; and reads
+ * what was published.
+ */
 export async function playScenario(
   store: StoreClient,
   scenario: Scenario,
-  absentAfterMillis = ABSENT_AFTER_MILLIS,
+  { deliver = inOrder, absentAfterMillis = ABSENT_AFTER_MILLIS }: PlayOptions = {},
 ): Promise<Played> {
-  await storeScenario(store, scenario);
   const rules = rulesOf(scenario);
   const dates = knownDates(rules.book, rules.owners.changes, rules.energy);
   const { start, end } = scenario.period;
   const span = { from: hourOf(start), until: end };
-  const usage: UsageHour[] = [];
+  const clusters = new Set(scenario.nodes.map((node) => node.cluster));
   const breaches: Breach[] = [];
   let turn = 0;
-  const clusters = new Set(scenario.nodes.map((node) => node.cluster));
-  for (const cluster of clusters) {
+
+  async function compute(cluster: string): Promise<void> {
     const hours: number[] = [];
     for (let hour = span.from; hour < end; hour += HOUR_MILLIS) hours.push(hour);
     for (let windowStart = hours.shift(); windowStart !== undefined; windowStart = hours.shift()) {
       const run = { cluster, windowStart, generation: 1, watermark: new Map(), publishedAt: end + (turn += 1) };
-      const { reopened } = await meterWindow(
-        store,
-        { ...run, runId: newRunId() },
-        { dates, absentAfterMillis, asOf: end },
-      );
+      const options = { dates, absentAfterMillis, asOf: end };
+      const { reopened } = await meterWindow(store, { ...run, runId: newRunId() }, options);
       hours.push(...reopened.filter((hour) => !hours.includes(hour)));
       breaches.push(...(await chargeWindow(store, { ...run, runId: newRunId() }, rules)).breaches);
     }
-    for await (const rows of readUsage(store, cluster, span)) usage.push(...rows);
   }
+
+  const put = createPut(store);
+  const { first, late } = deliver(messagesOf(scenario));
+  for (const portions of late.length > 0 ? [first, late] : [first]) {
+    for (const messages of portions) await put(messages);
+    for (const cluster of clusters) await compute(cluster);
+  }
+  const usage: UsageHour[] = [];
+  for (const cluster of clusters) for await (const rows of readUsage(store, cluster, span)) usage.push(...rows);
   const bills = new Map<string, Bill>();
   for (const policy of rules.policies) {
     const charges = await readCharges(store, policy, span);
     bills.set(policy.name, billOf(charges.filter(({ cluster }) => clusters.has(cluster))));
   }
   return { usage, bills, breaches };
+}
+
+function inOrder(messages: readonly PlacedMessage[]): Delivery {
+  return { first: slicesOf(messages, MESSAGES_PER_INSERT), late: [] };
 }
 
 const COMPARED = ["team", "costCenter", "state", "because", "node", "gpu", "namespace", "pod", "unpriced"];

@@ -6,51 +6,62 @@ import { createHoldings } from "../../processors/holdings/holdings.ts";
 import { createScrapeRowWriter, SAMPLE_COLUMNS, SCRAPE_COLUMNS } from "../../processors/scrape-rows.ts";
 import { createDecodeStep } from "../../processors/steps/decode.ts";
 import { createJoinStep } from "../../processors/steps/join.ts";
+import { slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import type { PlayedMessage } from "../../scenarios/play/facts.ts";
 import { play } from "../../scenarios/play/play.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 
-/**
- * Puts what the collectors would have said of a scenario into a store, through the processor's steps and without a bus; what is
- * sent on one topic can be left out.
- */
+/** A message at its place on the bus. */
+export interface PlacedMessage extends PlayedMessage {
+  readonly offset: number;
+}
+
+/** What the collectors would have said of a scenario, in order. */
+export function messagesOf(scenario: Scenario): readonly PlacedMessage[] {
+  return [...play(scenario)].map((message, index) => ({ ...message, offset: index + 1 }));
+}
+
+/** Puts what the collectors would have said of a scenario into a store; what is sent on one topic can be left out. */
 export async function storeScenario(store: StoreClient, scenario: Scenario, without?: string): Promise<void> {
+  const messages = messagesOf(scenario).filter(({ topic }) => topic !== without);
+  const put = createPut(store);
+  for (const portion of slicesOf(messages, MESSAGES_PER_INSERT)) await put(portion);
+}
+
+/** Of what comes in order. */
+export const MESSAGES_PER_INSERT = 10_000;
+
+/** Stores messages as one portion, by the processor's steps and without a bus, knowing the facts of those before. */
+export function createPut(store: StoreClient): (messages: readonly PlacedMessage[]) => Promise<void> {
   const holdings = createHoldings();
   const decode = createDecodeStep(createScrapeDecoder());
   const join = createJoinStep(holdings);
   const writer = createScrapeRowWriter();
-  const facts = new Map<string, object[]>();
-  let offset = 0;
-  for (const message of play(scenario)) {
-    const { topic, value } = message;
-    offset += 1;
-    if (topic === without) continue;
-    if (topic === SAMPLES_TOPIC) {
-      const decoded = decode({ value, intact: true });
-      const joined = decoded.kind === "ok" ? join(decoded.value) : decoded;
-      if (joined.kind !== "ok") throw new Error(`a played scrape is none: ${joined.reason}`);
-      writer.append(joined.value, { partition: 0, offset });
-    } else {
-      const read = readFact({ topic, value, intact: true });
-      if (read.kind !== "ok") throw new Error(`a played fact is none: ${read.reason}`);
-      const { table, row } = read.value;
-      facts.set(table, facts.get(table) ?? []);
-      facts.get(table)!.push(row);
-      if (topic === WORKLOADS_TOPIC) holdings.workload(valid(decodeWorkload(value)));
-      else if (topic === INVENTORY_TOPIC) holdings.inventory(valid(decodeInventory(value)));
-      else holdings.clusterFact(valid(decodeClusterFact(value)));
+  return async (messages) => {
+    const facts = new Map<string, object[]>();
+    for (const { topic, value, offset } of messages) {
+      if (topic === SAMPLES_TOPIC) {
+        const decoded = decode({ value, intact: true });
+        const joined = decoded.kind === "ok" ? join(decoded.value) : decoded;
+        if (joined.kind !== "ok") throw new Error(`a played scrape is none: ${joined.reason}`);
+        writer.append(joined.value, { partition: 0, offset });
+      } else {
+        const read = readFact({ topic, value, intact: true });
+        if (read.kind !== "ok") throw new Error(`a played fact is none: ${read.reason}`);
+        const { table, row } = read.value;
+        facts.set(table, facts.get(table) ?? []);
+        facts.get(table)!.push(row);
+        if (topic === WORKLOADS_TOPIC) holdings.workload(valid(decodeWorkload(value)));
+        else if (topic === INVENTORY_TOPIC) holdings.inventory(valid(decodeInventory(value)));
+        else holdings.clusterFact(valid(decodeClusterFact(value)));
+      }
     }
-    if (offset % 10_000 === 0) await flush();
-  }
-  await flush();
-
-  async function flush(): Promise<void> {
     for (const [table, rows] of facts) await store.insertJson(table, rows);
-    facts.clear();
     const { samples, scrapes } = writer.take();
     if (samples.length > 0) await store.insertRows("gpu_samples", SAMPLE_COLUMNS, samples);
     if (scrapes.length > 0) await store.insertRows("scrapes", SCRAPE_COLUMNS, scrapes);
-  }
+  };
 }
 
 function valid<Fact extends object>(fact: Fact | { readonly invalid: string }): Fact {
