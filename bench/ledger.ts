@@ -47,6 +47,7 @@ async function oneHour(gpus: number): Promise<number> {
 export async function withFleet<Result>(
   gpus: number,
   work: (fleet: { readonly store: StoreClient; readonly storeProcess: number }) => Promise<Result>,
+  teams = 50,
 ): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-bench-ledger-"));
   const logger = pino({ level: "silent" });
@@ -57,7 +58,7 @@ export async function withFleet<Result>(
   try {
     const retentionDays = { raw: 0, fiveMinutes: 0 };
     await migrate({ connect, database: "bench", folder: MIGRATIONS_FOLDER, retentionDays, now: Date.now, logger });
-    await fill(store, gpus);
+    await fill(store, gpus, teams);
     await settled(store);
     return await work({ store, storeProcess: embedded.processId! });
   } finally {
@@ -95,11 +96,7 @@ async function compute(store: StoreClient, gpus: number): Promise<number> {
   let memory = 0;
   const watch = setInterval(() => (memory = Math.max(memory, process.memoryUsage.rss())), 50);
   const begun = performance.now();
-  const metered = await meterWindow(
-    store,
-    { ...run, runId: newRunId() },
-    { ...rules, asOf: START + HOUR_MILLIS },
-  );
+  const metered = await meterWindow(store, { ...run, runId: newRunId() }, { ...rules, asOf: START + HOUR_MILLIS });
   const meterSeconds = (performance.now() - begun) / 1000;
   const charged = await chargeWindow(store, { ...run, runId: newRunId() }, rules.charge);
   const seconds = (performance.now() - begun) / 1000;
@@ -119,13 +116,13 @@ export async function settled(store: StoreClient): Promise<void> {
 }
 
 /** The facts and samples of a fleet's hour, as processors would have stored them. */
-async function fill(store: StoreClient, gpus: number): Promise<void> {
+async function fill(store: StoreClient, gpus: number, teams: number): Promise<void> {
   const nodes = gpus / GPUS_PER_NODE;
   for (let first = 0; first < gpus; first += FACTS_PER_INSERT) {
     const numbers = Array.from({ length: Math.min(FACTS_PER_INSERT, gpus - first) }, (_, index) => first + index);
     await store.insertJson(
       "workload_facts",
-      numbers.map((number) => rowOf(WORKLOADS_TOPIC, encodeWorkload(podOf(number)))),
+      numbers.map((number) => rowOf(WORKLOADS_TOPIC, encodeWorkload(podOf(number, teams)))),
     );
   }
   for (let first = 0; first < nodes; first += FACTS_PER_INSERT) {
@@ -157,14 +154,14 @@ async function fill(store: StoreClient, gpus: number): Promise<void> {
     FROM numbers(${nodes * (SAMPLES_PER_GPU + rounds)})`);
 }
 
-function podOf(number: number): WorkloadFact {
+function podOf(number: number, teams: number): WorkloadFact {
   const begun = number % 10 === 0 ? START + (number % 3_000) * 1_000 : START - 2 * HOUR_MILLIS;
   return workloadFact({
     uid: `pod-${number}`,
     name: `pod-${number}`,
     node: `node-${Math.floor(number / GPUS_PER_NODE)}`,
     times: { created: begun, scheduled: begun, started: begun + 30_000 },
-    labels: { team: `team-${number % 50}` },
+    labels: { team: `team-${number % teams}` },
   });
 }
 

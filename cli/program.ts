@@ -24,6 +24,7 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
   ["owners", async () => (await import("./owners.ts")).addOwners],
   ["bill", async () => (await import("./bill.ts")).addBill],
   ["close", async () => (await import("./close.ts")).addClose],
+  ["statement", async () => (await import("./statement.ts")).addStatement],
   ["verify", async () => (await import("./verify.ts")).addVerify],
   ["audit", async () => (await import("./audit.ts")).addAudit],
   ["dead-letter", async () => (await import("./dead-letter.ts")).addDeadLetter],

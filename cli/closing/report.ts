@@ -49,7 +49,8 @@ function obstacles({ isDryRun, objections }: CloseReport): readonly string[] {
   return [["In the way of closing it:", ...objections.map(({ sentence }) => `  ${sentence}`)].join("\n")];
 }
 
-function percent(ratio: string): string {
+/** A ratio as people read one: `99.5 %`. */
+export function percent(ratio: string): string {
   const parsed = parseDecimal(ratio);
   return "error" in parsed ? ratio : `${roundedDecimal(multiply(parsed.value, rational(100)), 4)} %`;
 }

@@ -136,6 +136,19 @@ store:
   });
 
   it("show what would be frozen and what has changed since, close it, and tell who did", async () => {
+    const open = await run("statement", "2026-03", "--format", "json");
+    expect(JSON.parse(open.stdout)).toMatchObject({
+      billingPeriod: "2026-03",
+      currency: "USD",
+      closed: null,
+      statements: [
+        { team: "platform", effective: "6", posted: null, hash: null },
+        { team: "vision", effective: "6", gpuHours: "2", states: [{ state: "active", gpuHours: "2", cost: "6" }] },
+      ],
+    });
+    expect(await run("statement", "2026-03", "--team", "robotics")).toMatchObject({ code: 1 });
+    expect(await run("statement", "2026-03", "--policy", "by-use")).toMatchObject({ code: 2 });
+
     const look = await run("close", "2026-03", "--dry-run", "--by", "finance");
     expect(look).toMatchObject({ code: 0, stderr: "" });
     expect(look.stdout.split("\n")).toEqual([
@@ -170,6 +183,20 @@ store:
     const second = await run("close", "2026-03", "--by", "operations", "--why", "again");
     expect(second).toMatchObject({ code: 1 });
     expect(second.stderr).toContain("2026-03 is closed: finance closed it at");
+
+    const statement = await run("statement", "2026-03", "--team", "vision");
+    expect(statement).toMatchObject({ code: 0, stderr: "" });
+    expect(statement.stdout.split("\n")).toEqual([
+      expect.stringMatching(/^2026-03 under the policy default: closed by finance at \S+$/),
+      "",
+      "vision: 6 USD, exactly 6",
+      "state   GPU-hours  cost",
+      "active          2     6",
+      "total           2     6",
+      "coverage: 100 % of what was held",
+      expect.stringMatching(/^SHA-256 [0-9a-f]{64}$/),
+      "",
+    ]);
 
     const verified = await run("verify", "2026-03");
     expect(verified).toMatchObject({ code: 0, stderr: "" });

@@ -1,0 +1,47 @@
+import { Option, type Command } from "commander";
+import { periodOf } from "../domain/period.ts";
+import { readStatements } from "../processors/closing/month-statements.ts";
+import { statementsText } from "./closing/statement.ts";
+import { ledgerOf } from "../runtime/config/ledger.ts";
+import { loadConfig } from "../runtime/config/load.ts";
+import { periodOfArgument } from "./close.ts";
+import { CommandError, type CommandContext } from "./context.ts";
+import { openStore } from "./store.ts";
+
+interface Options {
+  readonly config?: string;
+  readonly team?: string;
+  readonly policy?: string;
+  readonly format: "text" | "json";
+}
+
+/** `gpu-ledger statement`: what each team has to pay for a month, open or closed. */
+export function addStatement(program: Command, context: CommandContext): void {
+  program
+    .command("statement")
+    .description("what a month comes to for each team and cost centre, exactly, and as posted once it is closed")
+    .argument("[period]", "a month, such as 2026-03; the running one by default")
+    .option("--team <team>", "of one team; platform and unowned are such too")
+    .option("--policy <name>", "the billing policy by default; another one that is kept")
+    .option("--config <file>", "the configuration")
+    .addOption(new Option("--format <format>", "text or json").choices(["text", "json"]).default("text"))
+    .action(async (name: string | undefined, { team, format, ...options }: Options) => {
+      const period = name === undefined ? periodOf(Date.now()) : periodOfArgument(name);
+      const { config } = loadConfig(options.config, context.env);
+      const { book, policies } = ledgerOf(config);
+      const [billing] = policies;
+      const kept = policies.filter((one) => one === billing || one.keep).map((one) => one.name);
+      const policy = options.policy ?? billing.name;
+      if (!kept.includes(policy))
+        throw new CommandError(`--policy ${policy}: one whose charges are kept: ${kept.join(", ")}`, 2);
+      const store = await openStore(config);
+      try {
+        const month = await readStatements(store, { period, policy, team }, book.currency);
+        if (team !== undefined && month.statements.length === 0)
+          throw new CommandError(`${team} has no charges in ${period.name}`);
+        context.stdout.write(`${format === "json" ? JSON.stringify(month, null, 2) : statementsText(month)}\n`);
+      } finally {
+        await store.close();
+      }
+    });
+}
