@@ -33,10 +33,10 @@ export async function benchLedgerMonth(): Promise<void> {
     const team = { policy: "default", team: TEAM };
     const statement = await timed(() => readStatements(store, { ...team, period: month }, "USD"));
     report("  statement of a team with as many GPUs as one of 50 has of 100,000", statement, "s", { atMost: 1 });
-    const walked = await timed(() => explain(store, { ...team, from: month.from, until: month.until }));
+    const walked = await timed(() => explain(store, { ...team, when: { billingPeriod: month } }));
     report("  its month, walked down", walked, "s", {});
     const gpu = { cluster: "test", node: "node-7", slot: 3 };
-    const line = await timed(() => explain(store, { policy: "default", from: START, until: START + 1, gpu }));
+    const line = await timed(() => explain(store, { policy: "default", when: { at: START, gpu } }));
     report("  one line, walked down", line, "s", { atMost: 2 });
   };
   await withFleet(GPUS, work, TEAMS);

@@ -1,9 +1,11 @@
 import { Option, type Command } from "commander";
+import { periodOf } from "../domain/period.ts";
 import { explain } from "../reports/explain/read.ts";
 import type { Question } from "../reports/explain/explanation.ts";
 import { explanationText } from "../reports/explain/text.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import { loadConfig } from "../runtime/config/load.ts";
+import { periodOfArgument } from "./close.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { openStore } from "./store.ts";
 
@@ -26,7 +28,7 @@ export function addExplain(program: Command, context: CommandContext): void {
     )
     .argument("[line]", "a GPU at a time, cluster/node/gpu@2026-03-02T10:15:00Z; without it, what the options ask for")
     .option("--team <team>", "who pays: a team, platform or unowned")
-    .option("--month <month>", "2026-03; the running one by default")
+    .option("--month <month>", "what was booked in 2026-03, say; the running one by default")
     .option("--state <state>", "active, idle, unobserved, starting, waiting, unavailable, stranded, unallocated, …")
     .option("--namespace <namespace>", "of the holders")
     .option("--policy <name>", "the billing policy by default")
@@ -53,18 +55,9 @@ export function addExplain(program: Command, context: CommandContext): void {
     });
 }
 
-function ofMonth({
-  team,
-  month = new Date().toISOString().slice(0, 7),
-  state,
-  namespace,
-}: Options): Omit<Question, "policy"> {
-  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month))
-    throw new CommandError(`--month ${month}: it is a month, such as 2026-03`, 2);
-  const [year, number] = month.split("-").map(Number) as [number, number];
+function ofMonth({ team, month, state, namespace }: Options): Omit<Question, "policy"> {
   return {
-    from: Date.UTC(year, number - 1, 1),
-    until: Date.UTC(year, number, 1),
+    when: { billingPeriod: month === undefined ? periodOf(Date.now()) : periodOfArgument(month) },
     ...(team === undefined ? {} : { team }),
     ...(state === undefined ? {} : { state }),
     ...(namespace === undefined ? {} : { namespace }),
@@ -76,5 +69,5 @@ function ofLine(line: string): Omit<Question, "policy"> {
   const at = Date.parse(time ?? "");
   if (cluster === undefined || node === undefined || Number.isNaN(at))
     throw new CommandError(`${line}: a line is cluster/node/gpu@time, such as prod/gpu-a/3@2026-03-02T10:15:00Z`, 2);
-  return { from: at, until: at + 1, gpu: { cluster, node, slot: Number(gpu) } };
+  return { when: { at, gpu: { cluster, node, slot: Number(gpu) } } };
 }

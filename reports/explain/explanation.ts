@@ -1,14 +1,29 @@
-/** What is asked: a team's month, a state of it; or everything of one GPU at one moment. */
+import type { BillingPeriod } from "../../domain/period.ts";
+
+/** What is asked: a team's bill of a month, a state of it; or everything of one GPU at one moment. */
 export interface Question {
   readonly policy: string;
-  /** Milliseconds since the epoch, half-open. */
-  readonly from: number;
-  readonly until: number;
+  readonly when: BookedIn | Within | LineAt;
   readonly team?: string;
   readonly state?: string;
   readonly namespace?: string;
-  /** The GPU of a line: lines that hold at `from`. */
-  readonly gpu?: { readonly cluster: string; readonly node: string; readonly slot: number };
+}
+
+/** What a month's statements are made of: what was booked in it, corrections of earlier months included. */
+export interface BookedIn {
+  readonly billingPeriod: BillingPeriod;
+}
+
+/** What is charged for a time, whenever it was booked; milliseconds since the epoch, half-open. */
+export interface Within {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** The lines of a GPU that hold at a moment, milliseconds since the epoch. */
+export interface LineAt {
+  readonly at: number;
+  readonly gpu: { readonly cluster: string; readonly node: string; readonly slot: number };
 }
 
 /**

@@ -58,11 +58,12 @@ export function explanationText(explanation: Explanation, currency: string): str
   ].join("\n\n");
 }
 
-function titleOf({ team, state, namespace, from, until, gpu }: Explanation["question"]): string {
+function titleOf({ team, state, namespace, when }: Explanation["question"]): string {
   const iso = (millis: number): string => new Date(millis).toISOString().replace(".000Z", "Z");
-  if (gpu !== undefined) return `GPU ${gpu.slot} of ${gpu.cluster}/${gpu.node} at ${iso(from)}`;
+  if ("gpu" in when) return `GPU ${when.gpu.slot} of ${when.gpu.cluster}/${when.gpu.node} at ${iso(when.at)}`;
+  const time = "billingPeriod" in when ? when.billingPeriod.name : `${iso(when.from)} to ${iso(when.until)}`;
   const what = [team ?? "all teams", state, namespace === undefined ? undefined : `namespace ${namespace}`];
-  return `${what.filter((word) => word !== undefined).join(", ")}, ${iso(from)} to ${iso(until)}`;
+  return `${what.filter((word) => word !== undefined).join(", ")}, ${time}`;
 }
 
 function amountText({ gpuHours, cost, unpricedGpuHours, kWh, carbonGrams }: Part, currency: string): string {

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { periodOf } from "../../domain/period.ts";
 import type { CloseError } from "../../processors/closing/close-error.ts";
 import type { CloseReport } from "../../processors/closing/close.ts";
 import { readAudit } from "../../processors/closing/audit.ts";
 import { readClosed } from "../../processors/closing/closed.ts";
+import { readStatements } from "../../processors/closing/month-statements.ts";
 import { verifyClosings } from "../../processors/closing/verify.ts";
 import { dropSuperseded } from "../../processors/superseded.ts";
 import { explain } from "../../reports/explain/read.ts";
@@ -184,9 +186,18 @@ describe("the books of a billing period", () => {
     expect(await verifyClosings(books.store, undefined)).toEqual(closed);
     // One row of the platform's GPU and one of vision's an hour, as closed; and as the late pod has them.
     expect(await count()).toEqual([{ rows: "8" }]);
-    const question = { policy: "default", from: Date.UTC(2026, 2, 31, 22), until: Date.UTC(2026, 2, 31, 23) };
+    const hour = { from: Date.UTC(2026, 2, 31, 22), until: Date.UTC(2026, 2, 31, 23) };
+    const question = { policy: "default", when: hour };
     const told = await explain(books.store, { ...question, team: "nlp" });
     expect(told.lines).toMatchObject([{ isCorrection: true, billingPeriod: "2026-04", pod: "n-0", segment: {} }]);
+    // By the month it is booked in, it is on the statement of April, with another hour's.
+    const booked = { policy: "default", when: { billingPeriod: periodOf(Date.UTC(2026, 3, 1)) }, team: "nlp" };
+    const [statement] = (await readStatements(books.store, { ...booked, period: booked.when.billingPeriod }, "USD"))
+      .statements;
+    expect(statement).toMatchObject({
+      effective: (await explain(books.store, booked)).cost,
+      corrections: statement!.effective,
+    });
     const [original] = (await explain(books.store, { ...question, team: "platform" })).lines;
     expect(original).toMatchObject({
       isCorrection: false,

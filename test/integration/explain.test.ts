@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readPeriod } from "../../domain/period.ts";
 import { explain } from "../../reports/explain/read.ts";
 import { explanationText } from "../../reports/explain/text.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
@@ -24,7 +25,7 @@ describe("an explanation", () => {
   });
 
   it("walks from a team's sum over states, owners, prices, workloads and evidence to the samples, each with all of the sum", async () => {
-    const told = await explain(store, { policy: "default", from: start, until: end, team: "vision" });
+    const told = await explain(store, { policy: "default", when: { from: start, until: end }, team: "vision" });
     expect(told).toMatchObject({ gpuHours: "1", cost: "7.2", unpricedGpuHours: "0" });
     expect(told.states.map(({ state, payer, cost }) => `${state} ${payer} ${cost}`).toSorted()).toEqual([
       "active holder 2.79",
@@ -44,9 +45,18 @@ describe("an explanation", () => {
     expect(gap).toMatchObject({ gpu: 0, share: "1", segment: { coveredMillis: 2_790_000, activityPpm: 500_000 } });
   });
 
+  it("of a month tells what was booked in it", async () => {
+    const of = (name: string) =>
+      explain(store, { policy: "default", when: { billingPeriod: readPeriod(name)! }, team: "vision" });
+    const told = await of("2026-03");
+    expect(told).toMatchObject({ cost: "7.2" });
+    expect(explanationText(told, "USD")).toContain("vision, 2026-03: 1 GPU-hours, 7.2 USD");
+    expect(await of("2026-04")).toMatchObject({ gpuHours: "0", lines: [] });
+  });
+
   it("of a GPU at a moment says everything of that moment alone", async () => {
     const gpu = { cluster: "default", node: "gpu-a", slot: 0 };
-    const ask = (from: number) => explain(store, { policy: "default", from, until: from + 1, gpu });
+    const ask = (at: number) => explain(store, { policy: "default", when: { at, gpu } });
     expect(await ask(start + 1)).toMatchObject({ gpuHours: "1", cost: "7.2", lines: { length: 3 } });
     expect(await ask(end + 1)).toMatchObject({ gpuHours: "0", lines: { length: 0 } });
   });
@@ -55,7 +65,7 @@ describe("an explanation", () => {
     const own = await createTestDatabase(embedded, "explain_energy");
     try {
       await playScenario(own, powered);
-      const told = await explain(own, { policy: "default", from: start, until: end, team: "vision" });
+      const told = await explain(own, { policy: "default", when: { from: start, until: end }, team: "vision" });
       expect(told).toMatchObject({ kWh: "0.09", carbonGrams: "54" });
       // The device's activity is divided by what is held: a third of vision's quarter is active.
       expect(told.states).toMatchObject([
@@ -71,7 +81,7 @@ describe("an explanation", () => {
   });
 
   it("reads from the top", async () => {
-    const question = { policy: "default", from: start, until: end };
+    const question = { policy: "default", when: { from: start, until: end } };
     const text = explanationText(await explain(store, { ...question, team: "vision", state: "unobserved" }), "USD");
     expect(text.split("\n").filter((line) => line !== "")).toEqual([
       "vision, unobserved, 2026-03-02T00:00:00Z to 2026-03-02T01:00:00Z: 0.225 GPU-hours, 1.62 USD, under the policy default.",
