@@ -1,4 +1,4 @@
-import { HARDWARE_XIDS } from "../../domain/xid.ts";
+import { HARDWARE_XIDS } from "../../domain/xid/xid.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { REACH_SQL } from "../rollup/window.ts";
 import type { Span } from "../ledger/plan/node-record.ts";

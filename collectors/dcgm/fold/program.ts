@@ -1,5 +1,5 @@
 import type { LineDrop } from "../../../domain/scrape.ts";
-import type { Reading } from "../dialects/dialect.ts";
+import type { Reading } from "../../../domain/dialect/dialect.ts";
 
 /**
  * What becomes of each number of a page, in the page's order: the cell that it fills, and how. A program depends on

@@ -1,6 +1,6 @@
 import type { Device } from "../../../domain/device.ts";
 import { gpuKey, instanceKey, sharingKey } from "../../../domain/device.ts";
-import type { Dialect, DeviceField } from "../dialects/dialect.ts";
+import type { Dialect, DeviceField } from "../../../domain/dialect/dialect.ts";
 
 /** Text that DCGM prints where it has no value, in a value's or a label's place. */
 export const SENTINEL_TEXT = /^<<<[A-Z_ ]*>>>$|^ERROR - FAILED TO CONVERT TO STRING$/;

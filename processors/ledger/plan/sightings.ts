@@ -1,6 +1,6 @@
 import { namesPod } from "../../../domain/holder.ts";
 import { holdsAt, type Holding } from "../../../domain/holding.ts";
-import { isHardwareXid } from "../../../domain/xid.ts";
+import { isHardwareXid } from "../../../domain/xid/xid.ts";
 import type { SeenFault, SeenGpu, SeenLabel, SeenPart, SeenStranger, Span } from "./node-record.ts";
 import type { SampleGroup, SampleMoment } from "./samples.ts";
 

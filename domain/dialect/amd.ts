@@ -1,10 +1,10 @@
-import type { Device } from "../../../domain/device.ts";
+import type { Device } from "../device.ts";
 import { aliasTable, celsius, number, percent, type AliasRow, type Dialect } from "./dialect.ts";
 
 const MEGA = 1e6;
 
 /** AMD's device-metrics-exporter, as its list of metrics names them: percents, decimal megabytes, microjoules. */
-const ROWS: readonly AliasRow[] = [
+const TABLE: readonly AliasRow[] = [
   ["gr_engine_active_ratio", percent, "gpu_gfx_activity"],
   ["gpu_utilization_ratio", percent, "gpu_usage"],
   ["memory_copy_utilization_ratio", percent, "gpu_umc_activity", "gpu_memory_activity"],
@@ -30,11 +30,12 @@ const ROWS: readonly AliasRow[] = [
 ];
 
 const PREFIX = /^amd_/i;
-const lookUp = aliasTable(ROWS);
+const lookUp = aliasTable(TABLE);
 
 /** ROCm/device-metrics-exporter, with and without the `amd_` prefix, in both cases of its labels. */
 export const amd: Dialect = {
   exporter: "amd-device-metrics-exporter",
+  table: TABLE,
   owns: (name) => /^(amd_)?(gpu|pcie|xgmi)_/i.test(name),
   aliases: (name) => lookUp(name.replace(PREFIX, "")),
   fields: {

@@ -1,7 +1,7 @@
 import { aliasTable, celsius, number, ratio, type AliasRow, type Dialect } from "./dialect.ts";
 
 /** Intel XPU Manager: version 1's `xpum_*`, which scales its percents to ratios, and version 2's OpenTelemetry names. */
-const ROWS: readonly AliasRow[] = [
+const TABLE: readonly AliasRow[] = [
   [
     "gr_engine_active_ratio",
     ratio,
@@ -49,8 +49,9 @@ const ROWS: readonly AliasRow[] = [
 /** Intel XPU Manager, versions 1 and 2. A tile is a partition of its GPU. */
 export const intel: Dialect = {
   exporter: "intel-xpu-manager",
+  table: TABLE,
   owns: (name) => /^(xpum|hw)_/.test(name),
-  aliases: aliasTable(ROWS),
+  aliases: aliasTable(TABLE),
   fields: {
     uuid: "uuid",
     pci_bdf: "pciBusId",

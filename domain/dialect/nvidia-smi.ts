@@ -3,7 +3,7 @@ import { aliasTable, celsius, celsiusOrUnsupported, number, ratio, type AliasRow
 const SMI = "nvidia_smi_";
 
 /** The series of nvidia_gpu_exporter, in base units as its documentation lists them; HELP names nvidia-smi's own unit. */
-const ROWS: readonly AliasRow[] = [
+const TABLE: readonly AliasRow[] = [
   ["gpu_utilization_ratio", ratio, `${SMI}utilization_gpu_ratio`],
   ["memory_copy_utilization_ratio", ratio, `${SMI}utilization_memory_ratio`],
   ["encoder_utilization_ratio", ratio, `${SMI}utilization_encoder_ratio`],
@@ -23,8 +23,9 @@ const ROWS: readonly AliasRow[] = [
 /** utkuozdemir/nvidia_gpu_exporter: every series carries the UUID alone, `nvidia_smi_gpu_info` the rest. */
 export const nvidiaSmi: Dialect = {
   exporter: "nvidia_gpu_exporter",
+  table: TABLE,
   owns: (name) => name.startsWith(SMI),
-  aliases: aliasTable(ROWS),
+  aliases: aliasTable(TABLE),
   fields: {
     uuid: "uuid",
     index: "gpu",

@@ -21,7 +21,7 @@ const PROF = "DCGM_FI_PROF_";
  * and the 1.x names of its compatibility file. Source: etc/default-counters.csv and etc/1.x-compatibility-metrics.csv
  * of dcgm-exporter, and DCGM 4.7's field identifiers.
  */
-const ROWS: readonly AliasRow[] = [
+const TABLE: readonly AliasRow[] = [
   ["gr_engine_active_ratio", ratio, `${PROF}GR_ENGINE_ACTIVE`, `${PROF}GR_ENGINE_UTIL_RATIO`],
   ["sm_active_ratio", ratio, `${PROF}SM_ACTIVE`, `${PROF}SM_UTIL_RATIO`],
   ["sm_occupancy_ratio", ratio, `${PROF}SM_OCCUPANCY`, `${PROF}SM_OCCUPANCY_RATIO`],
@@ -145,8 +145,9 @@ const ROWS: readonly AliasRow[] = [
 /** NVIDIA's dcgm-exporter, 2.0 to 4.9, with stock, custom and 1.x counter files. */
 export const nvidiaDcgm: Dialect = {
   exporter: "dcgm-exporter",
+  table: TABLE,
   owns: (name) => /^dcgm_/i.test(name),
-  aliases: aliasTable(ROWS),
+  aliases: aliasTable(TABLE),
   fields: {
     gpu: "gpu",
     UUID: "uuid",

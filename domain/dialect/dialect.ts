@@ -1,4 +1,4 @@
-import type { Device, DeviceClaim } from "../../../domain/device.ts";
+import type { Device, DeviceClaim } from "../device.ts";
 
 /** How a raw value becomes a canonical one. */
 export interface Reading {
@@ -32,6 +32,8 @@ export type DeviceField =
 /** One vendor's exporter. */
 export interface Dialect {
   readonly exporter: string;
+  /** Its names of the canonical metrics. */
+  readonly table: readonly AliasRow[];
   /** Whether a metric's name is this exporter's. */
   readonly owns: (name: string) => boolean;
   /** The aliases of a metric's name, in the order in which they are tried; none for an unknown metric. */
