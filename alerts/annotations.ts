@@ -1,0 +1,101 @@
+import type { AlertDefinition, Subject } from "./catalog/definition.ts";
+import type { AlertOptions } from "./options.ts";
+import { OWNER_LABELS } from "./recording/workloads.ts";
+
+/**
+ * What an alert says beside its labels. Labels are what it is about, and stay the same as long as it fires; who holds a GPU
+ * at the moment, what it is and what it costs change, and are looked up here.
+ */
+export function annotationsOf(definition: AlertDefinition, options: AlertOptions): Readonly<Record<string, string>> {
+  const { name, summary, description, subject, group } = definition;
+  const annotations: Record<string, string> = {
+    summary,
+    description: `${WHERE[subject](options)}${description}`,
+    runbook_url: `${options.runbooks}/${name}.md`,
+  };
+  if (subject === "gpu") {
+    annotations["gpu"] = lookUp(
+      options,
+      "gpu:exporter_gpu:info",
+      ["node", "UUID"],
+      "{{ .Labels.gpu }} ({{ .Labels.modelName }})",
+    );
+    annotations["held_by"] = holdersText(options);
+  }
+  if (options.money && (subject === "pod" || subject === "team") && group === "waste") {
+    annotations["cost_per_hour"] = subject === "pod" ? podCost(options) : teamCost();
+  }
+  if (options.server !== undefined) {
+    const page = PAGES[subject];
+    if (page !== undefined) annotations["page"] = `${options.server}${page(options)}`;
+  }
+  return annotations;
+}
+
+const onCluster = ({ clusterLabel }: AlertOptions): string =>
+  `{{ if $labels.${clusterLabel} }} in cluster {{ $labels.${clusterLabel} }}{{ end }}`;
+
+/** The beginning of a description, which says where. */
+const WHERE: Readonly<Record<Subject, (options: AlertOptions) => string>> = {
+  gpu: (options) =>
+    `GPU {{ $labels.UUID }}{{ if $labels.GPU_I_ID }}, instance {{ $labels.GPU_I_ID }},{{ end }} of node {{ $labels.node }}${onCluster(options)}: `,
+  pod: (options) => `{{ if $labels.${options.clusterLabel} }}Cluster {{ $labels.${options.clusterLabel} }}: {{ end }}`,
+  node: (options) => `{{ if $labels.${options.clusterLabel} }}Cluster {{ $labels.${options.clusterLabel} }}: {{ end }}`,
+  team: () => "",
+  exporter: () => "",
+  pipeline: () => "",
+};
+
+/** Pages of our own server, by the labels of the alert. */
+const PAGES: Readonly<Partial<Record<Subject, (options: AlertOptions) => string>>> = {
+  gpu: ({ clusterLabel }) => `/gpu?cluster={{ $labels.${clusterLabel} | urlquery }}&uuid={{ $labels.UUID | urlquery }}`,
+  pod: ({ clusterLabel }) =>
+    `/workload?cluster={{ $labels.${clusterLabel} | urlquery }}&namespace={{ $labels.namespace | urlquery }}&pod={{ $labels.pod | urlquery }}`,
+  node: ({ clusterLabel }) =>
+    `/node?cluster={{ $labels.${clusterLabel} | urlquery }}&node={{ $labels.node | urlquery }}`,
+  team: () => "/team?team={{ $labels.team | urlquery }}",
+};
+
+function holdersText(options: AlertOptions): string {
+  const pods = selectorText(options, "gpu:device_holder:info", ["node", "UUID"]);
+  const on = `${options.clusterLabel}, namespace, pod`;
+  const joined = `max by (${on}, ${OWNER_LABELS.join(", ")}) (X * on (${on}) group_left (${OWNER_LABELS.join(", ")}) gpu:workload:info or on (${on}) X)`;
+  const text = joined.replaceAll("X", pods.format);
+  const args = `${pods.labels} ${pods.labels}`;
+  return `{{ range query (printf ${quoted(text)} ${args}) }}{{ .Labels.namespace }}/{{ .Labels.pod }}{{ if .Labels.team }} of team {{ .Labels.team }}{{ end }} {{ end }}`;
+}
+
+function podCost(options: AlertOptions): string {
+  const { format, labels } = selectorText(options, "gpu_workload_cost_per_hour", ["namespace", "pod"]);
+  return costText(`sum by (currency) (max without (instance, job) (${format}))`, labels);
+}
+
+function teamCost(): string {
+  return costText("max by (currency) (gpu_ledger_team_cost_per_hour{team=%q})", "$labels.team");
+}
+
+function costText(query: string, labels: string): string {
+  return `{{ range query (printf ${quoted(query)} ${labels}) }}{{ printf "%.2f" .Value }}{{ if .Labels.currency }} {{ .Labels.currency }}{{ end }}{{ end }}`;
+}
+
+function lookUp(options: AlertOptions, series: string, by: readonly string[], show: string): string {
+  const { format, labels } = selectorText(options, series, by);
+  return `{{ with query (printf ${quoted(format)} ${labels}) }}{{ with first . }}${show}{{ end }}{{ end }}`;
+}
+
+/** A selector of the alert's own cluster and labels: the text for `printf`, and what stands for its places. */
+function selectorText(
+  options: AlertOptions,
+  series: string,
+  by: readonly string[],
+): { format: string; labels: string } {
+  const names = [options.clusterLabel, ...by];
+  return {
+    format: `${series}{${names.map((name) => `${name}=%q`).join(", ")}}`,
+    labels: names.map((name) => `$labels.${name}`).join(" "),
+  };
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}

@@ -1,0 +1,54 @@
+import type { Notify, Severity } from "../model.ts";
+import type { AlertOptions } from "../options.ts";
+
+/** What an alert is about, and with it the labels that identify it and what its annotations look up. */
+export type Subject = "gpu" | "pod" | "node" | "team" | "exporter" | "pipeline";
+
+/** The groups of alerts by what they are for; `--only` picks among them. */
+export const ALERT_GROUPS = ["telemetry", "xid", "memory", "thermal", "links", "waste", "queue", "pipeline"] as const;
+/** A group of alerts. */
+export type AlertGroup = (typeof ALERT_GROUPS)[number];
+
+/** A number of an alert that the configuration can change. */
+export interface Parameter {
+  readonly value: number;
+  readonly least: number;
+  readonly most: number;
+  /** What it says, with its unit. */
+  readonly help: string;
+}
+
+/** The numbers of an alert by name. */
+export type Numbers = Readonly<Record<string, number>>;
+
+/** An alert of the catalogue. */
+export interface AlertDefinition {
+  readonly name: string;
+  readonly group: AlertGroup;
+  readonly subject: Subject;
+  readonly severity: Severity;
+  readonly notify: Notify;
+  readonly forMillis: number;
+  readonly keepFiringForMillis?: number;
+  /** How often it is looked at; with the quick rules where it is left out. */
+  readonly everyMillis?: number;
+  readonly parameters?: Readonly<Record<string, Parameter>>;
+  readonly expr: (options: AlertOptions, numbers: Numbers) => string;
+  /** What is the matter, always the same words. */
+  readonly summary: string;
+  /** What is the matter here: a template of Prometheus. */
+  readonly description: string;
+}
+
+export const MINUTE_MILLIS = 60_000;
+export const HOUR_MILLIS = 60 * MINUTE_MILLIS;
+
+/** A parameter that is a part of a whole. */
+export function ratio(value: number, help: string): Parameter {
+  return { value, least: 0, most: 1, help };
+}
+
+/** A parameter between two bounds. */
+export function number(value: number, least: number, most: number, help: string): Parameter {
+  return { value, least, most, help };
+}

@@ -1,0 +1,29 @@
+import { MINUTE_MILLIS, number, type AlertDefinition } from "./definition.ts";
+
+const links = { group: "links", subject: "gpu", severity: "warning", notify: "ticket" } as const;
+
+/** The ways between GPUs, and to their machine. */
+export const LINK_ALERTS: readonly AlertDefinition[] = [
+  {
+    ...links,
+    name: "GPUNVLinkErrors",
+    forMillis: 5 * MINUTE_MILLIS,
+    parameters: { crcPerSecond: number(100, 0, 1e6, "CRC errors a second that are taken for normal") },
+    expr: (_, { crcPerSecond }) => `gpu:nvlink_recovery_errors:increase15m > 0
+or
+gpu:nvlink_crc_errors:rate5m > ${crcPerSecond}`,
+    summary: "The NVLinks of a GPU have errors.",
+    description:
+      "NVLinks of this GPU had to recover within a quarter of an hour, or have more CRC errors than usual: jobs over several GPUs get slow or fail.",
+  },
+  {
+    ...links,
+    name: "GPUPCIeReplayHigh",
+    forMillis: 15 * MINUTE_MILLIS,
+    parameters: { perMinute: number(8, 0, 1e6, "retries a minute that are taken for normal") },
+    expr: (_, { perMinute }) => `gpu:pcie_replays:rate5m * 60 > ${perMinute}`,
+    summary: "The PCIe link of a GPU retries often.",
+    description:
+      "{{ $value | humanize }} retries a minute on the PCIe link of this GPU: a bad slot, riser or cable slows transfers.",
+  },
+];

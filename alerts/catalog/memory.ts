@@ -1,0 +1,76 @@
+import { HOUR_MILLIS, MINUTE_MILLIS, number, ratio, type AlertDefinition } from "./definition.ts";
+
+const memory = { group: "memory", subject: "gpu" } as const;
+
+/** Memory that fails or ages, and the health that DCGM watches. */
+export const MEMORY_ALERTS: readonly AlertDefinition[] = [
+  {
+    ...memory,
+    name: "GPUHealthCheckFailed",
+    severity: "critical",
+    notify: "page",
+    forMillis: 2 * MINUTE_MILLIS,
+    parameters: { status: number(20, 10, 20, "DCGM's verdict: 10 warns, 20 fails") },
+    expr: (_, { status }) => `gpu:health:status{health_watch!~"THERMAL|POWER"} >= ${status}`,
+    summary: "DCGM's health watch of a GPU fails.",
+    description: "DCGM's watch {{ $labels.health_watch }} of this GPU fails.",
+  },
+  {
+    ...memory,
+    name: "GPUUncorrectableECC",
+    severity: "critical",
+    notify: "page",
+    forMillis: 0,
+    parameters: {
+      errors: number(0, 0, 1000, "double-bit errors since the driver was loaded that are taken for normal"),
+    },
+    expr: (_, { errors }) => `gpu:ecc_double_bit_errors:count > ${errors}`,
+    summary: "The memory of a GPU had errors that ECC can't correct.",
+    description:
+      "{{ $value }} double-bit memory errors since the driver was loaded. Results of what ran may be wrong; the GPU needs a reset.",
+  },
+  {
+    ...memory,
+    name: "GPURowRemapFailure",
+    severity: "critical",
+    notify: "page",
+    forMillis: 0,
+    expr: () => "gpu:row_remap_failure:info > 0",
+    summary: "A GPU can't repair its memory any more.",
+    description: "Remapping a row of memory has failed: there are no spare rows left. The GPU is to be returned (RMA).",
+  },
+  {
+    ...memory,
+    name: "GPUMemoryRepairPending",
+    severity: "warning",
+    notify: "ticket",
+    forMillis: HOUR_MILLIS,
+    expr: () => "gpu:memory_repair_pending:info > 0",
+    summary: "A repair of a GPU's memory waits for a reset.",
+    description: "Rows or pages of the GPU's memory are to be taken out of use, which happens at its next reset.",
+  },
+  {
+    ...memory,
+    name: "GPUUncorrectableRemapGrowth",
+    severity: "warning",
+    notify: "ticket",
+    forMillis: 0,
+    everyMillis: 5 * MINUTE_MILLIS,
+    parameters: { rows: number(0, 0, 1000, "rows a day that are taken for normal") },
+    expr: (_, { rows }) => `gpu:uncorrectable_remapped_rows:increase1d > ${rows}`,
+    summary: "Rows of a GPU's memory were remapped for uncorrectable errors.",
+    description: "{{ $value }} rows of memory were remapped within a day for errors that can't be corrected.",
+  },
+  {
+    ...memory,
+    name: "HighGPUMemoryUsage",
+    severity: "warning",
+    notify: "ticket",
+    forMillis: 5 * MINUTE_MILLIS,
+    parameters: { threshold: ratio(0.9, "part of the memory that is used") },
+    expr: (_, { threshold }) => `gpu:memory_used:ratio > ${threshold}`,
+    summary: "The memory of a GPU is nearly full.",
+    description:
+      "{{ $value | humanizePercentage }} of the memory is used. Frameworks cache what they once had, so this alone is no fault; a program that needs more will fail.",
+  },
+];

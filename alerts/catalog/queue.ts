@@ -1,0 +1,21 @@
+import { state } from "../series/state.ts";
+import { keysOf } from "../series/keys.ts";
+import { MINUTE_MILLIS, type AlertDefinition } from "./definition.ts";
+
+/** Pods that want GPUs and have none. */
+export const QUEUE_ALERTS: readonly AlertDefinition[] = [
+  {
+    group: "queue",
+    everyMillis: MINUTE_MILLIS,
+    name: "GPUPodsPending",
+    subject: "pod",
+    severity: "info",
+    notify: "none",
+    forMillis: 30 * MINUTE_MILLIS,
+    expr: (options) => `pod:gpu_requests:count
+and on (${keysOf(options).pod.join(", ")}) (${state(options, "kube_pod_status_phase", 'phase="Pending"')} == 1)`,
+    summary: "A pod waits for GPUs.",
+    description:
+      "Pod {{ $labels.namespace }}/{{ $labels.pod }} has waited for {{ $value }} GPUs, or parts of them, for more than half an hour.",
+  },
+];

@@ -1,0 +1,128 @@
+import { GPU_RESOURCES, state } from "../series/state.ts";
+import { keysOf } from "../series/keys.ts";
+import { select } from "../promql.ts";
+import { HOUR_MILLIS, MINUTE_MILLIS, type AlertDefinition } from "./definition.ts";
+
+const telemetry = { group: "telemetry", everyMillis: MINUTE_MILLIS } as const;
+
+/** Whether what is seen of the fleet is all of it, and true. */
+export const TELEMETRY_ALERTS: readonly AlertDefinition[] = [
+  {
+    ...telemetry,
+    name: "GPUExporterDown",
+    subject: "exporter",
+    severity: "warning",
+    notify: "ticket",
+    forMillis: 5 * MINUTE_MILLIS,
+    expr: ({ selectors }) => `${select("up", selectors.exporters)} == 0`,
+    summary: "A GPU exporter does not answer.",
+    description:
+      "Prometheus gets no page from the exporter at {{ $labels.instance }} (job {{ $labels.job }}). Its GPUs are not seen: no alert about them can fire, and what is held there is charged as unobserved.",
+  },
+  {
+    ...telemetry,
+    name: "GPUNodeWithoutTelemetry",
+    subject: "node",
+    severity: "warning",
+    notify: "ticket",
+    forMillis: 15 * MINUTE_MILLIS,
+    expr: (options) => {
+      const { cluster, node } = keysOf(options);
+      const on = `on (${node.join(", ")})`;
+      return `sum by (${node.join(", ")}) (${state(options, "kube_node_status_allocatable", GPU_RESOURCES)}) > 0
+unless ${on} node:gpu_devices:count
+unless ${on} (
+  ${state(options, "kube_pod_info")}
+  and on (${cluster}, pod) label_replace(node:gpu_devices:count, "pod", "$1", "node", "(.+)")
+)`;
+    },
+    summary: "A node offers GPUs and nothing measures them.",
+    description:
+      "Node {{ $labels.node }} offers {{ $value }} GPUs, or parts of them, to Kubernetes, and no series of an exporter comes from it.",
+  },
+  {
+    ...telemetry,
+    name: "GPUDisappeared",
+    subject: "node",
+    severity: "critical",
+    notify: "page",
+    forMillis: 10 * MINUTE_MILLIS,
+    expr: (options) => {
+      const { node } = keysOf(options);
+      const by = node.join(", ");
+      const on = `on (${by})`;
+      const capacity = `sum by (${by}) (${state(options, "kube_node_status_capacity", 'resource=~"nvidia_com_gpu|amd_com_gpu"')})`;
+      // A capacity of replicas counts no GPUs; nor is a node told of that never showed as many.
+      return `(
+  max by (${by}) (last_over_time(gpu_node_inventory_gpus[10m])) - ${on} node:gpus:count
+  or ${on}
+  (
+    ${capacity} - ${on} node:gpu_devices:count
+    unless ${on} (${capacity} / ${on} max_over_time(node:gpu_devices:count[1d]) >= 2)
+  )
+) > 0`;
+    },
+    summary: "GPUs of a node have disappeared.",
+    description:
+      "{{ $value }} GPUs of node {{ $labels.node }} that its inventory names are no longer seen. They may have fallen off the bus: what runs on them has failed or hangs.",
+  },
+  {
+    ...telemetry,
+    name: "GPUTelemetryFrozen",
+    subject: "gpu",
+    severity: "warning",
+    notify: "ticket",
+    forMillis: 15 * MINUTE_MILLIS,
+    expr: () => "gpu:telemetry_frozen:info",
+    summary: "The figures of a GPU do not move.",
+    description:
+      "The energy counter of the GPU has stood still for a quarter of an hour, which no GPU that is powered does: all its figures may be old.",
+  },
+  {
+    ...telemetry,
+    name: "GPUProfilingCountersStuck",
+    subject: "gpu",
+    severity: "warning",
+    notify: "ticket",
+    forMillis: 15 * MINUTE_MILLIS,
+    expr: () => "gpu:profiling_stuck:info",
+    summary: "The profiling counters of a GPU stand at 0 while it works.",
+    description:
+      "The GPU is busy for over half of the time, and its profiling counters say that nothing runs. What reads them alone takes it for idle; ours fall back to its utilisation.",
+  },
+  {
+    ...telemetry,
+    name: "GPUAttributionMissing",
+    subject: "pod",
+    severity: "warning",
+    notify: "ticket",
+    forMillis: 30 * MINUTE_MILLIS,
+    expr: (options) => {
+      const { node, pod } = keysOf(options);
+      const on = `on (${pod.join(", ")})`;
+      const by = [...node, "namespace", "pod"].join(", ");
+      return `(
+  group by (${by}) (${state(options, "kube_pod_info")} and ${on} pod:gpu_requests:count)
+  and ${on} (${state(options, "kube_pod_status_phase", 'phase="Running"')} == 1)
+  and on (${node.join(", ")}) node:gpu_devices:count
+)
+unless ${on} gpu:device_holder:info
+unless on (${node.join(", ")}) node:gpus_without_process_values:count`;
+    },
+    summary: "A pod runs on GPUs and no series carries its name.",
+    description:
+      "Pod {{ $labels.namespace }}/{{ $labels.pod }} on node {{ $labels.node }} asks for GPUs and runs, and the exporter there names it on none of them. Its use is not seen.",
+  },
+  {
+    ...telemetry,
+    name: "GPUSharingUnmeasured",
+    subject: "node",
+    severity: "info",
+    notify: "none",
+    forMillis: HOUR_MILLIS,
+    expr: () => "node:gpus_without_process_values:count > 0",
+    summary: "Pods share GPUs of a node and can't be told apart.",
+    description:
+      "On node {{ $labels.node }} {{ $value }} GPUs are shared by pods, and the exporter does not say what each does: their pods have no activity and no alerts about waste. It needs dcgm-exporter 4.8.2 or later with --kubernetes-virtual-gpus.",
+  },
+];

@@ -1,0 +1,145 @@
+import { THERMAL_LIMITS, USUAL_SLOWDOWN_MARGIN } from "../thermal-limits.ts";
+import type { AlertOptions } from "../options.ts";
+import { keysOf, listed, on } from "../series/keys.ts";
+import { MINUTE_MILLIS, number, ratio, type AlertDefinition } from "./definition.ts";
+
+const thermal = { group: "thermal", subject: "gpu" } as const;
+/** Some GPUs give a margin that never moves; one that works has been above this within a day. */
+const LIVE_MARGIN = 5;
+
+/** Heat and power: what slows GPUs down, and what is about to. */
+export const THERMAL_ALERTS: readonly AlertDefinition[] = [
+  {
+    ...thermal,
+    name: "GPUHardwareThermalSlowdown",
+    severity: "critical",
+    notify: "page",
+    forMillis: 2 * MINUTE_MILLIS,
+    parameters: {
+      share: ratio(0.5, "part of 5 minutes in which the hardware slows the clocks down"),
+      events: number(5, 1, 10_000, "events that dcgm-exporter counts in its window"),
+    },
+    expr: (options, { share, events }) => {
+      const onGpu = on(keysOf(options).gpu);
+      return `${partOfTime(options, "hw_thermal", 5 * MINUTE_MILLIS)} > ${share}
+or ${onGpu}
+gpu:hw_thermal_events:count >= ${events}`;
+    },
+    summary: "A GPU is so hot that its hardware slows it down.",
+    description: "The hardware holds the clocks of this GPU down because of heat. If it gets hotter, it shuts down.",
+  },
+  {
+    ...thermal,
+    name: "GPUSoftwareThermalThrottling",
+    severity: "warning",
+    notify: "ticket",
+    forMillis: 30 * MINUTE_MILLIS,
+    parameters: { share: ratio(0.2, "part of 30 minutes in which the driver slows the clocks down") },
+    expr: (options, { share }) => `${partOfTime(options, "sw_thermal", 30 * MINUTE_MILLIS)} > ${share}`,
+    summary: "A GPU is slowed down because of heat.",
+    description:
+      "For {{ $value | humanizePercentage }} of the last half hour the driver held the clocks of this GPU down because of heat.",
+  },
+  {
+    ...thermal,
+    name: "GPUNearSlowdownTemperature",
+    severity: "warning",
+    notify: "ticket",
+    forMillis: 5 * MINUTE_MILLIS,
+    parameters: { distance: number(4, 0, 30, "degrees below the temperature at which the GPU slows down") },
+    expr: (options, { distance }) =>
+      `gpu:temperature:celsius >= ${on(keysOf(options).gpu)} gpu:slowdown_temperature:celsius - ${distance}`,
+    summary: "A GPU is nearly as hot as where it slows down.",
+    description: "{{ $value }} °C, a few degrees below where this GPU slows itself down.",
+  },
+  {
+    ...thermal,
+    name: "GPUThermalMarginLow",
+    severity: "warning",
+    notify: "ticket",
+    forMillis: 5 * MINUTE_MILLIS,
+    parameters: { margin: number(3, -20, 50, "degrees to the GPU's thermal limit") },
+    expr: (options, { margin }) => `gpu:temperature_margin:celsius <= ${margin}\nand ${isLive(options)}`,
+    summary: "A GPU is close to its thermal limit.",
+    description: "{{ $value }} °C are left to the thermal limit of this GPU.",
+  },
+  {
+    ...thermal,
+    name: "GPUThermalMarginExceeded",
+    severity: "critical",
+    notify: "page",
+    forMillis: 2 * MINUTE_MILLIS,
+    expr: (options) => {
+      const onGpu = on(keysOf(options).gpu);
+      const others = THERMAL_LIMITS.flatMap(({ models, slowdownMargin = USUAL_SLOWDOWN_MARGIN }) =>
+        slowdownMargin === USUAL_SLOWDOWN_MARGIN ? [] : [{ info: `gpu:exporter_gpu:info{${models}}`, slowdownMargin }],
+      );
+      const usual = others.map(({ info }) => ` unless ${onGpu} ${info}`).join("");
+      const branches = [
+        `(gpu:temperature_margin:celsius < ${USUAL_SLOWDOWN_MARGIN}${usual})`,
+        ...others.map(
+          ({ info, slowdownMargin }) => `(gpu:temperature_margin:celsius < ${slowdownMargin} and ${onGpu} ${info})`,
+        ),
+      ];
+      return `(\n${branches.join("\nor\n")}\n)\nand ${isLive(options)}`;
+    },
+    summary: "A GPU is hotter than its thermal limit.",
+    description:
+      "The thermal limit of this GPU is exceeded by more than where its hardware slows down: {{ $value }} °C of margin.",
+  },
+  {
+    ...thermal,
+    name: "GPUMemoryTemperatureHigh",
+    severity: "warning",
+    notify: "ticket",
+    forMillis: 10 * MINUTE_MILLIS,
+    parameters: { distance: number(2, 0, 30, "degrees below the highest temperature for the memory's steady work") },
+    expr: (options, { distance }) =>
+      `gpu:memory_temperature:celsius >= ${on(keysOf(options).gpu)} gpu:memory_max_operating_temperature:celsius - ${distance}`,
+    summary: "The memory of a GPU is too warm.",
+    description: "{{ $value }} °C, as warm as the memory of this GPU may get in steady work.",
+  },
+  {
+    ...thermal,
+    name: "HighGPUTemperature",
+    severity: "warning",
+    notify: "ticket",
+    forMillis: 5 * MINUTE_MILLIS,
+    parameters: { threshold: number(85, 40, 120, "degrees, of GPUs whose own limit is not known") },
+    expr: (options, { threshold }) => {
+      const onGpu = on(keysOf(options).gpu);
+      return `(
+  gpu:temperature:celsius > ${onGpu} gpu:max_operating_temperature:celsius
+  or ${onGpu}
+  (gpu:temperature:celsius > ${threshold} unless ${onGpu} gpu:max_operating_temperature:celsius)
+)
+unless ${onGpu} gpu:slowdown_temperature:celsius{limit="own"}
+unless ${onGpu} gpu:temperature_margin:celsius`;
+    },
+    summary: "A GPU is hot.",
+    description: "{{ $value }} °C.",
+  },
+  {
+    ...thermal,
+    name: "GPUPowerBrake",
+    severity: "critical",
+    notify: "page",
+    forMillis: 5 * MINUTE_MILLIS,
+    parameters: { share: ratio(0.5, "part of 10 minutes in which the power supply slows the clocks down") },
+    expr: (options, { share }) => `${partOfTime(options, "power_brake", 10 * MINUTE_MILLIS)} > ${share}`,
+    summary: "The power supply slows a GPU down.",
+    description:
+      "An external signal (power brake) holds the clocks of this GPU down: the machine or the rack lacks power.",
+  },
+];
+
+/** In which part of a window the reason stood. Samples that are missing count as free of it. */
+function partOfTime(options: AlertOptions, reason: string, millis: number): string {
+  const samples = millis / options.intervalMillis;
+  const set = `count_over_time(gpu:throttle_reason:info{reason="${reason}"}[${millis / MINUTE_MILLIS}m])`;
+  return `clamp_max(sum by (${listed(keysOf(options).gpu)}) (${set}) / ${samples}, 1)`;
+}
+
+function isLive(options: AlertOptions): string {
+  return `${on(keysOf(options).gpu)} max_over_time(gpu:temperature_margin:celsius[1d]) > ${LIVE_MARGIN}`;
+}

@@ -1,0 +1,176 @@
+import type { AlertOptions } from "../options.ts";
+import { keysOf } from "../series/keys.ts";
+import { ENOUGH_SAMPLES } from "../recording/windows.ts";
+import { HOUR_MILLIS, MINUTE_MILLIS, number, ratio, type AlertDefinition } from "./definition.ts";
+
+const waste = { group: "waste", severity: "warning", notify: "ticket", everyMillis: MINUTE_MILLIS } as const;
+const long = { ...waste, everyMillis: 5 * MINUTE_MILLIS } as const;
+
+/** GPUs that are held, or there, and not used. Per pod the first of them hushes the others. */
+export const WASTE_ALERTS: readonly AlertDefinition[] = [
+  {
+    ...waste,
+    name: "GPUAllocatedIdle",
+    subject: "pod",
+    forMillis: 10 * MINUTE_MILLIS,
+    parameters: {
+      threshold: ratio(0.01, "activity below which a GPU does nothing: the largest of an hour"),
+      ageMinutes: number(90, 60, 10_080, "minutes that a pod may take to begin"),
+    },
+    expr: (options, { threshold, ageMinutes }) =>
+      wanted(
+        options,
+        `pod:gpu_activity:max1h < ${threshold}\nand ${onPod(options)} pod:gpu_age:seconds > ${ageMinutes! * 60}`,
+      ),
+    summary: "A pod holds GPUs and does nothing with them.",
+    description:
+      "Pod {{ $labels.namespace }}/{{ $labels.pod }} has held its GPUs for more than an hour and none of them did anything in the last one.",
+  },
+  {
+    ...waste,
+    name: "LowGPUUtilization",
+    subject: "pod",
+    forMillis: 2 * HOUR_MILLIS,
+    parameters: { threshold: ratio(0.2, "average activity over an hour") },
+    expr: (options, { threshold }) => {
+      const { device, pod } = keysOf(options);
+      return wanted(
+        options,
+        `(gpu:device_activity:avg1h < ${threshold})
+* on (${device.join(", ")}) group_right () (
+  gpu:device_holder:info unless on (${device.join(", ")}) gpu:device_replicas:count
+)
+and on (${pod.join(", ")}) pod:gpus_held:count`,
+      );
+    },
+    summary: "A GPU that is held is hardly used.",
+    description:
+      "GPU {{ $labels.UUID }} of node {{ $labels.node }}, held by pod {{ $labels.namespace }}/{{ $labels.pod }}, averaged {{ $value | humanizePercentage }} over the last hour, and has been so low for hours.",
+  },
+  {
+    ...waste,
+    name: "GPUPodLowUtilization",
+    subject: "pod",
+    forMillis: 10 * MINUTE_MILLIS,
+    parameters: {
+      threshold: ratio(0.4, "average activity over an hour"),
+      ageMinutes: number(60, 60, 10_080, "minutes that a pod must have run"),
+    },
+    expr: (options, { threshold, ageMinutes }) =>
+      wanted(
+        options,
+        `pod:gpu_activity:avg1h < ${threshold}\nand ${onPod(options)} pod:gpu_age:seconds > ${ageMinutes! * 60}`,
+      ),
+    summary: "A pod uses its GPUs little.",
+    description:
+      "The GPUs of pod {{ $labels.namespace }}/{{ $labels.pod }} averaged {{ $value | humanizePercentage }} over the last hour.",
+  },
+  {
+    ...long,
+    name: "GPUSustainedLowUtilization",
+    subject: "pod",
+    forMillis: 30 * MINUTE_MILLIS,
+    parameters: {
+      p95: ratio(0.5, "activity that 95 % of six hours' samples stay below"),
+      mean: ratio(0.15, "average activity over six hours"),
+      idle: ratio(0.01, "activity below which a pod does nothing, which GPUAllocatedIdle tells"),
+    },
+    expr: (options, { p95, mean, idle }) =>
+      wanted(
+        options,
+        `pod:gpu_activity:avg6h < ${mean}
+and ${onPod(options)} pod:gpu_activity:p95_6h < ${p95}
+unless ${onPod(options)} pod:gpu_activity:max1h < ${idle}`,
+      ),
+    summary: "A pod would do with less than the GPUs that it holds.",
+    description:
+      "Over six hours the GPUs of pod {{ $labels.namespace }}/{{ $labels.pod }} averaged {{ $value | humanizePercentage }} and were hardly ever half busy. A smaller GPU, a MIG instance or a share of one may do.",
+  },
+  {
+    ...waste,
+    name: "GPUPodPartiallyIdle",
+    subject: "pod",
+    forMillis: 30 * MINUTE_MILLIS,
+    parameters: {
+      idle: ratio(0.01, "activity of the GPU that does nothing: the largest of a quarter of an hour"),
+      busy: ratio(0.3, "average activity of the one that works"),
+    },
+    expr: (options, { idle, busy }) => {
+      const by = keysOf(options).pod.join(", ");
+      const enough = Math.floor((ENOUGH_SAMPLES * 15 * MINUTE_MILLIS) / options.intervalMillis);
+      return wanted(
+        options,
+        `count by (${by}) (
+  max_over_time(gpu:pod_activity:ratio[15m]) < ${idle}
+  and count_over_time(gpu:pod_activity:ratio[15m]) >= ${enough}
+)
+and on (${by}) max by (${by}) (avg_over_time(gpu:pod_activity:ratio[15m])) > ${busy}`,
+      );
+    },
+    summary: "Some of a pod's GPUs do nothing while others work.",
+    description:
+      "{{ $value }} GPUs of pod {{ $labels.namespace }}/{{ $labels.pod }} do nothing while another of them works: it asks for more than it uses, or a rank of the job is stuck.",
+  },
+  {
+    ...waste,
+    name: "GPUMemoryHeldWithoutPod",
+    subject: "gpu",
+    forMillis: 30 * MINUTE_MILLIS,
+    parameters: { threshold: ratio(0.1, "part of the memory that is used") },
+    expr: (options, { threshold }) => {
+      const { node, device } = keysOf(options);
+      return `gpu:memory_used:ratio > ${threshold}
+unless on (${device.join(", ")}) gpu:device_holder:info
+and on (${node.join(", ")}) max_over_time(node:gpus_held:count[1d]) > 0`;
+    },
+    summary: "Memory of a GPU is used and no pod holds it.",
+    description:
+      "{{ $value | humanizePercentage }} of the GPU's memory is used and no pod is known on it: a process that outlived its pod, or one beside Kubernetes. The next pod will lack that memory.",
+  },
+  {
+    ...long,
+    name: "GPUNodeUnallocated",
+    subject: "node",
+    forMillis: 0,
+    parameters: { hours: number(6, 1, 168, "hours in which no GPU of the node was held") },
+    expr: (options, { hours }) => {
+      const { cluster, node } = keysOf(options);
+      const on = `on (${node.join(", ")})`;
+      const enough = Math.floor((ENOUGH_SAMPLES * hours! * HOUR_MILLIS) / options.intervalMillis);
+      return `node:gpus:count
+unless ${on} max_over_time(node:gpus_held:count[${hours}h]) > 0
+and ${on} count_over_time(node:gpus_held:count[${hours}h]) >= ${enough}
+and on (${cluster}) group by (${cluster}) (gpu:device_holder:info)`;
+    },
+    summary: "A node's GPUs are all free.",
+    description:
+      "No pod has held any of the {{ $value }} GPUs of node {{ $labels.node }} for hours. If nothing waits for them, the node can go.",
+  },
+  {
+    ...long,
+    name: "TeamGPUIdleShareHigh",
+    subject: "team",
+    forMillis: 6 * HOUR_MILLIS,
+    parameters: {
+      threshold: ratio(0.5, "part of the team's GPUs that were idle over a day"),
+      gpus: number(4, 1, 100_000, "GPUs that a team must hold"),
+    },
+    expr: (options, { threshold, gpus }) => {
+      const on = `on (${keysOf(options).cluster}, team)`;
+      return `team:gpus_idle_day:count / ${on} team:gpus_held:count > ${threshold}
+and ${on} team:gpus_held:count >= ${gpus}`;
+    },
+    summary: "Most of a team's GPUs were idle over a day.",
+    description:
+      "{{ $value | humanizePercentage }} of the GPUs that team {{ $labels.team }} holds averaged less than 5 % over the last day.",
+  },
+];
+
+/** What is left where nobody has opted out. */
+function wanted(options: AlertOptions, expr: string): string {
+  return `${expr}\nunless ${onPod(options)} pod:alerts_off:info`;
+}
+
+function onPod(options: AlertOptions): string {
+  return `on (${keysOf(options).pod.join(", ")})`;
+}

@@ -1,0 +1,160 @@
+import { annotationsOf } from "./annotations.ts";
+import { CATALOG } from "./catalog/catalog.ts";
+import { MINUTE_MILLIS, type AlertDefinition, type Numbers } from "./catalog/definition.ts";
+import type { AlertingRule, RecordingRule, RuleGroup } from "./model.ts";
+import type { AlertOptions, AlertOverride } from "./options.ts";
+import { quote } from "./promql.ts";
+import { deviceRules } from "./recording/devices.ts";
+import { faultRules, remapRules, slowFaultRules } from "./recording/faults.ts";
+import { holderRules } from "./recording/holders.ts";
+import { hourRules, longRules } from "./recording/windows.ts";
+import { OWNER_LABELS, workloadRules } from "./recording/workloads.ts";
+import { xidRules } from "./recording/xids.ts";
+import { keysOf } from "./series/keys.ts";
+
+/**
+ * The rules of a configuration: first what is recorded, which folds every exporter into one set of series, then the alerts,
+ * which read nothing else of exporters. Each group says how often it is evaluated.
+ */
+export function ruleGroups(options: AlertOptions): readonly RuleGroup[] {
+  const { prefix, intervalMillis } = options;
+  const group = <Rule>(name: string, millis: number, rules: readonly Rule[]): RuleGroup<Rule> => ({
+    name: `${prefix}gpu-ledger.${name}`,
+    intervalMillis: Math.max(millis, intervalMillis),
+    rules,
+  });
+  return [...recordingGroups(options, group), ...alertGroups(options, group)].filter(({ rules }) => rules.length > 0);
+}
+
+type MakeGroup = <Rule>(name: string, millis: number, rules: readonly Rule[]) => RuleGroup<Rule>;
+
+function recordingGroups(options: AlertOptions, group: MakeGroup): readonly RuleGroup<RecordingRule>[] {
+  const quick = options.intervalMillis;
+  return [
+    group("devices", quick, deviceRules(options)),
+    group("holders", quick, holderRules(options)),
+    group("workloads", quick, workloadRules(options)),
+    group("faults", quick, faultRules(options)),
+    group("xids", quick, xidRules(options)),
+    group("slow-faults", MINUTE_MILLIS, slowFaultRules(options)),
+    group("hours", MINUTE_MILLIS, hourRules(options)),
+    group("days", 5 * MINUTE_MILLIS, [...remapRules(options), ...longRules(options)]),
+  ];
+}
+
+function alertGroups(options: AlertOptions, group: MakeGroup): readonly RuleGroup<AlertingRule>[] {
+  const wanted = CATALOG.filter(
+    (each) => (options.only?.includes(each.group) ?? true) && options.alerts[each.name]?.enabled !== false,
+  );
+  const groups = new Map<string, { millis: number; rules: AlertingRule[] }>();
+  for (const definition of wanted) {
+    const millis = definition.everyMillis ?? options.intervalMillis;
+    const name = `alerts.${definition.group}${definition.everyMillis === 5 * MINUTE_MILLIS ? ".long" : ""}`;
+    const entry = groups.get(name) ?? { millis, rules: [] };
+    entry.rules.push(...rulesOf(definition, options));
+    groups.set(name, entry);
+  }
+  const made = [...groups].map(([name, { millis, rules }]) => group(name, millis, rules));
+  return options.watchdog ? [...made, group("alerts.watchdog", MINUTE_MILLIS, [watchdog(options)])] : made;
+}
+
+/** The rules of an alert: one for all, and one for each team that has numbers of its own. */
+function rulesOf(definition: AlertDefinition, options: AlertOptions): readonly AlertingRule[] {
+  const own = options.alerts[definition.name];
+  const teams = Object.entries(options.teams).flatMap(([team, overrides]) => {
+    const override = overrides[definition.name];
+    return override === undefined ? [] : [{ team, override }];
+  });
+  if (teams.length === 0) return [ruleOf(definition, options, own)];
+  const names = teams.map(({ team }) => escapeRegex(team)).join("|");
+  return [
+    ruleOf(definition, options, own, (expr) => ofTeams(definition, options, expr, "unless", `team=~${quote(names)}`)),
+    ...teams
+      .filter(({ override }) => override.enabled !== false)
+      .map(({ team, override }) =>
+        ruleOf(
+          definition,
+          options,
+          {
+            ...own,
+            forMillis: override.forMillis ?? own?.forMillis,
+            parameters: { ...own?.parameters, ...override.parameters },
+          },
+          (expr) => ofTeams(definition, options, expr, "and", `team=${quote(team)}`),
+        ),
+      ),
+  ];
+}
+
+function ruleOf(
+  definition: AlertDefinition,
+  options: AlertOptions,
+  override: AlertOverride | undefined,
+  narrowed: (expr: string) => string = (expr) => expr,
+): AlertingRule {
+  const { name, severity, notify, forMillis, keepFiringForMillis } = definition;
+  const expr = narrowed(definition.expr(options, numbersOf(definition, override)));
+  return {
+    alert: `${options.prefix}${name}`,
+    expr: definition.subject === "pod" ? withOwners(options, expr) : expr,
+    forMillis: override?.forMillis ?? forMillis,
+    ...(keepFiringForMillis === undefined ? {} : { keepFiringForMillis }),
+    labels: {
+      severity: override?.severity ?? severity,
+      notify: override?.notify ?? notify,
+      ...options.labels,
+    },
+    annotations: annotationsOf(definition, options),
+  };
+}
+
+function numbersOf({ parameters = {} }: AlertDefinition, override: AlertOverride | undefined): Numbers {
+  const own = Object.fromEntries(Object.entries(parameters).map(([name, { value }]) => [name, value]));
+  return { ...own, ...override?.parameters };
+}
+
+/** Joins on whose a pod is. Where nobody knows, the alert stands without. */
+function withOwners(options: AlertOptions, expr: string): string {
+  const on = `on (${keysOf(options).pod.join(", ")})`;
+  const lines = expr.replaceAll("\n", "\n  ");
+  return `(
+  ${lines}
+) * ${on} group_left (${OWNER_LABELS.join(", ")}) gpu:workload:info
+or ${on}
+(
+  ${lines}
+)`;
+}
+
+function ofTeams(
+  { subject }: AlertDefinition,
+  options: AlertOptions,
+  expr: string,
+  operator: "and" | "unless",
+  matcher: string,
+): string {
+  const { cluster, pod } = keysOf(options);
+  const [on, info] =
+    subject === "team"
+      ? [`${cluster}, team`, `team:gpus_held:count{${matcher}}`]
+      : [pod.join(", "), `gpu:workload:info{${matcher}}`];
+  return `(${expr}) ${operator} on (${on}) ${info}`;
+}
+
+function watchdog(options: AlertOptions): AlertingRule {
+  return {
+    alert: `${options.prefix}GPULedgerWatchdog`,
+    expr: "vector(1)",
+    forMillis: 0,
+    labels: { severity: "none", notify: "none", ...options.labels },
+    annotations: {
+      summary: "Alerts are evaluated and sent.",
+      description: "This alert always fires. Where it stops, the way of alerts to people is broken.",
+      runbook_url: `${options.runbooks}/GPULedgerWatchdog.md`,
+    },
+  };
+}
+
+function escapeRegex(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+}

@@ -1,0 +1,112 @@
+import type { RecordingRule } from "../model.ts";
+import type { AlertOptions } from "../options.ts";
+import { withLabel } from "../promql.ts";
+import { keysOf, listed, on } from "../series/keys.ts";
+import { read } from "../series/read.ts";
+
+const MINUTE_MILLIS = 60_000;
+/** Why clocks are held down, by the bit of DCGM's field 112. */
+const THROTTLE_BITS = { hw_thermal: 0x40, sw_thermal: 0x20, power_brake: 0x80 } as const;
+/** So long the profiling counters must stand still, and the energy counter. */
+export const STUCK_MILLIS = 15 * MINUTE_MILLIS;
+
+/**
+ * What is wrong with GPUs now. A series stands here only as long as something is wrong: a healthy fleet has none.
+ */
+export function faultRules(options: AlertOptions): readonly RecordingRule[] {
+  const { gpu } = keysOf(options);
+  const present = (record: string, column: string): RecordingRule => ({
+    record,
+    expr: read(options, column, { by: gpu, where: "> 0" }),
+  });
+  return [
+    { record: "gpu:throttle_reason:info", expr: throttleReasons(options) },
+    present("gpu:ecc_double_bit_errors:count", "ecc_dbe_volatile_total"),
+    present("gpu:row_remap_failure:info", "row_remap_failure"),
+    {
+      record: "gpu:memory_repair_pending:info",
+      expr: ["row_remap_pending", "retired_pages_pending"]
+        .map((column) => read(options, column, { by: gpu, where: "> 0" }))
+        .join(`\nor ${on(gpu)}\n`),
+    },
+    {
+      record: "gpu:health:status",
+      expr: read(options, "health_status", { by: [...gpu, "health_watch"], where: "> 0" }),
+    },
+    {
+      record: "gpu:hw_thermal_events:count",
+      expr: read(options, "clock_events", { by: gpu, matchers: ['clock_event="hw_thermal"'], where: "> 0" }),
+    },
+    {
+      record: "gpu:nvlink_recovery_errors:increase15m",
+      expr: increase(options, "nvlink_recovery_errors_total", 15 * MINUTE_MILLIS),
+    },
+    {
+      record: "gpu:nvlink_crc_errors:rate5m",
+      expr: `sum by (${listed(gpu)}) (\n${["nvlink_crc_flit_errors_total", "nvlink_crc_data_errors_total"]
+        .map((column) =>
+          withLabel(
+            read(options, column, { by: gpu, over: { fn: "rate", millis: 5 * MINUTE_MILLIS }, where: "> 0" }),
+            "metric",
+            column,
+          ),
+        )
+        .join("\nor\n")}\n)`,
+    },
+    {
+      record: "gpu:pcie_replays:rate5m",
+      expr: read(options, "pcie_replay_total", {
+        by: gpu,
+        over: { fn: "rate", millis: 5 * MINUTE_MILLIS },
+        where: "> 0",
+      }),
+    },
+  ];
+}
+
+/** What takes a longer look: counters that stand still, and memory that ages. */
+export function slowFaultRules(options: AlertOptions): readonly RecordingRule[] {
+  const { gpu } = keysOf(options);
+  const over = (fn: string) => ({ by: gpu, over: { fn, millis: STUCK_MILLIS } });
+  return [
+    {
+      // Of GPUs that were there at both ends and whose counter is no constant 0: a gap or a restart gives no verdict.
+      record: "gpu:telemetry_frozen:info",
+      expr: `(${read(options, "energy_joules", over("changes"))} == 0) + 1
+and ${on(gpu)} ${read(options, "energy_joules", { by: gpu, where: "> 0" })}
+and ${on(gpu)} last_over_time(gpu:temperature:celsius[1m] offset 15m)`,
+    },
+    {
+      record: "gpu:profiling_stuck:info",
+      expr: `(${read(options, "gr_engine_active_ratio", over("max_over_time"))} == 0) + 1
+and ${on(gpu)} (${read(options, "gpu_utilization_ratio", over("avg_over_time"))} > 0.5)`,
+    },
+  ];
+}
+
+/** Memory that was remapped within a day: the rows now, less the fewest of the day. */
+export function remapRules(options: AlertOptions): readonly RecordingRule[] {
+  const { gpu } = keysOf(options);
+  const column = "uncorrectable_remapped_rows_total";
+  return [
+    {
+      record: "gpu:uncorrectable_remapped_rows:increase1d",
+      expr: `${read(options, column, { by: gpu, where: "> 0" })}
+- ${on(gpu)}
+${read(options, column, { by: gpu, over: { fn: "min_over_time", millis: 24 * 60 * MINUTE_MILLIS } })} > 0`,
+    },
+  ];
+}
+
+function increase(options: AlertOptions, column: string, millis: number): string {
+  return read(options, column, { by: keysOf(options).gpu, over: { fn: "increase", millis }, where: "> 0" });
+}
+
+function throttleReasons(options: AlertOptions): string {
+  const { gpu } = keysOf(options);
+  const branches = Object.entries(THROTTLE_BITS).map(([reason, bit]) => {
+    const mask = read(options, "clocks_event_reasons", { by: gpu, where: `>= ${bit}` });
+    return withLabel(`(floor(${mask} / ${bit}) % 2 == 1)`, "reason", reason);
+  });
+  return branches.join("\nor\n");
+}

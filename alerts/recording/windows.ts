@@ -1,0 +1,75 @@
+import type { RecordingRule } from "../model.ts";
+import type { AlertOptions } from "../options.ts";
+import { keysOf } from "../series/keys.ts";
+import { state } from "../series/state.ts";
+
+const HOUR_MILLIS = 3_600_000;
+/** A verdict needs so much of a window's samples: none comes from a gap or from a series that has just begun. */
+export const ENOUGH_SAMPLES = 0.9;
+
+/** What pods and devices did over the last hour. */
+export function hourRules(options: AlertOptions): readonly RecordingRule[] {
+  const { device, pod } = keysOf(options);
+  const byPod = pod.join(", ");
+  const enough = enoughSamples(options, HOUR_MILLIS);
+  return [
+    {
+      record: "pod:gpu_activity:max1h",
+      expr: `max by (${byPod}) (max_over_time(gpu:pod_activity:ratio[1h]))
+and on (${byPod}) (min by (${byPod}) (count_over_time(gpu:pod_activity:ratio[1h])) >= ${enough})`,
+    },
+    {
+      record: "pod:gpu_activity:avg1h",
+      expr: `avg by (${byPod}) (avg_over_time(gpu:pod_activity:ratio[1h]))
+and on (${byPod}) (min by (${byPod}) (count_over_time(gpu:pod_activity:ratio[1h])) >= ${enough})`,
+    },
+    {
+      record: "pod:gpus_held:count",
+      expr: `count by (${byPod}) (gpu:pod_activity:ratio)`,
+    },
+    {
+      record: "gpu:device_activity:avg1h",
+      expr: `avg_over_time(gpu:device_activity:ratio[1h])
+and on (${device.join(", ")}) (count_over_time(gpu:device_activity:ratio[1h]) >= ${enough})`,
+    },
+    {
+      // Since Kubernetes says that it started; where nobody says, as long as its samples are seen, two hours at most.
+      record: "pod:gpu_age:seconds",
+      expr: `time() - max by (${byPod}) (${state(options, "kube_pod_start_time")} and on (${byPod}) pod:gpus_held:count)
+or on (${byPod})
+max by (${byPod}) (count_over_time(gpu:pod_activity:ratio[2h])) * ${options.intervalMillis / 1000}`,
+    },
+  ];
+}
+
+/** What takes hours to be seen. */
+export function longRules(options: AlertOptions): readonly RecordingRule[] {
+  const { cluster, node, pod } = keysOf(options);
+  const byPod = pod.join(", ");
+  const enough = enoughSamples(options, 6 * HOUR_MILLIS);
+  const isObserved = `and on (${byPod}) (min by (${byPod}) (count_over_time(gpu:pod_activity:ratio[6h])) >= ${enough})`;
+  const team = `${cluster}, team`;
+  const onHolder = `on (${[...node, "UUID", "GPU_I_ID"].join(", ")})`;
+  const teamDevices = (devices: string): string =>
+    `count by (${team}) ((gpu:device_holder:info and ${onHolder} ${devices}) * on (${byPod}) group_left (team) gpu:workload:info{team!=""})`;
+  return [
+    {
+      record: "pod:gpu_activity:avg6h",
+      expr: `avg by (${byPod}) (avg_over_time(gpu:pod_activity:ratio[6h]))\n${isObserved}`,
+    },
+    {
+      record: "pod:gpu_activity:p95_6h",
+      expr: `max by (${byPod}) (quantile_over_time(0.95, gpu:pod_activity:ratio[6h]))\n${isObserved}`,
+    },
+    { record: "team:gpus_held:count", expr: teamDevices("gpu:device_activity:ratio") },
+    {
+      record: "team:gpus_idle_day:count",
+      expr: teamDevices("(avg_over_time(gpu:device_activity:avg1h[1d:1h]) < 0.05)"),
+    },
+  ];
+}
+
+/** How many samples of a series of the quick group are enough for a window. */
+function enoughSamples({ intervalMillis }: AlertOptions, windowMillis: number): number {
+  return Math.floor((ENOUGH_SAMPLES * windowMillis) / intervalMillis);
+}

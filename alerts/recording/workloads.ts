@@ -1,0 +1,67 @@
+import type { RecordingRule } from "../model.ts";
+import type { AlertOptions } from "../options.ts";
+import { relabel, stateLabel } from "../promql.ts";
+import { keysOf, listed, on } from "../series/keys.ts";
+import { GPU_RESOURCES, optedOut, state } from "../series/state.ts";
+
+/** What is told of a workload beside its name. */
+export const OWNER_LABELS = ["team", "cost_centre", "workload", "workload_type", "queue"] as const;
+
+/** Whose each pod is that wants GPUs: as our processor says, else as kube-state-metrics does with the labels allowed there. */
+export function workloadRules(options: AlertOptions): readonly RecordingRule[] {
+  const { cluster, pod } = keysOf(options);
+  return [
+    {
+      record: "pod:gpu_requests:count",
+      expr: `sum by (${listed(pod)}) (${state(options, "kube_pod_container_resource_requests", GPU_RESOURCES)})`,
+    },
+    { record: "pod:owner_team:info", expr: one(options, ["team", "cost_centre"], teamLabels(options)) },
+    { record: "pod:owner_workload:info", expr: one(options, ["workload", "workload_type"], controllers(options)) },
+    {
+      // One answer for each pod, whatever stands there twice while processors take over from each other.
+      record: "gpu:workload:info",
+      expr: `${one(options, OWNER_LABELS, "last_over_time(gpu_workload_info[10m])")}
+or ${on(pod)}
+pod:owner_workload:info * ${on(pod)} group_left (team, cost_centre) pod:owner_team:info
+or ${on(pod)}
+pod:owner_team:info
+or ${on(pod)}
+pod:owner_workload:info`,
+    },
+    {
+      record: "pod:alerts_off:info",
+      expr: `group by (${listed(pod)}) (${optedOut(options, "kube_pod_labels")})
+or
+group by (${listed(pod)}) (
+  gpu:device_holder:info
+  and on (${cluster}, namespace) ${optedOut(options, "kube_namespace_labels")}
+)`,
+    },
+  ];
+}
+
+/** One series for each pod, whichever of several. */
+function one(options: AlertOptions, labels: readonly string[], expr: string): string {
+  const { pod } = keysOf(options);
+  return `topk by (${listed(pod)}) (1, group by (${listed([...pod, ...labels])}) (\n  ${expr}\n))`;
+}
+
+/** The team of each pod: the label of the pod, else that of its namespace. */
+function teamLabels(options: AlertOptions): string {
+  const { cluster, pod } = keysOf(options);
+  const { team, costCentre } = options.ownerLabels;
+  const labelled = (metric: string): string => {
+    const series = state(options, metric, `${stateLabel(team)}!=""`);
+    return relabel(relabel(series, "team", stateLabel(team)), "cost_centre", stateLabel(costCentre));
+  };
+  return `${labelled("kube_pod_labels")} and ${on(pod)} pod:gpu_requests:count
+  or ${on(pod)}
+  pod:gpu_requests:count * on (${cluster}, namespace) group_left (team, cost_centre)
+    group by (${cluster}, namespace, team, cost_centre) (${labelled("kube_namespace_labels")})`;
+}
+
+function controllers(options: AlertOptions): string {
+  const owner = state(options, "kube_pod_owner", 'owner_is_controller="true"');
+  const named = relabel(relabel(owner, "workload", "owner_name"), "workload_type", "owner_kind");
+  return `${named} and ${on(keysOf(options).pod)} pod:gpu_requests:count`;
+}

@@ -1,0 +1,95 @@
+import type { AlertOptions } from "../options.ts";
+import { anyOf, durationText, relabel, select, withLabel } from "../promql.ts";
+import { namesOf, type NamesOfReading } from "./exporter-names.ts";
+import { keysOf, listed, on } from "./keys.ts";
+
+/** How a canonical metric is read from what exporters give. */
+export interface ReadOptions {
+  /** The labels that stay; of several values the largest counts: what is repeated on instances and pods is so once. */
+  readonly by: readonly string[];
+  /** A function over a range, instead of the newest value. */
+  readonly over?: { readonly fn: string; readonly millis: number };
+  readonly matchers?: readonly string[];
+  /** A comparison of the raw value, such as `> 0`, by which few series are left before they are joined. */
+  readonly where?: string;
+  /** Changes the labels of what was selected, before it is aggregated. */
+  readonly relabelled?: (expr: string) => string;
+}
+
+/**
+ * An expression for a canonical metric in its canonical unit, whatever exporter, version and counter file gives it: one
+ * series for each value of the labels asked for. Values that say "not supported" are left out. Where a GPU's exporter gives
+ * it under two names, the first counts.
+ */
+export function read(options: AlertOptions, column: string, how: ReadOptions): string {
+  const branches = namesOf(column).flatMap((reading) => branchesOf(options, reading, how));
+  return branches.length === 1 ? branches[0]! : `(\n  ${branches.join("\n  or\n  ")}\n)`;
+}
+
+/** The same of several metrics of one unit: the largest of them counts. */
+export function readLargest(options: AlertOptions, columns: readonly string[], how: ReadOptions): string {
+  const branches = namesOf(...columns).flatMap((reading) => branchesOf(options, reading, how));
+  // Branches with equal labels would hide each other; a label tells them apart until the largest is taken.
+  const told = branches.map((branch, index) => withLabel(branch, "source", String(index)));
+  return `max without (source) (\n  ${told.join("\n  or\n  ")}\n)`;
+}
+
+function branchesOf(options: AlertOptions, reading: NamesOfReading, how: ReadOptions): readonly string[] {
+  const raw = rawOf(options, reading, how);
+  if (!reading.isPercentOrRatio) return [scaled(identified(options, reading, raw, how), reading.factor)];
+  const isRatio = `on (${options.clusterLabel}, instance) exporter:base_units:info`;
+  return [
+    identified(options, reading, `(${raw} <= 1.01 and ${isRatio})`, how),
+    scaled(identified(options, reading, `(${raw} <= 101 unless ${isRatio})`, how), 0.01),
+  ];
+}
+
+function rawOf(
+  { selectors }: AlertOptions,
+  { names, most, isPercentOrRatio }: NamesOfReading,
+  how: ReadOptions,
+): string {
+  const { over, matchers = [], where } = how;
+  const name = names.length === 1 ? names[0]! : "";
+  const selector = select(name, name === "" ? anyOf("__name__", names) : "", ...matchers, selectors.series);
+  const raw = over === undefined ? selector : `${over.fn}(${selector}[${durationText(over.millis)}])`;
+  const bounded = isPercentOrRatio || over?.fn === "changes" ? raw : `${raw} <= ${most}`;
+  return where === undefined ? bounded : `${bounded} ${where}`;
+}
+
+/** Raw series with the labels by which rules know node and GPU; the largest of those that then are equal. */
+function identified(
+  options: AlertOptions,
+  { vendor }: NamesOfReading,
+  raw: string,
+  { by, relabelled = (expr) => expr }: ReadOptions,
+): string {
+  const series = relabelled(vendor === "amd" ? withGpuNumber(raw) : raw);
+  return `max by (${listed(by)}) (${ofPage(options, by, "max", series)})`;
+}
+
+/**
+ * Series of exporters' pages with node and UUID joined on. They are aggregated first: pages repeat values on pods, and two
+ * metrics of equal labels would be one once their names are gone.
+ */
+export function ofPage(
+  options: AlertOptions,
+  by: readonly string[],
+  aggregate: "max" | "group",
+  series: string,
+): string {
+  const { exporterGpu } = keysOf(options);
+  const own = [...exporterGpu, ...by.filter((label) => !["node", "UUID", ...exporterGpu].includes(label))];
+  return `${aggregate} by (${listed(own)}) (${series}) * ${on(exporterGpu)} group_left (node, UUID) gpu:exporter_gpu:info`;
+}
+
+/** AMD's series with the labels that NVIDIA's have for a GPU's number and for a part of it. */
+export function withGpuNumber(series: string): string {
+  const numbered = relabel(relabel(series, "gpu", "gpu_id"), "gpu", "GPU_ID");
+  return relabel(numbered, "GPU_I_ID", "gpu_partition_id");
+}
+
+function scaled(expr: string, factor: number): string {
+  if (factor === 1) return expr;
+  return factor < 1 ? `${expr} / ${Math.round(1 / factor)}` : `${expr} * ${factor}`;
+}

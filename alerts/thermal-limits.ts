@@ -1,0 +1,29 @@
+/** Temperatures of a model at which something happens, in degrees; T.Limit margins where newer models count down to 0. */
+export interface ThermalLimits {
+  /** A matcher of `modelName`. */
+  readonly models: string;
+  readonly maxOperating?: number;
+  readonly slowdown?: number;
+  readonly memoryMaxOperating?: number;
+  /** The margin at which the hardware slows down. */
+  readonly slowdownMargin?: number;
+}
+
+const models = (pattern: string): string => `modelName=~".*(${pattern}).*"`;
+
+/**
+ * Limits by model, as `nvidia-smi -q -d TEMPERATURE` gives them. Of B200, L40, GB200 and GB300 the slowdown margin alone is
+ * known; what a model does not say its GPUs are not held to.
+ */
+export const THERMAL_LIMITS: readonly ThermalLimits[] = [
+  { models: models("P100"), slowdown: 82 },
+  { models: models("V100"), maxOperating: 83, slowdown: 87 },
+  { models: models("T4"), maxOperating: 85, slowdown: 93 },
+  { models: models("A10G"), maxOperating: 88, slowdown: 95 },
+  { models: models("A100"), maxOperating: 85, slowdown: 89, memoryMaxOperating: 95 },
+  { models: models("H100|H200|L40S?|GB200|GB300"), slowdownMargin: -2 },
+  { models: `modelName=~".*B200.*", modelName!~".*GB200.*"`, slowdownMargin: -3 },
+];
+
+/** The margin at which models slow down that the table does not name. */
+export const USUAL_SLOWDOWN_MARGIN = -2;
