@@ -62,12 +62,12 @@ function holdersText(options: AlertOptions): string {
   const joined = `max by (${on}, ${OWNER_LABELS.join(", ")}) (X * on (${on}) group_left (${OWNER_LABELS.join(", ")}) gpu:workload:info or on (${on}) X)`;
   const text = joined.replaceAll("X", pods.format);
   const args = `${pods.labels} ${pods.labels}`;
-  return `{{ range query (printf ${quoted(text)} ${args}) }}{{ .Labels.namespace }}/{{ .Labels.pod }}{{ if .Labels.team }} of team {{ .Labels.team }}{{ end }} {{ end }}`;
+  return `{{ range query (printf ${quoted(text)} ${args}) | sortByLabel "pod" }}{{ .Labels.namespace }}/{{ .Labels.pod }}{{ if .Labels.team }} of team {{ .Labels.team }}{{ end }} {{ end }}`;
 }
 
 function podCost(options: AlertOptions): string {
-  const { format, labels } = selectorText(options, "gpu_workload_cost_per_hour", ["namespace", "pod"]);
-  return costText(`sum by (currency) (max without (instance, job) (${format}))`, labels);
+  const { format, labels } = selectorText(options, "pod:gpu_cost_per_hour:sum", ["namespace", "pod"]);
+  return costText(format, labels);
 }
 
 function teamCost(): string {

@@ -26,11 +26,14 @@ export const PIPELINE_ALERTS: readonly AlertDefinition[] = [
     name: "GPULedgerScrapesFailing",
     forMillis: 15 * MINUTE_MILLIS,
     parameters: { share: ratio(0.1, "part of a job's scrapes that fail") },
-    expr: (options, { share }) => `sum by (job) (rate(${own(options, "scrapes_total", 'outcome!="ok"')}[10m]))
-/ on (job) sum by (job) (rate(${own(options, "scrapes_total")}[10m])) > ${share}`,
+    expr: (
+      options,
+      { share },
+    ) => `sum by (job, scrape_job) (rate(${own(options, "scrapes_total", 'outcome!="ok"')}[10m]))
+/ on (job, scrape_job) sum by (job, scrape_job) (rate(${own(options, "scrapes_total")}[10m])) > ${share}`,
     summary: "Scrapes of GPU exporters fail.",
     description:
-      "{{ $value | humanizePercentage }} of the scrapes of {{ $labels.job }} fail. What is not seen is charged as unobserved.",
+      "{{ $value | humanizePercentage }} of the scrapes of {{ $labels.scrape_job }} fail. What is not seen is charged as unobserved.",
   },
   {
     ...warning,

@@ -1,3 +1,4 @@
+import { ownNodes } from "../series/own.ts";
 import { GPU_RESOURCES, state } from "../series/state.ts";
 import { keysOf } from "../series/keys.ts";
 import { select } from "../promql.ts";
@@ -48,13 +49,14 @@ unless ${on} (
     notify: "page",
     forMillis: 10 * MINUTE_MILLIS,
     expr: (options) => {
-      const { node } = keysOf(options);
+      const { cluster, node } = keysOf(options);
       const by = node.join(", ");
       const on = `on (${by})`;
       const capacity = `sum by (${by}) (${state(options, "kube_node_status_capacity", 'resource=~"nvidia_com_gpu|amd_com_gpu"')})`;
+      const inventory = ownNodes(options, "gpu_node_inventory_gpus", `node:gpus:count{${cluster}=""}`);
       // A capacity of replicas counts no GPUs; nor is a node told of that never showed as many.
       return `(
-  max by (${by}) (last_over_time(gpu_node_inventory_gpus[10m])) - ${on} node:gpus:count
+  max by (${by}) (${inventory}) - ${on} node:gpus:count
   or ${on}
   (
     ${capacity} - ${on} node:gpu_devices:count

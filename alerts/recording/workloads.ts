@@ -2,6 +2,7 @@ import type { RecordingRule } from "../model.ts";
 import type { AlertOptions } from "../options.ts";
 import { relabel, stateLabel } from "../promql.ts";
 import { keysOf, listed, on } from "../series/keys.ts";
+import { ownPods } from "../series/own.ts";
 import { GPU_RESOURCES, optedOut, state } from "../series/state.ts";
 
 /** What is told of a workload beside its name. */
@@ -10,6 +11,7 @@ export const OWNER_LABELS = ["team", "cost_centre", "workload", "workload_type",
 /** Whose each pod is that wants GPUs: as our processor says, else as kube-state-metrics does with the labels allowed there. */
 export function workloadRules(options: AlertOptions): readonly RecordingRule[] {
   const { cluster, pod } = keysOf(options);
+  const here = `(gpu:device_holder:info{${cluster}=""} or pod:gpu_requests:count{${cluster}=""})`;
   return [
     {
       record: "pod:gpu_requests:count",
@@ -18,9 +20,13 @@ export function workloadRules(options: AlertOptions): readonly RecordingRule[] {
     { record: "pod:owner_team:info", expr: one(options, ["team", "cost_centre"], teamLabels(options)) },
     { record: "pod:owner_workload:info", expr: one(options, ["workload", "workload_type"], controllers(options)) },
     {
+      record: "pod:gpu_cost_per_hour:sum",
+      expr: `max by (${listed([...pod, "currency"])}) (${ownPods(options, "gpu_workload_cost_per_hour", here)})`,
+    },
+    {
       // One answer for each pod, whatever stands there twice while processors take over from each other.
       record: "gpu:workload:info",
-      expr: `${one(options, OWNER_LABELS, "last_over_time(gpu_workload_info[10m])")}
+      expr: `${one(options, OWNER_LABELS, ownPods(options, "gpu_workload_info", here))}
 or ${on(pod)}
 pod:owner_workload:info * ${on(pod)} group_left (team, cost_centre) pod:owner_team:info
 or ${on(pod)}

@@ -28,12 +28,14 @@ export function xidRules(options: AlertOptions): readonly RecordingRule[] {
   const latched = read(options, "xid_code", { by: exporter, where: "> 0" });
   const steady = `(${steadyExporters(options)})`;
   const fresh = (series: string, source: string): string => {
-    const before = `max_over_time(${series}[1d] offset ${step})`;
-    const seen = `${series} unless on (${cluster}, UUID, code) ${before} and ${instance} ${steady}`;
+    const dayBefore = `max_over_time(${series}[1d] offset ${step})`;
+    const seen = `${series} unless on (${cluster}, UUID, code) ${dayBefore} and ${instance} ${steady}`;
     return withLabel(`group by (${gpu.join(", ")}, code) (${seen})`, "source", source);
   };
-  const growing = `gpu:xid_counted:count${codes()} > gpu:xid_counted:count offset ${step}`;
-  const repeated = `group by (${gpu.join(", ")}, code) (gpu:xid_new:info${codes()} or (${growing}))`;
+  const counts = `gpu:xid_counted:count${codes()}`;
+  const before = `gpu:xid_counted:count offset ${step}`;
+  const growing = `(${counts} > ${before} or ${counts} unless ${before}) and ${instance} ${steady}`;
+  const repeated = `group by (${gpu.join(", ")}, code) (gpu:xid_new:info${codes()} or ${growing})`;
   const workload = `max by (${[...gpu, "namespace", "workload"].join(", ")}) (
   ${holderNow(options)}
   * on (${keysOf(options).pod.join(", ")}) group_left (workload) gpu:workload:info

@@ -156,9 +156,9 @@ function createEvents(
   const failing = new Set<string>();
   return {
     onScrape(job, target, { failure, durationSeconds, pageBytes, values, templated, dropped }) {
-      metrics.scrapes.inc({ job, outcome: failure?.reason ?? "ok" });
-      metrics.scrapeSeconds.observe({ job }, durationSeconds);
-      metrics.scrapeBytes.inc({ job }, pageBytes);
+      metrics.scrapes.inc({ scrape_job: job, outcome: failure?.reason ?? "ok" });
+      metrics.scrapeSeconds.observe({ scrape_job: job }, durationSeconds);
+      metrics.scrapeBytes.inc({ scrape_job: job }, pageBytes);
       if (values > 0) metrics.scrapeValues.inc({ way: templated ? "template" : "full" }, values);
       totals.values += values;
       for (const [reason, count] of Object.entries(dropped) as [LineDrop, number][]) {
@@ -174,12 +174,12 @@ function createEvents(
       }
     },
     onSkipped: (job, target, count) => {
-      metrics.scrapesSkipped.inc({ job }, count);
+      metrics.scrapesSkipped.inc({ scrape_job: job }, count);
       logger.debug({ job, target, count }, "scrapes were skipped: the one before still ran");
     },
-    onTargets: (job, count) => metrics.targets.set({ job }, count),
+    onTargets: (job, count) => metrics.targets.set({ scrape_job: job }, count),
     onDiscoveryError(job, discovery, error) {
-      metrics.discoveryErrors.inc({ job });
+      metrics.discoveryErrors.inc({ scrape_job: job });
       logger.warn({ job, discovery, err: error }, "a look for targets failed; those known last are kept");
     },
     onSinkError: (target, error) => logger.error({ target, err: error }, "a scrape could not be kept"),

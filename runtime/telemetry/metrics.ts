@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { DropReason } from "../bus/spool.ts";
 
 /** One metric of the program's own. */
 export interface MetricDefinition {
@@ -7,6 +8,8 @@ export interface MetricDefinition {
   readonly help: string;
   readonly labels: readonly string[];
   readonly buckets?: readonly number[];
+  /** Values of its one label that are there from the start at 0, so that the first increase shows. */
+  readonly known?: readonly string[];
 }
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -18,26 +21,26 @@ export const METRIC_DEFINITIONS = {
     name: "gpu_ledger_targets",
     type: "gauge",
     help: "Targets of a job that this collector scrapes.",
-    labels: ["job"],
+    labels: ["scrape_job"],
   },
   scrapes: {
     name: "gpu_ledger_scrapes_total",
     type: "counter",
     help: "Scrape attempts, by outcome: ok, or the reason of the failure.",
-    labels: ["job", "outcome"],
+    labels: ["scrape_job", "outcome"],
   },
   scrapeSeconds: {
     name: "gpu_ledger_scrape_duration_seconds",
     type: "histogram",
     help: "Time from the request to the last byte of a page.",
-    labels: ["job"],
+    labels: ["scrape_job"],
     buckets: SECONDS,
   },
   scrapeBytes: {
     name: "gpu_ledger_scrape_bytes_total",
     type: "counter",
     help: "Bytes of pages received.",
-    labels: ["job"],
+    labels: ["scrape_job"],
   },
   scrapeValues: {
     name: "gpu_ledger_scrape_values_total",
@@ -49,7 +52,7 @@ export const METRIC_DEFINITIONS = {
     name: "gpu_ledger_scrapes_skipped_total",
     type: "counter",
     help: "Scrapes that were due while the one before still ran.",
-    labels: ["job"],
+    labels: ["scrape_job"],
   },
   linesDropped: {
     name: "gpu_ledger_lines_dropped_total",
@@ -61,7 +64,7 @@ export const METRIC_DEFINITIONS = {
     name: "gpu_ledger_discovery_errors_total",
     type: "counter",
     help: "Looks for targets that failed; the targets known last are kept.",
-    labels: ["job"],
+    labels: ["scrape_job"],
   },
   watching: {
     name: "gpu_ledger_kubernetes_watching",
@@ -165,12 +168,14 @@ export const METRIC_DEFINITIONS = {
     type: "counter",
     help: "Messages that were given up before they reached the bus, by reason.",
     labels: ["reason"],
+    known: ["spool-full", "memory-full", "too-large", "damaged"] satisfies DropReason[],
   },
   messages: {
     name: "gpu_ledger_messages_total",
     type: "counter",
     help: "Messages that a processor took from the bus, by outcome: stored, or the reason why not.",
     labels: ["outcome"],
+    known: ["stored", "tombstone", "broken-checksum", "not-a-scrape", "not-a-fact", "rejected-by-store"],
   },
   facts: {
     name: "gpu_ledger_facts_stored_total",
@@ -366,12 +371,16 @@ type InstanceOf<Type> = Type extends "counter"
 /** The metrics of one process, each under its key. */
 export type Metrics = { readonly [Key in MetricKey]: InstanceOf<(typeof METRIC_DEFINITIONS)[Key]["type"]> };
 
-/** Registers every metric. Counters without labels start at 0, so that an increase from nothing shows. */
+/** Registers every metric. Counters without labels and those of known labels start at 0, so that an increase from nothing shows. */
 export function createMetrics(registry: Registry): Metrics {
   const entries = Object.entries(METRIC_DEFINITIONS).map(([key, definition]: [string, MetricDefinition]) => {
-    const { name, help, labels, type, buckets } = definition;
+    const { name, help, labels, type, buckets, known = [] } = definition;
     const options = { name, help, labelNames: [...labels], registers: [registry] };
-    if (type === "counter") return [key, new Counter(options)];
+    if (type === "counter") {
+      const counter = new Counter(options);
+      for (const value of known) counter.inc({ [labels[0]!]: value }, 0);
+      return [key, counter];
+    }
     if (type === "gauge") return [key, new Gauge(options)];
     return [key, new Histogram({ ...options, buckets: [...(buckets ?? SECONDS)] })];
   });

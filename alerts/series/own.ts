@@ -1,0 +1,48 @@
+import type { AlertOptions } from "../options.ts";
+import { relabel, select } from "../promql.ts";
+import { keysOf, on } from "./keys.ts";
+
+/** Series that a processor gives for Prometheus to join with, and their labels. */
+export const OWN_SERIES: Readonly<Record<string, readonly string[]>> = {
+  gpu_workload_info: [
+    "cluster",
+    "namespace",
+    "pod",
+    "uid",
+    "team",
+    "cost_centre",
+    "workload",
+    "workload_type",
+    "queue",
+  ],
+  gpu_workload_cost_per_hour: ["cluster", "namespace", "pod", "currency"],
+  gpu_node_inventory_gpus: ["cluster", "node"],
+};
+
+/** A processor that went away is remembered for so long: another one takes its partitions over within it. */
+const REMEMBERED = "[10m]";
+
+/**
+ * A series that our processors give of pods: their labels wherever Prometheus put them, and as long after a processor went
+ * away as another may need to take over. Processors name clusters; in a Prometheus that has no such label, and where they
+ * name a single one, it is left out.
+ */
+export function ownPods(options: AlertOptions, name: string, known: string): string {
+  const last = (matcher: string): string => `last_over_time(${select(name, matcher)}${REMEMBERED})`;
+  const exported = relabel(relabel(last('exported_pod!=""'), "namespace", "exported_namespace"), "pod", "exported_pod");
+  return withoutCluster(options, `(${exported} or ${last('exported_pod=""')})`, known, keysOf(options).pod);
+}
+
+/** The same of nodes. */
+export function ownNodes(options: AlertOptions, name: string, known: string): string {
+  return withoutCluster(options, `last_over_time(${name}${REMEMBERED})`, known, keysOf(options).node);
+}
+
+function withoutCluster(options: AlertOptions, expr: string, known: string, key: readonly string[]): string {
+  const { cluster } = keysOf(options);
+  return `${expr}
+  or
+  label_replace(${expr}, "${cluster}", "", "", "")
+    and ${on(key)} ${known}
+    and on () (count(group by (${cluster}) (${expr})) == 1)`;
+}

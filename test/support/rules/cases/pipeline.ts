@@ -1,0 +1,221 @@
+import { fires, silent, type ExpectedAlert, type InputSeries, type RuleCase } from "../case.ts";
+import { series } from "../fleet.ts";
+
+const JOB = "gpu-ledger-processor";
+const TARGET = { job: JOB, instance: "processor-0:8080" } as const;
+const own = (name: string, values: string, labels: Readonly<Record<string, string>> = {}): InputSeries =>
+  series(`gpu_ledger_${name}`, values, { ...TARGET, ...labels });
+const warning = { severity: "warning", notify: "ticket" } as const;
+const critical = { severity: "critical", notify: "page" } as const;
+const alert = (labels: Readonly<Record<string, string>>, description: string): ExpectedAlert => ({
+  labels,
+  annotations: { description },
+});
+
+/** A fact that stands for a time: silent before it, firing from `from` on, silent after. */
+function whileTrue(
+  name: string,
+  sentence: string,
+  input: readonly InputSeries[],
+  times: { readonly silent: readonly string[]; readonly firing: readonly string[] },
+  expected: ExpectedAlert,
+): RuleCase {
+  return {
+    name: `${name} ${sentence}`,
+    input,
+    expect: [...silent(name, ...times.silent), ...fires(name, expected, ...times.firing)],
+  };
+}
+
+/** Whether what gpu-ledger itself says is whole, fresh and right. */
+export const PIPELINE_CASES: readonly RuleCase[] = [
+  whileTrue(
+    "GPULedgerDown",
+    "fires five minutes after a part stopped answering",
+    [series("up", "1x9 0x19 1x20", TARGET), series("up", "0x60", { job: "other", instance: "x" })],
+    { silent: ["9m30s", "15m"], firing: ["10m", "14m30s"] },
+    alert({ ...TARGET, ...warning }, `Prometheus gets no page from processor-0:8080 (job ${JOB}).`),
+  ),
+  whileTrue(
+    "GPULedgerScrapesFailing",
+    "fires where more than a tenth of a job's scrapes fail for a quarter of an hour",
+    [
+      ...["gpu-nodes", "edge"].map((job, index) =>
+        own("scrapes_total", "0+88x20 1760+88x200", { scrape_job: job, outcome: "ok", instance: `c-${index}` }),
+      ),
+      own("scrapes_total", "0x20 0+12x60 720x200", { scrape_job: "gpu-nodes", outcome: "timeout", instance: "c-0" }),
+      own("scrapes_total", "0x20 0+8x60 480x200", { scrape_job: "edge", outcome: "timeout", instance: "c-1" }),
+    ],
+    { silent: ["20m", "1h30m"], firing: ["36m", "40m"] },
+    alert(
+      { job: JOB, scrape_job: "gpu-nodes", ...warning },
+      "12% of the scrapes of gpu-nodes fail. What is not seen is charged as unobserved.",
+    ),
+  ),
+  whileTrue(
+    "GPULedgerStale",
+    "fires where the slowest hundredth of scrapes takes more than two minutes for ten",
+    [
+      own("freshness_seconds_bucket", "0+100x100", { le: "60" }),
+      own("freshness_seconds_bucket", "0+100x19 2000+102x80", { le: "300" }),
+      own("freshness_seconds_bucket", "0+100x19 2000+102x80", { le: "+Inf" }),
+    ],
+    { silent: ["9m", "14m"], firing: ["30m", "40m"] },
+    alert(warning, "The slowest hundredth of scrapes takes 2m 57s until it can be asked for."),
+  ),
+  whileTrue(
+    "GPULedgerLagGrowing",
+    "fires where more than ten thousand messages wait and get more for a quarter of an hour, not while they get fewer",
+    [
+      own("lag_messages", "0+600x60 36000-300x60", { partition: "0" }),
+      own("lag_messages", "10x200", { partition: "1" }),
+    ],
+    { silent: ["8m", "23m", "50m"], firing: ["24m30s"] },
+    alert({ job: JOB, ...warning }, "29410 messages wait on the bus, and they get more."),
+  ),
+  whileTrue(
+    "GPULedgerSpooling",
+    "fires where a collector's messages wait and sending fails for ten minutes",
+    [own("spool_messages", "0x9 500x59 0x20"), own("send_errors_total", "0x9 0+1x59 60x60")],
+    { silent: ["5m", "14m30s", "40m"], firing: ["16m", "34m"] },
+    alert(
+      { ...TARGET, ...warning },
+      "500 messages of processor-0:8080 wait on its disk until the bus answers. Nothing is lost until the spool is full.",
+    ),
+  ),
+  ...[
+    { counter: "messages_lost_total", labels: {} },
+    { counter: "messages_dropped_total", labels: { reason: "spool-full" } },
+  ].map(({ counter, labels }) =>
+    whileTrue(
+      "GPULedgerMessagesLost",
+      `fires at once where ${counter} grows, and for ten minutes`,
+      [own(counter, "0x20 19x60", labels)],
+      { silent: ["10m", "21m"], firing: ["10m30s", "20m"] },
+      alert(
+        { ...TARGET, ...critical },
+        "About 19 messages at processor-0:8080 were given up within ten minutes: the bus or its retention was too small for the outage. What they told is charged as unobserved.",
+      ),
+    ),
+  ),
+  whileTrue(
+    "GPULedgerDeadLetters",
+    "fires at once where a message could not be read, not where one is stored",
+    [
+      own("messages_total", "0x20 19x60", { outcome: "broken-checksum" }),
+      own("messages_total", "0+10x80", { outcome: "stored" }),
+      own("messages_total", "0+10x80", { outcome: "tombstone" }),
+    ],
+    { silent: ["10m", "21m"], firing: ["10m30s", "20m"] },
+    alert(
+      { job: JOB, outcome: "broken-checksum", ...warning },
+      "About 19 messages were put into gpu.dead-letter within ten minutes (broken-checksum). gpu-ledger dead-letter list shows them.",
+    ),
+  ),
+  whileTrue(
+    "GPULedgerPartitionsPaused",
+    "fires ten minutes after a partition began to wait for a newer release",
+    [own("partitions_paused", "0x9 2x39 0x20")],
+    { silent: ["4m", "14m30s", "26m"], firing: ["15m", "24m"] },
+    alert(
+      { ...TARGET, ...critical },
+      "2 partitions at processor-0:8080 hold messages of a newer schema than this release reads. They wait until a newer release takes over.",
+    ),
+  ),
+  whileTrue(
+    "GPULedgerStoreErrors",
+    "fires where inserts fail for ten minutes",
+    [own("store_retries_total", "0x9 0+1x60 60x60")],
+    { silent: ["5m", "15m", "46m"], firing: ["16m"] },
+    alert(
+      { ...TARGET, ...warning },
+      "Inserts from processor-0:8080 failed and are tried again: about 20 within ten minutes.",
+    ),
+  ),
+  whileTrue(
+    "GPULedgerWithoutLeader",
+    "fires ten minutes after nobody leads",
+    [own("leader", "1x9 0x39 0x60"), own("leader", "0x48 1x60", { instance: "processor-1:8080" })],
+    { silent: ["4m", "14m30s", "25m"], firing: ["15m", "24m"] },
+    alert({ job: JOB, ...critical }, `No processor of ${JOB} leads: rollups, usage and charges are not made.`),
+  ),
+  whileTrue(
+    "GPULedgerRunsFailing",
+    "fires where runs fail for a quarter of an hour",
+    [own("run_errors_total", "0x9 0+1x80 80x80")],
+    { silent: ["5m", "20m", "1h5m"], firing: ["30m"] },
+    alert(
+      { ...TARGET, ...warning },
+      "Work of the ledger at processor-0:8080 failed and is tried again: about 30 times in a quarter of an hour.",
+    ),
+  ),
+  whileTrue(
+    "GPULedgerInvariantBroken",
+    "fires at once where charges do not sum to the cost, and is told for an hour after",
+    [own("invariant_breaches_total", "0x20 19x200")],
+    { silent: ["10m", "1h21m"], firing: ["10m30s", "1h19m"] },
+    alert(
+      { ...TARGET, ...critical },
+      "For about 19 GPUs the charges did not sum to what they cost. Such hours are not published and no period with one can be closed. gpu-ledger check names GPU and hour.",
+    ),
+  ),
+  whileTrue(
+    "GPULedgerUnpriced",
+    "fires an hour after GPUs had no price",
+    [own("unpriced_gpu_hours", "0x9 8x150 0x20", { cluster: "eu" })],
+    { silent: ["4m", "1h4m30s", "1h21m"], firing: ["1h5m", "1h19m"] },
+    alert(
+      { ...TARGET, cluster: "eu", ...warning },
+      "8 GPU-hours of the last charged hour in cluster eu have no price. gpu-ledger prices check names the nodes.",
+    ),
+  ),
+  whileTrue(
+    "GPULedgerUnownedShareHigh",
+    "fires where more than a tenth of the cost is nobody's for an hour",
+    [
+      own("team_cost_per_hour", "10x9 11x150 10x20", { team: "unowned" }),
+      own("team_cost_per_hour", "90x9 89x150 90x20", { team: "vision" }),
+    ],
+    { silent: ["4m", "1h4m30s", "1h21m"], firing: ["1h5m", "1h19m"] },
+    alert(
+      { job: JOB, ...warning },
+      "11% of the cost of the last day has no owner. gpu-ledger owners check lists the workloads, the dearest first.",
+    ),
+  ),
+  whileTrue(
+    "GPULedgerClusterUnwatched",
+    "fires ten minutes after no collector watches a cluster",
+    [
+      own("kubernetes_watching", "1x9 0x39 0x60", { cluster: "eu" }),
+      own("kubernetes_watching", "0x48 1x60", { cluster: "eu", instance: "collector-1:8080" }),
+    ],
+    { silent: ["4m", "14m30s", "25m"], firing: ["15m", "24m"] },
+    alert(
+      { cluster: "eu", ...warning },
+      "No collector is the elected watcher of cluster eu: pods and owners that begin now are not known.",
+    ),
+  ),
+  whileTrue(
+    "GPULedgerForbidden",
+    "fires ten minutes after a permission lacks",
+    [own("kubernetes_forbidden", "0x9 1x39 0x20", { cluster: "eu", resource: "jobs", verb: "get" })],
+    { silent: ["4m", "14m30s", "26m"], firing: ["15m", "24m"] },
+    alert(
+      { ...TARGET, cluster: "eu", resource: "jobs", verb: "get", ...warning },
+      "The collector may not get jobs in cluster eu. gpu-ledger check says what the reports lack.",
+    ),
+  ),
+  {
+    ...whileTrue(
+      "GPULedgerPeriodOverdue",
+      "fires a day after a billing period was to be closed",
+      [own("periods_overdue", "0x9 1x400 0x20")],
+      { silent: ["30m", "24h45m", "34h20m"], firing: ["24h50m", "33h"] },
+      alert(
+        { ...TARGET, ...warning },
+        "1 billing periods are past their closing date. gpu-ledger close --dry-run shows what would be frozen.",
+      ),
+    ),
+    every: "5m",
+  },
+];
