@@ -12,6 +12,9 @@ import { OWNER_LABELS, workloadRules } from "./recording/workloads.ts";
 import { xidRules } from "./recording/xids.ts";
 import { keysOf } from "./series/keys.ts";
 
+/** The label that every alert of ours has, with its group: routes and inhibitions know them by it. */
+export const TOPIC = "gpu_topic";
+
 /**
  * The rules of a configuration: first what is recorded, which folds every exporter into one set of series, then the alerts,
  * which read nothing else of exporters. Each group says how often it is evaluated.
@@ -81,6 +84,7 @@ function rulesOf(definition: AlertDefinition, options: AlertOptions): readonly A
             parameters: { ...own?.parameters, ...override.parameters },
           },
           (expr) => ofTeams(definition, options, expr, "and", `team=${quote(team)}`),
+          { team },
         ),
       ),
   ];
@@ -91,6 +95,7 @@ function ruleOf(
   options: AlertOptions,
   override: AlertOverride | undefined,
   narrowed: (expr: string) => string = (expr) => expr,
+  labels: Readonly<Record<string, string>> = {},
 ): AlertingRule {
   const { name, severity, notify, forMillis, keepFiringForMillis } = definition;
   const expr = narrowed(definition.expr(options, numbersOf(definition, override)));
@@ -102,7 +107,9 @@ function ruleOf(
     labels: {
       severity: override?.severity ?? severity,
       notify: override?.notify ?? notify,
+      [TOPIC]: definition.group,
       ...options.labels,
+      ...labels,
     },
     annotations: annotationsOf(definition, options),
   };
@@ -146,7 +153,7 @@ function watchdog(options: AlertOptions): AlertingRule {
     alert: `${options.prefix}GPULedgerWatchdog`,
     expr: "vector(1)",
     forMillis: 0,
-    labels: { severity: "none", notify: "none", ...options.labels },
+    labels: { severity: "none", notify: "none", [TOPIC]: "watchdog", ...options.labels },
     annotations: {
       summary: "Alerts are evaluated and sent.",
       description: "This alert always fires. Where it stops, the way of alerts to people is broken.",

@@ -1,39 +1,40 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
+import type { GeneratedFile } from "../alerts/exporter/files.ts";
 import { manifestFiles } from "../manifests/files.ts";
 import { configJsonSchema } from "../runtime/config/schema.ts";
 import { renderMetricsTable } from "../runtime/telemetry/metrics-table.ts";
+import { alertConfigJsonSchema } from "./alerts/config.ts";
+import { addGenerateAlerts } from "./alerts/generate.ts";
 import type { CommandContext } from "./context.ts";
 
-/** A file to write, by its name in the folder. */
-interface GeneratedFile {
-  readonly name: string;
-  readonly text: string;
-}
-
-/** `gpu-ledger generate config|metrics|manifests --out DIR`: files that are derived from the code. */
-export function addGenerate(program: Command, { stdout, version }: CommandContext): void {
+/** `gpu-ledger generate … --out DIR`: files that are derived from the code. */
+export function addGenerate(program: Command, context: CommandContext): void {
+  const { stdout, version } = context;
   const generate = program.command("generate").description("write files that are derived from the code");
+  const write = (out: string, files: readonly GeneratedFile[]): void => {
+    mkdirSync(out, { recursive: true });
+    for (const { name, text } of files) {
+      const path = join(out, name);
+      writeFileSync(path, text);
+      stdout.write(`${path}\n`);
+    }
+  };
   const add = (name: string, description: string, files: () => readonly GeneratedFile[]): void => {
     generate
       .command(name)
       .description(description)
       .requiredOption("--out <folder>", "where to write")
-      .action(({ out }: { out: string }) => {
-        mkdirSync(out, { recursive: true });
-        for (const { name: file, text } of files()) {
-          const path = join(out, file);
-          writeFileSync(path, text);
-          stdout.write(`${path}\n`);
-        }
-      });
+      .action(({ out }: { out: string }) => write(out, files()));
   };
-  add("config", "write the JSON Schema of the configuration, for editors", () => [
+  add("config", "write the JSON Schemas of the configurations, for editors", () => [
     { name: "gpu-ledger.schema.json", text: `${JSON.stringify(configJsonSchema(), null, 2)}\n` },
+    { name: "alerts.schema.json", text: `${JSON.stringify(alertConfigJsonSchema(), null, 2)}\n` },
   ]);
   add("metrics", "write the table of the program's own metrics", () => [
     { name: "metrics.md", text: renderMetricsTable() },
   ]);
   add("manifests", "write the objects that run gpu-ledger on a Kubernetes cluster", () => manifestFiles(version));
+  addGenerateAlerts(generate, context, write);
 }

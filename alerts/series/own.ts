@@ -19,6 +19,8 @@ export const OWN_SERIES: Readonly<Record<string, readonly string[]>> = {
   gpu_node_inventory_gpus: ["cluster", "node"],
 };
 
+/** The label by which processors name a cluster. */
+const OWN_CLUSTER = "cluster";
 /** A processor that went away is remembered for so long: another one takes its partitions over within it. */
 const REMEMBERED = "[10m]";
 
@@ -38,8 +40,9 @@ export function ownNodes(options: AlertOptions, name: string, known: string): st
   return withoutCluster(options, `last_over_time(${name}${REMEMBERED})`, known, keysOf(options).node);
 }
 
-function withoutCluster(options: AlertOptions, expr: string, known: string, key: readonly string[]): string {
+function withoutCluster(options: AlertOptions, series: string, known: string, key: readonly string[]): string {
   const { cluster } = keysOf(options);
+  const expr = cluster === OWN_CLUSTER ? series : relabel(series, cluster, OWN_CLUSTER);
   return `${expr}
   or
   label_replace(${expr}, "${cluster}", "", "", "")

@@ -42,7 +42,7 @@ function run(folder: string, files: readonly string[]): Promise<string> {
 }
 
 /** The alerts and recorded series that a case names. */
-function asked({ expect }: RuleCase): readonly string[] {
+export function asked({ expect }: RuleCase): readonly string[] {
   return expect.flatMap((each) =>
     "alert" in each ? [each.alert] : (each.expr.match(/[a-z_]+:[a-z_0-9]+:[a-z_0-9]+/g) ?? []),
   );
@@ -80,19 +80,26 @@ function alertTest(
     eval_time: at,
     alertname: alert,
     exp_alerts: firing.map(({ labels, annotations }) => ({
-      exp_labels: labels,
-      exp_annotations: { ...given(groups, alert, labels), ...annotations },
+      exp_labels: { gpu_topic: ruleOf(groups, alert, labels)?.labels["gpu_topic"], ...labels },
+      exp_annotations: { ...given(ruleOf(groups, alert, labels)), ...annotations },
     })),
   };
 }
 
 /** The annotations that are the same words always: promtool wants every one of an alert. */
-function given(groups: readonly RuleGroup[], alert: string, labels: Readonly<Record<string, string>>): object {
+function given(rule: AlertingRule | undefined): object {
+  return { summary: rule?.annotations["summary"], runbook_url: rule?.annotations["runbook_url"] };
+}
+
+function ruleOf(
+  groups: readonly RuleGroup[],
+  alert: string,
+  labels: Readonly<Record<string, string>>,
+): AlertingRule | undefined {
   const rules = groups
     .flatMap((group) => group.rules)
     .filter((rule): rule is AlertingRule => "alert" in rule && rule.alert === alert);
-  const rule = rules.find((each) => each.labels["severity"] === labels["severity"]) ?? rules[0];
-  return { summary: rule?.annotations["summary"], runbook_url: rule?.annotations["runbook_url"] };
+  return rules.find((each) => each.labels["severity"] === labels["severity"]) ?? rules[0];
 }
 
 function exprTest({ at, expr, samples }: Extract<Expectation, { expr: string }>): object {

@@ -72,7 +72,8 @@ export const WASTE_CASES: readonly RuleCase[] = [
   {
     name: "GPUAllocatedIdle gives no verdict from gaps: nine tenths of an hour's samples must be there",
     input: [
-      ...[activity("0x60 _x24 0x100"), activity("0x59 _x22 0x129", { namespace: "ml", pod: "enough" }, { gpu: 1 })],
+      activity("0x60 _x24 0x100"),
+      activity("0x59 _x22 0x129", { namespace: "ml", pod: "enough" }, { gpu: 1 }),
       started("-10000x400"),
       started("-10000x400", { namespace: "ml", pod: "enough" }),
     ],
@@ -310,14 +311,12 @@ export const WASTE_CASES: readonly RuleCase[] = [
     name: "GPUSustainedLowUtilization fires below half for nineteen samples of twenty and 15 % on average over six hours",
     every: "1m",
     input: [
-      ...[
-        ["low", "0.14x500"],
-        ["edge", "0.15x500"],
-        // Half busy for one minute of ten: the average is low, the 95th percentile is not.
-        ["bursts", Array.from({ length: 50 }, () => "0.02x8 0.6").join(" ")],
-        ["idle", "0.001x500"],
-      ].map(([pod, values], gpu) => activity(values!, { namespace: "ml", pod: pod! }, { gpu })),
-    ],
+      ["low", "0.14x500"],
+      ["edge", "0.15x500"],
+      // Half busy for one minute of ten: the average is low, the 95th percentile is not.
+      ["bursts", Array.from({ length: 50 }, () => "0.02x8 0.6").join(" ")],
+      ["idle", "0.001x500"],
+    ].map(([pod, values], gpu) => activity(values!, { namespace: "ml", pod: pod! }, { gpu })),
     expect: [
       ...silent("GPUSustainedLowUtilization", "5h20m", "5h50m"),
       ...fires(

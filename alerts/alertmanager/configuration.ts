@@ -1,0 +1,156 @@
+import { TOPIC } from "../generate.ts";
+import type { AlertOptions } from "../options.ts";
+import { quote } from "../promql.ts";
+import type { Contact, Contacts } from "./contacts.ts";
+import { inhibitions, type Inhibition } from "./inhibitions.ts";
+
+/** A route of Alertmanager. */
+export interface Route {
+  readonly receiver?: string;
+  readonly matchers?: readonly string[];
+  readonly group_by?: readonly string[];
+  readonly group_wait?: string;
+  readonly group_interval?: string;
+  readonly repeat_interval?: string;
+  readonly active_time_intervals?: readonly string[];
+  readonly routes?: readonly Route[];
+}
+
+/** A receiver of Alertmanager: its name, and lists by the way in which it is reached. */
+export interface Receiver {
+  readonly name: string;
+  readonly [way: `${string}_configs`]: readonly object[];
+}
+
+/** Our part of an Alertmanager's configuration, to be put into one that is there. */
+export interface AlertmanagerParts {
+  readonly route: Route;
+  readonly inhibit_rules: readonly Inhibition[];
+  readonly receivers: readonly Receiver[];
+  readonly time_intervals: readonly object[];
+}
+
+/** Who hears of what is told to nobody: Alertmanager shows it, and that is all. */
+export const NOBODY = "gpu-ledger-nobody";
+export const PLATFORM = "gpu-ledger-platform";
+const WORKING_HOURS = "gpu-ledger-working-hours";
+
+/** The route of our alerts with what hangs on it: by `notify` first, then by team. */
+export function alertmanagerParts(options: AlertOptions, contacts: Contacts): AlertmanagerParts {
+  const { clusterLabel } = options;
+  const { teams, repeat, workingHours } = contacts;
+  const hours = workingHours === undefined ? {} : { active_time_intervals: [WORKING_HOURS] };
+  const ofTeams = (interval: string, more: Partial<Route> = {}): readonly Route[] =>
+    Object.keys(teams).map((team) => ({
+      receiver: receiverOf(team),
+      matchers: [`team=${quote(team)}`],
+      repeat_interval: interval,
+      ...more,
+    }));
+  return {
+    route: {
+      receiver: PLATFORM,
+      matchers: [`${TOPIC}!=""`],
+      // One message for one thing: a node with eight GPUs, or a pod on eight of them.
+      group_by: ["alertname", clusterLabel, "node", "namespace", "pod", "team"],
+      group_wait: "30s",
+      group_interval: "5m",
+      repeat_interval: repeat.page,
+      routes: [
+        { receiver: NOBODY, matchers: ['notify="none"'] },
+        { matchers: ['notify="page"'], routes: ofTeams(repeat.page) },
+        {
+          matchers: ['notify="ticket"'],
+          group_by: ["alertname", clusterLabel, "namespace", "pod", "team"],
+          repeat_interval: repeat.ticket,
+          ...hours,
+          routes: ofTeams(repeat.ticket, hours),
+        },
+      ],
+    },
+    inhibit_rules: inhibitions(options),
+    receivers: [
+      { name: NOBODY },
+      receiver(PLATFORM, contacts.platform),
+      ...Object.entries(teams).map(([team, contact]) => receiver(receiverOf(team), contact)),
+    ],
+    time_intervals:
+      workingHours === undefined
+        ? []
+        : [
+            {
+              name: WORKING_HOURS,
+              time_intervals: [
+                {
+                  weekdays: workingHours.days,
+                  times: [{ start_time: workingHours.from, end_time: workingHours.until }],
+                  location: workingHours.timeZone,
+                },
+              ],
+            },
+          ],
+  };
+}
+
+/** A whole configuration of Alertmanager for our alerts alone. */
+export function wholeConfiguration(options: AlertOptions, contacts: Contacts, templates: string): object {
+  const { route, ...parts } = alertmanagerParts(options, contacts);
+  const { smtp } = contacts;
+  return {
+    ...(smtp === undefined ? {} : { global: { smtp_smarthost: smtp.smarthost, smtp_from: smtp.from } }),
+    templates: [templates],
+    route: {
+      receiver: PLATFORM,
+      group_by: ["alertname", options.clusterLabel],
+      repeat_interval: "12h",
+      routes: [route],
+    },
+    ...parts,
+  };
+}
+
+/** The name of a team's receiver. */
+export function receiverOf(team: string): string {
+  return `gpu-ledger-team-${team}`;
+}
+
+const TITLE = '{{ template "gpu_ledger.title" . }}';
+const TEXT = '{{ template "gpu_ledger.text" . }}';
+
+function receiver(name: string, { slack, email, pagerduty, webhook }: Contact): Receiver {
+  return {
+    name,
+    ...(slack === undefined
+      ? {}
+      : {
+          slack_configs: [
+            { channel: slack.channel, api_url_file: slack.apiUrlFile, send_resolved: true, title: TITLE, text: TEXT },
+          ],
+        }),
+    ...(email === undefined
+      ? {}
+      : {
+          email_configs: email.map((to) => ({
+            to,
+            send_resolved: true,
+            headers: { subject: TITLE },
+            text: TEXT,
+            html: "",
+          })),
+        }),
+    ...(pagerduty === undefined
+      ? {}
+      : {
+          pagerduty_configs: [
+            {
+              routing_key_file: pagerduty.routingKeyFile,
+              send_resolved: true,
+              description: TITLE,
+              details: { text: TEXT },
+              severity: '{{ if eq .CommonLabels.severity "critical" }}critical{{ else }}warning{{ end }}',
+            },
+          ],
+        }),
+    ...(webhook === undefined ? {} : { webhook_configs: [{ url: webhook, send_resolved: true }] }),
+  };
+}

@@ -1,0 +1,18 @@
+/** Ways to reach somebody. Secrets are files beside Alertmanager. */
+export interface Contact {
+  readonly slack?: { readonly channel: string; readonly apiUrlFile: string } | undefined;
+  readonly email?: readonly string[] | undefined;
+  readonly pagerduty?: { readonly routingKeyFile: string } | undefined;
+  readonly webhook?: string | undefined;
+}
+
+/** Who is reached, and when. */
+export interface Contacts {
+  readonly platform: Contact;
+  readonly teams: Readonly<Record<string, Contact>>;
+  readonly smtp?: { readonly smarthost: string; readonly from: string } | undefined;
+  readonly repeat: { readonly page: string; readonly ticket: string };
+  readonly workingHours?:
+    | { readonly days: readonly string[]; readonly from: string; readonly until: string; readonly timeZone: string }
+    | undefined;
+}

@@ -1,0 +1,57 @@
+import { TOPIC } from "../generate.ts";
+import type { AlertOptions } from "../options.ts";
+import { anyOf, quote } from "../promql.ts";
+
+/** A rule of Alertmanager: alerts that are not told while another one fires. */
+export interface Inhibition {
+  readonly source_matchers: readonly string[];
+  readonly target_matchers: readonly string[];
+  readonly equal: readonly string[];
+}
+
+/** Of one waste one alert: each hushes those after it, for its pod. */
+const WASTE_ORDER: readonly (readonly string[])[] = [
+  ["GPUAllocatedIdle"],
+  ["LowGPUUtilization"],
+  ["GPUPodLowUtilization", "GPUSustainedLowUtilization", "GPUPodPartiallyIdle"],
+];
+/** kubernetes-mixin's alerts of nodes that are gone. */
+const NODE_GONE = ["KubeNodeNotReady", "KubeNodeUnreachable"];
+
+/** What is not told because something worse tells it already. */
+export function inhibitions({ clusterLabel, prefix }: AlertOptions): readonly Inhibition[] {
+  const named = (names: readonly string[]): string =>
+    anyOf(
+      "alertname",
+      names.map((name) => prefix + name),
+    );
+  const health = [
+    anyOf(TOPIC, ["xid", "memory", "thermal", "links"]),
+    `alertname!=${quote(`${prefix}HighGPUMemoryUsage`)}`,
+  ];
+  const sameGpu = [clusterLabel, "node", "UUID"];
+  const waste = WASTE_ORDER.slice(0, -1).map((names, index) => ({
+    source_matchers: [named(names)],
+    target_matchers: [named(WASTE_ORDER.slice(index + 1).flat())],
+    equal: [clusterLabel, "namespace", "pod"],
+  }));
+  return [
+    {
+      // What is critical of a GPU says more than what is a warning.
+      source_matchers: ['severity="critical"', ...health],
+      target_matchers: ['severity=~"warning|info"', ...health],
+      equal: sameGpu,
+    },
+    {
+      source_matchers: ['severity="critical"', `${TOPIC}="xid"`],
+      target_matchers: [`${TOPIC}="thermal"`],
+      equal: sameGpu,
+    },
+    {
+      source_matchers: [anyOf("alertname", NODE_GONE)],
+      target_matchers: [anyOf(TOPIC, ["xid", "memory", "thermal", "links", "telemetry"]), 'node!=""'],
+      equal: [clusterLabel, "node"],
+    },
+    ...waste,
+  ];
+}

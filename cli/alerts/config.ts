@@ -1,0 +1,203 @@
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { z } from "zod";
+import { ALERT_GROUPS, type AlertDefinition, type Parameter } from "../../alerts/catalog/definition.ts";
+import { CATALOG } from "../../alerts/catalog/catalog.ts";
+import { NOTIFIES, SEVERITIES } from "../../alerts/model.ts";
+import { DEFAULT_ALERT_OPTIONS, type AlertOptions, type AlertOverride } from "../../alerts/options.ts";
+import { ConfigError } from "../../runtime/config/load.ts";
+import { duration } from "../../runtime/config/quantity.ts";
+import { flag, list, oneOf, text, webAddress } from "../../runtime/config/words.ts";
+import { readYaml } from "../../runtime/config/yaml.ts";
+import { contactsSchema } from "./contacts.ts";
+
+const DEFAULTS = DEFAULT_ALERT_OPTIONS;
+const matchers = z
+  .string({ error: 'matchers of PromQL, such as job="x"' })
+  .regex(/^(\s*[A-Za-z_]\w*\s*(=~|!~|!=|=)\s*"([^"\\]|\\.)*"\s*,?)*$/, {
+    error: 'matchers of PromQL, such as job="x"',
+  });
+const labelName = z
+  .string({ error: "a label of Prometheus" })
+  .regex(/^[A-Za-z_]\w*$/, { error: "a label of Prometheus" });
+const pattern = text("a regular expression").refine(isPattern, { error: "a regular expression" });
+
+function isPattern(value: string): boolean {
+  try {
+    new RegExp(value, "u");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A number of an alert, within what makes sense for it. */
+function numberOf({ least, most, help, value }: Parameter): z.ZodType<number | undefined> {
+  const allowed = `a number from ${least} to ${most}: ${help}`;
+  return z
+    .number({ error: allowed })
+    .min(least, { error: allowed })
+    .max(most, { error: allowed })
+    .optional()
+    .describe(`${help}; ${value} by default.`);
+}
+
+function parametersOf(name: string): Readonly<Record<string, Parameter>> {
+  const variants = CATALOG.filter((each) => each.name === name);
+  return Object.assign({}, ...variants.map(({ parameters = {} }) => parameters)) as Record<string, Parameter>;
+}
+
+const forOf = duration("0s", "7d").optional().describe("How long the condition must have held.");
+
+/** What can be said of an alert. Some alerts stand in the catalogue once for each severity: of these it can't be changed. */
+function overrideSchema(definitions: readonly AlertDefinition[]) {
+  const { name } = definitions[0]!;
+  const numbers = Object.entries(parametersOf(name)).map(([key, parameter]) => [key, numberOf(parameter)] as const);
+  const isOne = definitions.length === 1;
+  return z.strictObject({
+    ...Object.fromEntries(numbers),
+    for: forOf,
+    enabled: flag.optional(),
+    ...(isOne ? { severity: oneOf(...SEVERITIES).optional(), notify: oneOf(...NOTIFIES).optional() } : {}),
+  });
+}
+
+function teamOverrideSchema(name: string) {
+  const numbers = Object.entries(parametersOf(name)).map(([key, parameter]) => [key, numberOf(parameter)] as const);
+  return z.strictObject({ ...Object.fromEntries(numbers), for: forOf, enabled: flag.optional() });
+}
+
+const NAMES = [...new Set(CATALOG.map(({ name }) => name))];
+const ofAlerts = z.strictObject(
+  Object.fromEntries(
+    NAMES.map((name) => [name, overrideSchema(CATALOG.filter((each) => each.name === name)).optional()]),
+  ),
+);
+/** Teams are known of alerts about pods, and of those about teams. */
+const OF_TEAMS = new Set(
+  CATALOG.filter(({ subject }) => subject === "pod" || subject === "team").map(({ name }) => name),
+);
+const ofTeam = z.strictObject(
+  Object.fromEntries([...OF_TEAMS].map((name) => [name, teamOverrideSchema(name).optional()])),
+);
+
+/** The configuration of the alerts' generator. */
+export const alertConfigSchema = z.strictObject({
+  interval: duration("5s", "5m").prefault("30s").describe("How often the quick rules are evaluated."),
+  clusterLabel: labelName
+    .default(DEFAULTS.clusterLabel)
+    .describe("The label that tells clusters apart, where there is one."),
+  nodeLabels: list(labelName)
+    .default([...DEFAULTS.nodeLabels])
+    .describe("Labels that say on which node an exporter runs; the first that is there counts."),
+  selectors: z
+    .strictObject({
+      series: matchers.default(DEFAULTS.selectors.series).describe('Of exporters\' series, such as env="prod".'),
+      exporters: matchers.default(DEFAULTS.selectors.exporters).describe("Of exporters' targets, on `up`."),
+      kubeStateMetrics: matchers.default(DEFAULTS.selectors.kubeStateMetrics).describe("Of kube-state-metrics."),
+      ledger: matchers.default(DEFAULTS.selectors.ledger).describe("Of gpu-ledger's own targets."),
+    })
+    .prefault({}),
+  exporterPods: pattern
+    .default(DEFAULTS.exporterPods)
+    .describe("Exporters' own pods, which hold no GPU though honoured labels say so."),
+  optOut: z
+    .strictObject({
+      label: text("a label of Kubernetes").default(DEFAULTS.optOut.label),
+      value: text("a value").default(DEFAULTS.optOut.value),
+    })
+    .prefault({})
+    .describe("Pods and namespaces with this label are left out of alerts about waste."),
+  ownerLabels: z
+    .strictObject({
+      team: text("a label of Kubernetes").default(DEFAULTS.ownerLabels.team),
+      costCentre: text("a label of Kubernetes").default(DEFAULTS.ownerLabels.costCentre),
+    })
+    .prefault({})
+    .describe("Where kube-state-metrics carries who owns a pod, for clusters without our processor."),
+  runbooks: webAddress.default(DEFAULTS.runbooks).describe("Where docs/runbooks can be read."),
+  server: webAddress.optional().describe("The address of gpu-ledger's pages, for links to them."),
+  money: flag.default(DEFAULTS.money).describe("Whether alerts name what an hour of waste costs."),
+  prefix: z
+    .string({ error: "letters, digits and underscores" })
+    .regex(/^\w*$/, { error: "letters, digits and underscores" })
+    .default(DEFAULTS.prefix)
+    .describe("Written before the name of every alert and group."),
+  labels: z.record(labelName, z.string()).default({}).describe("Labels that every alert gets."),
+  watchdog: flag.default(DEFAULTS.watchdog).describe("Whether an alert is made that always fires."),
+  groups: list(oneOf(...ALERT_GROUPS))
+    .optional()
+    .describe(`The groups of alerts that are wanted; all where it is left out: ${ALERT_GROUPS.join(", ")}.`),
+  alerts: ofAlerts.default({}).describe("Numbers, durations and severities of single alerts."),
+  teams: z.record(text("a team"), ofTeam).default({}).describe("The same of single teams."),
+  ...contactsSchema,
+});
+
+/** The configuration as it was read. */
+export type AlertConfig = z.output<typeof alertConfigSchema>;
+
+/** Reads the configuration of the alerts, or gives the defaults. Fails with a ConfigError that has all that is wrong. */
+export function loadAlertConfig(
+  path: string | undefined,
+  env: NodeJS.ProcessEnv,
+): { config: AlertConfig; folder: string } {
+  if (path === undefined) return { config: alertConfigSchema.parse({}), folder: "." };
+  let source: string;
+  try {
+    source = readFileSync(path, "utf8");
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(path, [{ key: "--config", value: path, allowed: `a file that can be read (${why})` }]);
+  }
+  const read = readYaml(source, alertConfigSchema, {
+    env,
+    unknownKey: "known; config/alerts.example.yaml shows every key",
+  });
+  if ("problems" in read) throw new ConfigError(path, read.problems);
+  return { config: read.value, folder: resolve(dirname(path)) };
+}
+
+/** What the generator is told by a configuration. */
+export function alertOptionsOf(config: AlertConfig): AlertOptions {
+  const { interval, groups, alerts, teams, ...rest } = config;
+  return {
+    ...rest,
+    server: rest.server?.replace(/\/$/, ""),
+    runbooks: rest.runbooks.replace(/\/$/, ""),
+    intervalMillis: interval,
+    only: groups,
+    alerts: overridesOf(alerts),
+    teams: Object.fromEntries(Object.entries(teams).map(([team, of]) => [team, overridesOf(of)])),
+  };
+}
+
+type Given = Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
+
+function overridesOf(given: Given): Readonly<Record<string, AlertOverride>> {
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, override]) => (override === undefined ? [] : [[name, overrideOf(override)]])),
+  );
+}
+
+function overrideOf({
+  for: forMillis,
+  enabled,
+  severity,
+  notify,
+  ...numbers
+}: Readonly<Record<string, unknown>>): AlertOverride {
+  const parameters = Object.entries(numbers).filter((entry): entry is [string, number] => typeof entry[1] === "number");
+  return {
+    parameters: Object.fromEntries(parameters),
+    forMillis: forMillis as number | undefined,
+    enabled: enabled as boolean | undefined,
+    severity: severity as AlertOverride["severity"],
+    notify: notify as AlertOverride["notify"],
+  };
+}
+
+/** A JSON Schema (draft 2020-12) of the alerts' configuration, for editors. */
+export function alertConfigJsonSchema(): object {
+  const schema = z.toJSONSchema(alertConfigSchema, { io: "input", unrepresentable: "any" });
+  return { title: "the configuration of gpu-ledger's alerts", ...schema };
+}

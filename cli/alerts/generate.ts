@@ -1,0 +1,150 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { alertFiles, type AlertFilesRequest, type AlertmanagerForm } from "../../alerts/files.ts";
+import { NotInObjectError } from "../../alerts/alertmanager/object.ts";
+import type { Contacts } from "../../alerts/alertmanager/contacts.ts";
+import { ALERT_GROUPS } from "../../alerts/catalog/definition.ts";
+import { exporterFiles, type GeneratedFile } from "../../alerts/exporter/files.ts";
+import { ruleGroups } from "../../alerts/generate.ts";
+import { ConfigError } from "../../runtime/config/load.ts";
+import { readOwnersFile } from "../../runtime/config/owners-file.ts";
+import type { FileProblem } from "../../runtime/config/yaml.ts";
+import { CommandError, type CommandContext } from "../context.ts";
+import { alertOptionsOf, loadAlertConfig, type AlertConfig } from "./config.ts";
+
+interface AlertFlags {
+  readonly out: string;
+  readonly config?: string;
+  readonly only?: string;
+  readonly prefix?: string;
+  readonly rules: string;
+  readonly namespace?: string;
+  readonly label: readonly string[];
+  readonly alertmanager?: string;
+}
+
+/** `gpu-ledger generate alerts|exporter-config`: nothing is written unless all of it can be. */
+export function addGenerateAlerts(
+  generate: Command,
+  { env }: CommandContext,
+  write: (out: string, files: readonly GeneratedFile[]) => void,
+): void {
+  generate
+    .command("alerts")
+    .description("write Prometheus' rules, and what Alertmanager needs to route them")
+    .requiredOption("--out <folder>", "where to write")
+    .option("--config <file>", "the alerts' configuration, as config/alerts.example.yaml; the defaults without one")
+    .option("--only <groups>", `groups of alerts, separated by commas: ${ALERT_GROUPS.join(", ")}`)
+    .option("--prefix <text>", "written before the name of every alert and group")
+    .option("--rules <form>", "files of Prometheus, or objects (PrometheusRule) of its operator", "files")
+    .option("--namespace <name>", "the namespace of the objects")
+    .option(
+      "--label <name=value>",
+      "a label of the objects, such as release=kube-prometheus-stack; can be repeated",
+      collect,
+      [],
+    )
+    .option("--alertmanager <form>", "what Alertmanager needs: a fragment, full, or crd (AlertmanagerConfig)")
+    .action((flags: AlertFlags) => {
+      const { config, folder } = loadAlertConfig(flags.config, env);
+      checkTeams(config, folder, flags.config);
+      const options = {
+        ...alertOptionsOf(config),
+        ...(flags.prefix === undefined ? {} : { prefix: prefixOf(flags.prefix) }),
+        ...(flags.only === undefined ? {} : { only: groupsOf(flags.only) }),
+      };
+      write(
+        flags.out,
+        filesOf(() => alertFiles(options, contactsOf(config), requestOf(flags))),
+      );
+    });
+  generate
+    .command("exporter-config")
+    .description("write what dcgm-exporter must be told for every alert to work: counters and charts' values")
+    .requiredOption("--out <folder>", "where to write")
+    .option("--config <file>", "the alerts' configuration; the defaults without one")
+    .option("--names <form>", "field names of DCGM: classic up to 4.6, dcgm-4.7 from there", "classic")
+    .action(({ out, config, names }: { out: string; config?: string; names: string }) => {
+      if (names !== "classic" && names !== "dcgm-4.7") throw wrong("--names", names, "classic or dcgm-4.7");
+      write(out, exporterFiles(ruleGroups(alertOptionsOf(loadAlertConfig(config, env).config)), names));
+    });
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}
+
+function wrong(flag: string, value: string, allowed: string): CommandError {
+  return new CommandError(`${flag}: ${JSON.stringify(value)} is not ${allowed}`, 2);
+}
+
+function prefixOf(text: string): string {
+  if (!/^[A-Za-z_]\w*$/.test(text)) throw wrong("--prefix", text, "letters, digits and underscores");
+  return text;
+}
+
+function groupsOf(text: string): readonly string[] {
+  const groups = text.split(",");
+  const unknown = groups.find((group) => !ALERT_GROUPS.some((each) => each === group));
+  if (unknown !== undefined) throw wrong("--only", unknown, `one of: ${ALERT_GROUPS.join(", ")}`);
+  return groups;
+}
+
+function requestOf({ rules, namespace, label, alertmanager }: AlertFlags): AlertFilesRequest {
+  if (rules !== "files" && rules !== "objects") throw wrong("--rules", rules, "files or objects");
+  const forms: readonly (AlertmanagerForm | undefined)[] = [undefined, "fragment", "full", "crd"];
+  const form = forms.find((each) => each === alertmanager);
+  if (form === undefined && alertmanager !== undefined) {
+    throw wrong("--alertmanager", alertmanager, "one of: fragment, full, crd");
+  }
+  const labels = label.map((text) => {
+    const [name, value] = [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)];
+    if (!text.includes("=") || name === "") throw wrong("--label", text, "name=value");
+    return [name, value] as const;
+  });
+  return { rules, place: { namespace, labels: Object.fromEntries(labels) }, alertmanager: form };
+}
+
+function contactsOf({ platform, contacts, smtp, repeat, workingHours }: AlertConfig): Contacts {
+  return { platform, teams: contacts, smtp, repeat, workingHours };
+}
+
+/** Teams with numbers or contacts of their own must be teams, where a file of owners tells which there are. */
+function checkTeams({ ownersFile, teams, contacts }: AlertConfig, folder: string, source = "the configuration"): void {
+  if (ownersFile === undefined) return;
+  const fail = (problems: readonly FileProblem[]): never => {
+    throw new ConfigError(source, problems);
+  };
+  let text: string;
+  try {
+    text = readFileSync(resolve(folder, ownersFile), "utf8");
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return fail([{ key: "ownersFile", value: ownersFile, allowed: `the path of a file that can be read (${why})` }]);
+  }
+  const read = readOwnersFile(text);
+  if ("problems" in read) return fail(read.problems.map((each) => ({ ...each, key: `ownersFile, ${each.key}` })));
+  const known = new Set(read.value.flatMap(({ values }) => values.team ?? []));
+  const named = [
+    ...Object.keys(teams).map((team) => ["teams", team]),
+    ...Object.keys(contacts).map((team) => ["contacts", team]),
+  ];
+  const problems = named
+    .filter(([, team]) => !known.has(team!))
+    .map(([key, team]) => ({
+      key: `${key}.${team}`,
+      value: team,
+      allowed: `a team of ${ownersFile}: ${[...known].join(", ")}`,
+    }));
+  if (problems.length > 0) fail(problems);
+}
+
+function filesOf(make: () => readonly GeneratedFile[]): readonly GeneratedFile[] {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof NotInObjectError) throw new CommandError(error.message, 2);
+    throw error;
+  }
+}

@@ -1,0 +1,94 @@
+import { durationText } from "../../../alerts/promql.ts";
+import type { AlertingRule, RecordingRule, RuleGroup } from "../../../alerts/model.ts";
+
+/** Rules in which one thing is not as it should be. */
+export interface Mutant {
+  /** The rule, and what was changed in it. */
+  readonly what: string;
+  /** The alert or the series that the rule makes. */
+  readonly makes: string;
+  readonly groups: readonly RuleGroup[];
+}
+
+type Rule = RecordingRule | AlertingRule;
+
+/** Every rule with every threshold, duration, comparison and set operator of it changed, one at a time. */
+export function mutantsOf(groups: readonly RuleGroup[]): readonly Mutant[] {
+  return groups.flatMap((group) =>
+    group.rules.flatMap((rule, index) =>
+      changesOf(rule).map(({ what, changed }) => ({
+        what: `${nameOf(rule)}: ${what}`,
+        makes: nameOf(rule),
+        groups: groups.map((each) => (each === group ? { ...group, rules: group.rules.with(index, changed) } : each)),
+      })),
+    ),
+  );
+}
+
+function nameOf(rule: Rule): string {
+  return "record" in rule ? rule.record : rule.alert;
+}
+
+function changesOf(rule: Rule): readonly { what: string; changed: Rule }[] {
+  const changes: { what: string; changed: Rule }[] = exprChanges(rule.expr).map(({ what, expr }) => ({
+    what,
+    changed: { ...rule, expr },
+  }));
+  if ("record" in rule) return changes;
+  for (const key of ["forMillis", "keepFiringForMillis"] as const) {
+    const millis = rule[key];
+    if (millis === undefined) continue;
+    for (const other of millis === 0 ? [60_000] : [millis / 2, millis * 1.5]) {
+      changes.push({ what: `${key} ${durationText(other)}`, changed: { ...rule, [key]: other } });
+    }
+  }
+  return changes;
+}
+
+const OPERATORS: Readonly<Record<string, string>> = {
+  ">": ">=",
+  ">=": ">",
+  "<": "<=",
+  "<=": "<",
+  "==": "!=",
+  and: "unless",
+  unless: "and",
+};
+
+/** Texts and label matchers, which are left alone; then durations, numbers, operators. */
+const TOKEN =
+  /"(?:[^"\\]|\\.)*"|\{[^}]*\}|\[(?<range>[0-9a-z:]+)\]|offset (?<offset>[0-9a-z]+)|(?<![A-Za-z_:0-9.])(?<number>-?\d+(?:\.\d+)?)(?![A-Za-z_:0-9.])|(?<operator>>=|<=|==|>|<|\band\b|\bunless\b)|\w+/g;
+
+function exprChanges(expr: string): readonly { what: string; expr: string }[] {
+  return [...expr.matchAll(TOKEN)].flatMap((match) => {
+    const { range, offset, number, operator } = match.groups ?? {};
+    const others =
+      range !== undefined
+        ? rangesBeside(range).map((each) => `[${each}]`)
+        : offset !== undefined
+          ? []
+          : number !== undefined
+            ? numbersBeside(Number(number)).map(String)
+            : operator === undefined
+              ? []
+              : [OPERATORS[operator]!];
+    const at = match.index;
+    return others.map((other) => ({
+      what: `${match[0]} → ${other} at ${at}`,
+      expr: `${expr.slice(0, at)}${other}${expr.slice(at + match[0].length)}`,
+    }));
+  });
+}
+
+function numbersBeside(value: number): readonly number[] {
+  if (value === 0) return [1];
+  const step = Number.isInteger(value) && Math.abs(value) < 10 ? 1 : Math.abs(value) * 0.1;
+  return [value - step, value + step].map((each) => Number(each.toPrecision(6)));
+}
+
+function rangesBeside(range: string): readonly string[] {
+  if (range.includes(":")) return [];
+  const amount = Number.parseInt(range, 10);
+  const unit = range.slice(String(amount).length);
+  return [`${amount * 3}${unit}`];
+}

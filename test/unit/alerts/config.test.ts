@@ -1,0 +1,104 @@
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ALERT_NAMES } from "../../../alerts/catalog/catalog.ts";
+import { ruleGroups } from "../../../alerts/generate.ts";
+import { DEFAULT_ALERT_OPTIONS } from "../../../alerts/options.ts";
+import {
+  alertConfigJsonSchema,
+  alertConfigSchema,
+  alertOptionsOf,
+  loadAlertConfig,
+} from "../../../cli/alerts/config.ts";
+import { ConfigError } from "../../../runtime/config/load.ts";
+
+function read(text: string) {
+  const path = join(mkdtempSync(join(tmpdir(), "alerts-")), "alerts.yaml");
+  writeFileSync(path, text);
+  return loadAlertConfig(path, {}).config;
+}
+
+function problemsOf(text: string): string {
+  try {
+    read(text);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  return "";
+}
+
+describe("the alerts' configuration", () => {
+  it("is the generator's defaults where nothing is said", () => {
+    expect(alertOptionsOf(loadAlertConfig(undefined, {}).config)).toMatchObject({ ...DEFAULT_ALERT_OPTIONS });
+  });
+
+  it("has an example that gives every key and every alert, with the numbers that hold without it", () => {
+    const { config } = loadAlertConfig("config/alerts.example.yaml", {});
+    expect(Object.keys(config).toSorted()).toEqual(Object.keys(alertConfigSchema.shape).toSorted());
+    expect(Object.keys(config.alerts).toSorted()).toEqual([...ALERT_NAMES].toSorted());
+    const { alerts } = alertOptionsOf(config);
+    expect(ruleGroups({ ...DEFAULT_ALERT_OPTIONS, alerts })).toEqual(ruleGroups(DEFAULT_ALERT_OPTIONS));
+  });
+
+  it("has a JSON Schema that is committed as the code makes it", () => {
+    expect(JSON.parse(readFileSync("config/alerts.schema.json", "utf8"))).toEqual(
+      JSON.parse(JSON.stringify(alertConfigJsonSchema())),
+    );
+  });
+
+  it.each([
+    [
+      "an unknown alert",
+      "alerts: { GPUTooGood: { for: 5m } }",
+      'alerts.GPUTooGood (line 1): {"for":"5m"} is not known',
+    ],
+    [
+      "an unknown number",
+      "alerts: { GPUAllocatedIdle: { treshold: 0.1 } }",
+      "alerts.GPUAllocatedIdle.treshold (line 1): 0.1 is not known",
+    ],
+    [
+      "a negative duration",
+      "alerts: { GPUPowerBrake: { for: -5m } }",
+      'alerts.GPUPowerBrake.for (line 1): "-5m" is not a duration from 0s to 7d',
+    ],
+    [
+      "a threshold out of range",
+      "alerts: { HighGPUMemoryUsage: { threshold: 90 } }",
+      "alerts.HighGPUMemoryUsage.threshold (line 1): 90 is not a number from 0 to 1: part of the memory that is used",
+    ],
+    [
+      "a severity that is none",
+      "alerts: { GPUPowerBrake: { severity: bad } }",
+      'alerts.GPUPowerBrake.severity (line 1): "bad" is not one of: critical, warning, info',
+    ],
+    [
+      "a team's number of an alert that knows no team",
+      "teams: { vision: { GPUPowerBrake: { share: 0.1 } } }",
+      'teams.vision.GPUPowerBrake (line 1): {"share":0.1} is not known',
+    ],
+    ["a group that is none", "groups: [thermic]", 'groups[0] (line 1): "thermic" is not one of: telemetry, xid'],
+    [
+      "matchers that are none",
+      "selectors: { series: job=x }",
+      'selectors.series (line 1): "job=x" is not matchers of PromQL',
+    ],
+    ["a pattern that is none", 'exporterPods: "("', 'exporterPods (line 1): "(" is not a regular expression'],
+    ["a label that is none", "labels: { a-b: c }", "labels.a-b (line 1)"],
+    ["an address that is none", "server: here", 'server (line 1): "here" is not an http:// or https:// address'],
+    [
+      "hours that end before they begin",
+      'workingHours: { from: "18:00", until: "08:00" }',
+      'workingHours.until (line 1): "08:00" is not after from',
+    ],
+    [
+      "a time zone that is none",
+      "workingHours: { timeZone: Mars/Olympus }",
+      'workingHours.timeZone (line 1): "Mars/Olympus" is not a time zone, such as Europe/Berlin',
+    ],
+  ])("refuses %s, naming the key, the value and what is allowed", (_, text, message) => {
+    expect(problemsOf(text)).toContain(message);
+  });
+});

@@ -1,0 +1,228 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { ALERT_NAMES, CATALOG } from "../../../alerts/catalog/catalog.ts";
+import { ruleGroups } from "../../../alerts/generate.ts";
+import type { AlertingRule, RecordingRule, RuleGroup } from "../../../alerts/model.ts";
+import { DEFAULT_ALERT_OPTIONS, type AlertOptions } from "../../../alerts/options.ts";
+import { everyExporterName } from "../../../alerts/series/exporter-names.ts";
+import { OWN_SERIES } from "../../../alerts/series/own.ts";
+import { STATE_SERIES } from "../../../alerts/series/state.ts";
+import { METRIC_DEFINITIONS } from "../../../runtime/telemetry/metrics.ts";
+import { CASES } from "../../support/rules/cases/all.ts";
+import { readsOf } from "../../support/rules/promql-names.ts";
+
+const options = (more: Partial<AlertOptions>): AlertOptions => ({ ...DEFAULT_ALERT_OPTIONS, ...more });
+const GROUPS = ruleGroups(DEFAULT_ALERT_OPTIONS);
+const recordings = (groups: readonly RuleGroup[]): readonly RecordingRule[] =>
+  groups.flatMap((group) => group.rules.flatMap((rule) => ("record" in rule ? [rule] : [])));
+const alerts = (groups: readonly RuleGroup[]): readonly AlertingRule[] =>
+  groups.flatMap((group) => group.rules.flatMap((rule) => ("alert" in rule ? [rule] : [])));
+const alertNamed = (groups: readonly RuleGroup[], name: string): readonly AlertingRule[] =>
+  alerts(groups).filter(({ alert }) => alert === name);
+
+const EXPORTERS = everyExporterName();
+const RECORDED = new Set(recordings(GROUPS).map(({ record }) => record));
+const OWN_METRICS = new Set(
+  Object.values(METRIC_DEFINITIONS).flatMap(({ name, type }) => (type === "histogram" ? [`${name}_bucket`] : [name])),
+);
+/** Labels of exporters' pages and targets that rules read, and those that rules make. */
+const LABELS = new Set([
+  ...["cluster", "node", "UUID", "GPU_I_ID", "gpu", "modelName", "instance", "job", "namespace", "pod"],
+  ...["exported_pod", "exported_namespace", "pod_name", "vgpu", "xid", "clock_event", "health_watch"],
+  ...["code", "source", "limit", "reason", "le", "outcome", "scrape_job"],
+  ...Object.values(OWN_SERIES).flat(),
+  ...Object.values(STATE_SERIES).flat(),
+]);
+
+describe("the rules", () => {
+  it("read nothing that no exporter, no kube-state-metrics, no program of ours and no rule gives", () => {
+    const known = new Set([
+      ...EXPORTERS,
+      ...RECORDED,
+      ...OWN_METRICS,
+      ...Object.keys(STATE_SERIES),
+      ...Object.keys(OWN_SERIES),
+      "up",
+    ]);
+    const unknown = [...recordings(GROUPS), ...alerts(GROUPS)].flatMap(({ expr }) =>
+      [...readsOf(expr).series].filter((name) => !known.has(name)),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it("ask for no label that nothing carries", () => {
+    const unknown = [...recordings(GROUPS), ...alerts(GROUPS)].flatMap(({ expr }) =>
+      [...readsOf(expr).labels].filter((label) => !LABELS.has(label) && !label.startsWith("label_")),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it("keep every exporter's names to what is recorded: no alert reads one", () => {
+    const direct = alerts(GROUPS).filter(({ expr }) => [...readsOf(expr).series].some((name) => EXPORTERS.has(name)));
+    expect(direct.map(({ alert }) => alert)).toEqual([]);
+  });
+
+  it("record nothing that no rule and no annotation reads", () => {
+    const texts = [...recordings(GROUPS), ...alerts(GROUPS)].flatMap((rule) =>
+      "alert" in rule ? [rule.expr, ...Object.values(rule.annotations)] : [rule.expr],
+    );
+    const unread = [...RECORDED].filter(
+      (name) => !texts.some((text) => new RegExp(`(?<![\\w:])${name}(?![\\w:])`).test(text)),
+    );
+    expect(unread).toEqual([]);
+  });
+
+  it("state each group's interval, the quick ones' as the configuration says", () => {
+    const quick = ruleGroups(options({ intervalMillis: 120_000 }));
+    expect(GROUPS.map(({ intervalMillis }) => intervalMillis).toSorted((a, b) => a - b)[0]).toBe(30_000);
+    expect(quick.every(({ intervalMillis }) => intervalMillis >= 120_000)).toBe(true);
+  });
+
+  it("count samples against the interval: an hour at one minute has 60", () => {
+    const text = JSON.stringify(ruleGroups(options({ intervalMillis: 60_000 })));
+    expect(text).toContain("count_over_time(gpu:pod_activity:ratio[1h])) >= 54)");
+    expect(JSON.stringify(GROUPS)).toContain("count_over_time(gpu:pod_activity:ratio[1h])) >= 108)");
+  });
+});
+
+describe("the catalogue", () => {
+  it("names every alert of its kind once, and each severity of one at most once", () => {
+    const kinds = CATALOG.map(({ name, severity }) => `${name} ${severity}`);
+    expect(new Set(kinds).size).toBe(kinds.length);
+  });
+
+  it("has the seed rules with exactly their thresholds and durations, as warnings", () => {
+    const seed = (name: string) =>
+      alertNamed(GROUPS, name).map(({ expr, forMillis, labels }) => ({
+        expr,
+        forMillis,
+        severity: labels["severity"],
+      }))[0]!;
+    expect(seed("HighGPUMemoryUsage")).toEqual({
+      expr: "gpu:memory_used:ratio > 0.9",
+      forMillis: 300_000,
+      severity: "warning",
+    });
+    expect(seed("HighGPUTemperature").expr).toContain("gpu:temperature:celsius > 85 ");
+    expect(seed("HighGPUTemperature")).toMatchObject({ forMillis: 300_000, severity: "warning" });
+    expect(seed("LowGPUUtilization").expr).toContain("gpu:device_activity:avg1h < 0.2)");
+    expect(seed("LowGPUUtilization")).toMatchObject({ forMillis: 7_200_000, severity: "warning" });
+    expect(seed("GPUPodLowUtilization").expr).toContain("pod:gpu_activity:avg1h < 0.4\n");
+    expect(seed("GPUPodLowUtilization").expr).toContain("pod:gpu_age:seconds > 3600");
+    expect(seed("GPUPodLowUtilization")).toMatchObject({ severity: "warning" });
+  });
+
+  it("has a case in which each alert is silent and one in which it fires", () => {
+    const asked = CASES.flatMap(({ expect: all }) => all.flatMap((each) => ("alert" in each ? [each] : [])));
+    const missing = ALERT_NAMES.flatMap((name) => [
+      ...(asked.some(({ alert, firing }) => alert === name && firing.length === 0) ? [] : [`${name} silent`]),
+      ...(asked.some(({ alert, firing }) => alert === name && firing.length > 0) ? [] : [`${name} firing`]),
+    ]);
+    expect(missing).toEqual([]);
+  });
+
+  it("has a runbook for each alert, and no runbook for none", () => {
+    const files = readdirSync("docs/runbooks").filter((name) => name !== "README.md");
+    expect(files.toSorted()).toEqual([...ALERT_NAMES, "GPULedgerWatchdog"].map((name) => `${name}.md`).toSorted());
+    const sections = ["## Meaning", "## Impact", "## Diagnosis", "## Mitigation", "## False positives"];
+    const incomplete = files.filter((name) => {
+      const text = readFileSync(`docs/runbooks/${name}`, "utf8");
+      return (
+        !text.startsWith(`# ${name.replace(".md", "")}\n`) || !sections.every((each) => text.includes(`\n${each}\n`))
+      );
+    });
+    expect(incomplete).toEqual([]);
+  });
+
+  it("tells no info alert to anybody, and pages for nothing that is not critical", () => {
+    expect(CATALOG.filter(({ severity, notify }) => severity === "info" && notify !== "none")).toEqual([]);
+    expect(CATALOG.filter(({ severity, notify }) => severity !== "critical" && notify === "page")).toEqual([]);
+  });
+});
+
+describe("options", () => {
+  it("change numbers, durations, severities; leave alerts out; pick groups", () => {
+    const changed = ruleGroups(
+      options({
+        only: ["thermal", "memory"],
+        alerts: {
+          HighGPUTemperature: {
+            parameters: { threshold: 80 },
+            forMillis: 600_000,
+            severity: "critical",
+            notify: "page",
+          },
+          GPUPowerBrake: { parameters: {}, enabled: false },
+        },
+      }),
+    );
+    const [rule] = alertNamed(changed, "HighGPUTemperature");
+    expect(rule).toMatchObject({ forMillis: 600_000, labels: { severity: "critical", notify: "page" } });
+    expect(rule!.expr).toContain("gpu:temperature:celsius > 80 ");
+    expect(alertNamed(changed, "GPUPowerBrake")).toEqual([]);
+    expect([...new Set(alerts(changed).map(({ labels }) => labels["gpu_topic"]))].toSorted()).toEqual([
+      "memory",
+      "thermal",
+    ]);
+  });
+
+  it("give a team numbers of its own and leave the others theirs", () => {
+    const rules = alertNamed(
+      ruleGroups(
+        options({
+          teams: {
+            'a.b"c': { GPUPodLowUtilization: { parameters: { threshold: 0.1 }, forMillis: 0 } },
+            quiet: { GPUPodLowUtilization: { parameters: {}, enabled: false } },
+          },
+        }),
+      ),
+      "GPUPodLowUtilization",
+    );
+    expect(rules.map(({ forMillis, labels }) => [forMillis, labels["team"]])).toEqual([
+      [600_000, undefined],
+      [0, 'a.b"c'],
+    ]);
+    expect(rules[0]!.expr).toContain(
+      String.raw`unless on (cluster, namespace, pod) gpu:workload:info{team=~"a\\.b\"c|quiet"}`,
+    );
+    expect(rules[1]!.expr).toContain(String.raw`and on (cluster, namespace, pod) gpu:workload:info{team="a.b\"c"}`);
+    expect(rules[1]!.expr).toContain("< 0.1");
+  });
+
+  it("name alerts and groups anew by a prefix, and add labels and a watchdog", () => {
+    const groups = ruleGroups(options({ prefix: "Acme", labels: { tier: "gpu" }, watchdog: true }));
+    expect(alerts(groups).every(({ alert, labels }) => alert.startsWith("Acme") && labels["tier"] === "gpu")).toBe(
+      true,
+    );
+    expect(groups.every(({ name }) => name.startsWith("Acmegpu-ledger."))).toBe(true);
+    expect(alertNamed(groups, "AcmeGPULedgerWatchdog")).toHaveLength(1);
+    expect(alertNamed(GROUPS, "GPULedgerWatchdog")).toEqual([]);
+  });
+
+  it("link to pages only where there is a server, and name money only where it is wanted", () => {
+    const [plain] = alertNamed(GROUPS, "GPUAllocatedIdle");
+    const [other] = alertNamed(
+      ruleGroups(options({ server: "https://gl.example.com", money: false })),
+      "GPUAllocatedIdle",
+    );
+    expect(plain!.annotations).toHaveProperty("cost_per_hour");
+    expect(plain!.annotations).not.toHaveProperty("page");
+    expect(other!.annotations).not.toHaveProperty("cost_per_hour");
+    expect(other!.annotations["page"]).toMatch(
+      /^https:\/\/gl\.example\.com\/workload\?cluster=\{\{ \$labels\.cluster \| urlquery \}\}&namespace=/,
+    );
+  });
+
+  it("call the cluster's label as it is called here", () => {
+    const groups = ruleGroups(options({ clusterLabel: "k8s_cluster" }));
+    // Programs of ours name a cluster by a label of their own.
+    const others = [
+      ...recordings(groups),
+      ...alerts(groups).filter(({ labels }) => labels["gpu_topic"] !== "pipeline"),
+    ];
+    expect(others.filter(({ expr }) => readsOf(expr).labels.has("cluster"))).toEqual([]);
+    expect(recordings(groups).find(({ record }) => record === "gpu:workload:info")!.expr).toContain(
+      '"k8s_cluster", "$1", "cluster"',
+    );
+  });
+});
