@@ -1,13 +1,13 @@
 import { execFile, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, connect } from "node:net";
-import type { AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { requirePart } from "./parts.ts";
+import { freePort } from "./ports.ts";
 
 const run = promisify(execFile);
 const CACHE = resolve("node_modules/.cache/gpu-ledger/kafka");
@@ -188,14 +188,6 @@ function properties(entries: Readonly<Record<string, string>>): string {
   return Object.entries(entries)
     .map(([key, value]) => `${key}=${value}\n`)
     .join("");
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function listens(port: number): Promise<boolean> {

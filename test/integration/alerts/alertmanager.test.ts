@@ -1,0 +1,244 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { parse, stringify } from "yaml";
+import { alertmanagerParts } from "../../../alerts/alertmanager/configuration.ts";
+import type { Contacts } from "../../../alerts/alertmanager/contacts.ts";
+import { WASTE_ALERTS } from "../../../alerts/catalog/waste.ts";
+import { alertFiles } from "../../../alerts/files.ts";
+import { DEFAULT_ALERT_OPTIONS } from "../../../alerts/options.ts";
+import { requirePart } from "../../support/parts.ts";
+import {
+  checkConfiguration,
+  receiversOf,
+  startAlertmanager,
+  startWebhook,
+  type Alertmanager,
+  type Webhook,
+} from "../../support/rules/alertmanager.ts";
+
+const hasParts = (await requirePart("amtool")) && (await requirePart("alertmanager"));
+
+const CONTACTS: Contacts = {
+  platform: {
+    slack: { channel: "#gpu", apiUrlFile: "/etc/alertmanager/secrets/gl/slack" },
+    pagerduty: { routingKeyFile: "/etc/alertmanager/secrets/gl/pager" },
+  },
+  teams: {
+    vision: { email: ["vision@example.com"] },
+    'we"ird {team} ü': { webhook: "http://127.0.0.1:9/hook" },
+  },
+  smtp: { smarthost: "mail.example.com:25", from: "gpu-ledger@example.com" },
+  repeat: { page: "4h", ticket: "24h" },
+  workingHours: { days: ["monday"], from: "08:00", until: "18:00", timeZone: "Europe/Berlin" },
+};
+
+function filesOf(contacts: Contacts, form: "full" | "fragment"): Readonly<Record<string, string>> {
+  const files = alertFiles(DEFAULT_ALERT_OPTIONS, contacts, {
+    rules: "files",
+    place: { namespace: undefined, labels: {} },
+    alertmanager: form,
+  });
+  return Object.fromEntries(files.map(({ name, text }) => [name, text]));
+}
+
+describe.skipIf(!hasParts)("a whole configuration of Alertmanager", () => {
+  it("is one that Alertmanager's own tool takes, whatever teams are called", async () => {
+    const { "alertmanager.yaml": configuration, "gpu-ledger.tmpl": templates } = filesOf(CONTACTS, "full");
+    const said = await checkConfiguration({ "alertmanager.yaml": configuration!, "gpu-ledger.tmpl": templates! });
+    expect(said).toContain("SUCCESS");
+    expect(said).toContain("4 receivers");
+    expect(said).toContain("1 templates");
+  });
+
+  it.each([
+    [{ alertname: "GPUAllocatedIdle", gpu_topic: "waste", notify: "ticket", team: "vision" }, "gpu-ledger-team-vision"],
+    [{ alertname: "GPUAllocatedIdle", gpu_topic: "waste", notify: "ticket", team: "speech" }, "gpu-ledger-platform"],
+    [{ alertname: "GPUAllocatedIdle", gpu_topic: "waste", notify: "ticket" }, "gpu-ledger-platform"],
+    [
+      { alertname: "GPUAllocatedIdle", gpu_topic: "waste", notify: "ticket", team: 'we"ird {team} ü' },
+      'gpu-ledger-team-we"ird {team} ü',
+    ],
+    [{ alertname: "GPUXidHardwareFault", gpu_topic: "xid", notify: "page" }, "gpu-ledger-platform"],
+    [{ alertname: "GPUDisappeared", gpu_topic: "telemetry", notify: "page", team: "vision" }, "gpu-ledger-team-vision"],
+    [{ alertname: "GPUPodsPending", gpu_topic: "queue", notify: "none", team: "vision" }, "gpu-ledger-nobody"],
+  ])("routes %j to %s", async (labels, receiver) => {
+    const { "alertmanager.yaml": configuration } = filesOf(CONTACTS, "full");
+    expect(await receiversOf(configuration!, labels as Record<string, string>)).toEqual([receiver]);
+  });
+
+  it("tells tickets in working hours alone, pages at any time, and again as often as the configuration says", () => {
+    const { route } = alertmanagerParts(DEFAULT_ALERT_OPTIONS, CONTACTS);
+    const [, page, ticket] = route.routes!;
+    expect(page).toMatchObject({ matchers: ['notify="page"'] });
+    expect(page).not.toHaveProperty("active_time_intervals");
+    expect(ticket).toMatchObject({ repeat_interval: "24h", active_time_intervals: ["gpu-ledger-working-hours"] });
+    expect(route.repeat_interval).toBe("4h");
+  });
+});
+
+/** The shape of kube-prometheus-stack's default: everything to nobody, worse over better, no information without something worse. */
+const KUBE_PROMETHEUS_STACK = {
+  global: { resolve_timeout: "5m" },
+  inhibit_rules: [
+    {
+      source_matchers: ["severity = critical"],
+      target_matchers: ["severity =~ warning|info"],
+      equal: ["namespace", "alertname"],
+    },
+    {
+      source_matchers: ["severity = warning"],
+      target_matchers: ["severity = info"],
+      equal: ["namespace", "alertname"],
+    },
+    { source_matchers: ["alertname = InfoInhibitor"], target_matchers: ["severity = info"], equal: ["namespace"] },
+    { target_matchers: ["alertname = InfoInhibitor"] },
+  ],
+  route: {
+    group_by: ["namespace"],
+    group_wait: "30s",
+    group_interval: "5m",
+    repeat_interval: "12h",
+    receiver: "null",
+    routes: [{ receiver: "null", matchers: ["alertname =~ InfoInhibitor|Watchdog"] }],
+  },
+  receivers: [{ name: "null" }],
+  templates: ["/etc/alertmanager/config/*.tmpl"],
+};
+
+/** Our fragment put where its comment says, without the waits, which are for people. */
+function beside(contacts: Contacts): string {
+  const fragment = parse(filesOf(contacts, "fragment")["alertmanager.fragment.yaml"]!) as {
+    route: { routes: object[] };
+    inhibit_rules: object[];
+    receivers: object[];
+  };
+  const { route, inhibit_rules, receivers } = KUBE_PROMETHEUS_STACK;
+  const text = stringify({
+    ...KUBE_PROMETHEUS_STACK,
+    templates: ["gpu-ledger.tmpl"],
+    route: { ...route, routes: [...route.routes, ...fragment.route.routes] },
+    inhibit_rules: [...inhibit_rules, ...fragment.inhibit_rules],
+    receivers: [...receivers, ...fragment.receivers],
+  });
+  return text.replaceAll("group_wait: 30s", "group_wait: 1s").replaceAll("group_interval: 5m", "group_interval: 1s");
+}
+
+describe.skipIf(!hasParts)("beside the Alertmanager of kube-prometheus-stack", () => {
+  let webhook: Webhook;
+  let alertmanager: Alertmanager | undefined;
+
+  async function start(): Promise<Alertmanager> {
+    webhook = await startWebhook();
+    const reach = (to: string) => ({ webhook: `${webhook.url}/${to}` });
+    const contacts = { platform: reach("platform"), teams: { vision: reach("vision") }, repeat: CONTACTS.repeat };
+    const files = {
+      "alertmanager.yaml": beside(contacts),
+      "gpu-ledger.tmpl": filesOf(contacts, "fragment")["gpu-ledger.tmpl"]!,
+    };
+    alertmanager = await startAlertmanager(files);
+    return alertmanager;
+  }
+
+  /** Who was told of what, once nothing has come for two seconds. */
+  async function told(): Promise<readonly string[]> {
+    for (let before = -1; before !== webhook.received.length;) {
+      before = webhook.received.length;
+      await new Promise((resolve) => setTimeout(resolve, 2_500));
+    }
+    const all = webhook.received.flatMap(({ to, notification }) =>
+      notification.alerts.map(({ labels }) => `${to}: ${labels["alertname"]} ${labels["pod"] ?? labels["UUID"] ?? ""}`),
+    );
+    return [...new Set(all)].toSorted();
+  }
+
+  afterEach(async () => {
+    await alertmanager?.stop();
+    await webhook.stop();
+  });
+
+  const ofPod = (alertname: string, pod: string, more: Readonly<Record<string, string>> = {}) => ({
+    alertname,
+    gpu_topic: "waste",
+    severity: "warning",
+    notify: "ticket",
+    namespace: "ml",
+    pod,
+    team: "vision",
+    ...more,
+  });
+
+  it("every alert about low utilisation reaches its receiver, though the namespace is full of information", async () => {
+    const names = WASTE_ALERTS.filter(({ subject }) => subject === "pod").map(({ name }) => name);
+    const { fire } = await start();
+    await fire(
+      { alertname: "InfoInhibitor", severity: "none", namespace: "ml" },
+      { alertname: "Watchdog", severity: "none" },
+      { alertname: "CPUThrottlingHigh", severity: "info", namespace: "ml" },
+      ...names.map((name, index) => ofPod(name, `pod-${index}`)),
+      ofPod("GPUPodsPending", "waiting", { severity: "info", notify: "none", gpu_topic: "queue" }),
+    );
+    expect(await told()).toEqual(names.map((name, index) => `vision: ${name} pod-${index}`).toSorted());
+  });
+
+  it("one waste is one message, by pod", async () => {
+    const { fire } = await start();
+    await fire(ofPod("GPUAllocatedIdle", "a"), ofPod("LowGPUUtilization", "b"));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await fire(
+      ofPod("LowGPUUtilization", "a", { UUID: "GPU-1" }),
+      ofPod("GPUPodLowUtilization", "a"),
+      ofPod("GPUSustainedLowUtilization", "b"),
+      ofPod("GPUPodPartiallyIdle", "b"),
+      ofPod("GPUPodLowUtilization", "c"),
+    );
+    expect(await told()).toEqual([
+      "vision: GPUAllocatedIdle a",
+      "vision: GPUPodLowUtilization c",
+      "vision: LowGPUUtilization b",
+    ]);
+  });
+
+  it("what is critical of a GPU hushes its warnings, a hardware XID its heat, a node that is gone its GPUs, and no other's", async () => {
+    const ofGpu = (
+      alertname: string,
+      gpu_topic: string,
+      UUID: string,
+      more: Readonly<Record<string, string>> = {},
+    ) => ({
+      alertname,
+      gpu_topic,
+      UUID,
+      node: "node-1",
+      severity: "warning",
+      notify: "ticket",
+      ...more,
+    });
+    const critical = { severity: "critical", notify: "page" };
+    const { fire } = await start();
+    await fire(
+      ofGpu("GPUThermalMarginExceeded", "thermal", "hot", critical),
+      ofGpu("GPUXidHardwareFault", "xid", "lost", { ...critical, code: "79" }),
+      { alertname: "KubeNodeNotReady", severity: "warning", node: "node-2" },
+    );
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await fire(
+      ofGpu("GPUThermalMarginLow", "thermal", "hot"),
+      ofGpu("HighGPUTemperature", "thermal", "other"),
+      ofGpu("GPUHardwareThermalSlowdown", "thermal", "lost", critical),
+      ofGpu("HighGPUMemoryUsage", "memory", "lost"),
+      ofGpu("GPUNVLinkErrors", "links", "gone", { node: "node-2" }),
+      {
+        alertname: "GPUNodeWithoutTelemetry",
+        gpu_topic: "telemetry",
+        severity: "warning",
+        notify: "ticket",
+        node: "node-2",
+      },
+    );
+    expect(await told()).toEqual([
+      "platform: GPUThermalMarginExceeded hot",
+      "platform: GPUXidHardwareFault lost",
+      "platform: HighGPUMemoryUsage lost",
+      "platform: HighGPUTemperature other",
+    ]);
+  });
+});
