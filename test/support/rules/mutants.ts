@@ -12,38 +12,57 @@ export interface Mutant {
 
 type Rule = RecordingRule | AlertingRule;
 
-/** Every rule with every threshold, duration, comparison and set operator of it changed, one at a time. */
+/**
+ * Every rule with every threshold, duration, comparison and set operator of it changed, one at a time. What the generator
+ * writes into many rules by the same words is changed in the first of them.
+ */
 export function mutantsOf(groups: readonly RuleGroup[]): readonly Mutant[] {
+  const changed = new Set<string>();
+  const isNew = ({ place }: Change): boolean =>
+    place === undefined || (!changed.has(place) && changed.add(place) !== undefined);
   return groups.flatMap((group) =>
     group.rules.flatMap((rule, index) =>
-      changesOf(rule).map(({ what, changed }) => ({
-        what: `${nameOf(rule)}: ${what}`,
-        makes: nameOf(rule),
-        groups: groups.map((each) => (each === group ? { ...group, rules: group.rules.with(index, changed) } : each)),
-      })),
+      changesOf(rule)
+        .filter(isNew)
+        .map(({ what, rule: other }) => ({
+          what: `${nameOf(rule)}: ${what}`,
+          makes: nameOf(rule),
+          groups: groups.map((each) => (each === group ? { ...group, rules: group.rules.with(index, other) } : each)),
+        })),
     ),
   );
+}
+
+interface Change {
+  readonly what: string;
+  readonly rule: Rule;
+  /** The words around it, by which it is known in other rules. */
+  readonly place?: string;
 }
 
 function nameOf(rule: Rule): string {
   return "record" in rule ? rule.record : rule.alert;
 }
 
-function changesOf(rule: Rule): readonly { what: string; changed: Rule }[] {
-  const changes: { what: string; changed: Rule }[] = exprChanges(rule.expr).map(({ what, expr }) => ({
+function changesOf(rule: Rule): readonly Change[] {
+  const changes: Change[] = exprChanges(rule.expr).map(({ what, expr, place }) => ({
     what,
-    changed: { ...rule, expr },
+    place,
+    rule: { ...rule, expr },
   }));
   if ("record" in rule) return changes;
   for (const key of ["forMillis", "keepFiringForMillis"] as const) {
     const millis = rule[key];
     if (millis === undefined) continue;
     for (const other of millis === 0 ? [60_000] : [millis / 2, millis * 1.5]) {
-      changes.push({ what: `${key} ${durationText(other)}`, changed: { ...rule, [key]: other } });
+      changes.push({ what: `${key} ${durationText(other)}`, rule: { ...rule, [key]: other } });
     }
   }
   return changes;
 }
+
+/** So many letters before and after make a place. */
+const AROUND = 20;
 
 const OPERATORS: Readonly<Record<string, string>> = {
   ">": ">=",
@@ -59,7 +78,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
 const TOKEN =
   /"(?:[^"\\]|\\.)*"|\{[^}]*\}|\[(?<range>[0-9a-z:]+)\]|offset (?<offset>[0-9a-z]+)|(?<![A-Za-z_:0-9.])(?<number>-?\d+(?:\.\d+)?)(?![A-Za-z_:0-9.])|(?<operator>>=|<=|==|>|<|\band\b|\bunless\b)|\w+/g;
 
-function exprChanges(expr: string): readonly { what: string; expr: string }[] {
+function exprChanges(expr: string): readonly { what: string; expr: string; place: string }[] {
   return [...expr.matchAll(TOKEN)].flatMap((match) => {
     const { range, offset, number, operator } = match.groups ?? {};
     const others =
@@ -76,6 +95,7 @@ function exprChanges(expr: string): readonly { what: string; expr: string }[] {
     return others.map((other) => ({
       what: `${match[0]} → ${other} at ${at}`,
       expr: `${expr.slice(0, at)}${other}${expr.slice(at + match[0].length)}`,
+      place: `${expr.slice(Math.max(0, at - AROUND), at)}|${other}|${expr.slice(at + match[0].length).slice(0, AROUND)}`,
     }));
   });
 }

@@ -1,4 +1,5 @@
 import type { RuleCase } from "../case.ts";
+import { DIALECT_CASES } from "./dialects.ts";
 import { LINK_CASES } from "./links.ts";
 import { MEMORY_CASES } from "./memory.ts";
 import { PIPELINE_CASES } from "./pipeline.ts";
@@ -10,6 +11,7 @@ import { XID_CASES } from "./xid.ts";
 
 /** Every case of the rules. */
 export const CASES: readonly RuleCase[] = [
+  ...DIALECT_CASES,
   ...TELEMETRY_CASES,
   ...XID_CASES,
   ...THERMAL_CASES,
