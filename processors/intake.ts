@@ -47,6 +47,8 @@ export interface Intake {
   readonly waiting: number;
   /** Partitions that wait for a newer release. */
   readonly paused: readonly number[];
+  /** The partitions that this instance has now. */
+  readonly assigned: ReadonlySet<number>;
   /** Stores and commits what it holds, leaves the group, and resolves. */
   stop(): Promise<void>;
 }
@@ -87,6 +89,7 @@ export async function startIntake<Value>(options: {
 }): Promise<Intake> {
   const { bus, schemaVersion, pipeline, rowsOf, insert, flushMillis, flushRows, events, now } = options;
   const paused = new Map<string, TopicPartition>();
+  const assigned = new Set<number>();
   const stopping = new AbortController();
   let batch: Batch<Value> = emptyBatch();
   let gaveUp = false;
@@ -186,9 +189,15 @@ export async function startIntake<Value>(options: {
         }
       },
       onAssigned(partitions) {
-        for (const partition of partitions) paused.delete(nameOf(partition));
+        for (const partition of partitions) {
+          paused.delete(nameOf(partition));
+          assigned.add(partition.partition);
+        }
       },
-      onRevoked: () => flush(),
+      onRevoked(partitions) {
+        for (const { partition } of partitions) assigned.delete(partition);
+        return flush();
+      },
       onJump: (jump) => events.onJump(jump),
     },
   });
@@ -208,6 +217,7 @@ export async function startIntake<Value>(options: {
     get paused() {
       return [...paused.values()].map(({ partition }) => partition);
     },
+    assigned,
     async stop() {
       clearTimeout(timer);
       const deadline = setTimeout(() => stopping.abort(), LONGEST_STOP_MILLIS);

@@ -56,6 +56,9 @@ export async function startProcessor(options: ProcessorOptions): Promise<Process
     get paused() {
       return intake.paused;
     },
+    get assigned() {
+      return intake.assigned;
+    },
     async stop() {
       await intake.stop();
       await facts.stop();

@@ -109,6 +109,7 @@ export async function startLedger(options: {
     ...options,
     policy: ledger.billing,
     isLeading: () => leadership.generation !== undefined,
+    onMetrics: config.server.moneyOnMetrics,
   });
 
   return {

@@ -14,8 +14,10 @@ export function startMonth(options: {
   /** The billing policy's name. */
   readonly policy: string;
   readonly isLeading: () => boolean;
+  /** Whether metrics tell it too. */
+  readonly onMetrics: boolean;
 }): { view(): MonthToDate | undefined; stop(): Promise<void> } {
-  const { store, metrics, logger, now, policy, isLeading } = options;
+  const { store, metrics, logger, now, policy, isLeading, onMetrics } = options;
   const month = createMonth(store, policy);
   let seen: MonthToDate | undefined;
   let running: Promise<void> | undefined;
@@ -23,7 +25,7 @@ export function startMonth(options: {
   async function refresh(): Promise<void> {
     try {
       seen = isLeading() ? await month.refresh(now()) : undefined;
-      show(metrics, seen);
+      if (onMetrics) show(metrics, seen);
     } catch (error) {
       logger.debug({ err: error }, "the month to date cannot be read; it is tried again");
     }

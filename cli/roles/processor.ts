@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { startFacts } from "../../processors/facts.ts";
 import { startProcessor, type ProcessorEvents } from "../../processors/processor.ts";
+import { createLivePods } from "../../processors/live/pods.ts";
 import { createQueueBoard } from "../../processors/queue/board.ts";
 import { openBus } from "../../runtime/bus/open.ts";
 import { topicDeclarations } from "../../runtime/bus/topics.ts";
@@ -13,6 +14,7 @@ import { createMetrics, type Metrics } from "../../runtime/telemetry/metrics.ts"
 import { createTracing, type Tracing } from "../../runtime/telemetry/tracing.ts";
 import { createRate } from "../../runtime/telemetry/rate.ts";
 import { startLedger } from "./ledger.ts";
+import { ownNodes, startLivePods } from "./live-pods.ts";
 import { startQueueView } from "./queue.ts";
 import type { ProcessorStatus, Role } from "./role.ts";
 
@@ -54,17 +56,22 @@ async function assemble(
   await bus.declare(topicDeclarations(config.bus));
   const totals: Totals = { rows: 0, deadLetters: 0, ages: [], lastError: undefined };
   const events = createEvents(metrics, totals, tracing, logger, onFatal);
-  const board = createQueueBoard(ledgerOf(config).owners, Date.now);
+  const { owners, book, policies } = ledgerOf(config);
+  const board = createQueueBoard(owners, Date.now);
+  const pods = createLivePods(owners, policies[0].migShare, Date.now);
   const processor = await startProcessor({
     bus,
     store,
     flushMillis: config.processor.flushEvery,
     flushRows: config.processor.flushRows,
     events,
-    listeners: [board],
+    listeners: [board, pods],
     now: Date.now,
   });
   lifecycle.add("processor", processor);
+  const isOwn = ownNodes(() => processor.assigned, config.bus.samplePartitions);
+  const withMoney = config.server.moneyOnMetrics;
+  lifecycle.add("live pods", startLivePods({ pods, isOwn, book, withMoney, metrics, now: Date.now }));
   lifecycle.add(
     "facts",
     await startFacts({

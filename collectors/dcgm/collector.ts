@@ -1,4 +1,4 @@
-import { SCRAPE_SCHEMA_VERSION } from "../../domain/messages/scrape-message.ts";
+import { SCRAPE_SCHEMA_VERSION, sampleKey } from "../../domain/messages/scrape-message.ts";
 import type { LineDrop, ScrapeFailure } from "../../domain/scrape.ts";
 import { createAuthorization, type Credentials } from "./http/credentials.ts";
 import { createConnections, type Connections, type TlsOptions } from "./http/connections.ts";
@@ -157,7 +157,7 @@ export function startCollector(options: {
       entry.state = { job: job.name, url: target.url, node: origin.node, gpus, lastScrapeAtMillis, failure, dropped };
       events.onScrape(job.name, target.url, outcome);
       try {
-        const key = JSON.stringify([origin.cluster, origin.node]);
+        const key = sampleKey(origin);
         const headers = span === undefined ? {} : { headers: { traceparent: span.traceparent } };
         await sink({ key, value: message, schemaVersion: SCRAPE_SCHEMA_VERSION, ...headers });
         span?.end(failure?.detail);

@@ -159,3 +159,8 @@ function stableKey(bytes: Uint8Array): string {
   for (let i = 0; i < bytes.length; i += i < ORIGIN_BYTES ? 1 : 13) hash = (Math.imul(hash, 31) + bytes[i]!) | 0;
   return `${bytes.length}:${hash}`;
 }
+
+/** The key of a scrape on `gpu.samples`: all scrapes of a node share a partition. */
+export function sampleKey({ cluster, node }: Pick<ScrapeOrigin, "cluster" | "node">): string {
+  return JSON.stringify([cluster, node]);
+}

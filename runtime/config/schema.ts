@@ -243,6 +243,9 @@ export function createConfigSchema(sources: ConfigSources) {
       server: z
         .strictObject({
           listen: listenAddress.default("127.0.0.1:8080").describe("Status, health and metrics."),
+          moneyOnMetrics: flag
+            .default(true)
+            .describe("Whether `/metrics` tells what pods and teams cost; whoever reads it then knows."),
         })
         .prefault({}),
       tracing: z

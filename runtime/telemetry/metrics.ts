@@ -351,6 +351,24 @@ export const METRIC_DEFINITIONS = {
     help: "Workloads of the hour that was charged last whose team the register does not know.",
     labels: ["cluster"],
   },
+  workloadInfo: {
+    name: "gpu_workload_info",
+    type: "gauge",
+    help: "1 for each pod that holds GPUs on a node of this processor's partitions, with whose it is.",
+    labels: ["cluster", "namespace", "pod", "uid", "team", "cost_centre", "workload", "workload_type", "queue"],
+  },
+  workloadCost: {
+    name: "gpu_workload_cost_per_hour",
+    type: "gauge",
+    help: "What an hour of the GPUs that a pod holds costs now, by the price book, without power. The ledger charges exactly.",
+    labels: ["cluster", "namespace", "pod", "currency"],
+  },
+  nodeInventory: {
+    name: "gpu_node_inventory_gpus",
+    type: "gauge",
+    help: "GPUs that a node of this processor's partitions has by its own labels and capacity.",
+    labels: ["cluster", "node"],
+  },
   settledSeconds: {
     name: "gpu_ledger_settled_timestamp_seconds",
     type: "gauge",

@@ -1,0 +1,61 @@
+import { sampleKey } from "../../domain/messages/scrape-message.ts";
+import { inventoryKey } from "../../domain/messages/fact-message.ts";
+import type { PriceBook } from "../../domain/price/book.ts";
+import { asNumber, createGpuPrices } from "../../processors/live/gpu-price.ts";
+import type { IsOwn, LivePods } from "../../processors/live/pods.ts";
+import { partitionOf } from "../../runtime/bus/partitioner.ts";
+import type { Metrics } from "../../runtime/telemetry/metrics.ts";
+
+/** Pods begin and end; alerts about them wait for minutes. */
+const REFRESH_MILLIS = 15_000;
+
+/** Whether a node's scrapes come to this processor: its partition is one of those assigned. */
+export function ownNodes(assigned: () => ReadonlySet<number>, partitions: number): IsOwn {
+  return (cluster, node) => assigned().has(partitionOf(sampleKey({ cluster, node }), partitions));
+}
+
+/**
+ * Sets the series that alerts join with, again and again: of the pods and nodes of this processor's partitions alone, so that
+ * each stands once, whoever else runs. Money is left out where it is not wanted.
+ */
+export function startLivePods(options: {
+  readonly pods: LivePods;
+  readonly isOwn: IsOwn;
+  readonly book: PriceBook;
+  readonly withMoney: boolean;
+  readonly metrics: Metrics;
+  readonly now: () => number;
+}): { stop(): Promise<void> } {
+  const { pods, isOwn, book, withMoney, metrics, now } = options;
+  const priceOf = createGpuPrices(book);
+
+  function look(): void {
+    const nodes = pods.nodes(isOwn);
+    const at = now();
+    const prices = new Map(nodes.map((node) => [inventoryKey(node), priceOf(node, node.gpus[0]?.model, at)]));
+    metrics.nodeInventory.reset();
+    for (const { cluster, node, gpus } of nodes) {
+      metrics.nodeInventory.set(
+        { cluster, node },
+        gpus.reduce((sum, { count }) => sum + count, 0),
+      );
+    }
+    metrics.workloadInfo.reset();
+    metrics.workloadCost.reset();
+    for (const pod of pods.pods(isOwn)) {
+      const { cluster, namespace, name, uid, team, workload, queue } = pod;
+      const labels = { cluster, namespace, pod: name };
+      metrics.workloadInfo.set(
+        { ...labels, uid, team, cost_centre: pod.costCentre, workload, workload_type: pod.type, queue },
+        1,
+      );
+      const price = prices.get(inventoryKey(pod));
+      if (!withMoney || price === undefined) continue;
+      metrics.workloadCost.set({ ...labels, currency: book.currency }, asNumber(price, pod.gpus));
+    }
+  }
+
+  const timer = setInterval(look, REFRESH_MILLIS);
+  look();
+  return { stop: () => Promise.resolve(clearInterval(timer)) };
+}

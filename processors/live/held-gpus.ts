@@ -1,0 +1,45 @@
+import { add, multiply, ONE, rational, ZERO, type Rational } from "../../domain/exact/rational.ts";
+import type { NodeGpus } from "../../domain/inventory.ts";
+import { fractionShare } from "../../domain/share/fraction.ts";
+import { gpuMemoryOf } from "../../domain/share/gpu-memory.ts";
+import { migProductOf } from "../../domain/share/mig-product.ts";
+import { migShapeOf, migShare, type MigMeasure } from "../../domain/share/mig-shape.ts";
+import { vgpuShare } from "../../domain/share/vgpu.ts";
+import type { GpuAsk } from "../../domain/workload.ts";
+
+/**
+ * How much of a node's GPUs a pod holds by what it asked for: 1 is a whole GPU. A claim counts as one GPU, as long as what it
+ * got is not known. What the ledger charges is measured; this is what is told of a pod before its first hour is over.
+ */
+export function heldGpus(asks: readonly GpuAsk[], gpus: readonly NodeGpus[], measure: MigMeasure): Rational {
+  return asks.map((ask) => shareOf(ask, gpus[0], measure)).reduce(add, ZERO);
+}
+
+function shareOf(ask: GpuAsk, gpu: NodeGpus | undefined, measure: MigMeasure): Rational {
+  switch (ask.kind) {
+    case "gpu":
+      return rational(ask.count, replicasOf(ask.resource, gpu));
+    case "mig":
+      return multiply(rational(ask.count), instanceShare(ask.profile, gpu, measure));
+    case "vgpu":
+      return multiply(rational(ask.count), vgpuShare(ask, memoryOf(gpu)).share);
+    case "fraction":
+      return multiply(rational(ask.count), fractionShare(ask, memoryOf(gpu)).share);
+    case "claim":
+      return ONE;
+  }
+}
+
+/** Of a shared node's resource each counts for one replica. */
+function replicasOf(resource: string, gpu: NodeGpus | undefined): number {
+  return gpu === undefined || (gpu.sharing === "none" && !resource.endsWith(".shared")) ? 1 : Math.max(1, gpu.replicas);
+}
+
+function instanceShare(profile: string, gpu: NodeGpus | undefined, measure: MigMeasure): Rational {
+  const found = migProductOf(gpu?.model, gpu?.memoryMiB);
+  return migShare(migShapeOf(profile, found), found.product, measure);
+}
+
+function memoryOf(gpu: NodeGpus | undefined) {
+  return gpu === undefined ? undefined : gpuMemoryOf(gpu);
+}

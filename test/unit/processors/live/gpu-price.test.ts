@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { rational } from "../../../../domain/exact/rational.ts";
+import { asNumber, createGpuPrices } from "../../../../processors/live/gpu-price.ts";
+import { ledgerOf } from "../../../../runtime/config/ledger.ts";
+import { parseConfig } from "../../../../runtime/config/load.ts";
+import { inventoryFact, NOON } from "../../../support/facts.ts";
+
+const DAY_MILLIS = 86_400_000;
+const bookOf = (text: string) => ledgerOf(parseConfig(text, { source: "test", folder: ".", env: {} })).book;
+
+describe("the price of a GPU now", () => {
+  it("is a price per GPU as it stands, and a node's divided by its GPUs", () => {
+    const perGpu = createGpuPrices(bookOf('prices: [{ from: 2026-01-01, match: {}, per: gpu-hour, list: "3.60" }]'));
+    const perNode = createGpuPrices(bookOf('prices: [{ from: 2026-01-01, match: {}, per: node-hour, list: "98.32" }]'));
+    const node = inventoryFact();
+    expect(asNumber(perGpu(node, node.gpus[0]!.model, NOON)!, rational(1))).toBe(3.6);
+    expect(asNumber(perNode(node, node.gpus[0]!.model, NOON)!, rational(2))).toBeCloseTo(24.58, 6);
+  });
+
+  it("is the one of the moment where it changes within the hour", () => {
+    const prices = createGpuPrices(
+      bookOf(`prices:
+  - { match: {}, per: gpu-hour, list: "2", from: 2026-01-01 }
+  - { match: {}, per: gpu-hour, list: "4", from: "2026-03-01T12:30:00Z" }`),
+    );
+    const node = inventoryFact();
+    const at = (minutes: number) => asNumber(prices(node, undefined, NOON + minutes * 60_000)!, rational(1));
+    expect([at(0), at(29), at(30), at(59)]).toEqual([2, 2, 4, 4]);
+  });
+
+  it("is none where no entry prices the node, and where the node has no GPU", () => {
+    const prices = createGpuPrices(
+      bookOf('prices: [{ from: 2026-01-01, match: { cluster: other }, per: gpu-hour, list: "1" }]'),
+    );
+    expect(prices(inventoryFact(), undefined, NOON + DAY_MILLIS)).toBeUndefined();
+    expect(prices(inventoryFact({ gpus: [] }), undefined, NOON)).toBeUndefined();
+  });
+});

@@ -1,0 +1,98 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { rational } from "../../../../domain/exact/rational.ts";
+import { workloadKey } from "../../../../domain/messages/fact-message.ts";
+import type { GpuAsk } from "../../../../domain/workload.ts";
+import { heldGpus } from "../../../../processors/live/held-gpus.ts";
+import { createLivePods, type LivePods } from "../../../../processors/live/pods.ts";
+import { inventoryFact, namespaceFact, NOON, workloadFact } from "../../../support/facts.ts";
+import { ownerRules } from "../../../support/owner-rules.ts";
+
+const OWNERS = ownerRules({
+  team: [{ podLabel: "team" }, { namespaceLabel: "team" }],
+  costCenter: [{ podLabel: "cost-center" }],
+});
+const anywhere = (): boolean => true;
+
+describe("the pods that hold GPUs", () => {
+  let pods: LivePods;
+  beforeEach(() => {
+    pods = createLivePods(OWNERS, "max", () => NOON);
+    pods.inventory(inventoryFact());
+  });
+
+  it("stand with whose they are and what they hold", () => {
+    pods.workload(workloadFact({ labels: { team: "vision", "cost-center": "CC-1" }, queue: "gpu" }));
+    expect(pods.pods(anywhere)).toEqual([
+      {
+        cluster: "test",
+        namespace: "ml",
+        name: "train-0",
+        uid: "pod-1",
+        node: "gpu-a",
+        team: "vision",
+        costCentre: "CC-1",
+        workload: "train",
+        type: "training",
+        queue: "gpu",
+        gpus: rational(1),
+      },
+    ]);
+  });
+
+  it("are those of nodes of this instance alone", () => {
+    pods.workload(workloadFact());
+    expect(pods.pods((_, node) => node === "gpu-b")).toEqual([]);
+    expect(pods.nodes((_, node) => node === "gpu-b")).toEqual([]);
+    expect(pods.nodes(anywhere).map(({ node }) => node)).toEqual(["gpu-a"]);
+  });
+
+  it("are gone when they have ended, are unbound, or ask for nothing, whatever comes late", () => {
+    pods.workload(workloadFact({ resourceVersion: "101", phase: "Succeeded" }));
+    pods.workload(workloadFact());
+    pods.workload(workloadFact({ uid: "pod-2", node: "" }));
+    pods.workload(workloadFact({ uid: "pod-3", asks: [] }));
+    pods.workload(workloadFact({ uid: "pod-4" }));
+    pods.tombstone("workload", workloadKey({ cluster: "test", uid: "pod-4" }));
+    expect(pods.pods(anywhere)).toEqual([]);
+  });
+
+  it("take their team from the namespace where they have none, until it is made anew", () => {
+    pods.workload(workloadFact({ labels: {} }));
+    pods.clusterFact(namespaceFact({ uid: "ns-1", body: { labels: { team: "nlp" }, annotations: {} } }));
+    expect(pods.pods(anywhere).map(({ team }) => team)).toEqual(["nlp"]);
+    pods.clusterFact(namespaceFact({ uid: "ns-2", body: { labels: { team: "speech" }, annotations: {} } }));
+    pods.clusterFact(
+      namespaceFact({
+        uid: "ns-1",
+        resourceVersion: "200",
+        end: { atMillis: NOON, inferred: false },
+        body: { labels: { team: "nlp" }, annotations: {} },
+      }),
+    );
+    expect(pods.pods(anywhere).map(({ team }) => team)).toEqual(["speech"]);
+  });
+});
+
+describe("what a pod holds of its node's GPUs", () => {
+  const [whole] = inventoryFact().gpus;
+  it.each<[string, GpuAsk, Partial<NonNullable<typeof whole>>, [number, number]]>([
+    ["whole GPUs", { kind: "gpu", resource: "nvidia.com/gpu", count: 4 }, {}, [4, 1]],
+    [
+      "replicas of time-sliced ones",
+      { kind: "gpu", resource: "nvidia.com/gpu", count: 2 },
+      { replicas: 4, sharing: "time-slicing" },
+      [1, 2],
+    ],
+    ["MIG instances", { kind: "mig", resource: "nvidia.com/mig-3g.40gb", profile: "3g.40gb", count: 1 }, {}, [1, 2]],
+    ["a fraction", { kind: "fraction", count: 2, ppm: 250_000 }, {}, [1, 2]],
+    ["a vGPU", { kind: "vgpu", scheduler: "hami", count: 1, coresPercent: 30, memoryPercent: 50 }, {}, [1, 2]],
+    ["a claim", { kind: "claim", claim: "gpu" }, {}, [1, 1]],
+  ])("counts %s", (_, ask, more, [num, den]) => {
+    expect(heldGpus([ask], [{ ...whole!, ...more }], "max")).toEqual(rational(num, den));
+  });
+
+  it("adds up what it asked for, and takes a GPU that nobody knows for a whole one", () => {
+    const gpu: GpuAsk = { kind: "gpu", resource: "nvidia.com/gpu", count: 1 };
+    expect(heldGpus([gpu, { kind: "fraction", count: 1, ppm: 500_000 }], [], "max")).toEqual(rational(3, 2));
+  });
+});
