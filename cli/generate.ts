@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import type { GeneratedFile } from "../alerts/exporter/files.ts";
+import { renderAlertsPage } from "../alerts/render/table.ts";
 import { manifestFiles } from "../manifests/files.ts";
 import { configJsonSchema } from "../runtime/config/schema.ts";
 import { renderMetricsTable } from "../runtime/telemetry/metrics-table.ts";
@@ -32,8 +33,9 @@ export function addGenerate(program: Command, context: CommandContext): void {
     { name: "gpu-ledger.schema.json", text: `${JSON.stringify(configJsonSchema(), null, 2)}\n` },
     { name: "alerts.schema.json", text: `${JSON.stringify(alertConfigJsonSchema(), null, 2)}\n` },
   ]);
-  add("metrics", "write the table of the program's own metrics", () => [
+  add("metrics", "write the tables of the program's own metrics and of its alerts", () => [
     { name: "metrics.md", text: renderMetricsTable() },
+    { name: "alerts.md", text: renderAlertsPage() },
   ]);
   add("manifests", "write the objects that run gpu-ledger on a Kubernetes cluster", () => manifestFiles(version));
   addGenerateAlerts(generate, context, write);

@@ -18,6 +18,9 @@ export interface Parameter {
   readonly help: string;
 }
 
+/** What an alert may need beside an exporter: pods named on its series, kube-state-metrics, our own programs. */
+export type AlertSource = "pods" | "kube-state-metrics" | "gpu-ledger";
+
 /** The numbers of an alert by name. */
 export type Numbers = Readonly<Record<string, number>>;
 
@@ -33,6 +36,10 @@ export interface AlertDefinition {
   /** How often it is looked at; with the quick rules where it is left out. */
   readonly everyMillis?: number;
   readonly parameters?: Readonly<Record<string, Parameter>>;
+  /** Canonical metrics without which it can't fire; of each list any is enough. */
+  readonly counters?: readonly (readonly string[])[];
+  /** What else must be there. */
+  readonly sources?: readonly AlertSource[];
   readonly expr: (options: AlertOptions, numbers: Numbers) => string;
   /** What is the matter, always the same words. */
   readonly summary: string;

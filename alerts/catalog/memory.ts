@@ -7,6 +7,7 @@ export const MEMORY_ALERTS: readonly AlertDefinition[] = [
   {
     ...memory,
     name: "GPUHealthCheckFailed",
+    counters: [["health_status"]],
     severity: "critical",
     notify: "page",
     forMillis: 2 * MINUTE_MILLIS,
@@ -18,6 +19,7 @@ export const MEMORY_ALERTS: readonly AlertDefinition[] = [
   {
     ...memory,
     name: "GPUUncorrectableECC",
+    counters: [["ecc_dbe_volatile_total"]],
     severity: "critical",
     notify: "page",
     forMillis: 0,
@@ -32,6 +34,7 @@ export const MEMORY_ALERTS: readonly AlertDefinition[] = [
   {
     ...memory,
     name: "GPURowRemapFailure",
+    counters: [["row_remap_failure"]],
     severity: "critical",
     notify: "page",
     forMillis: 0,
@@ -42,6 +45,7 @@ export const MEMORY_ALERTS: readonly AlertDefinition[] = [
   {
     ...memory,
     name: "GPUMemoryRepairPending",
+    counters: [["row_remap_pending", "retired_pages_pending"]],
     severity: "warning",
     notify: "ticket",
     forMillis: HOUR_MILLIS,
@@ -52,6 +56,7 @@ export const MEMORY_ALERTS: readonly AlertDefinition[] = [
   {
     ...memory,
     name: "GPUUncorrectableRemapGrowth",
+    counters: [["uncorrectable_remapped_rows_total"]],
     severity: "warning",
     notify: "ticket",
     forMillis: 0,
@@ -64,6 +69,7 @@ export const MEMORY_ALERTS: readonly AlertDefinition[] = [
   {
     ...memory,
     name: "HighGPUMemoryUsage",
+    counters: [["fb_used_bytes"], ["fb_free_bytes"]],
     severity: "warning",
     notify: "ticket",
     forMillis: 5 * MINUTE_MILLIS,

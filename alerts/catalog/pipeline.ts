@@ -2,7 +2,12 @@ import type { AlertOptions } from "../options.ts";
 import { select } from "../promql.ts";
 import { MINUTE_MILLIS, number, ratio, type AlertDefinition } from "./definition.ts";
 
-const pipeline = { group: "pipeline", subject: "pipeline", everyMillis: MINUTE_MILLIS } as const;
+const pipeline = {
+  group: "pipeline",
+  subject: "pipeline",
+  everyMillis: MINUTE_MILLIS,
+  sources: ["gpu-ledger"],
+} as const;
 const warning = { ...pipeline, severity: "warning", notify: "ticket" } as const;
 const critical = { ...pipeline, severity: "critical", notify: "page" } as const;
 

@@ -8,6 +8,7 @@ export const QUEUE_ALERTS: readonly AlertDefinition[] = [
     group: "queue",
     everyMillis: MINUTE_MILLIS,
     name: "GPUPodsPending",
+    sources: ["kube-state-metrics"],
     subject: "pod",
     severity: "info",
     notify: "none",

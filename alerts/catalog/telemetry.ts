@@ -23,6 +23,7 @@ export const TELEMETRY_ALERTS: readonly AlertDefinition[] = [
   {
     ...telemetry,
     name: "GPUNodeWithoutTelemetry",
+    sources: ["kube-state-metrics"],
     subject: "node",
     severity: "warning",
     notify: "ticket",
@@ -44,6 +45,7 @@ unless ${on} (
   {
     ...telemetry,
     name: "GPUDisappeared",
+    sources: ["kube-state-metrics"],
     subject: "node",
     severity: "critical",
     notify: "page",
@@ -71,6 +73,7 @@ unless ${on} (
   {
     ...telemetry,
     name: "GPUTelemetryFrozen",
+    counters: [["energy_joules"], ["gpu_temperature_celsius"]],
     subject: "gpu",
     severity: "warning",
     notify: "ticket",
@@ -83,6 +86,7 @@ unless ${on} (
   {
     ...telemetry,
     name: "GPUProfilingCountersStuck",
+    counters: [["gr_engine_active_ratio"], ["gpu_utilization_ratio"]],
     subject: "gpu",
     severity: "warning",
     notify: "ticket",
@@ -95,6 +99,8 @@ unless ${on} (
   {
     ...telemetry,
     name: "GPUAttributionMissing",
+    counters: [["gr_engine_active_ratio", "sm_active_ratio", "gpu_utilization_ratio"]],
+    sources: ["pods", "kube-state-metrics"],
     subject: "pod",
     severity: "warning",
     notify: "ticket",
@@ -118,6 +124,8 @@ unless on (${node.join(", ")}) node:gpus_without_process_values:count`;
   {
     ...telemetry,
     name: "GPUSharingUnmeasured",
+    counters: [["gr_engine_active_ratio", "sm_active_ratio", "gpu_utilization_ratio"]],
+    sources: ["pods"],
     subject: "node",
     severity: "info",
     notify: "none",

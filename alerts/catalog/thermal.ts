@@ -12,6 +12,7 @@ export const THERMAL_ALERTS: readonly AlertDefinition[] = [
   {
     ...thermal,
     name: "GPUHardwareThermalSlowdown",
+    counters: [["clocks_event_reasons", "clock_events"]],
     severity: "critical",
     notify: "page",
     forMillis: 2 * MINUTE_MILLIS,
@@ -31,6 +32,7 @@ gpu:hw_thermal_events:count >= ${events}`;
   {
     ...thermal,
     name: "GPUSoftwareThermalThrottling",
+    counters: [["clocks_event_reasons"]],
     severity: "warning",
     notify: "ticket",
     forMillis: 30 * MINUTE_MILLIS,
@@ -43,6 +45,7 @@ gpu:hw_thermal_events:count >= ${events}`;
   {
     ...thermal,
     name: "GPUNearSlowdownTemperature",
+    counters: [["gpu_temperature_celsius"]],
     severity: "warning",
     notify: "ticket",
     forMillis: 5 * MINUTE_MILLIS,
@@ -55,6 +58,7 @@ gpu:hw_thermal_events:count >= ${events}`;
   {
     ...thermal,
     name: "GPUThermalMarginLow",
+    counters: [["temperature_margin_celsius"]],
     severity: "warning",
     notify: "ticket",
     forMillis: 5 * MINUTE_MILLIS,
@@ -66,6 +70,7 @@ gpu:hw_thermal_events:count >= ${events}`;
   {
     ...thermal,
     name: "GPUThermalMarginExceeded",
+    counters: [["temperature_margin_celsius"]],
     severity: "critical",
     notify: "page",
     forMillis: 2 * MINUTE_MILLIS,
@@ -90,6 +95,7 @@ gpu:hw_thermal_events:count >= ${events}`;
   {
     ...thermal,
     name: "GPUMemoryTemperatureHigh",
+    counters: [["memory_temperature_celsius"]],
     severity: "warning",
     notify: "ticket",
     forMillis: 10 * MINUTE_MILLIS,
@@ -102,6 +108,7 @@ gpu:hw_thermal_events:count >= ${events}`;
   {
     ...thermal,
     name: "HighGPUTemperature",
+    counters: [["gpu_temperature_celsius"]],
     severity: "warning",
     notify: "ticket",
     forMillis: 5 * MINUTE_MILLIS,
@@ -122,6 +129,7 @@ unless ${onGpu} gpu:temperature_margin:celsius`;
   {
     ...thermal,
     name: "GPUPowerBrake",
+    counters: [["clocks_event_reasons"]],
     severity: "critical",
     notify: "page",
     forMillis: 5 * MINUTE_MILLIS,

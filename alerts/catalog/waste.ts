@@ -11,6 +11,8 @@ export const WASTE_ALERTS: readonly AlertDefinition[] = [
   {
     ...waste,
     name: "GPUAllocatedIdle",
+    counters: [["gr_engine_active_ratio", "sm_active_ratio", "gpu_utilization_ratio"]],
+    sources: ["pods"],
     subject: "pod",
     forMillis: 10 * MINUTE_MILLIS,
     parameters: {
@@ -29,6 +31,8 @@ export const WASTE_ALERTS: readonly AlertDefinition[] = [
   {
     ...waste,
     name: "LowGPUUtilization",
+    counters: [["gr_engine_active_ratio", "sm_active_ratio", "gpu_utilization_ratio"]],
+    sources: ["pods"],
     subject: "pod",
     forMillis: 2 * HOUR_MILLIS,
     parameters: { threshold: ratio(0.2, "average activity over an hour") },
@@ -50,6 +54,8 @@ and on (${pod.join(", ")}) pod:gpus_held:count`,
   {
     ...waste,
     name: "GPUPodLowUtilization",
+    counters: [["gr_engine_active_ratio", "sm_active_ratio", "gpu_utilization_ratio"]],
+    sources: ["pods"],
     subject: "pod",
     forMillis: 10 * MINUTE_MILLIS,
     parameters: {
@@ -68,6 +74,8 @@ and on (${pod.join(", ")}) pod:gpus_held:count`,
   {
     ...long,
     name: "GPUSustainedLowUtilization",
+    counters: [["gr_engine_active_ratio", "sm_active_ratio", "gpu_utilization_ratio"]],
+    sources: ["pods"],
     subject: "pod",
     forMillis: 30 * MINUTE_MILLIS,
     parameters: {
@@ -89,6 +97,8 @@ unless ${onPod(options)} pod:gpu_activity:max1h < ${idle}`,
   {
     ...waste,
     name: "GPUPodPartiallyIdle",
+    counters: [["gr_engine_active_ratio", "sm_active_ratio", "gpu_utilization_ratio"]],
+    sources: ["pods"],
     subject: "pod",
     forMillis: 30 * MINUTE_MILLIS,
     parameters: {
@@ -114,6 +124,8 @@ and on (${by}) max by (${by}) (avg_over_time(gpu:pod_activity:ratio[15m])) > ${b
   {
     ...waste,
     name: "GPUMemoryHeldWithoutPod",
+    counters: [["fb_used_bytes"], ["fb_free_bytes"]],
+    sources: ["pods"],
     subject: "gpu",
     forMillis: 30 * MINUTE_MILLIS,
     parameters: { threshold: ratio(0.1, "part of the memory that is used") },
@@ -130,6 +142,8 @@ and on (${node.join(", ")}) max_over_time(node:gpus_held:count[1d]) > 0`;
   {
     ...long,
     name: "GPUNodeUnallocated",
+    counters: [["gr_engine_active_ratio", "sm_active_ratio", "gpu_utilization_ratio"]],
+    sources: ["pods"],
     subject: "node",
     forMillis: 0,
     parameters: { hours: number(6, 1, 168, "hours in which no GPU of the node was held") },
@@ -149,6 +163,8 @@ and on (${cluster}) group by (${cluster}) (gpu:device_holder:info)`;
   {
     ...long,
     name: "TeamGPUIdleShareHigh",
+    counters: [["gr_engine_active_ratio", "sm_active_ratio", "gpu_utilization_ratio"]],
+    sources: ["pods", "gpu-ledger"],
     subject: "team",
     forMillis: 6 * HOUR_MILLIS,
     parameters: {

@@ -87,6 +87,8 @@ export const XID_ALERTS: readonly AlertDefinition[] = [
   {
     group: "xid",
     name: "GPUXidRepeatedOnSameGPU",
+    counters: [["xid_errors"]],
+    sources: ["pods"],
     subject: "gpu",
     severity: "warning",
     notify: "ticket",
@@ -108,6 +110,7 @@ function xidAlert({ source, of, ...alert }: XidAlert): AlertDefinition {
   return {
     ...alert,
     group: "xid",
+    counters: [[source === "counter" ? "xid_errors" : "xid_code"]],
     subject: of.includes("application") ? "pod" : "gpu",
     forMillis: 0,
     expr: (options) => news(options, source, of),

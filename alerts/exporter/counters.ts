@@ -1,5 +1,5 @@
 import { nvidiaDcgm } from "../../domain/dialect/nvidia-dcgm.ts";
-import { METRICS, type Metric } from "../../domain/metric.ts";
+import { METRIC_BY_NAME, METRICS, type Metric } from "../../domain/metric.ts";
 import type { RuleGroup } from "../model.ts";
 import { namesOf } from "../series/exporter-names.ts";
 
@@ -65,6 +65,13 @@ export function exporterCounters(groups: readonly RuleGroup[], names: FieldNames
     return field === undefined ? [] : [{ field, type: metric.kind, help: sentenceOf(metric) }];
   });
   return [...columns, ...BESIDE];
+}
+
+/** The field that gives a column, and whether the stock counter file has it. */
+export function counterOf(column: string): { readonly field: string; readonly isStock: boolean } {
+  const metric = METRIC_BY_NAME.get(column);
+  const field = metric === undefined ? namesOf(column)[0]!.names[0]! : (fieldOf(metric, "classic") ?? column);
+  return { field, isStock: STOCK.has(column) };
 }
 
 /** A counter file as dcgm-exporter reads it. */

@@ -5,6 +5,7 @@ import { fetchPage } from "../../collectors/dcgm/http/fetch-page.ts";
 import { createReceiveBuffers, type ReceiveBuffers } from "../../collectors/dcgm/http/receive-buffers.ts";
 import { inspectPage } from "../../collectors/dcgm/inspect.ts";
 import { nodeOf, type Discovery, type Target } from "../../collectors/dcgm/targets/target.ts";
+import { lackingAlerts, type LackingAlert } from "../../alerts/exporter/lacking.ts";
 import { tell } from "../context.ts";
 import type { Finding } from "./finding.ts";
 
@@ -35,9 +36,10 @@ export async function* checkJob(job: ScrapeJob): AsyncGenerator<Finding, readonl
   const connections = createConnections(job);
   const buffers = createReceiveBuffers();
   for (const target of targets.slice(0, MOST_TARGETS)) {
-    const { finding, node } = await checkTarget(job, target, connections, buffers);
+    const { finding, node, lacking = [] } = await checkTarget(job, target, connections, buffers);
     if (node !== undefined) nodes.set(target, node);
     yield finding;
+    if (lacking.length > 0) yield tellLacking(finding.what, lacking);
   }
   connections.close();
   if (targets.length > MOST_TARGETS) {
@@ -70,7 +72,7 @@ async function checkTarget(
   target: Target,
   connections: Connections,
   buffers: ReceiveBuffers,
-): Promise<{ readonly finding: Finding; readonly node?: string }> {
+): Promise<{ readonly finding: Finding; readonly node?: string; readonly lacking?: readonly LackingAlert[] }> {
   const request = { ...job, url: new URL(target.url), authorization: createAuthorization(job.credentials) };
   const what = `job ${job.name}, ${target.url}`;
   const failed = ({ reason, detail }: { readonly reason: string; readonly detail: string }): { finding: Finding } => ({
@@ -82,11 +84,24 @@ async function checkTarget(
   answer.release();
   if ("reason" in inspection) return failed(inspection);
   const { exporter, devices, drops } = inspection;
+  const given = new Set(devices.flatMap(({ values, unknown }) => [...Object.keys(values), ...Object.keys(unknown)]));
   return {
+    lacking: devices.length === 0 ? [] : lackingAlerts(given),
     node: nodeOf(
       target,
       devices.map(({ device }) => device),
     ),
     finding: { ok: true, what, answer: `${exporter}, ${devices.length} devices, ${drops.length} lines left out` },
   };
+}
+
+/** Alerts are no condition of anything that is charged: what they lack is told, and is no failure. */
+function tellLacking(what: string, lacking: readonly LackingAlert[]): Finding {
+  const counters = [...new Set(lacking.map(({ counter }) => counter))];
+  const lines = counters.map((counter) => {
+    const alerts = lacking.filter((each) => each.counter === counter).map(({ alert }) => alert);
+    return `${counter} (${alerts.join(", ")})`;
+  });
+  const answer = `alerts can't work for lack of ${lines.join("; ")}; gpu-ledger generate exporter-config writes a counter file`;
+  return { ok: true, what, answer };
 }

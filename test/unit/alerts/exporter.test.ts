@@ -1,0 +1,106 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { CATALOG } from "../../../alerts/catalog/catalog.ts";
+import { exporterCounters } from "../../../alerts/exporter/counters.ts";
+import { exporterFiles } from "../../../alerts/exporter/files.ts";
+import { lackingAlerts } from "../../../alerts/exporter/lacking.ts";
+import { alertFiles } from "../../../alerts/files.ts";
+import { ruleGroups } from "../../../alerts/generate.ts";
+import { DEFAULT_ALERT_OPTIONS } from "../../../alerts/options.ts";
+import { namesOf } from "../../../alerts/series/exporter-names.ts";
+import { renderAlertsPage } from "../../../alerts/render/table.ts";
+import { inspectPage } from "../../../collectors/dcgm/inspect.ts";
+import { rulesFor } from "../../support/rules/closure.ts";
+
+const GROUPS = ruleGroups(DEFAULT_ALERT_OPTIONS);
+
+describe("what an exporter must give", () => {
+  it("is a counter file in which every rule finds what it reads, by the names of either DCGM", () => {
+    for (const names of ["classic", "dcgm-4.7"] as const) {
+      const page = exporterCounters(GROUPS, names)
+        .filter(({ type }) => type !== "label")
+        .map(({ field }) => `${field}{gpu="0",UUID="GPU-1"} 1`);
+      const inspection = inspectPage(Buffer.from(`${page.join("\n")}\n`));
+      const { values, unknown } = "devices" in inspection ? inspection.devices[0]! : { values: {}, unknown: {} };
+      expect(lackingAlerts(new Set([...Object.keys(values), ...Object.keys(unknown)]))).toEqual([]);
+    }
+  });
+
+  it("has three fields a line, as dcgm-exporter reads them, and each field once", () => {
+    const { text } = exporterFiles(GROUPS, "classic").find(({ name }) => name === "counters.csv")!;
+    const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+    expect(lines.filter((line) => line.split(",").length !== 3)).toEqual([]);
+    const fields = lines.map((line) => line.split(",")[0]);
+    expect(new Set(fields).size).toBe(fields.length);
+  });
+
+  it("is the same in the ConfigMap, and honours labels in both charts", () => {
+    const files = new Map(exporterFiles(GROUPS, "classic").map(({ name, text }) => [name, text]));
+    const read = (name: string) => parse(files.get(name)!) as Record<string, Record<string, unknown>>;
+    expect(Object.values(read("configmap.yaml")["data"]!)).toEqual([files.get("counters.csv")]);
+    const monitor = { enabled: true, honorLabels: true };
+    expect(read("dcgm-exporter.values.yaml")["serviceMonitor"]).toMatchObject(monitor);
+    expect(read("gpu-operator.values.yaml")["dcgmExporter"]).toMatchObject({
+      config: { name: "gpu-ledger-counters" },
+      serviceMonitor: monitor,
+    });
+  });
+
+  it("is said of each alert: every counter that it names is one that it reads", () => {
+    const wrong = CATALOG.flatMap(({ name, counters = [] }) => {
+      const text = rulesFor(GROUPS, [name])
+        .flatMap((group) => group.rules.map((rule) => rule.expr))
+        .join("\n");
+      const isRead = (column: string): boolean =>
+        namesOf(column).some((reading) => reading.names.some((each) => text.includes(each)));
+      return counters.flat().flatMap((column) => (isRead(column) ? [] : [`${name}: ${column}`]));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it("lacks, with the stock counters of 4.8, what the field knows that it lacks", () => {
+    const stock = exporterCounters([], "classic").flatMap(({ field }) =>
+      field.startsWith("DCGM_EXP") || field.endsWith("MEM_MAX_OP_TEMP") ? [] : [`${field}{gpu="0",UUID="GPU-1"} 1`],
+    );
+    const inspection = inspectPage(Buffer.from(`${stock.join("\n")}\n`));
+    const given = "devices" in inspection ? Object.keys(inspection.devices[0]!.values) : [];
+    expect(new Set(lackingAlerts(new Set(given)).map(({ alert }) => alert))).toEqual(
+      new Set([
+        "GPUXidHardwareFault",
+        "GPUXidMemoryDegraded",
+        "GPUXidApplicationError",
+        "GPUXidOther",
+        "GPUXidRepeatedOnSameGPU",
+        "GPUHealthCheckFailed",
+        "GPUUncorrectableECC",
+        "GPUMemoryRepairPending",
+        "GPUHardwareThermalSlowdown",
+        "GPUSoftwareThermalThrottling",
+        "GPUThermalMarginLow",
+        "GPUThermalMarginExceeded",
+        "GPUPowerBrake",
+        "GPUNVLinkErrors",
+      ]),
+    );
+  });
+});
+
+describe("the generated files", () => {
+  it("are committed as the code makes them", () => {
+    const contacts = { platform: {}, teams: {}, repeat: { page: "4h", ticket: "24h" } };
+    const place = { namespace: undefined, labels: {} };
+    const files = [
+      ...alertFiles(DEFAULT_ALERT_OPTIONS, contacts, { rules: "files", place, alertmanager: "fragment" }).map(
+        (file) => ["deploy/prometheus", file] as const,
+      ),
+      ...exporterFiles(GROUPS, "classic").map((file) => ["deploy/exporter", file] as const),
+    ];
+    for (const [folder, { name, text }] of files) expect(readFileSync(`${folder}/${name}`, "utf8")).toBe(text);
+  });
+
+  it("list every alert in the documents", () => {
+    const words = (text: string): readonly string[] => text.split(/[\s|-]+/);
+    expect(words(readFileSync("docs/alerts.md", "utf8"))).toEqual(words(renderAlertsPage()));
+  });
+});
