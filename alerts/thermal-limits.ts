@@ -9,7 +9,8 @@ export interface ThermalLimits {
   readonly slowdownMargin?: number;
 }
 
-const models = (pattern: string): string => `modelName=~".*(${pattern}).*"`;
+/** A model's name as a word of its own: an A100, not an A1000. */
+const models = (pattern: string): string => `modelName=~"(.*[^A-Za-z0-9])?(${pattern})([^A-Za-z0-9].*)?"`;
 
 /**
  * Limits by model, as `nvidia-smi -q -d TEMPERATURE` gives them. Of B200, L40, GB200 and GB300 the slowdown margin alone is
@@ -22,7 +23,7 @@ export const THERMAL_LIMITS: readonly ThermalLimits[] = [
   { models: models("A10G"), maxOperating: 88, slowdown: 95 },
   { models: models("A100"), maxOperating: 85, slowdown: 89, memoryMaxOperating: 95 },
   { models: models("H100|H200|L40S?|GB200|GB300"), slowdownMargin: -2 },
-  { models: `modelName=~".*B200.*", modelName!~".*GB200.*"`, slowdownMargin: -3 },
+  { models: models("B200"), slowdownMargin: -3 },
 ];
 
 /** The margin at which models slow down that the table does not name. */

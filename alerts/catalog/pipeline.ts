@@ -77,10 +77,10 @@ export const PIPELINE_ALERTS: readonly AlertDefinition[] = [
     forMillis: 0,
     expr: (options) => `increase(${own(options, "messages_lost_total")}[10m]) > 0
 or
-sum without (reason) (increase(${own(options, "messages_dropped_total")}[10m])) > 0`,
+increase(${own(options, "messages_dropped_total")}[10m]) > 0`,
     summary: "Samples were lost.",
     description:
-      "About {{ $value | humanize }} messages at {{ $labels.instance }} were given up within ten minutes: the bus or its retention was too small for the outage. What they told is charged as unobserved.",
+      "About {{ $value | humanize }} messages at {{ $labels.instance }} were given up within ten minutes{{ if $labels.reason }} ({{ $labels.reason }}){{ end }}. What they told is charged as unobserved.",
   },
   {
     ...warning,
@@ -114,9 +114,10 @@ sum without (reason) (increase(${own(options, "messages_dropped_total")}[10m])) 
     ...critical,
     name: "GPULedgerWithoutLeader",
     forMillis: 10 * MINUTE_MILLIS,
-    expr: (options) => `sum by (job) (${own(options, "leader")}) == 0`,
+    // Collectors say 0 too: who leads is asked of all together.
+    expr: (options) => `sum(${own(options, "leader")}) == 0`,
     summary: "Nobody makes the ledger.",
-    description: "No processor of {{ $labels.job }} leads: rollups, usage and charges are not made.",
+    description: "No processor leads: rollups, usage and charges are not made.",
   },
   {
     ...warning,

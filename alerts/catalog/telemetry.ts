@@ -1,5 +1,5 @@
 import { ownNodes } from "../series/own.ts";
-import { GPU_RESOURCES, state } from "../series/state.ts";
+import { MEASURED_RESOURCES, state } from "../series/state.ts";
 import { keysOf } from "../series/keys.ts";
 import { select } from "../promql.ts";
 import { HOUR_MILLIS, MINUTE_MILLIS, type AlertDefinition } from "./definition.ts";
@@ -31,7 +31,7 @@ export const TELEMETRY_ALERTS: readonly AlertDefinition[] = [
     expr: (options) => {
       const { cluster, node } = keysOf(options);
       const on = `on (${node.join(", ")})`;
-      return `sum by (${node.join(", ")}) (${state(options, "kube_node_status_allocatable", GPU_RESOURCES)}) > 0
+      return `sum by (${node.join(", ")}) (${state(options, "kube_node_status_allocatable", MEASURED_RESOURCES)}) > 0
 unless ${on} node:gpu_devices:count
 unless ${on} (
   ${state(options, "kube_pod_info")}
@@ -54,21 +54,26 @@ unless ${on} (
       const { cluster, node } = keysOf(options);
       const by = node.join(", ");
       const on = `on (${by})`;
-      const capacity = `sum by (${by}) (${state(options, "kube_node_status_capacity", 'resource=~"nvidia_com_gpu|amd_com_gpu"')})`;
       const inventory = ownNodes(options, "gpu_node_inventory_gpus", `node:gpus:count{${cluster}=""}`);
-      // A capacity of replicas counts no GPUs; nor is a node told of that never showed as many.
+      const capacity = `sum by (${by}) (${state(options, "kube_node_status_capacity", 'resource=~"nvidia_com_gpu|amd_com_gpu"')})`;
+      // An exporter that answers and shows no GPU any more.
+      const none = `group by (${by}) (
+      last_over_time(gpu:exporter_gpu:info[6h:10m]) and on (${cluster}, instance) (${select("up", options.selectors.exporters)} == 1)
+    ) * 0`;
+      // A capacity of replicas counts no GPUs: it is several times the devices that were there at most.
+      const most = (window: string): string => `${capacity} / ${on} max_over_time(node:gpu_devices:count[${window}])`;
       return `(
-  max by (${by}) (${inventory}) - ${on} node:gpus:count
+  max by (${by}) (${inventory}) - ${on} (node:gpus:count or ${on} ${none})
   or ${on}
   (
-    ${capacity} - ${on} node:gpu_devices:count
-    unless ${on} (${capacity} / ${on} max_over_time(node:gpu_devices:count[1d]) >= 2)
+    ${capacity} - ${on} (node:gpu_devices:count or ${on} ${none})
+    unless ${on} (${most("1d")} >= 2 unless ${on} ${most("7d:1h")} < 2)
   )
 ) > 0`;
     },
     summary: "GPUs of a node have disappeared.",
     description:
-      "{{ $value }} GPUs of node {{ $labels.node }} that its inventory names are no longer seen. They may have fallen off the bus: what runs on them has failed or hangs.",
+      "{{ $value }} GPUs that node {{ $labels.node }} should have are not seen. They may have fallen off the bus: what runs on them has failed or hangs.",
   },
   {
     ...telemetry,

@@ -121,7 +121,7 @@ gpu:hw_thermal_events:count >= ${events}`;
   (gpu:temperature:celsius > ${threshold} unless ${onGpu} gpu:max_operating_temperature:celsius)
 )
 unless ${onGpu} gpu:slowdown_temperature:celsius{limit="own"}
-unless ${onGpu} gpu:temperature_margin:celsius`;
+unless ${onGpu} max_over_time(gpu:temperature_margin:celsius[1d]) > ${LIVE_MARGIN}`;
     },
     summary: "A GPU is hot.",
     description: "{{ $value }} °C.",

@@ -6,6 +6,8 @@ import { state } from "../series/state.ts";
 const HOUR_MILLIS = 3_600_000;
 /** A verdict needs so much of a window's samples: none comes from a gap or from a series that has just begun. */
 export const ENOUGH_SAMPLES = 0.9;
+/** And a verdict on a day so many of its hours. */
+const ENOUGH_HOURS = 21;
 
 /** What pods and devices did over the last hour. */
 export function hourRules(options: AlertOptions): readonly RecordingRule[] {
@@ -64,7 +66,9 @@ export function longRules(options: AlertOptions): readonly RecordingRule[] {
     { record: "team:gpus_held:count", expr: teamDevices("gpu:device_activity:ratio") },
     {
       record: "team:gpus_idle_day:count",
-      expr: teamDevices("(avg_over_time(gpu:device_activity:avg1h[1d:1h]) < 0.05)"),
+      expr: teamDevices(
+        `(avg_over_time(gpu:device_activity:avg1h[1d:1h]) < 0.05 and count_over_time(gpu:device_activity:avg1h[1d:1h]) >= ${ENOUGH_HOURS})`,
+      ),
     },
   ];
 }

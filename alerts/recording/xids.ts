@@ -23,9 +23,10 @@ export function xidRules(options: AlertOptions): readonly RecordingRule[] {
     by: [...exporter, "code"],
     matchers: ['xid!="0"', 'xid!=""'],
     where: "> 0",
+    alsoGone: true,
     relabelled: (expr) => relabel(expr, "code", "xid"),
   });
-  const latched = read(options, "xid_code", { by: exporter, where: "> 0" });
+  const latched = read(options, "xid_code", { by: exporter, where: "> 0", alsoGone: true });
   const steady = `(${steadyExporters(options)})`;
   const fresh = (series: string, source: string): string => {
     const dayBefore = `max_over_time(${series}[1d] offset ${step})`;
@@ -97,9 +98,9 @@ function holderNow(options: AlertOptions): string {
   return soleHolder(options, "last_over_time(gpu:device_holder:info[5m])");
 }
 
-/** Exporters that were there half an hour ago and have answered nine times of ten since. */
+/** Exporters that these rules knew half an hour ago and that have answered nine times of ten since. */
 function steadyExporters({ selectors, clusterLabel }: AlertOptions): string {
   const up = select("up", selectors.exporters);
   const by = `${clusterLabel}, instance`;
-  return `avg by (${by}) (avg_over_time(${up}[30m])) >= 0.9 and on (${by}) (max by (${by}) (${up} offset 30m) == 1)`;
+  return `group by (${by}) (gpu:exporter_gpu:info offset 30m) and on (${by}) avg by (${by}) (avg_over_time(${up}[30m])) >= 0.9 and on (${by}) (max by (${by}) (${up} offset 30m) == 1)`;
 }

@@ -12,6 +12,8 @@ export interface ReadOptions {
   readonly matchers?: readonly string[];
   /** A comparison of the raw value, such as `> 0`, by which few series are left before they are joined. */
   readonly where?: string;
+  /** Whether GPUs count too that have left the page within five minutes: what tells of their loss stays a moment longer. */
+  readonly alsoGone?: boolean;
   /** Changes the labels of what was selected, before it is aggregated. */
   readonly relabelled?: (expr: string) => string;
 }
@@ -62,10 +64,10 @@ function identified(
   options: AlertOptions,
   { vendor }: NamesOfReading,
   raw: string,
-  { by, relabelled = (expr) => expr }: ReadOptions,
+  { by, relabelled = (expr) => expr, alsoGone = false }: ReadOptions,
 ): string {
   const series = relabelled(vendor === "amd" ? withGpuNumber(raw) : raw);
-  return `max by (${listed(by)}) (${ofPage(options, by, "max", series)})`;
+  return `max by (${listed(by)}) (${ofPage(options, by, "max", series, alsoGone)})`;
 }
 
 /**
@@ -77,10 +79,13 @@ export function ofPage(
   by: readonly string[],
   aggregate: "max" | "group",
   series: string,
+  alsoGone = false,
 ): string {
   const { exporterGpu } = keysOf(options);
   const own = [...exporterGpu, ...by.filter((label) => !["node", "UUID", ...exporterGpu].includes(label))];
-  return `${aggregate} by (${listed(own)}) (${series}) * ${on(exporterGpu)} group_left (node, UUID) gpu:exporter_gpu:info`;
+  const gpus = "gpu:exporter_gpu:info";
+  const known = alsoGone ? `topk by (${listed(exporterGpu)}) (1, last_over_time(${gpus}[5m]))` : gpus;
+  return `${aggregate} by (${listed(own)}) (${series}) * ${on(exporterGpu)} group_left (node, UUID) ${known}`;
 }
 
 /** AMD's series with the labels that NVIDIA's have for a GPU's number and for a part of it. */

@@ -23,6 +23,9 @@ export const GPU_RESOURCES = anyOf("resource", [
   "gpu_intel_com_.*",
 ]);
 
+/** Those of them that exporters measure whose names rules read. */
+export const MEASURED_RESOURCES = anyOf("resource", ["nvidia_com_gpu.*", "nvidia_com_mig_.*", "amd_com_gpu.*"]);
+
 /** A series of kube-state-metrics. */
 export function state({ selectors }: AlertOptions, metric: string, ...matchers: readonly string[]): string {
   return select(metric, ...matchers, selectors.kubeStateMetrics);

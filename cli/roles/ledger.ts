@@ -88,6 +88,8 @@ export async function startLedger(options: {
         logger.info({ generation }, "this processor leads");
       },
       onDeposed(generation) {
+        metrics.unpricedGpuHours.reset();
+        metrics.refusedTeams.reset();
         totals.dirty = 0;
         metrics.leader.set(0);
         metrics.windowsDirty.set(0);

@@ -6,9 +6,8 @@ import { parseDuration } from "../../runtime/config/quantity.ts";
 import { requirePart } from "../support/parts.ts";
 import { CASES } from "../support/rules/cases/all.ts";
 import type { RuleCase } from "../support/rules/case.ts";
-import { rulesFor } from "../support/rules/closure.ts";
 import { mutantsOf, type Mutant } from "../support/rules/mutants.ts";
-import { asked, failuresOf } from "../support/rules/promtool.ts";
+import { failuresOf, rulesOf } from "../support/rules/promtool.ts";
 
 const GROUPS = ruleGroups(DEFAULT_ALERT_OPTIONS);
 const LEAST_SCORE = 0.95;
@@ -35,8 +34,9 @@ it.skipIf(!(await requirePart("promtool")))(
 function readersOfRules(): ReadonlyMap<string, readonly RuleCase[]> {
   const readers = new Map<string, { readonly each: RuleCase; readonly cost: number }[]>();
   for (const each of CASES) {
-    const rules = rulesFor(GROUPS, asked(each)).flatMap((group) => group.rules);
-    const end = Math.max(...each.expect.map(({ at }) => parseDuration(at) ?? 0));
+    const rules = rulesOf(GROUPS, each).flatMap((group) => group.rules);
+    const end =
+      Math.max(...each.expect.map(({ at }) => parseDuration(at) ?? 0)) / parseDuration(each.evaluate ?? "30s")!;
     for (const rule of rules) {
       const name = "record" in rule ? rule.record : rule.alert;
       readers.set(name, [...(readers.get(name) ?? []), { each, cost: end * rules.length }]);

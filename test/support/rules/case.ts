@@ -21,6 +21,9 @@ export interface RuleCase {
   readonly name: string;
   /** How far apart the values of inputs are; 30s where nothing is said. */
   readonly every?: string;
+  /** How often rules are evaluated; 30s where nothing is said, more where days must pass. */
+  readonly evaluate?: string;
+  /** Recorded series among them take the place of the rules that make them. */
   readonly input: readonly InputSeries[];
   readonly expect: readonly Expectation[];
 }

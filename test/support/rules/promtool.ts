@@ -19,7 +19,7 @@ export async function failuresOf(groups: readonly RuleGroup[], cases: readonly R
       cases.map(async (each, index) => {
         const rules = `rules-${index}.yaml`;
         const test = `test-${index}.yaml`;
-        const needed = rulesFor(groups, asked(each));
+        const needed = rulesOf(groups, each);
         await writeFile(join(folder, rules), ruleFile(needed));
         await writeFile(join(folder, test), testFile(needed, rules, each));
         return test;
@@ -41,8 +41,18 @@ function run(folder: string, files: readonly string[]): Promise<string> {
   });
 }
 
+/** The rules that a case needs: those that it asks for and what they read, but what it feeds in itself. */
+export function rulesOf(groups: readonly RuleGroup[], each: RuleCase): readonly RuleGroup[] {
+  const given = new Set(each.input.map(({ series }) => series.slice(0, series.indexOf("{"))));
+  const without = groups.map((group) => ({
+    ...group,
+    rules: group.rules.filter((rule) => !("record" in rule) || !given.has(rule.record)),
+  }));
+  return rulesFor(without, asked(each));
+}
+
 /** The alerts and recorded series that a case names. */
-export function asked({ expect }: RuleCase): readonly string[] {
+function asked({ expect }: RuleCase): readonly string[] {
   return expect.flatMap((each) =>
     "alert" in each ? [each.alert] : (each.expr.match(/[a-z_]+:[a-z_0-9]+:[a-z_0-9]+/g) ?? []),
   );
@@ -51,12 +61,12 @@ export function asked({ expect }: RuleCase): readonly string[] {
 function testFile(
   groups: readonly RuleGroup[],
   rules: string,
-  { name, every = "30s", input, expect }: RuleCase,
+  { name, every = "30s", evaluate = "30s", input, expect }: RuleCase,
 ): string {
   return stringify(
     {
       rule_files: [rules],
-      evaluation_interval: "30s",
+      evaluation_interval: evaluate,
       group_eval_order: groups.map((group) => group.name),
       tests: [
         {

@@ -104,6 +104,7 @@ export const MEMORY_CASES: readonly RuleCase[] = [
   {
     name: "GPUUncorrectableRemapGrowth fires when rows were remapped within a day, and not for those of before",
     every: "5m",
+    evaluate: "5m",
     input: [
       dcgm("DCGM_FI_DEV_GPU_TEMP", "50x700"),
       dcgm("DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS", "2x9 3x400"),

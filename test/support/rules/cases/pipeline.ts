@@ -93,8 +93,8 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
       [own(counter, "0x20 19x60", labels)],
       { silent: ["10m", "21m"], firing: ["10m30s", "20m"] },
       alert(
-        { ...TARGET, ...critical },
-        "About 19 messages at processor-0:8080 were given up within ten minutes: the bus or its retention was too small for the outage. What they told is charged as unobserved.",
+        { ...TARGET, ...labels, ...critical },
+        `About 19 messages at processor-0:8080 were given up within ten minutes${"reason" in labels ? " (spool-full)" : ""}. What they told is charged as unobserved.`,
       ),
     ),
   ),
@@ -137,7 +137,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     "fires ten minutes after nobody leads",
     [own("leader", "1x9 0x39 0x60"), own("leader", "0x48 1x60", { instance: "processor-1:8080" })],
     { silent: ["4m", "14m30s", "25m"], firing: ["15m", "24m"] },
-    alert({ job: JOB, ...critical }, `No processor of ${JOB} leads: rollups, usage and charges are not made.`),
+    alert(critical, "No processor leads: rollups, usage and charges are not made."),
   ),
   whileTrue(
     "GPULedgerRunsFailing",
@@ -217,5 +217,6 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
       ),
     ),
     every: "5m",
+    evaluate: "5m",
   },
 ];

@@ -117,12 +117,52 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
         ofNode(
           "node-1",
           "critical",
-          "1 GPUs of node node-1 that its inventory names are no longer seen. They may have fallen off the bus: what runs on them has failed or hangs.",
+          "1 GPUs that node node-1 should have are not seen. They may have fallen off the bus: what runs on them has failed or hangs.",
         ),
         "15m",
         "24m",
       ),
     ],
+  },
+  {
+    name: "GPUDisappeared tells of a node whose exporter answers and shows no GPU any more, not of one that is not there",
+    input: [
+      ...["node-1", "node-2"].flatMap((node) => [
+        capacity(node, "2x200"),
+        activity("0.5x29 stale", { node }),
+        activity("0.5x29 stale", { node, gpu: 1 }),
+        exporterUp(node === "node-1" ? "1x200" : "1x29 0x170", { node }),
+      ]),
+    ],
+    expect: [
+      ...silent("GPUDisappeared", "14m", "24m"),
+      ...fires(
+        "GPUDisappeared",
+        ofNode(
+          "node-1",
+          "critical",
+          "2 GPUs that node node-1 should have are not seen. They may have fallen off the bus: what runs on them has failed or hangs.",
+        ),
+        "26m",
+        "1h",
+      ),
+    ],
+  },
+  {
+    name: "GPUDisappeared holds for a node of two GPUs that has lost one days ago, and does not take it for one of replicas",
+    every: "5m",
+    evaluate: "5m",
+    input: [capacity("node-1", "2x900"), activity("0.5x900"), activity("0.5x60 stale", { gpu: 1 })],
+    expect: fires(
+      "GPUDisappeared",
+      ofNode(
+        "node-1",
+        "critical",
+        "1 GPUs that node node-1 should have are not seen. They may have fallen off the bus: what runs on them has failed or hangs.",
+      ),
+      "40h",
+      "70h",
+    ),
   },
   {
     name: "GPUDisappeared believes the processor's inventory before the kubelet, and ends when the inventory changes",
@@ -142,7 +182,7 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
         ofNode(
           "node-1",
           "critical",
-          "1 GPUs of node node-1 that its inventory names are no longer seen. They may have fallen off the bus: what runs on them has failed or hangs.",
+          "1 GPUs that node node-1 should have are not seen. They may have fallen off the bus: what runs on them has failed or hangs.",
         ),
         "10m",
       ),

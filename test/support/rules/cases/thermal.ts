@@ -58,6 +58,22 @@ export const THERMAL_CASES: readonly RuleCase[] = [
     expect: silent("HighGPUTemperature", "10m"),
   },
   {
+    name: "HighGPUTemperature fires where the margin never moved: it says nothing",
+    input: [temperature("99x40", L4), dcgm("DCGM_FI_DEV_GPU_TEMP_LIMIT", "0x40", L4)],
+    expect: fires("HighGPUTemperature", alert("warning", "99 °C.", L4, "NVIDIA L4"), "10m"),
+  },
+  {
+    name: "a model is a word of its own: an RTX A1000 is no A100, and a T400 no T4",
+    input: ["NVIDIA RTX A1000", "NVIDIA T400 4GB", "Tesla T4"].map((model, gpu) =>
+      temperature("50x20", { gpu, model }),
+    ),
+    expect: gives(
+      "gpu:slowdown_temperature:celsius",
+      { 'gpu:slowdown_temperature:celsius{UUID="GPU-node-1-2", limit="model", node="node-1"}': 93 },
+      "5m",
+    ),
+  },
+  {
     name: "HighGPUTemperature takes DCGM's words for no value for none",
     input: [temperature("2147483632x40", L4), temperature("9223372036854775794x40", { node: "node-2", ...L4 })],
     expect: silent("HighGPUTemperature", "10m"),

@@ -309,14 +309,18 @@ export const WASTE_CASES: readonly RuleCase[] = [
   },
   {
     name: "GPUSustainedLowUtilization fires below half for nineteen samples of twenty and 15 % on average over six hours",
-    every: "1m",
+    evaluate: "5m",
     input: [
-      ["low", "0.14x500"],
-      ["edge", "0.15x500"],
+      ["low", "0.14x1000"],
+      ["edge", "0.15x1000"],
       // Half busy for one minute of ten: the average is low, the 95th percentile is not.
-      ["bursts", Array.from({ length: 50 }, () => "0.02x8 0.6").join(" ")],
-      ["idle", "0.001x500"],
-    ].map(([pod, values], gpu) => activity(values!, { namespace: "ml", pod: pod! }, { gpu })),
+      ["bursts", Array.from({ length: 50 }, () => "0.02x17 0.6x1").join(" ")],
+      ["idle", "0.001x1000"],
+      // Eight tenths of the samples are no verdict.
+      ["gaps", "0.14x500 _x140 0.14x400"],
+    ].map(([pod, values], gpu) =>
+      series("gpu:pod_activity:ratio", values!, { namespace: "ml", pod: pod!, node: "node-1", UUID: `GPU-${gpu}` }),
+    ),
     expect: [
       ...silent("GPUSustainedLowUtilization", "5h20m", "5h50m"),
       ...fires(
@@ -384,13 +388,16 @@ export const WASTE_CASES: readonly RuleCase[] = [
   },
   {
     name: "GPUNodeUnallocated fires when no GPU of a node was held for six hours, where pods are known at all",
-    every: "1m",
+    evaluate: "5m",
     input: [
-      ...[0, 1].map((gpu) => dcgm("DCGM_FI_PROF_GR_ENGINE_ACTIVE", "0x600", { gpu })),
-      dcgm("DCGM_FI_PROF_GR_ENGINE_ACTIVE", "0x600", { node: "node-2" }),
-      activity("0.5x20 stale", POD, { node: "node-2", gpu: 1 }),
-      activity("0.5x600", POD, { node: "node-3" }),
-      dcgm("DCGM_FI_PROF_GR_ENGINE_ACTIVE", "0x600", { node: "node-4", cluster: "unmapped" }),
+      ...["node-1", "node-2", "node-3"].map((node) => series("node:gpus:count", "2x1000", { node })),
+      series("node:gpus:count", "2x1000", { node: "node-4", cluster: "unmapped" }),
+      series("node:gpus_held:count", "0x1000", { node: "node-1" }),
+      series("node:gpus_held:count", "0x1000", { node: "node-4", cluster: "unmapped" }),
+      series("node:gpus_held:count", "0x300 1 0x700", { node: "node-2" }),
+      // Eight tenths of the samples are no verdict.
+      series("node:gpus_held:count", "0x300 _x140 0x600", { node: "node-3" }),
+      series("gpu:device_holder:info", "1x1000", { node: "node-9", UUID: "GPU-9", ...POD }),
     ],
     expect: [
       ...silent("GPUNodeUnallocated", "5h20m"),
@@ -411,27 +418,28 @@ export const WASTE_CASES: readonly RuleCase[] = [
   {
     name: "TeamGPUIdleShareHigh fires when over half of a team's four GPUs or more were idle over a day, for six hours",
     every: "5m",
+    evaluate: "5m",
     input: [
-      ...[0, 0, 0.04, 0.5].map((value, gpu) => activity(`${value}x500`, { namespace: "ml", pod: `v-${gpu}` }, { gpu })),
-      ...[0, 0, 0, 0].map((_, gpu) =>
-        series("gpu_workload_info", "1x500", { namespace: "ml", pod: `v-${gpu}`, team: "vision", instance: "p-0" }),
-      ),
-      ...[0, 0, 0.5, 0.5].map((value, gpu) =>
-        activity(`${value}x500`, { namespace: "ml", pod: `n-${gpu}` }, { node: "node-2", gpu }),
-      ),
-      ...[0, 0, 0].map((value, gpu) =>
-        activity(`${value}x500`, { namespace: "ml", pod: `s-${gpu}` }, { node: "node-3", gpu }),
-      ),
-      ...["n-0", "n-1", "n-2", "n-3"].map((pod) =>
-        series("gpu_workload_info", "1x500", { namespace: "ml", pod, team: "nlp", instance: "p-0" }),
-      ),
-      ...["s-0", "s-1", "s-2"].map((pod) =>
-        series("gpu_workload_info", "1x500", { namespace: "ml", pod, team: "speech", instance: "p-0" }),
+      ...[
+        { team: "vision", activities: [0, 0, 0.04, 0.5] },
+        { team: "nlp", activities: [0, 0, 0.06, 0.5] },
+        { team: "speech", activities: [0, 0, 0] },
+      ].flatMap(({ team, activities }) =>
+        activities.flatMap((value, gpu) => {
+          const device = { node: `node-of-${team}`, UUID: `GPU-${team}-${gpu}` };
+          const pod = { namespace: "ml", pod: `${team}-${gpu}` };
+          return [
+            series("gpu:device_activity:avg1h", `${value}x500`, device),
+            series("gpu:device_activity:ratio", `${value}x500`, device),
+            series("gpu:device_holder:info", "1x500", { ...device, ...pod }),
+            series("gpu:workload:info", "1x500", { ...pod, team }),
+          ];
+        }),
       ),
       series("gpu_ledger_team_cost_per_hour", "12.5x500", { team: "vision", instance: "p-0" }),
     ],
     expect: [
-      ...silent("TeamGPUIdleShareHigh", "5h"),
+      ...silent("TeamGPUIdleShareHigh", "20h", "25h"),
       ...fires(
         "TeamGPUIdleShareHigh",
         {
@@ -441,7 +449,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
             cost_per_hour: "12.50",
           },
         },
-        "31h",
+        "27h",
       ),
     ],
   },
