@@ -126,14 +126,12 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
   },
   {
     name: "GPUDisappeared tells of a node whose exporter answers and shows no GPU any more, not of one that is not there",
-    input: [
-      ...["node-1", "node-2"].flatMap((node) => [
-        capacity(node, "2x200"),
-        activity("0.5x29 stale", { node }),
-        activity("0.5x29 stale", { node, gpu: 1 }),
-        exporterUp(node === "node-1" ? "1x200" : "1x29 0x170", { node }),
-      ]),
-    ],
+    input: ["node-1", "node-2"].flatMap((node) => [
+      capacity(node, "2x200"),
+      activity("0.5x29 stale", { node }),
+      activity("0.5x29 stale", { node, gpu: 1 }),
+      exporterUp(node === "node-1" ? "1x200" : "1x29 0x170", { node }),
+    ]),
     expect: [
       ...silent("GPUDisappeared", "14m", "24m"),
       ...fires(
