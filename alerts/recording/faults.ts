@@ -5,6 +5,7 @@ import { keysOf, listed, on } from "../series/keys.ts";
 import { read } from "../series/read.ts";
 
 const MINUTE_MILLIS = 60_000;
+const HOUR_MILLIS = 60 * MINUTE_MILLIS;
 /** Why clocks are held down, by the bit of DCGM's field 112. */
 const THROTTLE_BITS = { hw_thermal: 0x40, sw_thermal: 0x20, power_brake: 0x80 } as const;
 /** So long the profiling counters must stand still, and the energy counter. */
@@ -84,7 +85,7 @@ and ${on(gpu)} (${read(options, "gpu_utilization_ratio", over("avg_over_time"))}
   ];
 }
 
-/** Memory that was remapped within a day: the rows now, less the fewest of the day. */
+/** Memory that was remapped within a day: the rows now, less the fewest of the day, looked at every hour. */
 export function remapRules(options: AlertOptions): readonly RecordingRule[] {
   const { gpu } = keysOf(options);
   const column = "uncorrectable_remapped_rows_total";
@@ -93,7 +94,7 @@ export function remapRules(options: AlertOptions): readonly RecordingRule[] {
       record: "gpu:uncorrectable_remapped_rows:increase1d",
       expr: `${read(options, column, { by: gpu, where: "> 0" })}
 - ${on(gpu)}
-${read(options, column, { by: gpu, over: { fn: "min_over_time", millis: 24 * 60 * MINUTE_MILLIS } })} > 0`,
+${read(options, column, { by: gpu, over: { fn: "min_over_time", millis: 24 * HOUR_MILLIS, stepMillis: HOUR_MILLIS } })} > 0`,
     },
   ];
 }

@@ -7,8 +7,8 @@ import { keysOf, listed, on } from "./keys.ts";
 export interface ReadOptions {
   /** The labels that stay; of several values the largest counts: what is repeated on instances and pods is so once. */
   readonly by: readonly string[];
-  /** A function over a range, instead of the newest value. */
-  readonly over?: { readonly fn: string; readonly millis: number };
+  /** A function over a range, instead of the newest value; with a step, over what was seen at its multiples alone. */
+  readonly over?: { readonly fn: string; readonly millis: number; readonly stepMillis?: number };
   readonly matchers?: readonly string[];
   /** A comparison of the raw value, such as `> 0`, by which few series are left before they are joined. */
   readonly where?: string;
@@ -54,9 +54,13 @@ function rawOf(
   const { over, matchers = [], where } = how;
   const name = names.length === 1 ? names[0]! : "";
   const selector = select(name, name === "" ? anyOf("__name__", names) : "", ...matchers, selectors.series);
-  const raw = over === undefined ? selector : `${over.fn}(${selector}[${durationText(over.millis)}])`;
+  const raw = over === undefined ? selector : `${over.fn}(${selector}[${rangeText(over)}])`;
   const bounded = isPercentOrRatio || over?.fn === "changes" ? raw : `${raw} <= ${most}`;
   return where === undefined ? bounded : `${bounded} ${where}`;
+}
+
+function rangeText({ millis, stepMillis }: NonNullable<ReadOptions["over"]>): string {
+  return stepMillis === undefined ? durationText(millis) : `${durationText(millis)}:${durationText(stepMillis)}`;
 }
 
 /** Raw series with the labels by which rules know node and GPU; the largest of those that then are equal. */

@@ -116,8 +116,8 @@ export const MEMORY_CASES: readonly RuleCase[] = [
       ...fires(
         "GPUUncorrectableRemapGrowth",
         alert("warning", "1 rows of memory were remapped within a day for errors that can't be corrected."),
-        "50m",
-        "24h30m",
+        "1h5m",
+        "23h30m",
       ),
     ],
   },
