@@ -37,14 +37,13 @@ export const WASTE_ALERTS: readonly AlertDefinition[] = [
     forMillis: 2 * HOUR_MILLIS,
     parameters: { threshold: ratio(0.2, "average activity over an hour") },
     expr: (options, { threshold }) => {
-      const { device, pod } = keysOf(options);
+      const { device } = keysOf(options);
       return wanted(
         options,
         `(gpu:device_activity:avg1h < ${threshold})
 * on (${device.join(", ")}) group_right () (
   gpu:device_holder:info unless on (${device.join(", ")}) gpu:device_replicas:count
-)
-and on (${pod.join(", ")}) pod:gpus_held:count`,
+)`,
       );
     },
     summary: "A GPU that is held is hardly used.",

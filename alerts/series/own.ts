@@ -43,9 +43,9 @@ export function ownNodes(options: AlertOptions, name: string, known: string): st
 function withoutCluster(options: AlertOptions, series: string, known: string, key: readonly string[]): string {
   const { cluster } = keysOf(options);
   const expr = cluster === OWN_CLUSTER ? series : relabel(series, cluster, OWN_CLUSTER);
+  // Of several clusters nothing is taken: without the label two of their series could be one.
+  const ofOne = `(${expr} and on () (count(group by (${cluster}) (${expr})) == 1))`;
   return `${expr}
   or
-  label_replace(${expr}, "${cluster}", "", "", "")
-    and ${on(key)} ${known}
-    and on () (count(group by (${cluster}) (${expr})) == 1)`;
+  label_replace(${ofOne}, "${cluster}", "", "", "") and ${on(key)} ${known}`;
 }

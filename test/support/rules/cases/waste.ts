@@ -155,12 +155,24 @@ export const WASTE_CASES: readonly RuleCase[] = [
         ...POD,
         cluster,
         team: `team-${cluster}`,
-        instance: `processor-${cluster}:8080`,
+        instance: "processor-0:8080",
+      }),
+      series("gpu_workload_cost_per_hour", `${cluster === "eu" ? 2 : 3}x2000`, {
+        ...POD,
+        cluster,
+        currency: "USD",
+        instance: "processor-0:8080",
       }),
     ]),
     expect: fires(
       "GPUAllocatedIdle",
-      ["eu", "us"].map((cluster) => ofPod(`Cluster ${cluster}: ${IDLE}`, { ...POD, cluster, team: `team-${cluster}` })),
+      ["eu", "us"].map((cluster) =>
+        ofPod(
+          `Cluster ${cluster}: ${IDLE}`,
+          { ...POD, cluster, team: `team-${cluster}` },
+          cluster === "eu" ? "2.00 USD" : "3.00 USD",
+        ),
+      ),
       "1h45m",
     ),
   },
