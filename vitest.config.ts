@@ -8,7 +8,7 @@ const ALONE = ["bus-*", "chaos-short", "cli", "demo*", "election", "leadership",
 const BESIDE_EACH_OTHER = { maxWorkers: 2, sequence: { groupOrder: 0 } };
 const REAL_PARTS = { globalSetup: ["test/support/global-setup.ts"], hookTimeout: 120_000 };
 
-/** Three sizes of tests: unit (no server), integration (real parts, quick), full (chaos, soak, whole system). */
+/** Sizes of tests: unit (no server), integration (real parts, quick), full (chaos, soak, whole system), mutation (by hand). */
 export default defineConfig({
   test: {
     projects: [
@@ -48,6 +48,14 @@ export default defineConfig({
           testTimeout: 1_200_000,
           fileParallelism: false,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          name: "mutation",
+          include: ["test/mutation/**/*.test.ts"],
+          testTimeout: 7_200_000,
+          sequence: { groupOrder: 3 },
         },
       },
     ],
