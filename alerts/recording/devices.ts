@@ -68,10 +68,12 @@ const MODEL_LABELS = ["modelName", "card_series", "CARD_SERIES", "card_model"];
 
 /** The GPUs of each exporter's page, with the names by which all other rules know them. One answer for each. */
 function gpus(options: AlertOptions): string {
-  const { exporterGpu } = keysOf(options);
+  const { cluster, exporterGpu } = keysOf(options);
   const names = PRESENCE.flatMap((column) => namesOf(column).flatMap((reading) => reading.names));
-  const series = withGpuNumber(select("", anyOf("__name__", names), options.selectors.series));
-  const withNode = firstLabel(series, "node", options.nodeLabels);
+  // Each GPU once before its labels are mended, which costs more than anything else here.
+  const own = [cluster, "instance", "gpu_id", "GPU_ID", ...options.nodeLabels, ...UUID_LABELS, ...MODEL_LABELS];
+  const once = `group by (${listed([...new Set(own)])}) (${select("", anyOf("__name__", names), options.selectors.series)})`;
+  const withNode = firstLabel(withGpuNumber(once), "node", options.nodeLabels);
   const withModel = firstLabel(withNode, "modelName", MODEL_LABELS);
   const withUuid = relabel(joinLabels(withModel, "UUID", UUID_LABELS), "UUID", "UUID", "(?:[0-]*;)*([^;]+).*");
   return `topk by (${listed(exporterGpu)}) (1, group by (${listed(exporterGpu)}, node, UUID, modelName) (

@@ -67,14 +67,21 @@ clamp_max(gpu:process_utilization:ratio * ${on(device)} group_left () gpu:device
 function holders(options: AlertOptions): string {
   const { cluster, device } = keysOf(options);
   const names = ACTIVITIES.flatMap((column) => namesOf(column).flatMap((reading) => reading.names));
-  const series = podLabels(options).map(({ matchers, relabelled }) =>
-    withGpuNumber(relabelled(select("", anyOf("__name__", names), ...matchers, options.selectors.series))),
-  );
+  const own = [cluster, "instance", ...words("gpu gpu_id GPU_ID GPU_I_ID gpu_partition_id namespace pod")];
+  const others = words("exported_namespace exported_pod pod_namespace pod_name");
+  const series = podLabels(options).map(({ matchers, relabelled }) => {
+    const selected = select("", anyOf("__name__", names), ...matchers, options.selectors.series);
+    return withGpuNumber(relabelled(`group by (${listed([...own, ...others])}) (${selected})`));
+  });
   const by = [...device, "namespace", "pod"];
   return `group by (${listed(by)}) (
   ${ofPage(options, by, "group", `\n    ${series.join("\n    or\n    ")}\n  `)}
 )
 unless on (${cluster}, namespace, pod) ${select("up", options.selectors.exporters)}`;
+}
+
+function words(text: string): readonly string[] {
+  return text.split(" ");
 }
 
 /** Where a series carries its pod: each way excludes the others. */
@@ -98,10 +105,10 @@ function podLabels({ exporterPods }: AlertOptions): readonly Required<Pick<ReadO
 function processValues(options: AlertOptions): string {
   const { device } = keysOf(options);
   const column = "gpu_utilization_ratio";
-  const ofPods = podLabels(options).map((labels) =>
-    read(options, column, { by: [...device, "namespace", "pod"], ...labels }),
+  const ofPods = podLabels(options).map(({ matchers, relabelled }) =>
+    read(options, column, { by: [...device, "namespace", "pod"], matchers: ['vgpu!=""', ...matchers], relabelled }),
   );
-  const nobody = ['exported_pod=""', 'pod_name=""', `pod=~${quote(`|${options.exporterPods}`)}`];
+  const nobody = ['vgpu=""', 'exported_pod=""', 'pod_name=""', `pod=~${quote(`|${options.exporterPods}`)}`];
   return `(
 ${ofPods.join("\nor\n")}
 )

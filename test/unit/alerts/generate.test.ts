@@ -31,6 +31,8 @@ const LABELS = new Set([
   ...words("cluster node UUID GPU_I_ID gpu modelName instance job namespace pod"),
   ...words("exported_pod exported_namespace pod_name vgpu xid clock_event health_watch"),
   ...words("code source limit reason le outcome scrape_job"),
+  ...words("gpu_id GPU_ID gpu_partition_id uuid gpu_uuid GPU_UUID Hostname hostname HOSTNAME pod_namespace"),
+  ...words("card_series CARD_SERIES card_model"),
   ...Object.values(OWN_SERIES).flat(),
   ...Object.values(STATE_SERIES).flat(),
 ]);
