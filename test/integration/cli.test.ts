@@ -123,7 +123,12 @@ describe("gpu-ledger check", () => {
       "ok    store (embedded): its process starts with `gpu-ledger up`",
       "ok    job gpus, static: 1 targets",
       `ok    job gpus, ${url}: dcgm-exporter, 2 devices, 0 lines left out`,
+      expect.stringContaining(
+        `ok    job gpus, ${url}: alerts can't work for lack of DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION (GPUTelemetryFrozen); `,
+      ),
     ]);
+    expect(stdout).toContain("DCGM_EXP_GPU_HEALTH_STATUS (GPUHealthCheckFailed); ");
+    expect(stdout).not.toContain("DCGM_FI_DEV_GPU_UTIL (");
   });
 
   it("says of targets, broker and store that are down what is wrong with each, and ends with exit code 1", async () => {
@@ -137,7 +142,7 @@ describe("gpu-ledger check", () => {
     });
     const { code, stdout, stderr } = await folder.run(["check", "--config", config]);
     expect(code).toBe(1);
-    expect(stderr).toBe("gpu-ledger: 4 of 8 checks failed\n");
+    expect(stderr).toBe("gpu-ledger: 4 of 9 checks failed\n");
     expect(stdout).toMatch(/^FAIL {2}bus \(kafka\): .*ECONNREFUSED 127\.0\.0\.1:1/m);
     expect(stdout).toMatch(/^FAIL {2}store \(clickhouse\): The store cannot be reached: .*ECONNREFUSED/m);
     expect(stdout).toContain(`ok    job gpus, ${up.url}: dcgm-exporter`);
@@ -258,11 +263,13 @@ describe("gpu-ledger dead-letter", () => {
 });
 
 describe("gpu-ledger generate", () => {
-  it("writes the configuration's schema as it stands in the repository", async () => {
+  it("writes the configurations' schemas as they stand in the repository", async () => {
     const { code, stdout } = await folder.run(["generate", "config", "--out", "out"]);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: "out/gpu-ledger.schema.json\n" });
-    const written: unknown = JSON.parse(readFileSync(join(folder.path, "out/gpu-ledger.schema.json"), "utf8"));
-    expect(written).toEqual(JSON.parse(readFileSync("config/gpu-ledger.schema.json", "utf8")));
+    const names = ["gpu-ledger.schema.json", "alerts.schema.json"];
+    expect({ code, stdout }).toEqual({ code: 0, stdout: names.map((name) => `out/${name}\n`).join("") });
+    const read = (folderOf: string): unknown[] =>
+      names.map((name): unknown => JSON.parse(readFileSync(join(folderOf, name), "utf8")));
+    expect(read(join(folder.path, "out"))).toEqual(read("config"));
   });
 
   it("writes the manifests as they stand in the repository, and names each", async () => {
