@@ -1,4 +1,5 @@
-import { METRIC_DEFINITIONS, type MetricDefinition } from "./metrics.ts";
+import type { MetricDefinition } from "./metric-definition.ts";
+import { METRIC_DEFINITIONS } from "./metrics.ts";
 
 /** docs/metrics.md: every metric of the program's own, in one table. */
 export function renderMetricsTable(): string {

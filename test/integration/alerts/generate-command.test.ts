@@ -1,17 +1,22 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { createCommandFolder, type CommandFolder } from "../../support/command.ts";
 import { requirePart } from "../../support/parts.ts";
 
 const run = promisify(execFile);
 const hasPromtool = await requirePart("promtool");
+const folders: CommandFolder[] = [];
+
+afterEach(async () => {
+  await Promise.all(folders.splice(0).map((folder) => folder.dispose()));
+});
 
 interface Answer {
-  readonly code: number;
+  readonly code: number | null;
   readonly said: string;
   /** The folder that was to be written. */
   readonly out: string;
@@ -23,20 +28,12 @@ async function generate(
   config: string | undefined,
   ...flags: readonly string[]
 ): Promise<Answer> {
-  const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-generate-"));
-  const out = join(folder, "out");
-  const path = join(folder, "alerts.yaml");
-  writeFileSync(join(folder, "owners.csv"), readFileSync("config/owners.example.csv"));
-  if (config !== undefined) writeFileSync(path, config);
-  const given = config === undefined ? [] : ["--config", path];
-  const args = ["dist/cli/main.js", "generate", what, "--out", out, ...given, ...flags];
-  try {
-    const { stdout } = await run(process.execPath, args);
-    return { code: 0, said: stdout, out };
-  } catch (error) {
-    const { code, stderr } = error as { code: number; stderr: string };
-    return { code, said: stderr, out };
-  }
+  const folder = createCommandFolder();
+  folders.push(folder);
+  folder.write("owners.csv", readFileSync("config/owners.example.csv", "utf8"));
+  const given = config === undefined ? [] : ["--config", folder.write("alerts.yaml", config)];
+  const { code, stdout, stderr } = await folder.run(["generate", what, "--out", "out", ...given, ...flags]);
+  return { code, said: `${stdout}${stderr}`, out: join(folder.path, "out") };
 }
 
 describe("generate alerts", () => {
@@ -74,7 +71,7 @@ describe("generate alerts", () => {
     ["a prefix that is none", "", ["--prefix", "a-b"], '--prefix: "a-b" is not letters'],
     [
       "a secret that an AlertmanagerConfig can't name",
-      "platform: { slack: { channel: x, apiUrlFile: /tmp/slack } }",
+      "platform: { slack: { channel: x, apiUrlFile: /etc/slack/url } }",
       ["--alertmanager", "crd"],
       "names none",
     ],
