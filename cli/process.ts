@@ -5,6 +5,7 @@ import { migrateStore, outsideStore } from "../runtime/store/connection.ts";
 import { createLogger } from "../runtime/telemetry/log.ts";
 import { startStatusServer } from "../runtime/telemetry/server.ts";
 import { CommandError, type CommandContext } from "./context.ts";
+import { addGpuMetrics } from "./roles/gpu-metrics.ts";
 import { startProcessorRole } from "./roles/processor.ts";
 
 const EXIT_MILLIS = 500;
@@ -36,7 +37,12 @@ export function addProcess(program: Command, context: CommandContext): void {
           metrics: () => role.registry.metrics(),
           notReady: () => [role.notReady()].filter((reason) => reason !== undefined),
         };
-        const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger));
+        const server = lifecycle.add(
+          "server",
+          await startStatusServer(config.server.listen, views, logger, (routes) =>
+            addGpuMetrics(routes, role.writeGpuPage, logger),
+          ),
+        );
         logger.info({ address: server.url }, "processing");
         const why = await Promise.race([untilAsked(), failed]);
         logger.info({ why }, "stopping");

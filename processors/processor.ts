@@ -8,7 +8,7 @@ import { insertScrapes, rowsOf } from "./batch.ts";
 import { followFacts, type FactListener, type FollowedFactsEvents } from "./followed-facts.ts";
 import { createHoldings } from "./holdings/holdings.ts";
 import { startIntake, type Intake, type IntakeEvents, type Taken } from "./intake.ts";
-import { createSamplePipeline } from "./pipeline.ts";
+import { createSamplePipeline, type JoinListener } from "./pipeline.ts";
 import { createScrapeRowWriter } from "./scrape-rows.ts";
 import type { JoinedScrape } from "./steps/join.ts";
 
@@ -74,6 +74,7 @@ interface ProcessorOptions {
   readonly events: ProcessorEvents;
   /** Who is told of the facts too that the join is made with. */
   readonly listeners?: readonly FactListener[];
+  readonly onJoined?: JoinListener;
   readonly now: () => number;
 }
 
@@ -86,7 +87,7 @@ function startSamples(options: ProcessorOptions, holdings: Holdings): Promise<In
     group: PROCESSOR_GROUP,
     topics: [SAMPLES_TOPIC],
     schemaVersion: SCRAPE_SCHEMA_VERSION,
-    pipeline: createSamplePipeline(holdings),
+    pipeline: createSamplePipeline(holdings, options.onJoined),
     rowsOf,
     insert: (items) => insertScrapes(store, writer, items),
     flushMillis,

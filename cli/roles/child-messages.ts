@@ -10,6 +10,8 @@ export type ChildOrder =
 export interface ChildReport {
   readonly status: unknown;
   readonly notReady: string | undefined;
+  /** Of a processor: where it serves the joined series of GPUs, to this machine alone. */
+  readonly gpuMetrics?: string;
 }
 
 /** What `up` asks for when somebody asks it: putting metrics together costs more than a quiet second's work. */

@@ -1,10 +1,17 @@
 import type { Logger } from "pino";
 import { createLogger } from "../../runtime/telemetry/log.ts";
+import type { StatusServer } from "../../runtime/telemetry/server.ts";
 import { untilAsked } from "../../runtime/lifecycle/stopping.ts";
 import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "./child-messages.ts";
 import type { Role } from "./role.ts";
 
 const REPORT_MILLIS = 2000;
+
+/** A part that runs, and what it serves itself. */
+interface RunningPart {
+  readonly role: Role<unknown>;
+  readonly gpuMetrics?: StatusServer;
+}
 
 /**
  * The process of one part under `up`: waits for its order over IPC, starts the part, reports every other second and gives
@@ -20,9 +27,13 @@ async function main(): Promise<void> {
   const failed = new Promise<string>((resolve) => {
     fail = () => resolve("failed");
   });
-  const role = await startRole(order, logger, fail);
-  void report(role);
-  const timer = setInterval(() => void report(role), REPORT_MILLIS);
+  const { role, gpuMetrics } = await startRole(order, logger, fail);
+  const report = async (): Promise<void> => {
+    const told = { status: await role.status(), notReady: role.notReady() };
+    say(gpuMetrics === undefined ? told : { ...told, gpuMetrics: gpuMetrics.url });
+  };
+  void report();
+  const timer = setInterval(() => void report(), REPORT_MILLIS);
   process.on("message", (message) => {
     if (message === ASK_METRICS) void role.registry.getMetricsAsJSON().then((metrics) => say({ metrics }));
   });
@@ -30,30 +41,29 @@ async function main(): Promise<void> {
   process.on("SIGINT", () => {});
   const why = await Promise.race([untilAsked(["SIGTERM"]), orphaned, failed]);
   clearInterval(timer);
+  await gpuMetrics?.stop();
   await role.stop();
   process.exit(why === "failed" ? 1 : 0);
 }
 
 /** Loads what the part is made of and nothing else: a part that was killed is back the sooner. */
-async function startRole(order: ChildOrder, logger: Logger, onFatal: (error: unknown) => void): Promise<Role<unknown>> {
+async function startRole(order: ChildOrder, logger: Logger, onFatal: (error: unknown) => void): Promise<RunningPart> {
   switch (order.role) {
     case "collector": {
       const { startCollectorRole } = await import("./collector.ts");
-      return await startCollectorRole(order.config, { index: 0, count: 1 }, logger);
+      return { role: await startCollectorRole(order.config, { index: 0, count: 1 }, logger) };
     }
     case "processor": {
       const { startProcessorRole } = await import("./processor.ts");
-      return await startProcessorRole(order.config, order.store, logger, onFatal);
+      const role = await startProcessorRole(order.config, order.store, logger, onFatal);
+      const { serveGpuMetrics } = await import("./gpu-metrics.ts");
+      return { role, gpuMetrics: await serveGpuMetrics(role, logger) };
     }
     case "demo": {
       const { startDemoRole } = await import("./demo.ts");
-      return await startDemoRole(order.config, logger);
+      return { role: await startDemoRole(order.config, logger) };
     }
   }
-}
-
-async function report(role: Role<unknown>): Promise<void> {
-  say({ status: await role.status(), notReady: role.notReady() });
 }
 
 function say(message: ChildReport | ChildMetrics): void {

@@ -32,7 +32,7 @@ export function startLivePods(options: {
   function look(): void {
     const nodes = pods.nodes(isOwn);
     const at = now();
-    const prices = new Map(nodes.map((node) => [inventoryKey(node), priceOf(node, node.gpus[0]?.model, at)]));
+    const prices = new Map(nodes.map((node) => [inventoryKey(node), priceOf(node, node.gpus[0]?.model, at).perHour]));
     metrics.nodeInventory.reset();
     for (const { cluster, node, gpus } of nodes) {
       metrics.nodeInventory.set(

@@ -2,6 +2,9 @@ import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { startFacts } from "../../processors/facts.ts";
 import { startProcessor, type ProcessorEvents } from "../../processors/processor.ts";
+import { createGpuPrices } from "../../processors/live/gpu-price.ts";
+import { createLiveDevices } from "../../processors/live/gpus/devices.ts";
+import { writeGpuPage } from "../../processors/live/gpus/page.ts";
 import { createLivePods } from "../../processors/live/pods.ts";
 import { createQueueBoard } from "../../processors/queue/board.ts";
 import { openBus } from "../../runtime/bus/open.ts";
@@ -13,6 +16,7 @@ import { connectStore, type StoreAddress } from "../../runtime/store/connection.
 import { createMetrics, type Metrics } from "../../runtime/telemetry/metrics.ts";
 import { createTracing, type Tracing } from "../../runtime/telemetry/tracing.ts";
 import { createRate } from "../../runtime/telemetry/rate.ts";
+import type { WriteGpuPage } from "./gpu-metrics.ts";
 import { startLedger } from "./ledger.ts";
 import { ownNodes, startLivePods } from "./live-pods.ts";
 import { startQueueView } from "./queue.ts";
@@ -23,13 +27,19 @@ const LAST_SCRAPES = 2_000;
 /** Facts are few and people wait for them. */
 const FACTS_FLUSH_MILLIS = 1_000;
 
+/** A running processor. */
+export interface ProcessorRole extends Role<ProcessorStatus> {
+  /** Writes the joined series of the GPUs on its nodes. */
+  readonly writeGpuPage: WriteGpuPage;
+}
+
 /** Starts a processor on a store that is migrated already. `onFatal` is told of what no retry helps. */
 export async function startProcessorRole(
   config: Config,
   address: StoreAddress,
   logger: Logger,
   onFatal: (error: unknown) => void,
-): Promise<Role<ProcessorStatus>> {
+): Promise<ProcessorRole> {
   const lifecycle = createLifecycle(logger);
   try {
     return await assemble(config, address, logger, onFatal, lifecycle);
@@ -45,7 +55,7 @@ async function assemble(
   logger: Logger,
   onFatal: (error: unknown) => void,
   lifecycle: Lifecycle,
-): Promise<Role<ProcessorStatus>> {
+): Promise<ProcessorRole> {
   const registry = new Registry();
   const metrics = createMetrics(registry);
   const tracing = lifecycle.add("tracing", await createTracing(config.tracing, "gpu-ledger-processor"));
@@ -58,7 +68,13 @@ async function assemble(
   const events = createEvents(metrics, totals, tracing, logger, onFatal);
   const { owners, book, policies } = ledgerOf(config);
   const board = createQueueBoard(owners, Date.now);
-  const pods = createLivePods(owners, policies[0].migShare, Date.now);
+  const measure = policies[0].migShare;
+  const pods = createLivePods(owners, measure, Date.now);
+  const withMoney = config.server.moneyOnMetrics;
+  const assigned = (): ReadonlySet<number> => processor.assigned;
+  const isOwn = ownNodes(assigned, config.bus.samplePartitions);
+  const priceOf = withMoney ? createGpuPrices(book) : undefined;
+  const devices = createLiveDevices({ pods, isOwn, measure, priceOf, now: Date.now });
   const processor = await startProcessor({
     bus,
     store,
@@ -66,11 +82,10 @@ async function assemble(
     flushRows: config.processor.flushRows,
     events,
     listeners: [board, pods],
+    onJoined: devices.take,
     now: Date.now,
   });
   lifecycle.add("processor", processor);
-  const isOwn = ownNodes(() => processor.assigned, config.bus.samplePartitions);
-  const withMoney = config.server.moneyOnMetrics;
   lifecycle.add("live pods", startLivePods({ pods, isOwn, book, withMoney, metrics, now: Date.now }));
   lifecycle.add(
     "facts",
@@ -125,6 +140,8 @@ async function assemble(
       });
     },
     notReady: () => totals.lastError,
+    writeGpuPage: (cluster, sink) =>
+      writeGpuPage(devices, { cluster, currency: withMoney ? book.currency : undefined }, sink),
     stop: () => lifecycle.stop(),
   };
 }

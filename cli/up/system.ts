@@ -16,6 +16,7 @@ import { STORE_PROGRAM } from "../../runtime/store/embedded/program.ts";
 import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
 import { startStatusServer } from "../../runtime/telemetry/server.ts";
 import { demoKubeconfig } from "../roles/demo.ts";
+import { addRemoteGpuMetrics } from "../roles/gpu-metrics.ts";
 import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "../roles/child-messages.ts";
 import type { CollectorStatus, DemoStatus, ProcessorStatus } from "../roles/role.ts";
 
@@ -115,10 +116,11 @@ export async function startSystem(options: {
     const address = await startStore();
     await migrateStore(address, config, logger);
     const isDemo = config.collector.jobs.length === 0 && config.kubernetes.clusters.length === 0;
-    const fresh = <Status>(part: string): Status | undefined => {
+    const freshReport = (part: string): ChildReport | undefined => {
       const report = reports.get(part);
-      return report === undefined || Date.now() - report.at > STALE_MILLIS ? undefined : (report.status as Status);
+      return report === undefined || Date.now() - report.at > STALE_MILLIS ? undefined : report;
     };
+    const fresh = <Status>(part: string): Status | undefined => freshReport(part)?.status as Status | undefined;
     const parts = (): string[] => [...processes.keys()].filter((part) => part !== "store");
     const status = (): SystemStatus => ({
       version,
@@ -148,7 +150,10 @@ export async function startSystem(options: {
     const live = { store, owners: ledgerOf(scraped).owners, isDemo, version, now: Date.now };
     const server = lifecycle.add(
       "server",
-      await startStatusServer(config.server.listen, views, logger, (routes) => addLiveRoutes(routes, live)),
+      await startStatusServer(config.server.listen, views, logger, (routes) => {
+        addLiveRoutes(routes, live);
+        addRemoteGpuMetrics(routes, () => freshReport("processor")?.gpuMetrics);
+      }),
     );
     if (isDemo) await startChild({ role: "demo", config });
     void startChild({ role: "processor", config: scraped, store: address });

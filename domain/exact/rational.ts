@@ -101,3 +101,8 @@ function reduced(num: bigint, den: bigint): Rational {
   const common = below === 1n ? 1n : gcd(above < 0n ? -above : above, below);
   return (common === 1n ? { num: above, den: below } : { num: above / common, den: below / common }) as Rational;
 }
+
+/** As a double, for panels and series: nothing is charged by it. */
+export function approximate({ num, den }: Rational): number {
+  return Number(num) / Number(den);
+}

@@ -6,25 +6,40 @@ import { createNodePrices } from "../ledger/charge/node-prices.ts";
 
 const HOUR_MILLIS = 3_600_000;
 
+/** A machine as far as a price asks for it; without Kubernetes it has no UID. */
+export type PricedNode = Pick<InventoryFact, "cluster" | "node" | "joined" | "labels"> &
+  Partial<Omit<InventoryFact, "gpus">> & { readonly gpus: readonly { readonly count: number }[] };
+
+/** What an hour of a GPU costs, and until when it is no use to ask again. */
+export interface GpuPrice {
+  /** Undefined where no entry prices it. */
+  readonly perHour: Rational | undefined;
+  /** Milliseconds since the epoch. */
+  readonly untilMillis: number;
+}
+
 /**
- * What an hour of one GPU of a model on a node costs now, effectively, in the book's currency; undefined where no entry prices
- * it. Power is not in it: it depends on what the GPU does.
+ * What an hour of one GPU of a model on a node costs now, effectively, in the book's currency. Power is not in it: it depends on
+ * what the GPU does.
  */
 export function createGpuPrices(
   book: PriceBook,
-): (node: InventoryFact, model: string | undefined, atMillis: number) => Rational | undefined {
+): (node: PricedNode, model: string | undefined, atMillis: number) => GpuPrice {
   const prices = createNodePrices(book);
   return (node, model, atMillis) => {
+    const { uid, joined } = node;
     const total = node.gpus.reduce((sum, { count }) => sum + count, 0);
     const delivered = Math.max(total, Number(node.labels[DELIVERED_LABEL]) || 0);
-    if (delivered === 0) return undefined;
-    const place = { ...node, machine: node.uid, appearedAt: node.joined, since: node.joined, delivered };
     const hour = Math.floor(atMillis / HOUR_MILLIS) * HOUR_MILLIS;
+    if (delivered === 0) return { perHour: undefined, untilMillis: hour + HOUR_MILLIS };
+    const machine = uid === undefined ? {} : { machine: uid };
+    const place = { ...node, ...machine, appearedAt: joined, since: joined, delivered };
     const pieces = prices.pieces({ cluster: node.cluster, node: node.node, model, place }, hour, hour + HOUR_MILLIS);
     const piece = pieces.find(({ fromMillis, untilMillis }) => fromMillis <= atMillis && atMillis < untilMillis);
-    if (piece?.price === undefined) return undefined;
+    if (piece?.price === undefined)
+      return { perHour: undefined, untilMillis: piece?.untilMillis ?? hour + HOUR_MILLIS };
     const part = rational(piece.untilMillis - piece.fromMillis, HOUR_MILLIS);
-    return divide(exactly(piece.price.gpu(0).effective), part);
+    return { perHour: divide(exactly(piece.price.gpu(0).effective), part), untilMillis: piece.untilMillis };
   };
 }
 

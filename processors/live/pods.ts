@@ -2,29 +2,36 @@ import type { Rational } from "../../domain/exact/rational.ts";
 import type { InventoryFact } from "../../domain/inventory.ts";
 import { clusterFactKey, inventoryKey, workloadKey } from "../../domain/messages/fact-message.ts";
 import type { OwnerRules } from "../../domain/owner/compile.ts";
-import type { Marks } from "../../domain/owner/owner.ts";
+import type { Marks, OwnerSubject } from "../../domain/owner/owner.ts";
 import { ownersOf } from "../../domain/owner/owners.ts";
+import { regimesOf, type Regime } from "../../domain/regime.ts";
 import type { MigMeasure } from "../../domain/share/mig-shape.ts";
-import type { WorkloadFact } from "../../domain/workload.ts";
+import type { WorkloadFact, WorkloadType } from "../../domain/workload.ts";
 import type { FactListener } from "../followed-facts.ts";
 import { createNewest } from "../holdings/newest.ts";
 import { heldGpus } from "./held-gpus.ts";
 
-/** A pod that holds GPUs now, whose it is, and what of its node it holds. */
-export interface LivePod {
-  readonly cluster: string;
+/** Whose a workload is: the words of its labels on metrics. */
+export interface LiveOwner {
   readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly node: string;
+  readonly workload: string;
+  readonly type: WorkloadType;
   readonly team: string;
   /** Empty where nobody names one. */
   readonly costCentre: string;
-  readonly workload: string;
-  readonly type: string;
   readonly queue: string;
+}
+
+/** A pod that holds GPUs now, whose it is, and what of its node it holds. */
+export interface LivePod extends LiveOwner {
+  readonly cluster: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly node: string;
   /** 1 is a whole GPU. */
   readonly gpus: Rational;
+  /** In which ways it holds them. */
+  readonly regimes: readonly Regime[];
 }
 
 /** The pods that hold GPUs and the nodes that have them, as far as the facts tell that were given. */
@@ -33,10 +40,20 @@ export interface LivePods extends FactListener {
   nodes(isOwn: IsOwn): readonly InventoryFact[];
   /** The pods that are bound to nodes of this instance. */
   pods(isOwn: IsOwn): readonly LivePod[];
+  /** A node with GPUs; undefined for one of which no fact tells. */
+  node(cluster: string, node: string): InventoryFact | undefined;
+  /** The pods that are bound to a node, whoever's it is. */
+  podsOn(cluster: string, node: string): readonly LivePod[];
+  /** Whom a holder of which no fact tells belongs to, by its namespace alone. */
+  strangerOf(cluster: string, namespace: string, name: string): LiveOwner;
+  /** Another number than before whenever what is said of a node and of its pods can have changed. */
+  version(cluster: string, node: string): number;
 }
 
 /** Whether a node is one of this instance's partitions. */
 export type IsOwn = (cluster: string, node: string) => boolean;
+
+const NO_MARKS: Marks = { labels: {}, annotations: {} };
 
 /** A view without any pod. Of each object the newest fact counts, in whatever order they come. */
 export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () => number): LivePods {
@@ -44,33 +61,75 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
   const pods = new Map<string, WorkloadFact>();
   const nodes = new Map<string, InventoryFact>();
   const namespaces = new Map<string, { readonly key: string; readonly marks: Marks }>();
+  const podsOf = new Map<string, Set<string>>();
+  /** The last change that touched a node, and the last one that touched all of them, in the order of changes. */
+  const changes = new Map<string, number>();
+  let change = 0;
+  let changedAll = 0;
+  let rulesHeld = -1;
   const placeOf = (cluster: string, namespace: string): string => JSON.stringify([cluster, namespace]);
 
+  function ownerOf(cluster: string, of: Omit<OwnerSubject, "namespaceMarks">, type: WorkloadType): LiveOwner {
+    const { namespace, workload, queue } = of;
+    const namespaceMarks = namespaces.get(placeOf(cluster, namespace))?.marks;
+    const { team, costCenter } = ownersOf(owners, { ...of, namespaceMarks }, now()).owners;
+    return { namespace, workload, type, team: team.value, costCentre: costCenter.value, queue };
+  }
+
   function podOf(fact: WorkloadFact): LivePod {
-    const { cluster, namespace, name, uid, node, queue = "" } = fact;
+    const { cluster, namespace, name, uid, node, queue = "", labels, annotations, asks } = fact;
     const on = nodes.get(inventoryKey({ cluster, node }));
+    const gpus = on?.gpus ?? [];
     const subject = {
       namespace,
       workload: fact.workload.name,
       queue,
       pool: on?.pool ?? "",
-      pod: { labels: fact.labels, annotations: fact.annotations },
-      namespaceMarks: namespaces.get(placeOf(cluster, namespace))?.marks,
+      pod: { labels, annotations },
     };
-    const { team, costCenter } = ownersOf(owners, subject, now()).owners;
+    const { type } = fact;
+    const { team, costCentre, workload } = ownerOf(cluster, subject, type);
+    // Written out, as there are very many: a copy of the owner would take twice as long.
     return {
       cluster,
       namespace,
       name,
       uid,
       node,
-      team: team.value,
-      costCentre: costCenter.value,
-      workload: fact.workload.name,
-      type: fact.type,
+      team,
+      costCentre,
+      workload,
+      type,
       queue,
-      gpus: heldGpus(fact.asks, on?.gpus ?? [], measure),
+      gpus: heldGpus(asks, gpus, measure),
+      regimes: regimesOf(asks, gpus[0]?.sharing),
     };
+  }
+
+  function keep(key: string, fact: WorkloadFact): void {
+    const { cluster, node } = fact;
+    drop(key);
+    pods.set(key, fact);
+    const place = inventoryKey({ cluster, node });
+    podsOf.set(place, (podsOf.get(place) ?? new Set()).add(key));
+    changes.set(place, (change += 1));
+  }
+
+  function drop(key: string): void {
+    const fact = pods.get(key);
+    if (fact === undefined) return;
+    pods.delete(key);
+    const place = inventoryKey(fact);
+    podsOf.get(place)?.delete(key);
+    if (podsOf.get(place)?.size === 0) podsOf.delete(place);
+    touch(place);
+  }
+
+  /** Of a node without pods and without a fact nothing is remembered. */
+  function touch(place: string): void {
+    change += 1;
+    if (podsOf.has(place) || nodes.has(place)) changes.set(place, change);
+    else changes.delete(place);
   }
 
   return {
@@ -78,14 +137,15 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
       const key = workloadKey(fact);
       if (!newest.take(key, fact)) return;
       const isOver = fact.end !== undefined || fact.phase === "Succeeded" || fact.phase === "Failed";
-      if (isOver || fact.node === "" || fact.asks.length === 0) pods.delete(key);
-      else pods.set(key, fact);
+      if (isOver || fact.node === "" || fact.asks.length === 0) drop(key);
+      else keep(key, fact);
     },
     inventory(fact) {
       const key = inventoryKey(fact);
       if (!newest.take(key, fact)) return;
       if (fact.end === undefined) nodes.set(key, fact);
       else nodes.delete(key);
+      touch(key);
     },
     clusterFact(fact) {
       if (fact.kind !== "Namespace") return;
@@ -95,13 +155,26 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
       if (fact.end === undefined) namespaces.set(place, { key, marks: fact.body });
       // A namespace that was made anew is another object with the same name.
       else if (namespaces.get(place)?.key === key) namespaces.delete(place);
+      changedAll = change += 1;
     },
     tombstone(_, key) {
       newest.forget(key);
-      pods.delete(key);
-      nodes.delete(key);
+      drop(key);
+      if (nodes.delete(key)) touch(key);
     },
     nodes: (isOwn) => [...nodes.values()].filter(({ cluster, node }) => isOwn(cluster, node)),
     pods: (isOwn) => [...pods.values()].filter(({ cluster, node }) => isOwn(cluster, node)).map(podOf),
+    node: (cluster, node) => nodes.get(inventoryKey({ cluster, node })),
+    podsOn: (cluster, node) =>
+      [...(podsOf.get(inventoryKey({ cluster, node })) ?? [])].map((key) => podOf(pods.get(key)!)),
+    strangerOf: (cluster, namespace, name) =>
+      ownerOf(cluster, { namespace, workload: name, queue: "", pool: "", pod: NO_MARKS }, "other"),
+    version(cluster, node) {
+      const at = now();
+      const held = owners.changes.findLastIndex((since) => since <= at);
+      if (held !== rulesHeld) changedAll = change += 1;
+      rulesHeld = held;
+      return Math.max(changedAll, changes.get(inventoryKey({ cluster, node })) ?? 0);
+    },
   };
 }

@@ -245,7 +245,9 @@ export function createConfigSchema(sources: ConfigSources) {
           listen: listenAddress.default("127.0.0.1:8080").describe("Status, health and metrics."),
           moneyOnMetrics: flag
             .default(true)
-            .describe("Whether `/metrics` tells what pods and teams cost; whoever reads it then knows."),
+            .describe(
+              "Whether `/metrics` and `/metrics/gpu` tell what pods, GPUs and teams cost; whoever reads them then knows.",
+            ),
         })
         .prefault({}),
       tracing: z

@@ -65,6 +65,10 @@ describe("gpu-ledger up", () => {
     });
     expect((await fetch(`${address}/readyz`)).status).toBe(200);
     expect(await (await fetch(`${address}/metrics`)).text()).toMatch(/^gpu_ledger_\w+ \d/m);
+    const gpus = await fetch(`${address}/metrics/gpu?cluster=default`);
+    expect(gpus.headers.get("content-encoding")).toBe("gzip");
+    expect(await gpus.text()).toMatch(/^gpu_device_activity_ratio\{cluster="default",.*gpu="1",.*\} 0\.75$/m);
+    expect((await fetch(`${address}/metrics/gpu?node=a`)).status).toBe(400);
 
     const { code, stdout, millis } = await up.end("SIGTERM");
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });

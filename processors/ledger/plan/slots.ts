@@ -60,7 +60,7 @@ export function fillSlot(slot: number, { seen, gpus, uuid }: SlotContent, at: nu
 }
 
 /** The kind of GPU in a slot: nodes that have several kinds have them one after the other. */
-function kindOf(slot: number, gpus: readonly NodeGpus[]): NodeGpus | undefined {
+export function kindOf(slot: number, gpus: readonly NodeGpus[]): NodeGpus | undefined {
   let first = 0;
   for (const kind of gpus) {
     if (slot < first + kind.count) return kind;

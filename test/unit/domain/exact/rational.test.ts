@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   add,
+  approximate,
   compare,
   divide,
   exactDecimal,
@@ -59,6 +60,10 @@ describe("fractions", () => {
         expect(compare(smaller(a, b), a) <= 0 && compare(smaller(a, b), b) <= 0).toBe(true);
       }),
     );
+  });
+
+  it("are near doubles for panels", () => {
+    expect([rational(1, 3), rational(-7, 2), rational(0)].map(approximate)).toEqual([1 / 3, -3.5, 0]);
   });
 
   it("refuse a denominator of 0, a number that is no integer, and a division by 0", () => {

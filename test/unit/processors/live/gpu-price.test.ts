@@ -13,8 +13,8 @@ describe("the price of a GPU now", () => {
     const perGpu = createGpuPrices(bookOf('prices: [{ from: 2026-01-01, match: {}, per: gpu-hour, list: "3.60" }]'));
     const perNode = createGpuPrices(bookOf('prices: [{ from: 2026-01-01, match: {}, per: node-hour, list: "98.32" }]'));
     const node = inventoryFact();
-    expect(asNumber(perGpu(node, node.gpus[0]!.model, NOON)!, rational(1))).toBe(3.6);
-    expect(asNumber(perNode(node, node.gpus[0]!.model, NOON)!, rational(2))).toBeCloseTo(24.58, 6);
+    expect(asNumber(perGpu(node, node.gpus[0]!.model, NOON).perHour!, rational(1))).toBe(3.6);
+    expect(asNumber(perNode(node, node.gpus[0]!.model, NOON).perHour!, rational(2))).toBeCloseTo(24.58, 6);
   });
 
   it("is the one of the moment where it changes within the hour", () => {
@@ -24,15 +24,17 @@ describe("the price of a GPU now", () => {
   - { match: {}, per: gpu-hour, list: "4", from: "2026-03-01T12:30:00Z" }`),
     );
     const node = inventoryFact();
-    const at = (minutes: number) => asNumber(prices(node, undefined, NOON + minutes * 60_000)!, rational(1));
+    const at = (minutes: number) => asNumber(prices(node, undefined, NOON + minutes * 60_000).perHour!, rational(1));
     expect([at(0), at(29), at(30), at(59)]).toEqual([2, 2, 4, 4]);
+    const until = (minutes: number) => prices(node, undefined, NOON + minutes * 60_000).untilMillis - NOON;
+    expect([until(0), until(29), until(30)]).toEqual([30, 30, 60].map((minutes) => minutes * 60_000));
   });
 
   it("is none where no entry prices the node, and where the node has no GPU", () => {
     const prices = createGpuPrices(
       bookOf('prices: [{ from: 2026-01-01, match: { cluster: other }, per: gpu-hour, list: "1" }]'),
     );
-    expect(prices(inventoryFact(), undefined, NOON + DAY_MILLIS)).toBeUndefined();
-    expect(prices(inventoryFact({ gpus: [] }), undefined, NOON)).toBeUndefined();
+    expect(prices(inventoryFact(), undefined, NOON + DAY_MILLIS).perHour).toBeUndefined();
+    expect(prices(inventoryFact({ gpus: [] }), undefined, NOON).perHour).toBeUndefined();
   });
 });

@@ -35,6 +35,7 @@ describe("the pods that hold GPUs", () => {
         type: "training",
         queue: "gpu",
         gpus: rational(1),
+        regimes: ["whole"],
       },
     ]);
   });
@@ -70,6 +71,53 @@ describe("the pods that hold GPUs", () => {
       }),
     );
     expect(pods.pods(anywhere).map(({ team }) => team)).toEqual(["speech"]);
+  });
+});
+
+describe("what is told of one node", () => {
+  let pods: LivePods;
+  beforeEach(() => {
+    pods = createLivePods(OWNERS, "max", () => NOON);
+    pods.inventory(inventoryFact());
+    pods.workload(workloadFact());
+    pods.workload(workloadFact({ uid: "pod-2", name: "other-0", node: "gpu-b" }));
+  });
+  const names = (node: string): readonly string[] => pods.podsOn("test", node).map(({ name }) => name);
+
+  it("is of its own pods, wherever they are bound next, and of none after their end", () => {
+    expect([names("gpu-a"), names("gpu-b"), names("gpu-c")]).toEqual([["train-0"], ["other-0"], []]);
+    pods.workload(workloadFact({ resourceVersion: "101", node: "gpu-b" }));
+    expect([names("gpu-a"), names("gpu-b")]).toEqual([[], ["other-0", "train-0"]]);
+    pods.tombstone("workload", workloadKey({ cluster: "test", uid: "pod-2" }));
+    expect(names("gpu-b")).toEqual(["train-0"]);
+    expect(pods.node("test", "gpu-a")?.uid).toBe("node-1");
+    expect(pods.node("test", "gpu-b")).toBeUndefined();
+  });
+
+  it.each<[string, (pods: LivePods) => void]>([
+    ["a pod changes", (all) => all.workload(workloadFact({ resourceVersion: "101" }))],
+    ["a pod ends", (all) => all.workload(workloadFact({ resourceVersion: "101", phase: "Failed" }))],
+    ["its own fact changes", (all) => all.inventory(inventoryFact({ resourceVersion: "101" }))],
+    ["a namespace changes", (all) => all.clusterFact(namespaceFact())],
+  ])("has another version when %s, and the same else", (_, change) => {
+    const before = pods.version("test", "gpu-a");
+    pods.workload(workloadFact({ uid: "pod-2", resourceVersion: "101", node: "gpu-b" }));
+    pods.workload(workloadFact());
+    expect(pods.version("test", "gpu-a")).toBe(before);
+    change(pods);
+    expect(pods.version("test", "gpu-a")).not.toBe(before);
+  });
+
+  it("names who holds something without being known by the namespace alone", () => {
+    pods.clusterFact(namespaceFact({ body: { labels: { team: "nlp" }, annotations: {} } }));
+    expect(pods.strangerOf("test", "ml", "notebook-0")).toEqual({
+      namespace: "ml",
+      workload: "notebook-0",
+      type: "other",
+      team: "nlp",
+      costCentre: "",
+      queue: "",
+    });
   });
 });
 

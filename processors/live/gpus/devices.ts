@@ -1,0 +1,161 @@
+import { approximate } from "../../../domain/exact/rational.ts";
+import { sampleKey } from "../../../domain/messages/scrape-message.ts";
+import type { MigMeasure } from "../../../domain/share/mig-shape.ts";
+import type { JoinedScrape } from "../../steps/join.ts";
+import type { PricedNode, GpuPrice } from "../gpu-price.ts";
+import type { IsOwn, LivePods } from "../pods.ts";
+import { layOut, type NodeLayout } from "./layout.ts";
+import { placesOf, READINGS, readRows, type ColumnPlaces } from "./readings.ts";
+import type { TargetSample } from "./rows.ts";
+
+/** What has not been seen for so long is forgotten: as Prometheus forgets a series that has gone. */
+export const FORGOTTEN_AFTER_MILLIS = 300_000;
+const SWEEP_MILLIS = 60_000;
+const HOUR_MILLIS = 3_600_000;
+
+/** A node as it is drawn: its series and what an hour of each model of its GPUs costs, NaN where no entry prices it. */
+export interface DrawnNode {
+  readonly layout: NodeLayout;
+  readonly prices: readonly number[];
+}
+
+/** The devices of the nodes whose scrapes come to this processor, as their newest samples show them. */
+export interface LiveDevices {
+  /**
+   * Takes a scrape, and makes the labels of what it shows anew. One that failed, that is older than what is known of its target, or
+   * too old to be of now changes nothing.
+   */
+  take(joined: JoinedScrape): void;
+  /** The nodes of own partitions, of one cluster if it is named. Others, and those that are silent, are forgotten. */
+  nodes(cluster?: string): readonly LiveNode[];
+  /** A node's series, made anew where holders, owners or devices have changed. */
+  draw(node: LiveNode): DrawnNode;
+}
+
+/** What is known of a node; only `draw` reads it. */
+export interface LiveNode {
+  readonly cluster: string;
+  readonly node: string;
+  /** By address. */
+  readonly targets: Map<string, Target>;
+  layout: NodeLayout | undefined;
+  /** Whether the layout is of other devices or holders than the targets have now. */
+  isOld: boolean;
+  /** What was known of pods and owners when it was made. */
+  version: number;
+  prices: readonly number[];
+  pricesHoldUntil: number;
+}
+
+interface Target extends TargetSample {
+  readonly places: ColumnPlaces;
+}
+
+/**
+ * A view without any device. What the newest page of an exporter no longer names is gone at once: an instance that was removed
+ * must not stand beside those that took its place. An exporter that is silent is forgotten after five minutes.
+ *
+ * A GPU costs about 750 bytes: its labels, seven numbers, and its part of its node's and its workload's objects
+ * (`npm run bench -- gpu-metrics` measures it). Of samples nothing else is kept; shapes and holders are those of the pipeline.
+ */
+export function createLiveDevices(options: {
+  readonly pods: LivePods;
+  readonly isOwn: IsOwn;
+  readonly measure: MigMeasure;
+  /** Undefined where nothing is to tell of money. */
+  readonly priceOf: ((node: PricedNode, model: string | undefined, atMillis: number) => GpuPrice) | undefined;
+  readonly now: () => number;
+}): LiveDevices {
+  const { pods, isOwn, measure, priceOf, now } = options;
+  const nodes = new Map<string, LiveNode>();
+  let sweptAt = -Infinity;
+
+  function isForgotten(live: LiveNode, oldest: number): boolean {
+    for (const [address, { atMillis }] of live.targets) {
+      if (atMillis >= oldest) continue;
+      live.targets.delete(address);
+      live.isOld = true;
+    }
+    return live.targets.size === 0 || !isOwn(live.cluster, live.node);
+  }
+
+  function sweep(): void {
+    sweptAt = now();
+    const oldest = sweptAt - FORGOTTEN_AFTER_MILLIS;
+    for (const [key, live] of nodes) if (isForgotten(live, oldest)) nodes.delete(key);
+  }
+
+  function nodeOf(cluster: string, node: string): LiveNode {
+    const key = sampleKey({ cluster, node });
+    const known = nodes.get(key);
+    if (known !== undefined) return known;
+    const created: LiveNode = {
+      cluster,
+      node,
+      targets: new Map(),
+      layout: undefined,
+      isOld: true,
+      version: -1,
+      prices: [],
+      pricesHoldUntil: 0,
+    };
+    nodes.set(key, created);
+    return created;
+  }
+
+  function pricesOf(live: LiveNode, { models, gpus }: NodeLayout): readonly number[] {
+    const at = now();
+    if (priceOf === undefined || at < live.pricesHoldUntil) return live.prices;
+    const { cluster, node } = live;
+    const machine = pods.node(cluster, node) ?? withoutKubernetes(cluster, node, gpus, at);
+    const prices = models.map((model) => priceOf(machine, model, at));
+    live.pricesHoldUntil = Math.min(...prices.map(({ untilMillis }) => untilMillis));
+    live.prices = prices.map(({ perHour }) => (perHour === undefined ? Number.NaN : approximate(perHour)));
+    return live.prices;
+  }
+
+  function draw(live: LiveNode): DrawnNode {
+    const { cluster, node } = live;
+    const version = pods.version(cluster, node);
+    let { layout } = live;
+    if (layout === undefined || live.isOld || live.version !== version) {
+      const samples = [...live.targets.values()].toSorted((a, b) => b.atMillis - a.atMillis);
+      layout = layOut({ cluster, node, samples, pods, measure, former: layout });
+      Object.assign(live, { layout, isOld: false, version, pricesHoldUntil: 0 });
+    }
+    return { layout, prices: pricesOf(live, layout) };
+  }
+
+  return {
+    take({ scrape, holders }) {
+      const { cluster, node, target, shape, failure } = scrape;
+      // A collector's clock that is ahead must not make its later samples late.
+      const atMillis = Math.min(scrape.scrapedAtMillis, now());
+      if (failure !== undefined || atMillis < now() - FORGOTTEN_AFTER_MILLIS) return;
+      if (now() - sweptAt > SWEEP_MILLIS) sweep();
+      const live = nodeOf(cluster, node);
+      const known = live.targets.get(target);
+      if (known !== undefined && atMillis < known.atMillis) return;
+      const isSame = known !== undefined && known.shape === shape;
+      const readings = isSame ? known.readings : new Float64Array(shape.devices.length * READINGS);
+      const places = isSame ? known.places : placesOf(shape.columns);
+      readRows(scrape, places, readings);
+      live.targets.set(target, { atMillis, shape, holders, readings, places });
+      const isNew = !isSame || known.holders !== holders;
+      live.isOld ||= isNew || live.targets.size > 1;
+      // The labels of 100,000 GPUs take seconds: who asks for the page must not wait for those that come at once after a start.
+      if (isNew) draw(live);
+    },
+    nodes(cluster) {
+      sweep();
+      const all = [...nodes.values()];
+      return cluster === undefined ? all : all.filter((live) => live.cluster === cluster);
+    },
+    draw,
+  };
+}
+
+/** A machine of which samples alone tell, as prices look at it: as if it had come with this hour. */
+function withoutKubernetes(cluster: string, node: string, count: number, atMillis: number): PricedNode {
+  return { cluster, node, gpus: [{ count }], joined: Math.floor(atMillis / HOUR_MILLIS) * HOUR_MILLIS, labels: {} };
+}

@@ -1,0 +1,246 @@
+import type { Holder } from "../../../domain/holder.ts";
+import { approximate } from "../../../domain/exact/rational.ts";
+import type { Regime } from "../../../domain/regime.ts";
+import type { MigMeasure } from "../../../domain/share/mig-shape.ts";
+import { kindOf } from "../../ledger/plan/slots.ts";
+import type { LiveOwner, LivePod, LivePods } from "../pods.ts";
+import { labelText } from "./exposition.ts";
+import { READINGS } from "./readings.ts";
+import { cutOf, gpusOf, holdersOf, type GpuRows, type TargetSample } from "./rows.ts";
+import { DEVICE_LABELS, WORKLOAD_LABELS } from "./series.ts";
+
+/** The series that have one set of labels. */
+export interface Line {
+  /**
+   * Of a whole GPU; of a part of one; of a GPU that is cut into parts, for what is of the GPU and for what none of them tells; of
+   * one pod's processes on a device that is shared.
+   */
+  readonly of: "whole" | "part" | "cut" | "process";
+  /** Where its labels stand in the node's. */
+  readonly start: number;
+  readonly end: number;
+  readonly readings: Float64Array;
+  /** Where its own row begins in the readings, and the row of its GPU; -1 where the page has none of its own. */
+  readonly row: number;
+  readonly gpu: number;
+  /** Of a cut GPU, where the rows of its parts begin. */
+  readonly parts: readonly number[];
+  /** The part of a GPU that the device is; of a cut one, what is in none of its parts. */
+  readonly share: number;
+  /** Pods on the device. */
+  readonly holders: number;
+  /** Who holds it alone, or whose processes these are, as an index into the node's holds; -1 for nobody. */
+  readonly hold: number;
+  /** The part of a GPU that is held by it. */
+  held: number;
+  /** Its GPU's model, as an index into the node's. */
+  readonly model: number;
+}
+
+/** What `add` is told of a line. */
+type OwnOfLine = Omit<Line, "start" | "end" | "readings" | "gpu" | "hold">;
+
+/** A workload's labels, and what they were made of. */
+export interface LiveWorkload {
+  readonly text: string;
+  readonly owner: LiveOwner;
+}
+
+/** What a pod, or another holder, has on a node. */
+export interface Hold {
+  /** Empty where no fact tells of it. */
+  readonly uid: string;
+  readonly workload: LiveWorkload;
+  /** 1 is a whole GPU. */
+  readonly gpus: number;
+  /** Of its first GPU, as an index into the node's. */
+  readonly model: number;
+}
+
+/** The series of a node, and who holds what of it. */
+export interface NodeLayout {
+  readonly labels: Buffer;
+  readonly lines: readonly Line[];
+  readonly holds: readonly Hold[];
+  readonly models: readonly (string | undefined)[];
+  /** Physical GPUs that samples show. */
+  readonly gpus: number;
+}
+
+/** What a layout is made with. */
+export interface LayoutInput {
+  readonly cluster: string;
+  readonly node: string;
+  /** Of the node's targets, the newest first: of a GPU that two pages speak of the newer one counts. */
+  readonly samples: readonly TargetSample[];
+  readonly pods: LivePods;
+  readonly measure: MigMeasure;
+  /** The layout before: who held a device when its sample was taken holds it until another one tells. */
+  readonly former: NodeLayout | undefined;
+}
+
+/** Regimes in which a pod has a GPU, or an instance of one, for itself. */
+const ALONE: ReadonlySet<Regime> = new Set(["whole", "mig", "partition", "dra"]);
+const NO_LABELS = ["", "", "", "", "", "", ""];
+const NO_PARTS: readonly number[] = [];
+
+/**
+ * Lays out the series of a node. Who has a device for itself is named on its series. Of a shared one the pods are named that have
+ * a row of their own on the page, on what is of their processes; a device that is held in common names nobody.
+ */
+export function layOut(input: LayoutInput): NodeLayout {
+  const { cluster, node, samples, pods, measure } = input;
+  const kinds = pods.node(cluster, node)?.gpus ?? [];
+  const isNodeShared = kinds.some(({ sharing, replicas }) => sharing !== "none" || replicas > 1);
+  const models: (string | undefined)[] = [];
+  const holders = createHolders(input);
+  const labels = createLabels();
+  const lines: Line[] = [];
+
+  function isParted({ uid }: Holder): boolean {
+    const pod = holders.pod(uid);
+    return pod === undefined ? isNodeShared : pod.regimes.some((regime) => !ALONE.has(regime));
+  }
+
+  function add(gpu: GpuRows, part: string, holder: Holder | undefined, line: OwnOfLine): void {
+    const { of, row, parts, share, holders: pods, held, model } = line;
+    const hold = holder === undefined ? -1 : holders.hold(holder, model);
+    const whose = holder === undefined ? NO_LABELS : ownerLabels(holders.owner(hold), holder.name);
+    const index = gpu.sample.shape.devices[gpu.first]!.gpu ?? "";
+    const { start, end } = labels.add(labelText(DEVICE_LABELS, [cluster, node, index, gpu.key, part, ...whose]));
+    const { readings } = gpu.sample;
+    const ofGpu = gpu.first * READINGS;
+    lines.push({ of, start, end, readings, row, gpu: ofGpu, parts, share, holders: pods, hold, held, model });
+  }
+
+  function addDevice(gpu: GpuRows, part: string, of: "whole" | "part", share: number, model: number): void {
+    const rows = gpu.devices.get(part)!;
+    const { named, count, sole } = holdersOf(gpu, rows);
+    const alone = sole !== undefined && !isParted(sole) ? sole : undefined;
+    const parts = NO_PARTS;
+    add(gpu, part, alone, { of, row: rows[0] * READINGS, parts, share, holders: count, held: share, model });
+    if (alone !== undefined) return;
+    const held = share / count;
+    for (const { row, holder } of named) {
+      add(gpu, part, holder, { of: "process", row: row * READINGS, parts, share, holders: count, held, model });
+    }
+  }
+
+  const gpus = gpusOf(samples);
+  for (const gpu of gpus) {
+    const first = gpu.sample.shape.devices[gpu.first]!;
+    const kind = kindOf(Number(first.gpu), kinds);
+    const model = placeOf(models, kind?.model ?? first.model);
+    const parts = [...gpu.devices.keys()].filter((part) => part !== "");
+    if (parts.length === 0) {
+      addDevice(gpu, "", "whole", 1, model);
+      continue;
+    }
+    const cut = cutOf(gpu, kind, measure);
+    const own = gpu.devices.get("")?.[0];
+    add(gpu, "", undefined, {
+      of: "cut",
+      row: own === undefined ? -1 : own * READINGS,
+      parts: parts.map((part) => gpu.devices.get(part)![0] * READINGS),
+      share: approximate(cut.remainder),
+      holders: 0,
+      held: 0,
+      model,
+    });
+    for (const part of parts) addDevice(gpu, part, "part", approximate(cut.part(part)!.share), model);
+  }
+  const holds = holders.holds(lines, () => placeOf(models, kinds[0]?.model));
+  return { labels: labels.bytes(), lines, holds, models, gpus: gpus.length };
+}
+
+/** Who holds something of a node: those that rows name, in the order of the calls, then the pods that no row names. */
+function createHolders({ cluster, node, pods, former }: LayoutInput) {
+  const known = new Map(pods.podsOn(cluster, node).map((pod) => [pod.uid, pod]));
+  const before = new Map(former?.holds.map(({ uid, workload }) => [uid, workload.owner]));
+  const indexes = new Map<string, number>();
+  const found: { readonly uid: string; readonly owner: LiveOwner; readonly model: number }[] = [];
+  const workloads = new Map<string, LiveWorkload>();
+
+  function find({ uid, namespace, name }: Holder, model: number): (typeof found)[number] {
+    const owner = uid === "" ? undefined : (known.get(uid) ?? before.get(uid));
+    if (owner !== undefined) return { uid, owner, model };
+    return { uid: "", owner: pods.strangerOf(cluster, namespace, name), model };
+  }
+
+  function workloadOf(owner: LiveOwner): LiveWorkload {
+    const text = labelText(WORKLOAD_LABELS, [cluster, owner.namespace, ...wordsOf(owner)]);
+    const workload = workloads.get(text) ?? { text, owner };
+    workloads.set(text, workload);
+    return workload;
+  }
+
+  function holdOf(uid: string, owner: LiveOwner, lines: readonly Line[], model: number): Hold {
+    const pod = known.get(uid);
+    if (pod !== undefined) divide(pod, lines);
+    const seen = lines.reduce((sum, { held }) => sum + held, 0);
+    // A claim counts as one GPU in what a pod asks for; samples show how many it got.
+    const gpus = pod === undefined ? seen : Math.max(approximate(pod.gpus), seen);
+    return { uid, workload: workloadOf(owner), gpus, model };
+  }
+
+  return {
+    pod: (uid: string): LivePod | undefined => known.get(uid),
+    owner: (hold: number): LiveOwner => found[hold]!.owner,
+    hold(holder: Holder, model: number): number {
+      const key = holder.uid === "" ? `${holder.namespace}/${holder.name}` : holder.uid;
+      const index = indexes.get(key) ?? found.push(find(holder, model)) - 1;
+      indexes.set(key, index);
+      return index;
+    },
+    holds(lines: readonly Line[], modelOfNode: () => number): readonly Hold[] {
+      const byHold = found.map((): Line[] => []);
+      for (const line of lines) byHold[line.hold]?.push(line);
+      const unseen = [...known.values()].filter(({ uid }) => !indexes.has(uid));
+      return [
+        ...found.map((one, index) => holdOf(one.uid, one.owner, byHold[index]!, one.model)),
+        ...unseen.map((pod) => holdOf(pod.uid, pod, [], modelOfNode())),
+      ];
+    },
+  };
+}
+
+/** What a pod asked for, spread over the shared devices on which it is seen; none holds more of a device than there is. */
+function divide(pod: LivePod, lines: readonly Line[]): void {
+  const shared = lines.filter(({ of }) => of === "process");
+  if (shared.length === 0) return;
+  const alone = lines.reduce((sum, { of, held }) => (of === "process" ? sum : sum + held), 0);
+  const each = Math.max(0, approximate(pod.gpus) - alone) / shared.length;
+  for (const line of shared) line.held = Math.min(line.share, each);
+}
+
+function ownerLabels(owner: LiveOwner, pod: string): readonly string[] {
+  return [owner.namespace, pod, ...wordsOf(owner)];
+}
+
+function wordsOf({ workload, type, team, costCentre, queue }: LiveOwner): readonly string[] {
+  return [workload, type, team, costCentre, queue];
+}
+
+function placeOf(models: (string | undefined)[], model: string | undefined): number {
+  const known = models.indexOf(model);
+  return known < 0 ? models.push(model) - 1 : known;
+}
+
+/** Texts of labels, one after the other, as bytes: a text of 300 letters in a string of its own would take half as much again. */
+function createLabels() {
+  const texts: string[] = [];
+  let end = 0;
+  return {
+    add(text: string): { readonly start: number; readonly end: number } {
+      const start = end;
+      end += Buffer.byteLength(text);
+      texts.push(text);
+      return { start, end };
+    },
+    bytes(): Buffer {
+      const bytes = Buffer.allocUnsafeSlow(end);
+      bytes.write(texts.join(""));
+      return bytes;
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { activityPpm, WHOLE_PPM } from "../../../domain/activity.ts";
+import { MOST_OF_UNIT, type MetricUnit } from "../../../domain/metric.ts";
+import type { Scrape } from "../../../domain/scrape.ts";
+
+/** Where each reading stands in a row of {@link readRows}. */
+export const READING = {
+  activity: 0,
+  memoryUsed: 1,
+  memoryTotal: 2,
+  temperature: 3,
+  power: 4,
+  processActivity: 5,
+  processMemoryUsed: 6,
+} as const;
+
+/** Readings of a row. */
+export const READINGS = Object.keys(READING).length;
+
+const ACTIVITIES = ["gr_engine_active_ratio", "gpu_utilization_ratio", "sm_active_ratio"];
+const COLUMNS = [
+  ...ACTIVITIES,
+  "process_utilization_ratio",
+  "fb_used_bytes",
+  "fb_free_bytes",
+  "fb_reserved_bytes",
+  "fb_total_bytes",
+  "process_fb_used_bytes",
+  "gpu_temperature_celsius",
+  "power_watts",
+];
+
+/** Where a shape has each column that readings are made of; -1 where it lacks it. */
+export type ColumnPlaces = Int32Array;
+
+/** The places of a shape's columns. */
+export function placesOf(columns: readonly string[]): ColumnPlaces {
+  return Int32Array.from(COLUMNS, (name) => columns.indexOf(name));
+}
+
+/**
+ * Reads of every row of a scrape what the series are made of, row by row, into `into` ({@link READINGS} numbers each): activity
+ * and the process's own as ratios, memory in bytes, degrees Celsius, watts. NaN is what is missing, or can't be true.
+ */
+export function readRows({ values, shape }: Scrape, places: ColumnPlaces, into: Float64Array): void {
+  const width = shape.columns.length;
+  const [graphics, utilization, sm, process, used, free, reserved, total, processUsed, celsius, watts] = places;
+  for (let row = 0; row < shape.devices.length; row++) {
+    const base = row * width;
+    const at = (place: number): number => (place < 0 ? Number.NaN : values[base + place]!);
+    const out = row * READINGS;
+    const memoryUsed = within(at(used!), "bytes");
+    const sum = memoryUsed + within(at(free!), "bytes") + (at(reserved!) || 0);
+    const whole = within(at(total!), "bytes");
+    into[out + READING.activity] = ratio(at(graphics!), at(utilization!), at(sm!));
+    into[out + READING.memoryUsed] = memoryUsed;
+    into[out + READING.memoryTotal] = Number.isNaN(whole) ? sum : whole;
+    into[out + READING.temperature] = toThousandths(within(at(celsius!), "celsius"));
+    into[out + READING.power] = toThousandths(within(at(watts!), "watts"));
+    into[out + READING.processActivity] = ratio(at(process!), Number.NaN, Number.NaN);
+    into[out + READING.processMemoryUsed] = within(at(processUsed!), "bytes");
+  }
+}
+
+function ratio(one: number, other: number, third: number): number {
+  const ppm = activityPpm(one, other, third);
+  return ppm === undefined ? Number.NaN : ppm / WHOLE_PPM;
+}
+
+/** The collector keeps values within these bounds; whatever else comes over the bus is none. */
+function within(value: number, unit: MetricUnit): number {
+  const least = unit === "celsius" ? -MOST_OF_UNIT.celsius : 0;
+  return value >= least && value <= MOST_OF_UNIT[unit] ? value : Number.NaN;
+}
+
+/** As exact as the store keeps it. */
+function toThousandths(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}
