@@ -4,8 +4,8 @@ import { MINUTE_MILLIS, type AlertDefinition, type Numbers } from "./catalog/def
 import type { AlertingRule, RecordingRule, RuleGroup } from "./model.ts";
 import type { AlertOptions, AlertOverride } from "./options.ts";
 import { quote } from "./promql.ts";
-import { deviceRules } from "./recording/devices.ts";
-import { faultRules, remapRules, slowFaultRules } from "./recording/faults.ts";
+import { deviceRules, inventoryRules, limitRules, readingRules } from "./recording/devices.ts";
+import { faultRules, remapRules, slowFaultRules, throttleRules } from "./recording/faults.ts";
 import { holderRules } from "./recording/holders.ts";
 import { hourRules, longRules } from "./recording/windows.ts";
 import { OWNER_LABELS, workloadRules } from "./recording/workloads.ts";
@@ -34,13 +34,17 @@ type MakeGroup = <Rule>(name: string, millis: number, rules: readonly Rule[]) =>
 function recordingGroups(options: AlertOptions, group: MakeGroup): readonly RuleGroup<RecordingRule>[] {
   const quick = options.intervalMillis;
   return [
+    group("inventory", MINUTE_MILLIS, inventoryRules(options)),
     group("devices", quick, deviceRules(options)),
     group("holders", quick, holderRules(options)),
-    group("workloads", quick, workloadRules(options)),
-    group("faults", quick, faultRules(options)),
+    group("throttling", quick, throttleRules(options)),
     group("xids", quick, xidRules(options)),
-    group("slow-faults", MINUTE_MILLIS, slowFaultRules(options)),
+    group("workloads", MINUTE_MILLIS, workloadRules(options)),
+    group("readings", MINUTE_MILLIS, readingRules(options)),
+    group("faults", MINUTE_MILLIS, faultRules(options)),
     group("hours", MINUTE_MILLIS, hourRules(options)),
+    group("limits", 2 * MINUTE_MILLIS, limitRules(options)),
+    group("slow-faults", 2 * MINUTE_MILLIS, slowFaultRules(options)),
     group("days", 5 * MINUTE_MILLIS, [...remapRules(options), ...longRules(options)]),
   ];
 }

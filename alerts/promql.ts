@@ -35,6 +35,7 @@ export function stateLabel(name: string): string {
 
 /** The first of some labels that is not empty, under a name of its own. */
 export function firstLabel(expr: string, name: string, from: readonly string[]): string {
+  if (from.length === 1 && from[0] === name) return expr;
   return relabel(joinLabels(expr, name, from), name, name, ";*([^;]*).*");
 }
 

@@ -1,14 +1,17 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createMovingPage, type MovingPage } from "./page.ts";
+import { createMovingPage, type Families, type MovingPage } from "./page.ts";
+import { statePage } from "./state-page.ts";
 
 const LISTENERS = 16;
 
 /**
- * A process that serves pages of many nodes: `node exporters.js <targets> <gpus>`. Prints one line of JSON with the
- * address of its service discovery. The numbers of a page change at every request.
+ * A process that serves pages of many nodes: `node exporters.js <targets> <gpus> [stock|rules]`. Prints one line of JSON with the
+ * address of its service discovery. The numbers of a page change at every request. `/state` says what Kubernetes and a
+ * processor know of the same pods.
  */
-const [targets, gpus] = process.argv.slice(2).map(Number) as [number, number];
+const [targets, gpus] = process.argv.slice(2, 4).map(Number) as [number, number];
+const families = (process.argv[4] ?? "stock") as Families;
 const pages = new Map<string, MovingPage>();
 const ports: number[] = [];
 
@@ -26,9 +29,18 @@ function listen(): Promise<number> {
       response.end(JSON.stringify(groups));
       return;
     }
+    if (url === "/state") {
+      response.end(
+        statePage(
+          Array.from({ length: targets }, (_, index) => nodeOf(index)),
+          gpus,
+        ),
+      );
+      return;
+    }
     const node = url.split("/")[1]!;
     let page = pages.get(node);
-    if (page === undefined) pages.set(node, (page = createMovingPage(node, gpus)));
+    if (page === undefined) pages.set(node, (page = createMovingPage(node, gpus, families)));
     page.collect();
     response.writeHead(200, { "content-type": "text/plain; version=0.0.4", "content-length": page.bytes.length });
     response.end(page.bytes);
@@ -40,4 +52,6 @@ function listen(): Promise<number> {
 }
 
 for (let listener = 0; listener < LISTENERS; listener++) ports.push(await listen());
-process.stdout.write(`${JSON.stringify({ discovery: `http://127.0.0.1:${ports[0]}/sd` })}\n`);
+process.stdout.write(
+  `${JSON.stringify({ discovery: `http://127.0.0.1:${ports[0]}/sd`, state: `127.0.0.1:${ports[0]}` })}\n`,
+);

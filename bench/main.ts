@@ -17,7 +17,7 @@ const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: ()
   join: { what: "samples joined to 20,000 workloads, one core", run: benchJoin },
   ledger: { what: "an hour of a fleet metered and charged", run: benchLedger },
   "ledger-month": { what: "a month of a fleet charged again, and explained", run: benchLedgerMonth },
-  alerts: { what: "every rule evaluated for 10,000 GPUs, by a real Prometheus on one core", run: benchAlerts },
+  alerts: { what: "every rule evaluated for 10,000 GPUs, by a real Prometheus", run: benchAlerts },
   "gpu-metrics": { what: "/metrics/gpu of 100,000 GPUs with their owners, one core", run: benchGpuMetrics },
   start: { what: "from npm start to rows", run: benchStart },
   fleet: { what: "100,000 GPUs every 30 s for five minutes", run: benchFleet },

@@ -117,6 +117,31 @@ const MOTIONS: readonly Motion[] = [
   },
 ];
 
+/** What rules read beside the stock families, of GPUs that are well. */
+const RULES_MOTIONS: readonly Motion[] = [
+  ["DCGM_FI_PROF_SM_ACTIVE", "gauge", ratio],
+  ["DCGM_FI_DEV_SLOWDOWN_TEMP", "gauge", constant("90")],
+  ["DCGM_FI_DEV_GPU_MAX_OP_TEMP", "gauge", constant("87")],
+  ["DCGM_FI_DEV_MEM_MAX_OP_TEMP", "gauge", constant("95")],
+  ["DCGM_FI_DEV_GPU_TEMP_LIMIT", "gauge", slow(33, 4)],
+  ["DCGM_FI_DEV_CLOCKS_EVENT_REASONS", "gauge", constant("0")],
+  ["DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", "counter", constant("0")],
+  ["DCGM_FI_DEV_ROW_REMAP_PENDING", "gauge", constant("0")],
+  ["DCGM_FI_DEV_RETIRED_PENDING", "gauge", constant("0")],
+  ["DCGM_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL", "counter", constant("0")],
+  ["DCGM_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL", "counter", constant("0")],
+  ["DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL", "counter", constant("0")],
+  ["DCGM_EXP_GPU_HEALTH_STATUS", "gauge", constant("0")],
+].map(([family, type, text]) => ({ family, type, text, help: "Read by rules." }) as Motion);
+
+/** The stock families of an exporter, or those of the counters that are generated for the rules. */
+export type Families = "stock" | "rules";
+
+const MOTIONS_OF: Readonly<Record<Families, readonly Motion[]>> = {
+  stock: MOTIONS,
+  rules: [...MOTIONS, ...RULES_MOTIONS],
+};
+
 function slow(base: number, spread: number): Motion["text"] {
   return (gpu, tick) => String(base + (Math.floor(tick / 7 + gpu) % spread));
 }
@@ -135,8 +160,13 @@ export interface MovingPage {
   collect(): void;
 }
 
+/** The pod, in the namespace research, that holds a GPU. */
+export function podOf(node: string, gpu: number): string {
+  return `train-${node}-${gpu}`;
+}
+
 /** The page of one node; equal nodes give equal pages, collection by collection. */
-export function createMovingPage(node: string, gpus: number): MovingPage {
+export function createMovingPage(node: string, gpus: number, families: Families = "stock"): MovingPage {
   const noise = createNoise(node);
   const parts: string[] = [];
   const places: { readonly at: number; readonly gpu: number; readonly motion: Motion }[] = [];
@@ -145,13 +175,13 @@ export function createMovingPage(node: string, gpus: number): MovingPage {
     parts.push(text);
     length += text.length;
   };
-  for (const motion of MOTIONS) {
+  for (const motion of MOTIONS_OF[families]) {
     const { family, type, help, text } = motion;
     push(`# HELP ${family} ${help}\n# TYPE ${family} ${type}\n`);
     for (let gpu = 0; gpu < gpus; gpu++) {
       const uuid = `GPU-${node.slice(-8).padStart(8, "0")}-1111-4222-8333-${String(gpu).padStart(12, "0")}`;
       push(
-        `${family}{gpu="${gpu}",UUID="${uuid}",pci_bus_id="00000000:${(16 + gpu).toString(16).toUpperCase()}:00.0",device="nvidia${gpu}",modelName="NVIDIA H100 80GB HBM3",Hostname="${node}",DCGM_FI_DRIVER_VERSION="550.144.03",container="main",namespace="research",pod="train-${node}-${gpu}",pod_uid="6f1c2b7a-0000-4000-8000-${String(gpu).padStart(12, "0")}"} `,
+        `${family}{gpu="${gpu}",UUID="${uuid}",pci_bus_id="00000000:${(16 + gpu).toString(16).toUpperCase()}:00.0",device="nvidia${gpu}",modelName="NVIDIA H100 80GB HBM3",Hostname="${node}",DCGM_FI_DRIVER_VERSION="550.144.03",container="main",namespace="research",pod="${podOf(node, gpu)}",pod_uid="6f1c2b7a-0000-4000-8000-${String(gpu).padStart(12, "0")}"} `,
       );
       places.push({ at: length, gpu, motion });
       push(text(gpu, 0, noise));

@@ -1,6 +1,12 @@
 import { MINUTE_MILLIS, number, type AlertDefinition } from "./definition.ts";
 
-const links = { group: "links", subject: "gpu", severity: "warning", notify: "ticket" } as const;
+const links = {
+  group: "links",
+  subject: "gpu",
+  severity: "warning",
+  notify: "ticket",
+  everyMillis: MINUTE_MILLIS,
+} as const;
 
 /** The ways between GPUs, and to their machine. */
 export const LINK_ALERTS: readonly AlertDefinition[] = [

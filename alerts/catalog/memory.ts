@@ -1,6 +1,6 @@
 import { HOUR_MILLIS, MINUTE_MILLIS, number, ratio, type AlertDefinition } from "./definition.ts";
 
-const memory = { group: "memory", subject: "gpu" } as const;
+const memory = { group: "memory", subject: "gpu", everyMillis: MINUTE_MILLIS } as const;
 
 /** Memory that fails or ages, and the health that DCGM watches. */
 export const MEMORY_ALERTS: readonly AlertDefinition[] = [

@@ -145,7 +145,7 @@ increase(${own(options, "messages_dropped_total")}[10m]) > 0`,
     expr: (options) => `${own(options, "unpriced_gpu_hours")} > 0`,
     summary: "GPUs have no price.",
     description:
-      "{{ $value | humanize }} GPU-hours of the last charged hour in cluster {{ $labels.cluster }} have no price. gpu-ledger prices check names the nodes.",
+      '{{ printf "%.4g" $value }} GPU-hours of the last charged hour in cluster {{ $labels.cluster }} have no price. gpu-ledger prices check names the nodes.',
   },
   {
     ...warning,

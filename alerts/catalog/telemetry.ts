@@ -58,7 +58,7 @@ unless ${on} (
       const capacity = `sum by (${by}) (${state(options, "kube_node_status_capacity", 'resource=~"nvidia_com_gpu|amd_com_gpu"')})`;
       // An exporter that answers and shows no GPU any more.
       const none = `group by (${by}) (
-      last_over_time(gpu:exporter_gpu:info[6h:10m]) and on (${cluster}, instance) (${select("up", options.selectors.exporters)} == 1)
+      last_over_time(exporter:gpus:count[6h:10m]) and on (${cluster}, instance) (${select("up", options.selectors.exporters)} == 1)
     ) * 0`;
       // A capacity of replicas counts no GPUs: it is several times the devices that were there at most.
       const most = (window: string): string => `${capacity} / ${on} max_over_time(node:gpu_devices:count[${window}])`;
@@ -67,7 +67,7 @@ unless ${on} (
   or ${on}
   (
     ${capacity} - ${on} (node:gpu_devices:count or ${on} ${none})
-    unless ${on} (${most("1d")} >= 2 unless ${on} ${most("7d:1h")} < 2)
+    unless ${on} (${most("1d:10m")} >= 2 unless ${on} ${most("7d:1h")} < 2)
   )
 ) > 0`;
     },

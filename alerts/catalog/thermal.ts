@@ -3,9 +3,7 @@ import type { AlertOptions } from "../options.ts";
 import { keysOf, listed, on } from "../series/keys.ts";
 import { MINUTE_MILLIS, number, ratio, type AlertDefinition } from "./definition.ts";
 
-const thermal = { group: "thermal", subject: "gpu" } as const;
-/** Some GPUs give a margin that never moves; one that works has been above this within a day. */
-const LIVE_MARGIN = 5;
+const thermal = { group: "thermal", subject: "gpu", everyMillis: MINUTE_MILLIS } as const;
 
 /** Heat and power: what slows GPUs down, and what is about to. */
 export const THERMAL_ALERTS: readonly AlertDefinition[] = [
@@ -63,7 +61,7 @@ gpu:hw_thermal_events:count >= ${events}`;
     notify: "ticket",
     forMillis: 5 * MINUTE_MILLIS,
     parameters: { margin: number(3, -20, 50, "degrees to the GPU's thermal limit") },
-    expr: (options, { margin }) => `gpu:temperature_margin:celsius <= ${margin}\nand ${isLive(options)}`,
+    expr: (options, { margin }) => `gpu:temperature_margin:celsius <= ${margin}\n${unlessStuck(options)}`,
     summary: "A GPU is close to its thermal limit.",
     description: "{{ $value }} °C are left to the thermal limit of this GPU.",
   },
@@ -86,7 +84,7 @@ gpu:hw_thermal_events:count >= ${events}`;
           ({ info, slowdownMargin }) => `(gpu:temperature_margin:celsius < ${slowdownMargin} and ${onGpu} ${info})`,
         ),
       ];
-      return `(\n${branches.join("\nor\n")}\n)\nand ${isLive(options)}`;
+      return `(\n${branches.join("\nor\n")}\n)\n${unlessStuck(options)}`;
     },
     summary: "A GPU is hotter than its thermal limit.",
     description:
@@ -121,7 +119,7 @@ gpu:hw_thermal_events:count >= ${events}`;
   (gpu:temperature:celsius > ${threshold} unless ${onGpu} gpu:max_operating_temperature:celsius)
 )
 unless ${onGpu} gpu:slowdown_temperature:celsius{limit="own"}
-unless ${onGpu} max_over_time(gpu:temperature_margin:celsius[1d]) > ${LIVE_MARGIN}`;
+unless ${onGpu} (gpu:temperature_margin:celsius ${unlessStuck(options)})`;
     },
     summary: "A GPU is hot.",
     description: "{{ $value }} °C.",
@@ -148,6 +146,6 @@ function partOfTime(options: AlertOptions, reason: string, millis: number): stri
   return `clamp_max(sum by (${listed(keysOf(options).gpu)}) (${set}) / ${samples}, 1)`;
 }
 
-function isLive(options: AlertOptions): string {
-  return `${on(keysOf(options).gpu)} max_over_time(gpu:temperature_margin:celsius[1d]) > ${LIVE_MARGIN}`;
+function unlessStuck(options: AlertOptions): string {
+  return `unless ${on(keysOf(options).gpu)} gpu:temperature_margin_stuck:info`;
 }

@@ -1,9 +1,10 @@
 import type { AlertOptions } from "../options.ts";
+import { durationText } from "../promql.ts";
 import { keysOf } from "../series/keys.ts";
-import { ENOUGH_SAMPLES } from "../recording/windows.ts";
+import { ENOUGH_SAMPLES, IDLE_RATIO, MISSED } from "../recording/windows.ts";
 import { HOUR_MILLIS, MINUTE_MILLIS, number, ratio, type AlertDefinition } from "./definition.ts";
 
-const waste = { group: "waste", severity: "warning", notify: "ticket", everyMillis: MINUTE_MILLIS } as const;
+const waste = { group: "waste", severity: "warning", notify: "ticket", everyMillis: 2 * MINUTE_MILLIS } as const;
 const long = { ...waste, everyMillis: 5 * MINUTE_MILLIS } as const;
 
 /** GPUs that are held, or there, and not used. Per pod the first of them hushes the others. */
@@ -16,7 +17,7 @@ export const WASTE_ALERTS: readonly AlertDefinition[] = [
     subject: "pod",
     forMillis: 10 * MINUTE_MILLIS,
     parameters: {
-      threshold: ratio(0.01, "activity below which a GPU does nothing: the largest of an hour"),
+      threshold: ratio(IDLE_RATIO, "activity below which a GPU does nothing: the largest of an hour"),
       ageMinutes: number(90, 60, 10_080, "minutes that a pod may take to begin"),
     },
     expr: (options, { threshold, ageMinutes }) =>
@@ -38,12 +39,14 @@ export const WASTE_ALERTS: readonly AlertDefinition[] = [
     parameters: { threshold: ratio(0.2, "average activity over an hour") },
     expr: (options, { threshold }) => {
       const { device } = keysOf(options);
+      const lately = durationText(MISSED * options.intervalMillis);
       return wanted(
         options,
         `(gpu:device_activity:avg1h < ${threshold})
 * on (${device.join(", ")}) group_right () (
-  gpu:device_holder:info unless on (${device.join(", ")}) gpu:device_replicas:count
-)`,
+  last_over_time(gpu:device_holder:info[${lately}]) unless on (${device.join(", ")}) gpu:device_replicas:count
+)
+${unlessResumed(options)}`,
       );
     },
     summary: "A GPU that is held is hardly used.",
@@ -64,7 +67,7 @@ export const WASTE_ALERTS: readonly AlertDefinition[] = [
     expr: (options, { threshold, ageMinutes }) =>
       wanted(
         options,
-        `pod:gpu_activity:avg1h < ${threshold}\nand ${onPod(options)} pod:gpu_age:seconds > ${ageMinutes! * 60}`,
+        `pod:gpu_activity:avg1h < ${threshold}\nand ${onPod(options)} pod:gpu_age:seconds > ${ageMinutes! * 60}\n${unlessResumed(options)}`,
       ),
     summary: "A pod uses its GPUs little.",
     description:
@@ -80,14 +83,15 @@ export const WASTE_ALERTS: readonly AlertDefinition[] = [
     parameters: {
       p95: ratio(0.5, "activity that 95 % of six hours' samples stay below"),
       mean: ratio(0.15, "average activity over six hours"),
-      idle: ratio(0.01, "activity below which a pod does nothing, which GPUAllocatedIdle tells"),
+      idle: ratio(IDLE_RATIO, "activity below which a pod does nothing, which GPUAllocatedIdle tells"),
     },
     expr: (options, { p95, mean, idle }) =>
       wanted(
         options,
         `pod:gpu_activity:avg6h < ${mean}
 and ${onPod(options)} pod:gpu_activity:p95_6h < ${p95}
-unless ${onPod(options)} pod:gpu_activity:max1h < ${idle}`,
+unless ${onPod(options)} pod:gpu_activity:max1h < ${idle}
+${unlessResumed(options)}`,
       ),
     summary: "A pod would do with less than the GPUs that it holds.",
     description:
@@ -101,7 +105,7 @@ unless ${onPod(options)} pod:gpu_activity:max1h < ${idle}`,
     subject: "pod",
     forMillis: 30 * MINUTE_MILLIS,
     parameters: {
-      idle: ratio(0.01, "activity of the GPU that does nothing: the largest of a quarter of an hour"),
+      idle: ratio(IDLE_RATIO, "activity of the GPU that does nothing: the largest of a quarter of an hour"),
       busy: ratio(0.3, "average activity of the one that works"),
     },
     expr: (options, { idle, busy }) => {
@@ -132,7 +136,7 @@ and on (${by}) max by (${by}) (avg_over_time(gpu:pod_activity:ratio[15m])) > ${b
       const { node, device } = keysOf(options);
       return `gpu:memory_used:ratio > ${threshold}
 unless on (${device.join(", ")}) gpu:device_holder:info
-and on (${node.join(", ")}) max_over_time(node:gpus_held:count[1d]) > 0`;
+and on (${node.join(", ")}) max_over_time(node:gpus_held:count[1d:10m]) > 0`;
     },
     summary: "Memory of a GPU is used and no pod holds it.",
     description:
@@ -184,6 +188,10 @@ and ${on} team:gpus_held:count >= ${gpus}`;
 /** What is left where nobody has opted out. */
 function wanted(options: AlertOptions, expr: string): string {
   return `${expr}\nunless ${onPod(options)} pod:alerts_off:info`;
+}
+
+function unlessResumed(options: AlertOptions): string {
+  return `unless ${onPod(options)} pod:gpu_activity:resumed`;
 }
 
 function onPod(options: AlertOptions): string {

@@ -3,53 +3,65 @@ import type { AlertOptions } from "../options.ts";
 import { anyOf, firstLabel, joinLabels, relabel, select, withLabel } from "../promql.ts";
 import { BASE_UNIT_NAMES, namesOf } from "../series/exporter-names.ts";
 import { keysOf, listed, on } from "../series/keys.ts";
-import { read, readLargest, withGpuNumber } from "../series/read.ts";
+import { read, readLargest } from "../series/read.ts";
 import { THERMAL_LIMITS } from "../thermal-limits.ts";
 
 /** The metrics of which any shows that a device is at work: no exporter gives all of them, some stand at 0 while it is busy. */
 export const ACTIVITIES = ["gr_engine_active_ratio", "sm_active_ratio", "gpu_utilization_ratio"] as const;
-/** What every exporter gives of every GPU, one or the other. */
-const PRESENCE = [...ACTIVITIES, "gpu_temperature_celsius", "fb_used_bytes"] as const;
+/** Those of them of which every exporter gives one: what tells of a GPU or of its pod is read from these. */
+export const USUAL_ACTIVITIES = ["gr_engine_active_ratio", "gpu_utilization_ratio"] as const;
+const PRESENCE = [...USUAL_ACTIVITIES, "gpu_temperature_celsius"] as const;
 
-/**
- * What is true of devices now: how active they are, how warm, how full. One series for each GPU, or for each MIG instance of
- * it where instances differ, whatever exporter gives it.
- */
-export function deviceRules(options: AlertOptions): readonly RecordingRule[] {
-  const keys = keysOf(options);
-  const ofGpu = (record: string, column: string, where?: string): RecordingRule => ({
-    record,
-    expr: read(options, column, { by: keys.gpu, ...(where === undefined ? {} : { where }) }),
-  });
+/** Which GPUs there are, on whose pages. */
+export function inventoryRules(options: AlertOptions): readonly RecordingRule[] {
+  const { cluster, node, gpu } = keysOf(options);
+  const gpuInfo = "gpu:exporter_gpu:info";
   return [
     { record: "exporter:base_units:info", expr: baseUnits(options) },
-    { record: "gpu:exporter_gpu:info", expr: gpus(options) },
+    { record: gpuInfo, expr: gpus(options) },
+    { record: "exporter:gpus:count", expr: `count by (${cluster}, instance, node) (${gpuInfo})` },
+    { record: "node:gpus:count", expr: `count by (${listed(node)}) (group by (${listed(gpu)}) (${gpuInfo}))` },
+  ];
+}
+
+/** How active each device is: a GPU, or a MIG instance where instances differ. */
+export function deviceRules(options: AlertOptions): readonly RecordingRule[] {
+  const { node, device: by } = keysOf(options);
+  return [
+    { record: "gpu:device_activity:ratio", expr: `clamp_max(${readLargest(options, ACTIVITIES, { by })}, 1)` },
+    { record: "node:gpu_devices:count", expr: `count by (${listed(node)}) (gpu:device_activity:ratio)` },
+  ];
+}
+
+/** How warm and how full devices are. */
+export function readingRules(options: AlertOptions): readonly RecordingRule[] {
+  const { gpu: by, device } = keysOf(options);
+  const used = "gpu:memory_used:bytes";
+  const free = read(options, "fb_free_bytes", { by: device });
+  return [
+    { record: "gpu:temperature:celsius", expr: read(options, "gpu_temperature_celsius", { by }) },
+    { record: "gpu:temperature_margin:celsius", expr: read(options, "temperature_margin_celsius", { by }) },
     {
-      record: "gpu:device_activity:ratio",
-      expr: `clamp_max(${readLargest(options, ACTIVITIES, { by: keys.device })}, 1)`,
+      // 0 is what GPUs say that can't tell.
+      record: "gpu:memory_temperature:celsius",
+      expr: read(options, "memory_temperature_celsius", { by, where: "> 0" }),
     },
-    { record: "node:gpu_devices:count", expr: `count by (${listed(keys.node)}) (gpu:device_activity:ratio)` },
-    {
-      record: "node:gpus:count",
-      expr: `count by (${listed(keys.node)}) (group by (${listed(keys.gpu)}) (gpu:exporter_gpu:info))`,
-    },
-    ofGpu("gpu:temperature:celsius", "gpu_temperature_celsius"),
+    { record: used, expr: read(options, "fb_used_bytes", { by: device }) },
+    { record: "gpu:memory_used:ratio", expr: `${used}\n/ (\n${used}\n+\n${free}\n)` },
+  ];
+}
+
+/** How warm devices may get: it hardly ever changes. */
+export function limitRules(options: AlertOptions): readonly RecordingRule[] {
+  return [
     limitOf(options, "gpu:slowdown_temperature:celsius", "slowdown_temperature_celsius", "slowdown"),
     limitOf(options, "gpu:max_operating_temperature:celsius", "max_operating_temperature_celsius", "maxOperating"),
-    ofGpu("gpu:temperature_margin:celsius", "temperature_margin_celsius"),
-    // 0 is what GPUs say that can't tell.
-    ofGpu("gpu:memory_temperature:celsius", "memory_temperature_celsius", "> 0"),
     limitOf(
       options,
       "gpu:memory_max_operating_temperature:celsius",
       "memory_max_operating_temperature_celsius",
       "memoryMaxOperating",
     ),
-    { record: "gpu:memory_used:bytes", expr: read(options, "fb_used_bytes", { by: keys.device }) },
-    {
-      record: "gpu:memory_used:ratio",
-      expr: `gpu:memory_used:bytes\n/ (\ngpu:memory_used:bytes\n+\n${read(options, "fb_free_bytes", { by: keys.device })}\n)`,
-    },
   ];
 }
 
@@ -62,23 +74,36 @@ unless on (${by})
 group by (${by}) (max_over_time(${ratio}[1h]) > 1.01)`;
 }
 
-/** Labels that name a GPU, the first that is there and not all zeroes counts: AMD's virtual functions have such a UUID. */
-const UUID_LABELS = ["UUID", "uuid", "gpu_uuid", "GPU_UUID", "gpu"];
-const MODEL_LABELS = ["modelName", "card_series", "CARD_SERIES", "card_model"];
+/** Where each vendor's exporters put what names a GPU, the first that is there counts, not all zeroes: AMD's virtual functions have such a UUID. */
+const NAMING_LABELS = {
+  nvidia: { number: ["gpu"], uuid: ["UUID", "uuid", "gpu"], model: ["modelName"] },
+  amd: {
+    number: ["gpu", "gpu_id", "GPU_ID"],
+    uuid: ["gpu_uuid", "GPU_UUID", "gpu"],
+    model: ["card_series", "CARD_SERIES", "card_model"],
+  },
+} as const;
 
 /** The GPUs of each exporter's page, with the names by which all other rules know them. One answer for each. */
 function gpus(options: AlertOptions): string {
-  const { cluster, exporterGpu } = keysOf(options);
-  const names = PRESENCE.flatMap((column) => namesOf(column).flatMap((reading) => reading.names));
-  // Each GPU once before its labels are mended, which costs more than anything else here.
-  const own = [cluster, "instance", "gpu_id", "GPU_ID", ...options.nodeLabels, ...UUID_LABELS, ...MODEL_LABELS];
-  const once = `group by (${listed([...new Set(own)])}) (${select("", anyOf("__name__", names), options.selectors.series)})`;
-  const withNode = firstLabel(withGpuNumber(once), "node", options.nodeLabels);
-  const withModel = firstLabel(withNode, "modelName", MODEL_LABELS);
-  const withUuid = relabel(joinLabels(withModel, "UUID", UUID_LABELS), "UUID", "UUID", "(?:[0-]*;)*([^;]+).*");
+  const { exporterGpu } = keysOf(options);
+  const ofVendors = (["nvidia", "amd"] as const).map((vendor) => namedGpus(options, vendor));
   return `topk by (${listed(exporterGpu)}) (1, group by (${listed(exporterGpu)}, node, UUID, modelName) (
-  ${withUuid}
+  ${ofVendors.join("\n  or\n  ")}
 ))`;
+}
+
+function namedGpus(options: AlertOptions, vendor: keyof typeof NAMING_LABELS): string {
+  const { number, uuid, model } = NAMING_LABELS[vendor];
+  const names = PRESENCE.flatMap((column) => namesOf(column))
+    .filter((reading) => reading.vendor === vendor)
+    .flatMap((reading) => reading.names);
+  // Each GPU once before its labels are mended, which costs more than anything else here.
+  const own = new Set([options.clusterLabel, "instance", ...options.nodeLabels, ...number, ...uuid, ...model]);
+  const once = `group by (${listed([...own])}) (${select("", anyOf("__name__", names), options.selectors.series)})`;
+  const numbered = firstLabel(once, "gpu", number);
+  const withModel = firstLabel(firstLabel(numbered, "node", options.nodeLabels), "modelName", model);
+  return relabel(joinLabels(withModel, "UUID", uuid), "UUID", "UUID", "(?:[0-]*;)*([^;]+).*");
 }
 
 /** A GPU's own limit where its exporter gives it, else that of its model; the label `limit` says which. */

@@ -11,59 +11,55 @@ const THROTTLE_BITS = { hw_thermal: 0x40, sw_thermal: 0x20, power_brake: 0x80 } 
 /** So long the profiling counters must stand still, and the energy counter. */
 export const STUCK_MILLIS = 15 * MINUTE_MILLIS;
 
-/**
- * What is wrong with GPUs now. A series stands here only as long as something is wrong: a healthy fleet has none.
- */
-export function faultRules(options: AlertOptions): readonly RecordingRule[] {
-  const { gpu } = keysOf(options);
-  const present = (record: string, column: string): RecordingRule => ({
-    record,
-    expr: read(options, column, { by: gpu, where: "> 0" }),
-  });
+/** Why clocks are held down. It comes and goes, and alerts count how often it stood. */
+export function throttleRules(options: AlertOptions): readonly RecordingRule[] {
+  const { gpu: by } = keysOf(options);
   return [
-    { record: "gpu:throttle_reason:info", expr: throttleReasons(options) },
-    present("gpu:ecc_double_bit_errors:count", "ecc_dbe_volatile_total"),
-    present("gpu:row_remap_failure:info", "row_remap_failure"),
+    {
+      record: "gpu:throttle_reasons:mask",
+      expr: read(options, "clocks_event_reasons", { by, where: `>= ${Math.min(...Object.values(THROTTLE_BITS))}` }),
+    },
+    { record: "gpu:throttle_reason:info", expr: throttleReasons() },
+  ];
+}
+
+/** What is wrong with GPUs now. A series stands here only as long as something is wrong: a healthy fleet has none. */
+export function faultRules(options: AlertOptions): readonly RecordingRule[] {
+  const { gpu: by } = keysOf(options);
+  const over = (fn: string, minutes: number) => ({ by, over: { fn, millis: minutes * MINUTE_MILLIS }, where: "> 0" });
+  return [
+    { record: "gpu:ecc_double_bit_errors:count", expr: read(options, "ecc_dbe_volatile_total", { by, where: "> 0" }) },
+    { record: "gpu:row_remap_failure:info", expr: read(options, "row_remap_failure", { by, where: "> 0" }) },
     {
       record: "gpu:memory_repair_pending:info",
       expr: ["row_remap_pending", "retired_pages_pending"]
-        .map((column) => read(options, column, { by: gpu, where: "> 0" }))
-        .join(`\nor ${on(gpu)}\n`),
+        .map((column) => read(options, column, { by, where: "> 0" }))
+        .join(`\nor ${on(by)}\n`),
     },
     {
       record: "gpu:health:status",
-      expr: read(options, "health_status", { by: [...gpu, "health_watch"], where: "> 0" }),
+      expr: read(options, "health_status", { by: [...by, "health_watch"], where: "> 0" }),
     },
     {
       record: "gpu:hw_thermal_events:count",
-      expr: read(options, "clock_events", { by: gpu, matchers: ['clock_event="hw_thermal"'], where: "> 0" }),
+      expr: read(options, "clock_events", { by, matchers: ['clock_event="hw_thermal"'], where: "> 0" }),
     },
     {
       record: "gpu:nvlink_recovery_errors:increase15m",
-      expr: increase(options, "nvlink_recovery_errors_total", 15 * MINUTE_MILLIS),
+      expr: read(options, "nvlink_recovery_errors_total", over("increase", 15)),
     },
     {
       record: "gpu:nvlink_crc_errors:rate5m",
-      expr: `sum by (${listed(gpu)}) (\n${["nvlink_crc_flit_errors_total", "nvlink_crc_data_errors_total"]
-        .map((column) =>
-          withLabel(
-            read(options, column, { by: gpu, over: { fn: "rate", millis: 5 * MINUTE_MILLIS }, where: "> 0" }),
-            "metric",
-            column,
-          ),
-        )
+      expr: `sum by (${listed(by)}) (\n${["nvlink_crc_flit_errors_total", "nvlink_crc_data_errors_total"]
+        .map((column) => withLabel(read(options, column, over("rate", 5)), "metric", column))
         .join("\nor\n")}\n)`,
     },
-    {
-      record: "gpu:pcie_replays:rate5m",
-      expr: read(options, "pcie_replay_total", {
-        by: gpu,
-        over: { fn: "rate", millis: 5 * MINUTE_MILLIS },
-        where: "> 0",
-      }),
-    },
+    { record: "gpu:pcie_replays:rate5m", expr: read(options, "pcie_replay_total", over("rate", 5)) },
   ];
 }
+
+/** Some GPUs give a thermal margin that never moves; one that works has been above this within a day. */
+const LIVE_MARGIN = 5;
 
 /** What takes a longer look: counters that stand still, and memory that ages. */
 export function slowFaultRules(options: AlertOptions): readonly RecordingRule[] {
@@ -75,7 +71,11 @@ export function slowFaultRules(options: AlertOptions): readonly RecordingRule[] 
       record: "gpu:telemetry_frozen:info",
       expr: `(${read(options, "energy_joules", over("changes"))} == 0) + 1
 and ${on(gpu)} ${read(options, "energy_joules", { by: gpu, where: "> 0" })}
-and ${on(gpu)} last_over_time(gpu:temperature:celsius[1m] offset 15m)`,
+and ${on(gpu)} last_over_time(gpu:temperature:celsius[2m] offset 15m)`,
+    },
+    {
+      record: "gpu:temperature_margin_stuck:info",
+      expr: `(max_over_time(gpu:temperature_margin:celsius[1d:30m]) or ${on(gpu)} gpu:temperature_margin:celsius) <= ${LIVE_MARGIN}`,
     },
     {
       record: "gpu:profiling_stuck:info",
@@ -99,15 +99,9 @@ ${read(options, column, { by: gpu, over: { fn: "min_over_time", millis: 24 * HOU
   ];
 }
 
-function increase(options: AlertOptions, column: string, millis: number): string {
-  return read(options, column, { by: keysOf(options).gpu, over: { fn: "increase", millis }, where: "> 0" });
-}
-
-function throttleReasons(options: AlertOptions): string {
-  const { gpu } = keysOf(options);
-  const branches = Object.entries(THROTTLE_BITS).map(([reason, bit]) => {
-    const mask = read(options, "clocks_event_reasons", { by: gpu, where: `>= ${bit}` });
-    return withLabel(`(floor(${mask} / ${bit}) % 2 == 1)`, "reason", reason);
-  });
+function throttleReasons(): string {
+  const branches = Object.entries(THROTTLE_BITS).map(([reason, bit]) =>
+    withLabel(`(floor(gpu:throttle_reasons:mask / ${bit}) % 2 == 1)`, "reason", reason),
+  );
   return branches.join("\nor\n");
 }

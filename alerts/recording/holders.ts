@@ -3,9 +3,9 @@ import type { AlertOptions } from "../options.ts";
 import { anyOf, quote, relabel, select } from "../promql.ts";
 import { namesOf } from "../series/exporter-names.ts";
 import { keysOf, listed, on } from "../series/keys.ts";
-import { ofPage, read, withGpuNumber, type ReadOptions } from "../series/read.ts";
+import { joined, ownLabels, read, withGpuNumber } from "../series/read.ts";
 import { state } from "../series/state.ts";
-import { ACTIVITIES } from "./devices.ts";
+import { USUAL_ACTIVITIES } from "./devices.ts";
 
 /** Resources of which a node has several for one GPU where it is time-sliced or under MPS. */
 const REPLICATED_RESOURCES = anyOf("resource", ["nvidia_com_gpu", "nvidia_com_gpu_shared", "amd_com_gpu"]);
@@ -33,7 +33,7 @@ node:gpu_devices:count * 0`,
       record: "gpu:device_replicas:count",
       expr: `(
   gpu:device_activity:ratio * 0 + ${on(node)} group_left () (
-    (sum by (${listed(node)}) (${capacity}) / ${on(node)} max_over_time(node:gpu_devices:count[1d])) >= ${LEAST_REPLICAS}
+    (sum by (${listed(node)}) (${capacity}) / ${on(node)} ${mostDevices(options)}) >= ${LEAST_REPLICAS}
   )
 )
 or ${on(device)}
@@ -60,42 +60,46 @@ clamp_max(gpu:process_utilization:ratio * ${on(device)} group_left () gpu:device
   ];
 }
 
-/**
- * The pods that exporters name, wherever honoured, exported and old labels have them. An exporter's own pod holds nothing,
- * though honoured labels give its name to every free GPU.
- */
+/** The most devices that a node had within a day, looked at every ten minutes: some may be gone from the page. */
+function mostDevices(options: AlertOptions): string {
+  const devices = "node:gpu_devices:count";
+  return `(max_over_time(${devices}[1d:10m]) or ${on(keysOf(options).node)} ${devices})`;
+}
+
+/** The pods that exporters name on devices. */
 function holders(options: AlertOptions): string {
-  const { cluster, device } = keysOf(options);
-  const names = ACTIVITIES.flatMap((column) => namesOf(column).flatMap((reading) => reading.names));
-  const own = [cluster, "instance", ...words("gpu gpu_id GPU_ID GPU_I_ID gpu_partition_id namespace pod")];
-  const others = words("exported_namespace exported_pod pod_namespace pod_name");
-  const series = podLabels(options).map(({ matchers, relabelled }) => {
-    const selected = select("", anyOf("__name__", names), ...matchers, options.selectors.series);
-    return withGpuNumber(relabelled(`group by (${listed([...own, ...others])}) (${selected})`));
-  });
+  const { cluster, exporterGpu, device } = keysOf(options);
   const by = [...device, "namespace", "pod"];
+  const own = [...exporterGpu, "GPU_I_ID", "gpu_id", "GPU_ID", "gpu_partition_id", ...POD_LABELS];
+  const series = (["nvidia", "amd"] as const).map((vendor) => {
+    const names = namesOf(...USUAL_ACTIVITIES)
+      .filter((reading) => reading.vendor === vendor)
+      .flatMap((reading) => reading.names);
+    const selected = `group by (${listed(own)}) (${select("", anyOf("__name__", names), options.selectors.series)})`;
+    return withPods(options, vendor === "amd" ? withGpuNumber(selected) : selected);
+  });
+  const ofPages = `group by (${listed(ownLabels(options, by))}) (
+    (${series.join("\n    or\n    ")})
+    ${UNLESS_NOBODY}
+  )`;
   return `group by (${listed(by)}) (
-  ${ofPage(options, by, "group", `\n    ${series.join("\n    or\n    ")}\n  `)}
+  ${joined(options, {}, ofPages)}
 )
 unless on (${cluster}, namespace, pod) ${select("up", options.selectors.exporters)}`;
 }
 
-function words(text: string): readonly string[] {
-  return text.split(" ");
-}
+const POD_LABELS = ["namespace", "pod", "exported_namespace", "exported_pod", "pod_namespace", "pod_name"];
+/** Leaves out what has no pod. */
+const UNLESS_NOBODY = "unless on (pod) vector(1)";
 
-/** Where a series carries its pod: each way excludes the others. */
-function podLabels({ exporterPods }: AlertOptions): readonly Required<Pick<ReadOptions, "matchers" | "relabelled">>[] {
-  const from = (namespace: string, pod: string) => (expr: string) =>
-    relabel(relabel(expr, "namespace", namespace), "pod", pod);
-  return [
-    { matchers: ['exported_pod!=""'], relabelled: from("exported_namespace", "exported_pod") },
-    { matchers: ['exported_pod=""', 'pod_name!=""'], relabelled: from("pod_namespace", "pod_name") },
-    {
-      matchers: ['exported_pod=""', 'pod_name=""', 'pod!=""', `pod!~${quote(exporterPods)}`],
-      relabelled: (expr) => expr,
-    },
-  ];
+/**
+ * Series with the pod that they name, wherever honoured, exported and old labels have it, and with none where they name
+ * nobody: an exporter's own pod holds nothing, though honoured labels give its name to every free GPU.
+ */
+function withPods({ exporterPods }: AlertOptions, expr: string): string {
+  const old = relabel(relabel(expr, "namespace", "pod_namespace"), "pod", "pod_name");
+  const exported = relabel(relabel(old, "namespace", "exported_namespace"), "pod", "exported_pod");
+  return `label_replace(${exported}, "pod", "", "pod", ${quote(exporterPods)})`;
 }
 
 /**
@@ -103,15 +107,14 @@ function podLabels({ exporterPods }: AlertOptions): readonly Required<Pick<ReadO
  * device without any. Before, each pod's series repeats the device's, and there is none without.
  */
 function processValues(options: AlertOptions): string {
-  const { device } = keysOf(options);
+  const { exporterGpu, device } = keysOf(options);
   const column = "gpu_utilization_ratio";
-  const ofPods = podLabels(options).map(({ matchers, relabelled }) =>
-    read(options, column, { by: [...device, "namespace", "pod"], matchers: ['vgpu!=""', ...matchers], relabelled }),
-  );
-  const nobody = ['vgpu=""', 'exported_pod=""', 'pod_name=""', `pod=~${quote(`|${options.exporterPods}`)}`];
-  return `(
-${ofPods.join("\nor\n")}
-)
+  const how = { matchers: ['vgpu!=""'], relabelled: (expr: string) => withPods(options, expr) };
+  const names = namesOf(column).flatMap((reading) => reading.names);
+  const shared = `group by (${listed(exporterGpu)}) (${select("", anyOf("__name__", names), ...how.matchers)})`;
+  const beside = (expr: string): string => withPods(options, `(${expr} and ${on(exporterGpu)} ${shared})`);
+  const ofNobody = read(options, column, { by: [...device, "pod"], matchers: ['vgpu=""'], relabelled: beside });
+  return `(${read(options, column, { by: [...device, "namespace", "pod"], ...how })} ${UNLESS_NOBODY})
 and ${on(device)} gpu:device_replicas:count
-and ${on(device)} ${read(options, column, { by: device, matchers: nobody })}`;
+and ${on(device)} (${ofNobody} and on (pod) vector(1))`;
 }

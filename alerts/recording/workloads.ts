@@ -8,7 +8,10 @@ import { GPU_RESOURCES, optedOut, state } from "../series/state.ts";
 /** What is told of a workload beside its name. */
 export const OWNER_LABELS = ["team", "cost_centre", "workload", "workload_type", "queue"] as const;
 
-/** Whose each pod is that wants GPUs: as our processor says, else as kube-state-metrics does with the labels allowed there. */
+/**
+ * Whose each pod is that wants GPUs: as our processor says; of those that no processor tells of, as kube-state-metrics does
+ * with the labels allowed there.
+ */
 export function workloadRules(options: AlertOptions): readonly RecordingRule[] {
   const { cluster, pod } = keysOf(options);
   const here = `(gpu:device_holder:info{${cluster}=""} or pod:gpu_requests:count{${cluster}=""})`;
@@ -17,6 +20,11 @@ export function workloadRules(options: AlertOptions): readonly RecordingRule[] {
       record: "pod:gpu_requests:count",
       expr: `sum by (${listed(pod)}) (${state(options, "kube_pod_container_resource_requests", GPU_RESOURCES)})`,
     },
+    {
+      // One answer for each pod, whatever stands there twice while processors take over from each other.
+      record: "pod:processor_owner:info",
+      expr: one(options, OWNER_LABELS, ownPods(options, "gpu_workload_info", here)),
+    },
     { record: "pod:owner_team:info", expr: one(options, ["team", "cost_centre"], teamLabels(options)) },
     { record: "pod:owner_workload:info", expr: one(options, ["workload", "workload_type"], controllers(options)) },
     {
@@ -24,9 +32,8 @@ export function workloadRules(options: AlertOptions): readonly RecordingRule[] {
       expr: `max by (${listed([...pod, "currency"])}) (${ownPods(options, "gpu_workload_cost_per_hour", here)})`,
     },
     {
-      // One answer for each pod, whatever stands there twice while processors take over from each other.
       record: "gpu:workload:info",
-      expr: `${one(options, OWNER_LABELS, ownPods(options, "gpu_workload_info", here))}
+      expr: `pod:processor_owner:info
 or ${on(pod)}
 pod:owner_workload:info * ${on(pod)} group_left (team, cost_centre) pod:owner_team:info
 or ${on(pod)}
@@ -52,22 +59,28 @@ function one(options: AlertOptions, labels: readonly string[], expr: string): st
   return `topk by (${listed(pod)}) (1, group by (${listed([...pod, ...labels])}) (\n  ${expr}\n))`;
 }
 
-/** The team of each pod: the label of the pod, else that of its namespace. */
+/** The pods that want GPUs and that no processor tells of. */
+function unknownPods(options: AlertOptions): string {
+  return `(pod:gpu_requests:count unless ${on(keysOf(options).pod)} pod:processor_owner:info)`;
+}
+
+/** The team of each of them: the label of the pod, else that of its namespace. */
 function teamLabels(options: AlertOptions): string {
   const { cluster, pod } = keysOf(options);
   const { team, costCentre } = options.ownerLabels;
-  const labelled = (metric: string): string => {
-    const series = state(options, metric, `${stateLabel(team)}!=""`);
-    return relabel(relabel(series, "team", stateLabel(team)), "cost_centre", stateLabel(costCentre));
-  };
-  return `${labelled("kube_pod_labels")} and ${on(pod)} pod:gpu_requests:count
+  const labelled = (series: string): string =>
+    relabel(relabel(series, "team", stateLabel(team)), "cost_centre", stateLabel(costCentre));
+  const isLabelled = `${stateLabel(team)}!=""`;
+  const ofPods = `(${state(options, "kube_pod_labels", isLabelled)} and ${on(pod)} ${unknownPods(options)})`;
+  const ofNamespaces = labelled(state(options, "kube_namespace_labels", isLabelled));
+  return `${labelled(ofPods)}
   or ${on(pod)}
-  pod:gpu_requests:count * on (${cluster}, namespace) group_left (team, cost_centre)
-    group by (${cluster}, namespace, team, cost_centre) (${labelled("kube_namespace_labels")})`;
+  ${unknownPods(options)} * on (${cluster}, namespace) group_left (team, cost_centre)
+    group by (${cluster}, namespace, team, cost_centre) (${ofNamespaces})`;
 }
 
 function controllers(options: AlertOptions): string {
   const owner = state(options, "kube_pod_owner", 'owner_is_controller="true"');
-  const named = relabel(relabel(owner, "workload", "owner_name"), "workload_type", "owner_kind");
-  return `${named} and ${on(keysOf(options).pod)} pod:gpu_requests:count`;
+  const ofPods = `(${owner} and ${on(keysOf(options).pod)} ${unknownPods(options)})`;
+  return relabel(relabel(ofPods, "workload", "owner_name"), "workload_type", "owner_kind");
 }

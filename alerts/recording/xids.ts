@@ -1,8 +1,8 @@
 import type { RecordingRule } from "../model.ts";
 import type { AlertOptions } from "../options.ts";
-import { anyOf, durationText, relabel, select, withLabel } from "../promql.ts";
+import { anyOf, durationText, quote, relabel, select, withLabel } from "../promql.ts";
 import { namesOf } from "../series/exporter-names.ts";
-import { keysOf } from "../series/keys.ts";
+import { keysOf, listed } from "../series/keys.ts";
 import { read } from "../series/read.ts";
 
 /** Errors of programs that, under several workloads on one GPU, are no longer the programs'. */
@@ -16,7 +16,7 @@ const REPEATED_CODES = [13, 31];
 export function xidRules(options: AlertOptions): readonly RecordingRule[] {
   const { cluster, gpu } = keysOf(options);
   const exporter = [...gpu, "instance"];
-  const event = [...gpu, "code", "source"].join(", ");
+  const onGpu = listed(gpu);
   const step = durationText(options.intervalMillis);
   const instance = `on (${cluster}, instance)`;
   const counted = read(options, "xid_errors", {
@@ -36,12 +36,7 @@ export function xidRules(options: AlertOptions): readonly RecordingRule[] {
   const counts = `gpu:xid_counted:count${codes()}`;
   const before = `gpu:xid_counted:count offset ${step}`;
   const growing = `(${counts} > ${before} or ${counts} unless ${before}) and ${instance} ${steady}`;
-  const repeated = `group by (${gpu.join(", ")}, code) (gpu:xid_new:info${codes()} or ${growing})`;
-  const workload = `max by (${[...gpu, "namespace", "workload"].join(", ")}) (
-  ${holderNow(options)}
-  * on (${keysOf(options).pod.join(", ")}) group_left (workload) gpu:workload:info
-)`;
-  const podInstead = `max by (${[...gpu, "namespace", "workload"].join(", ")}) (${relabel(holderNow(options), "workload", "pod")})`;
+  const repeated = `group by (${onGpu}, code) (gpu:xid_new:info${codes()} or gpu:xid_again:info)`;
   return [
     { record: "gpu:xid_counted:count", expr: counted },
     {
@@ -53,24 +48,28 @@ export function xidRules(options: AlertOptions): readonly RecordingRule[] {
       record: "gpu:xid_appeared:info",
       expr: `${fresh("gpu:xid_counted:count", "counter")}\nor\n${fresh("gpu:xid_latched:info", "latch")}`,
     },
+    { record: "gpu:xid_again:info", expr: `group by (${onGpu}, code) (${growing})` },
+    { record: "gpu:xid_gpu_holder:info", expr: holdersOfEvents(options) },
     {
       record: "gpu:xid_new:info",
-      expr: `gpu:xid_appeared:info * on (${gpu.join(", ")}) group_left (namespace, pod) (
-  ${soleHolder(options, `gpu:device_holder:info offset ${step}`)}
-  or on (${gpu.join(", ")})
-  ${soleHolder(options, "gpu:device_holder:info")}
-  or on (${gpu.join(", ")})
-  ${soleHolder(options, "last_over_time(gpu:device_holder:info[5m])")}
+      expr: `gpu:xid_appeared:info * on (${onGpu}) group_left (namespace, pod) (
+  ${soleHolder(options, "before")}
+  or on (${onGpu})
+  ${soleHolder(options, "now")}
+  or on (${onGpu})
+  ${soleHolder(options, "lately")}
 )
-or on (${event})
+or on (${onGpu}, code, source)
 gpu:xid_appeared:info`,
     },
     {
       record: "gpu:xid_program_error:info",
-      expr: `(${repeated}) * on (${gpu.join(", ")}) group_left (namespace, workload) (
-  ${workload}
-  or on (${gpu.join(", ")})
-  ${podInstead}
+      expr: `(${repeated}) * on (${onGpu}) group_left (namespace, workload) (
+  max by (${onGpu}, namespace, workload) (
+    ${soleHolder(options, "lately")} * on (${listed(keysOf(options).pod)}) group_left (workload) gpu:workload:info
+  )
+  or on (${onGpu})
+  max by (${onGpu}, namespace, workload) (${relabel(soleHolder(options, "lately"), "workload", "pod")})
 )`,
     },
   ];
@@ -84,23 +83,35 @@ function counters({ selectors }: AlertOptions): string {
   return select(namesOf("xid_errors")[0]!.names[0]!, selectors.series);
 }
 
-/** The pod of each GPU that one pod alone holds. */
-function soleHolder(options: AlertOptions, holders: string): string {
-  const { gpu } = keysOf(options);
-  const by = [...gpu, "namespace", "pod"].join(", ");
-  return `(
-    group by (${by}) (${holders})
-    and on (${gpu.join(", ")}) (count by (${gpu.join(", ")}) (group by (${by}) (${holders})) == 1)
-  )`;
+/** How it is looked at who holds a GPU when an XID comes. */
+type View = "before" | "now" | "lately";
+
+/** The pods on GPUs on which an XID has just come: those just before, now, and within five minutes. */
+function holdersOfEvents(options: AlertOptions): string {
+  const gpu = listed(keysOf(options).gpu);
+  const held = "gpu:device_holder:info";
+  const views: Readonly<Record<View, string>> = {
+    before: `${held} offset ${durationText(options.intervalMillis)}`,
+    now: held,
+    lately: `last_over_time(${held}[5m])`,
+  };
+  const ofEvents = Object.entries(views).map(([view, holders]) => {
+    const events = `on (${gpu}) (gpu:xid_appeared:info or gpu:xid_again:info)`;
+    return withLabel(`group by (${gpu}, namespace, pod) (${holders} and ${events})`, "view", view);
+  });
+  return ofEvents.join("\nor\n");
 }
 
-function holderNow(options: AlertOptions): string {
-  return soleHolder(options, "last_over_time(gpu:device_holder:info[5m])");
+/** The pod of each such GPU that one pod alone holds. */
+function soleHolder(options: AlertOptions, view: View): string {
+  const gpu = listed(keysOf(options).gpu);
+  const held = `gpu:xid_gpu_holder:info{view=${quote(view)}}`;
+  return `(${held} and on (${gpu}) (count by (${gpu}) (${held}) == 1))`;
 }
 
 /** Exporters that these rules knew half an hour ago and that have answered nine times of ten since. */
 function steadyExporters({ selectors, clusterLabel }: AlertOptions): string {
   const up = select("up", selectors.exporters);
   const by = `${clusterLabel}, instance`;
-  return `group by (${by}) (gpu:exporter_gpu:info offset 30m) and on (${by}) avg by (${by}) (avg_over_time(${up}[30m])) >= 0.9 and on (${by}) (max by (${by}) (${up} offset 30m) == 1)`;
+  return `exporter:gpus:count offset 30m and on (${by}) avg by (${by}) (avg_over_time(${up}[30m])) >= 0.9 and on (${by}) (max by (${by}) (${up} offset 30m) == 1)`;
 }

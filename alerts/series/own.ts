@@ -42,9 +42,11 @@ export function ownNodes(options: AlertOptions, name: string, known: string): st
 
 function withoutCluster(options: AlertOptions, series: string, known: string, key: readonly string[]): string {
   const { cluster } = keysOf(options);
-  const expr = cluster === OWN_CLUSTER ? series : relabel(series, cluster, OWN_CLUSTER);
+  const named = (expr: string): string => (cluster === OWN_CLUSTER ? expr : relabel(expr, cluster, OWN_CLUSTER));
+  const expr = named(series);
   // Of several clusters nothing is taken: without the label two of their series could be one.
-  const ofOne = `(${expr} and on () (count(group by (${cluster}) (${expr})) == 1))`;
+  const clusters = `group by (${cluster}) (${named(`last_over_time(gpu_node_inventory_gpus${REMEMBERED})`)})`;
+  const ofOne = `(${expr} and on () (count(${clusters}) == 1))`;
   return `${expr}
   or
   label_replace(${ofOne}, "${cluster}", "", "", "") and ${on(key)} ${known}`;

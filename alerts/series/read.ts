@@ -30,19 +30,34 @@ export function read(options: AlertOptions, column: string, how: ReadOptions): s
 
 /** The same of several metrics of one unit: the largest of them counts. */
 export function readLargest(options: AlertOptions, columns: readonly string[], how: ReadOptions): string {
-  const branches = namesOf(...columns).flatMap((reading) => branchesOf(options, reading, how));
+  const branches = namesOf(...columns).flatMap((reading) =>
+    rawBranches(options, reading, how).map(({ raw, factor }) =>
+      scaled(ofExporters(options, reading, raw, how), factor),
+    ),
+  );
   // Branches with equal labels would hide each other; a label tells them apart until the largest is taken.
   const told = branches.map((branch, index) => withLabel(branch, "source", String(index)));
-  return `max without (source) (\n  ${told.join("\n  or\n  ")}\n)`;
+  return `max by (${listed(how.by)}) (${joined(options, how, `max without (source) (\n  ${told.join("\n  or\n  ")}\n)`)})`;
 }
 
 function branchesOf(options: AlertOptions, reading: NamesOfReading, how: ReadOptions): readonly string[] {
+  return rawBranches(options, reading, how).map(({ raw, factor }) =>
+    scaled(`max by (${listed(how.by)}) (${joined(options, how, ofExporters(options, reading, raw, how))})`, factor),
+  );
+}
+
+/** The raw series of a reading, and what makes their values canonical; two where the page decides what they mean. */
+function rawBranches(
+  options: AlertOptions,
+  reading: NamesOfReading,
+  how: ReadOptions,
+): readonly { readonly raw: string; readonly factor: number }[] {
   const raw = rawOf(options, reading, how);
-  if (!reading.isPercentOrRatio) return [scaled(identified(options, reading, raw, how), reading.factor)];
+  if (!reading.isPercentOrRatio) return [{ raw, factor: reading.factor }];
   const isRatio = `on (${options.clusterLabel}, instance) exporter:base_units:info`;
   return [
-    identified(options, reading, `(${raw} <= 1.01 and ${isRatio})`, how),
-    scaled(identified(options, reading, `(${raw} <= 101 unless ${isRatio})`, how), 0.01),
+    { raw: `(${raw} <= 1.01 and ${isRatio})`, factor: 1 },
+    { raw: `(${raw} <= 101 unless ${isRatio})`, factor: 0.01 },
   ];
 }
 
@@ -63,33 +78,30 @@ function rangeText({ millis, stepMillis }: NonNullable<ReadOptions["over"]>): st
   return stepMillis === undefined ? durationText(millis) : `${durationText(millis)}:${durationText(stepMillis)}`;
 }
 
-/** Raw series with the labels by which rules know node and GPU; the largest of those that then are equal. */
-function identified(
-  options: AlertOptions,
-  { vendor }: NamesOfReading,
-  raw: string,
-  { by, relabelled = (expr) => expr, alsoGone = false }: ReadOptions,
-): string {
+/** Of raw series the largest for each GPU of each page: pages repeat values on pods. */
+function ofExporters(options: AlertOptions, { vendor }: NamesOfReading, raw: string, how: ReadOptions): string {
+  const { by, relabelled = (expr) => expr } = how;
   const series = relabelled(vendor === "amd" ? withGpuNumber(raw) : raw);
-  return `max by (${listed(by)}) (${ofPage(options, by, "max", series, alsoGone)})`;
+  return `max by (${listed(ownLabels(options, by))}) (${series})`;
 }
 
-/**
- * Series of exporters' pages with node and UUID joined on. They are aggregated first: pages repeat values on pods, and two
- * metrics of equal labels would be one once their names are gone.
- */
-export function ofPage(
+/** The labels that must stay until node and UUID are joined on. */
+export function ownLabels(options: AlertOptions, by: readonly string[]): readonly string[] {
+  const { exporterGpu } = keysOf(options);
+  return [...exporterGpu, ...by.filter((label) => !["node", "UUID", ...exporterGpu].includes(label))];
+}
+
+/** Series of exporters' GPUs with the node and the UUID by which rules know them. */
+export function joined(
   options: AlertOptions,
-  by: readonly string[],
-  aggregate: "max" | "group",
+  { alsoGone = false }: Pick<ReadOptions, "alsoGone">,
   series: string,
-  alsoGone = false,
 ): string {
   const { exporterGpu } = keysOf(options);
-  const own = [...exporterGpu, ...by.filter((label) => !["node", "UUID", ...exporterGpu].includes(label))];
   const gpus = "gpu:exporter_gpu:info";
-  const known = alsoGone ? `topk by (${listed(exporterGpu)}) (1, last_over_time(${gpus}[5m]))` : gpus;
-  return `${aggregate} by (${listed(own)}) (${series}) * ${on(exporterGpu)} group_left (node, UUID) ${known}`;
+  const lately = `last_over_time(${gpus}[5m]) and ${on(exporterGpu)} ${series}`;
+  const known = alsoGone ? `topk by (${listed(exporterGpu)}) (1, ${lately})` : gpus;
+  return `${series} * ${on(exporterGpu)} group_left (node, UUID) ${known}`;
 }
 
 /** AMD's series with the labels that NVIDIA's have for a GPU's number and for a part of it. */

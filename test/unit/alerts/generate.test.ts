@@ -30,7 +30,7 @@ const words = (text: string): readonly string[] => text.split(" ");
 const LABELS = new Set([
   ...words("cluster node UUID GPU_I_ID gpu modelName instance job namespace pod"),
   ...words("exported_pod exported_namespace pod_name vgpu xid clock_event health_watch"),
-  ...words("code source limit reason le outcome scrape_job"),
+  ...words("code source limit reason view le outcome scrape_job"),
   ...words("gpu_id GPU_ID gpu_partition_id uuid gpu_uuid GPU_UUID Hostname hostname HOSTNAME pod_namespace"),
   ...words("card_series CARD_SERIES card_model"),
   ...Object.values(OWN_SERIES).flat(),
@@ -221,7 +221,7 @@ describe("options", () => {
       ...alerts(groups).filter(({ labels }) => labels["gpu_topic"] !== "pipeline"),
     ];
     expect(others.filter(({ expr }) => readsOf(expr).labels.has("cluster"))).toEqual([]);
-    expect(recordings(groups).find(({ record }) => record === "gpu:workload:info")!.expr).toContain(
+    expect(recordings(groups).find(({ record }) => record === "pod:processor_owner:info")!.expr).toContain(
       '"k8s_cluster", "$1", "cluster"',
     );
   });

@@ -144,6 +144,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
           ...(name === "gpu_workload_info" ? { team: "vision", workload: "train" } : { currency: "EUR" }),
         }),
       ),
+      series("gpu_node_inventory_gpus", "1x2000", { cluster: "prod", node: "node-1" }),
     ],
     expect: fires("GPUAllocatedIdle", idle({ ...POD, team: "vision", workload: "train" }, "3.00 EUR"), "1h45m"),
   },
@@ -318,6 +319,54 @@ export const WASTE_CASES: readonly RuleCase[] = [
     name: "profiling counters that stand at 0 make nobody idle: utilisation counts too",
     input: [activity("0x400"), dcgm("DCGM_FI_DEV_GPU_UTIL", "95x400", { labels: POD })],
     expect: silent("GPUAllocatedIdle", "2h"),
+  },
+  {
+    name: "GPUSustainedLowUtilization and GPUPodLowUtilization end with their pod, though their windows still look back on it",
+    input: [activity("0.1x840 stale"), started("0x840 stale")],
+    expect: [
+      ...fires(
+        "GPUSustainedLowUtilization",
+        ofPod(
+          "Over six hours the GPUs of pod ml/train-0 averaged 10% and were hardly ever half busy. A smaller GPU, a MIG instance or a share of one may do.",
+        ),
+        "6h58m",
+      ),
+      ...fires("GPUPodLowUtilization", ofPod("The GPUs of pod ml/train-0 averaged 10% over the last hour."), "6h58m"),
+      ...silent("GPUSustainedLowUtilization", "7h3m", "7h30m", "7h40m"),
+      ...silent("GPUPodLowUtilization", "7h3m"),
+    ],
+  },
+  {
+    name: "who begins to work after idle hours is told of no more: means of those hours give no verdict for another",
+    input: [activity("0x600 0.97x240"), started("0x840")],
+    expect: [
+      ...fires("GPUAllocatedIdle", idle(), "4h59m"),
+      ...["LowGPUUtilization", "GPUPodLowUtilization"].flatMap((alert) =>
+        silent(alert, "5h5m", "5h15m", "5h40m", "6h5m", "6h30m"),
+      ),
+    ],
+  },
+  {
+    name: "waste is seen through pages that lack the pods' names now and then",
+    input: [
+      activity(Array.from({ length: 12 }, () => "0.1x38 stale").join(" ")),
+      dcgm("DCGM_FI_PROF_GR_ENGINE_ACTIVE", `_x39 ${Array.from({ length: 11 }, () => "0.1 stale _x38").join(" ")}`),
+      started("0x480"),
+    ],
+    expect: [
+      ...fires(
+        "LowGPUUtilization",
+        {
+          labels: { ...POD, ...gpuLabels(), ...TICKET },
+          annotations: {
+            description: `GPU ${uuidOf()} of node node-1, held by pod ml/train-0, averaged 10% over the last hour, and has been so low for hours.`,
+            cost_per_hour: "",
+          },
+        },
+        "3h10m",
+      ),
+      ...fires("GPUPodLowUtilization", ofPod("The GPUs of pod ml/train-0 averaged 10% over the last hour."), "3h10m"),
+    ],
   },
   {
     name: "GPUSustainedLowUtilization fires below half for nineteen samples of twenty and 15 % on average over six hours",
