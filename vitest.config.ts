@@ -8,7 +8,7 @@ const ALONE = ["bus-*", "chaos-short", "cli", "demo*", "election", "leadership",
 const BESIDE_EACH_OTHER = { maxWorkers: 2, sequence: { groupOrder: 0 } };
 const REAL_PARTS = { globalSetup: ["test/support/global-setup.ts"], hookTimeout: 120_000 };
 
-/** Sizes of tests: unit (no server), integration (real parts, quick), full (chaos, soak, whole system), mutation (by hand). */
+/** Sizes of tests: unit (no server), integration (real parts, quick), full (chaos, soak, whole system), mutation and week (by hand). */
 export default defineConfig({
   test: {
     projects: [
@@ -56,6 +56,14 @@ export default defineConfig({
           include: ["test/mutation/**/*.test.ts"],
           testTimeout: 7_200_000,
           sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        test: {
+          name: "week",
+          include: ["test/week/**/*.test.ts"],
+          testTimeout: 7_200_000,
+          sequence: { groupOrder: 4 },
         },
       },
     ],

@@ -1,0 +1,31 @@
+import { expect, it } from "vitest";
+import { createFleet } from "../../demo/fleet/fleet.ts";
+import { requirePart } from "../support/parts.ts";
+import { tableOf, tryOn } from "../support/week/trial.ts";
+
+it.skipIf(!(await requirePart("promtool")))(
+  "over a day of the demo each scripted fault has its alert, and nothing else fires",
+  async () => {
+    const trial = await tryOn(createFleet({ seed: 1, gpus: 96 }), Date.UTC(2026, 10, 3), 24);
+    process.stdout.write(`${tableOf(trial)}\n`);
+    expect(trial.faults.filter(({ minutes }) => minutes === undefined)).toEqual([]);
+    expect(trial.told.filter(({ reason }) => reason === undefined)).toEqual([]);
+    expect(new Set(trial.told.map(({ alert }) => alert))).toEqual(
+      new Set([
+        "GPUAllocatedIdle",
+        "GPUDisappeared",
+        "GPUExporterDown",
+        "GPUNearSlowdownTemperature",
+        "GPUNodeWithoutTelemetry",
+        "GPUPodLowUtilization",
+        "GPUPodsPending",
+        "GPUProfilingCountersStuck",
+        "GPUSoftwareThermalThrottling",
+        "GPUSustainedLowUtilization",
+        "GPUXidNewLatchedCode",
+        "HighGPUMemoryUsage",
+        "LowGPUUtilization",
+      ]),
+    );
+  },
+);

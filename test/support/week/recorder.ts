@@ -1,0 +1,49 @@
+import type { InputSeries } from "../rules/case.ts";
+
+/** Labels by name; an empty value is none. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** Remembers what a Prometheus would have stored, scrape by scrape, for promtool to be fed with. */
+export interface Recorder {
+  /** The key of a series in {@link add}. */
+  key(name: string, labels: Labels): string;
+  /** A value of the scrape at a step. */
+  add(key: string, step: number, value: number): void;
+  /** Every series in promtool's notation; one that ends, or misses a scrape, goes stale there, as Prometheus marks it. */
+  inputs(steps: number): readonly InputSeries[];
+}
+
+/** A recorder without any series. */
+export function createRecorder(): Recorder {
+  const all = new Map<string, { readonly first: number; readonly values: number[] }>();
+  return {
+    key(name, labels) {
+      const list = Object.entries(labels).filter(([, value]) => value !== "");
+      return `${name}{${list.map(([label, value]) => `${label}=${JSON.stringify(value)}`).join(",")}}`;
+    },
+    add(key, step, value) {
+      let series = all.get(key);
+      if (series === undefined) all.set(key, (series = { first: step, values: [] }));
+      series.values[step - series.first] = value;
+    },
+    inputs: (steps) =>
+      [...all].map(([series, { first, values }]) => ({ series, values: notation(first, values, steps) })),
+  };
+}
+
+/** Values as promtool reads them: `1x3` is four ones, `_x2` two that are missing. */
+function notation(first: number, values: readonly number[], steps: number): string {
+  const parts: string[] = first === 0 ? [] : [`_x${first}`];
+  let at = 0;
+  while (at < values.length) {
+    const value = values[at];
+    let until = at + 1;
+    while (until < values.length && values[until] === value) until += 1;
+    const length = until - at;
+    if (value === undefined) parts.push("stale", ...(length > 1 ? [`_x${length - 1}`] : []));
+    else parts.push(length > 1 ? `${value}x${length - 1}` : String(value));
+    at = until;
+  }
+  if (first + values.length < steps) parts.push("stale");
+  return parts.join(" ");
+}

@@ -1,0 +1,98 @@
+import type { KubernetesObject } from "../../../demo/kubernetes/server/object.ts";
+import type { Labels } from "./recorder.ts";
+
+/** A series' name, labels and value. */
+export type StateSample = readonly [name: string, labels: Labels, value: number];
+
+/** The labels that the generated allowlist lets through. */
+const ALLOWED = ["team", "cost-center", "gpu-ledger/alerts"];
+
+/** What kube-state-metrics says of objects, as far as rules read it (its docs/metrics, version 2). */
+export function stateSamples(objects: readonly KubernetesObject[]): readonly StateSample[] {
+  return objects.flatMap((object) => {
+    if (object.kind === "Pod") return ofPod(object as unknown as Pod);
+    if (object.kind === "Node") return ofNode(object as unknown as Node);
+    if (object.kind !== "Namespace") return [];
+    return [["kube_namespace_labels", { namespace: object.metadata.name, ...labelsOf(object) }, 1] as const];
+  });
+}
+
+interface Pod extends KubernetesObject {
+  readonly spec: {
+    readonly nodeName?: string;
+    readonly containers: readonly {
+      readonly name: string;
+      readonly resources?: { readonly requests?: Readonly<Record<string, string>> };
+    }[];
+  };
+  readonly status: {
+    readonly phase: string;
+    readonly startTime?: string;
+    readonly hostIP?: string;
+    readonly podIP?: string;
+  };
+}
+
+interface Node extends KubernetesObject {
+  readonly status: {
+    readonly capacity: Readonly<Record<string, string>>;
+    readonly allocatable: Readonly<Record<string, string>>;
+  };
+}
+
+function ofPod({ metadata, spec, status }: Pod): readonly StateSample[] {
+  const { namespace = "", name: pod, uid } = metadata;
+  const key = { namespace, pod };
+  const node = spec.nodeName ?? "";
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+  const address = { host_ip: status.hostIP ?? "", pod_ip: status.podIP ?? "" };
+  const samples: StateSample[] = [
+    ["kube_pod_info", { ...key, uid, node, ...address }, 1],
+    ["kube_pod_labels", { ...key, uid, ...labelsOf({ metadata }) }, 1],
+    ...["Pending", "Running", "Succeeded", "Failed", "Unknown"].map((phase): StateSample => [
+      "kube_pod_status_phase",
+      { ...key, uid, phase },
+      phase === status.phase ? 1 : 0,
+    ]),
+    ...spec.containers.flatMap(({ name: container, resources }) =>
+      Object.entries(resources?.requests ?? {})
+        .filter(([resource]) => resource.includes("/"))
+        .map(([resource, amount]): StateSample => [
+          "kube_pod_container_resource_requests",
+          { ...key, uid, container, node, resource: underscored(resource), unit: "integer" },
+          Number(amount),
+        ]),
+    ),
+  ];
+  if (owner !== undefined) {
+    const named = { owner_kind: owner.kind, owner_name: owner.name, owner_is_controller: "true" };
+    samples.push(["kube_pod_owner", { ...key, uid, ...named }, 1]);
+  }
+  if (status.startTime !== undefined) {
+    samples.push(["kube_pod_start_time", { ...key, uid }, Date.parse(status.startTime) / 1000]);
+  }
+  return samples;
+}
+
+function ofNode({ metadata: { name: node }, status }: Node): readonly StateSample[] {
+  return (["capacity", "allocatable"] as const).flatMap((kind) =>
+    Object.entries(status[kind])
+      .filter(([resource]) => resource.includes("/"))
+      .map(([resource, amount]): StateSample => [
+        `kube_node_status_${kind}`,
+        { node, resource: underscored(resource), unit: "integer" },
+        Number(amount),
+      ]),
+  );
+}
+
+function labelsOf({ metadata: { labels = {} } }: Pick<KubernetesObject, "metadata">): Labels {
+  return Object.fromEntries(
+    ALLOWED.flatMap((label) => (labels[label] === undefined ? [] : [[`label_${underscored(label)}`, labels[label]]])),
+  );
+}
+
+/** Every other character than letters and digits an underscore. */
+function underscored(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9]/g, "_");
+}
