@@ -8,7 +8,7 @@ const ALONE = ["bus-*", "chaos-short", "cli", "demo*", "election", "leadership",
 const BESIDE_EACH_OTHER = { maxWorkers: 2, sequence: { groupOrder: 0 } };
 const REAL_PARTS = { globalSetup: ["test/support/global-setup.ts"], hookTimeout: 120_000 };
 
-/** Sizes of tests: unit (no server), integration (real parts, quick), full (chaos, soak, whole system), mutation and week (by hand). */
+/** Sizes of tests: unit (no server), integration (real parts, quick), full (chaos, soak, whole system), mutation (with full), week (by hand). */
 export default defineConfig({
   test: {
     projects: [

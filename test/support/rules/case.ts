@@ -42,6 +42,21 @@ export function fires(
   return times.map((at) => ({ at, alert, firing: [expected].flat() }));
 }
 
+/** A series by its name and labels; those that are empty are left out. */
+export function named(name: string, labels: Readonly<Record<string, string>>): string {
+  const list = Object.entries(labels).filter(([, value]) => value !== "");
+  return `${name}{${list.map(([label, value]) => `${label}=${JSON.stringify(value)}`).join(",")}}`;
+}
+
+/** That a recorded series has these values and no others. */
+export function records(
+  record: string,
+  samples: readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[],
+  ...times: readonly string[]
+): readonly Expectation[] {
+  return gives(record, Object.fromEntries(samples.map(([labels, value]) => [named(record, labels), value])), ...times);
+}
+
 /** That an expression gives these values, by series as promtool prints them. */
 export function gives(
   expr: string,

@@ -1,4 +1,4 @@
-import type { InputSeries } from "./case.ts";
+import { named, type InputSeries } from "./case.ts";
 
 /** A GPU as an exporter's page and Prometheus' target name it. */
 export interface RawGpu {
@@ -42,10 +42,26 @@ export function exporterUp(values: string, of: RawGpu = {}): InputSeries {
   });
 }
 
+/** A series of a GPU as AMD's exporter gives it. */
+export function amd(name: string, values: string, of: RawGpu = {}): InputSeries {
+  const { node = "node-1", gpu = 0, labels = {} } = of;
+  return series(name, values, { instance: `${node}:9400`, gpu_id: String(gpu), ...labels });
+}
+
+/** A GPU as all rules but the first know it: given where it does not matter how its exporter names it. */
+export function known(of: RawGpu = {}, values = "1x400"): InputSeries {
+  const { node = "node-1", gpu = 0, model = "NVIDIA H100 80GB HBM3" } = of;
+  return series("gpu:exporter_gpu:info", values, {
+    ...gpuLabels(of),
+    instance: `${node}:9400`,
+    gpu: String(gpu),
+    modelName: model,
+  });
+}
+
 /** Any series. Labels that are empty are left out. */
 export function series(name: string, values: string, labels: Readonly<Record<string, string>>): InputSeries {
-  const list = Object.entries(labels).filter(([, value]) => value !== "");
-  return { series: `${name}{${list.map(([label, value]) => `${label}=${JSON.stringify(value)}`).join(",")}}`, values };
+  return { series: named(name, labels), values };
 }
 
 /** The labels by which an alert of a GPU is known. */

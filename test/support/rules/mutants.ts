@@ -5,10 +5,10 @@ import type { AlertingRule, RecordingRule, RuleGroup } from "../../../alerts/mod
 
 /** Rules in which one thing is not as it should be. */
 export interface Mutant {
-  /** The rule, and what was changed in it. */
-  readonly what: string;
   /** The alert or the series that the rule makes. */
   readonly makes: string;
+  /** What was changed in it: the line of the expression, or the name of what stands beside it. */
+  readonly change: string;
   readonly groups: readonly RuleGroup[];
 }
 
@@ -16,30 +16,38 @@ type Rule = RecordingRule | AlertingRule;
 
 /**
  * Every rule with every threshold, duration, comparison and set operator of it changed, one at a time. What the generator
- * writes into many rules by the same words is changed in the first of them.
+ * writes into many rules by the same line is changed in the first of them.
  */
 export function mutantsOf(groups: readonly RuleGroup[]): readonly Mutant[] {
   const changed = new Set<string>();
-  const isNew = ({ place }: Change): boolean =>
-    place === undefined || (!changed.has(place) && changed.add(place) !== undefined);
+  const isNew = ({ change, isLine }: Change): boolean =>
+    !isLine || (!changed.has(change) && changed.add(change) !== undefined);
   return groups.flatMap((group) =>
     group.rules.flatMap((rule, index) =>
       changesOf(rule)
         .filter(isNew)
-        .map(({ what, rule: other }) => ({
-          what: `${nameOf(rule)}: ${what}`,
+        .map(({ change, rule: other }) => ({
           makes: nameOf(rule),
+          change,
           groups: groups.map((each) => (each === group ? { ...group, rules: group.rules.with(index, other) } : each)),
         })),
     ),
   );
 }
 
+/** What a mutant is, in short. */
+export function mutantText({ makes, change }: Mutant): string {
+  return `${makes}: ${change.replace(LONG_LINE, "$1")}`;
+}
+
+/** A changed line of which as many letters around the change are told as find it again. */
+const LONG_LINE = /^.*?(.{0,30}\[\S+ → .+?\].{0,30}).*$/;
+
 interface Change {
-  readonly what: string;
+  readonly change: string;
   readonly rule: Rule;
-  /** The words around it, by which it is known in other rules. */
-  readonly place?: string;
+  /** Whether other rules may have the same line. */
+  readonly isLine: boolean;
 }
 
 function nameOf(rule: Rule): string {
@@ -47,24 +55,21 @@ function nameOf(rule: Rule): string {
 }
 
 function changesOf(rule: Rule): readonly Change[] {
-  const changes: Change[] = exprChanges(rule.expr).map(({ what, expr, place }) => ({
-    what,
-    place,
+  const changes: Change[] = exprChanges(rule.expr).map(({ change, expr }) => ({
+    change,
     rule: { ...rule, expr },
+    isLine: true,
   }));
   if ("record" in rule) return changes;
   for (const key of ["forMillis", "keepFiringForMillis"] as const) {
     const millis = rule[key];
     if (millis === undefined) continue;
     for (const other of millis === 0 ? [60_000] : [millis / 2, millis * 1.5]) {
-      changes.push({ what: `${key} ${durationText(other)}`, rule: { ...rule, [key]: other } });
+      changes.push({ change: `${key} ${durationText(other)}`, rule: { ...rule, [key]: other }, isLine: false });
     }
   }
   return changes;
 }
-
-/** So many letters before and after make a place. */
-const AROUND = 20;
 
 const OPERATORS: Readonly<Record<string, string>> = {
   ">": ">=",
@@ -76,34 +81,38 @@ const OPERATORS: Readonly<Record<string, string>> = {
   unless: "and",
 };
 
-/** Texts and label matchers, which are left alone; then durations, numbers, operators. */
+/** Texts, label matchers, offsets and what only stands to be there, which are left alone; then durations, numbers, operators. */
 const TOKEN =
-  /"(?:[^"\\]|\\.)*"|\{[^}]*\}|\[(?<range>[0-9a-z:]+)\]|offset (?<offset>[0-9a-z]+)|(?<![A-Za-z_:0-9.])(?<number>-?\d+(?:\.\d+)?)(?![A-Za-z_:0-9.])|(?<operator>>=|<=|==|>|<|\band\b|\bunless\b)|\w+/g;
+  /"(?:[^"\\]|\\.)*"|\{[^}]*\}|\[(?<range>[0-9a-z:]+)\]|offset [0-9a-z]+|vector\([^)]*\)|(?<![A-Za-z_:0-9.])(?<number>-?\d+(?:\.\d+)?)(?![A-Za-z_:0-9.])|(?<operator>>=|<=|==|>|<|\band\b|\bunless\b)|\w+/g;
 
-function exprChanges(expr: string): readonly { what: string; expr: string; place: string }[] {
-  return [...expr.matchAll(TOKEN)].flatMap((match) => {
-    const { range, offset, number, operator } = match.groups ?? {};
-    const others =
-      range !== undefined
-        ? rangesBeside(range).map((each) => `[${each}]`)
-        : offset !== undefined
-          ? []
-          : number !== undefined
-            ? numbersBeside(Number(number)).map(String)
-            : operator === undefined
-              ? []
-              : [OPERATORS[operator]!];
-    const at = match.index;
-    if (isBound(expr.slice(0, at), match[0], expr.slice(at + match[0].length))) return [];
-    const before = expr.slice(Math.max(0, at - AROUND), at);
-    const after = expr.slice(at + match[0].length).slice(0, AROUND);
-    return others.map((other) => ({
-      what: `${match[0]} → ${other} at ${at}`,
-      // The generator writes an expression twice where owners are joined on: a mistake of its would stand in both.
-      expr: expr.replaceAll(`${before}${match[0]}${after}`, `${before}${other}${after}`),
-      place: `${before}|${other}|${after}`,
+function exprChanges(expr: string): readonly { change: string; expr: string }[] {
+  const lines = expr.split("\n");
+  return [...new Set(lines)].flatMap((line) =>
+    lineChanges(line).map(({ change, other }) => ({
+      change,
+      // The generator writes lines twice where owners are joined on: a mistake of its would stand in both.
+      expr: lines.map((each) => (each === line ? other : each)).join("\n"),
+    })),
+  );
+}
+
+function lineChanges(line: string): readonly { change: string; other: string }[] {
+  return [...line.matchAll(TOKEN)].flatMap((match) => {
+    const before = line.slice(0, match.index);
+    const after = line.slice(match.index + match[0].length);
+    if (isBound(before, match[0], after)) return [];
+    return othersOf(match).map((other) => ({
+      change: `${before}[${match[0]} → ${other}]${after}`.trim(),
+      other: `${before}${other}${after}`,
     }));
   });
+}
+
+function othersOf(match: RegExpExecArray): readonly string[] {
+  const { range, number, operator } = match.groups ?? {};
+  if (range !== undefined) return rangesBeside(range).map((each) => `[${each}]`);
+  if (number !== undefined) return numbersBeside(Number(number)).map(String);
+  return operator === undefined ? [] : [OPERATORS[operator]!];
 }
 
 /** What no value exceeds that can be true: no threshold of an alert, and held by tests of its own. */

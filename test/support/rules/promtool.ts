@@ -8,35 +8,70 @@ import { ruleFile } from "../../../alerts/render/rule-file.ts";
 import { rulesFor } from "./closure.ts";
 import type { Expectation, RuleCase } from "./case.ts";
 
-/**
- * Plays cases on the rules that they ask for, with the real promtool. Gives nothing where all is as expected, else what
- * promtool prints. Fails where promtool can't run.
- */
-export async function failuresOf(groups: readonly RuleGroup[], cases: readonly RuleCase[]): Promise<string> {
+/** A case, and the rules that it is played on. */
+export interface Play {
+  readonly groups: readonly RuleGroup[];
+  readonly each: RuleCase;
+}
+
+/** Plays a case with the real promtool. Gives nothing where all is as expected, else what promtool prints. */
+export async function failureOf(play: Play): Promise<string> {
+  const { isPassed, stdout, stderr } = await promtool([play]);
+  return isPassed ? "" : `${stdout}${stderr}`;
+}
+
+/** Plays cases one after the other in one process of promtool, and says of each whether all is as expected. */
+export async function arePassed(plays: readonly Play[]): Promise<readonly boolean[]> {
+  const { stdout } = await promtool(plays);
+  const passed = new Set(
+    stdout
+      .split(/^Unit Testing: +/m)
+      .filter((said) => said.includes("SUCCESS"))
+      .map((said) => said.slice(0, said.indexOf("\n"))),
+  );
+  return plays.map((_, index) => passed.has(testName(index)));
+}
+
+interface Outcome {
+  readonly isPassed: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Fails where promtool can't run. */
+async function promtool(plays: readonly Play[]): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-rules-"));
   try {
-    const files = await Promise.all(
-      cases.map(async (each, index) => {
+    await Promise.all(
+      plays.map(async ({ groups, each }, index) => {
         const rules = `rules-${index}.yaml`;
-        const test = `test-${index}.yaml`;
         const needed = rulesOf(groups, each);
         await writeFile(join(folder, rules), ruleFile(needed));
-        await writeFile(join(folder, test), testFile(needed, rules, each));
-        return test;
+        await writeFile(join(folder, testName(index)), testFile(needed, rules, each));
       }),
     );
-    return await run(folder, files);
+    return await run(
+      folder,
+      plays.map((_, index) => testName(index)),
+    );
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
-function run(folder: string, files: readonly string[]): Promise<string> {
+function testName(index: number): string {
+  return `test-${index}.yaml`;
+}
+
+/** Garbage is collected less often than Go does by itself: up to a quarter quicker, for 130 MiB instead of 70. */
+const ENVIRONMENT = { ...process.env, GOGC: "400" };
+
+function run(cwd: string, files: readonly string[]): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    execFile("promtool", ["test", "rules", ...files], { cwd: folder, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
-      if (error === null) resolve("");
-      else if (typeof error.code === "number") resolve(`${stdout}${stderr}`);
-      else reject(error);
+    const options = { cwd, env: ENVIRONMENT, maxBuffer: 2 ** 26 };
+    execFile("promtool", ["test", "rules", ...files], options, (error, stdout, stderr) => {
+      if (error !== null && typeof error.code !== "number") reject(error);
+      else resolve({ isPassed: error === null, stdout, stderr });
     });
   });
 }
@@ -48,11 +83,11 @@ export function rulesOf(groups: readonly RuleGroup[], each: RuleCase): readonly 
     ...group,
     rules: group.rules.filter((rule) => !("record" in rule) || !given.has(rule.record)),
   }));
-  return rulesFor(without, asked(each));
+  return rulesFor(without, askedOf(each));
 }
 
-/** The alerts and recorded series that a case names. */
-function asked({ expect }: RuleCase): readonly string[] {
+/** The alerts and recorded series that a case asks for. */
+export function askedOf({ expect }: RuleCase): readonly string[] {
   return expect.flatMap((each) =>
     "alert" in each ? [each.alert] : (each.expr.match(/[a-z_]+:[a-z_0-9]+:[a-z_0-9]+/g) ?? []),
   );

@@ -53,6 +53,20 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     ),
   ),
   whileTrue(
+    "GPULedgerScrapesFailing",
+    "fires a quarter of an hour after a little more than a tenth fails, and not at exactly a tenth",
+    [
+      ...["gpu-nodes", "edge"].map((job) => own("scrapes_total", "0+540x100", { scrape_job: job, outcome: "ok" })),
+      own("scrapes_total", "0+63.75x100", { scrape_job: "gpu-nodes", outcome: "timeout" }),
+      own("scrapes_total", "0+60x100", { scrape_job: "edge", outcome: "timeout" }),
+    ],
+    { silent: ["15m"], firing: ["15m30s", "40m"] },
+    alert(
+      { job: JOB, scrape_job: "gpu-nodes", ...warning },
+      "10.56% of the scrapes of gpu-nodes fail. What is not seen is charged as unobserved.",
+    ),
+  ),
+  whileTrue(
     "GPULedgerStale",
     "fires where the slowest hundredth of scrapes takes more than two minutes for ten",
     [
@@ -64,6 +78,26 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     alert(warning, "The slowest hundredth of scrapes takes 2m 57s until it can be asked for."),
   ),
   whileTrue(
+    "GPULedgerStale",
+    "fires ten minutes after the slowest hundredth takes a little more than two minutes",
+    [
+      own("freshness_seconds_bucket", "0+98x100", { le: "60" }),
+      own("freshness_seconds_bucket", "0+100x100", { le: "190" }),
+      own("freshness_seconds_bucket", "0+100x100", { le: "+Inf" }),
+    ],
+    { silent: ["10m"], firing: ["10m30s", "40m"] },
+    alert(warning, "The slowest hundredth of scrapes takes 2m 5s until it can be asked for."),
+  ),
+  {
+    name: "GPULedgerStale is silent at exactly two minutes",
+    input: [
+      own("freshness_seconds_bucket", "0+99x100", { le: "120" }),
+      own("freshness_seconds_bucket", "0+100x100", { le: "300" }),
+      own("freshness_seconds_bucket", "0+100x100", { le: "+Inf" }),
+    ],
+    expect: silent("GPULedgerStale", "20m"),
+  },
+  whileTrue(
     "GPULedgerLagGrowing",
     "fires where more than ten thousand messages wait and get more for a quarter of an hour, not while they get fewer",
     [
@@ -72,6 +106,31 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     ],
     { silent: ["8m", "23m", "50m"], firing: ["24m30s"] },
     alert({ job: JOB, ...warning }, "29410 messages wait on the bus, and they get more."),
+  ),
+  whileTrue(
+    "GPULedgerLagGrowing",
+    "fires above ten thousand messages, of which one more a quarter of an hour is enough and none is not",
+    [
+      own("lag_messages", "0+1000x9 10000x0 10001x29 10002x29 10003x29", { partition: "0" }),
+      series("gpu_ledger_lag_messages", "20000x100", { ...TARGET, job: "other-gpu-ledger-processor" }),
+    ],
+    { silent: ["20m"], firing: ["20m30s", "35m"] },
+    alert({ job: JOB, ...warning }, "10002 messages wait on the bus, and they get more."),
+  ),
+  whileTrue(
+    "GPULedgerSpooling",
+    "fires where a single message waits, until ten minutes after the last failure",
+    [
+      own("spool_messages", "1x200"),
+      own("send_errors_total", "0+1x59 59x140"),
+      own("spool_messages", "5x200", { instance: "processor-1:8080" }),
+      own("send_errors_total", "7x200", { instance: "processor-1:8080" }),
+    ],
+    { silent: ["10m", "40m"], firing: ["10m30s", "39m"] },
+    alert(
+      { ...TARGET, ...warning },
+      "1 messages of processor-0:8080 wait on its disk until the bus answers. Nothing is lost until the spool is full.",
+    ),
   ),
   whileTrue(
     "GPULedgerSpooling",
@@ -90,11 +149,11 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     whileTrue(
       "GPULedgerMessagesLost",
       `fires at once where ${counter} grows, and for ten minutes`,
-      [own(counter, "0x20 19x60", labels)],
+      [own(counter, "0x20 1x60", labels)],
       { silent: ["10m", "21m"], firing: ["10m30s", "20m"] },
       alert(
         { ...TARGET, ...labels, ...critical },
-        `About 19 messages at processor-0:8080 were given up within ten minutes${"reason" in labels ? " (spool-full)" : ""}. What they told is charged as unobserved.`,
+        `About 1 messages at processor-0:8080 were given up within ten minutes${"reason" in labels ? " (spool-full)" : ""}. What they told is charged as unobserved.`,
       ),
     ),
   ),
@@ -102,24 +161,24 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     "GPULedgerDeadLetters",
     "fires at once where a message could not be read, not where one is stored",
     [
-      own("messages_total", "0x20 19x60", { outcome: "broken-checksum" }),
+      own("messages_total", "0x20 1x60", { outcome: "broken-checksum" }),
       own("messages_total", "0+10x80", { outcome: "stored" }),
       own("messages_total", "0+10x80", { outcome: "tombstone" }),
     ],
     { silent: ["10m", "21m"], firing: ["10m30s", "20m"] },
     alert(
       { job: JOB, outcome: "broken-checksum", ...warning },
-      "About 19 messages were put into gpu.dead-letter within ten minutes (broken-checksum). gpu-ledger dead-letter list shows them.",
+      "About 1 messages were put into gpu.dead-letter within ten minutes (broken-checksum). gpu-ledger dead-letter list shows them.",
     ),
   ),
   whileTrue(
     "GPULedgerPartitionsPaused",
     "fires ten minutes after a partition began to wait for a newer release",
-    [own("partitions_paused", "0x9 2x39 0x20")],
+    [own("partitions_paused", "0x9 1x39 0x20")],
     { silent: ["4m", "14m30s", "26m"], firing: ["15m", "24m"] },
     alert(
       { ...TARGET, ...critical },
-      "2 partitions at processor-0:8080 hold messages of a newer schema than this release reads. They wait until a newer release takes over.",
+      "1 partitions at processor-0:8080 hold messages of a newer schema than this release reads. They wait until a newer release takes over.",
     ),
   ),
   whileTrue(
@@ -150,23 +209,43 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     ),
   ),
   whileTrue(
+    "GPULedgerRunsFailing",
+    "fires where a single run in each quarter of an hour fails",
+    [own("run_errors_total", "0x29 1x29 2x29 3x60")],
+    { silent: ["29m30s", "1h1m"], firing: ["30m", "59m30s"] },
+    alert(
+      { ...TARGET, ...warning },
+      "Work of the ledger at processor-0:8080 failed and is tried again: about 1 times in a quarter of an hour.",
+    ),
+  ),
+  whileTrue(
+    "GPULedgerStoreErrors",
+    "fires where a single insert in each ten minutes fails",
+    [own("store_retries_total", "0x19 1x19 2x19 3x60")],
+    { silent: ["19m30s", "40m30s"], firing: ["20m", "39m30s"] },
+    alert(
+      { ...TARGET, ...warning },
+      "Inserts from processor-0:8080 failed and are tried again: about 1 within ten minutes.",
+    ),
+  ),
+  whileTrue(
     "GPULedgerInvariantBroken",
     "fires at once where charges do not sum to the cost, and is told for an hour after",
-    [own("invariant_breaches_total", "0x20 19x200")],
+    [own("invariant_breaches_total", "0x20 1x200")],
     { silent: ["10m", "1h21m"], firing: ["10m30s", "1h19m"] },
     alert(
       { ...TARGET, ...critical },
-      "For about 19 GPUs the charges did not sum to what they cost. Such hours are not published and no period with one can be closed. gpu-ledger check names GPU and hour.",
+      "For about 1 GPUs the charges did not sum to what they cost. Such hours are not published and no period with one can be closed. gpu-ledger check names GPU and hour.",
     ),
   ),
   whileTrue(
     "GPULedgerUnpriced",
     "fires an hour after GPUs had no price",
-    [own("unpriced_gpu_hours", "0x9 8x150 0x20", { cluster: "eu" })],
+    [own("unpriced_gpu_hours", "0x9 1x150 0x20", { cluster: "eu" })],
     { silent: ["4m", "1h4m30s", "1h21m"], firing: ["1h5m", "1h19m"] },
     alert(
       { ...TARGET, cluster: "eu", ...warning },
-      "8 GPU-hours of the last charged hour in cluster eu have no price. gpu-ledger prices check names the nodes.",
+      "1 GPU-hours of the last charged hour in cluster eu have no price. gpu-ledger prices check names the nodes.",
     ),
   ),
   whileTrue(

@@ -14,6 +14,9 @@ export const QUEUE_CASES: readonly RuleCase[] = [
       series("kube_pod_status_phase", "0x9 1x89 0x60", { ...POD, phase: "Pending" }),
       requests({ namespace: "ml", pod: "web-0" }, "cpu"),
       series("kube_pod_status_phase", "1x200", { namespace: "ml", pod: "web-0", phase: "Pending" }),
+      requests({ namespace: "ml", pod: "runs-0" }, "nvidia_com_gpu"),
+      series("kube_pod_status_phase", "0x200", { namespace: "ml", pod: "runs-0", phase: "Pending" }),
+      series("gpu_workload_info", "1x200", { namespace: "ml", pod: "runs-0", team: "vision" }),
       series("gpu_workload_info", "1x200", { ...POD, team: "vision", workload: "train", queue: "gpu" }),
     ],
     expect: [

@@ -78,7 +78,7 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
   {
     name: "GPUNodeWithoutTelemetry fires a quarter of an hour after a node that offers GPUs went silent",
     input: [
-      allocatable("node-1", "8x100"),
+      allocatable("node-1", "1x100"),
       activity("0.5x9 _x60 0.5x20"),
       allocatable("node-2", "8x100"),
       activity("0.5x100", { node: "node-2" }),
@@ -91,7 +91,7 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
         ofNode(
           "node-1",
           "warning",
-          "Node node-1 offers 8 GPUs, or parts of them, to Kubernetes, and no series of an exporter comes from it.",
+          "Node node-1 offers 1 GPUs, or parts of them, to Kubernetes, and no series of an exporter comes from it.",
         ),
         "25m",
         "34m",

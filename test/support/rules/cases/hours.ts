@@ -1,0 +1,50 @@
+import { fires, silent, type RuleCase } from "../case.ts";
+import { dcgm, type RawGpu } from "../fleet.ts";
+
+const TICKET = { severity: "warning", notify: "ticket" } as const;
+const POD = { namespace: "ml", pod: "train-0" } as const;
+const activity = (values: string, of: RawGpu = {}) => dcgm("DCGM_FI_PROF_GR_ENGINE_ACTIVE", values, of);
+
+/** Alerts that take hours, from what exporters give to what is told. */
+export const HOUR_CASES: readonly RuleCase[] = [
+  {
+    name: "GPUSustainedLowUtilization comes of six hours in which a pod's GPU was hardly used",
+    every: "5m",
+    evaluate: "5m",
+    input: [activity("0.14x90", { labels: POD }), activity("0.15x90", { gpu: 1, labels: { ...POD, pod: "edge" } })],
+    expect: [
+      ...silent("GPUSustainedLowUtilization", "5h50m"),
+      ...fires(
+        "GPUSustainedLowUtilization",
+        {
+          labels: { ...POD, ...TICKET },
+          annotations: {
+            description:
+              "Over six hours the GPUs of pod ml/train-0 averaged 14% and were hardly ever half busy. A smaller GPU, a MIG instance or a share of one may do.",
+            cost_per_hour: "",
+          },
+        },
+        "6h30m",
+      ),
+    ],
+  },
+  {
+    name: "GPUNodeUnallocated comes of six hours in which nobody held a node's GPUs, while another node's are held",
+    input: [activity("0x780"), activity("0x780", { gpu: 1 }), activity("0.5x780", { node: "node-2", labels: POD })],
+    expect: [
+      ...silent("GPUNodeUnallocated", "5h23m"),
+      ...fires(
+        "GPUNodeUnallocated",
+        {
+          labels: { node: "node-1", ...TICKET },
+          annotations: {
+            description:
+              "No pod has held any of the 2 GPUs of node node-1 for hours. If nothing waits for them, the node can go.",
+          },
+        },
+        "5h24m",
+        "6h15m",
+      ),
+    ],
+  },
+];

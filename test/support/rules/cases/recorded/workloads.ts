@@ -1,0 +1,93 @@
+import { gives, records, type RuleCase } from "../../case.ts";
+import { gpuLabels, series } from "../../fleet.ts";
+
+const ml = (pod: string) => ({ namespace: "ml", pod });
+const exported = (pod: string) => ({ exported_namespace: "ml", exported_pod: pod });
+const holder = (pod: string) => series("gpu:device_holder:info", "1x200", { ...gpuLabels(), ...ml(pod) });
+const requests = (pod: string) => series("pod:gpu_requests:count", "1x20", ml(pod));
+
+/** What processors give of pods, and what is recorded of it. */
+const RECORDS = [
+  { name: "gpu_workload_info", record: "pod:processor_owner:info" },
+  { name: "gpu_workload_cost_per_hour", record: "pod:gpu_cost_per_hour:sum" },
+] as const;
+
+/** Whose pods are, from what kube-state-metrics and processors say. */
+export const WORKLOAD_CASES: readonly RuleCase[] = [
+  {
+    name: "a pod that asks for GPUs has one owner, however many are told: a processor's, else Kubernetes' team and controller, else its namespace's team",
+    input: [
+      requests("train-0"),
+      requests("train-1"),
+      requests("owned-0"),
+      series("kube_namespace_labels", "1x20", { namespace: "ml", label_team: "nlp" }),
+      ...["processor-0", "processor-1"].map((instance) =>
+        series("gpu_workload_info", "1x20", { ...ml("owned-0"), instance, team: `team of ${instance}` }),
+      ),
+      ...["shard-0", "shard-1"].flatMap((instance) =>
+        ["train-0", "owned-0", "web-0"].flatMap((pod) => [
+          series("kube_pod_labels", "1x20", { ...ml(pod), instance, label_team: `team of ${instance}` }),
+          series("kube_pod_owner", "1x20", {
+            ...ml(pod),
+            instance,
+            owner_kind: "Job",
+            owner_name: `job of ${instance}`,
+            owner_is_controller: "true",
+          }),
+        ]),
+      ),
+    ],
+    expect: [
+      ...gives("count by (pod) (pod:owner_team:info)", { '{pod="train-0"}': 1, '{pod="train-1"}': 1 }, "5m"),
+      ...gives("count by (pod) (pod:owner_workload:info)", { '{pod="train-0"}': 1 }, "5m"),
+      ...gives("count by (pod) (pod:processor_owner:info)", { '{pod="owned-0"}': 1 }, "5m"),
+    ],
+  },
+  ...RECORDS.map(({ name, record }): RuleCase => {
+    const byPod = `count by (cluster, pod) (${record})`;
+    return {
+      name: `${name} of a processor that went away is remembered for ten minutes`,
+      input: [series(name, "1x9", ml("train-0")), series(name, "1x9", exported("train-1"))],
+      expect: [...gives(byPod, { '{pod="train-0"}': 1, '{pod="train-1"}': 1 }, "14m30s"), ...gives(byPod, {}, "15m")],
+    };
+  }),
+  ...RECORDS.flatMap(({ name, record }) =>
+    [ml, exported].map((labelled): RuleCase => {
+      const ofNoCluster = `count by (pod) (${record}{cluster=""})`;
+      return {
+        name: `${name} with ${Object.keys(labelled("")).join(" and ")} is read without its cluster where a processor names a single one, of pods that are known without`,
+        input: [
+          ...["train-0", "train-1", "train-2"].map(holder),
+          series(name, "1x120", { ...labelled("train-0"), cluster: "eu" }),
+          series(name, "1x59", { ...labelled("train-1"), cluster: "eu" }),
+          series(name, "1x120", { ...labelled("elsewhere"), cluster: "eu" }),
+          series(name, "1x19", { ...labelled("train-2"), cluster: "us" }),
+          series("gpu_node_inventory_gpus", "8x120", { cluster: "eu", node: "node-1" }),
+          series("gpu_node_inventory_gpus", "8x19", { cluster: "us", node: "node-2" }),
+        ],
+        expect: [
+          ...gives(ofNoCluster, {}, "10m", "19m30s"),
+          ...gives(ofNoCluster, { '{pod="train-0"}': 1, '{pod="train-1"}': 1 }, "20m", "39m30s"),
+          ...gives(ofNoCluster, { '{pod="train-0"}': 1 }, "40m"),
+        ],
+      };
+    }),
+  ),
+  {
+    name: "alerts about waste are off for pods with the label, and for those that hold GPUs in a namespace with it",
+    input: [
+      holder("train-0"),
+      series("gpu:device_holder:info", "1x20", { ...gpuLabels({ gpu: 1 }), namespace: "lab", pod: "nb-0" }),
+      series("kube_namespace_labels", "1x20", { namespace: "lab", label_gpu_ledger_alerts: "off" }),
+      series("kube_pod_labels", "1x20", { ...ml("train-1"), label_gpu_ledger_alerts: "off" }),
+    ],
+    expect: records(
+      "pod:alerts_off:info",
+      [
+        [{ namespace: "lab", pod: "nb-0" }, 1],
+        [ml("train-1"), 1],
+      ],
+      "5m",
+    ),
+  },
+];

@@ -1,0 +1,202 @@
+import { fires, silent, type ExpectedAlert, type InputSeries, type RuleCase } from "../../case.ts";
+import { gpuLabels, gpuPlace, known, series, uuidOf } from "../../fleet.ts";
+
+const TICKET = { severity: "warning", notify: "ticket" } as const;
+const ml = (pod: string) => ({ namespace: "ml", pod });
+const ofPod = (record: string, pod: string, values: string): InputSeries => series(record, values, ml(pod));
+const activity = (pod: string, gpu: number, values: string): InputSeries =>
+  series("gpu:pod_activity:ratio", values, { ...gpuLabels({ gpu }), ...ml(pod) });
+const alert = (pod: string, description: string, labels: Readonly<Record<string, string>> = {}): ExpectedAlert => ({
+  labels: { ...ml(pod), ...labels, ...TICKET },
+  annotations: { description, cost_per_hour: "" },
+});
+const hardlyUsed = (gpu: number, part: string): ExpectedAlert =>
+  alert(
+    `train-${gpu}`,
+    `GPU ${uuidOf({ gpu })} of node node-1, held by pod ml/train-${gpu}, averaged ${part} over the last hour, and has been so low for hours.`,
+    gpuLabels({ gpu }),
+  );
+const PARTIALLY_IDLE = alert(
+  "stuck",
+  "1 GPUs of pod ml/stuck do nothing while another of them works: it asks for more than it uses, or a rank of the job is stuck.",
+);
+
+/** Alerts about waste, each on what is recorded: just below and just above what is normal. */
+export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
+  ...[
+    {
+      name: "GPUAllocatedIdle",
+      record: "pod:gpu_activity:max1h",
+      low: 0.0095,
+      edge: 0.01,
+      age: 5400,
+      description: "Pod ml/low has held its GPUs for more than an hour and none of them did anything in the last one.",
+    },
+    {
+      name: "GPUPodLowUtilization",
+      record: "pod:gpu_activity:avg1h",
+      low: 0.395,
+      edge: 0.4,
+      age: 3600,
+      description: "The GPUs of pod ml/low averaged 39.5% over the last hour.",
+    },
+  ].map(({ name, record, low, edge, age, description }): RuleCase => ({
+    name: `${name} fires ten minutes after ${record} is below ${edge} of a pod older than ${age} seconds`,
+    input: [
+      ofPod(record, "low", `${edge}x9 ${low}x59 ${edge}x20`),
+      ofPod("pod:gpu_age:seconds", "low", `${age + 1}x100`),
+      ofPod(record, "edge", `${edge}x100`),
+      ofPod("pod:gpu_age:seconds", "edge", `${age + 1}x100`),
+      ofPod(record, "young", `${low}x100`),
+      ofPod("pod:gpu_age:seconds", "young", `${age}x100`),
+    ],
+    expect: [...silent(name, "14m30s", "35m"), ...fires(name, alert("low", description), "15m", "34m30s")],
+  })),
+  {
+    name: "LowGPUUtilization fires two hours after a device that a pod has for itself averaged below a fifth, and ends when the pod is gone",
+    evaluate: "1m",
+    input: [
+      ...[
+        { average: "0.2x9 0.19x299 0.2x20", holder: "1x400" },
+        { average: "0.2x9 0.1x400", holder: "1x279" },
+        { average: "0.2x400", holder: "1x400" },
+        { average: "0.1x400", holder: "1x400" },
+      ].flatMap(({ average, holder }, gpu) => [
+        series("gpu:device_activity:avg1h", average, gpuLabels({ gpu })),
+        series("gpu:device_holder:info", holder, { ...gpuLabels({ gpu }), ...ml(`train-${gpu}`) }),
+      ]),
+      series("gpu:device_replicas:count", "4x400", gpuLabels({ gpu: 3 })),
+    ],
+    expect: [
+      ...silent("LowGPUUtilization", "2h4m", "2h35m"),
+      ...fires("LowGPUUtilization", [hardlyUsed(0, "19%"), hardlyUsed(1, "10%")], "2h5m", "2h21m"),
+      ...fires("LowGPUUtilization", hardlyUsed(0, "19%"), "2h22m", "2h34m"),
+    ],
+  },
+  {
+    name: "GPUSustainedLowUtilization fires below 15 % on average and half in the 95th percentile, of pods that do something",
+    evaluate: "5m",
+    every: "5m",
+    input: [
+      { pod: "low", mean: 0.149, p95: 0.49, most: 0.01 },
+      { pod: "mean", mean: 0.15, p95: 0.49, most: 0.01 },
+      { pod: "p95", mean: 0.149, p95: 0.5, most: 0.01 },
+      { pod: "idle", mean: 0.149, p95: 0.49, most: 0.0095 },
+    ].flatMap(({ pod, mean, p95, most }) => [
+      ofPod("pod:gpu_activity:avg6h", pod, `_x1 ${mean}x40`),
+      ofPod("pod:gpu_activity:p95_6h", pod, `_x1 ${p95}x40`),
+      ofPod("pod:gpu_activity:max1h", pod, `_x1 ${most}x40`),
+    ]),
+    expect: [
+      ...silent("GPUSustainedLowUtilization", "30m"),
+      ...fires(
+        "GPUSustainedLowUtilization",
+        alert(
+          "low",
+          "Over six hours the GPUs of pod ml/low averaged 14.9% and were hardly ever half busy. A smaller GPU, a MIG instance or a share of one may do.",
+        ),
+        "35m",
+        "2h",
+      ),
+    ],
+  },
+  {
+    name: "GPUPodPartiallyIdle fires when 27 samples of a quarter of an hour showed a GPU idle and another busy, for half an hour",
+    input: [
+      activity("stuck", 0, "0.301x150"),
+      activity("stuck", 1, "0.0095x119 0.01x30"),
+      activity("edge", 0, "0.9x150"),
+      activity("edge", 1, "0.01x150"),
+      activity("slow", 0, "0.3x150"),
+      activity("slow", 1, "0x150"),
+      // Five samples of six are no verdict, however many there are.
+      activity("gaps", 0, "0.9x150"),
+      activity("gaps", 1, Array.from({ length: 25 }, () => "0x4 _x1").join(" ")),
+      activity("was-busy", 0, "0.9x39 0.25x110"),
+      activity("was-busy", 1, "0x150"),
+    ],
+    expect: [
+      ...silent("GPUPodPartiallyIdle", "42m30s", "1h"),
+      ...fires("GPUPodPartiallyIdle", PARTIALLY_IDLE, "43m", "59m30s"),
+    ],
+  },
+  {
+    name: "GPUMemoryHeldWithoutPod speaks of nodes on which pods were known within a day",
+    every: "1h",
+    evaluate: "1h",
+    input: [
+      known({}, "1x40"),
+      series("gpu:memory_used:ratio", "0.11x40", gpuLabels()),
+      series("gpu:memory_used:ratio", "0.1x40", gpuLabels({ gpu: 1 })),
+      series("node:gpus_held:count", "1x0 0x40", { node: "node-1" }),
+    ],
+    expect: [
+      ...fires(
+        "GPUMemoryHeldWithoutPod",
+        {
+          labels: { ...gpuLabels(), ...TICKET },
+          annotations: {
+            description: `${gpuPlace()}11% of the GPU's memory is used and no pod is known on it: a process that outlived its pod, or one beside Kubernetes. The next pod will lack that memory.`,
+            gpu: "0 (NVIDIA H100 80GB HBM3)",
+            held_by: "",
+          },
+        },
+        "1h",
+        "24h",
+      ),
+      ...silent("GPUMemoryHeldWithoutPod", "25h"),
+    ],
+  },
+  {
+    name: "GPUNodeUnallocated fires at once when 648 samples of six hours say that a node's GPUs are free",
+    evaluate: "6h",
+    input: [
+      ...["node-1", "node-2", "node-3"].map((node) => series("node:gpus:count", "2x1500", { node })),
+      series("node:gpus_held:count", "1x719 0x720", { node: "node-1" }),
+      series("node:gpus_held:count", "0x1019 _x73 0x347", { node: "node-2" }),
+      series("node:gpus_held:count", "0x1019 _x74 0x346", { node: "node-3" }),
+      series("gpu:device_holder:info", "1x1500", { ...gpuLabels({ node: "node-9" }), ...ml("train-0") }),
+    ],
+    expect: fires(
+      "GPUNodeUnallocated",
+      ["node-1", "node-2"].map((node) => ({
+        labels: { node, ...TICKET },
+        annotations: {
+          description: `No pod has held any of the 2 GPUs of node ${node} for hours. If nothing waits for them, the node can go.`,
+        },
+      })),
+      "12h",
+    ),
+  },
+  {
+    name: "TeamGPUIdleShareHigh fires six hours after over half of a team's GPUs were idle for a day, of four or more",
+    every: "1h",
+    evaluate: "1h",
+    input: [
+      { team: "vision", idle: 53, held: 100 },
+      { team: "nlp", idle: 2, held: 4 },
+      { team: "speech", idle: 3, held: 3 },
+      { team: "robots", idle: 4, held: 4 },
+    ].flatMap(({ team, idle, held }) => [
+      series("team:gpus_idle_day:count", `_x1 ${idle}x40`, { team }),
+      series("team:gpus_held:count", `_x1 ${held}x40`, { team }),
+    ]),
+    expect: [
+      ...silent("TeamGPUIdleShareHigh", "6h"),
+      ...fires(
+        "TeamGPUIdleShareHigh",
+        [
+          { team: "vision", share: "53%" },
+          { team: "robots", share: "100%" },
+        ].map(({ team, share }) => ({
+          labels: { team, ...TICKET },
+          annotations: {
+            description: `${share} of the GPUs that team ${team} holds averaged less than 5 % over the last day.`,
+            cost_per_hour: "",
+          },
+        })),
+        "7h",
+      ),
+    ],
+  },
+];

@@ -1,0 +1,68 @@
+import type { Mutant } from "./mutants.ts";
+
+/** Changes of a rule that change no answer, and why. */
+interface Equivalent {
+  readonly makes: string;
+  /** The line, its change in brackets. */
+  readonly change: RegExp;
+  readonly reason: string;
+}
+
+const EQUIVALENTS: readonly Equivalent[] = [
+  {
+    makes: "gpu:device_replicas:count",
+    change: /\/ \[100 → /,
+    reason: "The value is multiplied by 0: only that there is one counts.",
+  },
+  {
+    makes: "gpu:telemetry_frozen:info",
+    change: /\/ \[1000(000)? → /,
+    reason:
+      "A number of changes is compared with 0, and of the energy only that it is above 0 counts: no unit matters.",
+  },
+  {
+    makes: "gpu:profiling_stuck:info",
+    change: /gpu_gfx_activity.*\/ \[100 → /,
+    reason: "The value is compared with 0: no unit matters.",
+  },
+  {
+    makes: "gpu:process_utilization:ratio",
+    change: /"gpu_usage\|amd_gpu_usage".*(\/ \[100 → |\[and → unless\])/,
+    reason: "The branch is never reached: AMD's exporter does not tell what single processes do.",
+  },
+  {
+    makes: "gpu:process_utilization:ratio",
+    change: /vgpu="".*\/ \[100 → /,
+    reason: "Only that the device has a value of its own counts, not which.",
+  },
+  {
+    makes: "gpu:xid_counted:count",
+    change: /last_over_time.*\[> → >=\]/,
+    reason: "What is 0 is left out on the other side of the join.",
+  },
+  {
+    makes: "gpu:xid_latched:info",
+    change: /\[> → >=\]/,
+    reason: "What is 0 is left out on the other side of the join.",
+  },
+  {
+    makes: "gpu:uncorrectable_remapped_rows:increase1d",
+    change: /\[> → >=\] 0\) \* on/,
+    reason: "It only leaves out early what can't have grown: 0 rows now are not more than there were.",
+  },
+  {
+    makes: "GPUHardwareThermalSlowdown",
+    change: /\/ \[10 → 11\]|\[0\.5 → 0\.55\]/,
+    reason: "Of eleven samples at most, five are not enough and six are, with either number.",
+  },
+  ...["GPUHardwareThermalSlowdown", "GPUPowerBrake"].map((makes) => ({
+    makes,
+    change: /, \[1 → 2\]\) > 0\.5/,
+    reason: "The bound is above the threshold, and no annotation shows the value.",
+  })),
+];
+
+/** Why a mutant can't be told from the rules as they are; nothing where it can. */
+export function equivalenceOf({ makes, change }: Mutant): string | undefined {
+  return EQUIVALENTS.find((each) => each.makes === makes && each.change.test(change))?.reason;
+}
