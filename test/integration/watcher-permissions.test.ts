@@ -15,6 +15,7 @@ const NOON = Date.UTC(2026, 6, 8, 12);
 const LEASE = { namespace: "gpu-ledger", name: "watcher" };
 
 let server: ApiServer;
+let driver: ReturnType<typeof createClusterDriver>;
 let bus: Bus;
 let said: SaidFacts;
 let closeBus: () => Promise<void>;
@@ -29,7 +30,8 @@ beforeEach(async () => {
     refused.push(attempt);
     return refusal(attempt);
   });
-  createClusterDriver(createFleet({ seed: 3, gpus: 96 }), server, () => NOON).moveTo(NOON);
+  driver = createClusterDriver(createFleet({ seed: 3, gpus: 96 }), server, () => NOON);
+  driver.moveTo(NOON);
   ({ bus, close: closeBus } = await openTestBus());
   said = await followSaid(bus);
 });
@@ -74,5 +76,14 @@ describe("the permissions of the manifests", () => {
     await watchTheDemo();
     expect(refused.length).toBeGreaterThan(0);
     expect(refused.filter((attempt) => !isMissing(attempt))).toEqual([]);
+    expect(watcher!.log.forbidden).toMatchObject([{ verb: "get", resource: "replicasets.apps" }]);
+
+    allow(neededPermissions(LEASE));
+    // A release of each service within these days: new pods, whose owners were not asked for.
+    driver.moveTo(NOON + 4 * 86_400_000);
+    await vi.waitFor(
+      () => expect(watcher!.log.allowed).toMatchObject([{ verb: "get", resource: "replicasets.apps" }]),
+      LONG,
+    );
   });
 });

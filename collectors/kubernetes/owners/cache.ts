@@ -32,18 +32,22 @@ interface Entry {
   readonly untilMillis: number;
 }
 
-/**
- * Reads owners of pods by their metadata alone, only when a pod needs them, and each once. An object of the same name with
- * another UID is not the owner: that one is gone. `onForbidden` is told the resource that may not be read.
- */
-export function createOwnerCache(options: {
+/** What the cache works with. */
+export interface OwnerCacheOptions {
   readonly api: ApiConnection;
   readonly kinds: OwnerKinds;
   readonly monotonicMillis: () => number;
   readonly onForbidden: (group: string, resource: string) => void;
+  readonly onRead: (group: string, resource: string) => void;
   readonly signal: AbortSignal;
-}): OwnerCache {
-  const { api, kinds, monotonicMillis, onForbidden, signal } = options;
+}
+
+/**
+ * Reads owners of pods by their metadata alone, only when a pod needs them, and each once. An object of the same name with
+ * another UID is not the owner: that one is gone. `onForbidden` is told the resource that may not be read, `onRead` each that was.
+ */
+export function createOwnerCache(options: OwnerCacheOptions): OwnerCache {
+  const { api, kinds, monotonicMillis, onForbidden, onRead, signal } = options;
   const entries = new Map<string, Entry>();
   const running = new Map<string, Promise<void>>();
 
@@ -64,6 +68,7 @@ export function createOwnerCache(options: {
       silenceMillis: TIMEOUT_MILLIS,
       signal,
     });
+    onRead(group, kind.resource);
     return metadata === undefined || (reference.uid !== "" && metadata.uid !== reference.uid)
       ? undefined
       : keptOf(metadata);
@@ -76,7 +81,10 @@ export function createOwnerCache(options: {
         return await read(reference, namespace);
       } catch (error) {
         if (signal.aborted || !(error instanceof ApiError)) return undefined;
-        if (error.code === "forbidden") onForbidden(groupOf(reference.apiVersion), kinds.find(reference)!.resource);
+        if (error.code === "forbidden") {
+          const { group, resource } = kinds.find(reference)!;
+          onForbidden(group, resource);
+        }
         if (!error.retriable || tries === MOST_TRIES) return undefined;
         await pause(backOff.next(error.retryAfterMillis), signal);
       }

@@ -6,10 +6,10 @@ import type { ApiConnection } from "../api/connection.ts";
 import type { WatchTerm } from "../api/election.ts";
 import { nameOf } from "../api/resource.ts";
 import { findServed, type ServedResources } from "../api/served.ts";
-import { createOwnerCache } from "../owners/cache.ts";
+import { createOwnerCache, type OwnerCacheOptions } from "../owners/cache.ts";
 import type { ReflectorTiming } from "../reflector/timing.ts";
 import { createBooks, restoreBooks, type FACT_TOPICS } from "./books.ts";
-import type { WatcherEvents } from "./events.ts";
+import type { MissingPermission, WatcherEvents } from "./events.ts";
 import { followKind, type KindFollower } from "./kind-follower.ts";
 import { WATCHED_KINDS, type WatchedKind } from "./kinds.ts";
 import { createProjector, type ProjectionOptions } from "./projector.ts";
@@ -81,7 +81,7 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
     api,
     kinds,
     monotonicMillis: () => clock.monotonicMillis(),
-    onForbidden: createOwnerReports(events),
+    ...createOwnerReports(events),
     signal,
   });
   const projector = createProjector({
@@ -151,14 +151,23 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
   }
 }
 
-/** Tells once of each kind of owner that may not be read. */
-function createOwnerReports(events: WatcherEvents): (group: string, resource: string) => void {
-  const told = new Set<string>();
-  return (group, plural) => {
-    const resource = nameOf({ group, plural, version: "", kind: "" });
-    if (told.has(resource)) return;
-    told.add(resource);
-    const without = "chains of owners end at these objects, whose labels are not read";
-    events.onForbidden({ verb: "get", resource, without });
+/** Tells of each kind of owner that may not be read: once, until it may. */
+function createOwnerReports(events: WatcherEvents): Pick<OwnerCacheOptions, "onForbidden" | "onRead"> {
+  const missing = new Map<string, MissingPermission>();
+  const resourceOf = (group: string, plural: string): string => nameOf({ group, plural, version: "", kind: "" });
+  return {
+    onForbidden(group, plural) {
+      const resource = resourceOf(group, plural);
+      if (missing.has(resource)) return;
+      const without = "chains of owners end at these objects, whose labels are not read";
+      const permission = { verb: "get", resource, without };
+      missing.set(resource, permission);
+      events.onForbidden(permission);
+    },
+    onRead(group, plural) {
+      const resource = resourceOf(group, plural);
+      const permission = missing.get(resource);
+      if (permission !== undefined && missing.delete(resource)) events.onAllowed(permission);
+    },
   };
 }
