@@ -17,7 +17,8 @@ has every key, with what holds without it). What it writes without a configurati
   from our processor, else from kube-state-metrics with the labels that \`generate exporter-config\` allows there.
 - **Opting out**: the label \`gpu-ledger/alerts: "off"\` on a pod or a namespace leaves it out of alerts about waste.
 - **Counters** in the table are those that dcgm-exporter's stock file lacks. \`gpu-ledger generate exporter-config\` writes a file with
-  all of them, and values for its charts; \`gpu-ledger check\` says which alerts can't work on which exporter, and what they lack.
+  all of them, and values for its charts; \`gpu-ledger check\`, and the collectors' metric \`gpu_ledger_alerts_lacking_counter\`, say which
+  alerts can't work on which exporter, and what they lack.
 
 Each name links to what to do when it fires.
 `;

@@ -15,6 +15,7 @@ import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
 import { createMetrics, type Metrics } from "../../runtime/telemetry/metrics.ts";
 import { createTracing } from "../../runtime/telemetry/tracing.ts";
 import { createRate } from "../../runtime/telemetry/rate.ts";
+import { createLackingCounters } from "./lacking-counters.ts";
 import type { CollectorStatus, Role } from "./role.ts";
 import { startWatchers } from "./watchers.ts";
 
@@ -24,6 +25,8 @@ const MOST_FAILING = 10;
 const LINGER_MILLIS = 500;
 const DRAIN_MILLIS = 3_000;
 const DECLARE_AGAIN_MILLIS = 5_000;
+/** Counter files change with releases of the exporter. */
+const LACKING_EVERY_MILLIS = 30_000;
 
 /**
  * Starts a collector: targets of this shard are scraped, and what comes of it goes over the spool to the bus. Of all
@@ -87,8 +90,9 @@ export async function startCollectorRole(
     told = { sent, errors, refused };
     watchers.sample();
   };
-  const timer = setInterval(sample, 1000);
-  lifecycle.add("sampling", { stop: () => Promise.resolve(clearInterval(timer)) });
+  const tellLacking = createLackingCounters(metrics);
+  const timers = [setInterval(sample, 1000), setInterval(() => tellLacking(collector.targets()), LACKING_EVERY_MILLIS)];
+  lifecycle.add("sampling", { stop: () => Promise.resolve(timers.forEach(clearInterval)) });
 
   return {
     registry,

@@ -52,6 +52,8 @@ export interface TargetState {
   readonly node: string;
   /** GPUs of the last page that was read. */
   readonly gpus: number;
+  /** The columns of the last page that was read in full; none before that. */
+  readonly columns: readonly string[];
   readonly lastScrapeAtMillis: number | undefined;
   readonly failure: { readonly reason: ScrapeFailure; readonly detail: string } | undefined;
   readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
@@ -152,9 +154,10 @@ export function startCollector(options: {
       const lastScrapeAtMillis = clock.nowMillis();
       const span = startTrace(target.url);
       const outcome = await scrape();
-      const { origin, message, failure, dropped } = outcome;
+      const { origin, message, columns, failure, dropped } = outcome;
       const gpus = failure === undefined ? outcome.gpus : entry.state.gpus;
-      entry.state = { job: job.name, url: target.url, node: origin.node, gpus, lastScrapeAtMillis, failure, dropped };
+      const { state } = entry;
+      entry.state = { ...state, node: origin.node, gpus, columns, lastScrapeAtMillis, failure, dropped };
       events.onScrape(job.name, target.url, outcome);
       try {
         const key = sampleKey(origin);
@@ -180,6 +183,7 @@ export function startCollector(options: {
         url: target.url,
         node: "",
         gpus: 0,
+        columns: [],
         lastScrapeAtMillis: undefined,
         failure: undefined,
         dropped: {},

@@ -21,6 +21,8 @@ export interface ScrapeOutcome {
   readonly durationSeconds: number;
   readonly values: number;
   readonly gpus: number;
+  /** The columns of the last page that was read in full: canonical metrics, then others under the exporter's own names. */
+  readonly columns: readonly string[];
   readonly templated: boolean;
   readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
   readonly failure?: { readonly reason: ScrapeFailure; readonly detail: string };
@@ -56,11 +58,15 @@ export function createScraper(
   });
   let origin = originOf([]);
   let sequence = 0;
+  let columns: readonly string[] = [];
   const source = {
     key: target.url,
     seriesLimit: job.seriesLimit,
     // A page without devices, like a scrape that fails, keeps the node that an earlier page gave.
-    origin: ({ devices }: ScrapeShape) => (origin = devices.length === 0 ? origin : originOf(devices)),
+    origin({ devices, columns: given }: ScrapeShape) {
+      columns = given;
+      return (origin = devices.length === 0 ? origin : originOf(devices));
+    },
   };
 
   return async () => {
@@ -83,11 +89,11 @@ export function createScraper(
         const { failure } = reading;
         const stable = encodeStable(origin, EMPTY_SHAPE);
         const message = encodeScrape(stable, { ...moment, failure, dropped: {} }, NO_VALUES);
-        return { origin, message, ...measured, values: 0, gpus: 0, templated: false, dropped: {}, failure };
+        return { origin, message, ...measured, values: 0, gpus: 0, columns, templated: false, dropped: {}, failure };
       }
       const { stable, gpus, values, dropped, templated } = reading;
       const message = encodeScrape(stable, { ...moment, dropped }, values);
-      return { origin, message, ...measured, values: values.length, gpus, templated, dropped };
+      return { origin, message, ...measured, values: values.length, gpus, columns, templated, dropped };
     } finally {
       if ("page" in answer) answer.release();
     }

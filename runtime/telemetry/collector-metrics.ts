@@ -46,6 +46,12 @@ export const COLLECTOR_METRICS = {
     help: "Lines and values of pages that were left out, by reason.",
     labels: ["reason"],
   },
+  alertsLacking: {
+    name: "gpu_ledger_alerts_lacking_counter",
+    type: "gauge",
+    help: "Targets for which an alert can't work, for lack of a counter; more than 20 of a job are counted together, without names.",
+    labels: ["scrape_job", "target", "alert", "counter"],
+  },
   discoveryErrors: {
     name: "gpu_ledger_discovery_errors_total",
     type: "counter",

@@ -87,6 +87,17 @@ describe("a scrape", () => {
     expect(exporter.requests[0]!.headers["accept-encoding"]).toBe("identity");
   });
 
+  it("says the columns of the last page that was read in full, also when a template read it and when it failed", async () => {
+    const exporter = await double(good);
+    const scraper = scraperOf(exporter.url);
+    const first = await scrape(scraper);
+    expect(first.columns).toEqual(first.decoded.shape.columns);
+    const second = await scrape(scraper);
+    expect(second).toMatchObject({ templated: true, columns: first.columns });
+    exporter.behave((_, response) => response.writeHead(500).end("no"));
+    expect(await scrape(scraper)).toMatchObject({ gpus: 0, columns: first.columns });
+  });
+
   it("sends a failed attempt too, with the node that an earlier page gave", async () => {
     const exporter = await double(good);
     const scraper = scraperOf(exporter.url);
