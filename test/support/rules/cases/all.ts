@@ -1,4 +1,5 @@
 import type { RuleCase } from "../case.ts";
+import { CALM_CASES } from "./calm.ts";
 import { DIALECT_CASES } from "./dialects.ts";
 import { HOUR_CASES } from "./hours.ts";
 import { LINK_CASES } from "./links.ts";
@@ -42,4 +43,5 @@ export const CASES: readonly RuleCase[] = [
   ...HOUR_CASES,
   ...QUEUE_CASES,
   ...PIPELINE_CASES,
+  ...CALM_CASES,
 ];
