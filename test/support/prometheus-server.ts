@@ -1,0 +1,156 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { stringify } from "yaml";
+import { freePort } from "./ports.ts";
+
+const run = promisify(execFile);
+
+/** A series of an answer: its labels, the metric's name among them, and its samples, seconds since the epoch and value. */
+export interface AnsweredSeries {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly values: readonly (readonly [at: number, value: string])[];
+}
+
+/** An alert as Prometheus' API shows it. */
+export interface ShownAlert {
+  readonly state: "pending" | "firing";
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** A real Prometheus. */
+export interface PrometheusServer {
+  /** What an expression gives now, a sample for each series. */
+  query(expr: string): Promise<readonly AnsweredSeries[]>;
+  /** What it gave over a time, milliseconds since the epoch. */
+  queryRange(
+    expr: string,
+    fromMillis: number,
+    untilMillis: number,
+    stepSeconds: number,
+  ): Promise<readonly AnsweredSeries[]>;
+  alerts(): Promise<readonly ShownAlert[]>;
+  stop(): Promise<void>;
+}
+
+/** A series that Prometheus is to know from before it was started; `valueAt` is asked with seconds since the epoch. */
+export interface PastSeries {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly valueAt: (atSeconds: number) => number;
+}
+
+/** How far back a past goes, and how far apart its samples are. */
+export interface PastRange {
+  readonly seconds: number;
+  readonly stepSeconds: number;
+}
+
+/**
+ * Starts Debian's Prometheus on 127.0.0.1 with a configuration and the files that it names, and a past until now. Fails with
+ * its log where it does not become ready.
+ */
+export async function startPrometheus(options: {
+  readonly configuration: object;
+  readonly files: Readonly<Record<string, string>>;
+  readonly past: readonly PastSeries[];
+  readonly range: PastRange;
+}): Promise<PrometheusServer> {
+  const { configuration, files, past, range } = options;
+  const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-prometheus-"));
+  const written = { ...files, "prometheus.yaml": stringify(configuration), "past.om": openMetrics(past, range) };
+  await Promise.all(Object.entries(written).map(([name, text]) => writeFile(join(folder, name), text)));
+  const data = join(folder, "data");
+  await run("promtool", ["tsdb", "create-blocks-from", "openmetrics", join(folder, "past.om"), data]);
+  const port = await freePort();
+  const child = spawn(
+    "prometheus",
+    [
+      `--config.file=${join(folder, "prometheus.yaml")}`,
+      `--storage.tsdb.path=${data}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+    ],
+    { stdio: ["ignore", "ignore", "pipe"] },
+  );
+  let log = "";
+  child.stderr.on("data", (chunk: Buffer) => (log += chunk.toString()));
+  const url = `http://127.0.0.1:${port}`;
+
+  async function ask<Data>(path: string, parameters: Readonly<Record<string, string>> = {}): Promise<Data> {
+    const response = await fetch(`${url}/api/v1/${path}?${new URLSearchParams(parameters).toString()}`);
+    const { data: answer, error } = (await response.json()) as { readonly data: Data; readonly error?: string };
+    if (error !== undefined) throw new Error(`Prometheus refused ${path} ${JSON.stringify(parameters)}: ${error}`);
+    return answer;
+  }
+
+  async function stop(): Promise<void> {
+    child.kill("SIGTERM");
+    if (child.exitCode === null) await once(child, "exit");
+    await rm(folder, { recursive: true });
+  }
+
+  const isReady = (): Promise<boolean> =>
+    fetch(`${url}/-/ready`).then(
+      (response) => response.ok,
+      () => false,
+    );
+  for (let tries = 0; !(await isReady()); tries++) {
+    if (child.exitCode !== null || tries === 200) {
+      await stop();
+      throw new Error(`Prometheus does not become ready:\n${log}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return {
+    async query(expr) {
+      type Answer = {
+        readonly result: readonly {
+          readonly metric: AnsweredSeries["metric"];
+          readonly value: AnsweredSeries["values"][0];
+        }[];
+      };
+      const { result } = await ask<Answer>("query", { query: expr });
+      return result.map(({ metric, value }) => ({ metric, values: [value!] }));
+    },
+    async queryRange(expr, fromMillis, untilMillis, stepSeconds) {
+      const { result } = await ask<{ readonly result: readonly AnsweredSeries[] }>("query_range", {
+        query: expr,
+        start: String(fromMillis / 1000),
+        end: String(untilMillis / 1000),
+        step: String(stepSeconds),
+      });
+      return result;
+    },
+    alerts: async () => (await ask<{ readonly alerts: readonly ShownAlert[] }>("alerts")).alerts,
+    stop,
+  };
+}
+
+/** The past as promtool reads it: a metric's series stand together. */
+function openMetrics(past: readonly PastSeries[], { seconds, stepSeconds }: PastRange): string {
+  const now = Math.floor(Date.now() / 1000 / stepSeconds) * stepSeconds;
+  const names = [...new Set(past.map(({ name }) => name))];
+  const lines = names.flatMap((name) => [
+    `# TYPE ${name} gauge`,
+    ...past
+      .filter((series) => series.name === name)
+      .flatMap((series) => samplesOf(series, now - seconds, now, stepSeconds)),
+  ]);
+  return `${lines.join("\n")}\n# EOF\n`;
+}
+
+function samplesOf(
+  { name, labels, valueAt }: PastSeries,
+  from: number,
+  until: number,
+  step: number,
+): readonly string[] {
+  const text = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+  const lines: string[] = [];
+  for (let at = from; at < until; at += step) lines.push(`${name}{${text.join(",")}} ${valueAt(at)} ${at}`);
+  return lines;
+}
