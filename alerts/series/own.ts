@@ -32,12 +32,18 @@ const REMEMBERED = "[10m]";
 export function ownPods(options: AlertOptions, name: string, known: string): string {
   const last = (matcher: string): string => `last_over_time(${select(name, matcher)}${REMEMBERED})`;
   const exported = relabel(relabel(last('exported_pod!=""'), "namespace", "exported_namespace"), "pod", "exported_pod");
-  return withoutCluster(options, `(${exported} or ${last('exported_pod=""')})`, known, keysOf(options).pod);
+  const series = ownCluster(`(${exported} or ${last('exported_pod=""')})`);
+  return withoutCluster(options, series, known, keysOf(options).pod);
 }
 
 /** The same of nodes. */
 export function ownNodes(options: AlertOptions, name: string, known: string): string {
-  return withoutCluster(options, `last_over_time(${name}${REMEMBERED})`, known, keysOf(options).node);
+  return withoutCluster(options, ownCluster(`last_over_time(${name}${REMEMBERED})`), known, keysOf(options).node);
+}
+
+/** The cluster that a processor names, also where Prometheus has put one on its target. */
+function ownCluster(series: string): string {
+  return relabel(series, OWN_CLUSTER, `exported_${OWN_CLUSTER}`);
 }
 
 function withoutCluster(options: AlertOptions, series: string, known: string, key: readonly string[]): string {
@@ -45,7 +51,7 @@ function withoutCluster(options: AlertOptions, series: string, known: string, ke
   const named = (expr: string): string => (cluster === OWN_CLUSTER ? expr : relabel(expr, cluster, OWN_CLUSTER));
   const expr = named(series);
   // Of several clusters nothing is taken: without the label two of their series could be one.
-  const clusters = `group by (${cluster}) (${named(`last_over_time(gpu_node_inventory_gpus${REMEMBERED})`)})`;
+  const clusters = `group by (${cluster}) (${named(ownCluster(`last_over_time(gpu_node_inventory_gpus${REMEMBERED})`))})`;
   const ofOne = `(${expr} and on () (count(${clusters}) == 1))`;
   return `${expr}
   or

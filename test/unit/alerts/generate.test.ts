@@ -29,7 +29,7 @@ const words = (text: string): readonly string[] => text.split(" ");
 /** Labels of exporters' pages and targets that rules read, and those that rules make. */
 const LABELS = new Set([
   ...words("cluster node UUID GPU_I_ID gpu modelName instance job namespace pod"),
-  ...words("exported_pod exported_namespace pod_name vgpu xid clock_event health_watch"),
+  ...words("exported_pod exported_namespace exported_cluster pod_name vgpu xid clock_event health_watch"),
   ...words("code source limit reason view le outcome scrape_job"),
   ...words("gpu_id GPU_ID gpu_partition_id uuid gpu_uuid GPU_UUID Hostname hostname HOSTNAME pod_namespace"),
   ...words("card_series CARD_SERIES card_model"),

@@ -149,6 +149,27 @@ export const WASTE_CASES: readonly RuleCase[] = [
     expect: fires("GPUAllocatedIdle", idle({ ...POD, team: "vision", workload: "train" }, "3.00 EUR"), "1h45m"),
   },
   {
+    name: "a Prometheus that puts a cluster on every target, the name of one of ours even, moves no team to another cluster",
+    input: ["eu", "us"].flatMap((cluster) => [
+      activity("0x400", POD, { cluster }),
+      series("gpu_workload_info", "1x2000", {
+        cluster: "eu",
+        namespace: "gpu-ledger",
+        pod: "gpu-ledger-processor-0",
+        exported_cluster: cluster,
+        exported_namespace: "ml",
+        exported_pod: "train-0",
+        team: `team-${cluster}`,
+      }),
+      series("gpu_node_inventory_gpus", "1x2000", { cluster: "eu", exported_cluster: cluster, node: "node-1" }),
+    ]),
+    expect: fires(
+      "GPUAllocatedIdle",
+      ["eu", "us"].map((cluster) => ofPod(`Cluster ${cluster}: ${IDLE}`, { ...POD, cluster, team: `team-${cluster}` })),
+      "1h45m",
+    ),
+  },
+  {
     name: "two clusters with pods of one name each have their own team",
     input: ["eu", "us"].flatMap((cluster) => [
       activity("0x400", POD, { cluster }),
