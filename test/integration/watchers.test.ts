@@ -8,6 +8,7 @@ import type { KubernetesObject } from "../../demo/kubernetes/server/object.ts";
 import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/server.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import { createMetrics } from "../../runtime/telemetry/metrics.ts";
+import { kubeconfigOf } from "../support/kubeconfig.ts";
 import { openTestBus, silent } from "../support/pipeline.ts";
 import { followSaid } from "../support/watcher.ts";
 
@@ -22,20 +23,6 @@ async function startCluster(): Promise<ApiServer> {
   const server = await startApiServer({ bookmarkMillis: 100 });
   cleanups.push(() => server.stop());
   return server;
-}
-
-/** A context for each server, as a person has them in one kubeconfig. */
-function kubeconfigOf(servers: Readonly<Record<string, ApiServer>>): string {
-  const names = Object.keys(servers);
-  return JSON.stringify({
-    clusters: names.map((name) => ({
-      name,
-      cluster: { server: servers[name]!.url, "insecure-skip-tls-verify": true },
-    })),
-    users: [{ name: "me", user: {} }],
-    contexts: names.map((name) => ({ name, context: { cluster: name, user: "me" } })),
-    "current-context": names[0],
-  });
 }
 
 function gpuPod(name: string, labels: Readonly<Record<string, string>> = {}): KubernetesObject {
