@@ -1,7 +1,6 @@
 import type { AlertOptions } from "../options.ts";
-import { durationText } from "../promql.ts";
 import { keysOf } from "../series/keys.ts";
-import { ENOUGH_SAMPLES, IDLE_RATIO, MISSED } from "../recording/windows.ts";
+import { enoughSamples, IDLE_RATIO, lately } from "../recording/windows.ts";
 import { HOUR_MILLIS, MINUTE_MILLIS, number, ratio, type AlertDefinition } from "./definition.ts";
 
 const waste = { group: "waste", severity: "warning", notify: "ticket", everyMillis: 2 * MINUTE_MILLIS } as const;
@@ -39,12 +38,11 @@ export const WASTE_ALERTS: readonly AlertDefinition[] = [
     parameters: { threshold: ratio(0.2, "average activity over an hour") },
     expr: (options, { threshold }) => {
       const { device } = keysOf(options);
-      const lately = durationText(MISSED * options.intervalMillis);
       return wanted(
         options,
         `(gpu:device_activity:avg1h < ${threshold})
 * on (${device.join(", ")}) group_right () (
-  last_over_time(gpu:device_holder:info[${lately}]) unless on (${device.join(", ")}) gpu:device_replicas:count
+  last_over_time(gpu:device_holder:info[${lately(options)}]) unless on (${device.join(", ")}) gpu:device_replicas:count
 )
 ${unlessResumed(options)}`,
       );
@@ -110,7 +108,7 @@ ${unlessResumed(options)}`,
     },
     expr: (options, { idle, busy }) => {
       const by = keysOf(options).pod.join(", ");
-      const enough = Math.floor((ENOUGH_SAMPLES * 15 * MINUTE_MILLIS) / options.intervalMillis);
+      const enough = enoughSamples(options, 15 * MINUTE_MILLIS);
       return wanted(
         options,
         `count by (${by}) (
@@ -153,7 +151,7 @@ and on (${node.join(", ")}) max_over_time(node:gpus_held:count[1d:10m]) > 0`;
     expr: (options, { hours }) => {
       const { cluster, node } = keysOf(options);
       const on = `on (${node.join(", ")})`;
-      const enough = Math.floor((ENOUGH_SAMPLES * hours! * HOUR_MILLIS) / options.intervalMillis);
+      const enough = enoughSamples(options, hours! * HOUR_MILLIS);
       return `node:gpus:count
 unless ${on} max_over_time(node:gpus_held:count[${hours}h]) > 0
 and ${on} count_over_time(node:gpus_held:count[${hours}h]) >= ${enough}

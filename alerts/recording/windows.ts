@@ -6,13 +6,15 @@ import { state } from "../series/state.ts";
 
 const HOUR_MILLIS = 3_600_000;
 /** A verdict needs so much of a window's samples: none comes from a gap or from a series that has just begun. */
-export const ENOUGH_SAMPLES = 0.9;
+const ENOUGH_SAMPLES = 0.9;
+/** And a verdict on a day so many of its hours. */
+const ENOUGH_HOURS = 21;
+/** Whether six hours were seen is looked at in steps of five minutes, at both ends. */
+const LOOKS_OF_SIX_HOURS = 73;
 /** The activity below which a GPU does nothing. */
 export const IDLE_RATIO = 0.01;
 /** So many evaluations long a holder counts that was seen. */
-export const MISSED = 3;
-/** And a verdict on a day so many of its hours. */
-const ENOUGH_HOURS = 21;
+const MISSED = 3;
 
 /** What pods that hold devices, and these, did over the last hour. */
 export function hourRules(options: AlertOptions): readonly RecordingRule[] {
@@ -24,7 +26,7 @@ export function hourRules(options: AlertOptions): readonly RecordingRule[] {
     {
       // A page that lacks its pods' names for once takes nothing away from them.
       record: "pod:gpus_held:count",
-      expr: `count by (${byPod}) (last_over_time(gpu:pod_activity:ratio[${durationText(MISSED * options.intervalMillis)}]))`,
+      expr: `count by (${byPod}) (last_over_time(gpu:pod_activity:ratio[${lately(options)}]))`,
     },
     {
       record: "pod:gpu_activity:max1h",
@@ -60,7 +62,7 @@ max by (${byPod}) (count_over_time(gpu:pod_activity:ratio[2h:5m])) * 300`,
 export function longRules(options: AlertOptions): readonly RecordingRule[] {
   const { cluster, node, pod } = keysOf(options);
   const byPod = pod.join(", ");
-  const enough = Math.ceil(ENOUGH_SAMPLES * 73);
+  const enough = Math.ceil(ENOUGH_SAMPLES * LOOKS_OF_SIX_HOURS);
   const isObserved = `and on (${byPod}) (min by (${byPod}) (count_over_time(gpu:pod_activity:ratio[6h:5m])) >= ${enough})
 and on (${byPod}) pod:gpus_held:count`;
   const team = `${cluster}, team`;
@@ -86,7 +88,12 @@ and on (${byPod}) pod:gpus_held:count`;
   ];
 }
 
+/** The range in which a holder counts that was seen: one page without its name takes nothing away. */
+export function lately({ intervalMillis }: AlertOptions): string {
+  return durationText(MISSED * intervalMillis);
+}
+
 /** How many samples of a series of the quick group are enough for a window. */
-function enoughSamples({ intervalMillis }: AlertOptions, windowMillis: number): number {
+export function enoughSamples({ intervalMillis }: AlertOptions, windowMillis: number): number {
   return Math.floor((ENOUGH_SAMPLES * windowMillis) / intervalMillis);
 }
