@@ -25,8 +25,7 @@ export function createLackingCounters(
   return (targets) => {
     const lacking = new Map<string, { readonly job: string; readonly of: LackingAlert; readonly urls: string[] }>();
     for (const { job, url, gpus, columns } of targets) {
-      // What a template of a former scraper reads has no columns here until the page's text changes.
-      if (gpus === 0 || columns.length === 0) continue;
+      if (gpus === 0) continue;
       for (const of of lackingOf(columns)) {
         const key = JSON.stringify([job, of.alert, of.counter]);
         const entry = lacking.get(key);

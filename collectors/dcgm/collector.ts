@@ -52,7 +52,7 @@ export interface TargetState {
   readonly node: string;
   /** GPUs of the last page that was read. */
   readonly gpus: number;
-  /** The columns of the last page that was read in full; none before that. */
+  /** Columns of the last page that was read. */
   readonly columns: readonly string[];
   readonly lastScrapeAtMillis: number | undefined;
   readonly failure: { readonly reason: ScrapeFailure; readonly detail: string } | undefined;
@@ -154,9 +154,9 @@ export function startCollector(options: {
       const lastScrapeAtMillis = clock.nowMillis();
       const span = startTrace(target.url);
       const outcome = await scrape();
-      const { origin, message, columns, failure, dropped } = outcome;
-      const gpus = failure === undefined ? outcome.gpus : entry.state.gpus;
+      const { origin, message, failure, dropped } = outcome;
       const { state } = entry;
+      const { gpus, columns } = failure === undefined ? outcome : state;
       entry.state = { ...state, node: origin.node, gpus, columns, lastScrapeAtMillis, failure, dropped };
       events.onScrape(job.name, target.url, outcome);
       try {

@@ -21,7 +21,7 @@ export interface ScrapeOutcome {
   readonly durationSeconds: number;
   readonly values: number;
   readonly gpus: number;
-  /** The columns of the last page that was read in full: canonical metrics, then others under the exporter's own names. */
+  /** The page's columns: canonical metrics, then others under the exporter's own names; none where it could not be read. */
   readonly columns: readonly string[];
   readonly templated: boolean;
   readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
@@ -58,15 +58,11 @@ export function createScraper(
   });
   let origin = originOf([]);
   let sequence = 0;
-  let columns: readonly string[] = [];
   const source = {
     key: target.url,
     seriesLimit: job.seriesLimit,
     // A page without devices, like a scrape that fails, keeps the node that an earlier page gave.
-    origin({ devices, columns: given }: ScrapeShape) {
-      columns = given;
-      return (origin = devices.length === 0 ? origin : originOf(devices));
-    },
+    origin: ({ devices }: ScrapeShape) => (origin = devices.length === 0 ? origin : originOf(devices)),
   };
 
   return async () => {
@@ -89,9 +85,19 @@ export function createScraper(
         const { failure } = reading;
         const stable = encodeStable(origin, EMPTY_SHAPE);
         const message = encodeScrape(stable, { ...moment, failure, dropped: {} }, NO_VALUES);
-        return { origin, message, ...measured, values: 0, gpus: 0, columns, templated: false, dropped: {}, failure };
+        return {
+          origin,
+          message,
+          ...measured,
+          values: 0,
+          gpus: 0,
+          columns: [],
+          templated: false,
+          dropped: {},
+          failure,
+        };
       }
-      const { stable, gpus, values, dropped, templated } = reading;
+      const { stable, gpus, columns, values, dropped, templated } = reading;
       const message = encodeScrape(stable, { ...moment, dropped }, values);
       return { origin, message, ...measured, values: values.length, gpus, columns, templated, dropped };
     } finally {

@@ -7,7 +7,7 @@ import { afterEach, beforeAll, afterAll, describe, expect, it } from "vitest";
 import { createConnections, type Connections, type TlsOptions } from "../../collectors/dcgm/http/connections.ts";
 import { createAuthorization, type Credentials } from "../../collectors/dcgm/http/credentials.ts";
 import { createReceiveBuffers } from "../../collectors/dcgm/http/receive-buffers.ts";
-import { createPageReader } from "../../collectors/dcgm/page/reader.ts";
+import { createPageReader, type PageReader } from "../../collectors/dcgm/page/reader.ts";
 import { createTemplates } from "../../collectors/dcgm/page/templates.ts";
 import { createScraper, type Scraper, type ScrapeOutcome } from "../../collectors/dcgm/scraper.ts";
 import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
@@ -32,6 +32,7 @@ async function double(behaviour: Behaviour, tls?: Parameters<typeof startExporte
 }
 
 interface Asking {
+  readonly reader?: PageReader;
   readonly credentials?: Credentials;
   readonly tls?: TlsOptions;
   readonly timeoutMillis?: number;
@@ -41,6 +42,7 @@ interface Asking {
 
 function scraperOf(url: string, asking: Asking = {}): Scraper {
   const { credentials = {}, tls, timeoutMillis = 2000, bodyLimitBytes = 1_000_000, gzip = false } = asking;
+  const { reader = createPageReader(createTemplates(1e6)) } = asking;
   const connections = createConnections({ tls });
   open.push(connections);
   return createScraper(
@@ -48,7 +50,7 @@ function scraperOf(url: string, asking: Asking = {}): Scraper {
       cluster: "test",
       collector: "c-0",
       epoch: 1,
-      reader: createPageReader(createTemplates(1e6)),
+      reader,
       connections,
       buffers: createReceiveBuffers(),
       now: () => 1_770_000_000_000,
@@ -87,15 +89,15 @@ describe("a scrape", () => {
     expect(exporter.requests[0]!.headers["accept-encoding"]).toBe("identity");
   });
 
-  it("says the columns of the last page that was read in full, also when a template read it and when it failed", async () => {
+  it("says a page's columns, also where the template of a scraper before it reads the page, and none of a failure", async () => {
     const exporter = await double(good);
-    const scraper = scraperOf(exporter.url);
-    const first = await scrape(scraper);
+    const reader = createPageReader(createTemplates(1e6));
+    const first = await scrape(scraperOf(exporter.url, { reader }));
     expect(first.columns).toEqual(first.decoded.shape.columns);
-    const second = await scrape(scraper);
-    expect(second).toMatchObject({ templated: true, columns: first.columns });
+    const scraper = scraperOf(exporter.url, { reader });
+    expect(await scrape(scraper)).toMatchObject({ templated: true, columns: first.columns });
     exporter.behave((_, response) => response.writeHead(500).end("no"));
-    expect(await scrape(scraper)).toMatchObject({ gpus: 0, columns: first.columns });
+    expect(await scrape(scraper)).toMatchObject({ gpus: 0, columns: [] });
   });
 
   it("sends a failed attempt too, with the node that an earlier page gave", async () => {

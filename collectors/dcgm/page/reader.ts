@@ -14,6 +14,8 @@ export type PageReading =
       readonly stable: Uint8Array;
       /** GPUs on the page; instances and sharing pods of one are one. */
       readonly gpus: number;
+      /** Canonical metrics first, then what is unknown under the exporter's own name. */
+      readonly columns: readonly string[];
       /** The reader's own; it is overwritten by the next page. */
       readonly values: Float64Array;
       readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
@@ -46,12 +48,13 @@ export function createPageReader(templates: Templates): PageReader {
     read(source, page, complete) {
       const template = templates.get(source.key);
       if (template !== undefined && matchPage(page, template.layout, template, raw)) {
-        const { program, stable, gpus } = template;
+        const { program, stable, gpus, columns } = template;
         const dropped = createTally(template.dropped);
         run(program, raw, values, dropped.count);
         return {
           stable,
           gpus,
+          columns,
           values: values.subarray(0, program.cellCount),
           dropped: dropped.total(),
           templated: true,
@@ -72,12 +75,14 @@ export function createPageReader(templates: Templates): PageReader {
       run(program, raw, values, dropped.count);
       const stable = encodeStable(source.origin(shape), shape);
       const gpus = shape.devices.filter((device) => device.repeatsGpu !== true).length;
+      const { columns } = shape;
       const cut = cutPage(page, exposition.samples);
       if (cut === undefined) templates.release(source.key);
-      else templates.keep(source.key, cut, { program, stable, gpus, dropped: planned });
+      else templates.keep(source.key, cut, { program, stable, gpus, columns, dropped: planned });
       return {
         stable,
         gpus,
+        columns,
         values: values.subarray(0, program.cellCount),
         dropped: dropped.total(),
         templated: false,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { sameProgram, type Program } from "../fold/program.ts";
 import type { CutPage, Layout } from "./layout.ts";
 import type { Blocks } from "./match.ts";
@@ -10,6 +11,8 @@ export interface Template extends Blocks {
   /** The stable part of the target's messages. */
   readonly stable: Uint8Array;
   readonly gpus: number;
+  /** Of the rows that its program makes. */
+  readonly columns: readonly string[];
   /** What the page's text leaves out, whatever the numbers. */
   readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
 }
@@ -18,7 +21,7 @@ export interface Template extends Blocks {
 export interface Templates {
   get(target: string): Template | undefined;
   /** Keeps a template in the place of the target's former one, or refuses it where the budget is spent. */
-  keep(target: string, cut: CutPage, rest: Pick<Template, "program" | "stable" | "gpus" | "dropped">): void;
+  keep(target: string, cut: CutPage, rest: Omit<Template, keyof Blocks | "layout">): void;
   /** Forgets a target that is gone. */
   release(target: string): void;
   readonly stats: { readonly templates: number; readonly bytes: number; readonly refused: number };
@@ -28,6 +31,7 @@ interface SharedLayout {
   readonly key: string;
   readonly layout: Layout;
   readonly programs: Program[];
+  readonly columns: (readonly string[])[];
   users: number;
 }
 
@@ -50,7 +54,7 @@ export function createTemplates(budgetBytes: number): Templates {
   function share(cut: CutPage): SharedLayout {
     let shared = layouts.get(cut.key);
     if (shared === undefined) {
-      shared = { key: cut.key, layout: cut.layout, programs: [], users: 0 };
+      shared = { key: cut.key, layout: cut.layout, programs: [], columns: [], users: 0 };
       layouts.set(cut.key, shared);
       // The key is held beside the layout's own bytes.
       bytes += cut.layout.bytes + cut.key.length;
@@ -76,7 +80,7 @@ export function createTemplates(budgetBytes: number): Templates {
 
   return {
     get: (target) => kept.get(target)?.template,
-    keep(target, cut, { program, stable, gpus, dropped }) {
+    keep(target, cut, { program, stable, gpus, columns, dropped }) {
       release(target);
       const own = cut.blocks.length + cut.blockStarts.byteLength + stable.length + OVERHEAD_BYTES;
       if (bytes + own + cut.layout.bytes > budgetBytes) {
@@ -89,9 +93,20 @@ export function createTemplates(budgetBytes: number): Templates {
         shared.programs.push((same = program));
         bytes += programBytes(program);
       }
+      let sameColumns = shared.columns.find((known) => isDeepStrictEqual(known, columns));
+      if (sameColumns === undefined) shared.columns.push((sameColumns = columns));
       const { blocks, blockStarts } = cut;
       kept.set(target, {
-        template: { layout: shared.layout, blocks, blockStarts, program: same, stable, gpus, dropped },
+        template: {
+          layout: shared.layout,
+          blocks,
+          blockStarts,
+          program: same,
+          stable,
+          gpus,
+          columns: sameColumns,
+          dropped,
+        },
         shared,
         bytes: own,
       });
