@@ -1,7 +1,7 @@
 import type { RecordingRule } from "../model.ts";
 import type { AlertOptions } from "../options.ts";
 import { anyOf, firstLabel, joinLabels, relabel, select, withLabel } from "../promql.ts";
-import { BASE_UNIT_NAMES, namesOf } from "../series/exporter-names.ts";
+import { BASE_UNIT_NAMES, namesOfVendor } from "../series/exporter-names.ts";
 import { keysOf, listed, on } from "../series/keys.ts";
 import { read, readLargest } from "../series/read.ts";
 import { THERMAL_LIMITS } from "../thermal-limits.ts";
@@ -95,9 +95,7 @@ function gpus(options: AlertOptions): string {
 
 function namedGpus(options: AlertOptions, vendor: keyof typeof NAMING_LABELS): string {
   const { number, uuid, model } = NAMING_LABELS[vendor];
-  const names = PRESENCE.flatMap((column) => namesOf(column))
-    .filter((reading) => reading.vendor === vendor)
-    .flatMap((reading) => reading.names);
+  const names = namesOfVendor(vendor, PRESENCE);
   // Each GPU once before its labels are mended, which costs more than anything else here.
   const own = new Set([options.clusterLabel, "instance", ...options.nodeLabels, ...number, ...uuid, ...model]);
   const once = `group by (${listed([...own])}) (${select("", anyOf("__name__", names), options.selectors.series)})`;

@@ -1,7 +1,7 @@
 import type { RecordingRule } from "../model.ts";
 import type { AlertOptions } from "../options.ts";
 import { anyOf, quote, relabel, select } from "../promql.ts";
-import { namesOf } from "../series/exporter-names.ts";
+import { namesOf, namesOfVendor } from "../series/exporter-names.ts";
 import { keysOf, listed, on } from "../series/keys.ts";
 import { joined, ownLabels, read, withGpuNumber } from "../series/read.ts";
 import { state } from "../series/state.ts";
@@ -72,9 +72,7 @@ function holders(options: AlertOptions): string {
   const by = [...device, "namespace", "pod"];
   const own = [...exporterGpu, "GPU_I_ID", "gpu_id", "GPU_ID", "gpu_partition_id", ...POD_LABELS];
   const series = (["nvidia", "amd"] as const).map((vendor) => {
-    const names = namesOf(...USUAL_ACTIVITIES)
-      .filter((reading) => reading.vendor === vendor)
-      .flatMap((reading) => reading.names);
+    const names = namesOfVendor(vendor, USUAL_ACTIVITIES);
     const selected = `group by (${listed(own)}) (${select("", anyOf("__name__", names), options.selectors.series)})`;
     return withPods(options, vendor === "amd" ? withGpuNumber(selected) : selected);
   });

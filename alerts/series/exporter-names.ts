@@ -53,6 +53,12 @@ export function namesOf(...columns: readonly string[]): readonly NamesOfReading[
   }));
 }
 
+/** All names of some canonical metrics that one vendor's exporters give, whatever their units. */
+export function namesOfVendor(vendor: NamesOfReading["vendor"], columns: readonly string[]): readonly string[] {
+  const readings = columns.flatMap((column) => namesOf(column));
+  return readings.filter((reading) => reading.vendor === vendor).flatMap(({ names }) => names);
+}
+
 /** Every name that {@link namesOf} can give. */
 export function everyExporterName(): ReadonlySet<string> {
   const columns = [...METRIC_BY_NAME.keys(), ...RULES_ONLY.map(([column]) => column)];
