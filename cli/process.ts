@@ -3,9 +3,8 @@ import { loadConfig } from "../runtime/config/load.ts";
 import { createLifecycle, untilAsked } from "../runtime/lifecycle/stopping.ts";
 import { migrateStore, outsideStore } from "../runtime/store/connection.ts";
 import { createLogger } from "../runtime/telemetry/log.ts";
-import { startStatusServer } from "../runtime/telemetry/server.ts";
 import { CommandError, type CommandContext } from "./context.ts";
-import { addGpuMetrics } from "./roles/gpu-metrics.ts";
+import { serveProcessor } from "./roles/gpu-metrics.ts";
 import { startProcessorRole } from "./roles/processor.ts";
 
 const EXIT_MILLIS = 500;
@@ -32,17 +31,8 @@ export function addProcess(program: Command, context: CommandContext): void {
       const failed = new Promise<"failed">((resolve) => (fail = () => resolve("failed")));
       try {
         const role = lifecycle.add("processor", await startProcessorRole(config, address, logger, fail));
-        const views = {
-          status: async () => ({ version: context.version, processor: await role.status() }),
-          metrics: () => role.registry.metrics(),
-          notReady: () => [role.notReady()].filter((reason) => reason !== undefined),
-        };
-        const server = lifecycle.add(
-          "server",
-          await startStatusServer(config.server.listen, views, logger, (routes) =>
-            addGpuMetrics(routes, role.writeGpuPage, logger),
-          ),
-        );
+        const status = async () => ({ version: context.version, processor: await role.status() });
+        const server = lifecycle.add("server", await serveProcessor(config.server.listen, role, status, logger));
         logger.info({ address: server.url }, "processing");
         const why = await Promise.race([untilAsked(), failed]);
         logger.info({ why }, "stopping");

@@ -56,8 +56,8 @@ async function startRole(order: ChildOrder, logger: Logger, onFatal: (error: unk
     case "processor": {
       const { startProcessorRole } = await import("./processor.ts");
       const role = await startProcessorRole(order.config, order.store, logger, onFatal);
-      const { serveGpuMetrics } = await import("./gpu-metrics.ts");
-      return { role, gpuMetrics: await serveGpuMetrics(role, logger) };
+      const { LOOPBACK, serveProcessor } = await import("./gpu-metrics.ts");
+      return { role, gpuMetrics: await serveProcessor(LOOPBACK, role, role.status, logger) };
     }
     case "demo": {
       const { startDemoRole } = await import("./demo.ts");

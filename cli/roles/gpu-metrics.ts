@@ -13,7 +13,7 @@ import type { ProcessorRole } from "./processor.ts";
 export const GPU_METRICS_PATH = "/metrics/gpu";
 
 /** Any port, for this machine alone. */
-const LOOPBACK = "127.0.0.1:0";
+export const LOOPBACK = "127.0.0.1:0";
 
 /** Writes the page, of one cluster if it is named. Fails as the sink does. */
 export type WriteGpuPage = (cluster: string | undefined, sink: PageSink) => Promise<void>;
@@ -41,14 +41,19 @@ export function addGpuMetrics(server: FastifyInstance, writePage: WriteGpuPage, 
   });
 }
 
-/** Serves a processor's page, beside its own status, to this machine alone: IPC would be held up by so much. */
-export function serveGpuMetrics(role: ProcessorRole, logger: Logger): Promise<StatusServer> {
+/** Serves a processor's status, its metrics and its page of GPUs; under `up`, to this machine alone: IPC would be held up by so much. */
+export function serveProcessor(
+  listen: string,
+  role: ProcessorRole,
+  status: () => Promise<object>,
+  logger: Logger,
+): Promise<StatusServer> {
   const views = {
-    status: role.status,
+    status,
     metrics: () => role.registry.metrics(),
     notReady: () => [role.notReady()].filter((reason) => reason !== undefined),
   };
-  return startStatusServer(LOOPBACK, views, logger, (routes) => addGpuMetrics(routes, role.writeGpuPage, logger));
+  return startStatusServer(listen, views, logger, (routes) => addGpuMetrics(routes, role.writeGpuPage, logger));
 }
 
 /** Serves the page of a processor in another process, at the address that it reports; 503 while it reports none. */
