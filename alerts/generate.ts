@@ -1,14 +1,15 @@
 import { annotationsOf } from "./annotations.ts";
 import { CATALOG } from "./catalog/catalog.ts";
-import { MINUTE_MILLIS, type AlertDefinition, type Numbers } from "./catalog/definition.ts";
+import type { AlertDefinition, Numbers } from "./catalog/definition.ts";
 import type { AlertingRule, RecordingRule, RuleGroup } from "./model.ts";
 import type { AlertOptions, AlertOverride } from "./options.ts";
-import { quote } from "./promql.ts";
+import { PACE_MILLIS } from "./paces.ts";
+import { durationText, quote } from "./promql.ts";
 import { deviceRules, inventoryRules, limitRules, readingRules } from "./recording/devices.ts";
 import { faultRules, remapRules, slowFaultRules, throttleRules } from "./recording/faults.ts";
-import { holderRules } from "./recording/holders.ts";
+import { holderRules, processRules, shareRules } from "./recording/holders.ts";
 import { hourRules, longRules } from "./recording/windows.ts";
-import { OWNER_LABELS, workloadRules } from "./recording/workloads.ts";
+import { costRules, OWNER_LABELS, workloadRules } from "./recording/workloads.ts";
 import { xidRules } from "./recording/xids.ts";
 import { keysOf } from "./series/keys.ts";
 
@@ -33,19 +34,23 @@ type MakeGroup = <Rule>(name: string, millis: number, rules: readonly Rule[]) =>
 
 function recordingGroups(options: AlertOptions, group: MakeGroup): readonly RuleGroup<RecordingRule>[] {
   const quick = options.intervalMillis;
+  const { minute, twoMinutes, fourMinutes } = PACE_MILLIS;
   return [
-    group("inventory", MINUTE_MILLIS, inventoryRules(options)),
+    group("inventory", minute, inventoryRules(options)),
     group("devices", quick, deviceRules(options)),
-    group("holders", quick, holderRules(options)),
+    group("limits", fourMinutes, limitRules(options)),
+    group("holders", minute, holderRules(options)),
+    group("processes", fourMinutes, processRules(options)),
+    group("shares", quick, shareRules(options)),
     group("throttling", quick, throttleRules(options)),
     group("xids", quick, xidRules(options)),
-    group("workloads", MINUTE_MILLIS, workloadRules(options)),
-    group("readings", MINUTE_MILLIS, readingRules(options)),
-    group("faults", MINUTE_MILLIS, faultRules(options)),
-    group("hours", MINUTE_MILLIS, hourRules(options)),
-    group("limits", 2 * MINUTE_MILLIS, limitRules(options)),
-    group("slow-faults", 2 * MINUTE_MILLIS, slowFaultRules(options)),
-    group("days", 5 * MINUTE_MILLIS, [...remapRules(options), ...longRules(options)]),
+    group("readings", minute, readingRules(options)),
+    group("faults", twoMinutes, faultRules(options)),
+    group("slow-faults", fourMinutes, slowFaultRules(options)),
+    group("workloads", twoMinutes, workloadRules(options)),
+    group("costs", fourMinutes, costRules(options)),
+    group("hours", twoMinutes, hourRules(options)),
+    group("days", fourMinutes, [...remapRules(options), ...longRules(options)]),
   ];
 }
 
@@ -55,14 +60,14 @@ function alertGroups(options: AlertOptions, group: MakeGroup): readonly RuleGrou
   );
   const groups = new Map<string, { millis: number; rules: AlertingRule[] }>();
   for (const definition of wanted) {
-    const millis = definition.everyMillis ?? options.intervalMillis;
-    const name = `alerts.${definition.group}${definition.everyMillis === 5 * MINUTE_MILLIS ? ".long" : ""}`;
+    const millis = Math.max(definition.everyMillis ?? 0, options.intervalMillis);
+    const name = `alerts.${definition.group}.${durationText(millis)}`;
     const entry = groups.get(name) ?? { millis, rules: [] };
     entry.rules.push(...rulesOf(definition, options));
     groups.set(name, entry);
   }
   const made = [...groups].map(([name, { millis, rules }]) => group(name, millis, rules));
-  return options.watchdog ? [...made, group("alerts.watchdog", MINUTE_MILLIS, [watchdog(options)])] : made;
+  return options.watchdog ? [...made, group("alerts.watchdog", PACE_MILLIS.minute, [watchdog(options)])] : made;
 }
 
 /** The rules of an alert: one for all, and one for each team that has numbers of its own. */

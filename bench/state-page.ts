@@ -9,6 +9,7 @@ const STARTED_SECONDS = Math.floor(Date.now() / 1000) - 43_200;
  */
 export function statePage(nodes: readonly string[], gpusOfNode: number): string {
   const lines: string[] = [];
+  const cluster = "west";
   const add = (name: string, labels: Readonly<Record<string, string>>, value: number): void => {
     const list = Object.entries(labels).map(([label, text]) => `${label}="${text}"`);
     lines.push(`${name}{${list.join(",")}} ${value}`);
@@ -18,7 +19,7 @@ export function statePage(nodes: readonly string[], gpusOfNode: number): string 
     const gpu = { node, resource: "nvidia_com_gpu", unit: "integer" };
     add("kube_node_status_capacity", gpu, gpusOfNode);
     add("kube_node_status_allocatable", gpu, gpusOfNode);
-    add("gpu_node_inventory_gpus", { node }, gpusOfNode);
+    add("gpu_node_inventory_gpus", { cluster, node }, gpusOfNode);
     for (let index = 0; index < gpusOfNode; index++) {
       const pod = { namespace: "research", pod: podOf(node, index) };
       const uid = `${node}-${index}`;
@@ -31,8 +32,8 @@ export function statePage(nodes: readonly string[], gpusOfNode: number): string 
       add("kube_pod_start_time", { ...pod, uid }, STARTED_SECONDS);
       add("kube_pod_status_phase", { ...pod, uid, phase: "Running" }, 1);
       const workload = { workload: `train-${node}`, workload_type: "training", queue: "gpu" };
-      add("gpu_workload_info", { ...pod, uid, team: "vision", cost_centre: "CC-1", ...workload }, 1);
-      add("gpu_workload_cost_per_hour", { ...pod, currency: "USD" }, 3.9);
+      add("gpu_workload_info", { cluster, ...pod, uid, team: "vision", cost_centre: "CC-1", ...workload }, 1);
+      add("gpu_workload_cost_per_hour", { cluster, ...pod, currency: "USD" }, 3.9);
     }
   }
   return `${lines.join("\n")}\n`;

@@ -1,3 +1,4 @@
+import { PACE_MILLIS } from "../paces.ts";
 import { MINUTE_MILLIS, number, type AlertDefinition } from "./definition.ts";
 
 const links = {
@@ -5,7 +6,7 @@ const links = {
   subject: "gpu",
   severity: "warning",
   notify: "ticket",
-  everyMillis: MINUTE_MILLIS,
+  everyMillis: PACE_MILLIS.minute,
 } as const;
 
 /** The ways between GPUs, and to their machine. */

@@ -1,6 +1,7 @@
+import { PACE_MILLIS } from "../paces.ts";
 import { HOUR_MILLIS, MINUTE_MILLIS, number, ratio, type AlertDefinition } from "./definition.ts";
 
-const memory = { group: "memory", subject: "gpu", everyMillis: MINUTE_MILLIS } as const;
+const memory = { group: "memory", subject: "gpu", everyMillis: PACE_MILLIS.minute } as const;
 
 /** Memory that fails or ages, and the health that DCGM watches. */
 export const MEMORY_ALERTS: readonly AlertDefinition[] = [
@@ -60,7 +61,7 @@ export const MEMORY_ALERTS: readonly AlertDefinition[] = [
     severity: "warning",
     notify: "ticket",
     forMillis: 0,
-    everyMillis: 5 * MINUTE_MILLIS,
+    everyMillis: PACE_MILLIS.fourMinutes,
     parameters: { rows: number(0, 0, 1000, "rows a day that are taken for normal") },
     expr: (_, { rows }) => `gpu:uncorrectable_remapped_rows:increase1d > ${rows}`,
     summary: "Rows of a GPU's memory were remapped for uncorrectable errors.",

@@ -1,11 +1,12 @@
 import type { AlertOptions } from "../options.ts";
 import { select } from "../promql.ts";
+import { PACE_MILLIS } from "../paces.ts";
 import { MINUTE_MILLIS, number, ratio, type AlertDefinition } from "./definition.ts";
 
 const pipeline = {
   group: "pipeline",
   subject: "pipeline",
-  everyMillis: MINUTE_MILLIS,
+  everyMillis: PACE_MILLIS.minute,
   sources: ["gpu-ledger"],
 } as const;
 const warning = { ...pipeline, severity: "warning", notify: "ticket" } as const;

@@ -1,12 +1,13 @@
 import { state } from "../series/state.ts";
 import { keysOf } from "../series/keys.ts";
+import { PACE_MILLIS } from "../paces.ts";
 import { MINUTE_MILLIS, type AlertDefinition } from "./definition.ts";
 
 /** Pods that want GPUs and have none. */
 export const QUEUE_ALERTS: readonly AlertDefinition[] = [
   {
     group: "queue",
-    everyMillis: MINUTE_MILLIS,
+    everyMillis: PACE_MILLIS.twoMinutes,
     name: "GPUPodsPending",
     sources: ["kube-state-metrics"],
     subject: "pod",

@@ -2,15 +2,17 @@ import { ownNodes } from "../series/own.ts";
 import { MEASURED_RESOURCES, state } from "../series/state.ts";
 import { keysOf } from "../series/keys.ts";
 import { select } from "../promql.ts";
+import { PACE_MILLIS } from "../paces.ts";
 import { HOUR_MILLIS, MINUTE_MILLIS, type AlertDefinition } from "./definition.ts";
 
-const telemetry = { group: "telemetry", everyMillis: MINUTE_MILLIS } as const;
+const telemetry = { group: "telemetry", everyMillis: PACE_MILLIS.twoMinutes } as const;
 
 /** Whether what is seen of the fleet is all of it, and true. */
 export const TELEMETRY_ALERTS: readonly AlertDefinition[] = [
   {
     ...telemetry,
     name: "GPUExporterDown",
+    everyMillis: PACE_MILLIS.minute,
     subject: "exporter",
     severity: "warning",
     notify: "ticket",
@@ -54,20 +56,20 @@ unless ${on} (
       const { cluster, node } = keysOf(options);
       const by = node.join(", ");
       const on = `on (${by})`;
-      const inventory = ownNodes(options, "gpu_node_inventory_gpus", `node:gpus:count{${cluster}=""}`);
+      const inventory = ownNodes(options, "gpu_node_inventory_gpus");
       const capacity = `sum by (${by}) (${state(options, "kube_node_status_capacity", 'resource=~"nvidia_com_gpu|amd_com_gpu"')})`;
       // An exporter that answers and shows no GPU any more.
       const none = `group by (${by}) (
       last_over_time(exporter:gpus:count[6h:10m]) and on (${cluster}, instance) (${select("up", options.selectors.exporters)} == 1)
     ) * 0`;
       // A capacity of replicas counts no GPUs: it is several times the devices that were there at most.
-      const most = (window: string): string => `${capacity} / ${on} max_over_time(node:gpu_devices:count[${window}])`;
+      const day = "node:gpu_devices:max1d";
       return `(
   max by (${by}) (${inventory}) - ${on} (node:gpus:count or ${on} ${none})
   or ${on}
   (
     ${capacity} - ${on} (node:gpu_devices:count or ${on} ${none})
-    unless ${on} (${most("1d:10m")} >= 2 unless ${on} ${most("7d:1h")} < 2)
+    unless ${on} (${capacity} / ${on} ${day} >= 2 unless ${on} ${capacity} / ${on} max_over_time(${day}[6d:4h]) < 2)
   )
 ) > 0`;
     },

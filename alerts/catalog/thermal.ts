@@ -1,9 +1,10 @@
 import { THERMAL_LIMITS, USUAL_SLOWDOWN_MARGIN } from "../thermal-limits.ts";
 import type { AlertOptions } from "../options.ts";
 import { keysOf, listed, on } from "../series/keys.ts";
+import { PACE_MILLIS } from "../paces.ts";
 import { MINUTE_MILLIS, number, ratio, type AlertDefinition } from "./definition.ts";
 
-const thermal = { group: "thermal", subject: "gpu", everyMillis: MINUTE_MILLIS } as const;
+const thermal = { group: "thermal", subject: "gpu", everyMillis: PACE_MILLIS.minute } as const;
 
 /** Heat and power: what slows GPUs down, and what is about to. */
 export const THERMAL_ALERTS: readonly AlertDefinition[] = [

@@ -1,10 +1,11 @@
 import type { AlertOptions } from "../options.ts";
+import { PACE_MILLIS } from "../paces.ts";
 import { keysOf } from "../series/keys.ts";
-import { enoughSamples, IDLE_RATIO, lately } from "../recording/windows.ts";
+import { enoughSamples, IDLE_RATIO, ofDevices, ownDevices, POD_AGE } from "../recording/windows.ts";
 import { HOUR_MILLIS, MINUTE_MILLIS, number, ratio, type AlertDefinition } from "./definition.ts";
 
-const waste = { group: "waste", severity: "warning", notify: "ticket", everyMillis: 2 * MINUTE_MILLIS } as const;
-const long = { ...waste, everyMillis: 5 * MINUTE_MILLIS } as const;
+const waste = { group: "waste", severity: "warning", notify: "ticket", everyMillis: PACE_MILLIS.twoMinutes } as const;
+const long = { ...waste, everyMillis: PACE_MILLIS.fourMinutes } as const;
 
 /** GPUs that are held, or there, and not used. Per pod the first of them hushes the others. */
 export const WASTE_ALERTS: readonly AlertDefinition[] = [
@@ -22,7 +23,7 @@ export const WASTE_ALERTS: readonly AlertDefinition[] = [
     expr: (options, { threshold, ageMinutes }) =>
       wanted(
         options,
-        `pod:gpu_activity:max1h < ${threshold}\nand ${onPod(options)} pod:gpu_age:seconds > ${ageMinutes! * 60}`,
+        `pod:gpu_activity:max1h < ${threshold}\nand ${onPod(options)} (${POD_AGE} > ${ageMinutes! * 60})`,
       ),
     summary: "A pod holds GPUs and does nothing with them.",
     description:
@@ -41,9 +42,7 @@ export const WASTE_ALERTS: readonly AlertDefinition[] = [
       return wanted(
         options,
         `(gpu:device_activity:avg1h < ${threshold})
-* on (${device.join(", ")}) group_right () (
-  last_over_time(gpu:device_holder:info[${lately(options)}]) unless on (${device.join(", ")}) gpu:device_replicas:count
-)
+* on (${device.join(", ")}) group_right () ${ownDevices(options)}
 ${unlessResumed(options)}`,
       );
     },
@@ -65,7 +64,7 @@ ${unlessResumed(options)}`,
     expr: (options, { threshold, ageMinutes }) =>
       wanted(
         options,
-        `pod:gpu_activity:avg1h < ${threshold}\nand ${onPod(options)} pod:gpu_age:seconds > ${ageMinutes! * 60}\n${unlessResumed(options)}`,
+        `pod:gpu_activity:avg1h < ${threshold}\nand ${onPod(options)} (${POD_AGE} > ${ageMinutes! * 60})\n${unlessResumed(options)}`,
       ),
     summary: "A pod uses its GPUs little.",
     description:
@@ -109,13 +108,17 @@ ${unlessResumed(options)}`,
     expr: (options, { idle, busy }) => {
       const by = keysOf(options).pod.join(", ");
       const enough = enoughSamples(options, 15 * MINUTE_MILLIS);
+      const quiet = (series: string): string =>
+        `(max_over_time(${series}[15m]) < ${idle} and count_over_time(${series}[15m]) >= ${enough})`;
+      const working = (series: string): string => `(avg_over_time(${series}[15m]) > ${busy})`;
       return wanted(
         options,
         `count by (${by}) (
-  max_over_time(gpu:pod_activity:ratio[15m]) < ${idle}
-  and count_over_time(gpu:pod_activity:ratio[15m]) >= ${enough}
+  ${ofDevices(options, quiet)}
 )
-and on (${by}) max by (${by}) (avg_over_time(gpu:pod_activity:ratio[15m])) > ${busy}`,
+and on (${by}) group by (${by}) (
+  ${ofDevices(options, working)}
+)`,
       );
     },
     summary: "Some of a pod's GPUs do nothing while others work.",
@@ -134,7 +137,7 @@ and on (${by}) max by (${by}) (avg_over_time(gpu:pod_activity:ratio[15m])) > ${b
       const { node, device } = keysOf(options);
       return `gpu:memory_used:ratio > ${threshold}
 unless on (${device.join(", ")}) gpu:device_holder:info
-and on (${node.join(", ")}) max_over_time(node:gpus_held:count[1d:10m]) > 0`;
+and on (${node.join(", ")}) max_over_time(node:gpus_held:count[1d]) > 0`;
     },
     summary: "Memory of a GPU is used and no pod holds it.",
     description:

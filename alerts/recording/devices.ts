@@ -47,13 +47,16 @@ export function readingRules(options: AlertOptions): readonly RecordingRule[] {
       expr: read(options, "memory_temperature_celsius", { by, where: "> 0" }),
     },
     { record: used, expr: read(options, "fb_used_bytes", { by: device }) },
-    { record: "gpu:memory_used:ratio", expr: `${used}\n/ (\n${used}\n+\n${free}\n)` },
+    // Of used and free memory, by one join instead of two.
+    { record: "gpu:memory_used:ratio", expr: `1 / (1 + ${free} / ${on(device)} ${used})` },
   ];
 }
 
-/** How warm devices may get: it hardly ever changes. */
+/** What hardly ever changes: how many devices nodes have at most, how warm these may get. */
 export function limitRules(options: AlertOptions): readonly RecordingRule[] {
   return [
+    // Of a day: some devices may be gone from the page.
+    { record: "node:gpu_devices:max1d", expr: "max_over_time(node:gpu_devices:count[1d])" },
     limitOf(options, "gpu:slowdown_temperature:celsius", "slowdown_temperature_celsius", "slowdown"),
     limitOf(options, "gpu:max_operating_temperature:celsius", "max_operating_temperature_celsius", "maxOperating"),
     limitOf(

@@ -75,7 +75,7 @@ and ${on(gpu)} last_over_time(gpu:temperature:celsius[2m] offset 15m)`,
     },
     {
       record: "gpu:temperature_margin_stuck:info",
-      expr: `(max_over_time(gpu:temperature_margin:celsius[1d:30m]) or ${on(gpu)} gpu:temperature_margin:celsius) <= ${LIVE_MARGIN}`,
+      expr: `(max_over_time(gpu:temperature_margin:celsius[1d]) or ${on(gpu)} gpu:temperature_margin:celsius) <= ${LIVE_MARGIN}`,
     },
     {
       record: "gpu:profiling_stuck:info",

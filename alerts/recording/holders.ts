@@ -12,10 +12,13 @@ const REPLICATED_RESOURCES = anyOf("resource", ["nvidia_com_gpu", "nvidia_com_gp
 /** A node is taken for one of shared GPUs where its resource counts at least so many times its devices. */
 const LEAST_REPLICAS = 2;
 
-/**
- * Who holds what, and how active each pod is on each device of it. A pod that has a device for itself is as active as the
- * device; of one that shares it only what its own processes do counts, as a part of its share.
- */
+/** The label of a pod's activity on a device that others share. */
+const SHARED = "shared";
+/** Selects what pods do on devices that they share; what they do on those that are theirs alone. */
+export const SHARED_ACTIVITY = `gpu:pod_activity:ratio{${SHARED}="true"}`;
+export const OWN_ACTIVITY = `gpu:pod_activity:ratio{${SHARED}=""}`;
+
+/** Who holds what, and how active each pod is on each device that it has for itself: as active as the device. */
 export function holderRules(options: AlertOptions): readonly RecordingRule[] {
   const { node, device } = keysOf(options);
   const devices = listed(device);
@@ -33,7 +36,7 @@ node:gpu_devices:count * 0`,
       record: "gpu:device_replicas:count",
       expr: `(
   gpu:device_activity:ratio * 0 + ${on(node)} group_left () (
-    (sum by (${listed(node)}) (${capacity}) / ${on(node)} ${mostDevices(options)}) >= ${LEAST_REPLICAS}
+    (sum by (${listed(node)}) (${capacity}) / ${on(node)} (node:gpu_devices:max1d or ${on(node)} node:gpu_devices:count)) >= ${LEAST_REPLICAS}
   )
 )
 or ${on(device)}
@@ -41,29 +44,41 @@ or ${on(device)}
 or ${on(device)}
 ${read(options, "gpu_utilization_ratio", { by: device, matchers: ['vgpu!=""'] })} * 0 + 1`,
     },
-    { record: "gpu:process_utilization:ratio", expr: processValues(options) },
     {
       record: "gpu:pod_activity:ratio",
       expr: `(gpu:device_holder:info unless ${on(device)} gpu:device_replicas:count)
-* ${on(device)} group_left () gpu:device_activity:ratio
-or
-clamp_max(gpu:process_utilization:ratio * ${on(device)} group_left () gpu:device_replicas:count, 1)`,
+* ${on(device)} group_left () gpu:device_activity:ratio`,
     },
     {
       record: "node:gpus_without_process_values:count",
       expr: `count by (${listed(node)}) (
   gpu:device_replicas:count
-  unless ${on(device)} gpu:process_utilization:ratio
+  unless ${on(device)} gpu:process_values:info
   and ${on(device)} gpu:device_holder:info
 )`,
     },
   ];
 }
 
-/** The most devices that a node had within a day, looked at every ten minutes: some may be gone from the page. */
-function mostDevices(options: AlertOptions): string {
-  const devices = "node:gpu_devices:count";
-  return `(max_over_time(${devices}[1d:10m]) or ${on(keysOf(options).node)} ${devices})`;
+/** How active each pod is on each device that it shares: only what its own processes do counts, as a part of its share. */
+export function shareRules(options: AlertOptions): readonly RecordingRule[] {
+  const { device } = keysOf(options);
+  const by = [...device, "namespace", "pod"];
+  const ofPods = read(options, "gpu_utilization_ratio", {
+    by,
+    matchers: ['vgpu!=""'],
+    relabelled: (expr) => withPods(options, expr),
+  });
+  return [
+    {
+      record: "gpu:pod_activity:ratio",
+      labels: { [SHARED]: "true" },
+      expr: `clamp_max(
+  (${ofPods} ${UNLESS_NOBODY} and ${on(device)} gpu:process_values:info)
+  * ${on(device)} group_left () gpu:device_replicas:count, 1
+)`,
+    },
+  ];
 }
 
 /** The pods that exporters name on devices. */
@@ -101,18 +116,17 @@ function withPods({ exporterPods }: AlertOptions, expr: string): string {
 }
 
 /**
- * Utilisation by process of shared devices, as dcgm-exporter gives it since 4.8.2: a series for each pod, and one for the
- * device without any. Before, each pod's series repeats the device's, and there is none without.
+ * Shared devices of which the exporter gives the utilisation by process, as dcgm-exporter does since 4.8.2: a series for each
+ * pod, and one for the device without any. Before, each pod's series repeats the device's, and there is none without.
  */
-function processValues(options: AlertOptions): string {
+export function processRules(options: AlertOptions): readonly RecordingRule[] {
   const { exporterGpu, device } = keysOf(options);
   const column = "gpu_utilization_ratio";
-  const how = { matchers: ['vgpu!=""'], relabelled: (expr: string) => withPods(options, expr) };
   const names = namesOf(column).flatMap((reading) => reading.names);
-  const shared = `group by (${listed(exporterGpu)}) (${select("", anyOf("__name__", names), ...how.matchers)})`;
+  const shared = `group by (${listed(exporterGpu)}) (${select("", anyOf("__name__", names), 'vgpu!=""')})`;
   const beside = (expr: string): string => withPods(options, `(${expr} and ${on(exporterGpu)} ${shared})`);
   const ofNobody = read(options, column, { by: [...device, "pod"], matchers: ['vgpu=""'], relabelled: beside });
-  return `(${read(options, column, { by: [...device, "namespace", "pod"], ...how })} ${UNLESS_NOBODY})
-and ${on(device)} gpu:device_replicas:count
-and ${on(device)} (${ofNobody} and on (pod) vector(1))`;
+  const expr = `group by (${listed(device)}) (${ofNobody} and on (pod) vector(1))
+and ${on(device)} gpu:device_replicas:count`;
+  return [{ record: "gpu:process_values:info", expr }];
 }

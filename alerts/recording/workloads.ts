@@ -14,7 +14,6 @@ export const OWNER_LABELS = ["team", "cost_centre", "workload", "workload_type",
  */
 export function workloadRules(options: AlertOptions): readonly RecordingRule[] {
   const { cluster, pod } = keysOf(options);
-  const here = `(gpu:device_holder:info{${cluster}=""} or pod:gpu_requests:count{${cluster}=""})`;
   return [
     {
       record: "pod:gpu_requests:count",
@@ -23,14 +22,14 @@ export function workloadRules(options: AlertOptions): readonly RecordingRule[] {
     {
       // One answer for each pod, whatever stands there twice while processors take over from each other.
       record: "pod:processor_owner:info",
-      expr: one(options, OWNER_LABELS, ownPods(options, "gpu_workload_info", here)),
+      expr: one(options, OWNER_LABELS, ownPods(options, "gpu_workload_info")),
+    },
+    {
+      record: "pod:owner_sought:info",
+      expr: `group by (${listed(pod)}) (pod:gpu_requests:count unless ${on(pod)} pod:processor_owner:info)`,
     },
     { record: "pod:owner_team:info", expr: one(options, ["team", "cost_centre"], teamLabels(options)) },
     { record: "pod:owner_workload:info", expr: one(options, ["workload", "workload_type"], controllers(options)) },
-    {
-      record: "pod:gpu_cost_per_hour:sum",
-      expr: `max by (${listed([...pod, "currency"])}) (${ownPods(options, "gpu_workload_cost_per_hour", here)})`,
-    },
     {
       record: "gpu:workload:info",
       expr: `pod:processor_owner:info
@@ -53,34 +52,40 @@ group by (${listed(pod)}) (
   ];
 }
 
+/** What an hour of each pod costs. */
+export function costRules(options: AlertOptions): readonly RecordingRule[] {
+  const { pod } = keysOf(options);
+  return [
+    {
+      record: "pod:gpu_cost_per_hour:sum",
+      expr: `max by (${listed([...pod, "currency"])}) (${ownPods(options, "gpu_workload_cost_per_hour")})`,
+    },
+  ];
+}
+
 /** One series for each pod, whichever of several. */
 function one(options: AlertOptions, labels: readonly string[], expr: string): string {
   const { pod } = keysOf(options);
   return `topk by (${listed(pod)}) (1, group by (${listed([...pod, ...labels])}) (\n  ${expr}\n))`;
 }
 
-/** The pods that want GPUs and that no processor tells of. */
-function unknownPods(options: AlertOptions): string {
-  return `(pod:gpu_requests:count unless ${on(keysOf(options).pod)} pod:processor_owner:info)`;
-}
-
-/** The team of each of them: the label of the pod, else that of its namespace. */
+/** The team of each pod of which no processor tells: the label of the pod, else that of its namespace. */
 function teamLabels(options: AlertOptions): string {
   const { cluster, pod } = keysOf(options);
   const { team, costCentre } = options.ownerLabels;
   const labelled = (series: string): string =>
     relabel(relabel(series, "team", stateLabel(team)), "cost_centre", stateLabel(costCentre));
   const isLabelled = `${stateLabel(team)}!=""`;
-  const ofPods = `(${state(options, "kube_pod_labels", isLabelled)} and ${on(pod)} ${unknownPods(options)})`;
+  const ofPods = `(${state(options, "kube_pod_labels", isLabelled)} and ${on(pod)} pod:owner_sought:info)`;
   const ofNamespaces = labelled(state(options, "kube_namespace_labels", isLabelled));
   return `${labelled(ofPods)}
   or ${on(pod)}
-  ${unknownPods(options)} * on (${cluster}, namespace) group_left (team, cost_centre)
+  pod:owner_sought:info * on (${cluster}, namespace) group_left (team, cost_centre)
     group by (${cluster}, namespace, team, cost_centre) (${ofNamespaces})`;
 }
 
 function controllers(options: AlertOptions): string {
   const owner = state(options, "kube_pod_owner", 'owner_is_controller="true"');
-  const ofPods = `(${owner} and ${on(keysOf(options).pod)} ${unknownPods(options)})`;
+  const ofPods = `(${owner} and ${on(keysOf(options).pod)} pod:owner_sought:info)`;
   return relabel(relabel(ofPods, "workload", "owner_name"), "workload_type", "owner_kind");
 }

@@ -25,35 +25,35 @@ const OWN_CLUSTER = "cluster";
 const REMEMBERED = "[10m]";
 
 /**
- * A series that our processors give of pods: their labels wherever Prometheus put them, and as long after a processor went
- * away as another may need to take over. Processors name clusters; in a Prometheus that has no such label, and where they
- * name a single one, it is left out.
+ * A series that our processors give of pods, of those that are known here: their labels wherever Prometheus put them, and as
+ * long after a processor went away as another may need to take over. Processors name clusters; in a Prometheus that has no
+ * such label, and where they name a single one, it is left out.
  */
-export function ownPods(options: AlertOptions, name: string, known: string): string {
+export function ownPods(options: AlertOptions, name: string): string {
   const last = (matcher: string): string => `last_over_time(${select(name, matcher)}${REMEMBERED})`;
   const exported = relabel(relabel(last('exported_pod!=""'), "namespace", "exported_namespace"), "pod", "exported_pod");
-  const series = ownCluster(`(${exported} or ${last('exported_pod=""')})`);
-  return withoutCluster(options, series, known, keysOf(options).pod);
+  const series = ownCluster(options, `(${exported} or ${last('exported_pod=""')})`);
+  const known = `(present_over_time(gpu:device_holder:info${REMEMBERED}) or pod:gpu_requests:count)`;
+  return `(${series}\n  or\n  ${withoutCluster(options, series)})\n  and ${on(keysOf(options).pod)} ${known}`;
 }
 
-/** The same of nodes. */
-export function ownNodes(options: AlertOptions, name: string, known: string): string {
-  return withoutCluster(options, ownCluster(`last_over_time(${name}${REMEMBERED})`), known, keysOf(options).node);
+/** The same of nodes; of a Prometheus that names no cluster those that it knows. */
+export function ownNodes(options: AlertOptions, name: string): string {
+  const { cluster, node } = keysOf(options);
+  const series = ownCluster(options, `last_over_time(${name}${REMEMBERED})`);
+  return `${series}\n  or\n  ${withoutCluster(options, series)} and ${on(node)} node:gpus:count{${cluster}=""}`;
 }
 
 /** The cluster that a processor names, also where Prometheus has put one on its target. */
-function ownCluster(series: string): string {
-  return relabel(series, OWN_CLUSTER, `exported_${OWN_CLUSTER}`);
+function ownCluster(options: AlertOptions, series: string): string {
+  const { cluster } = keysOf(options);
+  const own = relabel(series, OWN_CLUSTER, `exported_${OWN_CLUSTER}`);
+  return cluster === OWN_CLUSTER ? own : relabel(own, cluster, OWN_CLUSTER);
 }
 
-function withoutCluster(options: AlertOptions, series: string, known: string, key: readonly string[]): string {
+/** Series without their cluster. Of several clusters nothing is taken: without the label two of their series could be one. */
+function withoutCluster(options: AlertOptions, series: string): string {
   const { cluster } = keysOf(options);
-  const named = (expr: string): string => (cluster === OWN_CLUSTER ? expr : relabel(expr, cluster, OWN_CLUSTER));
-  const expr = named(series);
-  // Of several clusters nothing is taken: without the label two of their series could be one.
-  const clusters = `group by (${cluster}) (${named(ownCluster(`last_over_time(gpu_node_inventory_gpus${REMEMBERED})`))})`;
-  const ofOne = `(${expr} and on () (count(${clusters}) == 1))`;
-  return `${expr}
-  or
-  label_replace(${ofOne}, "${cluster}", "", "", "") and ${on(key)} ${known}`;
+  const clusters = `group by (${cluster}) (${ownCluster(options, `last_over_time(gpu_node_inventory_gpus${REMEMBERED})`)})`;
+  return `label_replace((${series} and on () (count(${clusters}) == 1)), "${cluster}", "", "", "")`;
 }

@@ -24,25 +24,33 @@ export interface ReadOptions {
  * it under two names, the first counts.
  */
 export function read(options: AlertOptions, column: string, how: ReadOptions): string {
-  const branches = namesOf(column).flatMap((reading) => branchesOf(options, reading, how));
-  return branches.length === 1 ? branches[0]! : `(\n  ${branches.join("\n  or\n  ")}\n)`;
+  return largest(options, how, anyOfThem(branchesOf(options, namesOf(column), how)));
 }
 
 /** The same of several metrics of one unit: the largest of them counts. */
 export function readLargest(options: AlertOptions, columns: readonly string[], how: ReadOptions): string {
-  const branches = namesOf(...columns).flatMap((reading) =>
+  // Branches with equal labels would hide each other; a label tells them apart until the largest is taken.
+  const told = branchesOf(options, namesOf(...columns), how).map((branch, index) =>
+    withLabel(branch, "source", String(index)),
+  );
+  return largest(options, how, `max without (source) ${anyOfThem(told)}`);
+}
+
+/** Of series of exporters' GPUs the largest for each value of the labels asked for. Joined once, whatever number of branches. */
+function largest(options: AlertOptions, how: ReadOptions, series: string): string {
+  return `max by (${listed(how.by)}) (${joined(options, how, series)})`;
+}
+
+function anyOfThem(branches: readonly string[]): string {
+  return branches.length === 1 ? branches[0]! : `(\n  ${branches.join("\n  or\n  ")}\n)`;
+}
+
+/** What each reading gives for each GPU of each page, in the canonical unit. */
+function branchesOf(options: AlertOptions, readings: readonly NamesOfReading[], how: ReadOptions): readonly string[] {
+  return readings.flatMap((reading) =>
     rawBranches(options, reading, how).map(({ raw, factor }) =>
       scaled(ofExporters(options, reading, raw, how), factor),
     ),
-  );
-  // Branches with equal labels would hide each other; a label tells them apart until the largest is taken.
-  const told = branches.map((branch, index) => withLabel(branch, "source", String(index)));
-  return `max by (${listed(how.by)}) (${joined(options, how, `max without (source) (\n  ${told.join("\n  or\n  ")}\n)`)})`;
-}
-
-function branchesOf(options: AlertOptions, reading: NamesOfReading, how: ReadOptions): readonly string[] {
-  return rawBranches(options, reading, how).map(({ raw, factor }) =>
-    scaled(`max by (${listed(how.by)}) (${joined(options, how, ofExporters(options, reading, raw, how))})`, factor),
   );
 }
 
@@ -99,8 +107,7 @@ export function joined(
 ): string {
   const { exporterGpu } = keysOf(options);
   const gpus = "gpu:exporter_gpu:info";
-  const lately = `last_over_time(${gpus}[5m]) and ${on(exporterGpu)} ${series}`;
-  const known = alsoGone ? `topk by (${listed(exporterGpu)}) (1, ${lately})` : gpus;
+  const known = alsoGone ? `topk by (${listed(exporterGpu)}) (1, last_over_time(${gpus}[5m]))` : gpus;
   return `${series} * ${on(exporterGpu)} group_left (node, UUID) ${known}`;
 }
 

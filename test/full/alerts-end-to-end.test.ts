@@ -268,20 +268,18 @@ function pastOf({ nodes }: Fleet, pods: readonly PlacedPod[]): readonly PastSeri
       },
     ];
   });
-  const ofPods = pods.flatMap(({ pod, slots }) =>
-    slots.flatMap(({ node, gpu }): PastSeries[] => {
-      const device = { cluster: CLUSTER, node: node.name, UUID: node.gpus[gpu]!.uuid };
-      const valueAt = (at: number): number => Math.max(0, loadAt(pod.load, MOMENT / 1000 + at - began));
-      return [
-        { name: "gpu:device_activity:ratio", labels: device, valueAt },
-        {
-          name: "gpu:pod_activity:ratio",
-          labels: { ...device, namespace: pod.namespace, pod: pod.name },
-          valueAt,
-        },
-      ];
-    }),
-  );
+  const ofPods = pods.flatMap(({ pod: { namespace, name, load }, slots }): PastSeries[] => [
+    {
+      name: "pod:gpu_start:timestamp",
+      labels: { cluster: CLUSTER, namespace, pod: name },
+      valueAt: () => 0,
+    },
+    ...slots.map(({ node, gpu }) => ({
+      name: "gpu:device_activity:ratio",
+      labels: { cluster: CLUSTER, node: node.name, UUID: node.gpus[gpu]!.uuid },
+      valueAt: (at: number) => Math.max(0, loadAt(load, MOMENT / 1000 + at - began)),
+    })),
+  ]);
   return [...ofExporters, ...ofPods];
 }
 

@@ -89,7 +89,7 @@ describe.skipIf(!hasParts)("alerts joined with what two processors say of two cl
       startPrometheus({
         configuration: scraping(ofProcessors, Object.keys(rules)),
         files: rules,
-        past: PODS.map(pastOf),
+        past: PODS.flatMap(pastOf),
         range: PAST,
       });
     [prometheus, withoutProcessors] = await Promise.all([startOn(addresses), startOn([])]);
@@ -280,10 +280,14 @@ function monitored(namespace: string, container: string, pod: string): AnsweredS
   return { namespace, container, pod, service: container, endpoint: "metrics" };
 }
 
-/** What Prometheus has recorded of a pod by now: nothing was done. */
-function pastOf({ cluster, node, gpu, namespace, pod }: IdlePod): PastSeries {
+/** What Prometheus has recorded of a pod and its device by now: nothing was done. */
+function pastOf({ cluster, node, gpu, namespace, pod }: IdlePod): readonly PastSeries[] {
   const uuid = new RegExp(`gpu="${gpu}",UUID="([^"]+)"`).exec(pageOf(node))![1]!;
-  return { name: "gpu:pod_activity:ratio", labels: { cluster, node, UUID: uuid, namespace, pod }, valueAt: () => 0 };
+  const device = { cluster, node, UUID: uuid };
+  return [
+    { name: "gpu:device_activity:ratio", labels: device, valueAt: () => 0 },
+    { name: "pod:gpu_start:timestamp", labels: { cluster, namespace, pod }, valueAt: () => 0 },
+  ];
 }
 
 /** Nobody does anything on the node. */

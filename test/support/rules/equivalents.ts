@@ -26,24 +26,15 @@ const EQUIVALENTS: readonly Equivalent[] = [
     reason: "The value is compared with 0: no unit matters.",
   },
   {
-    makes: "gpu:process_utilization:ratio",
-    change: /"gpu_usage\|amd_gpu_usage".*(\/ \[100 → |\[and → unless\])/,
+    makes: "gpu:pod_activity:ratio",
+    change: /"gpu_usage\|amd_gpu_usage".*\/ \[100 → /,
     reason: "The branch is never reached: AMD's exporter does not tell what single processes do.",
   },
   {
-    makes: "gpu:process_utilization:ratio",
-    change: /vgpu="".*\/ \[100 → /,
-    reason: "Only that the device has a value of its own counts, not which.",
-  },
-  {
-    makes: "gpu:xid_counted:count",
-    change: /last_over_time.*\[> → >=\]/,
-    reason: "What is 0 is left out on the other side of the join.",
-  },
-  {
-    makes: "gpu:xid_latched:info",
-    change: /\[> → >=\]/,
-    reason: "What is 0 is left out on the other side of the join.",
+    makes: "gpu:process_values:info",
+    change: /\/ \[100 → |"gpu_usage\|amd_gpu_usage".*\[and → unless\]/,
+    reason:
+      "Only that the device has a value of its own counts, not which; AMD's exporter gives none of single processes.",
   },
   {
     makes: "gpu:uncorrectable_remapped_rows:increase1d",

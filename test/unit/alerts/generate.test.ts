@@ -35,6 +35,7 @@ const LABELS = new Set([
   ...words("card_series CARD_SERIES card_model"),
   ...Object.values(OWN_SERIES).flat(),
   ...Object.values(STATE_SERIES).flat(),
+  ...recordings(GROUPS).flatMap(({ labels = {} }) => Object.keys(labels)),
 ]);
 
 describe("the rules", () => {
@@ -83,8 +84,8 @@ describe("the rules", () => {
 
   it("count samples against the interval: an hour at one minute has 60", () => {
     const text = JSON.stringify(ruleGroups(options({ intervalMillis: 60_000 })));
-    expect(text).toContain("count_over_time(gpu:pod_activity:ratio[1h])) >= 54)");
-    expect(JSON.stringify(GROUPS)).toContain("count_over_time(gpu:pod_activity:ratio[1h])) >= 108)");
+    expect(text).toContain("count_over_time(gpu:device_activity:ratio[1h]) >= 54)");
+    expect(JSON.stringify(GROUPS)).toContain("count_over_time(gpu:device_activity:ratio[1h]) >= 108)");
   });
 });
 
@@ -111,7 +112,7 @@ describe("the catalogue", () => {
     expect(seed("LowGPUUtilization").expr).toContain("gpu:device_activity:avg1h < 0.2)");
     expect(seed("LowGPUUtilization")).toMatchObject({ forMillis: 7_200_000, severity: "warning" });
     expect(seed("GPUPodLowUtilization").expr).toContain("pod:gpu_activity:avg1h < 0.4\n");
-    expect(seed("GPUPodLowUtilization").expr).toContain("pod:gpu_age:seconds > 3600");
+    expect(seed("GPUPodLowUtilization").expr).toContain("(time() - pod:gpu_start:timestamp > 3600)");
     expect(seed("GPUPodLowUtilization")).toMatchObject({ severity: "warning" });
   });
 

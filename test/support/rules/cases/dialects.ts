@@ -284,8 +284,8 @@ export const DIALECT_CASES: readonly RuleCase[] = [
         ...gives(
           "gpu:pod_activity:ratio",
           {
-            'gpu:pod_activity:ratio{UUID="GPU-1", namespace="ml", node="node-1", pod="a"}': 0.8,
-            'gpu:pod_activity:ratio{UUID="GPU-1", namespace="ml", node="node-1", pod="b"}': 0.4,
+            'gpu:pod_activity:ratio{UUID="GPU-1", namespace="ml", node="node-1", pod="a", shared="true"}': 0.8,
+            'gpu:pod_activity:ratio{UUID="GPU-1", namespace="ml", node="node-1", pod="b", shared="true"}': 0.4,
           },
           "20m",
         ),

@@ -9,11 +9,9 @@ const activity = (values: string, of: RawGpu = {}) => dcgm("DCGM_FI_PROF_GR_ENGI
 export const HOUR_CASES: readonly RuleCase[] = [
   {
     name: "GPUSustainedLowUtilization comes of six hours in which a pod's GPU was hardly used",
-    every: "5m",
-    evaluate: "5m",
-    input: [activity("0.14x90", { labels: POD }), activity("0.15x90", { gpu: 1, labels: { ...POD, pod: "edge" } })],
+    input: [activity("0.14x800", { labels: POD }), activity("0.15x800", { gpu: 1, labels: { ...POD, pod: "edge" } })],
     expect: [
-      ...silent("GPUSustainedLowUtilization", "5h50m"),
+      ...silent("GPUSustainedLowUtilization", "5h53m30s"),
       ...fires(
         "GPUSustainedLowUtilization",
         {
@@ -24,7 +22,7 @@ export const HOUR_CASES: readonly RuleCase[] = [
             cost_per_hour: "",
           },
         },
-        "6h30m",
+        "5h54m",
       ),
     ],
   },

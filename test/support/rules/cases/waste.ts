@@ -307,7 +307,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
         "gpu:pod_activity:ratio",
         Object.fromEntries(
           [1, 0.96, 0.12, 0].map((value, index) => [
-            `gpu:pod_activity:ratio{UUID="GPU-node-1-0", namespace="ml", node="node-1", pod="${"abcd"[index]}"}`,
+            `gpu:pod_activity:ratio{UUID="GPU-node-1-0", namespace="ml", node="node-1", pod="${"abcd"[index]}", shared="true"}`,
             value,
           ]),
         ),
@@ -353,8 +353,8 @@ export const WASTE_CASES: readonly RuleCase[] = [
         "6h58m",
       ),
       ...fires("GPUPodLowUtilization", ofPod("The GPUs of pod ml/train-0 averaged 10% over the last hour."), "6h58m"),
-      ...silent("GPUSustainedLowUtilization", "7h3m", "7h30m", "7h40m"),
-      ...silent("GPUPodLowUtilization", "7h3m"),
+      ...silent("GPUSustainedLowUtilization", "7h3m30s", "7h30m", "7h40m"),
+      ...silent("GPUPodLowUtilization", "7h3m30s"),
     ],
   },
   {
@@ -400,9 +400,10 @@ export const WASTE_CASES: readonly RuleCase[] = [
       ["idle", "0.001x1000"],
       // Eight tenths of the samples are no verdict.
       ["gaps", "0.14x500 _x140 0.14x400"],
-    ].map(([pod, values], gpu) =>
+    ].flatMap(([pod, values], gpu) => [
+      series("gpu:device_activity:ratio", values!, { node: "node-1", UUID: `GPU-${gpu}` }),
       series("gpu:pod_activity:ratio", values!, { namespace: "ml", pod: pod!, node: "node-1", UUID: `GPU-${gpu}` }),
-    ),
+    ]),
     expect: [
       ...silent("GPUSustainedLowUtilization", "5h20m", "5h50m"),
       ...fires(
@@ -521,7 +522,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
       series("gpu_ledger_team_cost_per_hour", "12.5x500", { team: "vision", instance: "p-0" }),
     ],
     expect: [
-      ...silent("TeamGPUIdleShareHigh", "20h", "25h"),
+      ...silent("TeamGPUIdleShareHigh", "20h", "28h55m"),
       ...fires(
         "TeamGPUIdleShareHigh",
         {
@@ -531,7 +532,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
             cost_per_hour: "12.50",
           },
         },
-        "27h",
+        "29h",
       ),
     ],
   },

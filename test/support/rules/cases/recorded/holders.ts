@@ -92,15 +92,24 @@ export const HOLDER_CASES: readonly RuleCase[] = [
       known({ node: "node-4" }),
       ofGpu("gpu:device_replicas:count", "4x20", { node: "node-4" }),
       dcgm("DCGM_FI_DEV_GPU_UTIL", "20x20", { node: "node-4", labels: { ...labels, vgpu: "0" } }),
+      // One that does more than its share.
+      known({ node: "node-5" }),
+      ofGpu("gpu:device_replicas:count", "4x20", { node: "node-5" }),
+      dcgm("DCGM_FI_DEV_GPU_UTIL", "30x20", { node: "node-5", labels: { ...labels, vgpu: "0" } }),
+      dcgm("DCGM_FI_DEV_GPU_UTIL", "60x20", { node: "node-5" }),
     ],
     expect: records(
-      "gpu:process_utilization:ratio",
-      TOLD_OF_PROCESSES.map((of) => [{ ...gpuLabels(of), ...POD }, 0.2] as const),
+      "gpu:pod_activity:ratio",
+      [
+        ...TOLD_OF_PROCESSES.map((of) => [{ ...gpuLabels(of), ...POD, shared: "true" }, 0.8] as const),
+        [{ ...gpuLabels({ node: "node-5" }), ...POD, shared: "true" }, 1],
+        [{ ...gpuLabels({ node: "node-3" }), ...POD }, 0.6],
+      ],
       "5m",
     ),
   })),
   {
-    name: "a pod is as active as the device that it has for itself, or as its processes on its share, at most 1",
+    name: "a pod is as active as a device that it has for itself",
     input: [
       ...GPUS.map((gpu) => holder({ gpu })),
       ofGpu("gpu:device_activity:ratio", "0.7x20"),
@@ -108,21 +117,15 @@ export const HOLDER_CASES: readonly RuleCase[] = [
         ofGpu("gpu:device_activity:ratio", "0.9x20", { gpu }),
         ofGpu("gpu:device_replicas:count", "4x20", { gpu }),
       ]),
-      ofGpu("gpu:process_utilization:ratio", "0.1x20", { gpu: 1, labels: POD }),
-      ofGpu("gpu:process_utilization:ratio", "0.3x20", { gpu: 2, labels: POD }),
     ],
-    expect: records(
-      "gpu:pod_activity:ratio",
-      [0.7, 0.4, 1].map((value, gpu) => [{ ...gpuLabels({ gpu }), ...POD }, value] as const),
-      "5m",
-    ),
+    expect: records("gpu:pod_activity:ratio", [[{ ...gpuLabels(), ...POD }, 0.7]], "5m"),
   },
   {
     name: "shared devices without values of their processes are counted, those that nobody holds are not",
     input: [
       ...GPUS.map((gpu) => ofGpu("gpu:device_replicas:count", "4x20", { gpu })),
       ...[0, 1, 2].map((gpu) => holder({ gpu })),
-      ofGpu("gpu:process_utilization:ratio", "0.1x20", { labels: POD }),
+      ofGpu("gpu:process_values:info", "1x20"),
     ],
     expect: records("node:gpus_without_process_values:count", [[{ node: "node-1" }, 2]], "5m"),
   },

@@ -1,61 +1,88 @@
-import { records, type InputSeries, type RuleCase } from "../../case.ts";
+import { records, type Expectation, type InputSeries, type RuleCase } from "../../case.ts";
 import { gpuLabels, series } from "../../fleet.ts";
 
 const ml = (pod: string) => ({ namespace: "ml", pod });
-const activity = (pod: string, values: string, gpu = 0): InputSeries =>
-  series("gpu:pod_activity:ratio", values, { ...gpuLabels({ gpu }), ...ml(pod) });
+const activity = (pod: string, values: string, gpu = 0, labels: Readonly<Record<string, string>> = {}): InputSeries =>
+  series("gpu:pod_activity:ratio", values, { ...gpuLabels({ gpu }), ...ml(pod), ...labels });
+const shared = (pod: string, values: string, gpu: number): InputSeries =>
+  activity(pod, values, gpu, { shared: "true" });
 const device = (gpu: number, values: string): InputSeries =>
   series("gpu:device_activity:ratio", values, gpuLabels({ gpu }));
+const hourly = (gpu: number, values: string): InputSeries =>
+  series("gpu:device_activity:avg1h", values, gpuLabels({ gpu }));
+const start = (pod: string, seconds: number): InputSeries => series("kube_pod_start_time", `${seconds}x1500`, ml(pod));
+
+const startsAt = (starts: Readonly<Record<string, number>>, ...times: readonly string[]): readonly Expectation[] =>
+  records(
+    "pod:gpu_start:timestamp",
+    Object.entries(starts).map(([pod, at]) => [ml(pod), at] as const),
+    ...times,
+  );
 
 /** The last hour of two, of whose 121 samples 108 are there: 54 of one value and 54 of another. An hour before it was busier. */
 const ENOUGH = "0.9x119 0.2x53 _x13 0.4x53";
 const LACKING = "0.9x119 0.2x53 _x14 0.4x52";
+/** Six hours until two minutes past twelve: high for the last 37 of 721 samples, more than a twentieth. */
+const SIX_HOURS = "0.9x723 0.1x683 0.8x36";
 
 /** What is recorded of hours and days, from what is recorded of devices and holders. */
 export const WINDOW_CASES: readonly RuleCase[] = [
   {
-    name: "an hour's largest and average activity need 108 of its samples, those of every GPU of the pod",
+    name: "an hour's largest and average activity need 108 samples of every GPU of the pod, and a pod of 54 minutes",
     evaluate: "2h",
     input: [
-      activity("enough", ENOUGH),
-      activity("lacking", LACKING, 1),
-      activity("half", ENOUGH, 2),
-      activity("half", LACKING, 3),
-      device(0, ENOUGH),
-      device(1, LACKING),
+      ...[ENOUGH, LACKING, ENOUGH, LACKING, ENOUGH].map((values, gpu) => device(gpu, values)),
+      // What a pod did before it had a GPU is not known here, and a pod's own samples do not count.
+      ...["enough", "lacking", "half", "half", "young"].map((pod, gpu) => activity(pod, "_x236 0.5x10", gpu)),
+      shared("share", ENOUGH, 5),
+      shared("share-lacking", LACKING, 6),
+      ...["lacking", "half", "share", "share-lacking"].map((pod) => start(pod, 0)),
+      start("enough", 7200 - 3240),
+      start("young", 7200 - 3239),
     ],
     expect: [
-      ...records("pod:gpu_activity:max1h", [[ml("enough"), 0.4]], "2h"),
-      ...records("pod:gpu_activity:avg1h", [[ml("enough"), 0.3]], "2h"),
-      ...records("gpu:device_activity:avg1h", [[gpuLabels(), 0.3]], "2h"),
+      ...records(
+        "pod:gpu_activity:max1h",
+        [
+          [ml("enough"), 0.4],
+          [ml("share"), 0.4],
+        ],
+        "2h",
+      ),
+      ...records(
+        "pod:gpu_activity:avg1h",
+        [
+          [ml("enough"), 0.3],
+          [ml("share"), 0.3],
+        ],
+        "2h",
+      ),
+      ...records(
+        "gpu:device_activity:avg1h",
+        [0, 2, 4].map((gpu) => [gpuLabels({ gpu }), 0.3] as const),
+        "2h",
+      ),
     ],
   },
   {
-    name: "a pod is as old as its start says, else as it is seen within two hours, looked at every five minutes",
-    evaluate: "10m",
+    name: "a pod started when Kubernetes says so, or said so before, else when it was first seen",
+    evaluate: "5m",
     input: [
-      activity("told", "0x400"),
-      activity("untold", "0x400", 1),
-      series("kube_pod_start_time", "600x400", ml("told")),
-      series("kube_pod_start_time", "600x400", ml("without-gpus")),
+      activity("told", "0x1000"),
+      activity("untold", "_x20 0x1000", 1),
+      // Kubernetes is asked in vain from an hour on; another pod of the name starts when it answers again.
+      activity("forgotten", "0x1000", 2),
+      start("told", 600),
+      start("without-gpus", 600),
+      series("kube_pod_start_time", "600x120 _x240 14400x600", ml("forgotten")),
+      // What ends is forgotten.
+      activity("ended", "0x120 _x59 0x400", 3),
     ],
     expect: [
-      ...records(
-        "pod:gpu_age:seconds",
-        [
-          [ml("told"), 3000],
-          [ml("untold"), 3900],
-        ],
-        "1h",
-      ),
-      ...records(
-        "pod:gpu_age:seconds",
-        [
-          [ml("told"), 10_200],
-          [ml("untold"), 7500],
-        ],
-        "3h",
-      ),
+      ...startsAt({ told: 600, untold: 600, forgotten: 600, ended: 0 }, "1h"),
+      ...startsAt({ told: 600, untold: 600, forgotten: 600 }, "1h5m", "1h25m"),
+      ...startsAt({ told: 600, untold: 600, forgotten: 600, ended: 5400 }, "1h35m", "2h55m"),
+      ...startsAt({ told: 600, untold: 600, forgotten: 14_400, ended: 5400 }, "3h5m", "4h"),
     ],
   },
   {
@@ -73,46 +100,61 @@ export const WINDOW_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "a pod holds the GPUs on which it was active within a minute and a half",
-    input: [activity("train-0", "0x9"), activity("train-0", "0x40", 1)],
+    name: "a pod holds the GPUs on which it was active within three minutes, alone or with others",
+    input: [activity("train-0", "0x9"), activity("train-0", "0x40", 1), shared("train-0", "0x40", 2)],
     expect: [
-      ...records("pod:gpus_held:count", [[ml("train-0"), 2]], "4m30s", "6m"),
-      ...records("pod:gpus_held:count", [[ml("train-0"), 1]], "6m30s", "20m"),
+      ...records("pod:gpus_held:count", [[ml("train-0"), 3]], "4m30s", "7m30s"),
+      ...records("pod:gpus_held:count", [[ml("train-0"), 2]], "8m", "20m"),
     ],
   },
   {
-    name: "six hours' average and 95th percentile need 66 of the 73 times at which five minutes end",
-    every: "5m",
-    evaluate: "12h",
+    name: "six hours' average and 95th percentile need five known hours of every GPU, and a pod of nine tenths of them",
+    evaluate: "12h2m",
     input: [
-      // Seven and eight times of the last six hours lack, and five of the others are high.
-      activity("enough", "0.9x71 0.1x29 stale _x6 0.1x30 0.8x4"),
-      activity("lacking", "0.9x71 0.1x29 stale _x7 0.1x29 0.8x4", 1),
+      ...[0, 1, 2, 3].map((gpu) => device(gpu, SIX_HOURS)),
+      // The hours that end at eight and later are known, and those that end at nine.
+      ...["_x860 0.1x600", "_x980 0.1x600", "_x860 0.1x600", "_x860 0.1x600"].map((values, gpu) => hourly(gpu, values)),
+      ...["enough", "half", "half", "young"].map((pod, gpu) => activity(pod, "_x1440 0.5x10", gpu)),
+      shared("share", "_x797 0.1x647", 4),
+      shared("share-lacking", "_x798 0.1x646", 5),
+      ...["half", "share", "share-lacking"].map((pod) => start(pod, 0)),
+      start("enough", 43_320 - 19_440),
+      start("young", 43_320 - 19_439),
     ],
     expect: [
-      ...records("pod:gpu_activity:avg6h", [[ml("enough"), (61 * 0.1 + 5 * 0.8) / 66]], "12h"),
-      ...records("pod:gpu_activity:p95_6h", [[ml("enough"), 0.8]], "12h"),
-    ],
-  },
-  {
-    name: "a team's GPUs are those that its pods hold and that are seen, idle those that averaged under 5 % over 21 hours of a day",
-    every: "1h",
-    evaluate: "1h",
-    input: [
-      // Of the team's five GPUs one is idle, one just not, one busy, one lacks an hour, and one is not seen.
-      ...["_x10 0.049x20", "_x10 0.05x20", "0.5x30", "_x11 0.01x19"].flatMap((values, gpu) => [
-        series("gpu:device_activity:avg1h", values, gpuLabels({ gpu })),
-        device(gpu, "0.5x30"),
-      ]),
-      ...[0, 1, 2, 3, 4].map((gpu) =>
-        series("gpu:device_holder:info", "1x30", { ...gpuLabels({ gpu }), ...ml(`train-${gpu}`) }),
+      ...records(
+        "pod:gpu_activity:avg6h",
+        [
+          [ml("enough"), (684 * 0.1 + 37 * 0.8) / 721],
+          [ml("share"), 0.1],
+        ],
+        "12h2m",
       ),
-      ...[0, 1, 2, 3, 4].map((gpu) => series("gpu:workload:info", "1x30", { ...ml(`train-${gpu}`), team: "vision" })),
+      ...records(
+        "pod:gpu_activity:p95_6h",
+        [
+          [ml("enough"), 0.8],
+          [ml("share"), 0.1],
+        ],
+        "12h2m",
+      ),
+    ],
+  },
+  {
+    name: "a team's GPUs are those that its pods hold, idle those that were seen to do nothing for 22.8 hours of a day",
+    every: "30m",
+    evaluate: "30h30m",
+    input: [
+      // A whole day just idle enough and just not, a busy one, and 23 hours of it, just not and just idle enough.
+      ...["0.049x70", "0.051x70", "0.5x70", "_x15 0.009x70", "_x15 0.008x70"].map((values, gpu) => hourly(gpu, values)),
+      ...[0, 1, 2, 3, 4].flatMap((gpu) => [
+        series("gpu:device_holder:info", "1x70", { ...gpuLabels({ gpu }), ...ml(`train-${gpu}`) }),
+        series("gpu:workload:info", "1x70", { ...ml(`train-${gpu}`), team: "vision" }),
+      ]),
     ],
     expect: [
-      ...records("team:gpus_idle_day:count", [], "29h"),
-      ...records("team:gpus_idle_day:count", [[{ team: "vision" }, 1]], "30h"),
-      ...records("team:gpus_held:count", [[{ team: "vision" }, 4]], "30h"),
+      ...records("team:gpus_idle_day:count", [[{ team: "vision" }, 2]], "30h30m"),
+      ...records("team:gpus_held:count", [[{ team: "vision" }, 5]], "30h30m"),
     ],
   },
 ];

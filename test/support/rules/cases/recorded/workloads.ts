@@ -47,7 +47,12 @@ export const WORKLOAD_CASES: readonly RuleCase[] = [
     const byPod = `count by (cluster, pod) (${record})`;
     return {
       name: `${name} of a processor that went away is remembered for ten minutes`,
-      input: [series(name, "1x9", ml("train-0")), series(name, "1x9", exported("train-1"))],
+      input: [
+        ...["train-0", "train-1"].map(holder),
+        series(name, "1x9", ml("train-0")),
+        series(name, "1x9", exported("train-1")),
+        series(name, "1x9", ml("elsewhere")),
+      ],
       expect: [...gives(byPod, { '{pod="train-0"}': 1, '{pod="train-1"}': 1 }, "14m30s"), ...gives(byPod, {}, "15m")],
     };
   }),

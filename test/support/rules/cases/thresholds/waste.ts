@@ -4,8 +4,16 @@ import { gpuLabels, gpuPlace, known, series, uuidOf } from "../../fleet.ts";
 const TICKET = { severity: "warning", notify: "ticket" } as const;
 const ml = (pod: string) => ({ namespace: "ml", pod });
 const ofPod = (record: string, pod: string, values: string): InputSeries => series(record, values, ml(pod));
-const activity = (pod: string, gpu: number, values: string): InputSeries =>
-  series("gpu:pod_activity:ratio", values, { ...gpuLabels({ gpu }), ...ml(pod) });
+/** A device on the pod's own node, which it has for itself. */
+const activity = (pod: string, gpu: number, values: string): readonly InputSeries[] => [
+  series("gpu:device_activity:ratio", values, gpuLabels({ node: pod, gpu })),
+  series("gpu:pod_activity:ratio", "0.5x150", { ...gpuLabels({ node: pod, gpu }), ...ml(pod) }),
+];
+/** The share of a device, which others use as well. */
+const share = (pod: string, gpu: number, values: string): readonly InputSeries[] => [
+  series("gpu:device_activity:ratio", "0.5x150", gpuLabels({ node: pod, gpu })),
+  series("gpu:pod_activity:ratio", values, { ...gpuLabels({ node: pod, gpu }), ...ml(pod), shared: "true" }),
+];
 const alert = (pod: string, description: string, labels: Readonly<Record<string, string>> = {}): ExpectedAlert => ({
   labels: { ...ml(pod), ...labels, ...TICKET },
   annotations: { description, cost_per_hour: "" },
@@ -16,10 +24,11 @@ const hardlyUsed = (gpu: number, part: string): ExpectedAlert =>
     `GPU ${uuidOf({ gpu })} of node node-1, held by pod ml/train-${gpu}, averaged ${part} over the last hour, and has been so low for hours.`,
     gpuLabels({ gpu }),
   );
-const PARTIALLY_IDLE = alert(
-  "stuck",
-  "1 GPUs of pod ml/stuck do nothing while another of them works: it asks for more than it uses, or a rank of the job is stuck.",
-);
+const partiallyIdle = (pod: string): ExpectedAlert =>
+  alert(
+    pod,
+    `1 GPUs of pod ml/${pod} do nothing while another of them works: it asks for more than it uses, or a rank of the job is stuck.`,
+  );
 
 /** Alerts about waste, each on what is recorded: just below and just above what is normal. */
 export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
@@ -44,11 +53,11 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
     name: `${name} fires ten minutes after ${record} is below ${edge} of a pod older than ${age} seconds`,
     input: [
       ofPod(record, "low", `${edge}x9 ${low}x59 ${edge}x20`),
-      ofPod("pod:gpu_age:seconds", "low", `${age + 1}x100`),
+      ofPod("pod:gpu_start:timestamp", "low", `${-age - 1}+30x100`),
       ofPod(record, "edge", `${edge}x100`),
-      ofPod("pod:gpu_age:seconds", "edge", `${age + 1}x100`),
+      ofPod("pod:gpu_start:timestamp", "edge", `${-age - 1}+30x100`),
       ofPod(record, "young", `${low}x100`),
-      ofPod("pod:gpu_age:seconds", "young", `${age}x100`),
+      ofPod("pod:gpu_start:timestamp", "young", `${-age}+30x100`),
     ],
     expect: [...silent(name, "14m30s", "35m"), ...fires(name, alert("low", description), "15m", "34m30s")],
   })),
@@ -56,21 +65,18 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
     name: "LowGPUUtilization fires two hours after a device that a pod has for itself averaged below a fifth, and ends when the pod is gone",
     evaluate: "1m",
     input: [
-      ...[
-        { average: "0.2x9 0.19x299 0.2x20", holder: "1x400" },
-        { average: "0.2x9 0.1x400", holder: "1x279" },
-        { average: "0.2x400", holder: "1x400" },
-        { average: "0.1x400", holder: "1x400" },
-      ].flatMap(({ average, holder }, gpu) => [
-        series("gpu:device_activity:avg1h", average, gpuLabels({ gpu })),
-        series("gpu:device_holder:info", holder, { ...gpuLabels({ gpu }), ...ml(`train-${gpu}`) }),
-      ]),
-      series("gpu:device_replicas:count", "4x400", gpuLabels({ gpu: 3 })),
-    ],
+      { average: "0.2x9 0.19x299 0.2x20", activity: "0.9x400" },
+      { average: "0.2x9 0.1x400", activity: "0.9x279" },
+      { average: "0.2x400", activity: "0.1x400" },
+      { average: "0.1x400", activity: "0.1x400", share: { shared: "true" } },
+    ].flatMap(({ average, activity, share = {} }, gpu) => [
+      series("gpu:device_activity:avg1h", average, gpuLabels({ gpu })),
+      series("gpu:pod_activity:ratio", activity, { ...gpuLabels({ gpu }), ...ml(`train-${gpu}`), ...share }),
+    ]),
     expect: [
       ...silent("LowGPUUtilization", "2h4m", "2h35m"),
-      ...fires("LowGPUUtilization", [hardlyUsed(0, "19%"), hardlyUsed(1, "10%")], "2h5m", "2h21m"),
-      ...fires("LowGPUUtilization", hardlyUsed(0, "19%"), "2h22m", "2h34m"),
+      ...fires("LowGPUUtilization", [hardlyUsed(0, "19%"), hardlyUsed(1, "10%")], "2h5m", "2h22m"),
+      ...fires("LowGPUUtilization", hardlyUsed(0, "19%"), "2h23m", "2h34m"),
     ],
   },
   {
@@ -105,6 +111,8 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
     input: [
       activity("stuck", 0, "0.301x150"),
       activity("stuck", 1, "0.0095x119 0.01x30"),
+      share("shares", 0, "0.301x150"),
+      share("shares", 1, "0.0095x119 0.01x30"),
       activity("edge", 0, "0.9x150"),
       activity("edge", 1, "0.01x150"),
       activity("slow", 0, "0.3x150"),
@@ -114,10 +122,10 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
       activity("gaps", 1, Array.from({ length: 25 }, () => "0x4 _x1").join(" ")),
       activity("was-busy", 0, "0.9x39 0.25x110"),
       activity("was-busy", 1, "0x150"),
-    ],
+    ].flat(),
     expect: [
       ...silent("GPUPodPartiallyIdle", "42m30s", "1h"),
-      ...fires("GPUPodPartiallyIdle", PARTIALLY_IDLE, "43m", "59m30s"),
+      ...fires("GPUPodPartiallyIdle", [partiallyIdle("shares"), partiallyIdle("stuck")], "43m", "59m30s"),
     ],
   },
   {
