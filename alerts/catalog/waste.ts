@@ -1,5 +1,5 @@
 import type { AlertOptions } from "../options.ts";
-import { PACE_MILLIS } from "../paces.ts";
+import { PACE_MILLIS, paceMillis } from "../paces.ts";
 import { keysOf } from "../series/keys.ts";
 import { enoughSamples, IDLE_RATIO, ofDevices, ownDevices, POD_AGE } from "../recording/windows.ts";
 import { HOUR_MILLIS, MINUTE_MILLIS, number, ratio, type AlertDefinition } from "./definition.ts";
@@ -107,7 +107,7 @@ ${unlessResumed(options)}`,
     },
     expr: (options, { idle, busy }) => {
       const by = keysOf(options).pod.join(", ");
-      const enough = enoughSamples(options, 15 * MINUTE_MILLIS);
+      const enough = enoughSamples(options.intervalMillis, 15 * MINUTE_MILLIS);
       const quiet = (series: string): string =>
         `(max_over_time(${series}[15m]) < ${idle} and count_over_time(${series}[15m]) >= ${enough})`;
       const working = (series: string): string => `(avg_over_time(${series}[15m]) > ${busy})`;
@@ -154,7 +154,7 @@ and on (${node.join(", ")}) max_over_time(node:gpus_held:count[1d]) > 0`;
     expr: (options, { hours }) => {
       const { cluster, node } = keysOf(options);
       const on = `on (${node.join(", ")})`;
-      const enough = enoughSamples(options, hours! * HOUR_MILLIS);
+      const enough = enoughSamples(paceMillis(options, "minute"), hours! * HOUR_MILLIS);
       return `node:gpus:count
 unless ${on} max_over_time(node:gpus_held:count[${hours}h]) > 0
 and ${on} count_over_time(node:gpus_held:count[${hours}h]) >= ${enough}

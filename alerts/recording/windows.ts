@@ -27,7 +27,7 @@ const MISSED = 3;
 export function hourRules(options: AlertOptions): readonly RecordingRule[] {
   const { device, pod } = keysOf(options);
   const byPod = listed(pod);
-  const enough = enoughSamples(options, HOUR_SECONDS * 1000);
+  const enough = enoughSamples(options.intervalMillis, HOUR_SECONDS * 1000);
   const idle = options.alerts["GPUAllocatedIdle"]?.parameters?.["threshold"] ?? IDLE_RATIO;
   const started = state(options, "kube_pod_start_time");
   return [
@@ -80,7 +80,7 @@ and ${on(pod)} pod:gpu_activity:max1h`,
 export function longRules(options: AlertOptions): readonly RecordingRule[] {
   const { cluster, device, pod } = keysOf(options);
   const byPod = listed(pod);
-  const enough = enoughSamples(options, SIX_HOURS_SECONDS * 1000);
+  const enough = enoughSamples(options.intervalMillis, SIX_HOURS_SECONDS * 1000);
   const seen = `count_over_time(gpu:device_activity:avg1h[6h:1h]) >= ${ENOUGH_HOURS}`;
   const idle = `sum_over_time((1 - gpu:device_activity:avg1h)[1d:1h]) >= ${IDLE_HOURS}`;
   const ofTeams = (holders: string): string =>
@@ -125,7 +125,7 @@ function lately(options: AlertOptions): string {
   return durationText(MISSED * paceMillis(options, "minute"));
 }
 
-/** How many samples of a series of the quick group are enough for a window. */
-export function enoughSamples({ intervalMillis }: AlertOptions, windowMillis: number): number {
-  return Math.floor((ENOUGH * windowMillis) / intervalMillis);
+/** How many samples are enough for a window of a series that has one so often. */
+export function enoughSamples(everyMillis: number, windowMillis: number): number {
+  return Math.floor((ENOUGH * windowMillis) / everyMillis);
 }

@@ -25,6 +25,10 @@ const RECORDED = new Set(recordings(GROUPS).map(({ record }) => record));
 const OWN_METRICS = new Set(
   Object.values(METRIC_DEFINITIONS).flatMap(({ name, type }) => (type === "histogram" ? [`${name}_bucket`] : [name])),
 );
+/** A count of a range, compared with a number or divided by it. */
+const COUNTED = /count_over_time\(([\w:]+)(\{[^}]*\})?\[(\w+)(?::(\w+))?\]\)+ (?:>=|<|\/) (\d+)/g;
+const UNIT_MILLIS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const millisOf = (text: string): number => Number(text.slice(0, -1)) * UNIT_MILLIS[text.at(-1)!]!;
 const words = (text: string): readonly string[] => text.split(" ");
 /** Labels of exporters' pages and targets that rules read, and those that rules make. */
 const LABELS = new Set([
@@ -80,6 +84,29 @@ describe("the rules", () => {
     const quick = ruleGroups(options({ intervalMillis: 120_000 }));
     expect(GROUPS.map(({ intervalMillis }) => intervalMillis).toSorted((a, b) => a - b)[0]).toBe(30_000);
     expect(quick.every(({ intervalMillis }) => intervalMillis >= 120_000)).toBe(true);
+  });
+
+  it("ask no window for more samples than its series has at its pace", () => {
+    const paces = GROUPS.flatMap(({ intervalMillis, rules }) =>
+      rules.flatMap((rule) => ("record" in rule ? [{ ...rule, intervalMillis }] : [])),
+    );
+    /** Of the rule for the labels that are asked for, else of the one without. */
+    const paceOf = (name: string, matchers: string): number =>
+      paces
+        .filter(({ record, labels = {} }) => {
+          const asked = Object.entries(labels).every(([label, value]) => matchers.includes(`${label}="${value}"`));
+          return record === name && asked;
+        })
+        .toSorted((a, b) => Object.keys(b.labels ?? {}).length - Object.keys(a.labels ?? {}).length)[0]!.intervalMillis;
+    const windows = [...recordings(GROUPS), ...alerts(GROUPS)].flatMap(({ expr }) =>
+      [...expr.matchAll(COUNTED)].map(([text, name, matchers, range, step, least]) => ({
+        text,
+        least: Number(least),
+        most: millisOf(range!) / (step === undefined ? paceOf(name!, matchers ?? "") : millisOf(step)),
+      })),
+    );
+    expect(windows.length).toBeGreaterThan(8);
+    expect(windows.filter(({ least, most }) => least > most).map(({ text }) => text)).toEqual([]);
   });
 
   it("count samples against the interval: an hour at one minute has 60", () => {

@@ -28,9 +28,10 @@ export const HOUR_CASES: readonly RuleCase[] = [
   },
   {
     name: "GPUNodeUnallocated comes of six hours in which nobody held a node's GPUs, while another node's are held",
+    evaluate: "1m",
     input: [activity("0x780"), activity("0x780", { gpu: 1 }), activity("0.5x780", { node: "node-2", labels: POD })],
     expect: [
-      ...silent("GPUNodeUnallocated", "5h23m"),
+      ...silent("GPUNodeUnallocated", "5h22m"),
       ...fires(
         "GPUNodeUnallocated",
         {

@@ -471,16 +471,17 @@ export const WASTE_CASES: readonly RuleCase[] = [
   },
   {
     name: "GPUNodeUnallocated fires when no GPU of a node was held for six hours, where pods are known at all",
+    every: "1m",
     evaluate: "5m",
     input: [
-      ...["node-1", "node-2", "node-3"].map((node) => series("node:gpus:count", "2x1000", { node })),
-      series("node:gpus:count", "2x1000", { node: "node-4", cluster: "unmapped" }),
-      series("node:gpus_held:count", "0x1000", { node: "node-1" }),
-      series("node:gpus_held:count", "0x1000", { node: "node-4", cluster: "unmapped" }),
-      series("node:gpus_held:count", "0x300 1 0x700", { node: "node-2" }),
+      ...["node-1", "node-2", "node-3"].map((node) => series("node:gpus:count", "2x500", { node })),
+      series("node:gpus:count", "2x500", { node: "node-4", cluster: "unmapped" }),
+      series("node:gpus_held:count", "0x500", { node: "node-1" }),
+      series("node:gpus_held:count", "0x500", { node: "node-4", cluster: "unmapped" }),
+      series("node:gpus_held:count", "0x150 1 0x350", { node: "node-2" }),
       // Eight tenths of the samples are no verdict.
-      series("node:gpus_held:count", "0x300 _x140 0x600", { node: "node-3" }),
-      series("gpu:device_holder:info", "1x1000", { node: "node-9", UUID: "GPU-9", ...POD }),
+      series("node:gpus_held:count", "0x150 _x70 0x300", { node: "node-3" }),
+      series("gpu:device_holder:info", "1x500", { node: "node-9", UUID: "GPU-9", ...POD }),
     ],
     expect: [
       ...silent("GPUNodeUnallocated", "5h20m"),

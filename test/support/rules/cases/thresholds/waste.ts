@@ -156,14 +156,15 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "GPUNodeUnallocated fires at once when 648 samples of six hours say that a node's GPUs are free",
+    name: "GPUNodeUnallocated fires at once when 324 samples of six hours say that a node's GPUs are free",
+    every: "1m",
     evaluate: "6h",
     input: [
-      ...["node-1", "node-2", "node-3"].map((node) => series("node:gpus:count", "2x1500", { node })),
-      series("node:gpus_held:count", "1x719 0x720", { node: "node-1" }),
-      series("node:gpus_held:count", "0x1019 _x73 0x347", { node: "node-2" }),
-      series("node:gpus_held:count", "0x1019 _x74 0x346", { node: "node-3" }),
-      series("gpu:device_holder:info", "1x1500", { ...gpuLabels({ node: "node-9" }), ...ml("train-0") }),
+      ...["node-1", "node-2", "node-3"].map((node) => series("node:gpus:count", "2x750", { node })),
+      series("node:gpus_held:count", "1x359 0x360", { node: "node-1" }),
+      series("node:gpus_held:count", "0x509 _x37 0x173", { node: "node-2" }),
+      series("node:gpus_held:count", "0x509 _x38 0x172", { node: "node-3" }),
+      series("gpu:device_holder:info", "1x750", { ...gpuLabels({ node: "node-9" }), ...ml("train-0") }),
     ],
     expect: fires(
       "GPUNodeUnallocated",
