@@ -8,25 +8,6 @@ const activity = (values: string, of: RawGpu = {}) => dcgm("DCGM_FI_PROF_GR_ENGI
 /** Alerts that take hours, from what exporters give to what is told. */
 export const HOUR_CASES: readonly RuleCase[] = [
   {
-    name: "GPUSustainedLowUtilization comes of six hours in which a pod's GPU was hardly used",
-    input: [activity("0.14x800", { labels: POD }), activity("0.15x800", { gpu: 1, labels: { ...POD, pod: "edge" } })],
-    expect: [
-      ...silent("GPUSustainedLowUtilization", "5h53m30s"),
-      ...fires(
-        "GPUSustainedLowUtilization",
-        {
-          labels: { ...POD, ...TICKET },
-          annotations: {
-            description:
-              "Over six hours the GPUs of pod ml/train-0 averaged 14% and were hardly ever half busy. A smaller GPU, a MIG instance or a share of one may do.",
-            cost_per_hour: "",
-          },
-        },
-        "5h54m",
-      ),
-    ],
-  },
-  {
     name: "GPUNodeUnallocated comes of six hours in which nobody held a node's GPUs, while another node's are held",
     evaluate: "1m",
     input: [activity("0x780"), activity("0x780", { gpu: 1 }), activity("0.5x780", { node: "node-2", labels: POD })],
