@@ -12,7 +12,8 @@ export interface Mutant {
   readonly groups: readonly RuleGroup[];
 }
 
-type Rule = RecordingRule | AlertingRule;
+/** A rule of either kind. */
+export type Rule = RecordingRule | AlertingRule;
 
 /**
  * Every rule with every threshold, duration, comparison and set operator of it changed, one at a time. What the generator
@@ -50,7 +51,8 @@ interface Change {
   readonly isLine: boolean;
 }
 
-function nameOf(rule: Rule): string {
+/** What a rule makes: the name of its alert, or of its series. */
+export function nameOf(rule: Rule): string {
   return "record" in rule ? rule.record : rule.alert;
 }
 

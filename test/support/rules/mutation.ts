@@ -1,8 +1,8 @@
 import type { RuleGroup } from "../../../alerts/model.ts";
 import { parseDuration } from "../../../runtime/config/quantity.ts";
 import { inTurns, slicesOf } from "../../../runtime/in-turns.ts";
-import type { RuleCase } from "./case.ts";
-import type { Mutant } from "./mutants.ts";
+import type { Expectation, RuleCase } from "./case.ts";
+import { nameOf, type Mutant, type Rule } from "./mutants.ts";
 import { arePassed, askedOf, rulesOf, type Play } from "./promtool.ts";
 
 /** So many more of its cases are played of each mutant that lives, round by round. */
@@ -50,15 +50,18 @@ async function failingPlays<P extends Play>(plays: readonly P[]): Promise<readon
   return failing;
 }
 
-/** The cases that read each rule: those that ask for what it makes first, and of them the quickest. */
+/**
+ * What of each case reads each rule: a case that asks for every alert is played for the few that a rule has a part in. Those that
+ * ask for what the rule makes come first, and of them the quickest.
+ */
 function readersOf(groups: readonly RuleGroup[], cases: readonly RuleCase[]): ReadonlyMap<string, readonly RuleCase[]> {
   const readers = new Map<string, { readonly each: RuleCase; readonly isAsked: boolean; readonly cost: number }[]>();
-  for (const each of cases) {
-    const rules = rulesOf(groups, each).flatMap((group) => group.rules);
-    const asked = new Set(askedOf(each));
-    const cost = evaluationsOf(each) * rules.reduce((sum, { expr }) => sum + expr.length, 0);
-    for (const name of new Set(rules.map((rule) => ("record" in rule ? rule.record : rule.alert)))) {
-      readers.set(name, [...(readers.get(name) ?? []), { each, isAsked: asked.has(name), cost }]);
+  for (const whole of cases) {
+    for (const [name, { expect, rules }] of readingParts(groups, whole)) {
+      const each = { ...whole, expect };
+      const isAsked = askedOf(each).includes(name);
+      const cost = evaluationsOf(each) * [...rules].reduce((sum, { expr }) => sum + expr.length, 0);
+      readers.set(name, [...(readers.get(name) ?? []), { each, isAsked, cost }]);
     }
   }
   return new Map(
@@ -67,6 +70,30 @@ function readersOf(groups: readonly RuleGroup[], cases: readonly RuleCase[]): Re
       all.toSorted((a, b) => Number(b.isAsked) - Number(a.isAsked) || a.cost - b.cost).map(({ each }) => each),
     ]),
   );
+}
+
+interface ReadingPart {
+  readonly expect: Expectation[];
+  readonly rules: Set<Rule>;
+}
+
+/** For each rule that a case reads, by the name of what it makes: the expectations that rest on it, with all that these read. */
+function readingParts(groups: readonly RuleGroup[], each: RuleCase): ReadonlyMap<string, ReadingPart> {
+  const parts = new Map<string, ReadingPart>();
+  const rulesBehind = new Map<string, readonly Rule[]>();
+  for (const expectation of each.expect) {
+    const alone = { ...each, expect: [expectation] };
+    const asked = askedOf(alone).join(" ");
+    const rules = rulesBehind.get(asked) ?? rulesOf(groups, alone).flatMap((group) => group.rules);
+    rulesBehind.set(asked, rules);
+    for (const name of new Set(rules.map(nameOf))) {
+      const part = parts.get(name) ?? { expect: [], rules: new Set() };
+      parts.set(name, part);
+      part.expect.push(expectation);
+      for (const rule of rules) part.rules.add(rule);
+    }
+  }
+  return parts;
 }
 
 function evaluationsOf({ expect, evaluate = "30s" }: RuleCase): number {

@@ -36,6 +36,11 @@ export const WINDOW_CASES: readonly RuleCase[] = [
       ...["enough", "lacking", "half", "half", "young"].map((pod, gpu) => activity(pod, "_x236 0.5x10", gpu)),
       shared("share", ENOUGH, 5),
       shared("share-lacking", LACKING, 6),
+      // What it held until four minutes ago is no longer its own, whether that was busy or not seen enough.
+      activity("enough", "_x226 0.5x6", 7),
+      activity("enough", "_x226 0.5x6", 8),
+      device(7, "0.9x250"),
+      device(8, LACKING),
       ...["lacking", "half", "share", "share-lacking"].map((pod) => start(pod, 0)),
       start("enough", 7200 - 3240),
       start("young", 7200 - 3239),
@@ -59,7 +64,7 @@ export const WINDOW_CASES: readonly RuleCase[] = [
       ),
       ...records(
         "gpu:device_activity:avg1h",
-        [0, 2, 4].map((gpu) => [gpuLabels({ gpu }), 0.3] as const),
+        [...[0, 2, 4].map((gpu) => [gpuLabels({ gpu }), 0.3] as const), [gpuLabels({ gpu: 7 }), 0.9] as const],
         "2h",
       ),
     ],
@@ -101,9 +106,14 @@ export const WINDOW_CASES: readonly RuleCase[] = [
   },
   {
     name: "a pod holds the GPUs on which it was active within three minutes, alone or with others",
-    input: [activity("train-0", "0x9"), activity("train-0", "0x40", 1), shared("train-0", "0x40", 2)],
+    input: [
+      activity("train-0", "0x9"),
+      activity("train-0", "0x40", 1),
+      shared("train-0", "0x40", 2),
+      shared("train-0", "0x9", 3),
+    ],
     expect: [
-      ...records("pod:gpus_held:count", [[ml("train-0"), 3]], "4m30s", "7m30s"),
+      ...records("pod:gpus_held:count", [[ml("train-0"), 4]], "4m30s", "7m30s"),
       ...records("pod:gpus_held:count", [[ml("train-0"), 2]], "8m", "20m"),
     ],
   },
@@ -115,8 +125,13 @@ export const WINDOW_CASES: readonly RuleCase[] = [
       // The hours that end at eight and later are known, and those that end at nine.
       ...["_x860 0.1x600", "_x980 0.1x600", "_x860 0.1x600", "_x860 0.1x600"].map((values, gpu) => hourly(gpu, values)),
       ...["enough", "half", "half", "young"].map((pod, gpu) => activity(pod, "_x1440 0.5x10", gpu)),
-      shared("share", "_x797 0.1x647", 4),
-      shared("share-lacking", "_x798 0.1x646", 5),
+      shared("share", "0.9x723 _x73 0.1x610 0.8x36", 4),
+      shared("share-lacking", "0.9x723 _x74 0.1x646", 5),
+      activity("enough", "_x1430 0.5x6", 6),
+      activity("enough", "_x1430 0.5x6", 7),
+      device(6, "0.9x1450"),
+      hourly(6, "0.9x1450"),
+      device(7, "0.1x1450"),
       ...["half", "share", "share-lacking"].map((pod) => start(pod, 0)),
       start("enough", 43_320 - 19_440),
       start("young", 43_320 - 19_439),
@@ -126,7 +141,7 @@ export const WINDOW_CASES: readonly RuleCase[] = [
         "pod:gpu_activity:avg6h",
         [
           [ml("enough"), (684 * 0.1 + 37 * 0.8) / 721],
-          [ml("share"), 0.1],
+          [ml("share"), (611 * 0.1 + 37 * 0.8) / 648],
         ],
         "12h2m",
       ),
@@ -134,7 +149,7 @@ export const WINDOW_CASES: readonly RuleCase[] = [
         "pod:gpu_activity:p95_6h",
         [
           [ml("enough"), 0.8],
-          [ml("share"), 0.1],
+          [ml("share"), 0.8],
         ],
         "12h2m",
       ),
@@ -146,7 +161,9 @@ export const WINDOW_CASES: readonly RuleCase[] = [
     evaluate: "30h30m",
     input: [
       // A whole day just idle enough and just not, a busy one, and 23 hours of it, just not and just idle enough.
-      ...["0.049x70", "0.051x70", "0.5x70", "_x15 0.009x70", "_x15 0.008x70"].map((values, gpu) => hourly(gpu, values)),
+      ...["0x57 0.2x1 1x9", "0.051x70", "0.5x70", "_x15 0.009x70", "_x15 0.008x70"].map((values, gpu) =>
+        hourly(gpu, values),
+      ),
       ...[0, 1, 2, 3, 4].flatMap((gpu) => [
         series("gpu:device_holder:info", "1x70", { ...gpuLabels({ gpu }), ...ml(`train-${gpu}`) }),
         series("gpu:workload:info", "1x70", { ...ml(`train-${gpu}`), team: "vision" }),

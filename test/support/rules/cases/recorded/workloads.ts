@@ -3,7 +3,8 @@ import { gpuLabels, series } from "../../fleet.ts";
 
 const ml = (pod: string) => ({ namespace: "ml", pod });
 const exported = (pod: string) => ({ exported_namespace: "ml", exported_pod: pod });
-const holder = (pod: string) => series("gpu:device_holder:info", "1x200", { ...gpuLabels(), ...ml(pod) });
+const holder = (pod: string, values = "1x200") =>
+  series("gpu:device_holder:info", values, { ...gpuLabels(), ...ml(pod) });
 const requests = (pod: string) => series("pod:gpu_requests:count", "1x20", ml(pod));
 
 /** What processors give of pods, and what is recorded of it. */
@@ -48,7 +49,8 @@ export const WORKLOAD_CASES: readonly RuleCase[] = [
     return {
       name: `${name} of a processor that went away is remembered for ten minutes`,
       input: [
-        ...["train-0", "train-1"].map(holder),
+        holder("train-0"),
+        holder("train-1"),
         series(name, "1x9", ml("train-0")),
         series(name, "1x9", exported("train-1")),
         series(name, "1x9", ml("elsewhere")),
@@ -62,8 +64,10 @@ export const WORKLOAD_CASES: readonly RuleCase[] = [
       return {
         name: `${name} with ${Object.keys(labelled("")).join(" and ")} is read without its cluster where a processor names a single one, of pods that are known without`,
         input: [
-          ...["train-0", "train-1", "train-2"].map(holder),
-          series(name, "1x120", { ...labelled("train-0"), cluster: "eu" }),
+          ...["train-0", "train-1", "train-2"].map((pod) => holder(pod)),
+          // A pod is known for ten minutes after it was last seen.
+          holder("gone", "1x21"),
+          ...["train-0", "gone"].map((pod) => series(name, "1x120", { ...labelled(pod), cluster: "eu" })),
           series(name, "1x59", { ...labelled("train-1"), cluster: "eu" }),
           series(name, "1x120", { ...labelled("elsewhere"), cluster: "eu" }),
           series(name, "1x19", { ...labelled("train-2"), cluster: "us" }),
@@ -72,7 +76,8 @@ export const WORKLOAD_CASES: readonly RuleCase[] = [
         ],
         expect: [
           ...gives(ofNoCluster, {}, "10m", "19m30s"),
-          ...gives(ofNoCluster, { '{pod="train-0"}': 1, '{pod="train-1"}': 1 }, "20m", "39m30s"),
+          ...gives(ofNoCluster, { '{pod="train-0"}': 1, '{pod="train-1"}': 1, '{pod="gone"}': 1 }, "20m"),
+          ...gives(ofNoCluster, { '{pod="train-0"}': 1, '{pod="train-1"}': 1 }, "24m30s", "39m30s"),
           ...gives(ofNoCluster, { '{pod="train-0"}': 1 }, "40m"),
         ],
       };

@@ -43,6 +43,16 @@ const NUMBERS: readonly {
     description: "DCGM's watch PCIE of this GPU fails.",
   },
   {
+    name: "HighGPUMemoryUsage",
+    record: "gpu:memory_used:ratio",
+    normal: 0.9,
+    wrong: 0.91,
+    severity: "warning",
+    after: "5m",
+    description:
+      "91% of the memory is used. Frameworks cache what they once had, so this alone is no fault; a program that needs more will fail.",
+  },
+  {
     name: "GPUUncorrectableECC",
     record: "gpu:ecc_double_bit_errors:count",
     normal: 0,

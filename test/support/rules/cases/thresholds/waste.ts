@@ -5,10 +5,13 @@ const TICKET = { severity: "warning", notify: "ticket" } as const;
 const ml = (pod: string) => ({ namespace: "ml", pod });
 const ofPod = (record: string, pod: string, values: string): InputSeries => series(record, values, ml(pod));
 /** A device on the pod's own node, which it has for itself. */
-const activity = (pod: string, gpu: number, values: string): readonly InputSeries[] => [
+const activity = (pod: string, gpu: number, values: string, ofPod = "0.5x150"): readonly InputSeries[] => [
   series("gpu:device_activity:ratio", values, gpuLabels({ node: pod, gpu })),
-  series("gpu:pod_activity:ratio", "0.5x150", { ...gpuLabels({ node: pod, gpu }), ...ml(pod) }),
+  series("gpu:pod_activity:ratio", ofPod, { ...gpuLabels({ node: pod, gpu }), ...ml(pod) }),
 ];
+/** One sample of six minutes and a half: whose it is is known for half of that time. */
+const NOW_AND_THEN = Array.from({ length: 12 }, () => "0.5x0 _x12").join(" ");
+const LACKING_EVERY_SIXTH = Array.from({ length: 25 }, () => "0x4 _x1").join(" ");
 /** The share of a device, which others use as well. */
 const share = (pod: string, gpu: number, values: string): readonly InputSeries[] => [
   series("gpu:device_activity:ratio", "0.5x150", gpuLabels({ node: pod, gpu })),
@@ -117,15 +120,28 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
       activity("edge", 1, "0.01x150"),
       activity("slow", 0, "0.3x150"),
       activity("slow", 1, "0x150"),
+      share("shares-slow", 0, "0.3x150"),
+      share("shares-slow", 1, "0x150"),
+      share("later", 0, "0.301x150"),
+      share("later", 1, "0.5x15 0.0095x103 0.01x30"),
+      activity("left", 0, "0.9x150"),
+      activity("left", 1, "0x150", NOW_AND_THEN),
+      activity("left-busy", 0, "0.9x150", NOW_AND_THEN),
+      activity("left-busy", 1, "0x150"),
       // Five samples of six are no verdict, however many there are.
       activity("gaps", 0, "0.9x150"),
-      activity("gaps", 1, Array.from({ length: 25 }, () => "0x4 _x1").join(" ")),
+      activity("gaps", 1, LACKING_EVERY_SIXTH),
+      share("shares-gaps", 0, "0.9x150"),
+      share("shares-gaps", 1, LACKING_EVERY_SIXTH),
       activity("was-busy", 0, "0.9x39 0.25x110"),
       activity("was-busy", 1, "0x150"),
+      share("shares-were-busy", 0, "0.9x39 0.25x110"),
+      share("shares-were-busy", 1, "0x150"),
     ].flat(),
     expect: [
       ...silent("GPUPodPartiallyIdle", "42m30s", "1h"),
-      ...fires("GPUPodPartiallyIdle", [partiallyIdle("shares"), partiallyIdle("stuck")], "43m", "59m30s"),
+      ...fires("GPUPodPartiallyIdle", [partiallyIdle("shares"), partiallyIdle("stuck")], "43m", "52m30s"),
+      ...fires("GPUPodPartiallyIdle", ["shares", "stuck", "later"].map(partiallyIdle), "53m", "59m"),
     ],
   },
   {
