@@ -1,4 +1,5 @@
 import { Option, type Command } from "commander";
+import { DEFAULT_DIMENSIONS, readDimensions } from "../domain/charge/dimension.ts";
 import { sum } from "../domain/exact/units.ts";
 import { dateText, periodOf } from "../domain/period.ts";
 import type { Policy } from "../domain/policy/policy.ts";
@@ -6,7 +7,7 @@ import { chargeOnDemand, type OnDemandCharges } from "../processors/on-demand.ts
 import { ledgerOf, type Ledger } from "../runtime/config/ledger.ts";
 import { loadConfig } from "../runtime/config/load.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
-import { DEFAULT_DIMENSIONS, groupLines, readDimensions, type Bill, type BillLine } from "../scenarios/bill.ts";
+import { groupLines, type Bill, type BillLine } from "../scenarios/bill.ts";
 import { billOf } from "../scenarios/lines.ts";
 import { BILL_FORMATS, printBills } from "../scenarios/print.ts";
 import { periodOfArgument } from "./close.ts";

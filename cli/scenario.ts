@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { Option, type Command } from "commander";
 import { describeProblem } from "../runtime/config/yaml.ts";
-import { DEFAULT_DIMENSIONS, readDimensions } from "../scenarios/bill.ts";
+import { DEFAULT_DIMENSIONS, readDimensions } from "../domain/charge/dimension.ts";
 import { differences } from "../scenarios/expectation.ts";
 import { unplayable } from "../scenarios/play/unplayable.ts";
 import { BILL_FORMATS, printBills } from "../scenarios/print.ts";

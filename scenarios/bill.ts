@@ -35,45 +35,6 @@ export interface BillGroup {
   readonly carbon: Carbon | undefined;
 }
 
-/** Every dimension that a line can be grouped by, as `docs/scenarios.md` explains them; `label.<name>` for any label beside. */
-export const DIMENSIONS: readonly string[] = [
-  "team",
-  "costCenter",
-  "project",
-  "environment",
-  "cluster",
-  "node",
-  "gpu",
-  "gpuModel",
-  "capacityType",
-  "namespace",
-  "pod",
-  "workload",
-  "workloadKind",
-  "type",
-  "queue",
-  "priorityClass",
-  "state",
-  "because",
-  "attribution",
-  "chargePeriod",
-  "billingPeriod",
-  "unpriced",
-];
-
-/** What a bill is grouped by where nobody says. */
-export const DEFAULT_DIMENSIONS: readonly string[] = ["team", "state"];
-
-/** Reads dimensions as a person writes them, `team,state`: the names in their order, or a sentence that says what is wrong. */
-export function readDimensions(text: string): { readonly by: readonly string[] } | { readonly error: string } {
-  const by = text.split(",").map((name) => name.trim());
-  const unknown = by.find((name) => !DIMENSIONS.includes(name) && !/^label\../.test(name));
-  if (unknown !== undefined)
-    return { error: `${JSON.stringify(unknown)} is not one of: ${DIMENSIONS.join(", ")}, label.<name>` };
-  const again = by.find((name, place) => by.indexOf(name) !== place);
-  return again === undefined ? { by } : { error: `${again} stands there twice` };
-}
-
 /** Adds up the lines that agree in the given dimensions: a group each, in the order of what the dimensions say. */
 export function groupLines(lines: readonly BillLine[], by: readonly string[]): readonly BillGroup[] {
   const groups = new Map<string, { values: readonly string[]; lines: BillLine[] }>();

@@ -1,5 +1,6 @@
 import type { BookedCharge } from "../processors/charges/charge-rows.ts";
 import { sum } from "../domain/exact/units.ts";
+import { dateText } from "../domain/period.ts";
 import type { Bill, BillLine } from "./bill.ts";
 
 /** Charges as a scenario's bill: those that correct what was closed stand beside it, and not in its total. */
@@ -16,8 +17,9 @@ export function billOf(charges: readonly BookedCharge[]): Bill {
 /** A charge with its dimensions by the names of `scenarios.md`. */
 function lineOf(charge: BookedCharge): BillLine {
   const { holder, slot, costs, gpuHours, millijoules, carbon, fromMillis } = charge;
-  const { cluster, node, gpuModel, capacityType, state, because, team, costCenter, project, environment } = charge;
-  const period = new Date(fromMillis).toISOString().slice(0, 7);
+  const { cluster, node, gpuModel, instanceType, region, zone, pool, capacityType } = charge;
+  const { state, because, payer, team, costCenter, project, environment } = charge;
+  const day = dateText(fromMillis);
   const labels = Object.entries(holder?.labels ?? {}).map(([name, value]) => [`label.${name}`, value] as const);
   return {
     dimensions: {
@@ -25,9 +27,14 @@ function lineOf(charge: BookedCharge): BillLine {
       costCenter,
       project,
       environment,
+      payer,
       cluster,
       node,
       gpuModel,
+      instanceType,
+      region,
+      zone,
+      pool,
       capacityType,
       state,
       because,
@@ -40,7 +47,8 @@ function lineOf(charge: BookedCharge): BillLine {
       queue: holder?.queue ?? "",
       priorityClass: holder?.priorityClass ?? "",
       attribution: holder?.attribution ?? "",
-      chargePeriod: period,
+      chargeDay: day,
+      chargePeriod: day.slice(0, 7),
       billingPeriod: charge.billingPeriod,
       unpriced: costs === undefined ? "true" : "",
       ...Object.fromEntries(labels),

@@ -2,8 +2,8 @@ import { formatAmount } from "../domain/exact/units.ts";
 import { siteKWh } from "./energy.ts";
 import type { Scenario } from "./schema.ts";
 import { gpuHoursOf, groupLines, unpricedGpuHoursOf, type Bill, type BillGroup } from "./bill.ts";
-import { formatCsv } from "./csv.ts";
-import { formatTable } from "./table.ts";
+import { formatCsv } from "../reports/format/csv.ts";
+import { formatTable } from "../reports/format/table.ts";
 
 /** The formats in which bills are printed. */
 export const BILL_FORMATS = ["table", "json", "csv"] as const;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { DIMENSIONS } from "../../../scenarios/bill.ts";
+import { CHARGE_DIMENSIONS } from "../../../domain/charge/dimension.ts";
 import { unplayable } from "../../../scenarios/play/unplayable.ts";
 import { readScenario } from "../../../scenarios/read.ts";
 import { differences } from "../../../scenarios/expectation.ts";
@@ -19,6 +19,6 @@ describe("the manual of scenarios", () => {
   });
 
   it("names every dimension", () => {
-    expect(DIMENSIONS.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+    expect(CHARGE_DIMENSIONS.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseAmount, sum, type Carbon, type GpuHours, type Money } from "../../../domain/exact/units.ts";
-import { groupLines, readDimensions, unpricedGpuHoursOf, type Bill, type BillLine } from "../../../scenarios/bill.ts";
-import { formatCsv } from "../../../scenarios/csv.ts";
+import { groupLines, unpricedGpuHoursOf, type Bill, type BillLine } from "../../../scenarios/bill.ts";
 import { printBills, type PrintOptions } from "../../../scenarios/print.ts";
 
 function hours(text: string): GpuHours {
@@ -60,15 +59,6 @@ describe("a bill's groups", () => {
       money("5.833333333"),
     ]);
     expect(unpricedGpuHoursOf(some)).toBe(hours("2"));
-  });
-
-  it("are asked for by the names of dimensions, of labels too", () => {
-    expect(readDimensions("team, label.run-id,gpuModel")).toEqual({ by: ["team", "label.run-id", "gpuModel"] });
-    expect(readDimensions("teem")).toMatchObject({
-      error: expect.stringMatching(/^"teem" is not one of: team, /) as string,
-    });
-    expect(readDimensions("")).toMatchObject({ error: expect.stringMatching(/^"" is not one of/) as string });
-    expect(readDimensions("team,team")).toEqual({ error: "team stands there twice" });
   });
 });
 
@@ -178,19 +168,6 @@ describe("bills as CSV", () => {
       "",
     ]);
   });
-
-  it("quote what needs it", () => {
-    expect(formatCsv([[{ text: 'a "b", c' }, { text: "d\ne" }, { text: "plain" }]])).toBe(
-      '"a ""b"", c","d\ne",plain\r\n',
-    );
-  });
-
-  it.each(["=1+1", "+1", "-1", "@sum", "\t=1", "\r=1", '=HYPERLINK("x")'])(
-    "never have a text that a spreadsheet would compute: %j",
-    (text) => {
-      expect(formatCsv([[{ text }]]).replace(/^"/, "")).toMatch(/^'/);
-    },
-  );
 
   it("leave negative amounts numbers", () => {
     const bill = billOf(line({ team: "-x", state: "markup" }, "0", "-5.4"));

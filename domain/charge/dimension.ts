@@ -1,0 +1,62 @@
+/** Every dimension that a charge can be grouped by, as `docs/scenarios.md` explains them; `label.<name>` for any label beside. */
+export const CHARGE_DIMENSIONS = [
+  "team",
+  "costCenter",
+  "project",
+  "environment",
+  "payer",
+  "cluster",
+  "node",
+  "gpu",
+  "gpuModel",
+  "instanceType",
+  "region",
+  "zone",
+  "pool",
+  "capacityType",
+  "namespace",
+  "pod",
+  "workload",
+  "workloadKind",
+  "type",
+  "queue",
+  "priorityClass",
+  "state",
+  "because",
+  "attribution",
+  "chargeDay",
+  "chargePeriod",
+  "billingPeriod",
+  "unpriced",
+] as const;
+
+/** A dimension that every charge has, if only as the empty text. */
+export type ChargeDimension = (typeof CHARGE_DIMENSIONS)[number];
+
+/** How the name of a dimension begins that is a label of workloads. */
+export const LABEL_DIMENSION = "label.";
+
+/** What bills and reports are grouped by where nobody says. */
+export const DEFAULT_DIMENSIONS: readonly string[] = ["team", "state"];
+
+const NAMES: ReadonlySet<string> = new Set(CHARGE_DIMENSIONS);
+
+/** Whether a name is one of a dimension that every charge has. */
+export function isChargeDimension(name: string): name is ChargeDimension {
+  return NAMES.has(name);
+}
+
+/** The label that a dimension names; undefined where it names none. */
+export function labelOfDimension(name: string): string | undefined {
+  return name.startsWith(LABEL_DIMENSION) && name !== LABEL_DIMENSION ? name.slice(LABEL_DIMENSION.length) : undefined;
+}
+
+/** Reads dimensions as a person writes them, `team,state`: the names in their order, or a sentence that says what is wrong. */
+export function readDimensions(text: string): { readonly by: readonly string[] } | { readonly error: string } {
+  const by = text.split(",").map((name) => name.trim());
+  const unknown = by.find((name) => !isChargeDimension(name) && labelOfDimension(name) === undefined);
+  if (unknown !== undefined)
+    return { error: `${JSON.stringify(unknown)} is not one of: ${CHARGE_DIMENSIONS.join(", ")}, label.<name>` };
+  const again = by.find((name, place) => by.indexOf(name) !== place);
+  return again === undefined ? { by } : { error: `${again} stands there twice` };
+}

@@ -1,0 +1,17 @@
+import { describe, expect, it } from "vitest";
+import { formatCsv } from "../../../../reports/format/csv.ts";
+
+describe("a table as CSV", () => {
+  it("quotes what needs it", () => {
+    expect(formatCsv([[{ text: 'a "b", c' }, { text: "d\ne" }, { text: "plain" }]])).toBe(
+      '"a ""b"", c","d\ne",plain\r\n',
+    );
+  });
+
+  it.each(["=1+1", "+1", "-1", "@sum", "\t=1", "\r=1", '=HYPERLINK("x")'])(
+    "never has a text that a spreadsheet would compute: %j",
+    (text) => {
+      expect(formatCsv([[{ text }]]).replace(/^"/, "")).toMatch(/^'/);
+    },
+  );
+});
