@@ -1,10 +1,10 @@
 import { Option, type Command } from "commander";
 import { instantOf, INSTANT_FORM } from "../domain/price/instant.ts";
 import { readAudit } from "../processors/closing/audit.ts";
-import { loadConfig } from "../runtime/config/load.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { openStore } from "./store.ts";
 import { renderTable } from "./table.ts";
+import { loadLedgerConfig } from "./ledger-config.ts";
 
 interface Options {
   readonly config?: string;
@@ -23,7 +23,7 @@ export function addAudit(program: Command, context: CommandContext): void {
     .action(async ({ config: path, since, format }: Options) => {
       const from = instantOf(since);
       if (from === undefined) throw new CommandError(`--since ${since}: it is ${INSTANT_FORM}`, 2);
-      const { config } = loadConfig(path, context.env);
+      const { config } = loadLedgerConfig(path, context.env);
       const store = await openStore(config);
       try {
         const entries = await readAudit(store, from);

@@ -5,7 +5,6 @@ import { dateText, periodOf } from "../domain/period.ts";
 import type { Policy } from "../domain/policy/policy.ts";
 import { chargeOnDemand, type OnDemandCharges } from "../processors/on-demand.ts";
 import { ledgerOf, type Ledger } from "../runtime/config/ledger.ts";
-import { loadConfig } from "../runtime/config/load.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { groupLines, type Bill, type BillLine } from "../scenarios/bill.ts";
 import { billOf } from "../scenarios/lines.ts";
@@ -13,6 +12,7 @@ import { BILL_FORMATS, printBills } from "../scenarios/print.ts";
 import { periodOfArgument } from "./close.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { openStore } from "./store.ts";
+import { loadLedgerConfig } from "./ledger-config.ts";
 
 interface Options {
   readonly policy: readonly string[];
@@ -38,7 +38,7 @@ export function addBill(program: Command, context: CommandContext): void {
       const period = periodOfArgument(name);
       const by = readDimensions(options.by);
       if ("error" in by) throw new CommandError(`--by: ${by.error}`, 2);
-      const { config } = loadConfig(options.config, context.env);
+      const { config } = loadLedgerConfig(options.config, context.env);
       const ledger = ledgerOf(config);
       const policies = policiesOf(ledger, options.policy);
       const store = await openStore(config);

@@ -7,12 +7,12 @@ import { CloseError } from "../processors/closing/close-error.ts";
 import { closePeriod, type CloseRequest } from "../processors/closing/close.ts";
 import { readInvoice } from "../runtime/config/invoice.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
-import { loadConfig } from "../runtime/config/load.ts";
 import { describeProblem } from "../runtime/config/yaml.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { closeText } from "./closing/report.ts";
 import { rulesOfConfig } from "./ledger-rules.ts";
 import { openStore } from "./store.ts";
+import { loadLedgerConfig } from "./ledger-config.ts";
 
 interface Options {
   readonly config?: string;
@@ -37,7 +37,7 @@ export function addClose(program: Command, context: CommandContext): void {
     .addOption(new Option("--format <format>", "text or json").choices(["text", "json"]).default("text"))
     .action(async (name: string, options: Options) => {
       const request = await requestOf(name, options);
-      const { config } = loadConfig(options.config, context.env);
+      const { config } = loadLedgerConfig(options.config, context.env);
       const { rules, policies, priceBookHash } = rulesOfConfig(config);
       const { closing } = ledgerOf(config);
       const setting = { rules, policies, priceBookHash, closingDay: closing.day, accounts: closing.accounts };

@@ -4,10 +4,10 @@ import { explain } from "../reports/explain/read.ts";
 import type { Question } from "../reports/explain/explanation.ts";
 import { explanationText } from "../reports/explain/text.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
-import { loadConfig } from "../runtime/config/load.ts";
 import { periodOfArgument } from "./close.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { openStore } from "./store.ts";
+import { loadLedgerConfig } from "./ledger-config.ts";
 
 interface Options {
   readonly config?: string;
@@ -35,7 +35,7 @@ export function addExplain(program: Command, context: CommandContext): void {
     .option("--config <file>", "the configuration")
     .addOption(new Option("--format <format>", "text or json").choices(["text", "json"]).default("text"))
     .action(async (line: string | undefined, options: Options) => {
-      const { config } = loadConfig(options.config, context.env);
+      const { config } = loadLedgerConfig(options.config, context.env);
       const { book, policies } = ledgerOf(config);
       const policy = options.policy ?? policies[0].name;
       if (!policies.some(({ name }) => name === policy))

@@ -1,10 +1,10 @@
 import { Option, type Command } from "commander";
-import { loadConfig } from "../runtime/config/load.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import { findUnowned, type UnownedReport } from "../reports/owners/unowned.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { openStore } from "./store.ts";
 import { renderTable } from "./table.ts";
+import { loadLedgerConfig } from "./ledger-config.ts";
 
 const DAY_MILLIS = 86_400_000;
 
@@ -28,7 +28,7 @@ export function addOwners(program: Command, context: CommandContext): void {
     .action(async ({ config: path, days, format }: Options) => {
       if (!/^[1-9]\d{0,2}$/.test(days))
         throw new CommandError(`--days ${days}: it is a number of days, from 1 to 999`, 2);
-      const { config } = loadConfig(path, context.env);
+      const { config } = loadLedgerConfig(path, context.env);
       const { owners: rules, policies } = ledgerOf(config);
       const store = await openStore(config);
       try {

@@ -22,6 +22,7 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
   ["prices", async () => (await import("./prices.ts")).addPrices],
   ["explain", async () => (await import("./explain.ts")).addExplain],
   ["owners", async () => (await import("./owners.ts")).addOwners],
+  ["report", async () => (await import("./report.ts")).addReport],
   ["bill", async () => (await import("./bill.ts")).addBill],
   ["close", async () => (await import("./close.ts")).addClose],
   ["statement", async () => (await import("./statement.ts")).addStatement],

@@ -3,10 +3,11 @@ import { periodOf } from "../domain/period.ts";
 import { readStatements } from "../processors/closing/month-statements.ts";
 import { statementsText } from "./closing/statement.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
-import { loadConfig } from "../runtime/config/load.ts";
 import { periodOfArgument } from "./close.ts";
 import { CommandError, type CommandContext } from "./context.ts";
+import { keptPolicies } from "./kept-policies.ts";
 import { openStore } from "./store.ts";
+import { loadLedgerConfig } from "./ledger-config.ts";
 
 interface Options {
   readonly config?: string;
@@ -27,16 +28,12 @@ export function addStatement(program: Command, context: CommandContext): void {
     .addOption(new Option("--format <format>", "text or json").choices(["text", "json"]).default("text"))
     .action(async (name: string | undefined, { team, format, ...options }: Options) => {
       const period = name === undefined ? periodOf(Date.now()) : periodOfArgument(name);
-      const { config } = loadConfig(options.config, context.env);
-      const { book, policies } = ledgerOf(config);
-      const [billing] = policies;
-      const kept = policies.filter((one) => one === billing || one.keep).map((one) => one.name);
-      const policy = options.policy ?? billing.name;
-      if (!kept.includes(policy))
-        throw new CommandError(`--policy ${policy}: one whose charges are kept: ${kept.join(", ")}`, 2);
+      const { config } = loadLedgerConfig(options.config, context.env);
+      const ledger = ledgerOf(config);
+      const [policy] = keptPolicies(ledger, options.policy === undefined ? [] : [options.policy]);
       const store = await openStore(config);
       try {
-        const month = await readStatements(store, { period, policy, team }, book.currency);
+        const month = await readStatements(store, { period, policy, team }, ledger.book.currency);
         if (team !== undefined && month.statements.length === 0)
           throw new CommandError(`${team} has no charges in ${period.name}`);
         context.stdout.write(`${format === "json" ? JSON.stringify(month, null, 2) : statementsText(month)}\n`);

@@ -1,9 +1,9 @@
 import { Option, type Command } from "commander";
 import { verifyClosings, type VerifiedPeriod } from "../processors/closing/verify.ts";
-import { loadConfig } from "../runtime/config/load.ts";
 import { periodOfArgument } from "./close.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { openStore } from "./store.ts";
+import { loadLedgerConfig } from "./ledger-config.ts";
 
 interface Options {
   readonly config?: string;
@@ -20,7 +20,7 @@ export function addVerify(program: Command, context: CommandContext): void {
     .addOption(new Option("--format <format>", "text or json").choices(["text", "json"]).default("text"))
     .action(async (name: string | undefined, options: Options) => {
       const only = name === undefined ? undefined : periodOfArgument(name);
-      const { config } = loadConfig(options.config, context.env);
+      const { config } = loadLedgerConfig(options.config, context.env);
       const store = await openStore(config);
       try {
         const periods = await verifyClosings(store, only);

@@ -1,6 +1,6 @@
-import { multiply, parseDecimal, rational, roundedDecimal } from "../../domain/exact/rational.ts";
 import { payerName } from "../../processors/closing/document.ts";
 import type { CloseReport as WholeReport } from "../../processors/closing/close.ts";
+import { percent } from "../../reports/format/percent.ts";
 import { renderTable } from "../table.ts";
 
 type CloseReport = Omit<WholeReport, "closed">;
@@ -47,10 +47,4 @@ function obstacles({ isDryRun, objections }: CloseReport): readonly string[] {
   if (!isDryRun) return [];
   if (objections.length === 0) return ["Nothing stands in the way of closing it."];
   return [["In the way of closing it:", ...objections.map(({ sentence }) => `  ${sentence}`)].join("\n")];
-}
-
-/** A ratio as people read one: `99.5 %`. */
-export function percent(ratio: string): string {
-  const parsed = parseDecimal(ratio);
-  return "error" in parsed ? ratio : `${roundedDecimal(multiply(parsed.value, rational(100)), 4)} %`;
 }

@@ -1,6 +1,6 @@
 import { payerName } from "../../processors/closing/document.ts";
 import type { MonthStatement, MonthStatements } from "../../processors/closing/month-statements.ts";
-import { percent } from "./report.ts";
+import { percent } from "../../reports/format/percent.ts";
 import { renderTable } from "../table.ts";
 
 /** The statements of a month as a person reads them, one after the other. */

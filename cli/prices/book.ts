@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import type { PriceBook } from "../../domain/price/book.ts";
 import { readBook } from "../../domain/price/read.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
-import { loadConfig } from "../../runtime/config/load.ts";
 import { readPriceFile } from "../../runtime/config/price-book.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { CommandError } from "../context.ts";
+import { loadLedgerConfig } from "../ledger-config.ts";
 
 /** A mistake of a price book's file. */
 export interface BookMistake {
@@ -29,7 +29,7 @@ export function readBookOf(
   configFile: string | undefined,
   env: NodeJS.ProcessEnv,
 ): BookSource {
-  const { config, path } = loadConfig(configFile, env);
+  const { config, path } = loadLedgerConfig(configFile, env);
   if (file === undefined) return { name: path ?? "the default configuration", config, book: ledgerOf(config).book };
   let text: string;
   try {

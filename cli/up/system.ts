@@ -5,7 +5,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from "prom-client";
-import { demoLedger } from "../../demo/fleet/prices.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { addLiveRoutes } from "../../reports/live/routes.ts";
@@ -16,6 +15,7 @@ import { STORE_PROGRAM } from "../../runtime/store/embedded/program.ts";
 import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
 import { startStatusServer } from "../../runtime/telemetry/server.ts";
 import { demoKubeconfig } from "../roles/demo.ts";
+import { runsDemo, withDemoLedger } from "./demo-config.ts";
 import { addRemoteGpuMetrics } from "../roles/gpu-metrics.ts";
 import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "../roles/child-messages.ts";
 import type { CollectorStatus, DemoStatus, ProcessorStatus } from "../roles/role.ts";
@@ -115,7 +115,7 @@ export async function startSystem(options: {
   try {
     const address = await startStore();
     await migrateStore(address, config, logger);
-    const isDemo = config.collector.jobs.length === 0 && config.kubernetes.clusters.length === 0;
+    const isDemo = runsDemo(config);
     const freshReport = (part: string): ChildReport | undefined => {
       const report = reports.get(part);
       return report === undefined || Date.now() - report.at > STALE_MILLIS ? undefined : report;
@@ -199,10 +199,8 @@ function onDemo(config: Config): Config {
     kubernetes: { kubeconfig },
     credentials: {},
   };
-  const isPriced = config.prices !== undefined || config.pricesFile !== undefined;
   return {
-    ...config,
-    ...(isPriced ? {} : demoLedger()),
+    ...withDemoLedger(config),
     collector: { ...config.collector, jobs: [job] },
     kubernetes: { ...config.kubernetes, clusters: [{ kubeconfig }] },
   };

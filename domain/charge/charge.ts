@@ -9,6 +9,22 @@ import type { CostKind } from "../price/book.ts";
 /** What a line of a bill is for: a state of a share, or a cost that no share has. */
 export type ChargeState = HeldState | FreeState | "non-gpu" | "unused commitment" | "markup" | "true-up";
 
+/** The states of a bill's lines: of held shares, of free ones, and costs that no share has. */
+export const CHARGE_STATES = [
+  "active",
+  "idle",
+  "waiting",
+  "starting",
+  "unobserved",
+  "unavailable",
+  "stranded",
+  "unallocated",
+  "non-gpu",
+  "unused commitment",
+  "markup",
+  "true-up",
+] as const satisfies readonly ChargeState[];
+
 /** Who pays for what the platform pays for. */
 export const PLATFORM = "platform";
 

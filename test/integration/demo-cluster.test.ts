@@ -2,14 +2,17 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { SystemStatus } from "../../cli/up/system.ts";
 import { createFleet } from "../../demo/fleet/fleet.ts";
 import { busStateAt, isExporterAway } from "../../demo/fleet/troubles.ts";
+import type { Report } from "../../reports/report/report.ts";
 import type { LiveFleet, LiveGpu } from "../../reports/live/gpus.ts";
 import { createCommandFolder, type CommandFolder, type RunningCommand } from "../support/command.ts";
+import { freePort } from "../support/ports.ts";
 
 const LONG = { timeout: 60_000, interval: 500 };
 
 let folder: CommandFolder;
 let up: RunningCommand;
 let address: string;
+let config: string;
 
 const read = async <Value>(path: string): Promise<Value> => (await (await fetch(`${address}${path}`)).json()) as Value;
 
@@ -25,9 +28,9 @@ function shownAt(timeMillis: number): number {
 let gpus: readonly LiveGpu[];
 beforeAll(async () => {
   folder = createCommandFolder();
-  const config = folder.write("gpu-ledger.yaml", {
+  config = folder.write("gpu-ledger.yaml", {
     data: "data",
-    server: { listen: "127.0.0.1:0" },
+    server: { listen: `127.0.0.1:${await freePort()}` },
     collector: { interval: "3s", timeout: "2s" },
     processor: { flushEvery: "1s" },
     demo: { history: "0s", seed: 1 },
@@ -72,6 +75,15 @@ describe("the demo shows for every GPU", () => {
     expect(page).toContain(some!.holder!.name);
   });
 });
+
+it("commands beside it speak by the demo's prices and policies", async () => {
+  const report = async (): Promise<unknown> => {
+    const { stdout } = await folder.run(["report", "today", "--format", "json", "--config", config]);
+    const { reports } = JSON.parse(stdout) as { reports: [Report] };
+    return { policy: reports[0].policy, isCharged: Number(reports[0].total.cost) > 0 };
+  };
+  await expect.poll(report, { timeout: 120_000, interval: 3_000 }).toEqual({ policy: "showback", isCharged: true });
+}, 130_000);
 
 it("its cluster is watched, and what waits is in the status and on /metrics", async () => {
   const queued = async (): Promise<number> =>

@@ -1,0 +1,150 @@
+import {
+  isChargeDimension,
+  labelOfDimension,
+  LABEL_DIMENSION,
+  type ChargeDimension,
+} from "../../domain/charge/dimension.ts";
+import { dateText } from "../../domain/period.ts";
+import type { StoreParameters } from "../../runtime/store/client.ts";
+import { monthsIn, type Span } from "./span.ts";
+
+/**
+ * What is asked of the charges. A `chargeback` is of what was booked in whole months, corrections of earlier ones included, as their
+ * statements are; a `showback` is of what is charged for a time, whenever it was booked.
+ */
+export interface ReportQuestion {
+  readonly policy: string;
+  readonly kind: ReportKind;
+  readonly span: Span;
+  /** The dimensions of a row: names of `domain/charge/dimension.ts`. */
+  readonly by: readonly string[];
+  /** Lines count that have one of the values in each of these dimensions. */
+  readonly where: readonly Filter[];
+}
+
+/** See {@link ReportQuestion}. */
+export type ReportKind = (typeof REPORT_KINDS)[number];
+
+/** The kinds of reports. */
+export const REPORT_KINDS = ["chargeback", "showback"] as const;
+
+/** Values of a dimension, one at least; `""` is that a line does not say it. */
+export interface Filter {
+  readonly dimension: string;
+  readonly values: readonly string[];
+}
+
+/** A condition and columns in ClickHouse's SQL, with the values of their placeholders. */
+export interface QuestionSql {
+  /** What each dimension of `by` says, in that order. */
+  readonly columns: readonly string[];
+  readonly where: string;
+  readonly parameters: StoreParameters;
+}
+
+/** Reads conditions as a person writes them, `team=vision,nlp`: the filters, or a sentence that says what is wrong. */
+export function readFilters(
+  texts: readonly string[],
+): { readonly where: readonly Filter[] } | { readonly error: string } {
+  const where: Filter[] = [];
+  for (const text of texts) {
+    const equals = text.indexOf("=");
+    const dimension = text.slice(0, Math.max(0, equals));
+    if (!isChargeDimension(dimension) && labelOfDimension(dimension) === undefined)
+      return { error: `${JSON.stringify(text)} is not a dimension, = and its values, such as team=vision,nlp` };
+    where.push({ dimension, values: text.slice(equals + 1).split(",") });
+  }
+  return { where };
+}
+
+/** Why a question has no answer, in a sentence; undefined where it has one. */
+export function objectionTo({ kind, span }: Pick<ReportQuestion, "kind" | "span">): string | undefined {
+  if (kind === "showback" || monthsIn(span).length > 0) return undefined;
+  return `a chargeback is of what was booked in whole months, and ${span.name} is not made of them: ask for a showback`;
+}
+
+/** A question as SQL over `charges_published`. Names of labels and all values travel as parameters. */
+export function sqlOf({ policy, kind, span, by, where }: ReportQuestion): QuestionSql {
+  const parameters: Record<string, unknown> = { policy };
+  const labels = new Map<string, string>();
+  const columnOf = (dimension: string): string => {
+    const label = labelOfDimension(dimension);
+    if (label === undefined) return COLUMNS[dimension as ChargeDimension];
+    const name = labels.get(label) ?? `label${labels.size}`;
+    labels.set(label, name);
+    parameters[name] = label;
+    return `labels[{${name}:String}]`;
+  };
+  const terms = [
+    "policy = {policy:String}",
+    ...where.map(({ dimension, values }, index) => {
+      parameters[`values${index}`] = values;
+      return `${columnOf(dimension)} IN {values${index}:Array(String)}`;
+    }),
+  ];
+  if (kind === "chargeback") {
+    terms.push("billing_period IN {months:Array(Date)}");
+    parameters["months"] = monthsIn(span).map(dateText);
+  } else {
+    terms.push(
+      "from_at >= fromUnixTimestamp64Milli({from:Int64}) AND from_at < fromUnixTimestamp64Milli({until:Int64})",
+    );
+    parameters["from"] = span.from;
+    parameters["until"] = span.until;
+  }
+  return { columns: by.map(columnOf), where: terms.join(" AND "), parameters };
+}
+
+const COLUMNS: Readonly<Record<ChargeDimension, string>> = {
+  team: "team",
+  costCenter: "cost_center",
+  project: "project",
+  environment: "environment",
+  payer: "payer",
+  cluster: "cluster",
+  node: "node",
+  gpu: "ifNull(toString(slot), '')",
+  gpuModel: "gpu_model",
+  instanceType: "instance_type",
+  region: "region",
+  zone: "zone",
+  pool: "pool",
+  capacityType: "capacity_type",
+  namespace: "namespace",
+  pod: "pod",
+  workload: "workload",
+  workloadKind: "workload_kind",
+  type: "workload_type",
+  queue: "queue",
+  priorityClass: "priority_class",
+  state: "state",
+  because: "because",
+  attribution: "attribution",
+  chargeDay: "formatDateTime(from_at, '%Y-%m-%d', 'UTC')",
+  chargePeriod: "formatDateTime(from_at, '%Y-%m', 'UTC')",
+  billingPeriod: "formatDateTime(billing_period, '%Y-%m')",
+  unpriced: "if(effective_cost IS NULL, 'true', '')",
+};
+
+/** Dimensions that say when: what is grouped by them has no time before it to be compared with. */
+const TIMES: ReadonlySet<string> = new Set<ChargeDimension>(["chargeDay", "chargePeriod", "billingPeriod"]);
+
+/** Whether rows of a question can be compared with those of the time before. */
+export function hasTrend({ by }: Pick<ReportQuestion, "by">): boolean {
+  return !by.some((name) => TIMES.has(name));
+}
+
+/** A dimension as a heading for people: `Cost centre`, `run-id`. */
+export function titleOfDimension(name: string): string {
+  if (name.startsWith(LABEL_DIMENSION)) return name.slice(LABEL_DIMENSION.length);
+  return TITLES[name] ?? name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  costCenter: "cost centre",
+  gpu: "GPU",
+  gpuModel: "GPU model",
+  type: "workload type",
+  chargeDay: "day",
+  chargePeriod: "month",
+};

@@ -1,0 +1,104 @@
+import type { ChargeState } from "../../domain/charge/charge.ts";
+import { kWhOf } from "../../domain/energy/carbon.ts";
+import { rational, roundedDecimal } from "../../domain/exact/rational.ts";
+import { formatAmount, LAST_UNIT_DIGITS, lastUnits, type Quantity } from "../../domain/exact/units.ts";
+import type { Measures } from "./report.ts";
+
+const RATIO_DIGITS = 6;
+
+/** Sums of lines of one group that agree in state, in whether they are held, priced and correct anything; amounts in last units. */
+export interface LineSums {
+  readonly state: ChargeState;
+  readonly isHeld: boolean;
+  readonly isPriced: boolean;
+  readonly isCorrection: boolean;
+  readonly lines: number;
+  readonly gpuHours: bigint;
+  readonly list: bigint;
+  readonly contracted: bigint;
+  readonly effective: bigint;
+  readonly power: bigint;
+  /** Undefined where no line says anything of it. */
+  readonly millijoules: bigint | undefined;
+  readonly carbon: bigint | undefined;
+}
+
+/**
+ * What sums of lines come to. Hours that correct others count as held where they are of the same time (a showback's), and not
+ * where they are of another one (`ofOtherTimes`, a chargeback's).
+ */
+export function measuresOf(sums: readonly LineSums[], ofOtherTimes: boolean): Measures {
+  const own = ofOtherTimes ? sums.filter(({ isCorrection }) => !isCorrection) : sums;
+  const held = own.filter(({ isHeld, state }) => isHeld && state !== "unavailable");
+  const active = held.filter(({ state }) => state === "active");
+  const heldHours = total(held, "gpuHours");
+  const unobserved = total(
+    held.filter(({ state }) => state === "unobserved"),
+    "gpuHours",
+  );
+  const cost = total(sums, "effective");
+  const millijoules = totalOfKnown(sums, "millijoules");
+  const carbon = totalOfKnown(sums, "carbon");
+  return {
+    gpuHours: text(total(sums, "gpuHours")),
+    heldGpuHours: text(heldHours),
+    activeGpuHours: text(total(active, "gpuHours")),
+    list: text(total(sums, "list")),
+    contracted: text(total(sums, "contracted")),
+    cost: text(cost),
+    power: text(total(sums, "power")),
+    states: costsByState(sums),
+    corrections: text(
+      total(
+        sums.filter(({ isCorrection }) => isCorrection),
+        "effective",
+      ),
+    ),
+    unpricedGpuHours: text(
+      total(
+        sums.filter(({ isPriced }) => !isPriced),
+        "gpuHours",
+      ),
+    ),
+    coverage: quotient(heldHours - unobserved, heldHours, RATIO_DIGITS),
+    costPerHeldGpuHour: quotient(cost, total(held.filter(isPriced), "gpuHours"), LAST_UNIT_DIGITS),
+    costPerActiveGpuHour: quotient(cost, total(active.filter(isPriced), "gpuHours"), LAST_UNIT_DIGITS),
+    kWh: millijoules === undefined ? null : roundedDecimal(kWhOf(millijoules), LAST_UNIT_DIGITS),
+    carbonGrams: carbon === undefined ? null : text(carbon),
+    lines: sums.reduce((count, { lines }) => count + lines, 0),
+  };
+}
+
+/** The effective cost of sums, in last units. */
+export function costOf(sums: readonly LineSums[]): bigint {
+  return total(sums, "effective");
+}
+
+/** Last units as decimal text. */
+export function text(amount: bigint): string {
+  return formatAmount(lastUnits<Quantity>(amount));
+}
+
+function isPriced(sums: LineSums): boolean {
+  return sums.isPriced;
+}
+
+function total(sums: readonly LineSums[], of: "gpuHours" | "list" | "contracted" | "effective" | "power"): bigint {
+  return sums.reduce((sum, one) => sum + one[of], 0n);
+}
+
+function totalOfKnown(sums: readonly LineSums[], of: "millijoules" | "carbon"): bigint | undefined {
+  const known = sums.flatMap((one) => one[of] ?? []);
+  return known.length === 0 ? undefined : known.reduce((sum, one) => sum + one, 0n);
+}
+
+function costsByState(sums: readonly LineSums[]): Measures["states"] {
+  const costs = new Map<ChargeState, bigint>();
+  for (const { state, effective } of sums) costs.set(state, (costs.get(state) ?? 0n) + effective);
+  const some = [...costs].filter(([, cost]) => cost !== 0n).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(some.map(([state, cost]) => [state, text(cost)]));
+}
+
+function quotient(amount: bigint, by: bigint, digits: number): string | null {
+  return by <= 0n ? null : roundedDecimal(rational(amount, by), digits);
+}

@@ -1,0 +1,143 @@
+import { CHARGE_STATES } from "../../domain/charge/charge.ts";
+import { parseDecimal, roundedDecimal, type Rational } from "../../domain/exact/rational.ts";
+import { roundTogether } from "../../domain/exact/round-together.ts";
+import { amountOf, difference, formatAmount, LAST_UNIT_DIGITS, sum, type Amount } from "../../domain/exact/units.ts";
+import { minorDigitsOf } from "../../domain/price/currency.ts";
+import { percent } from "../format/percent.ts";
+import { formatTable, type TableCell } from "../format/table.ts";
+import { titleOfDimension } from "./question.ts";
+import type { Report, ReportRow } from "./report.ts";
+import { spanText } from "./span.ts";
+
+const HOUR_DIGITS = 2;
+
+type Money = Amount<"currency">;
+
+/**
+ * Reports of one span for people: sentences about the whole, then a table. One report has its cost by state and its trend; several, of
+ * policies that are laid side by side, have a column for each and what the last costs more than the first. Amounts are rounded so
+ * that every column adds up.
+ */
+export function reportsText(reports: readonly [Report, ...Report[]]): string {
+  const [first] = reports;
+  const heads = [...reports.map(titleOf), ...remarksOf(first)].join("\n");
+  if (reports.every(({ rows }) => rows.length === 0)) return `${heads}\n\nnothing was charged\n`;
+  const table = reports.length === 1 ? tableOf(first) : tableOfSeveral(reports);
+  return `${heads}\n\n${table}`;
+}
+
+function titleOf({ kind, span, policy, currency, total, chargedUntil }: Report): string {
+  const { cost, gpuHours } = total;
+  const isPart = chargedUntil !== null && chargedUntil < span.until;
+  const until = isPart ? `, as far as it is charged (until ${new Date(chargedUntil).toISOString().slice(0, 16)}Z)` : "";
+  return `${kind} of ${span.name} under the policy ${policy}: ${cost} ${currency} for ${gpuHours} GPU-hours${until}`;
+}
+
+function remarksOf({ currency, total, comparedWith }: Report): readonly string[] {
+  const { coverage, unpricedGpuHours, corrections, before, change } = total;
+  return [
+    coverage === null ? "nothing was held" : `coverage: ${percent(coverage)} of what was held is observed`,
+    ...(unpricedGpuHours === "0"
+      ? []
+      : [`without a price: ${unpricedGpuHours} GPU-hours, which have no cost and are in no sum of money`]),
+    ...(corrections === "0" ? [] : [`corrections of earlier charges, in the cost: ${corrections} ${currency}`]),
+    ...(comparedWith === null || before === null
+      ? []
+      : [`compared with ${spanText(comparedWith)}: ${before} ${currency} then, ${signed(change!)} since`]),
+  ];
+}
+
+function tableOf(report: Report): string {
+  const { by, currency, rows, total, comparedWith } = report;
+  const hours = columnOf(rows, (row) => row.gpuHours, unitOf(HOUR_DIGITS));
+  const money = (of: (row: ReportRow) => string): readonly string[] => columnOf(rows, of, minorUnitOf(currency));
+  const states = by.includes("state") ? [] : CHARGE_STATES.filter((state) => total.states[state] !== undefined);
+  const columns: readonly (readonly [head: string, values: readonly string[]])[] = [
+    ["GPU-hours", hours],
+    [currency, money((row) => row.cost)],
+    ...states.map((state) => [state, money((row) => row.states[state] ?? "0").map(orNothing)] as const),
+    ["per held GPU-hour", [...rows, total].map((row) => roundedMoney(row.costPerHeldGpuHour, currency))],
+    ...(comparedWith === null ? [] : ([["change", money((row) => row.change!).map(signed)]] as const)),
+  ];
+  return formatTable(
+    [...by.map(titleOfDimension), ...columns.map(([head]) => head)],
+    [...rows.keys(), rows.length].map((place) => [
+      ...dimensionCells(by, rows[place]),
+      ...columns.map(([, values]) => numberCell(values[place]!)),
+    ]),
+  );
+}
+
+function tableOfSeveral(reports: readonly [Report, ...Report[]]): string {
+  const [{ by, currency }] = reports;
+  const keyOf = (row: ReportRow): string => JSON.stringify(Object.values(row.dimensions));
+  const found = reports.map(({ rows }) => new Map(rows.map((row) => [keyOf(row), row])));
+  const rows = [...new Map(reports.flatMap((each) => each.rows.map((row) => [keyOf(row), row] as const))).values()];
+  const costs = found.map((ofPolicy) => rows.map((row) => amountOf<"currency">(ofPolicy.get(keyOf(row))?.cost ?? "0")));
+  const more = rows.map((_, place) => difference(costs.at(-1)![place]!, costs[0]![place]!));
+  const columns = [...costs, more].map((amounts) => rounded(amounts, minorUnitOf(currency)));
+  return formatTable(
+    [...by.map(titleOfDimension), ...reports.map(({ policy }) => `${policy} ${currency}`), "difference"],
+    [...rows.keys(), rows.length].map((place) => [
+      ...dimensionCells(by, rows[place]),
+      ...columns.map((values, column) => numberCell(column === costs.length ? signed(values[place]!) : values[place]!)),
+    ]),
+  );
+}
+
+/** What a row says of its dimensions; the line of sums says so in the first. */
+function dimensionCells(by: readonly string[], row: ReportRow | undefined): readonly TableCell[] {
+  if (row !== undefined) return by.map((name) => ({ text: row.dimensions[name]! }));
+  return by.map((_, place) => ({ text: place === 0 ? "total" : " " }));
+}
+
+function orNothing(amount: string): string {
+  return isZero(amount) ? "" : amount;
+}
+
+function numberCell(text: string): TableCell {
+  return text === "" ? { text } : { number: text };
+}
+
+/** A column, its sum last. */
+function columnOf(rows: readonly ReportRow[], of: (row: ReportRow) => string, unit: bigint): readonly string[] {
+  return rounded(
+    rows.map((row) => amountOf<"currency">(of(row))),
+    unit,
+  );
+}
+
+function rounded(amounts: readonly Money[], unit: bigint): readonly string[] {
+  const together = roundTogether(amounts, unit);
+  const digits = LAST_UNIT_DIGITS - (String(unit).length - 1);
+  return [...together, sum(together)].map((amount) => padded(formatAmount(amount), digits));
+}
+
+function roundedMoney(amount: string | null, currency: string): string {
+  if (amount === null) return "";
+  const digits = minorDigitsOf(currency) ?? 2;
+  const { value } = parseDecimal(amount) as { value: Rational };
+  return padded(roundedDecimal(value, digits), digits);
+}
+
+/** Digits after the point for every amount of a column, so that their points stand under each other. */
+function padded(amount: string, digits: number): string {
+  const [whole, fraction = ""] = amount.split(".");
+  return digits === 0 ? whole! : `${whole}.${fraction.padEnd(digits, "0")}`;
+}
+
+function minorUnitOf(currency: string): bigint {
+  return unitOf(minorDigitsOf(currency) ?? 2);
+}
+
+function unitOf(digits: number): bigint {
+  return 10n ** BigInt(LAST_UNIT_DIGITS - digits);
+}
+
+function signed(amount: string): string {
+  return amount.startsWith("-") || isZero(amount) ? amount : `+${amount}`;
+}
+
+function isZero(amount: string): boolean {
+  return /^[0.]*$/.test(amount);
+}

@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Charge } from "../../domain/charge/charge.ts";
+import { chargeBeside } from "../../domain/charge/charge.ts";
+import { formatAmount, lastUnits } from "../../domain/exact/units.ts";
+import { insertCharges } from "../../processors/charges/charge-rows.ts";
+import { newRunId, publishRun } from "../../processors/runs.ts";
+import { reportsCsv, reportsNdjson } from "../../reports/report/flat.ts";
+import type { ReportQuestion } from "../../reports/report/question.ts";
+import { readReport } from "../../reports/report/read.ts";
+import type { Report } from "../../reports/report/report.ts";
+import { readSpan, type Span } from "../../reports/report/span.ts";
+import { reportsText } from "../../reports/report/table.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { groupLines, unpricedGpuHoursOf, type Bill } from "../../scenarios/bill.ts";
+import { createCommandFolder, type CommandFolder } from "../support/command.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { createTestDatabase } from "../support/pipeline.ts";
+import { playAs, scenarioFiles } from "../support/play-ledger.ts";
+
+const PLAYED = [
+  "by-usage.yaml",
+  "energy-of-a-shared-gpu.yaml",
+  "owners.yaml",
+  "spread-over-node.yaml",
+  "telemetry-gap.yaml",
+  "unpriced.yaml",
+];
+const GROUPINGS = [
+  [],
+  ["team", "state"],
+  ["namespace", "workload", "pod", "gpu"],
+  ["gpuModel", "unpriced", "chargeDay"],
+];
+
+const spanOf = (text: string): Span => (readSpan(text, Date.now()) as { span: Span }).span;
+
+describe("a report", () => {
+  let folder: CommandFolder;
+  let embedded: TestStore;
+  let store: StoreClient;
+  const ask = (question: Partial<ReportQuestion>) =>
+    readReport(
+      store,
+      { policy: "default", kind: "showback", span: spanOf("2026-03"), by: ["team"], where: [], ...question },
+      "USD",
+    );
+
+  /** Books charges of one hour, as the ledger publishes them. */
+  async function book(windowStart: number, charges: readonly Charge[]): Promise<void> {
+    const run = { cluster: charges[0]!.cluster, windowStart, runId: newRunId(), generation: 1 };
+    await insertCharges(store, { run: run.runId, policy: "default", billingPeriod: Date.UTC(2026, 4, 1) }, charges);
+    const published = { ...run, watermark: new Map<number, number>(), publishedAt: windowStart };
+    await publishRun(store, "charge", published, { scrapes: 0, rows: charges.length, hash: "0" });
+  }
+
+  beforeAll(async () => {
+    embedded = await startTestStore();
+    store = await createTestDatabase(embedded, "reports");
+    folder = createCommandFolder();
+  });
+  afterAll(async () => {
+    await folder.dispose();
+    await store.close();
+    await embedded.stop();
+  });
+
+  describe.each(PLAYED)("of the scenario %s", (name) => {
+    const { scenario } = scenarioFiles().find(({ file }) => file === name)!;
+    const { start, end } = scenario.period;
+    const span = { name: "the scenario", from: start, until: end };
+    let bills: ReadonlyMap<string, Bill>;
+
+    beforeAll(async () => {
+      ({ bills } = await playAs(store, name, scenario));
+    });
+
+    it.each(GROUPINGS.map((by) => ({ by })))(
+      "has the groups of its bill, to the last digit, by $by",
+      async ({ by }) => {
+        for (const [policy, bill] of bills) {
+          const where = [{ dimension: "cluster", values: [name] }];
+          const report = await ask({ policy, span, by, where });
+          const groups = groupLines(bill.lines, by).map(({ dimensions, gpuHours, cost, carbon }) => ({
+            dimensions,
+            gpuHours: formatAmount(gpuHours),
+            cost: formatAmount(cost ?? lastUnits(0n)),
+            carbonGrams: carbon === undefined ? null : formatAmount(carbon),
+          }));
+          const rows = report.rows.map(({ dimensions, gpuHours, cost, carbonGrams }) => ({
+            dimensions,
+            gpuHours,
+            cost,
+            carbonGrams,
+          }));
+          const key = ({ dimensions }: { dimensions: object }): string => JSON.stringify(dimensions);
+          const inOrder = (a: { dimensions: object }, b: { dimensions: object }): number => (key(a) < key(b) ? -1 : 1);
+          expect(rows.toSorted(inOrder)).toEqual(groups.toSorted(inOrder));
+          expect(report.total).toMatchObject({
+            cost: formatAmount(bill.total),
+            unpricedGpuHours: formatAmount(unpricedGpuHoursOf(bill.lines)),
+          });
+        }
+      },
+    );
+  });
+
+  it("says what is observed of what was held, what it costs by state and by each hour held and active", async () => {
+    const where = [{ dimension: "cluster", values: ["telemetry-gap.yaml"] }];
+    const { total } = await ask({ span: spanOf("2026-03-02"), by: [], where });
+    // An hour at 7.20, of which samples speak for 2,790 s at an activity of one half.
+    expect(total).toMatchObject({
+      heldGpuHours: "1",
+      activeGpuHours: "0.3875",
+      states: { active: "2.79", idle: "2.79", unobserved: "1.62" },
+      coverage: "0.775",
+      costPerHeldGpuHour: "7.2",
+      costPerActiveGpuHour: "18.580645161",
+    });
+  });
+
+  it("compares with as long a time before, and names what was there then and is there no longer", async () => {
+    const may = Date.UTC(2026, 4, 1);
+    const charge = (team: string, hour: number, cost: bigint): Charge => ({
+      ...chargeBeside(
+        {
+          fromMillis: may + hour * 3_600_000,
+          untilMillis: may + (hour + 1) * 3_600_000,
+          cluster: "trend",
+          state: "active",
+          costs: { list: lastUnits(cost), contracted: lastUnits(cost), effective: lastUnits(cost) },
+        },
+        { price: "prices[0]" },
+      ),
+      payer: "holder",
+      team,
+    });
+    await book(may, [charge("went", 0, 3_000_000_000n), charge("stays", 0, 1_000_000_000n)]);
+    await book(may + 3_600_000, [charge("stays", 1, 1_500_000_001n), charge("came", 1, 2n)]);
+    const report = await ask({
+      span: spanOf("2026-05-01T01:00Z/2026-05-01T02:00Z"),
+      where: [{ dimension: "cluster", values: ["trend"] }],
+    });
+    expect(report.comparedWith?.name).toBe("2026-05-01/2026-05-01T01:00Z");
+    expect(
+      report.rows.map(({ dimensions, cost, before, change }) => [dimensions["team"], cost, before, change]),
+    ).toEqual([
+      ["stays", "1.500000001", "1", "0.500000001"],
+      ["came", "0.000000002", "0", "0.000000002"],
+      ["went", "0", "3", "-3"],
+    ]);
+    expect(report.total).toMatchObject({ cost: "1.500000003", before: "4", change: "-2.499999997" });
+    // Of a month of which two hours are charged, two hours of the month before are the measure.
+    const month = await ask({ span: spanOf("2026-05"), where: [{ dimension: "cluster", values: ["trend"] }] });
+    expect(month.comparedWith?.name).toBe("2026-04-01/2026-04-01T02:00Z");
+    expect(month.total).toMatchObject({ cost: "5.500000003", before: "0" });
+  });
+
+  it("keeps hostile names in their cells, whatever reads them", async () => {
+    const hostile = [
+      `'; DROP TABLE charges; --`,
+      `<script>alert("x")</script>`,
+      `=HYPERLINK("http://x","y")`,
+      `../../etc/passwd`,
+      `a\u202Egnp.exe`,
+      `line\nbreak,comma"quote`,
+      `{label0:String}`,
+    ];
+    const june = Date.UTC(2026, 5, 1);
+    const one = {
+      list: lastUnits<"currency">(1n),
+      contracted: lastUnits<"currency">(1n),
+      effective: lastUnits<"currency">(1n),
+    };
+    const charges = hostile.map((team) => ({
+      ...chargeBeside(
+        { fromMillis: june, untilMillis: june + 3_600_000, cluster: "hostile", state: "active", costs: one },
+        { price: "prices[0]" },
+      ),
+      team,
+    }));
+    await book(june, charges);
+    const span = spanOf("2026-06-01");
+    const report = await ask({
+      span,
+      by: ["team", `label.it's`],
+      where: [{ dimension: "cluster", values: ["hostile"] }],
+    });
+    expect(report.rows.map(({ dimensions }) => dimensions["team"]!).toSorted()).toEqual(hostile.toSorted());
+    for (const team of hostile) {
+      const { total } = await ask({ span, by: [], where: [{ dimension: "team", values: [team] }] });
+      expect(total.cost).toBe("0.000000001");
+    }
+    expect(reportsCsv([report])).toContain(`"'=HYPERLINK(""http://x"",""y"")"`);
+    const lines = reportsNdjson([report]).trimEnd().split("\n");
+    expect(lines.map((line) => (JSON.parse(line) as { team: string }).team).toSorted()).toEqual(hostile.toSorted());
+    expect(reportsText([report])).not.toMatch(/\u202E|break,comma"quote\n/);
+    expect(reportsText([report])).toContain("a?gnp.exe");
+  });
+
+  it("says that nothing was charged where there is nothing", async () => {
+    const report = await ask({ span: spanOf("2020-01") });
+    expect(report).toMatchObject({
+      rows: [],
+      chargedUntil: null,
+      comparedWith: null,
+      total: { cost: "0", coverage: null },
+    });
+    expect(reportsText([report])).toContain("nothing was charged");
+    expect(reportsCsv([report])).toMatch(/^policy,kind,from,until,team,currency,gpuHours,/);
+  });
+
+  describe("as a command", () => {
+    const run = (...args: readonly string[]) => {
+      const { username, password } = embedded.internal;
+      const clickhouse = { url: embedded.url, username, password };
+      const config = folder.write("gpu-ledger.yaml", {
+        prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "3.00" }],
+        policies: [{ name: "default" }, { name: "by-usage", basis: "usage", keep: true }, { name: "unkept" }],
+        store: { kind: "clickhouse", database: "reports", clickhouse },
+      });
+      return folder.run(["report", ...args, "--config", config]);
+    };
+    const gap = ["--where", "cluster=telemetry-gap.yaml"];
+
+    it("prints a table with what is remarkable before it, or everything exactly as JSON, NDJSON and CSV", async () => {
+      const { stdout, code } = await run("2026-03-02", "--by", "team,workload", ...gap);
+      expect({ code, lines: stdout.split("\n") }).toEqual({
+        code: 0,
+        lines: [
+          "showback of 2026-03-02 under the policy default: 7.2 USD for 1 GPU-hours, as far as it is charged (until 2026-03-02T03:00Z)",
+          "coverage: 77.5 % of what was held is observed",
+          "",
+          "team    workload  GPU-hours   USD  active  idle  unobserved  per held GPU-hour",
+          "vision  train-0        1.00  7.20    2.79  2.79        1.62               7.20",
+          "total                  1.00  7.20    2.79  2.79        1.62               7.20",
+          "",
+        ],
+      });
+      const json = JSON.parse((await run("2026-03-02", ...gap, "--format", "json")).stdout) as { reports: Report[] };
+      expect(json.reports[0]).toMatchObject({ currency: "USD", total: { cost: "7.2" }, rows: [{ cost: "7.2" }] });
+      expect((await run("2026-03-02", ...gap, "--format", "csv")).stdout).toContain(",vision,USD,1,1,0.3875,");
+      const [line] = (await run("2026-03-02", ...gap, "--format", "ndjson")).stdout.split("\n");
+      expect(JSON.parse(line!)).toMatchObject({ team: "vision", cost: "7.2", idleCost: "2.79" });
+    });
+
+    it("lays policies side by side, with what the last costs more than the first", async () => {
+      const { stdout } = await run("2026-03", "--policy", "default", "by-usage", "--where", "cluster=by-usage.yaml");
+      expect(stdout).toMatch(/^team +default USD +by-usage USD +difference$/m);
+    });
+
+    it.each([
+      { args: ["2026-3"], why: 'span: "2026-3" is not a month (2026-03), a day' },
+      { args: ["2026-03-02/2026-03-01"], why: "its end is not after its beginning" },
+      { args: ["2026-03-01/"], why: "is not a month" },
+      { args: ["--by", "teem"], why: '--by: "teem" is not one of: team, costCenter' },
+      { args: ["--where", "teem=x"], why: '--where: "teem=x" is not a dimension, = and its values' },
+      {
+        args: ["--kind", "chargeback", "2026-03-02"],
+        why: "--kind: a chargeback is of what was booked in whole months",
+      },
+      { args: ["--policy", "unkept"], why: "--policy unkept: one whose charges are kept: default, by-usage" },
+    ])("refuses $args in a sentence", async ({ args, why }) => {
+      const { code, stdout, stderr } = await run(...args);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain(why);
+    });
+
+    it("of a team that nobody knows says that nothing was charged", async () => {
+      const { code, stdout } = await run("2026-03", "--where", "team=nobody");
+      expect(code).toBe(0);
+      expect(stdout).toContain("nothing was charged");
+    });
+  });
+});
