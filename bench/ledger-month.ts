@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { periodOf } from "../domain/period.ts";
 import { chargeWindow } from "../processors/charges.ts";
 import { meterWindow } from "../processors/meter.ts";
@@ -10,12 +9,11 @@ import { explain } from "../reports/explain/read.ts";
 import { inTurns } from "../runtime/in-turns.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { rulesAt, settled, START, withFleet } from "./ledger.ts";
+import { cpuSeconds } from "./process.ts";
 import { report } from "./report.ts";
 
 const GPUS = 10_000;
 const HOURS_AT_ONCE = 3;
-/** Of the clock by which the kernel counts what processes use. */
-const TICKS_PER_SECOND = 100;
 /** Each has a fifth of the GPUs. */
 const TEAMS = 5;
 const TEAM = "team-3";
@@ -30,13 +28,14 @@ export async function benchLedgerMonth(): Promise<void> {
     const hours = await repeatHour(store, month);
     await settled(store);
     await chargeMonth(store, storeProcess, hours);
-    const team = { policy: "default", team: TEAM };
-    const statement = await timed(() => readStatements(store, { ...team, period: month }, "USD"));
+    const statement = await timed(() => readStatements(store, { policy: "default", team: TEAM, period: month }, "USD"));
     report("  statement of a team with as many GPUs as one of 50 has of 100,000", statement, "s", { atMost: 1 });
-    const walked = await timed(() => explain(store, { ...team, when: { billingPeriod: month } }));
+    const where = [{ dimension: "team", values: [TEAM] }];
+    const booked = { policy: "default", kind: "chargeback", span: month, where } as const;
+    const walked = await timed(() => explain(store, booked));
     report("  its month, walked down", walked, "s", {});
     const gpu = { cluster: "test", node: "node-7", slot: 3 };
-    const line = await timed(() => explain(store, { policy: "default", when: { at: START, gpu } }));
+    const line = await timed(() => explain(store, { policy: "default", at: START, gpu }));
     report("  one line, walked down", line, "s", { atMost: 2 });
   };
   await withFleet(GPUS, work, TEAMS);
@@ -93,13 +92,6 @@ async function chargeMonth(store: StoreClient, storeProcess: number, hours: read
 function ownSeconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;
-}
-
-/** Of another process, by the kernel: user and system time, the 14th and 15th field of its `stat`. */
-function cpuSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
 /** Seconds of each of five times. */

@@ -13,7 +13,7 @@ import { ledgerRules, type LedgerRules } from "../processors/ledger-window.ts";
 import { meterWindow } from "../processors/meter.ts";
 import { newRunId } from "../processors/runs.ts";
 import { createStoreClient, type StoreClient } from "../runtime/store/client.ts";
-import { MIGRATIONS_FOLDER } from "../runtime/store/connection.ts";
+import { MIGRATIONS_FOLDER, type StoreAddress } from "../runtime/store/connection.ts";
 import { STORE_PROGRAM } from "../runtime/store/embedded/program.ts";
 import { startEmbeddedStore } from "../runtime/store/embedded/supervisor.ts";
 import { migrate } from "../runtime/store/migrate.ts";
@@ -43,10 +43,19 @@ async function oneHour(gpus: number): Promise<number> {
   return withFleet(gpus, ({ store }) => compute(store, gpus));
 }
 
+/** A fleet in a store, for a bench. */
+export interface BenchFleet {
+  readonly store: StoreClient;
+  readonly address: StoreAddress;
+  readonly storeProcess: number;
+  /** Is gone afterwards. */
+  readonly folder: string;
+}
+
 /** A fleet's hour in a store of its own, which is gone afterwards. */
 export async function withFleet<Result>(
   gpus: number,
-  work: (fleet: { readonly store: StoreClient; readonly storeProcess: number }) => Promise<Result>,
+  work: (fleet: BenchFleet) => Promise<Result>,
   teams = 50,
 ): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-bench-ledger-"));
@@ -60,7 +69,8 @@ export async function withFleet<Result>(
     await migrate({ connect, database: "bench", folder: MIGRATIONS_FOLDER, retentionDays, now: Date.now, logger });
     await fill(store, gpus, teams);
     await settled(store);
-    return await work({ store, storeProcess: embedded.processId! });
+    const address = { url: embedded.url, ...embedded.internal, database: "bench" };
+    return await work({ store, address, folder, storeProcess: embedded.processId! });
   } finally {
     await store.close();
     await embedded.stop();

@@ -10,7 +10,7 @@ import { groupLines, type Bill, type BillLine } from "../scenarios/bill.ts";
 import { billOf } from "../scenarios/lines.ts";
 import { BILL_FORMATS, printBills } from "../scenarios/print.ts";
 import { periodOfArgument } from "./close.ts";
-import { CommandError, type CommandContext } from "./context.ts";
+import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
 import { openStore } from "./store.ts";
 import { loadLedgerConfig } from "./ledger-config.ts";
 
@@ -36,8 +36,7 @@ export function addBill(program: Command, context: CommandContext): void {
     .addOption(new Option("--format <format>", "how").choices([...BILL_FORMATS]).default("table"))
     .action(async (name: string, options: Options) => {
       const period = periodOfArgument(name);
-      const by = readDimensions(options.by);
-      if ("error" in by) throw new CommandError(`--by: ${by.error}`, 2);
+      const { by } = orWrongUse("--by", readDimensions(options.by));
       const { config } = loadLedgerConfig(options.config, context.env);
       const ledger = ledgerOf(config);
       const policies = policiesOf(ledger, options.policy);
@@ -46,10 +45,10 @@ export function addBill(program: Command, context: CommandContext): void {
         const bills = new Map<string, Bill>();
         for (const policy of policies) {
           const tell = createProgress(policy.name, (text) => context.stderr.write(text));
-          bills.set(policy.name, await compute(store, ledger, { policy, period, by: by.by, tell }));
+          bills.set(policy.name, await compute(store, ledger, { policy, period, by, tell }));
         }
         const { currency } = ledger.book;
-        context.stdout.write(printBills(bills, { currency, by: by.by, format: options.format }));
+        context.stdout.write(printBills(bills, { currency, by, format: options.format }));
       } finally {
         await store.close();
       }

@@ -26,3 +26,9 @@ export class CommandError extends Error {
     this.exitCode = exitCode;
   }
 }
+
+/** What was read of an argument. Fails with its sentence, and which argument it was, where that was used wrongly. */
+export function orWrongUse<Value extends object>(argument: string, read: Value | { readonly error: string }): Value {
+  if ("error" in read) throw new CommandError(`${argument}: ${read.error}`, 2);
+  return read;
+}

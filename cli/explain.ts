@@ -1,11 +1,14 @@
 import { Option, type Command } from "commander";
 import { periodOf } from "../domain/period.ts";
 import { explain } from "../reports/explain/read.ts";
-import type { Question } from "../reports/explain/explanation.ts";
+import type { LineAt } from "../reports/explain/explanation.ts";
 import { explanationText } from "../reports/explain/text.ts";
+import { readFilters, type ChargesQuestion } from "../reports/question/question.ts";
+import { readSpan } from "../reports/question/span.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import { periodOfArgument } from "./close.ts";
-import { CommandError, type CommandContext } from "./context.ts";
+import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
+import { keptPolicies } from "./kept-policies.ts";
 import { openStore } from "./store.ts";
 import { loadLedgerConfig } from "./ledger-config.ts";
 
@@ -13,6 +16,8 @@ interface Options {
   readonly config?: string;
   readonly team?: string;
   readonly month?: string;
+  readonly span?: string;
+  readonly where: readonly string[];
   readonly state?: string;
   readonly namespace?: string;
   readonly policy?: string;
@@ -27,27 +32,27 @@ export function addExplain(program: Command, context: CommandContext): void {
       "walk from a charge down to the samples: its state, rule, owner, price, workloads, evidence and coverage",
     )
     .argument("[line]", "a GPU at a time, cluster/node/gpu@2026-03-02T10:15:00Z; without it, what the options ask for")
-    .option("--team <team>", "who pays: a team, platform or unowned")
     .option("--month <month>", "what was booked in 2026-03, say; the running one by default")
+    .option("--span <span>", "what was used in a time instead: 2026-03-01/2026-03-15, 7d, today, …")
+    .option("--team <team>", "who pays: a team, platform or unowned")
     .option("--state <state>", "active, idle, unobserved, starting, waiting, unavailable, stranded, unallocated, …")
     .option("--namespace <namespace>", "of the holders")
+    .option("--where <conditions...>", "only lines with these values, such as workload=train costCenter=4711", [])
     .option("--policy <name>", "the billing policy by default")
     .option("--config <file>", "the configuration")
     .addOption(new Option("--format <format>", "text or json").choices(["text", "json"]).default("text"))
     .action(async (line: string | undefined, options: Options) => {
       const { config } = loadLedgerConfig(options.config, context.env);
-      const { book, policies } = ledgerOf(config);
-      const policy = options.policy ?? policies[0].name;
-      if (!policies.some(({ name }) => name === policy))
-        throw new CommandError(`--policy ${policy}: one of ${policies.map(({ name }) => name).join(", ")}`, 2);
-      const question = { policy, ...(line === undefined ? ofMonth(options) : ofLine(line)) };
+      const ledger = ledgerOf(config);
+      const [policy] = keptPolicies(ledger, options.policy === undefined ? [] : [options.policy]);
+      const question = { policy, ...(line === undefined ? ofOptions(options) : ofLine(line)) };
       const store = await openStore(config);
       try {
         const explanation = await explain(store, question);
         const text =
           options.format === "json"
             ? JSON.stringify(explanation, null, 2)
-            : explanationText(explanation, book.currency);
+            : explanationText(explanation, ledger.book.currency);
         context.stdout.write(`${text}\n`);
       } finally {
         await store.close();
@@ -55,19 +60,26 @@ export function addExplain(program: Command, context: CommandContext): void {
     });
 }
 
-function ofMonth({ team, month, state, namespace }: Options): Omit<Question, "policy"> {
-  return {
-    when: { billingPeriod: month === undefined ? periodOf(Date.now()) : periodOfArgument(month) },
-    ...(team === undefined ? {} : { team }),
-    ...(state === undefined ? {} : { state }),
-    ...(namespace === undefined ? {} : { namespace }),
-  };
+/** The options that are conditions of their own, as they are asked for most. */
+const SHORT = ["team", "state", "namespace"] as const;
+
+function ofOptions(options: Options): Omit<ChargesQuestion, "policy"> {
+  const { month, span } = options;
+  if (month !== undefined && span !== undefined) throw new CommandError("--month or --span, not both", 2);
+  const short = SHORT.flatMap((dimension) => {
+    const value = options[dimension];
+    return value === undefined ? [] : [{ dimension, values: [value] }];
+  });
+  const where = [...short, ...orWrongUse("--where", readFilters(options.where)).where];
+  if (span !== undefined)
+    return { kind: "showback", span: orWrongUse("--span", readSpan(span, Date.now())).span, where };
+  return { kind: "chargeback", span: month === undefined ? periodOf(Date.now()) : periodOfArgument(month), where };
 }
 
-function ofLine(line: string): Omit<Question, "policy"> {
+function ofLine(line: string): Omit<LineAt, "policy"> {
   const [, cluster, node, gpu, time] = /^([^/]+)\/([^/]+)\/(\d{1,4})@(.+)$/.exec(line) ?? [];
   const at = Date.parse(time ?? "");
   if (cluster === undefined || node === undefined || Number.isNaN(at))
     throw new CommandError(`${line}: a line is cluster/node/gpu@time, such as prod/gpu-a/3@2026-03-02T10:15:00Z`, 2);
-  return { when: { at, gpu: { cluster, node, slot: Number(gpu) } } };
+  return { at, gpu: { cluster, node, slot: Number(gpu) } };
 }

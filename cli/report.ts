@@ -1,24 +1,32 @@
 import { Option, type Command } from "commander";
 import { readDimensions } from "../domain/charge/dimension.ts";
+import { LinesReplacedError, planLines } from "../reports/lines/read.ts";
+import { LINE_FORMATS, lineBytes, type LineFormat } from "../reports/lines/write.ts";
 import { reportsCsv, reportsNdjson } from "../reports/report/flat.ts";
-import { objectionTo, readFilters, REPORT_KINDS, type ReportKind } from "../reports/report/question.ts";
+import { objectionTo, readFilters, REPORT_KINDS, type ReportKind } from "../reports/question/question.ts";
+import { reportsParquet } from "../reports/report/parquet.ts";
 import { readReport, TooManyGroupsError } from "../reports/report/read.ts";
 import type { Report } from "../reports/report/report.ts";
-import { readSpan } from "../reports/report/span.ts";
+import { readSpan } from "../reports/question/span.ts";
 import { reportsText } from "../reports/report/table.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
-import { CommandError, type CommandContext } from "./context.ts";
+import type { StoreClient } from "../runtime/store/client.ts";
+import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
 import { keptPolicies } from "./kept-policies.ts";
 import { openStore } from "./store.ts";
+import { writeOut } from "./write-out.ts";
 import { loadLedgerConfig } from "./ledger-config.ts";
 
 type Reports = readonly [Report, ...Report[]];
 
-const FORMATS: Readonly<Record<string, (reports: Reports) => string>> = {
-  table: reportsText,
-  json: (reports) => `${JSON.stringify({ reports }, null, 2)}\n`,
-  ndjson: reportsNdjson,
-  csv: reportsCsv,
+type Parts = AsyncIterable<Uint8Array> | Iterable<string>;
+
+const FORMATS: Readonly<Record<string, (reports: Reports, store: StoreClient) => Parts>> = {
+  table: (reports) => [reportsText(reports)],
+  json: (reports) => [`${JSON.stringify({ reports }, null, 2)}\n`],
+  ndjson: (reports) => [reportsNdjson(reports)],
+  csv: (reports) => [reportsCsv(reports)],
+  parquet: (reports, store) => reportsParquet(store, reports),
 };
 
 interface Options {
@@ -26,7 +34,9 @@ interface Options {
   readonly by: string;
   readonly where: readonly string[];
   readonly policy: readonly string[];
-  readonly format: string;
+  readonly lines?: true;
+  readonly format?: string;
+  readonly out?: string;
   readonly config?: string;
 }
 
@@ -44,7 +54,13 @@ export function addReport(program: Command, context: CommandContext): void {
     .option("--by <dimensions>", "what rows are added up by; see docs/scenarios.md", "team")
     .option("--where <conditions...>", "only lines with these values, such as team=vision,nlp", [])
     .option("--policy <names...>", "kept policies, laid side by side; the billing one by default", [])
-    .addOption(new Option("--format <format>", "how").choices(Object.keys(FORMATS)).default("table"))
+    .option("--lines", "every line of the ledger instead of sums of them")
+    .addOption(
+      new Option("--format <format>", "table, json, ndjson, csv or parquet; of lines csv, ndjson or parquet").choices([
+        ...new Set([...Object.keys(FORMATS), ...LINE_FORMATS]),
+      ]),
+    )
+    .option("--out <file>", "write it to a file, which is there when it is whole")
     .option("--config <file>", "the configuration")
     .action(async (name: string, options: Options) => {
       const { span } = orWrongUse("span", readSpan(name, Date.now()));
@@ -52,26 +68,36 @@ export function addReport(program: Command, context: CommandContext): void {
       const { where } = orWrongUse("--where", readFilters(options.where));
       const objection = objectionTo({ kind: options.kind, span });
       if (objection !== undefined) throw new CommandError(`--kind: ${objection}`, 2);
+      const formats: readonly string[] = options.lines === true ? LINE_FORMATS : Object.keys(FORMATS);
+      const format = options.format ?? formats[0]!;
+      if (!formats.includes(format))
+        throw new CommandError(
+          `--format ${format}: ${options.lines === true ? "lines are" : "sums are"} exported as ${formats.join(", ")}`,
+          2,
+        );
       const { config } = loadLedgerConfig(options.config, context.env);
       const ledger = ledgerOf(config);
       const [first, ...others] = keptPolicies(ledger, options.policy);
+      const question = { policy: first, kind: options.kind, span, by, where };
       const store = await openStore(config);
       try {
+        if (options.lines === true) {
+          if (others.length > 0) throw new CommandError("--lines are of one policy", 2);
+          const plan = await planLines(store, question);
+          await writeOut(context, options.out, lineBytes(store, plan, format as LineFormat));
+          return;
+        }
         const ask = (policy: string): Promise<Report> =>
-          readReport(store, { policy, kind: options.kind, span, by, where }, ledger.book.currency);
+          readReport(store, { ...question, policy }, ledger.book.currency);
         const reports: [Report, ...Report[]] = [await ask(first)];
         for (const policy of others) reports.push(await ask(policy));
-        context.stdout.write(FORMATS[options.format]!(reports));
+        await writeOut(context, options.out, FORMATS[format]!(reports, store));
       } catch (error) {
-        if (error instanceof TooManyGroupsError) throw new CommandError(error.message);
+        if (error instanceof TooManyGroupsError || error instanceof LinesReplacedError)
+          throw new CommandError(error.message);
         throw error;
       } finally {
         await store.close();
       }
     });
-}
-
-function orWrongUse<Value extends object>(what: string, read: Value | { readonly error: string }): Value {
-  if ("error" in read) throw new CommandError(`${what}: ${read.error}`, 2);
-  return read;
 }

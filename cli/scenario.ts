@@ -7,7 +7,7 @@ import { unplayable } from "../scenarios/play/unplayable.ts";
 import { BILL_FORMATS, printBills } from "../scenarios/print.ts";
 import { readScenario, ScenarioError } from "../scenarios/read.ts";
 import type { Scenario } from "../scenarios/schema.ts";
-import { CommandError, type CommandContext } from "./context.ts";
+import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
 import { runScenario } from "./scenario/run.ts";
 
 interface Options {
@@ -24,11 +24,10 @@ export function addScenario(program: Command, context: CommandContext): void {
     .option("--by <dimensions>", "what lines are added up by", DEFAULT_DIMENSIONS.join(","))
     .addOption(new Option("--format <format>", "how").choices([...BILL_FORMATS]).default("table"))
     .action(async (file: string, options: Options) => {
-      const by = readDimensions(options.by);
-      if ("error" in by) throw new CommandError(`--by: ${by.error}`, 2);
+      const { by } = orWrongUse("--by", readDimensions(options.by));
       const scenario = await scenarioOf(file);
       const bills = await runScenario(scenario);
-      context.stdout.write(`${printBills(bills, { ...scenario, by: by.by, format: options.format }).trimEnd()}\n`);
+      context.stdout.write(`${printBills(bills, { ...scenario, by, format: options.format }).trimEnd()}\n`);
       const wrong = differences(scenario, bills);
       for (const line of wrong) context.stderr.write(`${line}\n`);
       if (wrong.length > 0)

@@ -1,27 +1,11 @@
-import type { BillingPeriod } from "../../domain/period.ts";
+import type { ChargesQuestion } from "../question/question.ts";
 
-/** What is asked: a team's bill of a month, a state of it; or everything of one GPU at one moment. */
-export interface Question {
-  readonly policy: string;
-  readonly when: BookedIn | Within | LineAt;
-  readonly team?: string;
-  readonly state?: string;
-  readonly namespace?: string;
-}
-
-/** What a month's statements are made of: what was booked in it, corrections of earlier months included. */
-export interface BookedIn {
-  readonly billingPeriod: BillingPeriod;
-}
-
-/** What is charged for a time, whenever it was booked; milliseconds since the epoch, half-open. */
-export interface Within {
-  readonly from: number;
-  readonly until: number;
-}
+/** What is asked: some of the charges, such as a team's of a month; or everything of one GPU at one moment. */
+export type Question = ChargesQuestion | LineAt;
 
 /** The lines of a GPU that hold at a moment, milliseconds since the epoch. */
 export interface LineAt {
+  readonly policy: string;
   readonly at: number;
   readonly gpu: { readonly cluster: string; readonly node: string; readonly slot: number };
 }

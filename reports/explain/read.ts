@@ -1,8 +1,8 @@
 import { kWhOf } from "../../domain/energy/carbon.ts";
 import { roundedDecimal } from "../../domain/exact/rational.ts";
 import { LAST_UNIT_DIGITS } from "../../domain/exact/units.ts";
-import { dateText } from "../../domain/period.ts";
 import type { StoreClient, StoreParameters } from "../../runtime/store/client.ts";
+import { sqlOf } from "../question/question.ts";
 import type { ExplainedLine, ExplainedSegment, Explanation, Part, Question } from "./explanation.ts";
 
 const MOST = 10;
@@ -52,26 +52,13 @@ function partOf<Of extends Part>({ millijoules, ...row }: Stored<Of>): Of {
   return { ...row, kWh } as unknown as Of;
 }
 
-function conditionOf({ policy, when, team, state, namespace }: Question) {
-  const terms = ["policy = {policy:String}"];
-  const { condition, ...times } = timesOf(when);
-  terms.push(condition);
-  if (team !== undefined) terms.push("team = {team:String}");
-  if (state !== undefined) terms.push("state = {state:String}");
-  if (namespace !== undefined) terms.push("namespace = {namespace:String}");
-  return { where: terms.join(" AND "), parameters: { policy, team, state, namespace, ...times } };
-}
-
-function timesOf(when: Question["when"]): { readonly condition: string } & StoreParameters {
-  if ("billingPeriod" in when)
-    return { condition: "billing_period = toDate({period:String})", period: dateText(when.billingPeriod.from) };
-  if (!("gpu" in when))
-    return { condition: `from_at >= ${momentOf("from")} AND from_at < ${momentOf("until")}`, ...when };
-  const ofGpu = "cluster = {cluster:String} AND node = {node:String} AND slot = {slot:UInt16}";
+function conditionOf(question: Question): { readonly where: string; readonly parameters: StoreParameters } {
+  if (!("gpu" in question)) return sqlOf(question);
+  const { policy, at, gpu } = question;
   return {
-    condition: `from_at <= ${momentOf("at")} AND until_at > ${momentOf("at")} AND ${ofGpu}`,
-    at: when.at,
-    ...when.gpu,
+    where: `policy = {policy:String} AND from_at <= ${momentOf("at")} AND until_at > ${momentOf("at")}
+      AND cluster = {cluster:String} AND node = {node:String} AND slot = {slot:UInt16}`,
+    parameters: { policy, at, ...gpu },
   };
 }
 

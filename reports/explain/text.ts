@@ -1,3 +1,4 @@
+import { titleOfDimension } from "../question/question.ts";
 import type { ExplainedLine, Explanation, Part } from "./explanation.ts";
 
 const EVIDENCE: Readonly<Record<string, string>> = {
@@ -58,12 +59,18 @@ export function explanationText(explanation: Explanation, currency: string): str
   ].join("\n\n");
 }
 
-function titleOf({ team, state, namespace, when }: Explanation["question"]): string {
-  const iso = (millis: number): string => new Date(millis).toISOString().replace(".000Z", "Z");
-  if ("gpu" in when) return `GPU ${when.gpu.slot} of ${when.gpu.cluster}/${when.gpu.node} at ${iso(when.at)}`;
-  const time = "billingPeriod" in when ? when.billingPeriod.name : `${iso(when.from)} to ${iso(when.until)}`;
-  const what = [team ?? "all teams", state, namespace === undefined ? undefined : `namespace ${namespace}`];
-  return `${what.filter((word) => word !== undefined).join(", ")}, ${time}`;
+function titleOf(question: Explanation["question"]): string {
+  if ("gpu" in question) {
+    const { gpu, at } = question;
+    return `GPU ${gpu.slot} of ${gpu.cluster}/${gpu.node} at ${new Date(at).toISOString().replace(".000Z", "Z")}`;
+  }
+  const { where, span } = question;
+  const all = where.some(({ dimension }) => dimension === "team") ? [] : ["all teams"];
+  const some = where.map(({ dimension, values }) => {
+    const title = dimension === "team" || dimension === "state" ? "" : `${titleOfDimension(dimension)} `;
+    return `${title}${values.join(" or ")}`;
+  });
+  return [...all, ...some, span.name].join(", ");
 }
 
 function amountText({ gpuHours, cost, unpricedGpuHours, kWh, carbonGrams }: Part, currency: string): string {

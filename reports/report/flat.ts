@@ -50,10 +50,15 @@ export function flatRows(reports: readonly Report[]): readonly FlatRow[] {
 /** The names of the columns of {@link flatRows} that are numbers, `lines` among them. */
 export const NUMBER_COLUMNS: ReadonlySet<string> = new Set([...NUMBERS, ...CHARGE_STATES.map(stateColumn), "lines"]);
 
+/** The names of the columns of {@link flatRows}, in their order. */
+export function columnsOf([{ by }]: readonly [Report, ...Report[]]): readonly string[] {
+  return ["policy", "kind", "from", "until", ...by, "currency", ...NUMBER_COLUMNS];
+}
+
 /** The rows of reports as CSV with a line of heads; its amounts are exact, and no line is a sum of others. */
 export function reportsCsv(reports: readonly [Report, ...Report[]]): string {
   const rows = flatRows(reports);
-  const heads = ["policy", "kind", "from", "until", ...reports[0].by, "currency", ...NUMBER_COLUMNS];
+  const heads = columnsOf(reports);
   const cell = (name: string, value: string | null): CsvCell =>
     NUMBER_COLUMNS.has(name) ? { number: value ?? "" } : { text: value ?? "" };
   return formatCsv([

@@ -1,9 +1,9 @@
 import type { ChargeState } from "../../domain/charge/charge.ts";
 import { amountOf } from "../../domain/exact/units.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { hasTrend, sqlOf, type ReportQuestion } from "./question.ts";
+import { hasTrend, sqlOf, type ReportQuestion } from "../question/question.ts";
 import type { Report, ReportRow } from "./report.ts";
-import { monthsIn, spanBefore, spanText, type Span } from "./span.ts";
+import { monthsIn, spanBefore, spanText, type Span } from "../question/span.ts";
 import { costOf, measuresOf, text, type LineSums } from "./sums.ts";
 
 /** More sums than this are not read at once: a report is for people, lines are exported. */
@@ -126,7 +126,7 @@ interface SumsRow extends Readonly<Record<"state" | "hours" | "list" | "contract
 }
 
 async function readGroups(store: StoreClient, question: ReportQuestion): Promise<ReadonlyMap<string, Group>> {
-  const { columns, where, parameters } = sqlOf(question);
+  const { columns, where, parameters } = sqlOf(question, question.by);
   const rows = await store.query<SumsRow>(
     `SELECT [${columns.map((column) => `toString(${column})`).join(", ")}]::Array(String) AS keys, state,
        holder != '' AS held, effective_cost IS NOT NULL AS priced, corrects != '' AS correction,

@@ -1,6 +1,6 @@
 import type { ChargeState } from "../../domain/charge/charge.ts";
-import type { Span } from "./span.ts";
-import type { ReportKind } from "./question.ts";
+import type { Span } from "../question/span.ts";
+import type { ReportKind } from "../question/question.ts";
 
 /**
  * What charges come to. Amounts are exact decimal texts, in the currency, in GPU-hours, kWh at the GPU and grams of CO₂e; what is

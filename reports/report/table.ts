@@ -5,9 +5,9 @@ import { amountOf, difference, formatAmount, LAST_UNIT_DIGITS, sum, type Amount 
 import { minorDigitsOf } from "../../domain/price/currency.ts";
 import { percent } from "../format/percent.ts";
 import { formatTable, type TableCell } from "../format/table.ts";
-import { titleOfDimension } from "./question.ts";
+import { titleOfDimension } from "../question/question.ts";
 import type { Report, ReportRow } from "./report.ts";
-import { spanText } from "./span.ts";
+import { monthsIn, spanText } from "../question/span.ts";
 
 const HOUR_DIGITS = 2;
 
@@ -23,7 +23,15 @@ export function reportsText(reports: readonly [Report, ...Report[]]): string {
   const heads = [...reports.map(titleOf), ...remarksOf(first)].join("\n");
   if (reports.every(({ rows }) => rows.length === 0)) return `${heads}\n\nnothing was charged\n`;
   const table = reports.length === 1 ? tableOf(first) : tableOfSeveral(reports);
-  return `${heads}\n\n${table}`;
+  return `${heads}\n\n${table}${explainCommand(first)}`;
+}
+
+/** The command that walks from a row down to its samples, the row's own values left to be filled in; several months at once have none. */
+function explainCommand({ kind, span, policy, by }: Report): string {
+  if (kind === "chargeback" && monthsIn(span).length > 1) return "";
+  const when = kind === "chargeback" ? "--month" : "--span";
+  const where = by.length === 0 ? "" : ` --where ${by.map((name) => `${name}=…`).join(" ")}`;
+  return `\nwhy a row is what it is: gpu-ledger explain ${when} ${spanText(span)}${where} --policy ${policy}\n`;
 }
 
 function titleOf({ kind, span, policy, currency, total, chargedUntil }: Report): string {

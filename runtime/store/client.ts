@@ -47,6 +47,13 @@ export interface StoreClient {
   query<Row>(sql: string, parameters?: StoreParameters): Promise<readonly Row[]>;
   /** Rows in portions, for results that should not be held at once on this side. */
   stream<Row>(sql: string, parameters?: StoreParameters): AsyncIterable<readonly Row[]>;
+  /** The answer in a format of ClickHouse's, `CSV` or `ArrowStream`, as it comes, with its settings. */
+  bytes(
+    sql: string,
+    parameters: StoreParameters,
+    format: string,
+    settings?: Readonly<Record<string, string | number>>,
+  ): AsyncIterable<Uint8Array>;
   /** Runs a statement that gives no rows. */
   command(sql: string, parameters?: StoreParameters): Promise<void>;
   /** Resolves when the store answers. */
@@ -127,6 +134,18 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
       try {
         const result = await client.query({ query: sql, query_params: { ...parameters }, format: "JSONEachRow" });
         for await (const rows of result.stream<Row>()) yield rows.map((row) => row.json<Row>());
+      } catch (error) {
+        throw storeErrorOf(error);
+      }
+    },
+    async *bytes(sql, parameters, format, settings = {}) {
+      try {
+        const result = await client.exec({
+          query: `${sql}\nFORMAT ${sqlIdentifier(format)}`,
+          query_params: { ...parameters },
+          clickhouse_settings: settings,
+        });
+        for await (const part of result.stream) yield part as Uint8Array;
       } catch (error) {
         throw storeErrorOf(error);
       }

@@ -187,18 +187,20 @@ describe("the books of a billing period", () => {
     // One row of the platform's GPU and one of vision's an hour, as closed; and as the late pod has them.
     expect(await count()).toEqual([{ rows: "8" }]);
     const hour = { from: Date.UTC(2026, 2, 31, 22), until: Date.UTC(2026, 2, 31, 23) };
-    const question = { policy: "default", when: hour };
-    const told = await explain(books.store, { ...question, team: "nlp" });
+    const ofTeam = (team: string) => [{ dimension: "team", values: [team] }];
+    const question = { policy: "default", kind: "showback", span: { name: "an hour", ...hour } } as const;
+    const told = await explain(books.store, { ...question, where: ofTeam("nlp") });
     expect(told.lines).toMatchObject([{ isCorrection: true, billingPeriod: "2026-04", pod: "n-0", segment: {} }]);
     // By the month it is booked in, it is on the statement of April, with another hour's.
-    const booked = { policy: "default", when: { billingPeriod: periodOf(Date.UTC(2026, 3, 1)) }, team: "nlp" };
-    const [statement] = (await readStatements(books.store, { ...booked, period: booked.when.billingPeriod }, "USD"))
+    const period = periodOf(Date.UTC(2026, 3, 1));
+    const booked = { policy: "default", kind: "chargeback", span: period, where: ofTeam("nlp") } as const;
+    const [statement] = (await readStatements(books.store, { policy: "default", team: "nlp", period }, "USD"))
       .statements;
     expect(statement).toMatchObject({
       effective: (await explain(books.store, booked)).cost,
       corrections: statement!.effective,
     });
-    const [original] = (await explain(books.store, { ...question, team: "platform" })).lines;
+    const [original] = (await explain(books.store, { ...question, where: ofTeam("platform") })).lines;
     expect(original).toMatchObject({
       isCorrection: false,
       billingPeriod: "2026-03",

@@ -11,6 +11,13 @@ describe("an explanation", () => {
   const { scenario } = scenarioFiles().find(({ file }) => file === "telemetry-gap.yaml")!;
   const powered = scenarioFiles().find(({ file }) => file === "energy-of-a-shared-gpu.yaml")!.scenario;
   const { start, end } = scenario.period;
+  const span = { name: "the hour", from: start, until: end };
+  const of = (conditions: Readonly<Record<string, string>>) => ({
+    policy: "default",
+    kind: "showback" as const,
+    span,
+    where: Object.entries(conditions).map(([dimension, value]) => ({ dimension, values: [value] })),
+  });
   let embedded: TestStore;
   let store: StoreClient;
 
@@ -25,7 +32,7 @@ describe("an explanation", () => {
   });
 
   it("walks from a team's sum over states, owners, prices, workloads and evidence to the samples, each with all of the sum", async () => {
-    const told = await explain(store, { policy: "default", when: { from: start, until: end }, team: "vision" });
+    const told = await explain(store, of({ team: "vision" }));
     expect(told).toMatchObject({ gpuHours: "1", cost: "7.2", unpricedGpuHours: "0" });
     expect(told.states.map(({ state, payer, cost }) => `${state} ${payer} ${cost}`).toSorted()).toEqual([
       "active holder 2.79",
@@ -46,17 +53,17 @@ describe("an explanation", () => {
   });
 
   it("of a month tells what was booked in it", async () => {
-    const of = (name: string) =>
-      explain(store, { policy: "default", when: { billingPeriod: readPeriod(name)! }, team: "vision" });
-    const told = await of("2026-03");
+    const booked = (name: string) =>
+      explain(store, { ...of({ team: "vision" }), kind: "chargeback", span: readPeriod(name)! });
+    const told = await booked("2026-03");
     expect(told).toMatchObject({ cost: "7.2" });
     expect(explanationText(told, "USD")).toContain("vision, 2026-03: 1 GPU-hours, 7.2 USD");
-    expect(await of("2026-04")).toMatchObject({ gpuHours: "0", lines: [] });
+    expect(await booked("2026-04")).toMatchObject({ gpuHours: "0", lines: [] });
   });
 
   it("of a GPU at a moment says everything of that moment alone", async () => {
     const gpu = { cluster: "default", node: "gpu-a", slot: 0 };
-    const ask = (at: number) => explain(store, { policy: "default", when: { at, gpu } });
+    const ask = (at: number) => explain(store, { policy: "default", at, gpu });
     expect(await ask(start + 1)).toMatchObject({ gpuHours: "1", cost: "7.2", lines: { length: 3 } });
     expect(await ask(end + 1)).toMatchObject({ gpuHours: "0", lines: { length: 0 } });
   });
@@ -65,7 +72,7 @@ describe("an explanation", () => {
     const own = await createTestDatabase(embedded, "explain_energy");
     try {
       await playScenario(own, powered);
-      const told = await explain(own, { policy: "default", when: { from: start, until: end }, team: "vision" });
+      const told = await explain(own, of({ team: "vision" }));
       expect(told).toMatchObject({ kWh: "0.09", carbonGrams: "54" });
       // The device's activity is divided by what is held: a third of vision's quarter is active.
       expect(told.states).toMatchObject([
@@ -81,10 +88,10 @@ describe("an explanation", () => {
   });
 
   it("reads from the top", async () => {
-    const question = { policy: "default", when: { from: start, until: end } };
-    const text = explanationText(await explain(store, { ...question, team: "vision", state: "unobserved" }), "USD");
+    const question = of({ team: "vision", state: "unobserved", workload: "train-0" });
+    const text = explanationText(await explain(store, question), "USD");
     expect(text.split("\n").filter((line) => line !== "")).toEqual([
-      "vision, unobserved, 2026-03-02T00:00:00Z to 2026-03-02T01:00:00Z: 0.225 GPU-hours, 1.62 USD, under the policy default.",
+      "vision, unobserved, workload train-0, the hour: 0.225 GPU-hours, 1.62 USD, under the policy default.",
       "Which state it was in, and who pays for that:",
       "  unobserved, which its holder pays: 0.225 GPU-hours, 1.62 USD",
       "Whose it is:",
@@ -101,9 +108,7 @@ describe("an explanation", () => {
         /^ {4}45 samples of GPU-\S+ from 2026-03-02T00:00:00Z to 2026-03-02T00:59:00Z: 2790 of 3600 s are covered, 50\.0 % active on average$/,
       ),
     ]);
-    const nobody = await explain(store, { ...question, team: "speech" });
-    expect(explanationText(nobody, "USD")).toBe(
-      "Nothing was charged: speech, 2026-03-02T00:00:00Z to 2026-03-02T01:00:00Z.",
-    );
+    const nobody = await explain(store, of({ team: "speech" }));
+    expect(explanationText(nobody, "USD")).toBe("Nothing was charged: speech, the hour.");
   });
 });

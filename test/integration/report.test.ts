@@ -1,3 +1,4 @@
+import { query } from "chdb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Charge } from "../../domain/charge/charge.ts";
 import { chargeBeside } from "../../domain/charge/charge.ts";
@@ -5,10 +6,10 @@ import { formatAmount, lastUnits } from "../../domain/exact/units.ts";
 import { insertCharges } from "../../processors/charges/charge-rows.ts";
 import { newRunId, publishRun } from "../../processors/runs.ts";
 import { reportsCsv, reportsNdjson } from "../../reports/report/flat.ts";
-import type { ReportQuestion } from "../../reports/report/question.ts";
+import type { ReportQuestion } from "../../reports/question/question.ts";
 import { readReport } from "../../reports/report/read.ts";
 import type { Report } from "../../reports/report/report.ts";
-import { readSpan, type Span } from "../../reports/report/span.ts";
+import { readSpan, type Span } from "../../reports/question/span.ts";
 import { reportsText } from "../../reports/report/table.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { groupLines, unpricedGpuHoursOf, type Bill } from "../../scenarios/bill.ts";
@@ -234,6 +235,8 @@ describe("a report", () => {
           "vision  train-0        1.00  7.20    2.79  2.79        1.62               7.20",
           "total                  1.00  7.20    2.79  2.79        1.62               7.20",
           "",
+          "why a row is what it is: gpu-ledger explain --span 2026-03-02/2026-03-03 --where team=… workload=… --policy default",
+          "",
         ],
       });
       const json = JSON.parse((await run("2026-03-02", ...gap, "--format", "json")).stdout) as { reports: Report[] };
@@ -241,6 +244,33 @@ describe("a report", () => {
       expect((await run("2026-03-02", ...gap, "--format", "csv")).stdout).toContain(",vision,USD,1,1,0.3875,");
       const [line] = (await run("2026-03-02", ...gap, "--format", "ndjson")).stdout.split("\n");
       expect(JSON.parse(line!)).toMatchObject({ team: "vision", cost: "7.2", idleCost: "2.79" });
+    });
+
+    it("writes its sums as Parquet, exact in another program too", async () => {
+      const file = `${folder.path}/report.parquet`;
+      const args = ["--by", "cluster,pod,label.run-id", "--policy", "default", "by-usage", "--format", "parquet"];
+      expect(await run("2026-03", ...args, "--out", file)).toEqual({ code: 0, stdout: "", stderr: "" });
+      const read = query(
+        `SELECT policy, toString(sum(row.cost)) AS cost, toUInt32(sum(row.lines)) AS lines, any(toTypeName(row.cost)) AS type,
+           toString(min(row.\`from\`), 'UTC') AS since FROM file('${file}', Parquet) AS row GROUP BY policy ORDER BY policy`,
+        "JSONEachRow",
+      );
+      const totals = [];
+      for (const policy of ["by-usage", "default"]) {
+        const { total } = await ask({ policy, by: [] });
+        const { cost, lines } = total;
+        totals.push({ policy, cost, lines, type: "Nullable(Decimal(38, 9))", since: "2026-03-01 00:00:00.000" });
+      }
+      expect(
+        read
+          .trimEnd()
+          .split("\n")
+          .map((line) => JSON.parse(line) as object),
+      ).toEqual(totals);
+      expect(await run("2020-01", "--format", "parquet", "--out", file)).toEqual({ code: 0, stdout: "", stderr: "" });
+      expect(query(`SELECT toUInt32(count()) AS rows FROM file('${file}', Parquet)`, "JSONEachRow")).toBe(
+        '{"rows":0}\n',
+      );
     });
 
     it("lays policies side by side, with what the last costs more than the first", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { monthsIn, readSpan, spanBefore, type Span } from "../../../../reports/report/span.ts";
+import { monthsIn, readSpan, spanBefore, type Span } from "../../../../reports/question/span.ts";
 
 /** A Thursday. */
 const NOW = Date.UTC(2026, 2, 12, 10, 20);

@@ -12,17 +12,20 @@ import { monthsIn, type Span } from "./span.ts";
  * What is asked of the charges. A `chargeback` is of what was booked in whole months, corrections of earlier ones included, as their
  * statements are; a `showback` is of what is charged for a time, whenever it was booked.
  */
-export interface ReportQuestion {
+export interface ChargesQuestion {
   readonly policy: string;
   readonly kind: ReportKind;
   readonly span: Span;
-  /** The dimensions of a row: names of `domain/charge/dimension.ts`. */
-  readonly by: readonly string[];
   /** Lines count that have one of the values in each of these dimensions. */
   readonly where: readonly Filter[];
 }
 
-/** See {@link ReportQuestion}. */
+/** What is asked of the charges, and by which dimensions they are added up: names of `domain/charge/dimension.ts`. */
+export interface ReportQuestion extends ChargesQuestion {
+  readonly by: readonly string[];
+}
+
+/** See {@link ChargesQuestion}. */
 export type ReportKind = (typeof REPORT_KINDS)[number];
 
 /** The kinds of reports. */
@@ -58,13 +61,13 @@ export function readFilters(
 }
 
 /** Why a question has no answer, in a sentence; undefined where it has one. */
-export function objectionTo({ kind, span }: Pick<ReportQuestion, "kind" | "span">): string | undefined {
+export function objectionTo({ kind, span }: Pick<ChargesQuestion, "kind" | "span">): string | undefined {
   if (kind === "showback" || monthsIn(span).length > 0) return undefined;
   return `a chargeback is of what was booked in whole months, and ${span.name} is not made of them: ask for a showback`;
 }
 
 /** A question as SQL over `charges_published`. Names of labels and all values travel as parameters. */
-export function sqlOf({ policy, kind, span, by, where }: ReportQuestion): QuestionSql {
+export function sqlOf({ policy, kind, span, where }: ChargesQuestion, by: readonly string[] = []): QuestionSql {
   const parameters: Record<string, unknown> = { policy };
   const labels = new Map<string, string>();
   const columnOf = (dimension: string): string => {

@@ -1,0 +1,114 @@
+import { spawn } from "node:child_process";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { periodOf } from "../domain/period.ts";
+import { chargeWindow } from "../processors/charges.ts";
+import { CHARGE_COLUMNS } from "../processors/charges/charge-rows.ts";
+import { meterWindow } from "../processors/meter.ts";
+import { HOUR_MILLIS } from "../processors/rollup/window.ts";
+import { newRunId, publishRun } from "../processors/runs.ts";
+import { readReport } from "../reports/report/read.ts";
+import type { StoreClient } from "../runtime/store/client.ts";
+import type { StoreAddress } from "../runtime/store/connection.ts";
+import { rulesAt, settled, START, withFleet, type BenchFleet } from "./ledger.ts";
+import { report } from "./report.ts";
+
+const GPUS = 10_000;
+const TEAMS = 200;
+const EXPORTED_LINES = 5_000_000;
+const PROGRAM = fileURLToPath(new URL("../cli/main.js", import.meta.url));
+
+/** What finance asks of a month of a fleet: what it comes to by team, and its lines in files. */
+export async function benchReports(): Promise<void> {
+  await withFleet(GPUS, work, TEAMS);
+}
+
+async function work({ store, address, folder }: BenchFleet): Promise<void> {
+  const month = periodOf(START);
+  const linesInHour = await chargeMonth(store, month);
+  await settled(store);
+  const span = { name: month.name, from: month.from, until: month.until };
+  const runs: number[] = [];
+  for (let turn = 0; turn < 5; turn++) {
+    const begun = performance.now();
+    const { rows } = await readReport(
+      store,
+      { policy: "default", kind: "chargeback", span, by: ["team"], where: [] },
+      "USD",
+    );
+    runs.push((performance.now() - begun) / 1000);
+    if (rows.length <= TEAMS) throw new Error("a team is missing");
+  }
+  report(`a month of ${GPUS.toLocaleString("en-US")} GPUs by team, nothing remembered`, runs, "s", {});
+  const hours = Math.ceil(EXPORTED_LINES / linesInHour);
+  const until = new Date(month.from + hours * HOUR_MILLIS).toISOString().slice(0, 16);
+  for (const format of ["csv", "ndjson", "parquet"]) {
+    const file = join(folder, `lines.${format}`);
+    const { seconds, megabytes } = await exportLines(address, folder, `2026-03-01/${until}Z`, format, file);
+    const lines = hours * linesInHour;
+    report(`${lines.toLocaleString("en-US")} lines as ${format}`, [lines / seconds], "lines/s", { atLeast: 100_000 });
+    report("  memory of the command", [megabytes], "MB", { atMost: 300 });
+    report("  size of the file", [statSync(file).size / 1e6], "MB", {});
+  }
+}
+
+/** Charges one hour, and makes what it has the charges of each hour of a month; gives the lines of an hour. */
+async function chargeMonth(
+  store: StoreClient,
+  { from, until }: { readonly from: number; readonly until: number },
+): Promise<number> {
+  const rules = rulesAt("55.04");
+  const run = { cluster: "test", generation: 1, watermark: new Map<number, number>(), publishedAt: until };
+  const metered = { ...run, windowStart: START, runId: newRunId() };
+  await meterWindow(store, metered, { ...rules, asOf: START + HOUR_MILLIS });
+  const charged = { ...run, windowStart: START, runId: newRunId() };
+  const { content } = await chargeWindow(store, charged, rules.charge);
+  const { rows } = content!;
+  for (let windowStart = from; windowStart < until; windowStart += HOUR_MILLIS) {
+    if (windowStart === START) continue;
+    const other = { ...run, windowStart, runId: newRunId() };
+    const moved = CHARGE_COLUMNS.map((name) =>
+      name === "from_at" || name === "until_at" ? `addMilliseconds(${name}, ${windowStart - START})` : name,
+    );
+    await store.command(
+      `INSERT INTO charges (run_id, ${CHARGE_COLUMNS.join(", ")})
+       SELECT toUUID({other:String}), ${moved.join(", ")} FROM charges WHERE run_id = toUUID({run:String})`,
+      { other: other.runId, run: charged.runId },
+    );
+    await publishRun(store, "charge", other, { scrapes: 0, rows, hash: "0" });
+  }
+  return rows;
+}
+
+/** Runs the command that a person would, and gives how long it took and the most memory that it had. */
+async function exportLines(
+  { url, username, password, database }: StoreAddress,
+  folder: string,
+  span: string,
+  format: string,
+  file: string,
+): Promise<{ readonly seconds: number; readonly megabytes: number }> {
+  const config = join(folder, "gpu-ledger.yaml");
+  const store = { kind: "clickhouse", database, clickhouse: { url, username, password } };
+  const prices = [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "1" }];
+  writeFileSync(config, JSON.stringify({ store, prices }));
+  const begun = performance.now();
+  const args = ["report", span, "--lines", "--format", format, "--out", file, "--config", config];
+  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ["ignore", "inherit", "inherit"] });
+  let megabytes = 0;
+  const watch = setInterval(() => (megabytes = Math.max(megabytes, mostMegabytes(child.pid!))), 50);
+  const code = await new Promise((resolve) => child.once("exit", resolve));
+  clearInterval(watch);
+  if (code !== 0) throw new Error(`the export as ${format} failed`);
+  return { seconds: (performance.now() - begun) / 1000, megabytes };
+}
+
+/** The most memory that a process has had so far, by the kernel; 0 where it has ended. */
+function mostMegabytes(processId: number): number {
+  try {
+    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${processId}/status`, "utf8"))?.[1] ?? 0) / 1000;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,52 @@
+import {
+  Compression,
+  Table,
+  transformParquetStream,
+  writeParquet,
+  WriterPropertiesBuilder,
+  type RecordBatch,
+} from "parquet-wasm";
+
+/** How Arrow is asked of ClickHouse, so that the tables of {@link parquetOf} can be read. */
+export const ARROW_SETTINGS = {
+  output_format_arrow_string_as_string: 1,
+  output_format_arrow_compression_method: "none",
+} as const;
+
+/** A group of rows of a Parquet file has so many at most: as many are held until it is written. */
+const ROWS_IN_GROUP = 50_000;
+
+/**
+ * A Parquet file of portions in Arrow's streaming format, all of the same columns; only the first one can be without rows, where the
+ * file is to have none. A portion at a time is in memory.
+ */
+export async function* parquetOf(portions: AsyncIterable<AsyncIterable<Uint8Array>>): AsyncGenerator<Uint8Array> {
+  const properties = new WriterPropertiesBuilder()
+    .setCompression(Compression.ZSTD)
+    .setMaxRowGroupSize(ROWS_IN_GROUP)
+    .build();
+  const tables = tablesOf(portions);
+  const { value: first } = await tables.next();
+  if (first === undefined) throw new TypeError("a file is made of one portion at least");
+  if (first.numBatches === 0) {
+    // Of a stream without a batch nobody knows the columns.
+    for await (const _ of tables) void _;
+    yield writeParquet(first, properties);
+    return;
+  }
+  const batches = ReadableStream.from(batchesOf(first, tables));
+  yield* (await transformParquetStream(batches, properties)) as ReadableStream<Uint8Array>;
+}
+
+async function* batchesOf(first: Table, others: AsyncIterable<Table>): AsyncGenerator<RecordBatch> {
+  yield* first.recordBatches();
+  for await (const table of others) yield* table.recordBatches();
+}
+
+async function* tablesOf(portions: AsyncIterable<AsyncIterable<Uint8Array>>): AsyncGenerator<Table, undefined> {
+  for await (const portion of portions) {
+    const parts: Uint8Array[] = [];
+    for await (const part of portion) parts.push(part);
+    yield Table.fromIPCStream(Buffer.concat(parts));
+  }
+}

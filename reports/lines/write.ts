@@ -1,0 +1,40 @@
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { ARROW_SETTINGS, parquetOf } from "../format/parquet.ts";
+import { plainColumns, readPortions, TYPED_COLUMNS, type LinesFormat, type LinesPlan } from "./read.ts";
+
+/** The formats in which lines are exported. */
+export const LINE_FORMATS = ["csv", "ndjson", "parquet"] as const;
+
+/** See {@link LINE_FORMATS}. */
+export type LineFormat = (typeof LINE_FORMATS)[number];
+
+/**
+ * The lines of a plan as a file, part by part: however many there are, no more than a portion of them is in memory. Amounts are exact:
+ * digits in CSV, texts in NDJSON, decimals in Parquet. Fails with a `StoreError` or a `LinesReplacedError`.
+ */
+export function lineBytes(store: StoreClient, plan: LinesPlan, format: LineFormat): AsyncIterable<Uint8Array> {
+  switch (format) {
+    case "csv":
+      return text(store, plan, CSV);
+    case "ndjson":
+      return text(store, plan, NDJSON);
+    case "parquet":
+      return parquetOf(readPortions(store, plan, ARROW));
+  }
+}
+
+const CSV: LinesFormat = {
+  columns: plainColumns(true),
+  format: (isFirst) => (isFirst ? "CSVWithNames" : "CSV"),
+  settings: { format_csv_null_representation: "", output_format_csv_crlf_end_of_line: 1 },
+};
+const NDJSON: LinesFormat = { columns: plainColumns(false), format: () => "JSONEachRow" };
+const ARROW: LinesFormat = {
+  columns: TYPED_COLUMNS,
+  format: () => "ArrowStream",
+  settings: ARROW_SETTINGS,
+};
+
+async function* text(store: StoreClient, plan: LinesPlan, format: LinesFormat): AsyncGenerator<Uint8Array> {
+  for await (const portion of readPortions(store, plan, format)) yield* portion;
+}

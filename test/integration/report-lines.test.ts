@@ -1,0 +1,118 @@
+import { readFileSync } from "node:fs";
+import { query } from "chdb";
+import { parse } from "csv-parse/sync";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { amountOf, formatAmount, sum } from "../../domain/exact/units.ts";
+import { LINE_COLUMNS } from "../../reports/lines/columns.ts";
+import { createCommandFolder, type CommandFolder } from "../support/command.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { createTestDatabase } from "../support/pipeline.ts";
+import { playAs, scenarioFiles } from "../support/play-ledger.ts";
+
+const PLAYED = ["energy-of-a-shared-gpu.yaml", "hundred-pods.yaml", "unpriced.yaml"];
+const NAMES = LINE_COLUMNS.map(({ name }) => name);
+
+type Line = Readonly<Record<string, string>>;
+
+describe("lines", () => {
+  let embedded: TestStore;
+  let folder: CommandFolder;
+  let config: string;
+
+  beforeAll(async () => {
+    embedded = await startTestStore();
+    folder = createCommandFolder();
+    const { username, password } = embedded.internal;
+    config = folder.write("gpu-ledger.yaml", {
+      prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "3.00" }],
+      policies: [{ name: "default" }, { name: "by-usage", basis: "usage", keep: true }],
+      store: { kind: "clickhouse", database: "lines", clickhouse: { url: embedded.url, username, password } },
+    });
+    const store = await createTestDatabase(embedded, "lines");
+    for (const name of PLAYED) await playAs(store, name, scenarioFiles().find(({ file }) => file === name)!.scenario);
+    await store.close();
+  }, 120_000);
+  afterAll(async () => {
+    await folder.dispose();
+    await embedded.stop();
+  });
+
+  const run = (...args: readonly string[]) => folder.run(["report", "2026-03", ...args, "--config", config]);
+  const total = async (): Promise<Record<string, unknown>> => {
+    const { stdout } = await run("--by", "cluster", "--format", "json");
+    return (JSON.parse(stdout) as { reports: [{ total: Record<string, unknown> }] }).reports[0].total;
+  };
+  const costOf = (lines: readonly Line[]): string => formatAmount(sum(lines.map(({ cost }) => amountOf(cost || "0"))));
+
+  it("are exported as CSV: every line once, exact, its times in ISO 8601", async () => {
+    const { code, stdout } = await run("--lines");
+    expect(code).toBe(0);
+    const lines = parse<Line>(stdout, { columns: true, record_delimiter: "\r\n" });
+    expect(Object.keys(lines[0]!)).toEqual(NAMES);
+    const { lines: count, cost, gpuHours } = await total();
+    expect({
+      count: lines.length,
+      cost: costOf(lines),
+      gpuHours: formatAmount(sum(lines.map((line) => amountOf(line["gpuHours"]!)))),
+    }).toEqual({ count, cost, gpuHours });
+    expect(lines.every(({ from }) => /^2026-03-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(from!))).toBe(true);
+    expect(lines.some(({ cost: own }) => own === "")).toBe(true);
+  });
+
+  it("are exported as NDJSON: amounts are texts, labels an object, what is not priced has null", async () => {
+    const file = folder.write("lines.ndjson", "");
+    expect(await run("--lines", "--format", "ndjson", "--out", file)).toMatchObject({ code: 0, stdout: "" });
+    const lines = readFileSync(file, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Line);
+    const { lines: count, cost } = await total();
+    expect({ count: lines.length, cost: costOf(lines) }).toEqual({ count, cost });
+    expect(lines.find(({ cost: own }) => own === null)).toMatchObject({ labels: {}, price: "" });
+  });
+
+  it("are exported as Parquet, whose decimals another program sums to the same", async () => {
+    const file = `${folder.path}/lines.parquet`;
+    expect(await run("--lines", "--format", "parquet", "--out", file)).toMatchObject({ code: 0 });
+    const read = query(
+      `SELECT toUInt32(count()) AS lines, toString(sum(line.cost)) AS cost, toString(sum(line.gpuHours)) AS gpuHours,
+         any(toTypeName(line.cost)) AS type, toString(min(line.\`from\`), 'UTC') AS first FROM file('${file}', Parquet) AS line`,
+      "JSONEachRow",
+    );
+    const { lines: count, cost, gpuHours } = await total();
+    expect(JSON.parse(read)).toEqual({
+      lines: count,
+      cost,
+      gpuHours,
+      type: "Nullable(Decimal(38, 9))",
+      first: "2026-03-02 00:00:00.000",
+    });
+    const columns = query(`DESCRIBE file('${file}', Parquet)`, "JSONEachRow").trimEnd().split("\n");
+    expect(columns.map((column) => (JSON.parse(column) as { name: string }).name)).toEqual(NAMES);
+  });
+
+  it("of a condition are those alone; of none there is a file without lines", async () => {
+    const some = await run("--lines", "--where", "cluster=unpriced.yaml");
+    const lines = parse<Line>(some.stdout, { columns: true, record_delimiter: "\r\n" });
+    expect(new Set(lines.map(({ cluster }) => cluster))).toEqual(new Set(["unpriced.yaml"]));
+    const none = await run("--lines", "--where", "team=nobody");
+    expect(none.stdout).toBe(`${NAMES.map((name) => JSON.stringify(name)).join(",")}\r\n`);
+    const file = `${folder.path}/none.parquet`;
+    expect(await run("--lines", "--format", "parquet", "--out", file, "--where", "team=nobody")).toMatchObject({
+      code: 0,
+    });
+    expect(query(`SELECT toUInt32(count()) AS lines FROM file('${file}', Parquet)`, "JSONEachRow")).toBe(
+      '{"lines":0}\n',
+    );
+  });
+
+  it.each([
+    { args: ["--lines", "--format", "table"], why: "--format table: lines are exported as csv, ndjson, parquet" },
+    { args: ["--lines", "--policy", "default", "by-usage"], why: "--lines are of one policy" },
+    { args: ["--lines", "--out", "/nowhere/lines.csv"], why: "/nowhere/lines.csv cannot be written" },
+  ])("are refused in a sentence: $why", async ({ args, why }) => {
+    const { code, stdout, stderr } = await run(...args);
+    expect({ isRefused: code !== 0, stdout }).toEqual({ isRefused: true, stdout: "" });
+    expect(stderr).toContain(why);
+  });
+});
