@@ -2,7 +2,7 @@ import { kWhOf } from "../../domain/energy/carbon.ts";
 import { roundedDecimal } from "../../domain/exact/rational.ts";
 import { LAST_UNIT_DIGITS } from "../../domain/exact/units.ts";
 import type { StoreClient, StoreParameters } from "../../runtime/store/client.ts";
-import { sqlOf } from "../question/question.ts";
+import { momentSql, sqlOf } from "../question/question.ts";
 import type { ExplainedLine, ExplainedSegment, Explanation, Part, Question } from "./explanation.ts";
 
 const MOST = 10;
@@ -56,14 +56,10 @@ function conditionOf(question: Question): { readonly where: string; readonly par
   if (!("gpu" in question)) return sqlOf(question);
   const { policy, at, gpu } = question;
   return {
-    where: `policy = {policy:String} AND from_at <= ${momentOf("at")} AND until_at > ${momentOf("at")}
+    where: `policy = {policy:String} AND from_at <= ${momentSql("at")} AND until_at > ${momentSql("at")}
       AND cluster = {cluster:String} AND node = {node:String} AND slot = {slot:UInt16}`,
     parameters: { policy, at, ...gpu },
   };
-}
-
-function momentOf(name: string): string {
-  return `fromUnixTimestamp64Milli({${name}:Int64})`;
 }
 
 function isoOf(column: string): string {
@@ -117,7 +113,7 @@ SELECT ${isoOf("from_at")} AS \`from\`, ${isoOf("until_at")} AS \`until\`, gpu_k
   toFloat64(intDiv(activity_ppm_ms[place], greatest(1, covered_ms[place]))) AS activityPpm
 FROM ${table}
 WHERE cluster = {cluster:String} AND node = {node:String} AND slot = {gpu:UInt16}
-  AND from_at <= ${momentOf("at")} AND until_at > ${momentOf("at")}`;
+  AND from_at <= ${momentSql("at")} AND until_at > ${momentSql("at")}`;
 
 type SegmentRow = ExplainedSegment & { readonly gpuAt: string; readonly place: string };
 

@@ -39,8 +39,15 @@ export async function* parquetOf(portions: AsyncIterable<AsyncIterable<Uint8Arra
 }
 
 async function* batchesOf(first: Table, others: AsyncIterable<Table>): AsyncGenerator<RecordBatch> {
-  yield* first.recordBatches();
-  for await (const table of others) yield* table.recordBatches();
+  yield* batchesIn(first);
+  for await (const table of others) yield* batchesIn(table);
+}
+
+/** The batches share the table's memory, which is not JavaScript's: it goes with them, and does not wait for the collector. */
+function batchesIn(table: Table): readonly RecordBatch[] {
+  const batches = table.recordBatches();
+  table.free();
+  return batches;
 }
 
 async function* tablesOf(portions: AsyncIterable<AsyncIterable<Uint8Array>>): AsyncGenerator<Table, undefined> {

@@ -1,5 +1,5 @@
 import type { StoreClient, StoreParameters } from "../../runtime/store/client.ts";
-import { sqlOf, type ChargesQuestion } from "../question/question.ts";
+import { momentSql, sqlOf, type ChargesQuestion } from "../question/question.ts";
 import { LINE_COLUMNS, plainSql } from "./columns.ts";
 
 /** So many lines are asked for at once: as much is in memory, here and in the store. */
@@ -9,8 +9,15 @@ const LINES_AT_ONCE = 50_000;
 export interface LinesPlan {
   readonly lines: number;
   readonly question: ChargesQuestion;
-  /** The runs of each portion, one at least, and one of no run where there are no lines. */
-  readonly portions: readonly (readonly string[])[];
+  /** One at least, and one of no run where there are no lines. */
+  readonly portions: readonly LinesPortion[];
+}
+
+/** Runs that are asked for at once, and between which times their lines begin, by which the store finds them. */
+interface LinesPortion {
+  readonly runs: readonly string[];
+  readonly first: number;
+  readonly last: number;
 }
 
 /** Lines were replaced, and the old ones dropped, while they were exported: what was written lacks some of them. */
@@ -31,17 +38,16 @@ const STANDS = "NOT (payer = 'spread' AND billing_period IN (SELECT billing_peri
 export async function planLines(store: StoreClient, question: ChargesQuestion): Promise<LinesPlan> {
   const { where, parameters } = sqlOf(question);
   const counted = await countRuns(store, `run_id IN (SELECT run_id FROM charge_runs) AND ${where}`, parameters);
-  const portions: string[][] = [[]];
-  let inPortion = 0;
-  for (const { run, lines } of counted) {
-    if (inPortion > 0 && inPortion + lines > LINES_AT_ONCE) {
-      portions.push([]);
-      inPortion = 0;
+  const portions: LinesPortion[] = [];
+  let begun: CountedRun[] = [];
+  for (const run of counted) {
+    if (begun.length > 0 && linesOf(begun) + run.lines > LINES_AT_ONCE) {
+      portions.push(portionOf(begun));
+      begun = [];
     }
-    portions.at(-1)!.push(run);
-    inPortion += lines;
+    begun.push(run);
   }
-  return { lines: counted.reduce((sum, { lines }) => sum + lines, 0), question, portions };
+  return { lines: linesOf(counted), question, portions: [...portions, portionOf(begun)] };
 }
 
 /** How lines are asked for. */
@@ -63,14 +69,15 @@ export async function* readPortions(
   { columns, format, settings }: LinesFormat,
 ): AsyncGenerator<AsyncIterable<Uint8Array>> {
   const { where, parameters } = sqlOf(question);
-  const ofRuns = `run_id IN {runs:Array(UUID)} AND ${where}`;
+  const ofRuns = `run_id IN {runs:Array(UUID)} AND from_at >= ${momentSql("first")} AND from_at <= ${momentSql("last")} AND ${where}`;
   // A column's name can be that of a column of the table, which conditions and order mean: so they stand inside.
   const select = `SELECT ${columns} FROM (SELECT * FROM charges WHERE ${ofRuns} AND ${STANDS}
     ORDER BY from_at, cluster, node, slot, holder, state, team, cost_center, until_at)`;
-  for (const [index, runs] of portions.entries())
-    yield store.bytes(select, { ...parameters, runs }, format(index === 0), settings);
-  const left = await countRuns(store, ofRuns, { ...parameters, runs: portions.flat() });
-  if (left.reduce((sum, run) => sum + run.lines, 0) !== lines) throw new LinesReplacedError();
+  for (const [index, portion] of portions.entries())
+    yield store.bytes(select, { ...parameters, ...portion }, format(index === 0), settings);
+  const runs = portions.flatMap((portion) => portion.runs);
+  const left = await countRuns(store, `run_id IN {runs:Array(UUID)} AND ${where}`, { ...parameters, runs });
+  if (linesOf(left) !== lines) throw new LinesReplacedError();
 }
 
 /** What is selected of a line for texts: times in ISO 8601; see {@link plainSql}. */
@@ -85,10 +92,31 @@ async function countRuns(
   store: StoreClient,
   where: string,
   parameters: StoreParameters,
-): Promise<readonly { readonly run: string; readonly lines: number }[]> {
+): Promise<readonly CountedRun[]> {
   return store.query(
-    `SELECT toString(run_id) AS run, toFloat64(count()) AS lines FROM charges WHERE ${where} AND ${STANDS}
+    `SELECT toString(run_id) AS run, toFloat64(count()) AS lines,
+       toFloat64(toUnixTimestamp64Milli(min(from_at))) AS first, toFloat64(toUnixTimestamp64Milli(max(from_at))) AS last
+     FROM charges WHERE ${where} AND ${STANDS}
      GROUP BY run_id ORDER BY min(from_at), run`,
     parameters,
   );
+}
+
+interface CountedRun {
+  readonly run: string;
+  readonly lines: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+function linesOf(runs: readonly CountedRun[]): number {
+  return runs.reduce((sum, { lines }) => sum + lines, 0);
+}
+
+function portionOf(runs: readonly CountedRun[]): LinesPortion {
+  return {
+    runs: runs.map(({ run }) => run),
+    first: runs.reduce((first, run) => Math.min(first, run.first), runs[0]?.first ?? 0),
+    last: runs.reduce((last, run) => Math.max(last, run.last), 0),
+  };
 }

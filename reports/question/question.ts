@@ -89,13 +89,16 @@ export function sqlOf({ policy, kind, span, where }: ChargesQuestion, by: readon
     terms.push("billing_period IN {months:Array(Date)}");
     parameters["months"] = monthsIn(span).map(dateText);
   } else {
-    terms.push(
-      "from_at >= fromUnixTimestamp64Milli({from:Int64}) AND from_at < fromUnixTimestamp64Milli({until:Int64})",
-    );
+    terms.push(`from_at >= ${momentSql("from")} AND from_at < ${momentSql("until")}`);
     parameters["from"] = span.from;
     parameters["until"] = span.until;
   }
   return { columns: by.map(columnOf), where: terms.join(" AND "), parameters };
+}
+
+/** A parameter in milliseconds since the epoch as a time in ClickHouse's SQL. */
+export function momentSql(parameter: string): string {
+  return `fromUnixTimestamp64Milli({${parameter}:Int64})`;
 }
 
 const COLUMNS: Readonly<Record<ChargeDimension, string>> = {
