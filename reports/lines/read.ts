@@ -2,22 +2,24 @@ import type { StoreClient, StoreParameters } from "../../runtime/store/client.ts
 import { momentSql, sqlOf, type ChargesQuestion } from "../question/question.ts";
 import { LINE_COLUMNS, plainSql } from "./columns.ts";
 
-/** So many lines are asked for at once: as much is in memory, here and in the store. */
 const LINES_AT_ONCE = 50_000;
 
-/** The lines of a question as they were when it was asked, in portions. */
+/** The lines of a question as they were when it was asked. */
 export interface LinesPlan {
-  readonly lines: number;
   readonly question: ChargesQuestion;
-  /** One at least, and one of no run where there are no lines. */
-  readonly portions: readonly LinesPortion[];
+  /** So many lines are asked for at once, or an hour of a team: as much is in memory, here and in the store. */
+  readonly linesAtOnce: number;
+  readonly runs: readonly string[];
+  readonly teams: readonly LinesOf<{ readonly team: string }>[];
 }
 
-/** Runs that are asked for at once, and between which times their lines begin, by which the store finds them. */
-interface LinesPortion {
-  readonly runs: readonly string[];
-  readonly first: number;
-  readonly last: number;
+type LinesOf<What> = What & { readonly lines: number };
+
+/** Lines of a portion: of some teams, or of one team in a time, as the store has them in order. */
+interface Portion {
+  readonly teams: readonly string[];
+  readonly from?: number;
+  readonly until?: number;
 }
 
 /** Lines were replaced, and the old ones dropped, while they were exported: what was written lacks some of them. */
@@ -34,20 +36,21 @@ export class LinesReplacedError extends Error {
 /** Lines that wait to be spread are replaced by what the closing made of them, as in `charges_published`. */
 const STANDS = "NOT (payer = 'spread' AND billing_period IN (SELECT billing_period FROM closed_periods))";
 
+const OF_RUNS = `run_id IN {runs:Array(UUID)} AND ${STANDS}`;
+
 /** Fixes which lines a question has now: what is charged anew later is not among them. Fails with a `StoreError`. */
-export async function planLines(store: StoreClient, question: ChargesQuestion): Promise<LinesPlan> {
+export async function planLines(
+  store: StoreClient,
+  question: ChargesQuestion,
+  linesAtOnce = LINES_AT_ONCE,
+): Promise<LinesPlan> {
   const { where, parameters } = sqlOf(question);
-  const counted = await countRuns(store, `run_id IN (SELECT run_id FROM charge_runs) AND ${where}`, parameters);
-  const portions: LinesPortion[] = [];
-  let begun: CountedRun[] = [];
-  for (const run of counted) {
-    if (begun.length > 0 && linesOf(begun) + run.lines > LINES_AT_ONCE) {
-      portions.push(portionOf(begun));
-      begun = [];
-    }
-    begun.push(run);
-  }
-  return { lines: linesOf(counted), question, portions: [...portions, portionOf(begun)] };
+  const found = await store.query<{ readonly run: string }>(
+    `SELECT DISTINCT toString(run_id) AS run FROM charges WHERE run_id IN (SELECT run_id FROM charge_runs) AND ${where}`,
+    parameters,
+  );
+  const runs = found.map(({ run }) => run);
+  return { question, linesAtOnce, runs, teams: await countTeams(store, question, runs) };
 }
 
 /** How lines are asked for. */
@@ -60,24 +63,30 @@ export interface LinesFormat {
 }
 
 /**
- * The lines of a plan portion by portion, each in the order of time and place. Fails with a `StoreError`, and at the end with a
- * {@link LinesReplacedError}.
+ * The lines of a plan portion by portion, in the order of teams and times; one portion without lines where there are none. Fails with
+ * a `StoreError`, and at the end with a {@link LinesReplacedError}.
  */
 export async function* readPortions(
   store: StoreClient,
-  { question, portions, lines }: LinesPlan,
+  plan: LinesPlan,
   { columns, format, settings }: LinesFormat,
 ): AsyncGenerator<AsyncIterable<Uint8Array>> {
+  const { question, runs, teams } = plan;
   const { where, parameters } = sqlOf(question);
-  const ofRuns = `run_id IN {runs:Array(UUID)} AND from_at >= ${momentSql("first")} AND from_at <= ${momentSql("last")} AND ${where}`;
-  // A column's name can be that of a column of the table, which conditions and order mean: so they stand inside.
-  const select = `SELECT ${columns} FROM (SELECT * FROM charges WHERE ${ofRuns} AND ${STANDS}
-    ORDER BY from_at, cluster, node, slot, holder, state, team, cost_center, until_at)`;
-  for (const [index, portion] of portions.entries())
-    yield store.bytes(select, { ...parameters, ...portion }, format(index === 0), settings);
-  const runs = portions.flatMap((portion) => portion.runs);
-  const left = await countRuns(store, `run_id IN {runs:Array(UUID)} AND ${where}`, { ...parameters, runs });
-  if (linesOf(left) !== lines) throw new LinesReplacedError();
+  let isFirst = true;
+  for await (const { from, until, ...portion } of portionsOf(store, plan)) {
+    const inTime =
+      from === undefined ? "" : `AND from_at >= ${momentSql("since")} AND from_at < ${momentSql("before")}`;
+    // A column's name can be that of a column of the table, which conditions and order mean: so they stand inside.
+    const select = `SELECT ${columns} FROM (SELECT * FROM charges
+      WHERE team IN {teams:Array(String)} ${inTime} AND ${OF_RUNS} AND ${where}
+      ORDER BY team, from_at, cluster, node, slot, holder, state, cost_center, until_at)`;
+    const asked = { ...parameters, ...portion, runs, since: from, before: until };
+    yield store.bytes(select, asked, format(isFirst), settings);
+    isFirst = false;
+  }
+  const left = await countTeams(store, question, runs);
+  if (totalOf(left) !== totalOf(teams)) throw new LinesReplacedError();
 }
 
 /** What is selected of a line for texts: times in ISO 8601; see {@link plainSql}. */
@@ -88,35 +97,75 @@ export function plainColumns(isForSpreadsheet: boolean): string {
 /** What is selected of a line for formats that have decimals and times of their own. */
 export const TYPED_COLUMNS = LINE_COLUMNS.map(({ name, sql }) => `${sql} AS \`${name}\``).join(", ");
 
-async function countRuns(
+/** Along the order of the table, by team and time: a portion by time alone would read all of a month's blocks each time. */
+async function* portionsOf(
   store: StoreClient,
-  where: string,
-  parameters: StoreParameters,
-): Promise<readonly CountedRun[]> {
-  return store.query(
-    `SELECT toString(run_id) AS run, toFloat64(count()) AS lines,
-       toFloat64(toUnixTimestamp64Milli(min(from_at))) AS first, toFloat64(toUnixTimestamp64Milli(max(from_at))) AS last
-     FROM charges WHERE ${where} AND ${STANDS}
-     GROUP BY run_id ORDER BY min(from_at), run`,
-    parameters,
+  { question, linesAtOnce, runs, teams }: LinesPlan,
+): AsyncGenerator<Portion> {
+  let small: LinesOf<{ readonly team: string }>[] = [];
+  const portion = (): Portion => ({ teams: small.map(({ team }) => team) });
+  for (const one of teams) {
+    if (small.length > 0 && totalOf(small) + one.lines > linesAtOnce) {
+      yield portion();
+      small = [];
+    }
+    if (one.lines <= linesAtOnce) small.push(one);
+    else yield* timesOf(one.team, await countHours(store, question, runs, one.team), linesAtOnce);
+  }
+  if (small.length > 0 || teams.length === 0) yield portion();
+}
+
+const HOUR_MILLIS = 3_600_000;
+
+function* timesOf(
+  team: string,
+  hours: readonly LinesOf<{ readonly hour: number }>[],
+  linesAtOnce: number,
+): Generator<Portion> {
+  let some: LinesOf<{ readonly hour: number }>[] = [];
+  const portion = (): Portion => ({ teams: [team], from: some[0]!.hour, until: some.at(-1)!.hour + HOUR_MILLIS });
+  for (const one of hours) {
+    if (some.length > 0 && totalOf(some) + one.lines > linesAtOnce) {
+      yield portion();
+      some = [];
+    }
+    some.push(one);
+  }
+  if (some.length > 0) yield portion();
+}
+
+function totalOf(counted: readonly LinesOf<unknown>[]): number {
+  return counted.reduce((sum, { lines }) => sum + lines, 0);
+}
+
+function countTeams(
+  store: StoreClient,
+  question: ChargesQuestion,
+  runs: readonly string[],
+): Promise<LinesPlan["teams"]> {
+  return count(store, question, "team", { runs });
+}
+
+function countHours(
+  store: StoreClient,
+  question: ChargesQuestion,
+  runs: readonly string[],
+  team: string,
+): Promise<readonly LinesOf<{ readonly hour: number }>[]> {
+  const ofTeam = { ...question, where: [...question.where, { dimension: "team", values: [team] }] };
+  return count(store, ofTeam, "toFloat64(toUnixTimestamp(toStartOfHour(from_at, 'UTC'))) * 1000 AS hour", { runs });
+}
+
+/** The lines of a question by something, in its order. */
+function count<What>(
+  store: StoreClient,
+  question: ChargesQuestion,
+  by: string,
+  runs: StoreParameters,
+): Promise<readonly LinesOf<What>[]> {
+  const { where, parameters } = sqlOf(question);
+  return store.query<LinesOf<What>>(
+    `SELECT ${by}, toFloat64(count()) AS lines FROM charges WHERE ${OF_RUNS} AND ${where} GROUP BY 1 ORDER BY 1`,
+    { ...parameters, ...runs },
   );
-}
-
-interface CountedRun {
-  readonly run: string;
-  readonly lines: number;
-  readonly first: number;
-  readonly last: number;
-}
-
-function linesOf(runs: readonly CountedRun[]): number {
-  return runs.reduce((sum, { lines }) => sum + lines, 0);
-}
-
-function portionOf(runs: readonly CountedRun[]): LinesPortion {
-  return {
-    runs: runs.map(({ run }) => run),
-    first: runs.reduce((first, run) => Math.min(first, run.first), runs[0]?.first ?? 0),
-    last: runs.reduce((last, run) => Math.max(last, run.last), 0),
-  };
 }

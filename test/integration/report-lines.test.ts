@@ -3,7 +3,11 @@ import { query } from "chdb";
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { amountOf, formatAmount, sum } from "../../domain/exact/units.ts";
+import { readPeriod } from "../../domain/period.ts";
 import { LINE_COLUMNS } from "../../reports/lines/columns.ts";
+import { LinesReplacedError, planLines, type LinesPlan } from "../../reports/lines/read.ts";
+import { lineBytes } from "../../reports/lines/write.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { createTestDatabase } from "../support/pipeline.ts";
@@ -18,6 +22,7 @@ describe("lines", () => {
   let embedded: TestStore;
   let folder: CommandFolder;
   let config: string;
+  let store: StoreClient;
 
   beforeAll(async () => {
     embedded = await startTestStore();
@@ -28,11 +33,11 @@ describe("lines", () => {
       policies: [{ name: "default" }, { name: "by-usage", basis: "usage", keep: true }],
       store: { kind: "clickhouse", database: "lines", clickhouse: { url: embedded.url, username, password } },
     });
-    const store = await createTestDatabase(embedded, "lines");
+    store = await createTestDatabase(embedded, "lines");
     for (const name of PLAYED) await playAs(store, name, scenarioFiles().find(({ file }) => file === name)!.scenario);
-    await store.close();
   }, 120_000);
   afterAll(async () => {
+    await store.close();
     await folder.dispose();
     await embedded.stop();
   });
@@ -42,6 +47,7 @@ describe("lines", () => {
     const { stdout } = await run("--by", "cluster", "--format", "json");
     return (JSON.parse(stdout) as { reports: [{ total: Record<string, unknown> }] }).reports[0].total;
   };
+  const question = { policy: "default", kind: "showback", span: readPeriod("2026-03")!, where: [] } as const;
   const costOf = (lines: readonly Line[]): string => formatAmount(sum(lines.map(({ cost }) => amountOf(cost || "0"))));
 
   it("are exported as CSV: every line once, exact, its times in ISO 8601", async () => {
@@ -89,6 +95,26 @@ describe("lines", () => {
     });
     const columns = query(`DESCRIBE file('${file}', Parquet)`, "JSONEachRow").trimEnd().split("\n");
     expect(columns.map((column) => (JSON.parse(column) as { name: string }).name)).toEqual(NAMES);
+  });
+
+  it.each([1, 7, 40])("are the same in portions of %s lines, in the same order", async (linesAtOnce) => {
+    const read = async (plan: LinesPlan): Promise<string> => {
+      let text = "";
+      for await (const part of lineBytes(store, plan, "csv")) text += Buffer.from(part).toString();
+      return text;
+    };
+    const whole = await read(await planLines(store, question));
+    expect(whole.split("\r\n").length).toBeGreaterThan(100);
+    expect(await read(await planLines(store, question, linesAtOnce))).toBe(whole);
+  });
+
+  it("that are dropped meanwhile make the export fail, and not shorter", async () => {
+    const plan = await planLines(store, question);
+    const readAll = async (): Promise<void> => {
+      // As if one of its runs had been dropped: its lines were counted, and are not found any more.
+      for await (const _ of lineBytes(store, { ...plan, runs: plan.runs.slice(1) }, "ndjson")) void _;
+    };
+    await expect(readAll()).rejects.toBeInstanceOf(LinesReplacedError);
   });
 
   it("of a condition are those alone; of none there is a file without lines", async () => {
