@@ -50,6 +50,7 @@ export async function readReport(store: StoreClient, question: ReportQuestion, c
     span,
     chargedUntil,
     by,
+    where: question.where,
     currency,
     comparedWith,
     total: withTrend(sumsOf(groups), sumsOf(before), question, comparedWith !== null),

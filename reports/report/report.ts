@@ -1,6 +1,6 @@
 import type { ChargeState } from "../../domain/charge/charge.ts";
 import type { Span } from "../question/span.ts";
-import type { ReportKind } from "../question/question.ts";
+import type { Filter, ReportKind } from "../question/question.ts";
 
 /**
  * What charges come to. Amounts are exact decimal texts, in the currency, in GPU-hours, kWh at the GPU and grams of CO₂e; what is
@@ -52,6 +52,8 @@ export interface Report {
   /** The end of the last hour of the span that is charged, milliseconds since the epoch; null where none is. */
   readonly chargedUntil: number | null;
   readonly by: readonly string[];
+  /** Which lines are in it; all where there is no condition. */
+  readonly where: readonly Filter[];
   readonly currency: string;
   /** As long a time as is charged of the span, before it; null where rows say when, and where charges begin later than that time. */
   readonly comparedWith: Span | null;

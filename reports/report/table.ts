@@ -27,11 +27,13 @@ export function reportsText(reports: readonly [Report, ...Report[]]): string {
 }
 
 /** The command that walks from a row down to its samples, the row's own values left to be filled in; several months at once have none. */
-function explainCommand({ kind, span, policy, by }: Report): string {
+function explainCommand({ kind, span, policy, by, where }: Report): string {
   if (kind === "chargeback" && monthsIn(span).length > 1) return "";
   const when = kind === "chargeback" ? "--month" : "--span";
-  const where = by.length === 0 ? "" : ` --where ${by.map((name) => `${name}=…`).join(" ")}`;
-  return `\nwhy a row is what it is: gpu-ledger explain ${when} ${spanText(span)}${where} --policy ${policy}\n`;
+  const asked = where.map(({ dimension, values }) => `${dimension}=${values.join(",")}`);
+  const conditions = [...asked, ...by.map((name) => `${name}=…`)];
+  const only = conditions.length === 0 ? "" : ` --where ${conditions.join(" ")}`;
+  return `\nwhy a row is what it is: gpu-ledger explain ${when} ${spanText(span)}${only} --policy ${policy}\n`;
 }
 
 function titleOf({ kind, span, policy, currency, total, chargedUntil }: Report): string {

@@ -235,7 +235,7 @@ describe("a report", () => {
           "vision  train-0        1.00  7.20    2.79  2.79        1.62               7.20",
           "total                  1.00  7.20    2.79  2.79        1.62               7.20",
           "",
-          "why a row is what it is: gpu-ledger explain --span 2026-03-02/2026-03-03 --where team=… workload=… --policy default",
+          "why a row is what it is: gpu-ledger explain --span 2026-03-02/2026-03-03 --where cluster=telemetry-gap.yaml team=… workload=… --policy default",
           "",
         ],
       });
