@@ -1,6 +1,6 @@
 import { Option, type Command } from "commander";
 import { periodOf } from "../domain/period.ts";
-import { readStatements } from "../processors/closing/month-statements.ts";
+import { readStatements } from "../reports/statements/read.ts";
 import { statementsText } from "./closing/statement.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import { periodOfArgument } from "./close.ts";
@@ -33,7 +33,8 @@ export function addStatement(program: Command, context: CommandContext): void {
       const [policy] = keptPolicies(ledger, options.policy === undefined ? [] : [options.policy]);
       const store = await openStore(config);
       try {
-        const month = await readStatements(store, { period, policy, team }, ledger.book.currency);
+        const where = team === undefined ? [] : [{ dimension: "team", values: [team] }];
+        const month = await readStatements(store, { period, policy, where }, ledger.book.currency);
         if (team !== undefined && month.statements.length === 0)
           throw new CommandError(`${team} has no charges in ${period.name}`);
         context.stdout.write(`${format === "json" ? JSON.stringify(month, null, 2) : statementsText(month)}\n`);

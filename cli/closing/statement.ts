@@ -1,6 +1,6 @@
-import { payerName } from "../../processors/closing/document.ts";
-import type { MonthStatement, MonthStatements } from "../../processors/closing/month-statements.ts";
+import { CHARGE_STATES } from "../../domain/charge/charge.ts";
 import { percent } from "../../reports/format/percent.ts";
+import type { MonthStatements, Statement } from "../../reports/statements/read.ts";
 import { renderTable } from "../table.ts";
 
 /** The statements of a month as a person reads them, one after the other. */
@@ -13,17 +13,19 @@ export function statementsText(month: MonthStatements): string {
   return [head, ...statements.map((statement) => statementText(statement, month))].join("\n\n");
 }
 
-function statementText(statement: MonthStatement, { currency }: MonthStatements): string {
-  const { effective, posted, hash, gpuHours, states, coverage, unpricedGpuHours, corrections, trueUp } = statement;
-  const paid = posted === null ? `${effective} ${currency}` : `${posted} ${currency}, exactly ${effective}`;
-  const rows = states.map((one) => [one.state, one.gpuHours, one.cost]);
+function statementText(statement: Statement, { currency }: MonthStatements): string {
+  const { team, costCenter, cost, posted, hash, gpuHours, coverage, unpricedGpuHours, corrections } = statement;
+  const { states, stateGpuHours } = statement;
+  const paid = posted === null ? `${cost} ${currency}` : `${posted} ${currency}, exactly ${cost}`;
+  const rows = CHARGE_STATES.filter((state) => states[state] !== undefined || stateGpuHours[state] !== undefined).map(
+    (state) => [state, stateGpuHours[state] ?? "0", states[state] ?? "0"],
+  );
   return [
-    `${payerName(statement)}: ${paid}`,
-    renderTable(["state", "GPU-hours", "cost"], [...rows, ["total", gpuHours, effective]]),
+    `${costCenter === "" ? team : `${team}/${costCenter}`}: ${paid}`,
+    renderTable(["state", "GPU-hours", "cost"], [...rows, ["total", gpuHours, cost]]),
     ...(coverage === null ? [] : [`coverage: ${percent(coverage)} of what was held`]),
     ...(unpricedGpuHours === "0" ? [] : [`without a price: ${unpricedGpuHours} GPU-hours, which have no cost`]),
     ...(corrections === "0" ? [] : [`corrections of earlier periods: ${corrections} ${currency}`]),
-    ...(trueUp === "0" ? [] : [`true-up to what was invoiced: ${trueUp} ${currency}`]),
     ...(hash === null ? [] : [`SHA-256 ${hash}`]),
   ].join("\n");
 }

@@ -1,7 +1,6 @@
 import type { Charge } from "../../domain/charge/charge.ts";
 import { amountOf } from "../../domain/exact/units.ts";
-import { dateText, type BillingPeriod } from "../../domain/period.ts";
-import type { StoreClient, StoreParameters } from "../../runtime/store/client.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
 
 /** Sums of lines that agree in who pays, in state, and in whether they are held and correct anything; amounts in last units. */
 export interface LineSum {
@@ -18,18 +17,15 @@ export interface LineSum {
   readonly effective: bigint;
 }
 
-const sumsOf = (from: string): string => `
+const FROZEN = `
 SELECT team, cost_center AS costCenter, state, corrects != '' AS isCorrection, holder != '' AS isHeld,
   toFloat64(count()) AS lines, toString(sum(gpu_hours)) AS gpuHours, toString(sumIf(gpu_hours, effective_cost IS NULL)) AS unpriced,
   toString(sum(ifNull(list_cost, 0))) AS list, toString(sum(ifNull(contracted_cost, 0))) AS contracted,
   toString(sum(ifNull(effective_cost, 0))) AS effective
-FROM ${from}
-GROUP BY team, costCenter, state, isCorrection, isHeld`;
-
-const FROZEN = sumsOf(`charges
+FROM charges
 WHERE policy = {policy:String} AND payer != 'spread'
-  AND run_id IN (SELECT run_id FROM closed_runs WHERE close_id = toUUID({close:String}) AND kind IN {kinds:Array(String)})`);
-const PUBLISHED = `charges_published WHERE policy = {policy:String} AND billing_period = toDate({period:String})`;
+  AND run_id IN (SELECT run_id FROM closed_runs WHERE close_id = toUUID({close:String}) AND kind IN {kinds:Array(String)})
+GROUP BY team, costCenter, state, isCorrection, isHeld`;
 
 type SumRow = Readonly<
   Record<"team" | "costCenter" | "state" | "gpuHours" | "unpriced" | "list" | "contracted" | "effective", string>
@@ -48,24 +44,8 @@ export async function readLineSums(
     readonly kinds: readonly ("charge" | "correction" | "close")[];
   },
 ): Promise<readonly LineSum[]> {
-  return read(store, FROZEN, { policy: of.policy, close: of.closeId, kinds: of.kinds });
-}
-
-/**
- * What a billing period comes to so far under a policy, of one team or of all; what waits to be spread is the platform's. Fails with a
- * `StoreError`.
- */
-export async function readPeriodSums(
-  store: StoreClient,
-  of: { readonly period: BillingPeriod; readonly policy: string; readonly team?: string | undefined },
-): Promise<readonly LineSum[]> {
-  const { policy, team } = of;
-  const ofTeam = team === undefined ? "" : "AND team = {team:String}";
-  return read(store, sumsOf(`${PUBLISHED} ${ofTeam}`), { policy, team, period: dateText(of.period.from) });
-}
-
-async function read(store: StoreClient, sql: string, parameters: StoreParameters): Promise<readonly LineSum[]> {
-  const rows = await store.query<SumRow>(sql, parameters);
+  const { policy, closeId: close, kinds } = of;
+  const rows = await store.query<SumRow>(FROZEN, { policy, close, kinds });
   return rows.map(({ team, costCenter, state, isCorrection, isHeld, lines, ...amounts }) => ({
     team,
     costCenter,

@@ -20,12 +20,21 @@ export class TooManyGroupsError extends Error {
   }
 }
 
-/** Reads what the charges of a question come to, exactly. Fails with a `StoreError`, or a {@link TooManyGroupsError}. */
-export async function readReport(store: StoreClient, question: ReportQuestion, currency: string): Promise<Report> {
+/**
+ * Reads what the charges of a question come to, exactly, and unless it is told not to, what they have become more. Fails with a
+ * `StoreError`, or a {@link TooManyGroupsError}.
+ */
+export async function readReport(
+  store: StoreClient,
+  question: ReportQuestion,
+  currency: string,
+  { isCompared = true }: { readonly isCompared?: boolean } = {},
+): Promise<Report> {
   const { policy, kind, span, by } = question;
   const [groups, charged] = await Promise.all([readGroups(store, question), readCharged(store, span)]);
   const chargedUntil = charged?.until ?? null;
-  const earlier = hasTrend(question) && charged !== undefined ? partBefore(span, charged.until) : undefined;
+  const isComparable = isCompared && hasTrend(question);
+  const earlier = isComparable && charged !== undefined ? partBefore(span, charged.until) : undefined;
   // Of a time before the first charge nothing is known: it did not cost 0.
   const comparedWith = earlier !== undefined && charged!.since <= earlier.from ? earlier : null;
   const before =

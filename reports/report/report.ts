@@ -20,6 +20,8 @@ export interface Measures {
   readonly power: string;
   /** The cost by state; states that cost nothing are left out. */
   readonly states: Readonly<Partial<Record<ChargeState, string>>>;
+  /** GPU-hours by state; states of none are left out. */
+  readonly stateGpuHours: Readonly<Partial<Record<ChargeState, string>>>;
   /** Of the cost, what corrects earlier charges. */
   readonly corrections: string;
   /** GPU-hours for which no price is visible: they have no cost. */

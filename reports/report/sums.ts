@@ -47,7 +47,8 @@ export function measuresOf(sums: readonly LineSums[], ofOtherTimes: boolean): Me
     contracted: text(total(sums, "contracted")),
     cost: text(cost),
     power: text(total(sums, "power")),
-    states: costsByState(sums),
+    states: byState(sums, "effective"),
+    stateGpuHours: byState(sums, "gpuHours"),
     corrections: text(
       total(
         sums.filter(({ isCorrection }) => isCorrection),
@@ -92,11 +93,11 @@ function totalOfKnown(sums: readonly LineSums[], of: "millijoules" | "carbon"): 
   return known.length === 0 ? undefined : known.reduce((sum, one) => sum + one, 0n);
 }
 
-function costsByState(sums: readonly LineSums[]): Measures["states"] {
-  const costs = new Map<ChargeState, bigint>();
-  for (const { state, effective } of sums) costs.set(state, (costs.get(state) ?? 0n) + effective);
-  const some = [...costs].filter(([, cost]) => cost !== 0n).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(some.map(([state, cost]) => [state, text(cost)]));
+function byState(sums: readonly LineSums[], of: "effective" | "gpuHours"): Measures["states"] {
+  const totals = new Map<ChargeState, bigint>();
+  for (const { state, [of]: amount } of sums) totals.set(state, (totals.get(state) ?? 0n) + amount);
+  const some = [...totals].filter(([, amount]) => amount !== 0n).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(some.map(([state, amount]) => [state, text(amount)]));
 }
 
 function quotient(amount: bigint, by: bigint, digits: number): string | null {

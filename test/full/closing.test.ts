@@ -4,7 +4,7 @@ import type { CloseError } from "../../processors/closing/close-error.ts";
 import type { CloseReport } from "../../processors/closing/close.ts";
 import { readAudit } from "../../processors/closing/audit.ts";
 import { readClosed } from "../../processors/closing/closed.ts";
-import { readStatements } from "../../processors/closing/month-statements.ts";
+import { readStatements } from "../../reports/statements/read.ts";
 import { verifyClosings } from "../../processors/closing/verify.ts";
 import { dropSuperseded } from "../../processors/superseded.ts";
 import { explain } from "../../reports/explain/read.ts";
@@ -194,11 +194,11 @@ describe("the books of a billing period", () => {
     // By the month it is booked in, it is on the statement of April, with another hour's.
     const period = periodOf(Date.UTC(2026, 3, 1));
     const booked = { policy: "default", kind: "chargeback", span: period, where: ofTeam("nlp") } as const;
-    const [statement] = (await readStatements(books.store, { policy: "default", team: "nlp", period }, "USD"))
+    const [statement] = (await readStatements(books.store, { policy: "default", where: ofTeam("nlp"), period }, "USD"))
       .statements;
     expect(statement).toMatchObject({
-      effective: (await explain(books.store, booked)).cost,
-      corrections: statement!.effective,
+      cost: (await explain(books.store, booked)).cost,
+      corrections: statement!.cost,
     });
     const [original] = (await explain(books.store, { ...question, where: ofTeam("platform") })).lines;
     expect(original).toMatchObject({

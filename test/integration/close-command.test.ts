@@ -142,8 +142,8 @@ store:
       currency: "USD",
       closed: null,
       statements: [
-        { team: "platform", effective: "6", posted: null, hash: null },
-        { team: "vision", effective: "6", gpuHours: "2", states: [{ state: "active", gpuHours: "2", cost: "6" }] },
+        { team: "platform", cost: "6", posted: null, hash: null },
+        { team: "vision", cost: "6", gpuHours: "2", states: { active: "6" }, stateGpuHours: { active: "2" } },
       ],
     });
     expect(await run("statement", "2026-03", "--team", "robotics")).toMatchObject({ code: 1 });
