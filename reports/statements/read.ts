@@ -41,7 +41,8 @@ export async function readStatements(
   ]);
   const isBilled = closing?.policy === policy;
   const frozen = new Map((isBilled ? closing.statements : []).map((one) => [payerOf(one), one]));
-  const statements = rows.map(({ dimensions, before: _, change: __, ...measures }) => {
+  const statements = rows.map((row) => {
+    const { dimensions, before: _, change: __, ...measures } = row;
     const { team = "", costCenter = "" } = dimensions;
     const { posted = null, hash = null } = frozen.get(payerOf({ team, costCenter })) ?? {};
     return { team, costCenter, ...measures, posted, hash };
