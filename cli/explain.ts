@@ -1,9 +1,9 @@
 import { Option, type Command } from "commander";
 import { periodOf } from "../domain/period.ts";
 import { explain } from "../reports/explain/read.ts";
-import type { LineAt } from "../reports/explain/explanation.ts";
 import { explanationText } from "../reports/explain/text.ts";
-import { readFilters, type ChargesQuestion } from "../reports/question/question.ts";
+import { readGpuAt } from "../reports/question/line.ts";
+import { readFilters, type ChargesQuestion, type Filter } from "../reports/question/question.ts";
 import { readSpan } from "../reports/question/span.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import { periodOfArgument } from "./close.ts";
@@ -45,7 +45,10 @@ export function addExplain(program: Command, context: CommandContext): void {
       const { config } = loadLedgerConfig(options.config, context.env);
       const ledger = ledgerOf(config);
       const [policy] = keptPolicies(ledger, options.policy === undefined ? [] : [options.policy]);
-      const question = { policy, ...(line === undefined ? ofOptions(options) : ofLine(line)) };
+      const question =
+        line === undefined
+          ? { policy, ...ofOptions(options) }
+          : { policy, ...orWrongUse("line", readGpuAt(line)).line, where: whereOf(options) };
       const store = await openStore(config);
       try {
         const explanation = await explain(store, question);
@@ -66,20 +69,16 @@ const SHORT = ["team", "state", "namespace"] as const;
 function ofOptions(options: Options): Omit<ChargesQuestion, "policy"> {
   const { month, span } = options;
   if (month !== undefined && span !== undefined) throw new CommandError("--month or --span, not both", 2);
-  const short = SHORT.flatMap((dimension) => {
-    const value = options[dimension];
-    return value === undefined ? [] : [{ dimension, values: [value] }];
-  });
-  const where = [...short, ...orWrongUse("--where", readFilters(options.where)).where];
+  const where = whereOf(options);
   if (span !== undefined)
     return { kind: "showback", span: orWrongUse("--span", readSpan(span, Date.now())).span, where };
   return { kind: "chargeback", span: month === undefined ? periodOf(Date.now()) : periodOfArgument(month), where };
 }
 
-function ofLine(line: string): Omit<LineAt, "policy"> {
-  const [, cluster, node, gpu, time] = /^([^/]+)\/([^/]+)\/(\d{1,4})@(.+)$/.exec(line) ?? [];
-  const at = Date.parse(time ?? "");
-  if (cluster === undefined || node === undefined || Number.isNaN(at))
-    throw new CommandError(`${line}: a line is cluster/node/gpu@time, such as prod/gpu-a/3@2026-03-02T10:15:00Z`, 2);
-  return { at, gpu: { cluster, node, slot: Number(gpu) } };
+function whereOf(options: Options): readonly Filter[] {
+  const short = SHORT.flatMap((dimension) => {
+    const value = options[dimension];
+    return value === undefined ? [] : [{ dimension, values: [value] }];
+  });
+  return [...short, ...orWrongUse("--where", readFilters(options.where)).where];
 }

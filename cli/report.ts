@@ -4,6 +4,7 @@ import { LinesReplacedError, planLines } from "../reports/lines/read.ts";
 import { LINE_FORMATS, lineBytes, type LineFormat } from "../reports/lines/write.ts";
 import { reportsCsv, reportsNdjson } from "../reports/report/flat.ts";
 import { objectionTo, readFilters, REPORT_KINDS, type ReportKind } from "../reports/question/question.ts";
+import { reportJson } from "../reports/report/json.ts";
 import { reportsParquet } from "../reports/report/parquet.ts";
 import { readReport, TooManyGroupsError } from "../reports/report/read.ts";
 import type { Report } from "../reports/report/report.ts";
@@ -23,7 +24,7 @@ type Parts = AsyncIterable<Uint8Array> | Iterable<string>;
 
 const FORMATS: Readonly<Record<string, (reports: Reports, store: StoreClient) => Parts>> = {
   table: (reports) => [reportsText(reports)],
-  json: (reports) => [`${JSON.stringify({ reports }, null, 2)}\n`],
+  json: (reports) => [`${JSON.stringify({ reports: reports.map(reportJson) }, null, 2)}\n`],
   ndjson: (reports) => [reportsNdjson(reports)],
   csv: (reports) => [reportsCsv(reports)],
   parquet: (reports, store) => reportsParquet(store, reports),

@@ -1,5 +1,5 @@
 import type { QueueBoard } from "../../processors/queue/board.ts";
-import { viewQueue, type QueueView } from "../../processors/queue/view.ts";
+import { viewQueue, type QueueView } from "../../domain/queue/view.ts";
 import type { Metrics } from "../../runtime/telemetry/metrics.ts";
 
 /** The queue as the leader shows it; others know the same and leave it to the leader to say. */

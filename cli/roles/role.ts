@@ -1,7 +1,7 @@
 import type { MonthToDate } from "../../processors/charges/month.ts";
 import type { Registry } from "prom-client";
 import type { WatcherState } from "../../collectors/kubernetes/watcher/watcher.ts";
-import type { QueueView } from "../../processors/queue/view.ts";
+import type { QueueView } from "../../domain/queue/view.ts";
 import type { LineDrop } from "../../domain/scrape.ts";
 
 /** The state of a running part, as `/api/status` shows it. */

@@ -1,60 +1,14 @@
-import type { ClusterFactBodies } from "../../domain/cluster-fact.ts";
 import { clusterFactKey, inventoryKey, workloadKey } from "../../domain/messages/fact-message.ts";
 import type { OwnerRules } from "../../domain/owner/compile.ts";
 import type { Marks } from "../../domain/owner/owner.ts";
 import { teamOf } from "../../domain/owner/owners.ts";
-import type { Gang, GpuAsk, WorkloadFact } from "../../domain/workload.ts";
+import { queuedPod, type Counted, type PodWithMarks } from "../../domain/queue/queued-pod.ts";
+import type { QueueFacts } from "../../domain/queue/view.ts";
 import type { FactListener } from "../followed-facts.ts";
 import { createNewest } from "../holdings/newest.ts";
 
-/**
- * A pod that wants GPUs, as far as the queue is concerned. One of a gang that held and has ended stays until its tombstone:
- * it tells that the gang was whole.
- */
-export interface QueuedPod {
-  readonly cluster: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly team: string;
-  /** Empty for none. */
-  readonly queue: string;
-  readonly priorityClass: string;
-  readonly gang: Gang | undefined;
-  /** GPUs, instances or shares of them that it asks for. */
-  readonly devices: number;
-  /** Whether it is bound to a node, and holds what it asked for. */
-  readonly isBound: boolean;
-  /** Why it waits, in Kubernetes' words. */
-  readonly reason: string;
-  readonly message: string;
-  /** Since when it waits, or since when it holds, milliseconds since the epoch. */
-  readonly since: number;
-  /** Until when it held, where it has ended. */
-  readonly endedAt: number | undefined;
-}
-
-/** A quota or queue of a cluster. */
-export interface Counted<Kind extends "ResourceQuota" | "Queue"> {
-  readonly cluster: string;
-  readonly resource: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly body: ClusterFactBodies[Kind];
-}
-
 /** What waits and what is left, in all clusters, as far as the facts tell that were given. */
-export interface QueueBoard extends FactListener {
-  pods(): readonly QueuedPod[];
-  quotas(): readonly Counted<"ResourceQuota">[];
-  queues(): readonly Counted<"Queue">[];
-}
-
-type PodWithMarks = Omit<QueuedPod, "team"> & {
-  readonly marks: Marks;
-  readonly workload: string;
-  /** Empty before it is bound. */
-  readonly node: string;
-};
+export type QueueBoard = FactListener & QueueFacts;
 
 /** A board with nothing on it. Of each object the newest fact counts, in whatever order they come. */
 export function createQueueBoard(owners: OwnerRules, now: () => number): QueueBoard {
@@ -70,8 +24,7 @@ export function createQueueBoard(owners: OwnerRules, now: () => number): QueueBo
       const key = workloadKey(fact);
       if (!newest.take(key, fact)) return;
       const pod = queuedPod(fact);
-      const isOver = pod.endedAt !== undefined && (pod.gang === undefined || !pod.isBound);
-      if (isOver || fact.asks.length === 0) pods.delete(key);
+      if (pod === undefined) pods.delete(key);
       else pods.set(key, pod);
     },
     clusterFact(fact) {
@@ -115,34 +68,6 @@ export function createQueueBoard(owners: OwnerRules, now: () => number): QueueBo
     quotas: () => [...quotas.values()],
     queues: () => [...queues.values()],
   };
-}
-
-function queuedPod(fact: WorkloadFact): PodWithMarks {
-  const { cluster, namespace, name, times, pending, phase, end } = fact;
-  const isBound = fact.node !== "";
-  const isFinished = phase === "Succeeded" || phase === "Failed";
-  return {
-    cluster,
-    namespace,
-    name,
-    marks: { labels: fact.labels, annotations: fact.annotations },
-    workload: fact.workload.name,
-    node: fact.node,
-    queue: fact.queue ?? "",
-    priorityClass: fact.priorityClass ?? "",
-    gang: fact.gang,
-    devices: fact.asks.reduce((sum, ask) => sum + devicesOf(ask), 0),
-    isBound,
-    reason: pending?.reason ?? "",
-    message: pending?.message ?? "",
-    since: isBound ? (times.scheduled ?? times.created) : (times.queued ?? times.created),
-    endedAt: isFinished ? (times.finished ?? fact.seenAtMillis) : end?.atMillis,
-  };
-}
-
-/** A claim is counted as one device until its own fact tells more. */
-function devicesOf(ask: GpuAsk): number {
-  return ask.kind === "claim" ? 1 : ask.count;
 }
 
 function placeOf(cluster: string, namespace: string): string {

@@ -1,13 +1,14 @@
-import type { ChargesQuestion } from "../question/question.ts";
+import type { GpuAt } from "../question/line.ts";
+import type { ChargesQuestion, Filter } from "../question/question.ts";
 
 /** What is asked: some of the charges, such as a team's of a month; or everything of one GPU at one moment. */
 export type Question = ChargesQuestion | LineAt;
 
-/** The lines of a GPU that hold at a moment, milliseconds since the epoch. */
-export interface LineAt {
+/** The lines of a GPU that hold at a moment. */
+export interface LineAt extends GpuAt {
   readonly policy: string;
-  readonly at: number;
-  readonly gpu: { readonly cluster: string; readonly node: string; readonly slot: number };
+  /** Of them those that have one of the values in each of these dimensions. */
+  readonly where: readonly Filter[];
 }
 
 /**

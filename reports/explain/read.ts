@@ -2,7 +2,7 @@ import { kWhOf } from "../../domain/energy/carbon.ts";
 import { roundedDecimal } from "../../domain/exact/rational.ts";
 import { LAST_UNIT_DIGITS } from "../../domain/exact/units.ts";
 import type { StoreClient, StoreParameters } from "../../runtime/store/client.ts";
-import { momentSql, sqlOf } from "../question/question.ts";
+import { momentSql, sqlOf, sqlOfLines } from "../question/question.ts";
 import type { ExplainedLine, ExplainedSegment, Explanation, Part, Question } from "./explanation.ts";
 
 const MOST = 10;
@@ -54,11 +54,12 @@ function partOf<Of extends Part>({ millijoules, ...row }: Stored<Of>): Of {
 
 function conditionOf(question: Question): { readonly where: string; readonly parameters: StoreParameters } {
   if (!("gpu" in question)) return sqlOf(question);
-  const { policy, at, gpu } = question;
+  const { at, gpu } = question;
+  const { where, parameters } = sqlOfLines(question);
   return {
-    where: `policy = {policy:String} AND from_at <= ${momentSql("at")} AND until_at > ${momentSql("at")}
+    where: `${where} AND from_at <= ${momentSql("at")} AND until_at > ${momentSql("at")}
       AND cluster = {cluster:String} AND node = {node:String} AND slot = {slot:UInt16}`,
-    parameters: { policy, at, ...gpu },
+    parameters: { ...parameters, at, ...gpu },
   };
 }
 

@@ -1,4 +1,3 @@
-import type { ClusterFact } from "../../domain/cluster-fact.ts";
 import type { Evidence } from "../../domain/holder.ts";
 import type { InventoryFact } from "../../domain/inventory.ts";
 import type { OwnerRules } from "../../domain/owner/compile.ts";
@@ -6,6 +5,7 @@ import { teamOf } from "../../domain/owner/owners.ts";
 import { regimeOfDevice, regimesOf, type Regime } from "../../domain/regime.ts";
 import type { WorkloadFact, WorkloadType } from "../../domain/workload.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { newestSql, readFacts, readNamespaceMarks } from "../facts/newest.ts";
 
 /** A GPU, or a part of one, as its last sample shows it, with who holds it. */
 export interface LiveGpu {
@@ -79,13 +79,6 @@ const LATEST = `
   ORDER BY cluster, node, length(gpu), gpu, gpu_key, length(instance), instance, sharing
   LIMIT 1 BY cluster, node, gpu_key, instance, sharing`;
 
-/** The newest fact of each object, where it is not gone. */
-const newest = (table: string, key: string, where: string): string => `
-  SELECT argMax(fact, (epoch, version, ended, seen_at)) AS fact
-  FROM ${table} WHERE ${where}
-  GROUP BY ${key}
-  HAVING argMax(ended, (epoch, version, ended, seen_at)) = 0`;
-
 /** The pods that were joined to a sample of the window; asked for in the store, as there can be tens of thousands. */
 const IS_HOLDER = `(cluster, uid) IN (SELECT cluster, holder_uid FROM gpu_samples WHERE ${IN_WINDOW} AND holder_uid != '')`;
 
@@ -116,16 +109,13 @@ export async function readLiveFleet(
 ): Promise<LiveFleet> {
   const window = { from: atMillis - WINDOW_MILLIS, until: atMillis };
   const rows = await store.query<SampleRow>(LATEST, window);
-  const [pods, nodes, namespaces] = await Promise.all([
-    readFacts<WorkloadFact>(store, newest("workload_facts", "cluster, uid", IS_HOLDER), window),
-    readFacts<InventoryFact>(store, newest("inventory_facts", "cluster, node", "1"), {}),
-    readFacts<ClusterFact>(store, newest("cluster_facts", "cluster, kind, uid", "kind = 'Namespace'"), {}),
+  const [pods, nodes, marksOf] = await Promise.all([
+    readFacts<WorkloadFact>(store, newestSql("workload_facts", "cluster, uid", { where: IS_HOLDER }), window),
+    readFacts<InventoryFact>(store, newestSql("inventory_facts", "cluster, node")),
+    readNamespaceMarks(store),
   ]);
   const podOf = new Map(pods.map((pod) => [place(pod.cluster, pod.uid), pod]));
   const nodeOf = new Map(nodes.map((node) => [place(node.cluster, node.node), node]));
-  const marksOf = new Map(
-    namespaces.flatMap((fact) => (fact.kind === "Namespace" ? [[place(fact.cluster, fact.name), fact.body]] : [])),
-  );
 
   function holderOf(row: SampleRow, pod: WorkloadFact | undefined): LiveHolder | undefined {
     if (row.holders === 0) return undefined;
@@ -192,15 +182,6 @@ export async function readLiveFleet(
       return missing > 0 ? [{ cluster, node, model, gpus: missing }] : [];
     }),
   };
-}
-
-async function readFacts<Fact>(
-  store: Pick<StoreClient, "query">,
-  sql: string,
-  parameters: Readonly<Record<string, unknown>>,
-): Promise<readonly Fact[]> {
-  const rows = await store.query<{ readonly fact: string }>(sql, parameters);
-  return rows.map(({ fact }) => JSON.parse(fact) as Fact);
 }
 
 function place(cluster: string, name: string): string {

@@ -45,7 +45,10 @@ export interface QuestionSql {
   readonly parameters: StoreParameters;
 }
 
-/** Reads conditions as a person writes them, `team=vision,nlp`: the filters, or a sentence that says what is wrong. */
+/**
+ * Reads conditions as a person writes them, `team=vision,nlp`: the filters, or a sentence that says what is wrong. A comma that is in a
+ * value has a backslash before it, as has a backslash.
+ */
 export function readFilters(
   texts: readonly string[],
 ): { readonly where: readonly Filter[] } | { readonly error: string } {
@@ -55,9 +58,26 @@ export function readFilters(
     const dimension = text.slice(0, Math.max(0, equals));
     if (!isChargeDimension(dimension) && labelOfDimension(dimension) === undefined)
       return { error: `${JSON.stringify(text)} is not a dimension, = and its values, such as team=vision,nlp` };
-    where.push({ dimension, values: text.slice(equals + 1).split(",") });
+    where.push({ dimension, values: valuesIn(text.slice(equals + 1)) });
   }
   return { where };
+}
+
+function valuesIn(text: string): readonly string[] {
+  const values = text.match(/(?:^|,)(?:\\.|[^,\\]|\\$)*/gsu) ?? [];
+  return values.map((value, place) => value.slice(place === 0 ? 0 : 1).replaceAll(/\\(.)/gsu, "$1"));
+}
+
+/** A condition as {@link readFilters} reads it. */
+export function filterText({ dimension, values }: Filter): string {
+  return `${dimension}=${values.map((value) => value.replaceAll(/[\\,]/g, "\\$&")).join(",")}`;
+}
+
+/** A question as the parameters of an address. */
+export function questionText({ policy, kind, span, where }: ChargesQuestion): string {
+  const parameters = new URLSearchParams({ span: span.name, kind, policy });
+  for (const filter of where) parameters.append("where", filterText(filter));
+  return parameters.toString();
 }
 
 /** Why a question has no answer, in a sentence; undefined where it has one. */
@@ -67,7 +87,28 @@ export function objectionTo({ kind, span }: Pick<ChargesQuestion, "kind" | "span
 }
 
 /** A question as SQL over `charges_published`. Names of labels and all values travel as parameters. */
-export function sqlOf({ policy, kind, span, where }: ChargesQuestion, by: readonly string[] = []): QuestionSql {
+export function sqlOf({ kind, span, ...question }: ChargesQuestion, by: readonly string[] = []): QuestionSql {
+  const { columns, where, parameters } = sqlOfLines(question, by);
+  if (kind === "chargeback") {
+    const months = monthsIn(span).map(dateText);
+    return {
+      columns,
+      where: `${where} AND billing_period IN {months:Array(Date)}`,
+      parameters: { ...parameters, months },
+    };
+  }
+  return {
+    columns,
+    where: `${where} AND from_at >= ${momentSql("from")} AND from_at < ${momentSql("until")}`,
+    parameters: { ...parameters, from: span.from, until: span.until },
+  };
+}
+
+/** The same of lines of any time. */
+export function sqlOfLines(
+  { policy, where }: Pick<ChargesQuestion, "policy" | "where">,
+  by: readonly string[] = [],
+): QuestionSql {
   const parameters: Record<string, unknown> = { policy };
   const labels = new Map<string, string>();
   const columnOf = (dimension: string): string => {
@@ -85,14 +126,6 @@ export function sqlOf({ policy, kind, span, where }: ChargesQuestion, by: readon
       return `${columnOf(dimension)} IN {values${index}:Array(String)}`;
     }),
   ];
-  if (kind === "chargeback") {
-    terms.push("billing_period IN {months:Array(Date)}");
-    parameters["months"] = monthsIn(span).map(dateText);
-  } else {
-    terms.push(`from_at >= ${momentSql("from")} AND from_at < ${momentSql("until")}`);
-    parameters["from"] = span.from;
-    parameters["until"] = span.until;
-  }
   return { columns: by.map(columnOf), where: terms.join(" AND "), parameters };
 }
 

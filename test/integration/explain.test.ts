@@ -63,7 +63,7 @@ describe("an explanation", () => {
 
   it("of a GPU at a moment says everything of that moment alone", async () => {
     const gpu = { cluster: "default", node: "gpu-a", slot: 0 };
-    const ask = (at: number) => explain(store, { policy: "default", at, gpu });
+    const ask = (at: number) => explain(store, { policy: "default", at, gpu, where: [] });
     expect(await ask(start + 1)).toMatchObject({ gpuHours: "1", cost: "7.2", lines: { length: 3 } });
     expect(await ask(end + 1)).toMatchObject({ gpuHours: "0", lines: { length: 0 } });
   });

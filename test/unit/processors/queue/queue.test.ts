@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ClusterFact } from "../../../../domain/cluster-fact.ts";
 import type { WorkloadFact } from "../../../../domain/workload.ts";
 import { createQueueBoard, type QueueBoard } from "../../../../processors/queue/board.ts";
-import { viewQueue, type QueueView } from "../../../../processors/queue/view.ts";
+import { viewQueue, type QueueView } from "../../../../domain/queue/view.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../../../support/facts.ts";
 import { ownerRules } from "../../../support/owner-rules.ts";
 

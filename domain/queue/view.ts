@@ -1,4 +1,4 @@
-import type { QueueBoard, QueuedPod } from "./board.ts";
+import type { Counted, QueuedPod } from "./queued-pod.ts";
 
 /** Pods that wait for a node for one reason. */
 export interface PendingGroup {
@@ -78,8 +78,15 @@ export interface QueueView {
 
 const MOST_LONGEST = 20;
 
-/** The view of a board at a time, by the clusters' clocks. */
-export function viewQueue(board: Pick<QueueBoard, "pods" | "quotas" | "queues">, nowMillis: number): QueueView {
+/** What waits and what is left, in all clusters. */
+export interface QueueFacts {
+  pods(): readonly QueuedPod[];
+  quotas(): readonly Counted<"ResourceQuota">[];
+  queues(): readonly Counted<"Queue">[];
+}
+
+/** The view of what waits at a time, by the clusters' clocks. */
+export function viewQueue(board: QueueFacts, nowMillis: number): QueueView {
   const pods = board.pods();
   const ageOf = ({ since }: QueuedPod): number => Math.max(0, (nowMillis - since) / 1000);
   const waiting = pods.filter(({ isBound, endedAt }) => !isBound && endedAt === undefined);

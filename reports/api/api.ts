@@ -1,0 +1,43 @@
+import swagger from "@fastify/swagger";
+import swaggerUi from "@fastify/swagger-ui";
+import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
+import { addCharges } from "./charges.ts";
+import type { ApiContext } from "./context.ts";
+import { addExplain } from "./explain.ts";
+import { addLedger } from "./ledger.ts";
+import { addNow } from "./now.ts";
+import { API_PATH, type ApiServer } from "./route.ts";
+import { addStatements } from "./statements.ts";
+import { createWords } from "./words.ts";
+
+/**
+ * Adds the API to a prepared server: every path with its schemas, `openapi.json` made of them, and `docs` to browse it. See docs/api.md.
+ */
+export async function addApi(server: ApiServer, context: ApiContext & { readonly version: string }): Promise<void> {
+  await server.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: {
+        title: "gpu-ledger",
+        description: "What GPUs cost, whose they were, and why. Amounts are exact decimals, as texts.",
+        version: context.version,
+        license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+      },
+      components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
+      security: [{ token: [] }],
+    },
+    transform: jsonSchemaTransform,
+    transformObject: jsonSchemaTransformObject,
+  });
+  await server.register(swaggerUi, { routePrefix: `${API_PATH}/docs`, staticCSP: true });
+  const words = createWords(context.now);
+  await server.register((routes, _, done) => {
+    addCharges(routes, context, words);
+    addStatements(routes, context, words);
+    addExplain(routes, context, words);
+    addLedger(routes, context, words);
+    addNow(routes, context);
+    routes.get(`${API_PATH}/openapi.json`, { schema: { hide: true } }, () => server.swagger());
+    done();
+  });
+}

@@ -1,0 +1,141 @@
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { z } from "zod";
+import type { Viewer } from "../access/viewer.ts";
+import { planLines } from "../lines/read.ts";
+import { LINE_FORMATS, lineBytes, type LineFormat } from "../lines/write.ts";
+import { objectionTo, questionText, type ChargesQuestion, type ReportQuestion } from "../question/question.ts";
+import { reportsCsv, reportsNdjson } from "../report/flat.ts";
+import { fixedSpan, reportJson } from "../report/json.ts";
+import { reportsParquet } from "../report/parquet.ts";
+import { readReport } from "../report/read.ts";
+import type { Report, ReportRow } from "../report/report.ts";
+import { jsonBody, type Body } from "../server/answers.ts";
+import { Problem } from "../server/problem.ts";
+import { allowed, policyOf, type ApiContext } from "./context.ts";
+import { cursorText, pageGone, readCursor } from "./page.ts";
+import { addRoute, type ApiServer } from "./route.ts";
+import { chargesSchema } from "./schemas.ts";
+import type { Words } from "./words.ts";
+
+const FORMATS = ["json", "ndjson", "csv", "parquet"] as const;
+
+/** Media types of what is written in a format. */
+export const MEDIA_TYPES = {
+  csv: "text/csv; charset=utf-8",
+  ndjson: "application/x-ndjson",
+  parquet: "application/vnd.apache.parquet",
+} as const;
+
+/** `/charges`: what a time comes to by any dimensions; `/charges/lines`: every line of it, as a file. */
+export function addCharges(server: ApiServer, context: ApiContext, words: Words): void {
+  const { store, ledger, answers } = context;
+  const { span, kind, where, policy } = words;
+  const asked = { span, kind, where, policy };
+
+  addRoute(server, {
+    path: "/charges",
+    summary: "What a time comes to, added up by any dimensions, the dearest first; exact, and whole in its total.",
+    query: z.strictObject({
+      ...asked,
+      by: words.by,
+      format: z.enum(FORMATS).default("json").describe("json has pages; the others have all rows."),
+      limit: words.limit,
+      cursor: words.cursor,
+    }),
+    answer: chargesSchema,
+    async handle({ query, request, reply }) {
+      const { viewer } = request;
+      const question = { ...questionOf(query, viewer, context), by: query.by.by };
+      const read = (edition: string): Promise<Report> =>
+        answers.part(
+          { edition, viewer, key: JSON.stringify(question) },
+          () => readReport(store, question, ledger.book.currency),
+          ({ rows }) => rows.length,
+        );
+      return answers.send(request, reply, async (edition) => {
+        const { format } = query;
+        if (format !== "json") return writtenAs(format, await read(edition), context);
+        const place = query.cursor === undefined ? { edition, at: 0 } : readCursor(query.cursor);
+        const report =
+          place.edition === edition
+            ? await read(edition)
+            : await answers.pastPart<Report>({ edition: place.edition, viewer, key: JSON.stringify(question) });
+        if (report === undefined) throw pageGone();
+        return jsonBody(page(report, question, place, query.limit));
+      });
+    },
+  });
+
+  addRoute(server, {
+    path: "/charges/lines",
+    summary: "Every line of a time, as a file that is written while it is read.",
+    query: z.strictObject({ ...asked, format: z.enum(LINE_FORMATS).default("csv") }),
+    type: Object.values(MEDIA_TYPES),
+    async handle({ query, request, reply }) {
+      const { format } = query;
+      const question = questionOf(query, request.viewer, context);
+      const plan = await planLines(store, question);
+      const name = `gpu-ledger-${question.span.name.replaceAll(/[^\w-]/g, "_")}.${format}`;
+      await context.audit(request.viewer, `lines of ${questionText(question)}`);
+      return reply
+        .type(MEDIA_TYPES[format as LineFormat])
+        .header("content-disposition", `attachment; filename="${name}"`)
+        .send(Readable.from(lineBytes(store, plan, format)));
+    },
+  });
+}
+
+/** What a query asks, as far as whoever asks may see it. Fails with a {@link Problem}. */
+function questionOf(
+  query: Pick<ChargesQuestion, "kind" | "where"> & {
+    readonly span: Pick<ChargesQuestion, "span">;
+    readonly policy?: string | undefined;
+  },
+  viewer: Viewer,
+  { ledger }: ApiContext,
+): ChargesQuestion {
+  const { kind, where, policy } = query;
+  const span = fixedSpan(query.span.span);
+  const objection = objectionTo({ kind, span: query.span.span });
+  if (objection !== undefined)
+    throw new Problem("wrong-parameter", `kind: ${objection}`, [{ parameter: "kind", message: objection }]);
+  return { policy: policyOf(ledger, policy), kind, span, where: allowed(where, viewer) };
+}
+
+function page(
+  report: Report,
+  question: ReportQuestion,
+  { edition, at }: { readonly edition: string; readonly at: number },
+  limit: number,
+): object {
+  const rows = report.rows.slice(at, at + limit);
+  const isLast = at + limit >= report.rows.length;
+  return {
+    ...reportJson({ ...report, rows: [] }),
+    rows: rows.map((row) => ({ ...row, explain: `explain?${questionText(questionOfRow(question, row))}` })),
+    next: isLast ? null : cursorText({ edition, at: at + limit }),
+  };
+}
+
+/** What a row of a report is the sum of. */
+function questionOfRow({ by, ...question }: ReportQuestion, { dimensions }: ReportRow): ChargesQuestion {
+  const own = by.map((dimension) => ({ dimension, values: [dimensions[dimension]!] }));
+  return { ...question, where: [...question.where, ...own] };
+}
+
+async function writtenAs(
+  format: Exclude<(typeof FORMATS)[number], "json">,
+  report: Report,
+  { store }: ApiContext,
+): Promise<Body> {
+  const type = MEDIA_TYPES[format];
+  switch (format) {
+    case "ndjson":
+      return { bytes: Buffer.from(reportsNdjson([report])), type };
+    case "csv":
+      return { bytes: Buffer.from(reportsCsv([report])), type };
+    case "parquet":
+      return { bytes: await buffer(reportsParquet(store, [report])), type };
+  }
+}

@@ -1,0 +1,97 @@
+import { z } from "zod";
+import { readAllocations } from "../allocations/read.ts";
+import { findUnowned } from "../owners/unowned.ts";
+import { readPeriods } from "../periods/read.ts";
+import { shownEntries } from "../prices/entries.ts";
+import { jsonBody } from "../server/answers.ts";
+import { spanJson, fixedSpan } from "../report/json.ts";
+import { allowed, demandAll, policyOf, type ApiContext } from "./context.ts";
+import { cursorText, pageGone, readCursor } from "./page.ts";
+import { addRoute, type ApiServer } from "./route.ts";
+import { allocationsSchema, ownersSchema, periodsSchema, pricesSchema } from "./schemas.ts";
+import type { Words } from "./words.ts";
+
+/** `/allocations`, `/periods`, `/prices`, `/owners`: what charges are made of, and by which rules. */
+export function addLedger(server: ApiServer, context: ApiContext, words: Words): void {
+  const { store, ledger, answers, now } = context;
+
+  addRoute(server, {
+    path: "/allocations",
+    summary: "Who had which GPU over a time, by cluster, node and GPU, with its evidence and what it came to.",
+    query: z.strictObject({
+      span: words.span,
+      where: words.where,
+      policy: words.policy,
+      limit: words.limit,
+      cursor: words.cursor,
+    }),
+    answer: allocationsSchema,
+    async handle({ query, request, reply }) {
+      const { limit, cursor } = query;
+      const span = fixedSpan(query.span.span);
+      const where = allowed(query.where, request.viewer);
+      const question = { policy: policyOf(ledger, query.policy), kind: "showback", span, where } as const;
+      return answers.send(request, reply, async (edition) => {
+        const place = cursor === undefined ? { edition, at: 0 } : readCursor(cursor);
+        if (place.edition !== edition) throw pageGone();
+        const rows = await readAllocations(store, question, { at: place.at, rows: limit + 1 });
+        const next = rows.length > limit ? cursorText({ edition, at: place.at + limit }) : null;
+        const { policy } = question;
+        const { currency } = ledger.book;
+        return jsonBody({ policy, currency, span: spanJson(span), where, allocations: rows.slice(0, limit), next });
+      });
+    },
+  });
+
+  addRoute(server, {
+    path: "/periods",
+    summary: "Billing periods, the newest first: running, open or closed, and by whom. Sums of all teams are for finance.",
+    query: z.strictObject({}),
+    answer: periodsSchema,
+    async handle({ request, reply }) {
+      const { teams } = request.viewer;
+      return answers.send(request, reply, async () => {
+        const periods = await readPeriods(store, { closingDay: ledger.closing.day, now: now() });
+        const seen = teams === "all" ? periods : periods.map(withoutSums);
+        return jsonBody({ currency: ledger.book.currency, periods: seen });
+      });
+    },
+  });
+
+  addRoute(server, {
+    path: "/prices",
+    summary: "The price book: every entry with its dates, what it matches, and its unit prices.",
+    query: z.strictObject({}),
+    answer: pricesSchema,
+    async handle({ request, reply }) {
+      demandAll(request.viewer);
+      const { currency, markup } = ledger.book;
+      const body = { currency, entries: shownEntries(ledger.book), markup: markup.map(({ team }) => team) };
+      return answers.send(request, reply, () => Promise.resolve(jsonBody(body)));
+    },
+  });
+
+  addRoute(server, {
+    path: "/owners",
+    summary: "Which workloads of a time the rules name no team for, the dearest first, and the register of teams.",
+    query: z.strictObject({ span: words.span }),
+    answer: ownersSchema,
+    async handle({ query, request, reply }) {
+      demandAll(request.viewer);
+      const { from, until } = query.span.span;
+      const { owners, policies, book } = ledger;
+      return answers.send(request, reply, async () => {
+        const unowned = await findUnowned(store, owners, { policy: policies[0].name, from, until });
+        const register = owners.register === undefined ? null : [...owners.register];
+        return jsonBody({ currency: book.currency, span: spanJson(fixedSpan(query.span.span)), register, ...unowned });
+      });
+    },
+  });
+}
+
+function withoutSums<Of extends { readonly closed: object | null }>(period: Of): object {
+  const { closed, ...rest } = period;
+  if (closed === null) return period;
+  const { by, at } = closed as { readonly by: string; readonly at: string };
+  return { ...rest, closed: { by, at } };
+}

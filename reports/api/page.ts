@@ -1,0 +1,32 @@
+import { z } from "zod";
+import { Problem } from "../server/problem.ts";
+
+/** A place in rows that were read once. */
+export interface Cursor {
+  /** The edition that the first page was of. */
+  readonly edition: string;
+  readonly at: number;
+}
+
+const written = z.tuple([z.string().max(100), z.number().int().min(0)]);
+
+/** A cursor as whoever asks gets it, to be given back as it is. */
+export function cursorText({ edition, at }: Cursor): string {
+  return Buffer.from(JSON.stringify([edition, at])).toString("base64url");
+}
+
+/** Reads a cursor. Fails with a {@link Problem} where it is none of ours. */
+export function readCursor(text: string): Cursor {
+  try {
+    const [edition, at] = written.parse(JSON.parse(Buffer.from(text, "base64url").toString("utf8")));
+    return { edition, at };
+  } catch {
+    const message = "`next` of a page, as it was given";
+    throw new Problem("wrong-parameter", `cursor: ${message}`, [{ parameter: "cursor", message }]);
+  }
+}
+
+/** A page has gone with the figures that it was of. */
+export function pageGone(): Problem {
+  return new Problem("page-gone", "the ledger was published anew since the first page: begin again without a cursor");
+}

@@ -1,0 +1,380 @@
+import { z } from "zod";
+import { CHARGE_STATES } from "../../domain/charge/charge.ts";
+import { REPORT_KINDS } from "../question/question.ts";
+import { decimal, time } from "./words.ts";
+
+/** What is wrong with a request: a problem+json document. */
+export const problemSchema = z
+  .object({
+    type: z.string().describe("urn:gpu-ledger:problem:<code>; the codes stay as they are."),
+    title: z.string(),
+    status: z.number().int(),
+    detail: z.string(),
+    instance: z.string(),
+    errors: z.array(z.object({ parameter: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ id: "Problem" });
+
+/** Conditions as they were understood. */
+const filterSchema = z.object({ dimension: z.string(), values: z.array(z.string()) });
+
+/** A span with its times. */
+export const spanSchema = z.object({ name: z.string(), from: time, until: time }).meta({ id: "Span" });
+
+const byState = z.partialRecord(z.enum(CHARGE_STATES), decimal);
+
+/** What lines come to. */
+export const measures = {
+  gpuHours: decimal,
+  heldGpuHours: decimal.describe("What workloads held and could use."),
+  activeGpuHours: decimal,
+  list: decimal,
+  contracted: decimal,
+  cost: decimal.describe("The effective cost: what is charged."),
+  power: decimal.describe("Of the cost, what is power."),
+  states: byState.describe("The cost by state; states that cost nothing are left out."),
+  stateGpuHours: byState.describe("GPU-hours by state; states of none are left out."),
+  corrections: decimal.describe("Of the cost, what corrects earlier charges."),
+  unpricedGpuHours: decimal.describe("GPU-hours for which no price is visible: they have no cost."),
+  coverage: decimal.nullable().describe("The part of what was held for which telemetry exists."),
+  costPerHeldGpuHour: decimal.nullable(),
+  costPerActiveGpuHour: decimal.nullable(),
+  kWh: decimal.nullable().describe("Energy at the GPU."),
+  carbonGrams: decimal.nullable(),
+  lines: z.number().int(),
+};
+
+const trend = {
+  before: decimal.nullable().describe("The cost of as long a time before."),
+  change: decimal.nullable(),
+};
+
+/** A page of the rows of a report. */
+export const chargesSchema = z
+  .object({
+    policy: z.string(),
+    kind: z.enum(REPORT_KINDS),
+    span: spanSchema,
+    chargedUntil: time.nullable(),
+    comparedWith: spanSchema.nullable(),
+    by: z.array(z.string()),
+    where: z.array(filterSchema),
+    currency: z.string(),
+    total: z.object({ ...measures, ...trend }).describe("Of all rows, whatever the page has."),
+    rows: z.array(
+      z.object({
+        dimensions: z.record(z.string(), z.string()),
+        ...measures,
+        ...trend,
+        explain: z.string().describe("Where the row is explained."),
+      }),
+    ),
+    next: z.string().nullable().describe("The cursor of the next page."),
+  })
+  .meta({ id: "Charges" });
+
+const payers = { team: z.string(), costCenter: z.string() };
+
+/** The statements of a month. */
+export const statementsSchema = z
+  .object({
+    billingPeriod: z.string(),
+    policy: z.string(),
+    currency: z.string(),
+    closed: z.object({ by: z.string(), at: time }).nullable(),
+    total: z.object({ ...measures, posted: decimal.nullable() }),
+    statements: z.array(
+      z.object({
+        ...payers,
+        ...measures,
+        posted: decimal.nullable().describe("In minor units, as it was closed; null in an open month."),
+        hash: z.string().nullable().describe("SHA-256 of the closed statement."),
+        explain: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: "Statements" });
+
+const part = {
+  gpuHours: decimal,
+  cost: decimal,
+  unpricedGpuHours: decimal,
+  kWh: decimal.nullable(),
+  carbonGrams: decimal.nullable(),
+};
+
+/** Why charges are what they are. */
+export const explanationSchema = z
+  .object({
+    policy: z.string(),
+    currency: z.string(),
+    span: spanSchema.nullable(),
+    where: z.array(filterSchema),
+    ...part,
+    states: z.array(z.object({ ...part, state: z.string(), because: z.string(), payer: z.string() })),
+    owners: z.array(z.object({ ...part, team: z.string(), rule: z.string() })),
+    prices: z.array(z.object({ ...part, price: z.string(), since: z.string() })),
+    workloads: z.array(
+      z.object({
+        ...part,
+        namespace: z.string(),
+        workloadKind: z.string(),
+        workload: z.string(),
+        pods: z.number().int(),
+      }),
+    ),
+    evidence: z.array(z.object({ ...part, attribution: z.string() })),
+    lines: z
+      .array(
+        z.object({
+          ...part,
+          cluster: z.string(),
+          node: z.string(),
+          gpu: z.number().int().nullable(),
+          from: time,
+          until: time,
+          state: z.string(),
+          team: z.string(),
+          namespace: z.string(),
+          pod: z.string(),
+          attribution: z.string(),
+          rawShare: z.string(),
+          share: z.string(),
+          price: z.string(),
+          billingPeriod: z.string(),
+          isCorrection: z.boolean(),
+          segment: z
+            .object({
+              from: time,
+              until: time,
+              gpuKey: z.string(),
+              gpuAt: z.unknown(),
+              unavailableBecause: z.string(),
+              samples: z.number().int(),
+              firstSample: time.nullable(),
+              lastSample: time.nullable(),
+              coveredMillis: z.number(),
+              activeMillis: z.number(),
+              energyCoveredMillis: z.number(),
+              activityPpm: z.number().nullable(),
+            })
+            .nullable(),
+        }),
+      )
+      .describe("The dearest lines, with what the meter found of each."),
+  })
+  .meta({ id: "Explanation" });
+
+/** Who had which GPU. */
+export const allocationsSchema = z
+  .object({
+    policy: z.string(),
+    currency: z.string(),
+    span: spanSchema,
+    where: z.array(filterSchema),
+    allocations: z.array(
+      z.object({
+        cluster: z.string(),
+        node: z.string(),
+        gpu: z.number().int(),
+        gpuModel: z.string(),
+        namespace: z.string(),
+        pod: z.string(),
+        workloadKind: z.string(),
+        workload: z.string(),
+        workloadType: z.string(),
+        team: z.string(),
+        share: z.string().describe("Of the GPU, such as 1 or 1/4."),
+        attribution: z.string().describe("How it is known."),
+        from: time,
+        until: time,
+        gpuHours: decimal,
+        activeGpuHours: decimal,
+        unobservedGpuHours: decimal,
+        unpricedGpuHours: decimal,
+        cost: decimal,
+      }),
+    ),
+    next: z.string().nullable(),
+  })
+  .meta({ id: "Allocations" });
+
+/** Billing periods. */
+export const periodsSchema = z
+  .object({
+    currency: z.string(),
+    periods: z.array(
+      z.object({
+        period: z.string(),
+        from: time,
+        until: time,
+        status: z.enum(["running", "open", "closed"]),
+        closesFrom: time,
+        chargedUntil: time.nullable(),
+        closed: z
+          .object({
+            by: z.string(),
+            at: time,
+            why: z.string().optional(),
+            hash: z.string().optional(),
+            cost: decimal.optional(),
+            posted: decimal.optional(),
+          })
+          .nullable(),
+      }),
+    ),
+  })
+  .meta({ id: "Periods" });
+
+/** The price book. */
+export const pricesSchema = z
+  .object({
+    currency: z.string(),
+    entries: z.array(
+      z.object({
+        place: z.string().describe("As charges name it."),
+        kind: z.enum(["price", "commitment", "fixed"]),
+        per: z.enum(["gpu-hour", "node-hour", "owned", "month", "hour"]),
+        from: time,
+        until: time.nullable(),
+        currency: z.string(),
+        match: z.record(z.string(), z.string()),
+        list: decimal.nullable(),
+        contracted: decimal.nullable(),
+        amount: decimal.describe("The effective unit price; what an owned machine was bought for; the amount."),
+      }),
+    ),
+    markup: z.array(z.string()).describe("Teams that have a markup or a discount."),
+  })
+  .meta({ id: "Prices" });
+
+/** What nobody is named for. */
+export const ownersSchema = z
+  .object({
+    currency: z.string(),
+    span: spanSchema,
+    register: z.array(z.string()).nullable().describe("The teams that there are; null where any is one."),
+    unownedCost: decimal,
+    heldCost: decimal,
+    workloads: z.array(
+      z.object({
+        namespace: z.string(),
+        workloadKind: z.string(),
+        workload: z.string(),
+        pods: z.number().int(),
+        gpuHours: decimal,
+        cost: decimal,
+        refused: z.array(z.string()).describe("Teams that something named and the register does not know."),
+      }),
+    ),
+  })
+  .meta({ id: "Owners" });
+
+/** The fleet now. */
+export const fleetSchema = z
+  .object({
+    at: time,
+    gpus: z.array(
+      z.object({
+        cluster: z.string(),
+        node: z.string(),
+        gpu: z.string(),
+        device: z.string(),
+        instance: z.string(),
+        profile: z.string(),
+        model: z.string(),
+        regime: z.string(),
+        activityRatio: z.number().nullable(),
+        scrapedAt: time,
+        holder: z
+          .object({
+            namespace: z.string(),
+            name: z.string(),
+            pods: z.number().int(),
+            evidence: z.string(),
+            workload: z
+              .object({
+                kind: z.string(),
+                name: z.string(),
+                type: z.string(),
+                team: z.string(),
+                queue: z.string(),
+                since: time,
+              })
+              .nullable(),
+          })
+          .nullable(),
+      }),
+    ),
+    unobserved: z
+      .array(z.object({ cluster: z.string(), node: z.string(), model: z.string(), gpus: z.number().int() }))
+      .describe("GPUs that no sample of the last minutes speaks of."),
+  })
+  .meta({ id: "Fleet" });
+
+const waitingPod = { cluster: z.string(), team: z.string(), queue: z.string(), priorityClass: z.string() };
+
+/** The queue now. */
+export const queueSchema = z
+  .object({
+    at: time,
+    pending: z.array(
+      z.object({
+        ...waitingPod,
+        reason: z.string(),
+        pods: z.number().int(),
+        devices: z.number(),
+        oldestSeconds: z.number(),
+      }),
+    ),
+    longest: z.array(
+      z.object({
+        ...waitingPod,
+        namespace: z.string(),
+        name: z.string(),
+        devices: z.number(),
+        reason: z.string(),
+        message: z.string(),
+        waitingSeconds: z.number(),
+      }),
+    ),
+    gangs: z.array(
+      z.object({
+        cluster: z.string(),
+        namespace: z.string(),
+        kind: z.string(),
+        name: z.string(),
+        team: z.string(),
+        size: z.number().int(),
+        holdingPods: z.number().int(),
+        heldDevices: z.number(),
+        holdingSeconds: z.number(),
+      }),
+    ),
+    quotas: z.array(
+      z.object({
+        cluster: z.string(),
+        namespace: z.string(),
+        name: z.string(),
+        resource: z.string(),
+        hard: z.number(),
+        used: z.number(),
+        left: z.number(),
+      }),
+    ),
+    queues: z.array(
+      z.object({
+        cluster: z.string(),
+        kind: z.string(),
+        namespace: z.string(),
+        name: z.string(),
+        scheduler: z.string(),
+        parent: z.string(),
+        resource: z.string(),
+        quota: z.number(),
+        admitted: z.number(),
+        borrowed: z.number(),
+      }),
+    ),
+  })
+  .meta({ id: "Queue" });

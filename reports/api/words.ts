@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { CHARGE_DIMENSIONS, readDimensions } from "../../domain/charge/dimension.ts";
+import { PERIOD_FORM, readPeriod } from "../../domain/period.ts";
+import { readFilters, REPORT_KINDS } from "../question/question.ts";
+import { readSpan, SPAN_FORM } from "../question/span.ts";
+
+/** A question may have so many dimensions, conditions, and values in them; more is a query for the database itself. */
+const MOST_DIMENSIONS = 6;
+const MOST_CONDITIONS = 20;
+const MOST_VALUES = 10_000;
+const MOST_SPAN_MILLIS = 400 * 86_400_000;
+
+/** Reads a text by one of the readers that say in a sentence what is wrong. */
+export function readText<Value extends object>(
+  reader: (text: string) => Value | { readonly error: string },
+): (text: string, context: z.RefinementCtx) => Value {
+  return (text, context) => {
+    const value = reader(text);
+    if (!("error" in value)) return value;
+    context.addIssue({ code: "custom", message: value.error });
+    return z.NEVER;
+  };
+}
+
+/** The parameters of questions, as the API names them. */
+export function createWords(now: () => number) {
+  const span = (text: string): ReturnType<typeof readSpan> => {
+    const named = readSpan(text, now());
+    if ("error" in named || named.span.until - named.span.from <= MOST_SPAN_MILLIS) return named;
+    return { error: `${text} is longer than 400 days` };
+  };
+  return {
+    span: z.string().default("month").transform(readText(span)).describe(`The time that is asked for: ${SPAN_FORM}.`),
+    period: z
+      .string()
+      .default("")
+      .transform((text, context) => {
+        const period = text === "" ? readPeriod(new Date(now()).toISOString().slice(0, 7)) : readPeriod(text);
+        if (period !== undefined) return period;
+        context.addIssue({ code: "custom", message: `${JSON.stringify(text)} is not ${PERIOD_FORM}` });
+        return z.NEVER;
+      })
+      .describe("A billing period, such as 2026-03; the running one where it is left out."),
+    kind: z
+      .enum(REPORT_KINDS)
+      .default("showback")
+      .describe("showback: what was used in the span; chargeback: what was booked in its whole months."),
+    by: z
+      .string()
+      .default("team")
+      .transform(readText(readDimensions))
+      .refine(({ by }) => by.length <= MOST_DIMENSIONS, { error: `${MOST_DIMENSIONS} dimensions at most` })
+      .describe(`What rows are added up by, with commas: ${CHARGE_DIMENSIONS.join(", ")}, label.<name>.`),
+    where: z
+      .union([z.string(), z.array(z.string())])
+      .optional()
+      .transform((given) => (given === undefined ? [] : typeof given === "string" ? [given] : given))
+      .refine((given) => given.length <= MOST_CONDITIONS, { error: `${MOST_CONDITIONS} conditions at most` })
+      .transform((given, context) => {
+        const filters = readFilters(given);
+        if ("error" in filters) context.addIssue({ code: "custom", message: filters.error });
+        return "error" in filters ? z.NEVER : filters.where;
+      })
+      .refine((where) => where.reduce((sum, { values }) => sum + values.length, 0) <= MOST_VALUES, {
+        error: `${MOST_VALUES} values at most`,
+      })
+      .describe("Conditions, such as team=vision,nlp; several times, and all of them hold."),
+    policy: z.string().optional().describe("A policy whose charges are kept; the billing one where it is left out."),
+    limit: z.coerce.number().int().min(1).max(1_000).default(100).describe("So many rows at once."),
+    cursor: z.string().max(500).optional().describe("Where to go on: `next` of the page before."),
+  };
+}
+
+/** See {@link createWords}. */
+export type Words = ReturnType<typeof createWords>;
+
+/** An exact decimal as a text. */
+export const decimal = z.string().regex(/^-?\d+(\.\d+)?$/).describe("An exact decimal.");
+
+/** A time in ISO 8601, UTC. */
+export const time = z.iso.datetime();

@@ -1,0 +1,68 @@
+import { roundedDecimal, type Rational } from "../../domain/exact/rational.ts";
+import type { Match, PriceBook, PriceEntry } from "../../domain/price/book.ts";
+
+/** An entry of the price book as programs and people read it. Amounts are decimal texts in its currency; times ISO 8601. */
+export interface ShownEntry {
+  /** Where it stands: `prices[3]`, as charges name it. */
+  readonly place: string;
+  readonly kind: "price" | "commitment" | "fixed";
+  readonly per: "gpu-hour" | "node-hour" | "owned" | "month" | "hour";
+  readonly from: string;
+  /** Null where it has no end. */
+  readonly until: string | null;
+  readonly currency: string;
+  readonly match: Readonly<Record<string, string>>;
+  readonly list: string | null;
+  readonly contracted: string | null;
+  /** The effective unit price; of an owned machine what it was bought for, of commitments and fixed costs the amount. */
+  readonly amount: string;
+}
+
+const DIGITS = 9;
+
+/** Every entry of a book, in its order. */
+export function shownEntries({ prices, commitments, fixed }: PriceBook): readonly ShownEntry[] {
+  const standing = (kind: "commitment" | "fixed", entries: PriceBook["fixed"]): readonly ShownEntry[] =>
+    entries.map(({ place, per, fromMillis, untilMillis, currency, scope, amount }) => ({
+      place,
+      kind,
+      per,
+      ...term(fromMillis, untilMillis),
+      currency,
+      match: shownMatch(scope),
+      list: null,
+      contracted: null,
+      amount: decimal(amount),
+    }));
+  return [...prices.map(shownPrice), ...standing("commitment", commitments), ...standing("fixed", fixed)];
+}
+
+function shownPrice(entry: PriceEntry): ShownEntry {
+  const { place, per, fromMillis, untilMillis, currency, match } = entry;
+  const unit =
+    entry.per === "owned"
+      ? { list: null, contracted: null, amount: decimal(entry.owned.purchase) }
+      : {
+          list: decimal(entry.prices.list),
+          contracted: decimal(entry.prices.contracted),
+          amount: decimal(entry.prices.effective),
+        };
+  return { place, kind: "price", per, ...term(fromMillis, untilMillis), currency, match: shownMatch(match), ...unit };
+}
+
+function term(fromMillis: number, untilMillis: number): Pick<ShownEntry, "from" | "until"> {
+  return { from: iso(fromMillis), until: Number.isFinite(untilMillis) ? iso(untilMillis) : null };
+}
+
+function shownMatch({ nodeLabels, ...keys }: Match): ShownEntry["match"] {
+  const labels = Object.entries(nodeLabels).map(([name, value]) => [`nodeLabels.${name}`, value]);
+  return { ...keys, ...Object.fromEntries(labels) } as ShownEntry["match"];
+}
+
+function iso(millis: number): string {
+  return new Date(millis).toISOString();
+}
+
+function decimal(amount: Rational): string {
+  return roundedDecimal(amount, DIGITS);
+}

@@ -1,0 +1,16 @@
+/** A GPU at a moment, milliseconds since the epoch: the lines that hold then. */
+export interface GpuAt {
+  readonly at: number;
+  readonly gpu: { readonly cluster: string; readonly node: string; readonly slot: number };
+}
+
+/** Reads a GPU at a moment as a person writes it, `prod/gpu-a/3@2026-03-02T10:15:00Z`, or says what is wrong. */
+export function readGpuAt(text: string): { readonly line: GpuAt } | { readonly error: string } {
+  const [, cluster, node, gpu, time] = /^([^/]+)\/([^/]+)\/(\d{1,4})@(.+)$/.exec(text) ?? [];
+  const at = Date.parse(time ?? "");
+  if (cluster === undefined || node === undefined || Number.isNaN(at))
+    return {
+      error: `${text}: a line is cluster/node/gpu@time, such as prod/gpu-a/3@2026-03-02T10:15:00Z`,
+    };
+  return { line: { at, gpu: { cluster, node, slot: Number(gpu) } } };
+}

@@ -1,0 +1,42 @@
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import type { Ledger } from "../runtime/config/ledger.ts";
+import type { StoreClient } from "../runtime/store/client.ts";
+import { addApi } from "./api/api.ts";
+import { createAnswers } from "./server/answers.ts";
+import { createEditions } from "./server/edition.ts";
+import { createRemembered } from "./server/remembered.ts";
+import { prepareServer, type Authenticate } from "./server/server.ts";
+
+/** What the reports' server is made of. */
+export interface ReportsOptions {
+  readonly store: StoreClient;
+  readonly ledger: Ledger;
+  /** A text that changes with the rules of the ledger. */
+  readonly rules: string;
+  readonly authenticate: Authenticate;
+  readonly logger: Logger;
+  readonly version: string;
+  readonly now: () => number;
+}
+
+const REMEMBERED_BYTES = 128 * 1024 * 1024;
+
+/** Adds everything that `reports/` serves to a server of its own, or to a part of one. */
+export async function addReports(server: FastifyInstance, options: ReportsOptions): Promise<void> {
+  const { store, ledger, rules, authenticate, logger, version, now } = options;
+  await prepareServer(server, { authenticate, logger });
+  const answers = createAnswers(createEditions(store, rules, now), createRemembered(REMEMBERED_BYTES), now);
+  await addApi(server, {
+    store,
+    ledger,
+    answers,
+    now,
+    version,
+    async audit({ name }, subject) {
+      await store.insertJson("audit", [
+        { at: new Date(now()).toISOString(), who: name, what: "export", why: "", subject, details: "{}" },
+      ]);
+    },
+  });
+}

@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import pLimit from "p-limit";
+import type { Viewer } from "../access/viewer.ts";
+import type { Editions } from "./edition.ts";
+import { Problem } from "./problem.ts";
+import type { Remembered } from "./remembered.ts";
+
+/** A body that is sent whole. */
+export interface Body {
+  readonly bytes: Buffer;
+  readonly type: string;
+}
+
+/** How requests are answered: from memory as long as nothing newer was published, else by asking the store. */
+export interface Answers {
+  /**
+   * Sends what `make` gives of the published ledger, with an ETag that changes with it; 304 to whoever has it. Fails with a
+   * {@link Problem} where too many wait, and as `make` does.
+   */
+  send(request: FastifyRequest, reply: FastifyReply, make: (edition: string) => Promise<Body>): Promise<FastifyReply>;
+  /** The same of what changes by the second: remembered for some seconds. */
+  sendLive(request: FastifyRequest, reply: FastifyReply, make: () => Promise<Body>): Promise<FastifyReply>;
+  /** What several answers are made of, once for each edition and viewer. `rows` says how many rows it has. */
+  part<Value extends object>(
+    of: { readonly edition: string; readonly viewer: Viewer; readonly key: string },
+    make: () => Promise<Value>,
+    rows: (value: Value) => number,
+  ): Promise<Value>;
+  /** Such a part of an edition that may be over; undefined where it is not remembered. */
+  pastPart<Value extends object>(of: {
+    readonly edition: string;
+    readonly viewer: Viewer;
+    readonly key: string;
+  }): Promise<Value> | undefined;
+}
+
+/** So many answers are made at once, and so many wait for it: each of them is a question to the store. */
+const MADE_AT_ONCE = 4;
+const MOST_WAITING = 200;
+const LIVE_MILLIS = 5_000;
+/** What a row of a report takes as an object, roughly. */
+const ROW_BYTES = 3_000;
+
+/** Answers from what is remembered. */
+export function createAnswers(editions: Editions, remembered: Remembered, now: () => number): Answers {
+  const limit = pLimit(MADE_AT_ONCE);
+  function making<Value>(make: () => Promise<Value>): Promise<Value> {
+    if (limit.pendingCount >= MOST_WAITING)
+      throw new Problem("busy", `${MOST_WAITING} questions wait for the store already; ask again in a while`);
+    return limit(make);
+  }
+  async function answer(
+    edition: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    make: () => Promise<Body>,
+  ): Promise<FastifyReply> {
+    const key = `${keyOf(request.viewer)} ${request.url}`;
+    const etag = `"${createHash("sha256").update(`${edition} ${key}`).digest("base64url").slice(0, 22)}"`;
+    void reply.header("etag", etag).header("cache-control", "private, no-cache").header("vary", "authorization, cookie");
+    if (request.headers["if-none-match"]?.includes(etag) === true) return reply.code(304).send();
+    const { bytes, type } = await remembered.of(edition, key, () => making(make), (body) => body.bytes.length);
+    return reply.type(type).send(bytes);
+  }
+  const partKey = ({ viewer, key }: { readonly viewer: Viewer; readonly key: string }): string =>
+    `part ${keyOf(viewer)} ${key}`;
+  return {
+    async send(request, reply, make) {
+      const edition = await editions.current();
+      return answer(edition, request, reply, () => make(edition));
+    },
+    sendLive: (request, reply, make) => answer(`live ${Math.floor(now() / LIVE_MILLIS)}`, request, reply, make),
+    part: (of, make, rows) => remembered.of(of.edition, partKey(of), make, (value) => rows(value) * ROW_BYTES),
+    pastPart: (of) => remembered.past(of.edition, partKey(of)),
+  };
+}
+
+/** What an answer depends on of who asks: whose figures it may have. */
+function keyOf({ role, teams }: Viewer): string {
+  return JSON.stringify([role, teams]);
+}
+
+/** An object as the body of an answer. */
+export function jsonBody(value: object): Body {
+  return { bytes: Buffer.from(JSON.stringify(value)), type: "application/json; charset=utf-8" };
+}

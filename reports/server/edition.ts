@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+import type { StoreClient } from "../../runtime/store/client.ts";
+
+/** Tells which publication of the ledger stands. */
+export interface Editions {
+  /** A short text that changes with every run that is published, every month that is closed, and every hour. Fails with a `StoreError`. */
+  current(): Promise<string>;
+}
+
+const HOUR_MILLIS = 3_600_000;
+/** For so long what was read stands; a newly published run is seen at most so much later. */
+const STANDS_MILLIS = 500;
+
+const PUBLISHED = `
+SELECT (SELECT toString((count(), max(published_at), max(generation))) FROM runs WHERE kind IN ('charge', 'correction')) AS runs,
+  (SELECT toString((count(), max(recorded_at))) FROM closings) AS closings`;
+
+/**
+ * Reads from the store which publication stands, at most twice a second however often it is asked. The hour is in it, as spans such as
+ * `7d` are of other hours then; `rules` is, as what prices and owners say is told too.
+ */
+export function createEditions(store: Pick<StoreClient, "query">, rules: string, now: () => number): Editions {
+  let read: { readonly at: number; readonly edition: Promise<string> } | undefined;
+  async function ask(at: number): Promise<string> {
+    const [row] = await store.query<{ readonly runs: string; readonly closings: string }>(PUBLISHED);
+    const told = JSON.stringify([row, Math.floor(at / HOUR_MILLIS), rules]);
+    return createHash("sha256").update(told).digest("base64url").slice(0, 16);
+  }
+  return {
+    current() {
+      const at = now();
+      if (read === undefined || at - read.at >= STANDS_MILLIS || at < read.at) {
+        const asked = { at, edition: ask(at) };
+        read = asked;
+        // What failed is asked again by whoever comes next.
+        asked.edition.catch(() => {
+          if (read === asked) read = undefined;
+        });
+      }
+      return read.edition;
+    },
+  };
+}

@@ -1,0 +1,56 @@
+/** A request that has no answer: what a problem+json document says of it (RFC 9457). */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly status: number;
+  readonly title: string;
+  /** What was wrong where: the parameter, and a sentence. */
+  readonly errors: readonly ProblemDetail[];
+
+  constructor(code: ProblemCode, detail: string, errors: readonly ProblemDetail[] = []) {
+    super(detail);
+    const [status, title] = PROBLEMS[code];
+    this.name = "Problem";
+    this.code = code;
+    this.status = status;
+    this.title = title;
+    this.errors = errors;
+  }
+}
+
+/** A parameter that was wrong. */
+export interface ProblemDetail {
+  readonly parameter: string;
+  readonly message: string;
+}
+
+/** Every problem that the server knows, with its status and title. */
+const PROBLEMS = {
+  "wrong-parameter": [400, "A parameter says nothing that can be asked"],
+  "not-authenticated": [401, "A token is needed"],
+  "not-allowed": [403, "This is not for the token's role"],
+  "not-found": [404, "There is nothing under this address"],
+  "page-gone": [410, "The figures have changed since the first page"],
+  "too-costly": [422, "The question costs more than one may"],
+  "too-many-requests": [429, "Too many requests"],
+  failed: [500, "The server failed"],
+  "store-away": [503, "The store does not answer"],
+  busy: [503, "Too many questions are being answered"],
+} as const satisfies Readonly<Record<string, readonly [number, string]>>;
+
+/** The codes of problems, which stay as they are. */
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** The media type of a problem's document. */
+export const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
+
+/** A problem as its document; `instance` is the address that was asked for. */
+export function problemDocument({ code, status, title, message, errors }: Problem, instance: string): object {
+  return {
+    type: `urn:gpu-ledger:problem:${code}`,
+    title,
+    status,
+    detail: message,
+    instance,
+    ...(errors.length === 0 ? {} : { errors }),
+  };
+}

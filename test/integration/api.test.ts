@@ -1,0 +1,267 @@
+import Fastify, { type FastifyInstance, type LightMyRequestResponse } from "fastify";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { z } from "zod";
+import { chargeBeside, effectively } from "../../domain/charge/charge.ts";
+import { lastUnits } from "../../domain/exact/units.ts";
+import { insertCharges } from "../../processors/charges/charge-rows.ts";
+import { newRunId, publishRun } from "../../processors/runs.ts";
+import { OPEN, type Viewer } from "../../reports/access/viewer.ts";
+import { cursorText } from "../../reports/api/page.ts";
+import {
+  allocationsSchema,
+  chargesSchema,
+  explanationSchema,
+  fleetSchema,
+  ownersSchema,
+  periodsSchema,
+  pricesSchema,
+  problemSchema,
+  queueSchema,
+  statementsSchema,
+} from "../../reports/api/schemas.ts";
+import { addReports } from "../../reports/routes.ts";
+import { readReport } from "../../reports/report/read.ts";
+import { ledgerOf } from "../../runtime/config/ledger.ts";
+import { parseConfig } from "../../runtime/config/load.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { openBooks, type Books } from "../support/books.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { createTestDatabase } from "../support/pipeline.ts";
+import { scenarioWith } from "../support/played.ts";
+
+const APRIL_5 = Date.UTC(2026, 3, 5);
+const VIEWER: Viewer = { name: "vision's", role: "viewer", teams: ["vision"] };
+const FINANCE: Viewer = { name: "finance", role: "finance", teams: "all" };
+const MARCH = "span=2026-03";
+
+/** Three GPUs at 3 an hour for the last two hours of March: vision and nlp hold one each, one is free. */
+const FLEET = scenarioWith({
+  period: { start: "2026-03-31T22:00:00Z", end: "2026-04-01T00:00:00Z" },
+  nodes: [
+    { name: "gpu-a", model: "NVIDIA-A100-SXM4-40GB", gpus: 3, instanceType: "p4d", until: "2026-04-01T00:00:00Z" },
+  ],
+  namespaces: { vision: { labels: { team: "vision" } }, nlp: { labels: { team: "nlp" } } },
+  pods: [
+    { name: "v-0", namespace: "vision", node: "gpu-a", holds: { gpus: 1 }, devices: [0], activity: 1 },
+    { name: "n-0", namespace: "nlp", node: "gpu-a", holds: { gpus: 1 }, devices: [1], activity: 0.5 },
+  ],
+  prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "3.00" }],
+});
+
+describe("the API", () => {
+  let embedded: TestStore;
+  let store: StoreClient;
+  let books: Books;
+  let server: FastifyInstance;
+  let viewer: Viewer = OPEN;
+  let now = APRIL_5;
+  const ledger = ledgerOf(
+    parseConfig('prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "3.00" }]', {
+      source: "the test",
+      folder: ".",
+      env: {},
+    }),
+  );
+
+  async function get(path: string, as: Viewer = FINANCE, headers: Record<string, string> = {}) {
+    viewer = as;
+    return server.inject({ url: `/api/v1/${path}`, headers });
+  }
+  function read<Schema extends z.ZodType>(schema: Schema, answer: LightMyRequestResponse): z.output<Schema> {
+    expect(answer).toMatchObject({ statusCode: 200 });
+    return schema.parse(answer.json());
+  }
+  function problemOf(answer: LightMyRequestResponse) {
+    const problem = problemSchema.parse(answer.json());
+    expect(answer).toMatchObject({ statusCode: problem.status });
+    expect(answer.headers["content-type"]).toBe("application/problem+json; charset=utf-8");
+    return problem;
+  }
+
+  /** Publishes a cost in the first hour of April, instead of the one before, as the ledger does. */
+  async function bookFixedCost(units: bigint): Promise<void> {
+    const windowStart = Date.UTC(2026, 3, 1);
+    const [cost, hours] = [
+      lastUnits<"currency">(units * 1_000_000_000n),
+      { fromMillis: windowStart, untilMillis: windowStart + 3_600_000 },
+    ];
+    const line = chargeBeside(
+      { cluster: "other", state: "non-gpu", costs: effectively(cost), ...hours },
+      { price: "fixed[0]" },
+    );
+    const run = { cluster: "other", windowStart, runId: newRunId(), generation: 1 };
+    await insertCharges(store, { run: run.runId, policy: "default", billingPeriod: windowStart }, [line]);
+    const published = { ...run, watermark: new Map<number, number>(), publishedAt: now };
+    await publishRun(store, "charge", published, { scrapes: 0, rows: 1, hash: "0" });
+    now += 1_000;
+  }
+
+  beforeAll(async () => {
+    embedded = await startTestStore();
+    store = await createTestDatabase(embedded, "api");
+    books = openBooks(store, FLEET);
+    await books.arrive(FLEET);
+    await books.settle(APRIL_5);
+    server = Fastify();
+    await addReports(server, {
+      store,
+      ledger,
+      rules: "",
+      authenticate: () => Promise.resolve(viewer),
+      logger: pino({ level: "silent" }),
+      version: "0.0.0",
+      now: () => now,
+    });
+    await server.ready();
+  });
+  afterAll(async () => {
+    await server.close();
+    await store.close();
+    await embedded.stop();
+  });
+
+  it("answers charges with the figures of the report, each row with what explains it", async () => {
+    const { rows, total, next } = read(chargesSchema, await get(`charges?${MARCH}&by=team,state`));
+    const span = { name: "2026-03", from: Date.UTC(2026, 2), until: Date.UTC(2026, 3) };
+    const question = { policy: "default", kind: "showback", span, by: ["team", "state"], where: [] } as const;
+    const report = await readReport(store, question, "USD");
+    expect(rows.map(({ explain: _, ...row }) => row)).toEqual(report.rows);
+    expect({ cost: total.cost, next }).toEqual({ cost: "18", next: null });
+    for (const { explain, cost, gpuHours } of rows)
+      expect(read(explanationSchema, await get(explain))).toMatchObject({ cost, gpuHours });
+  });
+
+  it("has schemas for everything that it answers", async () => {
+    read(statementsSchema, await get("statements?period=2026-03"));
+    expect(read(periodsSchema, await get("periods")).periods).toMatchObject([
+      { period: "2026-04", status: "running" },
+      { period: "2026-03", status: "open", chargedUntil: "2026-04-01T00:00:00.000Z" },
+    ]);
+    expect(read(pricesSchema, await get("prices")).entries).toMatchObject([{ place: "prices[0]", amount: "3" }]);
+    read(ownersSchema, await get(`owners?${MARCH}`));
+    read(fleetSchema, await get("fleet"));
+    read(queueSchema, await get("queue"));
+    const { allocations } = read(allocationsSchema, await get(`allocations?${MARCH}`));
+    expect(allocations).toMatchObject([
+      { gpu: 0, pod: "v-0", team: "vision", share: "1", gpuHours: "2", activeGpuHours: "2", cost: "6" },
+      { gpu: 1, pod: "n-0", team: "nlp", share: "1", gpuHours: "2", activeGpuHours: "1", cost: "6" },
+    ]);
+    const openapi = (await get("openapi.json")).json<{ openapi: string; paths: object; components: object }>();
+    expect(openapi.openapi).toBe("3.1.0");
+    expect(Object.keys(openapi.paths)).toEqual(
+      expect.arrayContaining(["/api/v1/charges", "/api/v1/charges/lines", "/api/v1/explain", "/api/v1/queue"]),
+    );
+    expect(openapi.components).toHaveProperty("schemas.Charges");
+  });
+
+  it("pages through rows that sum to the total, also while the ledger is published anew", async () => {
+    const path = `charges?${MARCH}&by=team,state,gpu&limit=2`;
+    const pages = [read(chargesSchema, await get(path))];
+    const { total } = pages[0]!;
+    await bookFixedCost(1n);
+    for (let { next } = pages[0]!; next !== null; { next } = pages.at(-1)!)
+      pages.push(read(chargesSchema, await get(`${path}&cursor=${next}`)));
+    expect(pages.map(({ rows }) => rows.length)).toEqual([2, 2]);
+    const costs = pages.flatMap(({ rows }) => rows.map(({ cost }) => Number(cost)));
+    expect(costs.reduce((sum, cost) => sum + cost, 0)).toBe(Number(total.cost));
+    const gone = cursorText({ edition: "of-last-year", at: 2 });
+    expect(problemOf(await get(`${path}&cursor=${gone}`))).toMatchObject({ status: 410 });
+  });
+
+  it("writes sums and lines as files", async () => {
+    const csv = await get(`charges?${MARCH}&format=csv`);
+    expect(csv.headers["content-type"]).toBe("text/csv; charset=utf-8");
+    expect(csv.body.split("\r\n")[0]).toContain("gpuHours,heldGpuHours");
+    const lines = await get(`charges/lines?${MARCH}&format=ndjson`);
+    const sum = lines.body
+      .trim()
+      .split("\n")
+      .map((line) => Number((JSON.parse(line) as { cost: string }).cost));
+    expect(sum.reduce((a, b) => a + b, 0)).toBe(18);
+    expect(lines.headers["content-disposition"]).toBe('attachment; filename="gpu-ledger-2026-03.ndjson"');
+    const [entry] = await store.query<{ who: string; what: string; subject: string }>(
+      "SELECT who, what, subject FROM audit WHERE what = 'export'",
+    );
+    expect(entry).toMatchObject({ who: "finance", subject: "lines of span=2026-03&kind=showback&policy=default" });
+  });
+
+  it("says again that nothing has changed, until something is published", async () => {
+    const path = "charges?span=2026-04";
+    const first = await get(path);
+    const seen = { "if-none-match": String(first.headers.etag) };
+    expect(await get(path, FINANCE, seen)).toMatchObject({ statusCode: 304, body: "" });
+    expect(await get(path, VIEWER, seen)).toMatchObject({ statusCode: 200 });
+    await bookFixedCost(5n);
+    const costs = [first, await get(path, FINANCE, seen)].map((each) => read(chargesSchema, each).total.cost);
+    expect(costs).toEqual([expect.not.stringMatching(/^5$/), "5"]);
+  });
+
+  describe("to the viewer of a team", () => {
+    it.each([
+      { path: `charges?${MARCH}&by=team,state` },
+      { path: `charges?${MARCH}&by=namespace,pod,cluster` },
+      { path: `charges?${MARCH}&format=csv&by=team` },
+      { path: `charges?${MARCH}&by=team&where=team=nlp` },
+      { path: `charges/lines?${MARCH}` },
+      { path: `charges/lines?${MARCH}&format=ndjson&where=team=nlp,vision` },
+      { path: "statements?period=2026-03" },
+      { path: "statements?period=2026-03&team=nlp" },
+      { path: `explain?${MARCH}` },
+      { path: "explain?line=default/gpu-a/1@2026-03-31T22:10:00Z" },
+      { path: `allocations?${MARCH}` },
+      { path: "fleet" },
+      { path: "queue" },
+      { path: "periods" },
+    ])("tells nothing of another one by $path", async ({ path }) => {
+      const { body, statusCode } = await get(path, VIEWER);
+      expect(statusCode).toBe(200);
+      expect(body).not.toMatch(/n-0|platform/);
+      expect(body.replaceAll(/"(values|where)":\[[^\]]*\]/g, "")).not.toContain("nlp");
+    });
+
+    it("answers of a team that it may not see as of one that there is not", async () => {
+      const [theirs, nobodys] = await Promise.all(
+        ["nlp", "nope"].map((team) => get(`charges?${MARCH}&where=team=${team}`, VIEWER)),
+      );
+      expect(theirs!.body.replaceAll("nlp", "nope")).toBe(nobodys!.body);
+      expect(theirs!.json()).toMatchObject({ rows: [], total: { cost: "0" } });
+    });
+
+    it("keeps what is of all teams together for finance", async () => {
+      for (const path of ["prices", `owners?${MARCH}`])
+        expect(problemOf(await get(path, VIEWER))).toMatchObject({
+          status: 403,
+          type: "urn:gpu-ledger:problem:not-allowed",
+        });
+      const { total } = read(chargesSchema, await get(`charges?${MARCH}`, VIEWER));
+      expect(total.cost).toBe("6");
+    });
+  });
+
+  describe("asked wrongly", () => {
+    it.each([
+      { path: "charges?span=2026-13", parameter: "span" },
+      { path: "charges?span=2026-03-05/2026-03-01", parameter: "span" },
+      { path: "charges?span=2026-03-05/", parameter: "span" },
+      { path: "charges?span=2020-01-01/2026-01-01", parameter: "span" },
+      { path: "charges?by=teem", parameter: "by" },
+      { path: "charges?by=team,state,gpu,node,pod,namespace,cluster", parameter: "by" },
+      { path: "charges?where=nothing", parameter: "where" },
+      { path: "charges?limit=100000", parameter: "limit" },
+      { path: "charges?cursor=x", parameter: "cursor" },
+      { path: "charges?policy=unkept", parameter: "policy" },
+      { path: "charges?kind=chargeback&span=7d", parameter: "kind" },
+      { path: "charges?kind=neither", parameter: "kind" },
+      { path: "explain?line=x", parameter: "line" },
+      { path: "statements?period=2026-3", parameter: "period" },
+    ])("says of $path which parameter it is", async ({ path, parameter }) => {
+      const problem = problemOf(await get(path));
+      expect(problem).toMatchObject({ status: 400, errors: [{ parameter: expect.stringContaining(parameter) }] });
+    });
+
+    it("has a problem for addresses that are none", async () => {
+      expect(problemOf(await get("nothing"))).toMatchObject({ status: 404, instance: "/api/v1/nothing" });
+    });
+  });
+});
