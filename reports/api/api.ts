@@ -7,6 +7,7 @@ import { addExplain } from "./explain.ts";
 import { addLedger } from "./ledger.ts";
 import { addNow } from "./now.ts";
 import { API_PATH, type ApiServer } from "./route.ts";
+import { addOpenCost } from "../opencost/routes.ts";
 import { addStatements } from "./statements.ts";
 import { createWords } from "./words.ts";
 
@@ -38,6 +39,10 @@ export async function addApi(server: ApiServer, context: ApiContext & { readonly
     addLedger(routes, context, words);
     addNow(routes, context);
     routes.get(`${API_PATH}/openapi.json`, { schema: { hide: true } }, () => server.swagger());
+    done();
+  });
+  await server.register((routes, _, done) => {
+    addOpenCost(routes, context);
     done();
   });
 }

@@ -45,7 +45,8 @@ export function addLedger(server: ApiServer, context: ApiContext, words: Words):
 
   addRoute(server, {
     path: "/periods",
-    summary: "Billing periods, the newest first: running, open or closed, and by whom. Sums of all teams are for finance.",
+    summary:
+      "Billing periods, the newest first: running, open or closed, and by whom. Sums of all teams are for finance.",
     query: z.strictObject({}),
     answer: periodsSchema,
     async handle({ request, reply }) {

@@ -75,7 +75,10 @@ export function createWords(now: () => number) {
 export type Words = ReturnType<typeof createWords>;
 
 /** An exact decimal as a text. */
-export const decimal = z.string().regex(/^-?\d+(\.\d+)?$/).describe("An exact decimal.");
+export const decimal = z
+  .string()
+  .regex(/^-?\d+(\.\d+)?$/)
+  .describe("An exact decimal.");
 
 /** A time in ISO 8601, UTC. */
 export const time = z.iso.datetime();

@@ -46,20 +46,22 @@ export async function readPeriods(
   const lastOf = new Map(charged.map(({ period, last }) => [period, last]));
   const closingOf = new Map(closings.map(({ period, ...closing }) => [period, closing]));
   const names = new Set([...lastOf.keys(), periodOf(now).name]);
-  return [...names].toSorted((a, b) => (a < b ? 1 : -1)).map((name) => {
-    const period = readPeriod(name)!;
-    const last = lastOf.get(name);
-    const closed = closingOf.get(name) ?? null;
-    return {
-      period: name,
-      from: iso(period.from),
-      until: iso(period.until),
-      status: statusOf(period, closed !== null, now),
-      closesFrom: iso(closesFrom(period, closingDay)),
-      chargedUntil: last === undefined ? null : iso(last + HOUR_MILLIS),
-      closed,
-    };
-  });
+  return [...names]
+    .toSorted((a, b) => (a < b ? 1 : -1))
+    .map((name) => {
+      const period = readPeriod(name)!;
+      const last = lastOf.get(name);
+      const closed = closingOf.get(name) ?? null;
+      return {
+        period: name,
+        from: iso(period.from),
+        until: iso(period.until),
+        status: statusOf(period, closed !== null, now),
+        closesFrom: iso(closesFrom(period, closingDay)),
+        chargedUntil: last === undefined ? null : iso(last + HOUR_MILLIS),
+        closed,
+      };
+    });
 }
 
 function statusOf({ until }: BillingPeriod, isClosed: boolean, now: number): Period["status"] {

@@ -48,8 +48,5 @@ export async function readQueue(
   });
   const ofKind = <Kind extends "ResourceQuota" | "Queue">(kind: Kind): readonly Counted<Kind>[] =>
     grants.flatMap((fact) => (fact.kind === kind ? [fact as unknown as Counted<Kind>] : []));
-  return viewQueue(
-    { pods: () => pods, quotas: () => ofKind("ResourceQuota"), queues: () => ofKind("Queue") },
-    now,
-  );
+  return viewQueue({ pods: () => pods, quotas: () => ofKind("ResourceQuota"), queues: () => ofKind("Queue") }, now);
 }

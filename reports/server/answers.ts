@@ -58,9 +58,17 @@ export function createAnswers(editions: Editions, remembered: Remembered, now: (
   ): Promise<FastifyReply> {
     const key = `${keyOf(request.viewer)} ${request.url}`;
     const etag = `"${createHash("sha256").update(`${edition} ${key}`).digest("base64url").slice(0, 22)}"`;
-    void reply.header("etag", etag).header("cache-control", "private, no-cache").header("vary", "authorization, cookie");
+    void reply
+      .header("etag", etag)
+      .header("cache-control", "private, no-cache")
+      .header("vary", "authorization, cookie");
     if (request.headers["if-none-match"]?.includes(etag) === true) return reply.code(304).send();
-    const { bytes, type } = await remembered.of(edition, key, () => making(make), (body) => body.bytes.length);
+    const { bytes, type } = await remembered.of(
+      edition,
+      key,
+      () => making(make),
+      (body) => body.bytes.length,
+    );
     return reply.type(type).send(bytes);
   }
   const partKey = ({ viewer, key }: { readonly viewer: Viewer; readonly key: string }): string =>

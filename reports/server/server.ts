@@ -65,11 +65,15 @@ export async function prepareServer(
     if (problem.code === "failed") logger.error({ err: error, url: request.url }, "a request failed");
     if (problem.status === 503) void reply.header("retry-after", "5");
     if (problem.status === 401) void reply.header("www-authenticate", 'Bearer realm="gpu-ledger"');
-    return reply.code(problem.status).type(PROBLEM_TYPE).send(JSON.stringify(problemDocument(problem, request.url)));
+    return reply
+      .code(problem.status)
+      .type(PROBLEM_TYPE)
+      .send(JSON.stringify(problemDocument(problem, request.url)));
   });
 }
 
-function problemOf(error: unknown): Problem {
+/** What a failure is to whoever asked. */
+export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof TooManyGroupsError) return new Problem("too-costly", error.message);
   if (error instanceof StoreError) return problemOfStore(error);

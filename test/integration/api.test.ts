@@ -1,12 +1,11 @@
-import Fastify, { type FastifyInstance, type LightMyRequestResponse } from "fastify";
-import { pino } from "pino";
+import type { LightMyRequestResponse } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { chargeBeside, effectively } from "../../domain/charge/charge.ts";
 import { lastUnits } from "../../domain/exact/units.ts";
 import { insertCharges } from "../../processors/charges/charge-rows.ts";
 import { newRunId, publishRun } from "../../processors/runs.ts";
-import { OPEN, type Viewer } from "../../reports/access/viewer.ts";
+import type { Viewer } from "../../reports/access/viewer.ts";
 import { cursorText } from "../../reports/api/page.ts";
 import {
   allocationsSchema,
@@ -20,20 +19,17 @@ import {
   queueSchema,
   statementsSchema,
 } from "../../reports/api/schemas.ts";
-import { addReports } from "../../reports/routes.ts";
 import { readReport } from "../../reports/report/read.ts";
-import { ledgerOf } from "../../runtime/config/ledger.ts";
-import { parseConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { openBooks, type Books } from "../support/books.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { createTestDatabase } from "../support/pipeline.ts";
 import { scenarioWith } from "../support/played.ts";
+import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
 
 const APRIL_5 = Date.UTC(2026, 3, 5);
-const VIEWER: Viewer = { name: "vision's", role: "viewer", teams: ["vision"] };
-const FINANCE: Viewer = { name: "finance", role: "finance", teams: "all" };
 const MARCH = "span=2026-03";
+const PRICES = 'prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "3.00" }]';
 
 /** Three GPUs at 3 an hour for the last two hours of March: vision and nlp hold one each, one is free. */
 const FLEET = scenarioWith({
@@ -53,21 +49,10 @@ describe("the API", () => {
   let embedded: TestStore;
   let store: StoreClient;
   let books: Books;
-  let server: FastifyInstance;
-  let viewer: Viewer = OPEN;
-  let now = APRIL_5;
-  const ledger = ledgerOf(
-    parseConfig('prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "3.00" }]', {
-      source: "the test",
-      folder: ".",
-      env: {},
-    }),
-  );
+  let server: ReportsServer;
 
-  async function get(path: string, as: Viewer = FINANCE, headers: Record<string, string> = {}) {
-    viewer = as;
-    return server.inject({ url: `/api/v1/${path}`, headers });
-  }
+  const get = (path: string, as?: Viewer, headers?: Readonly<Record<string, string>>) =>
+    server.get(`/api/v1/${path}`, as, headers);
   function read<Schema extends z.ZodType>(schema: Schema, answer: LightMyRequestResponse): z.output<Schema> {
     expect(answer).toMatchObject({ statusCode: 200 });
     return schema.parse(answer.json());
@@ -92,9 +77,9 @@ describe("the API", () => {
     );
     const run = { cluster: "other", windowStart, runId: newRunId(), generation: 1 };
     await insertCharges(store, { run: run.runId, policy: "default", billingPeriod: windowStart }, [line]);
-    const published = { ...run, watermark: new Map<number, number>(), publishedAt: now };
+    const published = { ...run, watermark: new Map<number, number>(), publishedAt: server.now };
     await publishRun(store, "charge", published, { scrapes: 0, rows: 1, hash: "0" });
-    now += 1_000;
+    server.now += 1_000;
   }
 
   beforeAll(async () => {
@@ -103,17 +88,7 @@ describe("the API", () => {
     books = openBooks(store, FLEET);
     await books.arrive(FLEET);
     await books.settle(APRIL_5);
-    server = Fastify();
-    await addReports(server, {
-      store,
-      ledger,
-      rules: "",
-      authenticate: () => Promise.resolve(viewer),
-      logger: pino({ level: "silent" }),
-      version: "0.0.0",
-      now: () => now,
-    });
-    await server.ready();
+    server = await createReportsServer(store, APRIL_5, PRICES);
   });
   afterAll(async () => {
     await server.close();
@@ -191,7 +166,7 @@ describe("the API", () => {
     const first = await get(path);
     const seen = { "if-none-match": String(first.headers.etag) };
     expect(await get(path, FINANCE, seen)).toMatchObject({ statusCode: 304, body: "" });
-    expect(await get(path, VIEWER, seen)).toMatchObject({ statusCode: 200 });
+    expect(await get(path, VISION, seen)).toMatchObject({ statusCode: 200 });
     await bookFixedCost(5n);
     const costs = [first, await get(path, FINANCE, seen)].map((each) => read(chargesSchema, each).total.cost);
     expect(costs).toEqual([expect.not.stringMatching(/^5$/), "5"]);
@@ -214,7 +189,7 @@ describe("the API", () => {
       { path: "queue" },
       { path: "periods" },
     ])("tells nothing of another one by $path", async ({ path }) => {
-      const { body, statusCode } = await get(path, VIEWER);
+      const { body, statusCode } = await get(path, VISION);
       expect(statusCode).toBe(200);
       expect(body).not.toMatch(/n-0|platform/);
       expect(body.replaceAll(/"(values|where)":\[[^\]]*\]/g, "")).not.toContain("nlp");
@@ -222,7 +197,7 @@ describe("the API", () => {
 
     it("answers of a team that it may not see as of one that there is not", async () => {
       const [theirs, nobodys] = await Promise.all(
-        ["nlp", "nope"].map((team) => get(`charges?${MARCH}&where=team=${team}`, VIEWER)),
+        ["nlp", "nope"].map((team) => get(`charges?${MARCH}&where=team=${team}`, VISION)),
       );
       expect(theirs!.body.replaceAll("nlp", "nope")).toBe(nobodys!.body);
       expect(theirs!.json()).toMatchObject({ rows: [], total: { cost: "0" } });
@@ -230,11 +205,11 @@ describe("the API", () => {
 
     it("keeps what is of all teams together for finance", async () => {
       for (const path of ["prices", `owners?${MARCH}`])
-        expect(problemOf(await get(path, VIEWER))).toMatchObject({
+        expect(problemOf(await get(path, VISION))).toMatchObject({
           status: 403,
           type: "urn:gpu-ledger:problem:not-allowed",
         });
-      const { total } = read(chargesSchema, await get(`charges?${MARCH}`, VIEWER));
+      const { total } = read(chargesSchema, await get(`charges?${MARCH}`, VISION));
       expect(total.cost).toBe("6");
     });
   });
@@ -257,7 +232,10 @@ describe("the API", () => {
       { path: "statements?period=2026-3", parameter: "period" },
     ])("says of $path which parameter it is", async ({ path, parameter }) => {
       const problem = problemOf(await get(path));
-      expect(problem).toMatchObject({ status: 400, errors: [{ parameter: expect.stringContaining(parameter) }] });
+      expect(problem).toMatchObject({
+        status: 400,
+        errors: [{ parameter: expect.stringContaining(parameter) as string }],
+      });
     });
 
     it("has a problem for addresses that are none", async () => {

@@ -1,0 +1,131 @@
+import type { FieldTest, Filter } from "./filter.ts";
+
+/** The kind of what controls a pod, and its name, in SQL; a pod of its own has neither. */
+export const KIND = "if(workload_kind = 'Pod', '', lower(workload_kind))";
+export const CONTROLLER = "if(workload_kind = 'Pod', '', workload)";
+/** What a name of OpenCost's is in the ledger: SQL over `charges`; a label's is a parameter. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  cluster: "cluster",
+  node: "node",
+  namespace: "namespace",
+  controller: CONTROLLER,
+  controllername: CONTROLLER,
+  controllerkind: KIND,
+  pod: "pod",
+  provider: "''",
+  providerid: "''",
+  container: "''",
+  service: "''",
+  services: "''",
+  team: "team",
+  environment: "environment",
+  department: "cost_center",
+  owner: "team",
+  product: "project",
+};
+
+/** Controllers of one kind by their names, as OpenCost aggregates them. */
+const KINDS = new Set(["deployment", "statefulset", "daemonset", "job"]);
+
+/** What allocations are named by that have nothing in a property. */
+export const UNALLOCATED = "__unallocated__";
+
+/** Names to aggregate by, in SQL. */
+export interface Names {
+  readonly columns: readonly string[];
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** Allocations that nobody aggregates. */
+const NOT_AGGREGATED = ["cluster", "node", "namespace", "pod"];
+
+/**
+ * Reads `aggregate`: properties, `label:app` and the like, with commas; `all` for one sum, nothing for each pod. An error says which one is
+ * none.
+ */
+export function readAggregate(text: string): Names | { readonly error: string } {
+  const asked = text
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  if (asked.length === 1 && asked[0] === "all") return { columns: [], parameters: {} };
+  const columns: string[] = [];
+  const parameters: Record<string, string> = {};
+  for (const name of asked.length === 0 ? NOT_AGGREGATED : asked) {
+    const [, label] = /^(?:label|annotation):(.+)$/.exec(name) ?? [];
+    const lower = name.toLowerCase();
+    const column = COLUMNS[lower];
+    if (label !== undefined) columns.push(orUnallocated(labelSql(label, "label", parameters)));
+    else if (KINDS.has(lower)) columns.push(orUnallocated(`if(lower(workload_kind) = '${lower}', workload, '')`));
+    else if (lower === "controller") columns.push(KIND_AND_NAME);
+    else if (column === undefined) return { error: `${JSON.stringify(name)} is nothing to aggregate by` };
+    else columns.push(lower === "namespace" || lower === "pod" ? column : orUnallocated(column));
+  }
+  return { columns, parameters };
+}
+
+const KIND_AND_NAME = orUnallocated(`if(${CONTROLLER} = '', '', concat(${KIND}, ':', ${CONTROLLER}))`);
+
+function orUnallocated(column: string): string {
+  return `if(${column} = '', '${UNALLOCATED}', ${column})`;
+}
+
+/** A filter as a condition in SQL, or which of its fields is none. Values are parameters, which are added. */
+export function filterSql(
+  filter: Filter,
+  parameters: Record<string, string>,
+): { readonly sql: string } | { readonly error: string } {
+  switch (filter.op) {
+    case "test":
+      return testSql(filter, parameters);
+    case "not": {
+      const inner = filterSql(filter.of, parameters);
+      return "error" in inner ? inner : { sql: `NOT (${inner.sql})` };
+    }
+    case "and":
+    case "or": {
+      const parts: string[] = [];
+      for (const one of filter.of) {
+        const part = filterSql(one, parameters);
+        if ("error" in part) return part;
+        parts.push(`(${part.sql})`);
+      }
+      return { sql: parts.join(filter.op === "and" ? " AND " : " OR ") };
+    }
+  }
+}
+
+function testSql(
+  { field, key, by, value }: FieldTest,
+  parameters: Record<string, string>,
+): { readonly sql: string } | { readonly error: string } {
+  const lower = field.toLowerCase();
+  const isMap = lower === "label" || lower === "annotation";
+  const column = isMap && key !== undefined ? labelSql(key, "key", parameters) : COLUMNS[lower];
+  if (column === undefined) return { error: `${field}${key === undefined ? "" : `[${key}]`} is no field to filter by` };
+  const given = parameter("value", lower === "controllerkind" ? value.toLowerCase() : value, parameters);
+  switch (by) {
+    case "equals":
+      return { sql: `${column} = if(${given} = '${UNALLOCATED}', '', ${given})` };
+    case "contains":
+      return { sql: `position(${column}, ${given}) > 0` };
+    case "starts":
+      return { sql: `startsWith(${column}, ${given})` };
+    case "ends":
+      return { sql: `endsWith(${column}, ${given})` };
+  }
+}
+
+/** Labels are found as they are written, and as Prometheus writes them: `app.kubernetes.io/name` is `app_kubernetes_io_name` there. */
+function labelSql(label: string, prefix: string, parameters: Record<string, string>): string {
+  const given = parameter(prefix, label, parameters);
+  const isIt = `name = ${given} OR replaceRegexpAll(name, '[^a-zA-Z0-9_]', '_') = ${given}`;
+  return `arrayFirst((value, name) -> ${isIt}, mapValues(labels), mapKeys(labels))`;
+}
+
+/** Adds a parameter under a name of its own: its placeholder. */
+function parameter(prefix: string, value: string, parameters: Record<string, string>): string {
+  const name = `${prefix}${Object.keys(parameters).length}`;
+  parameters[name] = value;
+  return `{${name}:String}`;
+}

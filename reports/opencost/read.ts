@@ -1,0 +1,83 @@
+import { PLATFORM } from "../../domain/charge/charge.ts";
+import { amountOf } from "../../domain/exact/units.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { sqlOf, type ChargesQuestion } from "../question/question.ts";
+import { CONTROLLER, KIND, type Names } from "./properties.ts";
+
+/** Charges that one allocation of OpenCost's is made of; amounts in last units, times in milliseconds since the epoch. */
+export interface AllocationSums {
+  /** Which set it is in, from 0 on. */
+  readonly set: number;
+  readonly name: string;
+  readonly kind: AllocationKind;
+  readonly start: number;
+  readonly end: number;
+  /** What all of its charges agree in; empty where they do not. */
+  readonly properties: AllocationProperties;
+  readonly gpuHours: bigint;
+  readonly activeHours: bigint;
+  readonly cost: bigint;
+}
+
+/** `held` by a workload, `idle` capacity that nobody holds, `shared` cost that a team pays without holding anything for it. */
+export type AllocationKind = "held" | "idle" | "shared";
+
+/** Names as OpenCost has them. */
+export type AllocationProperties = Readonly<Record<(typeof PROPERTIES)[number]["name"], string>>;
+
+const PROPERTIES = [
+  { name: "cluster", column: "cluster" },
+  { name: "node", column: "node" },
+  { name: "namespace", column: "namespace" },
+  { name: "controllerKind", column: KIND },
+  { name: "controller", column: CONTROLLER },
+  { name: "pod", column: "pod" },
+  { name: "gpuModel", column: "gpu_model" },
+  { name: "labels", column: "toJSONString(labels)" },
+] as const;
+
+/** More allocations than this are not told at once. */
+export const MOST_ALLOCATIONS = 50_000;
+
+const SAME = PROPERTIES.map(({ column }) => `if(min(${column}) = max(${column}), min(${column}), '')`).join(", ");
+
+type Row = Pick<AllocationSums, "set" | "name" | "kind" | "start" | "end"> &
+  Readonly<Record<"gpuHours" | "activeHours" | "cost", string>> & { readonly same: readonly string[] };
+
+/** Reads the charges of a question by name in each of the sets that the bounds make. Fails with a `StoreError`. */
+export async function readAllocationSums(
+  store: Pick<StoreClient, "query">,
+  question: ChargesQuestion,
+  asked: {
+    readonly names: Names;
+    readonly bounds: readonly number[];
+    readonly filter: { readonly sql: string; readonly parameters: Readonly<Record<string, string>> };
+  },
+): Promise<readonly AllocationSums[]> {
+  const { names, bounds, filter } = asked;
+  const { where, parameters } = sqlOf(question);
+  const name = names.columns.length === 0 ? "''" : `arrayStringConcat([${names.columns.join(", ")}], '/')`;
+  // What nobody holds and the platform pays for is idle capacity, which is of no namespace: filters leave it as it is.
+  const rows = await store.query<Row>(
+    `SELECT set, kind, if(kind = 'idle', '', named) AS name,
+       toFloat64(min(toUnixTimestamp64Milli(from_at))) AS start, toFloat64(max(toUnixTimestamp64Milli(until_at))) AS end,
+       [${SAME}] AS same, toString(sum(gpu_hours)) AS gpuHours, toString(sumIf(gpu_hours, state = 'active')) AS activeHours,
+       toString(sum(ifNull(effective_cost, 0))) AS cost
+     FROM (
+       SELECT *, multiIf(holder != '', 'held', team = '${PLATFORM}', 'idle', 'shared') AS kind, ${name} AS named,
+         toUInt32(arrayCount(bound -> bound <= toUnixTimestamp64Milli(from_at), {bounds:Array(Int64)}) - 1) AS set
+       FROM (SELECT * FROM charges_published WHERE ${where})
+       WHERE kind = 'idle' OR (${filter.sql}))
+     GROUP BY set, kind, name ORDER BY set, kind, name LIMIT ${MOST_ALLOCATIONS + 1}`,
+    { ...parameters, ...names.parameters, ...filter.parameters, bounds },
+  );
+  return rows.map(({ same, gpuHours, activeHours, cost, ...row }) => ({
+    ...row,
+    properties: Object.fromEntries(
+      PROPERTIES.map((property, place) => [property.name, same[place]!]),
+    ) as AllocationProperties,
+    gpuHours: amountOf(gpuHours),
+    activeHours: amountOf(activeHours),
+    cost: amountOf(cost),
+  }));
+}

@@ -1,0 +1,47 @@
+import Fastify, { type FastifyInstance, type LightMyRequestResponse } from "fastify";
+import { pino } from "pino";
+import { OPEN, type Viewer } from "../../reports/access/viewer.ts";
+import { addReports } from "../../reports/routes.ts";
+import { ledgerOf } from "../../runtime/config/ledger.ts";
+import { parseConfig } from "../../runtime/config/load.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+
+/** The reports' server over a store, without a port; whoever a test is asks it. */
+export interface ReportsServer {
+  readonly fastify: FastifyInstance;
+  /** What everything is asked at, milliseconds since the epoch. */
+  now: number;
+  /** Asks for an address as somebody. */
+  get(url: string, as?: Viewer, headers?: Readonly<Record<string, string>>): Promise<LightMyRequestResponse>;
+  close(): Promise<void>;
+}
+
+/** Finance, and the viewer of the team vision. */
+export const FINANCE: Viewer = { name: "finance", role: "finance", teams: "all" };
+export const VISION: Viewer = { name: "vision's", role: "viewer", teams: ["vision"] };
+
+/** Makes it, with the ledger of a configuration in YAML. */
+export async function createReportsServer(store: StoreClient, now: number, config: string): Promise<ReportsServer> {
+  let viewer = OPEN;
+  const fastify = Fastify();
+  const server: ReportsServer = {
+    fastify,
+    now,
+    get(url, as = FINANCE, headers = {}) {
+      viewer = as;
+      return fastify.inject({ url, headers });
+    },
+    close: () => fastify.close(),
+  };
+  await addReports(fastify, {
+    store,
+    ledger: ledgerOf(parseConfig(config, { source: "the test", folder: ".", env: {} })),
+    rules: "",
+    authenticate: () => Promise.resolve(viewer),
+    logger: pino({ level: "silent" }),
+    version: "0.0.0",
+    now: () => server.now,
+  });
+  await fastify.ready();
+  return server;
+}
