@@ -3,6 +3,8 @@ import type { Logger } from "pino";
 import type { Ledger } from "../runtime/config/ledger.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { addApi } from "./api/api.ts";
+import type { ApiContext } from "./api/context.ts";
+import { createPages } from "./pages/routes.ts";
 import { createAnswers } from "./server/answers.ts";
 import { createEditions } from "./server/edition.ts";
 import { createRemembered } from "./server/remembered.ts";
@@ -17,6 +19,8 @@ export interface ReportsOptions {
   readonly authenticate: Authenticate;
   readonly logger: Logger;
   readonly version: string;
+  /** Whether the fleet is the synthetic one. */
+  readonly isDemo: boolean;
   readonly now: () => number;
 }
 
@@ -24,19 +28,21 @@ const REMEMBERED_BYTES = 128 * 1024 * 1024;
 
 /** Adds everything that `reports/` serves to a server of its own, or to a part of one. */
 export async function addReports(server: FastifyInstance, options: ReportsOptions): Promise<void> {
-  const { store, ledger, rules, authenticate, logger, version, now } = options;
-  await prepareServer(server, { authenticate, logger });
+  const { store, ledger, rules, authenticate, logger, version, isDemo, now } = options;
+  const pages = createPages({ version, isDemo });
+  await prepareServer(server, { authenticate, logger, problemPage: pages.problem });
   const answers = createAnswers(createEditions(store, rules, now), createRemembered(REMEMBERED_BYTES), now);
-  await addApi(server, {
+  const context: ApiContext = {
     store,
     ledger,
     answers,
     now,
-    version,
     async audit({ name }, subject) {
       await store.insertJson("audit", [
         { at: new Date(now()).toISOString(), who: name, what: "export", why: "", subject, details: "{}" },
       ]);
     },
-  });
+  };
+  await addApi(server, { ...context, version });
+  pages.add(server, context);
 }

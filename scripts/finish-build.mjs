@@ -4,6 +4,8 @@ import { chmodSync, cpSync, existsSync, readFileSync, writeFileSync } from "node
 if (existsSync("runtime/store/migrations")) {
   cpSync("runtime/store/migrations", "dist/runtime/store/migrations", { recursive: true });
 }
+if (existsSync("reports/pages/assets"))
+  cpSync("reports/pages/assets", "dist/reports/pages/assets", { recursive: true });
 if (existsSync("dist/cli/main.js")) chmodSync("dist/cli/main.js", 0o755);
 const { name, version, type } = JSON.parse(readFileSync("package.json", "utf8"));
 writeFileSync("dist/package.json", `${JSON.stringify({ name, version, type }, null, 2)}\n`);

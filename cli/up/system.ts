@@ -7,7 +7,8 @@ import type { Logger } from "pino";
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from "prom-client";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import type { Config } from "../../runtime/config/schema.ts";
-import { addLiveRoutes } from "../../reports/live/routes.ts";
+import { OPEN } from "../../reports/access/viewer.ts";
+import { addReports } from "../../reports/routes.ts";
 import { superviseChild, type SupervisedChild } from "../../runtime/lifecycle/children.ts";
 import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
 import { connectStore, migrateStore, outsideStore, type StoreAddress } from "../../runtime/store/connection.ts";
@@ -15,6 +16,7 @@ import { STORE_PROGRAM } from "../../runtime/store/embedded/program.ts";
 import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
 import { startStatusServer } from "../../runtime/telemetry/server.ts";
 import { demoKubeconfig } from "../roles/demo.ts";
+import { rulesOfConfig } from "../ledger-rules.ts";
 import { runsDemo, withDemoLedger } from "./demo-config.ts";
 import { addRemoteGpuMetrics } from "../roles/gpu-metrics.ts";
 import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "../roles/child-messages.ts";
@@ -147,12 +149,21 @@ export async function startSystem(options: {
     const store = connectStore(address, config);
     lifecycle.add("reader", { stop: () => store.close() });
     const scraped = isDemo ? onDemo(config) : config;
-    const live = { store, owners: ledgerOf(scraped).owners, isDemo, version, now: Date.now };
+    const served = {
+      store,
+      ledger: ledgerOf(scraped),
+      rules: rulesOfConfig(scraped).rules.hash,
+      authenticate: () => Promise.resolve(OPEN),
+      logger,
+      version,
+      isDemo,
+      now: Date.now,
+    };
     const server = lifecycle.add(
       "server",
       await startStatusServer(config.server.listen, views, logger, (routes) => {
-        addLiveRoutes(routes, live);
         addRemoteGpuMetrics(routes, () => freshReport("processor")?.gpuMetrics);
+        void routes.register((scope) => addReports(scope, served));
       }),
     );
     if (isDemo) await startChild({ role: "demo", config });

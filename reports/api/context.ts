@@ -25,10 +25,15 @@ export function demandAll({ teams }: Viewer): void {
   if (teams !== "all") throw new Problem("not-allowed", "this is of all teams: finance and administrators see it");
 }
 
+/** The policies whose charges are kept, the billing one first. */
+export function keptPolicies({ policies }: Ledger): readonly string[] {
+  return policies.filter(({ keep }, place) => keep || place === 0).map(({ name }) => name);
+}
+
 /** The policy that is asked by: the billing one where none is named. Fails with a {@link Problem} for one that is not kept. */
-export function policyOf({ policies }: Ledger, name: string | undefined): string {
-  const kept = policies.filter(({ keep }) => keep).map((policy) => policy.name);
-  if (name === undefined) return policies[0].name;
+export function policyOf(ledger: Ledger, name: string | undefined): string {
+  const kept = keptPolicies(ledger);
+  if (name === undefined) return kept[0]!;
   if (kept.includes(name)) return name;
   const message = `one whose charges are kept: ${kept.join(", ")}`;
   throw new Problem("wrong-parameter", `policy: ${message}`, [{ parameter: "policy", message }]);

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { maySeeTeam, seesAll, type Viewer } from "../access/viewer.ts";
 import { readLiveFleet, type LiveFleet } from "../live/gpus.ts";
+import { fleetSeenBy } from "../live/seen.ts";
 import { readQueue } from "../queue/read.ts";
 import { jsonBody } from "../server/answers.ts";
 import type { ApiContext } from "./context.ts";
@@ -17,7 +17,7 @@ export function addNow(server: ApiServer, { store, ledger, answers, now }: ApiCo
     async handle({ request, reply }) {
       const { viewer } = request;
       return answers.sendLive(request, reply, async () =>
-        jsonBody(fleetSeenBy(viewer, await readLiveFleet(store, ledger.owners, now()))),
+        jsonBody(fleetJson(fleetSeenBy(viewer, await readLiveFleet(store, ledger.owners, now())))),
       );
     },
   });
@@ -35,20 +35,16 @@ export function addNow(server: ApiServer, { store, ledger, answers, now }: ApiCo
   });
 }
 
-/** What a viewer may see of the fleet: of some teams alone, what their workloads hold. */
-export function fleetSeenBy(viewer: Viewer, { atMillis, gpus, unobserved }: LiveFleet): object {
-  const seen = seesAll(viewer)
-    ? gpus
-    : gpus.filter(({ holder }) => holder?.workload !== undefined && maySeeTeam(viewer, holder.workload.team));
+function fleetJson({ atMillis, gpus, unobserved }: LiveFleet): object {
   return {
     at: iso(atMillis),
-    gpus: seen.map(({ holder, activityRatio, scrapedAtMillis, ...gpu }) => ({
+    gpus: gpus.map(({ holder, activityRatio, scrapedAtMillis, ...gpu }) => ({
       ...gpu,
       activityRatio: activityRatio ?? null,
       scrapedAt: iso(scrapedAtMillis),
       holder: holder === undefined ? null : holderJson(holder),
     })),
-    unobserved: seesAll(viewer) ? unobserved : [],
+    unobserved,
   };
 }
 

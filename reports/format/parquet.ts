@@ -1,3 +1,4 @@
+import { ReadableStream as NodeStream } from "node:stream/web";
 import {
   Compression,
   Table,
@@ -34,7 +35,8 @@ export async function* parquetOf(portions: AsyncIterable<AsyncIterable<Uint8Arra
     yield writeParquet(first, properties);
     return;
   }
-  const batches = ReadableStream.from(batchesOf(first, tables));
+  // The two are one at run time; their types differ.
+  const batches = NodeStream.from(batchesOf(first, tables)) as unknown as ReadableStream;
   yield* (await transformParquetStream(batches, properties)) as ReadableStream<Uint8Array>;
 }
 

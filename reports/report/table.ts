@@ -1,17 +1,13 @@
 import { CHARGE_STATES } from "../../domain/charge/charge.ts";
-import { parseDecimal, roundedDecimal, type Rational } from "../../domain/exact/rational.ts";
-import { roundTogether } from "../../domain/exact/round-together.ts";
-import { amountOf, difference, formatAmount, LAST_UNIT_DIGITS, sum, type Amount } from "../../domain/exact/units.ts";
-import { minorDigitsOf } from "../../domain/price/currency.ts";
+import { amountOf, difference } from "../../domain/exact/units.ts";
 import { percent } from "../format/percent.ts";
+import { isZero, minorUnitOf, roundedColumn, roundedMoney, signed, unitOf } from "../format/rounded.ts";
 import { formatTable, type TableCell } from "../format/table.ts";
-import { titleOfDimension } from "../question/question.ts";
+import { filterText, titleOfDimension } from "../question/question.ts";
 import type { Report, ReportRow } from "./report.ts";
 import { monthsIn, spanText } from "../question/span.ts";
 
 const HOUR_DIGITS = 2;
-
-type Money = Amount<"currency">;
 
 /**
  * Reports of one span for people: sentences about the whole, then a table. One report has its cost by state and its trend; several, of
@@ -30,7 +26,7 @@ export function reportsText(reports: readonly [Report, ...Report[]]): string {
 function explainCommand({ kind, span, policy, by, where }: Report): string {
   if (kind === "chargeback" && monthsIn(span).length > 1) return "";
   const when = kind === "chargeback" ? "--month" : "--span";
-  const asked = where.map(({ dimension, values }) => `${dimension}=${values.join(",")}`);
+  const asked = where.map(filterText);
   const conditions = [...asked, ...by.map((name) => `${name}=…`)];
   const only = conditions.length === 0 ? "" : ` --where ${conditions.join(" ")}`;
   return `\nwhy a row is what it is: gpu-ledger explain ${when} ${spanText(span)}${only} --policy ${policy}\n`;
@@ -85,7 +81,7 @@ function tableOfSeveral(reports: readonly [Report, ...Report[]]): string {
   const rows = [...new Map(reports.flatMap((each) => each.rows.map((row) => [keyOf(row), row] as const))).values()];
   const costs = found.map((ofPolicy) => rows.map((row) => amountOf<"currency">(ofPolicy.get(keyOf(row))?.cost ?? "0")));
   const more = rows.map((_, place) => difference(costs.at(-1)![place]!, costs[0]![place]!));
-  const columns = [...costs, more].map((amounts) => rounded(amounts, minorUnitOf(currency)));
+  const columns = [...costs, more].map((amounts) => roundedColumn(amounts, minorUnitOf(currency)));
   return formatTable(
     [...by.map(titleOfDimension), ...reports.map(({ policy }) => `${policy} ${currency}`), "difference"],
     [...rows.keys(), rows.length].map((place) => [
@@ -111,43 +107,8 @@ function numberCell(text: string): TableCell {
 
 /** A column, its sum last. */
 function columnOf(rows: readonly ReportRow[], of: (row: ReportRow) => string, unit: bigint): readonly string[] {
-  return rounded(
+  return roundedColumn(
     rows.map((row) => amountOf<"currency">(of(row))),
     unit,
   );
-}
-
-function rounded(amounts: readonly Money[], unit: bigint): readonly string[] {
-  const together = roundTogether(amounts, unit);
-  const digits = LAST_UNIT_DIGITS - (String(unit).length - 1);
-  return [...together, sum(together)].map((amount) => padded(formatAmount(amount), digits));
-}
-
-function roundedMoney(amount: string | null, currency: string): string {
-  if (amount === null) return "";
-  const digits = minorDigitsOf(currency) ?? 2;
-  const { value } = parseDecimal(amount) as { value: Rational };
-  return padded(roundedDecimal(value, digits), digits);
-}
-
-/** Digits after the point for every amount of a column, so that their points stand under each other. */
-function padded(amount: string, digits: number): string {
-  const [whole, fraction = ""] = amount.split(".");
-  return digits === 0 ? whole! : `${whole}.${fraction.padEnd(digits, "0")}`;
-}
-
-function minorUnitOf(currency: string): bigint {
-  return unitOf(minorDigitsOf(currency) ?? 2);
-}
-
-function unitOf(digits: number): bigint {
-  return 10n ** BigInt(LAST_UNIT_DIGITS - digits);
-}
-
-function signed(amount: string): string {
-  return amount.startsWith("-") || isZero(amount) ? amount : `+${amount}`;
-}
-
-function isZero(amount: string): boolean {
-  return /^[0.]*$/.test(amount);
 }

@@ -18,6 +18,14 @@ declare module "fastify" {
 /** Finds out who asks, or fails with a {@link Problem}. */
 export type Authenticate = (request: FastifyRequest) => Promise<Viewer>;
 
+/** What a server is prepared with. */
+export interface ServerOptions {
+  readonly authenticate: Authenticate;
+  readonly logger: Logger;
+  /** A problem as a page, for whoever asks for pages. */
+  readonly problemPage: (problem: Problem, request: FastifyRequest) => string;
+}
+
 /** Requests a minute that one address may send before it has to wait. */
 const REQUESTS_PER_MINUTE = 60_000;
 
@@ -27,7 +35,7 @@ const REQUESTS_PER_MINUTE = 60_000;
  */
 export async function prepareServer(
   server: FastifyInstance,
-  { authenticate, logger }: { readonly authenticate: Authenticate; readonly logger: Logger },
+  { authenticate, logger, problemPage }: ServerOptions,
 ): Promise<void> {
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
@@ -65,11 +73,15 @@ export async function prepareServer(
     if (problem.code === "failed") logger.error({ err: error, url: request.url }, "a request failed");
     if (problem.status === 503) void reply.header("retry-after", "5");
     if (problem.status === 401) void reply.header("www-authenticate", 'Bearer realm="gpu-ledger"');
-    return reply
-      .code(problem.status)
-      .type(PROBLEM_TYPE)
-      .send(JSON.stringify(problemDocument(problem, request.url)));
+    void reply.code(problem.status).header("cache-control", "no-store");
+    if (isForPerson(request)) return reply.type("text/html; charset=utf-8").send(problemPage(problem, request));
+    return reply.type(PROBLEM_TYPE).send(JSON.stringify(problemDocument(problem, request.url)));
   });
+}
+
+/** A browser asks for pages; what programs ask for has its own paths, whatever they accept. */
+function isForPerson({ headers, url }: FastifyRequest): boolean {
+  return headers.accept?.includes("text/html") === true && !/^\/(?:api|allocation|model)\//.test(url);
 }
 
 /** What a failure is to whoever asked. */

@@ -40,6 +40,7 @@ export async function createReportsServer(store: StoreClient, now: number, confi
     authenticate: () => Promise.resolve(viewer),
     logger: pino({ level: "silent" }),
     version: "0.0.0",
+    isDemo: false,
     now: () => server.now,
   });
   await fastify.ready();

@@ -1,0 +1,11 @@
+import { maySeeTeam, seesAll, type Viewer } from "../access/viewer.ts";
+import type { LiveFleet } from "./gpus.ts";
+
+/** What a viewer may see of the fleet: of some teams alone, what their workloads hold. */
+export function fleetSeenBy(viewer: Viewer, fleet: LiveFleet): LiveFleet {
+  if (seesAll(viewer)) return fleet;
+  const own = fleet.gpus.filter(
+    ({ holder }) => holder?.workload !== undefined && maySeeTeam(viewer, holder.workload.team),
+  );
+  return { ...fleet, gpus: own, unobserved: [] };
+}

@@ -1,0 +1,23 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+
+/** A file that pages ask for, under an address that changes with its contents. */
+export interface Asset {
+  readonly path: string;
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+/** Reads the style and the script of pages; they stand beside the code. */
+export function readAssets(): { readonly style: Asset; readonly script: Asset } {
+  return {
+    style: read("style.css", "text/css; charset=utf-8"),
+    script: read("page.js", "text/javascript; charset=utf-8"),
+  };
+}
+
+function read(file: string, type: string): Asset {
+  const bytes = readFileSync(new URL(`assets/${file}`, import.meta.url));
+  const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 12);
+  return { path: `/assets/${hash}/${file}`, type, bytes };
+}

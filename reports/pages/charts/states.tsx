@@ -1,0 +1,65 @@
+import type { VNode } from "preact";
+import { CHARGE_STATES, type ChargeState } from "../../../domain/charge/charge.ts";
+import { AXIS, Chart } from "./chart.tsx";
+
+/** Which colour of the page's style a state has; several that are of one kind share one, and words tell them apart. */
+const COLOURS: Readonly<Record<ChargeState, string>> = {
+  active: "var(--active)",
+  idle: "var(--idle)",
+  waiting: "var(--waiting)",
+  starting: "var(--waiting)",
+  unobserved: "var(--unobserved)",
+  unavailable: "var(--gone)",
+  stranded: "var(--free)",
+  unallocated: "var(--free)",
+  "non-gpu": "var(--other)",
+  "unused commitment": "var(--other)",
+  markup: "var(--other)",
+  "true-up": "var(--other)",
+};
+
+/** What each state costs, as parts of a column for each time. */
+export interface StateColumn {
+  /** Under the column: `14`. */
+  readonly name: string;
+  readonly states: Readonly<Partial<Record<ChargeState, string>>>;
+}
+
+/** Columns of cost by state, stacked in the order of states, with their key. */
+export function StatesChart({ columns, label }: StatesChartProps): VNode {
+  const shown = CHARGE_STATES.filter((state) => columns.some(({ states }) => states[state] !== undefined));
+  const option = {
+    grid: { left: 64, right: 8, top: 12, bottom: 26 },
+    xAxis: { type: "category", data: columns.map(({ name }) => name), ...AXIS },
+    yAxis: { type: "value", ...AXIS },
+    series: shown.map((state) => ({
+      type: "bar",
+      stack: "cost",
+      silent: true,
+      barCategoryGap: "18%",
+      barMaxWidth: 44,
+      itemStyle: { color: COLOURS[state], borderColor: "var(--paper)", borderWidth: 0.5 },
+      data: columns.map(({ states }) => Number(states[state] ?? "0")),
+    })),
+  };
+  return (
+    <>
+      <Chart option={option} label={label} />
+      <ul class="key">
+        {shown.map((state) => (
+          <li>
+            <svg viewBox="0 0 10 10" aria-hidden="true">
+              <rect width="10" height="10" fill={COLOURS[state]} />
+            </svg>
+            {state}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface StatesChartProps {
+  readonly columns: readonly StateColumn[];
+  readonly label: string;
+}

@@ -1,0 +1,347 @@
+import type { ComponentChildren, VNode } from "preact";
+import { z } from "zod";
+import { allowed, policyOf } from "../api/context.ts";
+import { readText } from "../api/words.ts";
+import type { ExplainedLine, Explanation, Part, Question } from "../explain/explanation.ts";
+import { explain } from "../explain/read.ts";
+import { readGpuAt } from "../question/line.ts";
+import { objectionTo, titleOfDimension, type ChargesQuestion, type Filter } from "../question/question.ts";
+import { fixedSpan } from "../report/json.ts";
+import { readSamples, type MeasuredSample } from "../samples/read.ts";
+import { Problem } from "../server/problem.ts";
+import { address, explainAddress } from "./address.ts";
+import { SamplesChart } from "./charts/samples.tsx";
+import { hoursColumn, Money, moneyColumn, Ratio } from "./parts/money.tsx";
+import { Empty, Table, type Column } from "./parts/table.tsx";
+import { utc } from "./parts/time.ts";
+import type { AddPage, PageContext } from "./routes.ts";
+
+const EVIDENCE: Readonly<Record<string, string>> = {
+  dra: "what DRA allocated",
+  annotation: "the scheduler’s annotation on the pod",
+  group: "the group whose reservation pod has the GPU",
+  label: "the exporter’s label",
+  "hpc-job": "the job that the exporter names",
+  node: "the node alone: nothing tells which of its GPUs",
+};
+
+/** Adds the way from a figure down to the samples behind it: every step is a table, and each of its rows leads further. */
+export function addExplain(add: AddPage, { words, store, ledger }: PageContext): void {
+  const { span, kind, where, policy } = words;
+  const line = z.string().transform(readText(readGpuAt)).optional();
+  const query = z.object({ span, kind, where, policy, line });
+  add("/explain", { schema: { querystring: query } }, async (request) => {
+    const asked = request.query as z.output<typeof query>;
+    const { viewer } = request;
+    const objection = objectionTo({ kind: asked.kind, span: asked.span.span });
+    if (objection !== undefined) throw new Problem("wrong-parameter", objection);
+    const of = { policy: policyOf(ledger, asked.policy), where: allowed(asked.where, viewer) };
+    const question: Question =
+      asked.line === undefined
+        ? { ...of, kind: asked.kind, span: fixedSpan(asked.span.span) }
+        : { ...of, ...asked.line.line };
+    const explanation = await explain(store, question);
+    const [first] = explanation.lines;
+    const samples =
+      "gpu" in question && first !== undefined ? await samplesOf(store, first, viewer.teams !== "all") : [];
+    const content = <ExplainPage {...{ explanation, samples, currency: ledger.book.currency, seen: asked.where }} />;
+    return { title: "Explained", content };
+  });
+}
+
+/** Of who sees some teams alone, what was measured of their own pod. */
+function samplesOf(
+  store: PageContext["store"],
+  { cluster, node, segment, namespace, pod }: ExplainedLine,
+  isOfPodAlone: boolean,
+): Promise<readonly MeasuredSample[]> {
+  if (segment === null || segment.gpuKey === "") return Promise.resolve([]);
+  const [from, until] = [Date.parse(segment.from), Date.parse(segment.until)];
+  const own = isOfPodAlone ? { pod: { namespace, name: pod } } : {};
+  return readSamples(store, { cluster, node, gpuKey: segment.gpuKey, from, until, ...own });
+}
+
+interface ExplainProps {
+  readonly explanation: Explanation;
+  readonly samples: readonly MeasuredSample[];
+  readonly currency: string;
+  /** The conditions as they were asked for, without those that a viewer's teams add. */
+  readonly seen: readonly Filter[];
+}
+
+function ExplainPage({ explanation, samples, currency, seen }: ExplainProps): VNode {
+  const { question, lines, cost, gpuHours, unpricedGpuHours } = explanation;
+  if (lines.length === 0)
+    return (
+      <>
+        <h1>Nothing was charged</h1>
+        <p class="lead">{titleOf(question, seen)}</p>
+        <Empty>
+          <p>
+            Either nothing was used, or the hours are not charged yet. <a href="/periods">The periods</a> say until when
+            the ledger is charged; <a href="/">the overview</a> has what is.
+          </p>
+        </Empty>
+      </>
+    );
+  return (
+    <>
+      <h1>
+        Why <Money amount={cost} currency={currency} /> {currency}
+      </h1>
+      <p class="lead">{titleOf(question, seen)}</p>
+      <p>
+        Exactly <code>{cost}</code> {currency} for <code>{gpuHours}</code> GPU-hours, under the policy {question.policy}
+        {unpricedGpuHours === "0" ? "" : `; ${unpricedGpuHours} GPU-hours of them have no price, and no cost`}. Nothing
+        is computed anew here: it is what was stored when the hours were charged.
+      </p>
+      {"gpu" in question ? (
+        <LinesOfGpu {...{ lines, samples, currency }} />
+      ) : (
+        <Steps {...{ explanation, question, currency }} />
+      )}
+    </>
+  );
+}
+
+function titleOf(question: Question, seen: readonly Filter[]): string {
+  const conditions = seen.map(({ dimension, values }) => {
+    const value = values.map((one) => (one === "" ? "none" : one)).join(" or ");
+    return `${titleOfDimension(dimension)}: ${value}`;
+  });
+  if ("gpu" in question) {
+    const { gpu, at } = question;
+    return [`GPU ${gpu.slot} of ${gpu.cluster}/${gpu.node} at ${utc(at)}`, ...conditions].join(" · ");
+  }
+  const { span, kind } = question;
+  const booked = kind === "chargeback" ? "booked in" : "used in";
+  return [`${booked} ${span.name}`, ...(conditions.length === 0 ? ["all of it"] : conditions)].join(" · ");
+}
+
+interface StepsProps {
+  readonly explanation: Explanation;
+  readonly question: ChargesQuestion;
+  readonly currency: string;
+}
+
+function Steps({ explanation, question, currency }: StepsProps): VNode {
+  const { states, owners, prices, workloads, evidence, lines } = explanation;
+  const more = (filters: readonly Filter[]): string => explainAddress(question, filters);
+  const is = (dimension: string, value: string): Filter => ({ dimension, values: [value] });
+  const step = <Row extends Part>(caption: string, rows: readonly Row[], columns: readonly Column<Row>[]): VNode => (
+    <Table
+      caption={caption}
+      rows={rows}
+      columns={[
+        columns[0]!,
+        ...columns.slice(1),
+        { head: "GPU-hours", ...hoursColumn(rows, (row) => row.gpuHours) },
+        { head: currency, ...moneyColumn(rows, (row) => row.cost, currency) },
+      ]}
+    />
+  );
+  return (
+    <>
+      <h2>Which state the GPUs were in, and who pays for it</h2>
+      {step("By state", states, [
+        {
+          head: "state",
+          cell: ({ state, because }) => (
+            <a href={more([is("state", state), ...(because === "" ? [] : [is("because", because)])])}>
+              {state}
+              {because === "" ? "" : `, because ${because}`}
+            </a>
+          ),
+          foot: "all",
+        },
+        { head: "paid by", cell: ({ payer }) => (payer === "holder" ? "its holder" : "the platform") },
+      ])}
+      <h2>Whose it is</h2>
+      {step("By team", owners, [
+        { head: "team", cell: ({ team }) => <Named href={more([is("team", team)])} name={team} />, foot: "all" },
+        { head: "by the rule", cell: ({ rule }) => (rule === "" ? "" : <code>{rule}</code>) },
+      ])}
+      <h2>At which price</h2>
+      {step("By entry of the price book", prices, [
+        {
+          head: "entry",
+          cell: ({ price }) => (price === "" ? "none prices it" : <a href="/prices">{price}</a>),
+          foot: "all",
+        },
+        { head: "has priced it since", cell: ({ since }) => (since === "" ? "" : utc(Date.parse(since))) },
+      ])}
+      <h2>What it was</h2>
+      {step("By workload", workloads, [
+        {
+          head: "workload",
+          cell: ({ namespace, workload, workloadKind }) =>
+            workload === "" ? (
+              <a href={more([is("workload", "")])}>held by nobody</a>
+            ) : (
+              <Named
+                href={more([is("namespace", namespace), is("workloadKind", workloadKind), is("workload", workload)])}
+                name={`${namespace}/${workload}`}
+              />
+            ),
+          foot: "all",
+        },
+        { head: "kind", cell: ({ workloadKind }) => workloadKind },
+        { head: "pods", isNumber: true, cell: ({ pods, workload }) => (workload === "" ? "" : pods) },
+      ])}
+      <h2>How it is known who held it</h2>
+      {step(
+        "By evidence",
+        evidence.filter(({ attribution }) => attribution !== ""),
+        [{ head: "evidence", cell: ({ attribution }) => EVIDENCE[attribution] ?? attribution, foot: "all" }],
+      )}
+      <h2>The dearest lines</h2>
+      <Lines {...{ lines, currency, policy: question.policy }} />
+    </>
+  );
+}
+
+function Named({ href, name }: { readonly href: string; readonly name: string }): VNode {
+  return (
+    <a href={href}>
+      <bdi>{name}</bdi>
+    </a>
+  );
+}
+
+interface LinesProps {
+  readonly lines: readonly ExplainedLine[];
+  readonly currency: string;
+  readonly policy: string;
+}
+
+/** Lines, each of which leads to its samples. */
+function Lines({ lines, currency, policy }: LinesProps): VNode {
+  return (
+    <Table
+      caption="Charges of at most an hour each; each leads to what was measured"
+      rows={lines}
+      columns={[
+        {
+          head: "GPU",
+          cell: ({ cluster, node, gpu, from }) =>
+            gpu === null ? (
+              node || "no node"
+            ) : (
+              <a href={address("/explain", { line: `${cluster}/${node}/${gpu}@${from}`, policy })}>
+                GPU {gpu} of {node}
+              </a>
+            ),
+        },
+        { head: "from", cell: ({ from }) => utc(Date.parse(from)) },
+        { head: "until", cell: ({ until }) => utc(Date.parse(until)).slice(11) },
+        { head: "state", cell: ({ state, isCorrection }) => (isCorrection ? `${state}, a correction` : state) },
+        { head: "holder", cell: ({ namespace, pod }) => (pod === "" ? "" : <bdi>{`${namespace}/${pod}`}</bdi>) },
+        {
+          head: "share",
+          cell: ({ share, rawShare }) => (share === rawShare ? share : `${share} (asked: ${rawShare})`),
+        },
+        { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
+        { head: "GPU-hours", ...hoursColumn(lines, ({ gpuHours }) => gpuHours), foot: undefined },
+        { head: currency, ...moneyColumn(lines, ({ cost }) => cost, currency), foot: undefined },
+      ]}
+    />
+  );
+}
+
+interface LinesOfGpuProps {
+  readonly lines: readonly ExplainedLine[];
+  readonly samples: readonly MeasuredSample[];
+  readonly currency: string;
+}
+
+/** What one GPU was charged for at a moment, and what was measured of it then. */
+function LinesOfGpu({ lines, samples, currency }: LinesOfGpuProps): VNode {
+  const [first] = lines;
+  const { segment } = first!;
+  return (
+    <>
+      <h2>What was charged</h2>
+      <Table
+        caption="Every line of the GPU then"
+        rows={lines}
+        columns={[
+          { head: "state", cell: ({ state }) => state, foot: "all" },
+          {
+            head: "holder",
+            cell: ({ namespace, pod }) => (pod === "" ? "nobody" : <bdi>{`${namespace}/${pod}`}</bdi>),
+          },
+          { head: "share", cell: ({ share }) => share },
+          { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
+          { head: "price", cell: ({ price }) => (price === "" ? "none" : <a href="/prices">{price}</a>) },
+          { head: "known by", cell: ({ attribution }) => EVIDENCE[attribution] ?? attribution },
+          { head: "GPU-hours", ...hoursColumn(lines, ({ gpuHours }) => gpuHours) },
+          { head: currency, ...moneyColumn(lines, ({ cost }) => cost, currency) },
+        ]}
+      />
+      <h2>What was measured</h2>
+      {segment === null ? (
+        <p>No segment of the meter stands behind this line.</p>
+      ) : (
+        <>
+          <dl class="figures">
+            <Fact title="The segment" beside={`${utc(Date.parse(segment.from))} to ${utc(Date.parse(segment.until))}`}>
+              {seconds(Date.parse(segment.until) - Date.parse(segment.from))} s
+            </Fact>
+            <Fact title="Samples that speak for it" beside={samplesTold(segment)}>
+              {segment.samples}
+            </Fact>
+            <Fact title="Covered" beside={`${seconds(segment.coveredMillis)} s`}>
+              <Ratio ratio={partOf(segment.coveredMillis, Date.parse(segment.until) - Date.parse(segment.from))} />
+            </Fact>
+            <Fact title="Active on average" beside="of the device, while covered">
+              <Ratio ratio={segment.activityPpm === null ? null : (segment.activityPpm / 1e6).toFixed(6)} />
+            </Fact>
+          </dl>
+          <p class="quiet">
+            Device <code>{segment.gpuKey}</code>
+          </p>
+          {samples.length > 0 ? (
+            <SamplesChart samples={samples} from={Date.parse(segment.from)} until={Date.parse(segment.until)} />
+          ) : (
+            <Empty>
+              <p>
+                {segment.samples === 0
+                  ? "No sample speaks for this time: that is why it is unobserved, or free."
+                  : "The samples themselves are kept for a while only (store.rawDays); what they came to stands above, and stays."}
+              </p>
+            </Empty>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function Fact({ title, beside, children }: FactProps): VNode {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd class="amount">{children}</dd>
+      <dd class="beside">{beside}</dd>
+    </div>
+  );
+}
+
+interface FactProps {
+  readonly title: string;
+  readonly beside: string;
+  readonly children: ComponentChildren;
+}
+
+function samplesTold({ firstSample, lastSample }: NonNullable<ExplainedLine["segment"]>): string {
+  if (firstSample === null || lastSample === null) return "none";
+  return `${utc(Date.parse(firstSample)).slice(11)} to ${utc(Date.parse(lastSample)).slice(11)}`;
+}
+
+function seconds(millis: number): string {
+  return String(Math.round(millis / 1000));
+}
+
+function partOf(part: number, whole: number): string | null {
+  return whole === 0 ? null : (part / whole).toFixed(6);
+}

@@ -1,0 +1,188 @@
+import type { VNode } from "preact";
+import { z } from "zod";
+import { fleetSeenBy } from "../live/seen.ts";
+import { readLiveFleet, type LiveFleet, type LiveGpu, type LiveHolder } from "../live/gpus.ts";
+import { address, teamAddress } from "./address.ts";
+import { Ratio } from "./parts/money.tsx";
+import { Empty, Table, type Column } from "./parts/table.tsx";
+import type { AddPage, PageContext } from "./routes.ts";
+
+/** So many rows are shown; a browser has trouble with a hundred thousand. */
+const MOST_ROWS = 500;
+
+const EVIDENCE: Readonly<Record<LiveHolder["evidence"], string>> = {
+  dra: "DRA",
+  annotation: "annotation",
+  group: "reservation's group",
+  label: "exporter's label",
+  "hpc-job": "job's label",
+  node: "node in common",
+  none: "",
+};
+
+/** Adds every GPU as its last sample shows it: who holds it, since when, by which evidence, in which regime. */
+export function addFleet(add: AddPage, { store, ledger, now }: PageContext): void {
+  const querystring = z.object({ node: z.string().optional(), team: z.string().optional() });
+  add("/fleet", { schema: { querystring }, isLive: true }, async ({ query, viewer }) => {
+    const fleet = fleetSeenBy(viewer, await readLiveFleet(store, ledger.owners, now()));
+    return { title: "Fleet", content: fleetContent(fleet, query as z.output<typeof querystring>) };
+  });
+}
+
+/** The fleet as a page's content; all of it, or what is on a node or of a team. */
+export function fleetContent(fleet: LiveFleet, only: FleetFilter): VNode {
+  const { gpus, unobserved, atMillis } = fleet;
+  const shown = gpus.filter(
+    ({ node, holder }) =>
+      (only.node === undefined || node === only.node) &&
+      (only.team === undefined || holder?.workload?.team === only.team),
+  );
+  const held = shown.filter(({ holder }) => holder !== undefined).length;
+  const missing = unobserved.reduce((sum, each) => sum + each.gpus, 0);
+  const measured = shown.flatMap(({ activityRatio }) => activityRatio ?? []);
+  const mean = measured.length === 0 ? null : (measured.reduce((a, b) => a + b, 0) / measured.length).toFixed(6);
+  return (
+    <>
+      <h1>GPUs and who holds them</h1>
+      <p class="lead">
+        As of {new Date(atMillis).toISOString().slice(0, 19).replace("T", " ")} UTC, by the samples of the last minutes.
+      </p>
+      <dl class="figures">
+        <Figure title="GPUs and parts of GPUs" amount={String(shown.length)} beside="measured now" />
+        <Figure title="Held" amount={String(held)} beside={`${shown.length - held} free`} />
+        <div>
+          <dt>Active on average</dt>
+          <dd class="amount">
+            <Ratio ratio={mean} />
+          </dd>
+          <dd class="beside">of those that tell</dd>
+        </div>
+        <Figure
+          title="Silent"
+          amount={String(missing)}
+          beside={missing === 0 ? "every GPU is heard of" : silent(unobserved)}
+        />
+      </dl>
+      {shown.length === 0 ? (
+        <Empty>
+          <p>
+            No sample of the last minutes speaks of such a GPU. <code>gpu-ledger check</code> says which nodes no target
+            speaks for; <a href="/quality">data quality</a> says since when.
+          </p>
+        </Empty>
+      ) : (
+        <>
+          <h2>GPU by GPU</h2>
+          <Table caption={captionOf(shown.length)} rows={shown.slice(0, MOST_ROWS)} columns={columnsAt(atMillis)} />
+        </>
+      )}
+      <p class="links">
+        <a href="/api/v1/fleet">All of it as JSON</a>
+      </p>
+    </>
+  );
+}
+
+/** What of the fleet is shown. */
+export interface FleetFilter {
+  readonly node?: string | undefined;
+  readonly team?: string | undefined;
+}
+
+function Figure({ title, amount, beside }: Readonly<Record<"title" | "amount" | "beside", string>>): VNode {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd class="amount">{amount}</dd>
+      <dd class="beside">{beside}</dd>
+    </div>
+  );
+}
+
+function silent(unobserved: LiveFleet["unobserved"]): string {
+  const named = unobserved.slice(0, 3).map(({ node, gpus }) => `${gpus} of ${node}`);
+  return unobserved.length > 3 ? `${named.join(", ")} and of ${unobserved.length - 3} more nodes` : named.join(", ");
+}
+
+function captionOf(count: number): string {
+  if (count <= MOST_ROWS) return `${count} GPUs and parts of GPUs, in the order of nodes`;
+  return `The first ${MOST_ROWS} of ${count}; an address with ?node= or ?team= has fewer, the JSON has all`;
+}
+
+function columnsAt(nowMillis: number): readonly [Column<LiveGpu>, ...Column<LiveGpu>[]] {
+  return [
+    {
+      head: "node",
+      cell: ({ cluster, node }) => <a href={address("/node", { cluster, node })}>{node}</a>,
+    },
+    {
+      head: "GPU",
+      cell: ({ cluster, device, gpu, instance, profile }) => (
+        <>
+          <a href={address("/gpu", { cluster, uuid: device })}>{gpu}</a>
+          {instance === "" ? "" : <span class="quiet">{` / ${instance} ${profile}`}</span>}
+        </>
+      ),
+    },
+    { head: "model", cell: ({ model }) => model },
+    { head: "regime", cell: ({ regime }) => regime },
+    {
+      head: "holder",
+      cell: ({ cluster, holder }) =>
+        holder === undefined ? <span class="quiet">free</span> : <Holder cluster={cluster} holder={holder} />,
+    },
+    { head: "type", cell: ({ holder }) => holder?.workload?.type ?? "" },
+    {
+      head: "team",
+      cell: ({ holder }) =>
+        holder?.workload === undefined ? (
+          ""
+        ) : (
+          <a href={teamAddress(holder.workload.team, "month")}>
+            <bdi>{holder.workload.team}</bdi>
+          </a>
+        ),
+    },
+    {
+      head: "since",
+      cell: ({ holder }) =>
+        holder?.workload === undefined ? (
+          ""
+        ) : (
+          <time dateTime={new Date(holder.workload.sinceMillis).toISOString()}>
+            {age(nowMillis - holder.workload.sinceMillis)}
+          </time>
+        ),
+    },
+    { head: "evidence", cell: ({ holder }) => (holder === undefined ? "" : EVIDENCE[holder.evidence]) },
+    {
+      head: "activity",
+      isNumber: true,
+      cell: ({ activityRatio }) => <Ratio ratio={activityRatio === undefined ? null : activityRatio.toFixed(6)} />,
+    },
+  ];
+}
+
+function Holder({ cluster, holder }: { readonly cluster: string; readonly holder: LiveHolder }): VNode {
+  const { namespace, name, pods } = holder;
+  return (
+    <>
+      <a href={address("/workload", { cluster, namespace, pod: name })}>
+        <bdi>
+          {namespace}
+          {namespace === "" ? "" : "/"}
+          {name}
+        </bdi>
+      </a>
+      {pods > 1 && <span class="quiet"> and {pods - 1} more</span>}
+    </>
+  );
+}
+
+/** A span as people say it: its two largest units. */
+function age(millis: number): string {
+  const minutes = Math.max(0, Math.floor(millis / 60_000));
+  const [days, hours] = [Math.floor(minutes / 1440), Math.floor((minutes % 1440) / 60)];
+  if (days > 0) return `${days} d ${hours} h`;
+  return hours > 0 ? `${hours} h ${minutes % 60} min` : `${minutes} min`;
+}

@@ -1,0 +1,102 @@
+import type { VNode } from "preact";
+import { amountOf, formatAmount, sum } from "../../../domain/exact/units.ts";
+import { minorDigitsOf } from "../../../domain/price/currency.ts";
+import { isZero, minorUnitOf, roundedColumn, roundedTo, signed, unitOf } from "../../format/rounded.ts";
+
+/** Digits of GPU-hours that people read. */
+const HOUR_DIGITS = 2;
+
+/** Groups the thousands of a decimal text: `-12,345.67`. */
+export function grouped(decimal: string): string {
+  const [whole = "", fraction] = decimal.split(".");
+  const parts = whole.replaceAll(/\B(?=(\d{3})+$)/g, ",");
+  return fraction === undefined ? parts : `${parts}.${fraction}`;
+}
+
+/** An amount of money in minor units, which tells the exact one where somebody points at it. */
+export function Money({ amount, currency, isSigned = false, rounded }: MoneyProps): VNode {
+  const shown = rounded ?? roundedTo(amount, minorDigitsOf(currency) ?? 2);
+  return (
+    <data value={amount} title={`${amount} ${currency}`}>
+      {grouped(isSigned ? signed(shown) : shown)}
+    </data>
+  );
+}
+
+interface MoneyProps {
+  readonly amount: string;
+  readonly currency: string;
+  readonly isSigned?: boolean;
+  /** As its column rounds it, so that the column adds up; rounded by itself where it is left out. */
+  readonly rounded?: string | undefined;
+}
+
+/** GPU-hours with two digits, which tell the exact ones. */
+export function Hours({ hours, rounded }: HoursProps): VNode {
+  return (
+    <data value={hours} title={`${hours} GPU-hours`}>
+      {grouped(rounded ?? roundedTo(hours, HOUR_DIGITS))}
+    </data>
+  );
+}
+
+interface HoursProps {
+  readonly hours: string;
+  /** As in {@link Money}. */
+  readonly rounded?: string | undefined;
+}
+
+/** What a column of amounts has in a row, and under its rows. */
+export interface AmountColumn<Row> {
+  readonly isNumber: true;
+  readonly cell: (row: Row) => VNode;
+  readonly foot: VNode;
+}
+
+/** A column of money, whose rows add up to its foot as they are shown; a dash where a row has none. */
+export function moneyColumn<Row>(
+  rows: readonly Row[],
+  of: (row: Row) => string | undefined,
+  currency: string,
+): AmountColumn<Row> {
+  const { shown, total } = column(rows, of, minorUnitOf(currency));
+  return {
+    isNumber: true,
+    cell(row) {
+      const amount = of(row);
+      if (amount === undefined) return <span class="quiet">–</span>;
+      return <Money amount={amount} currency={currency} rounded={shown.get(row)} />;
+    },
+    foot: <Money amount={total.exact} currency={currency} rounded={total.rounded} />,
+  };
+}
+
+/** The same of GPU-hours. */
+export function hoursColumn<Row>(rows: readonly Row[], of: (row: Row) => string): AmountColumn<Row> {
+  const { shown, total } = column(rows, of, unitOf(HOUR_DIGITS));
+  return {
+    isNumber: true,
+    cell: (row) => <Hours hours={of(row)} rounded={shown.get(row)} />,
+    foot: <Hours hours={total.exact} rounded={total.rounded} />,
+  };
+}
+
+function column<Row>(rows: readonly Row[], of: (row: Row) => string | undefined, unit: bigint) {
+  const exact = rows.map((row) => amountOf<"currency">(of(row) ?? "0"));
+  const rounded = roundedColumn(exact, unit);
+  return {
+    shown: new Map(rows.map((row, place) => [row, rounded[place]])),
+    total: { exact: formatAmount(sum(exact)), rounded: rounded.at(-1) },
+  };
+}
+
+/** A ratio as a percentage with one digit; a dash where there is none. */
+export function Ratio({ ratio }: { readonly ratio: string | null }): VNode {
+  if (ratio === null) return <span class="quiet">–</span>;
+  return <data value={ratio}>{roundedTo((Number(ratio) * 100).toFixed(6), 1)} %</data>;
+}
+
+/** A part of a whole, both exact decimal texts, as a ratio with six digits; null where the whole is nothing. */
+export function ratioOf(part: string, whole: string): string | null {
+  return isZero(whole) ? null : (Number(part) / Number(whole)).toFixed(6);
+}

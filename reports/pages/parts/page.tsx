@@ -1,0 +1,109 @@
+import type { ComponentChildren, VNode } from "preact";
+import { render } from "preact-render-to-string";
+import type { Viewer } from "../../access/viewer.ts";
+import { seesAll } from "../../access/viewer.ts";
+
+/** What every page says of the server and of who looks at it. */
+export interface Shell {
+  readonly version: string;
+  /** Whether the fleet is the synthetic one. */
+  readonly isDemo: boolean;
+  readonly viewer: Viewer;
+  /** The path of the page, so that its place in the navigation is marked. */
+  readonly path: string;
+  /** Addresses of the style and the script, with their contents' hashes. */
+  readonly assets: { readonly style: string; readonly script: string };
+}
+
+/** Pages in the order of the navigation; some are for whoever sees all teams. */
+const PLACES: readonly { readonly path: string; readonly name: string; readonly isOfAll?: true }[] = [
+  { path: "/", name: "Overview" },
+  { path: "/fleet", name: "Fleet" },
+  { path: "/queue", name: "Queue" },
+  { path: "/statement", name: "Statement" },
+  { path: "/policies", name: "Policies" },
+  { path: "/prices", name: "Prices and owners", isOfAll: true },
+  { path: "/quality", name: "Data quality", isOfAll: true },
+  { path: "/periods", name: "Periods" },
+];
+
+/** A page as HTML. */
+export function pageHtml(shell: Shell, title: string, content: VNode): string {
+  return `<!doctype html>\n${render(
+    <Page shell={shell} title={title}>
+      {content}
+    </Page>,
+  )}`;
+}
+
+function Page({ shell, title, children }: PageProps): VNode {
+  const { version, isDemo, viewer, path, assets } = shell;
+  const places = PLACES.filter(({ isOfAll }) => isOfAll !== true || seesAll(viewer));
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{`${title} · gpu-ledger`}</title>
+        <link rel="stylesheet" href={assets.style} />
+        <link rel="icon" href="data:," />
+        <script defer src={assets.script} />
+      </head>
+      <body>
+        <a class="skip" href="#content">
+          To the content
+        </a>
+        <header class="top">
+          <div>
+            <a class="brand" href="/">
+              gpu-ledger
+            </a>
+            <nav aria-label="Pages">
+              <ul>
+                {places.map((place) => (
+                  <li>
+                    <a href={place.path} {...(place.path === path ? { "aria-current": "page" as const } : {})}>
+                      {place.name}
+                    </a>
+                  </li>
+                ))}
+              </ul>
+            </nav>
+          </div>
+        </header>
+        <main id="content">
+          <template id="notice" />
+          {isDemo && <DemoNotice />}
+          {children}
+        </main>
+        <footer>
+          gpu-ledger {version} · {whoSees(viewer)} · <a href="/api/v1/docs">API</a> ·{" "}
+          <a href="/api/v1/openapi.json">OpenAPI</a>
+        </footer>
+      </body>
+    </html>
+  );
+}
+
+interface PageProps {
+  readonly shell: Shell;
+  readonly title: string;
+  readonly children: ComponentChildren;
+}
+
+function DemoNotice(): VNode {
+  return (
+    <aside class="notice">
+      <p>
+        <strong>A demonstration:</strong> this fleet is synthetic, and no real GPU is measured. To see your own, name a
+        cluster under <code>kubernetes.clusters</code> or exporters under <code>collector.jobs</code> in{" "}
+        <code>gpu-ledger.yaml</code>, and start <code>gpu-ledger up</code> again.
+      </p>
+    </aside>
+  );
+}
+
+function whoSees({ name, teams }: Viewer): string {
+  return teams === "all" ? `seen by ${name}` : `seen by ${name}: the teams ${teams.join(", ")}`;
+}

@@ -1,0 +1,68 @@
+import type { ComponentChildren, VNode } from "preact";
+
+/** A column of a table: its head, whether it is of numbers, and what a row has in it. */
+export interface Column<Row> {
+  readonly head: string;
+  readonly isNumber?: boolean;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** Under the rows; nothing where it has no sum. */
+  readonly foot?: ComponentChildren;
+}
+
+/** A table whose first column heads its rows. */
+export function Table<Row>({ caption, columns, rows }: TableProps<Row>): VNode {
+  const [first, ...others] = columns;
+  const hasFoot = columns.some(({ foot }) => foot !== undefined);
+  const kind = ({ isNumber }: Column<Row>) => (isNumber === true ? { class: "number" } : {});
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
+      <table>
+        <caption>{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th scope="col" {...kind(column)}>
+                {column.head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr>
+              <th scope="row" {...kind(first)}>
+                {first.cell(row)}
+              </th>
+              {others.map((column) => (
+                <td {...kind(column)}>{column.cell(row)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+        {hasFoot && (
+          <tfoot>
+            <tr>
+              <th scope="row" {...kind(first)}>
+                {first.foot}
+              </th>
+              {others.map((column) => (
+                <td {...kind(column)}>{column.foot}</td>
+              ))}
+            </tr>
+          </tfoot>
+        )}
+      </table>
+    </div>
+  );
+}
+
+interface TableProps<Row> {
+  readonly caption: string;
+  readonly columns: readonly [Column<Row>, ...Column<Row>[]];
+  readonly rows: readonly Row[];
+}
+
+/** Where a view has nothing to show: why, and what to do next. */
+export function Empty({ children }: { readonly children: ComponentChildren }): VNode {
+  return <div class="empty">{children}</div>;
+}

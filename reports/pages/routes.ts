@@ -1,0 +1,100 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { LRUCache } from "lru-cache";
+import type { VNode } from "preact";
+import { StoreError } from "../../runtime/store/store-error.ts";
+import type { ApiContext } from "../api/context.ts";
+import { createWords, type Words } from "../api/words.ts";
+import { OPEN } from "../access/viewer.ts";
+import type { Body } from "../server/answers.ts";
+import type { Problem } from "../server/problem.ts";
+import { readAssets } from "./assets.ts";
+import { addExplain } from "./explain.tsx";
+import { addFleet } from "./fleet.tsx";
+import { addOverview } from "./overview.tsx";
+import { withNotice } from "./parts/notice.ts";
+import { pageHtml, type Shell } from "./parts/page.tsx";
+import { problemContent } from "./parts/problem.tsx";
+
+/** What pages are made of. */
+export interface PageContext extends ApiContext {
+  readonly words: Words;
+}
+
+/** A page's title and content. */
+export interface Content {
+  readonly title: string;
+  readonly content: VNode;
+}
+
+/** Adds a page: under its path, made of what the ledger says in an edition. */
+export type AddPage = (
+  path: string,
+  options: {
+    readonly schema: object;
+    /** Whether it is of what changes by the second. */
+    readonly isLive?: boolean;
+  },
+  make: (request: FastifyRequest, edition: string) => Promise<Content>,
+) => void;
+
+const HTML = "text/html; charset=utf-8";
+/** So many bytes of pages are kept for the time that the store is away. */
+const KEPT_BYTES = 32 * 1024 * 1024;
+const YEAR_SECONDS = 31_536_000;
+
+/** How the server says pages, and problems as pages. */
+export interface Pages {
+  /** Adds every page to a server. */
+  add(server: FastifyInstance, context: ApiContext): void;
+  /** A problem as the page that whoever asks for one gets. */
+  problem(problem: Problem, request: FastifyRequest): string;
+}
+
+/** The pages of a server. */
+export function createPages(of: Pick<Shell, "version" | "isDemo">): Pages {
+  const { style, script } = readAssets();
+  const shellOf = ({ viewer, url }: Pick<FastifyRequest, "viewer" | "url">): Shell => ({
+    ...of,
+    viewer: viewer ?? OPEN,
+    path: url.split("?")[0]!,
+    assets: { style: style.path, script: script.path },
+  });
+  const kept = new LRUCache<string, { readonly html: string; readonly madeAt: number }>({
+    maxSize: KEPT_BYTES,
+    sizeCalculation: ({ html }) => html.length,
+  });
+
+  return {
+    add(server, context) {
+      for (const { path, type, bytes } of [style, script])
+        server.get(path, { schema: { hide: true } }, (_, reply) =>
+          reply.type(type).header("cache-control", `public, max-age=${YEAR_SECONDS}, immutable`).send(bytes),
+        );
+      const addPage: AddPage = (path, { schema, isLive = false }, make) => {
+        server.get(path, { schema: { hide: true, ...schema } }, async (request, reply) => {
+          const key = JSON.stringify([request.viewer.teams, request.viewer.role, request.url]);
+          try {
+            const body = async (edition: string): Promise<Body> => {
+              const { title, content } = await make(request, edition);
+              const html = pageHtml(shellOf(request), title, content);
+              kept.set(key, { html, madeAt: context.now() });
+              return { bytes: Buffer.from(html), type: HTML };
+            };
+            return await (isLive
+              ? context.answers.sendLive(request, reply, () => body(""))
+              : context.answers.send(request, reply, body));
+          } catch (error) {
+            const known = kept.get(key);
+            if (!(error instanceof StoreError) || error.code !== "unavailable" || known === undefined) throw error;
+            return reply.type(HTML).header("cache-control", "no-store").send(withNotice(known.html, known.madeAt));
+          }
+        });
+      };
+      const pages = { ...context, words: createWords(context.now) };
+      addOverview(addPage, pages);
+      addFleet(addPage, pages);
+      addExplain(addPage, pages);
+    },
+    problem: (problem, request) => pageHtml(shellOf(request), problem.title, problemContent(problem)),
+  };
+}
