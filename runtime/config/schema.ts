@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { access } from "./access.ts";
 import { checkLedger, ledgerKeys } from "./ledger.ts";
 import { duration, size } from "./quantity.ts";
 import {
@@ -248,6 +249,10 @@ export function createConfigSchema(sources: ConfigSources) {
             .describe(
               "Whether `/metrics` and `/metrics/gpu` tell what pods, GPUs and teams cost; whoever reads them then knows.",
             ),
+          metricsToken: secret(sources)
+            .optional()
+            .describe("What `/metrics` and `/metrics/gpu` demand as a bearer token; without it nothing."),
+          access: access.prefault({}).describe("Who may ask for reports; see docs/access.md."),
         })
         .prefault({}),
       tracing: z

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { ConfigError, parseConfig } from "../../../../runtime/config/load.ts";
+import type { FileProblem } from "../../../../runtime/config/yaml.ts";
+
+const HASH = "ab".repeat(32);
+const FORM = "the SHA-256 of a token, 64 hexadecimal digits, as `gpu-ledger token create --for-config` prints it";
+
+const read = (text: string, env: NodeJS.ProcessEnv = {}) =>
+  parseConfig(text, { source: "test", folder: ".", env }).server;
+
+/** What is wrong with a list of tokens, each written as a flow mapping. */
+function problemsOf(...tokens: readonly string[]): readonly FileProblem[] {
+  try {
+    read(`server: { access: { tokens: [${tokens.join(", ")}] } }`);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe("tokens in the configuration", () => {
+  it("have a role, teams where the role wants them, a hash, and an end if there is one", () => {
+    const { access } = read(`
+server:
+  access:
+    tokens:
+      - { name: grafana, role: viewer, teams: [vision], sha256: ${HASH}, expires: 2027-01-01 }
+      - { name: books, role: finance, sha256: ${"cd".repeat(32)} }
+`);
+    expect(access.tokens).toEqual([
+      { name: "grafana", role: "viewer", teams: ["vision"], sha256: HASH, expires: Date.UTC(2027, 0, 1) },
+      { name: "books", role: "finance", teams: [], sha256: "cd".repeat(32) },
+    ]);
+    expect(read("").access.tokens).toEqual([]);
+  });
+
+  it.each([
+    [`{ name: a, role: owner, sha256: ${HASH} }`, "role", "owner", "one of: viewer, finance, administrator"],
+    [`{ name: a, role: viewer, sha256: ${HASH} }`, "teams", undefined, "one team at least, as role is viewer"],
+    [
+      `{ name: a, role: finance, teams: [vision], sha256: ${HASH} }`,
+      "teams",
+      ["vision"],
+      "no team, as role finance sees all",
+    ],
+    ["{ name: a, role: finance, sha256: gpul_secret }", "sha256", "gpul_secret", FORM],
+    [`{ name: a, role: finance, sha256: ${HASH.toUpperCase()} }`, "sha256", HASH.toUpperCase(), FORM],
+    ["{ name: a, role: finance }", "sha256", undefined, `required: ${FORM}`],
+    [`{ name: '', role: finance, sha256: ${HASH} }`, "name", "", "a name"],
+    [`{ name: a, role: finance, sha256: ${HASH}, token: x }`, "token", "x", "no such key; see the annotated example"],
+  ])("refuse %s", (token, key, value, allowed) => {
+    expect(problemsOf(token)).toEqual([
+      { key: `server.access.tokens[0].${key}`, line: 1, ...(value === undefined ? {} : { value }), allowed },
+    ]);
+  });
+
+  it("refuse an end that is no time, a second of one name, and a second of one hash", () => {
+    const [wrong] = problemsOf(`{ name: a, role: finance, sha256: ${HASH}, expires: tomorrow }`);
+    expect(wrong).toMatchObject({ key: "server.access.tokens[0].expires", value: "tomorrow" });
+    expect(wrong!.allowed).toContain("a date such as 2026-03-01");
+    const twice = `{ name: a, role: finance, sha256: ${HASH} }`;
+    expect(problemsOf(twice, twice).map(({ key, allowed }) => [key, allowed])).toEqual([
+      ["server.access.tokens[1].name", "a name that no other token has"],
+      ["server.access.tokens[1].sha256", "a sha256 that no other token has"],
+    ]);
+  });
+
+  it("stand beside the token of metrics, which is a secret as others are", () => {
+    expect(read("server: { metricsToken: { env: METRICS_TOKEN } }", { METRICS_TOKEN: "m" }).metricsToken).toBe("m");
+    expect(read("").metricsToken).toBeUndefined();
+  });
+});
