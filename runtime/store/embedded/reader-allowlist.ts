@@ -106,6 +106,9 @@ export const allowedSystemTables: ReadonlySet<string> = new Set([
   "zeros_mt",
 ]);
 
+/** Tables of the ledger that say nothing of GPUs: who may ask for reports. */
+export const forbiddenTables: ReadonlySet<string> = new Set(["access_tokens"]);
+
 /** Categories of `system.functions` that compute from their arguments alone, or read dictionaries of the database. */
 export const allowedFunctionCategories: ReadonlySet<string> = new Set([
   "Arithmetic",

@@ -1,7 +1,13 @@
 /** The check of a reader's statement: by the engine's own syntax tree, everything that is not allowed is refused. */
 import { FaceError } from "./face-error.ts";
 import type { FunctionPolicy } from "./reader-functions.ts";
-import { allowedExplains, allowedNodeKinds, allowedSystemTables, allowedTableFunctions } from "./reader-allowlist.ts";
+import {
+  allowedExplains,
+  allowedNodeKinds,
+  allowedSystemTables,
+  allowedTableFunctions,
+  forbiddenTables,
+} from "./reader-allowlist.ts";
 import { parseSyntaxTree } from "./syntax-tree.ts";
 import type { SyntaxNode } from "./syntax-tree.ts";
 
@@ -74,6 +80,7 @@ function objectionToBareName(name: string, functions: FunctionPolicy): string | 
 
 function objectionToName(name: string): string | undefined {
   const [database = "", table] = name.split(".");
+  if (forbiddenTables.has(table ?? database)) return `${name} is not for readers`;
   if (database !== "system" || table === undefined) return undefined;
   return allowedSystemTables.has(table) ? undefined : `${name} is not for readers`;
 }

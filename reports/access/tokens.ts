@@ -1,0 +1,171 @@
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { generateToken, tokenHash, tokenId } from "./token.ts";
+import { ROLES, type Role, type Viewer } from "./viewer.ts";
+
+/** A token that is to be made. */
+export interface TokenRequest {
+  readonly name: string;
+  readonly role: Role;
+  /** One at least for the role `viewer`, none for the others. */
+  readonly teams: readonly string[];
+  /** Milliseconds since the epoch; undefined for never. */
+  readonly expiresMillis: number | undefined;
+}
+
+/** Who does something to tokens, and why, for the audit trail. */
+export interface TokenActor {
+  readonly by: string;
+  readonly why: string;
+}
+
+/** A token as the store keeps it. Times are milliseconds since the epoch. */
+export interface StoredToken {
+  /** Short, printable, no secret. */
+  readonly id: string;
+  readonly viewer: Viewer;
+  readonly hash: string;
+  readonly createdMillis: number;
+  readonly createdBy: string;
+  readonly expiresMillis: number | undefined;
+  readonly revoked: { readonly millis: number; readonly by: string } | undefined;
+}
+
+/** A token that can't be made or taken back; the message says why. */
+export class TokenError extends Error {
+  readonly code = "token-refused";
+  readonly retriable = false;
+
+  constructor(message: string) {
+    super(message);
+    this.name = "TokenError";
+  }
+}
+
+/** A token that was made. Its text is nowhere else, and can't be had again. */
+export interface MadeToken {
+  readonly text: string;
+  readonly hash: string;
+  readonly id: string;
+}
+
+/** Makes a token and keeps it nowhere. Fails with a {@link TokenError} where role and teams do not go together. */
+export function makeToken({ name, role, teams }: TokenRequest): MadeToken {
+  // eslint-disable-next-line no-control-regex -- a name with a line feed would forge lines of logs
+  if (!/^[^\u0000-\u001f\u007f]{1,100}$/.test(name))
+    throw new TokenError("a token's name is 1 to 100 characters of one line");
+  if (role === "viewer" && teams.length === 0) throw new TokenError("a viewer sees teams: name one at least");
+  if (role !== "viewer" && teams.length > 0) throw new TokenError(`the role ${role} sees all teams: name none`);
+  const text = generateToken();
+  const hash = tokenHash(text);
+  return { text, hash, id: tokenId(hash) };
+}
+
+/**
+ * Makes a token and keeps its hash. Fails with a {@link TokenError} where role and teams do not go together, and where a token of
+ * this name can still be used; with a `StoreError`.
+ */
+export async function createToken(
+  store: StoreClient,
+  request: TokenRequest,
+  { by, why }: TokenActor,
+  now: number,
+): Promise<MadeToken> {
+  const made = makeToken(request);
+  const { name, role, teams, expiresMillis } = request;
+  const other = (await listTokens(store)).find((each) => each.viewer.name === name && isLive(each, now));
+  if (other !== undefined) throw new TokenError(`${name} has a token, ${other.id}: revoke it, or choose another name`);
+  await store.insertJson("access_tokens", [
+    {
+      id: made.id,
+      what: "created",
+      at: new Date(now).toISOString(),
+      who: by,
+      why,
+      name,
+      role,
+      teams,
+      hash: made.hash,
+      expires_at: expiresMillis === undefined ? null : new Date(expiresMillis).toISOString(),
+    },
+  ]);
+  return made;
+}
+
+/** Every token that was ever made, the oldest first. Fails with a `StoreError`. */
+export async function listTokens(store: StoreClient): Promise<readonly StoredToken[]> {
+  const rows = await store.query<TokenRow>(
+    `SELECT id, what, toUnixTimestamp64Milli(at) AS millis, who, name, role, teams, hash,
+       toUnixTimestamp64Milli(expires_at) AS expires
+     FROM access_tokens ORDER BY at, id`,
+  );
+  const revocations = new Map<string, StoredToken["revoked"]>();
+  for (const { id, what, millis, who } of rows) {
+    if (what === "revoked" && !revocations.has(id)) revocations.set(id, { millis: Number(millis), by: who });
+  }
+  return rows.flatMap(({ id, what, millis, who, name, role: given, teams, hash, expires }) => {
+    const role = ROLES.find((each) => each === given);
+    // A role of a later release gives nothing here.
+    if (what !== "created" || role === undefined) return [];
+    return {
+      id,
+      viewer: { name, role, teams: role === "viewer" ? teams : "all" },
+      hash,
+      createdMillis: Number(millis),
+      createdBy: who,
+      expiresMillis: expires === null ? undefined : Number(expires),
+      revoked: revocations.get(id),
+    };
+  });
+}
+
+/**
+ * Takes a token back, by its id or its name. Fails with a {@link TokenError} where there is none that could still be used, or several of one
+ * name; with a `StoreError`.
+ */
+export async function revokeToken(
+  store: StoreClient,
+  idOrName: string,
+  { by, why }: TokenActor,
+  now: number,
+): Promise<StoredToken> {
+  const live = (await listTokens(store)).filter((each) => isLive(each, now));
+  const named = live.filter(({ viewer }) => viewer.name === idOrName);
+  const found = live.find(({ id }) => id === idOrName) ?? named[0];
+  if (found === undefined) throw new TokenError(`${idOrName}: no token of this id or name can be used`);
+  if (found.id !== idOrName && named.length > 1) {
+    throw new TokenError(
+      `${idOrName}: several tokens have this name: ${named.map(({ id }) => id).join(", ")}; take an id`,
+    );
+  }
+  const { id, viewer } = found;
+  await store.insertJson("access_tokens", [
+    {
+      id,
+      what: "revoked",
+      at: new Date(now).toISOString(),
+      who: by,
+      why,
+      name: viewer.name,
+      role: viewer.role,
+      teams: viewer.teams === "all" ? [] : viewer.teams,
+    },
+  ]);
+  return found;
+}
+
+function isLive({ revoked, expiresMillis = Infinity }: StoredToken, now: number): boolean {
+  return revoked === undefined && now < expiresMillis;
+}
+
+/** 64-bit integers come as texts. */
+interface TokenRow {
+  readonly id: string;
+  readonly what: string;
+  readonly millis: string;
+  readonly who: string;
+  readonly name: string;
+  readonly role: string;
+  readonly teams: readonly string[];
+  readonly hash: string;
+  readonly expires: string | null;
+}
