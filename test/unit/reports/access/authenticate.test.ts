@@ -1,0 +1,173 @@
+import { describe, expect, it } from "vitest";
+import { createAuthenticate, type Asking } from "../../../../reports/access/authenticate.ts";
+import { loginCookie, LOGOUT_COOKIE } from "../../../../reports/access/credentials.ts";
+import { createThrottle } from "../../../../reports/access/throttle.ts";
+import { generateToken, isTokenText, tokenHash, tokenId } from "../../../../reports/access/token.ts";
+import type { TokenReader, TokenRefusal } from "../../../../reports/access/token-reader.ts";
+import { OPEN, type Viewer } from "../../../../reports/access/viewer.ts";
+import { StoreError } from "../../../../runtime/store/store-error.ts";
+
+const GRAFANA: Viewer = { name: "grafana", role: "viewer", teams: ["vision"] };
+const [right, wrong, expired, revoked] = [generateToken(), generateToken(), generateToken(), generateToken()];
+const known = new Map<string, Viewer | TokenRefusal>([
+  [right, GRAFANA],
+  [expired, "expired"],
+  [revoked, "revoked"],
+]);
+
+/** A server with these tokens, and what it asked of them. */
+function serverAt(listen: string, given: Partial<TokenReader> = {}) {
+  const asked: string[] = [];
+  let millis = 0;
+  const tokens: TokenReader = {
+    hasTokens: () => Promise.resolve(true),
+    ...given,
+    viewerOf(token) {
+      asked.push(token);
+      return given.viewerOf?.(token) ?? Promise.resolve(known.get(token) ?? "unknown");
+    },
+  };
+  const clock = { nowMillis: () => 0, monotonicMillis: () => millis };
+  const authenticate = createAuthenticate({ listen, tokens, throttle: createThrottle({ failures: 3 }), clock });
+  const ask = (asking: Partial<Asking>) =>
+    authenticate({
+      authorization: undefined,
+      cookie: undefined,
+      host: "ledger:80",
+      remoteAddress: "10.0.0.1",
+      ...asking,
+    });
+  return { ask, asked, wait: (more: number) => (millis += more) };
+}
+
+const refusal = (status: number, reason: string) => ({
+  refusal: expect.objectContaining({ status, reason }) as unknown,
+});
+
+describe("a token", () => {
+  it("is 256 random bits behind a prefix, told by its hash, and named by the hash's first digits", () => {
+    expect(right).toMatch(/^gpul_[A-Za-z0-9_-]{43}$/);
+    expect(Buffer.from(right.slice(5), "base64url")).toHaveLength(32);
+    expect(right).not.toBe(wrong);
+    expect(isTokenText(right)).toBe(true);
+    expect(tokenHash("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    expect(tokenId(tokenHash("abc"))).toBe("ba7816bf8f");
+  });
+});
+
+describe("a request", () => {
+  it.each([
+    ["a bearer token", { authorization: `Bearer ${right}` }],
+    ["one whose scheme is written otherwise", { authorization: `bearer   ${right}` }],
+    ["the cookie", { cookie: `gpu_ledger_token=${right}` }],
+    ["the cookie among others", { cookie: `a=b; x_gpu_ledger_token=z; gpu_ledger_token=${right} ; c` }],
+    [
+      "a bearer token beside a cookie that has ended",
+      { authorization: `Bearer ${right}`, cookie: `gpu_ledger_token=${expired}` },
+    ],
+  ])("is its viewer's by %s", async (_, asking) => {
+    expect(await serverAt("0.0.0.0:80").ask(asking)).toEqual({ viewer: GRAFANA });
+  });
+
+  it("without a token is told that one is needed, and is no failed attempt", async () => {
+    const { ask, asked } = serverAt("0.0.0.0:80");
+    for (let time = 0; time < 9; time += 1)
+      expect(await ask({ cookie: "theme=dark" })).toEqual(refusal(401, "missing"));
+    expect(asked).toEqual([]);
+  });
+
+  it("hears the same of a token that is unknown, has expired, was revoked or is none; the log tells them apart", async () => {
+    const answers = [];
+    for (const token of [wrong, expired, revoked, "gpul_short"])
+      answers.push(await serverAt("0.0.0.0:80").ask({ authorization: `Bearer ${token}` }));
+    const told = answers.map((answer) => ("refusal" in answer ? answer.refusal : undefined));
+    expect(told.map((each) => each?.reason)).toEqual(["unknown", "expired", "revoked", "malformed"]);
+    expect(new Set(told.map((each) => `${each?.status} ${each?.message}`))).toEqual(
+      new Set(["401 the token is not accepted"]),
+    );
+  });
+
+  it.each([
+    ["another scheme", { authorization: `Basic ${Buffer.from(`x:${right}`).toString("base64")}` }],
+    ["no scheme", { authorization: right }],
+    ["nothing", { authorization: "" }],
+    ["a scheme and nothing", { authorization: "Bearer " }],
+    ["two tokens in one header", { authorization: `Bearer ${right}, Bearer ${right}` }],
+    ["two headers", { authorization: [`Bearer ${right}`, `Bearer ${right}`] }],
+    ["a tab, a line feed or a zero in it", { authorization: `Bearer ${right}\n` }],
+    ["a zero byte", { authorization: `Bearer ${right}\u0000` }],
+    ["other characters that look the same", { authorization: `Bearer ${right.slice(0, -1)}＿` }],
+    ["padding", { authorization: `Bearer ${right}=` }],
+    ["a header of a megabyte", { authorization: `Bearer ${" ".repeat(1_000_000)}${right}` }],
+    ["a right cookie beside a wrong header", { authorization: "Negotiate x", cookie: `gpu_ledger_token=${right}` }],
+    ["two cookies of the name", { cookie: `gpu_ledger_token=${right}; gpu_ledger_token=${right}` }],
+    ["a quoted cookie", { cookie: `gpu_ledger_token="${right}"` }],
+    ["an empty cookie", { cookie: "gpu_ledger_token=" }],
+    ["a cookie of a megabyte", { cookie: `gpu_ledger_token=${right};${"a".repeat(1_000_000)}` }],
+  ])("is refused with %s, and no token is looked up", async (_, asking) => {
+    const { ask, asked } = serverAt("0.0.0.0:80");
+    expect(await ask(asking)).toEqual(refusal(401, "malformed"));
+    expect(asked).toEqual([]);
+  });
+
+  it("is refused without looking when its address has tried too often, right token or not", async () => {
+    const { ask, asked, wait } = serverAt("0.0.0.0:80");
+    for (let time = 0; time < 9; time += 1) await ask({ authorization: `Bearer ${expired}` });
+    for (let time = 0; time < 3; time += 1) await ask({ authorization: `Bearer ${wrong}` });
+    asked.length = 0;
+    expect(await ask({ authorization: `Bearer ${right}` })).toEqual(refusal(429, "throttled"));
+    expect(asked).toEqual([]);
+    expect(await ask({ authorization: `Bearer ${right}`, remoteAddress: "10.0.0.2" })).toEqual({ viewer: GRAFANA });
+    wait(60_000);
+    expect(await ask({ authorization: `Bearer ${right}` })).toEqual({ viewer: GRAFANA });
+  });
+
+  it("is told to come again where the store is away; a bug is no such answer", async () => {
+    const away = () => Promise.reject(new StoreError("unavailable", "away", { retriable: true }));
+    expect(await serverAt("0.0.0.0:80", { viewerOf: away }).ask({ authorization: `Bearer ${right}` })).toEqual(
+      refusal(503, "store away"),
+    );
+    expect(await serverAt("127.0.0.1:80", { hasTokens: away }).ask({ host: "localhost" })).toEqual(
+      refusal(503, "store away"),
+    );
+    const bug = () => Promise.reject(new TypeError("a bug"));
+    await expect(serverAt("0.0.0.0:80", { viewerOf: bug }).ask({ authorization: `Bearer ${right}` })).rejects.toThrow(
+      "a bug",
+    );
+  });
+});
+
+describe("a server of this machine alone", () => {
+  const none = { hasTokens: () => Promise.resolve(false) };
+
+  it.each(["localhost:8080", "127.0.0.1:8080", "[::1]:8080", "localhost", undefined])(
+    "serves everybody who calls it %s, as long as there is no token",
+    async (host) => {
+      expect(await serverAt("127.0.0.1:8080", none).ask({ host, cookie: `gpu_ledger_token=${wrong}` })).toEqual({
+        viewer: OPEN,
+      });
+      expect(await serverAt("127.0.0.1:8080").ask({ host })).toEqual(refusal(401, "missing"));
+    },
+  );
+
+  it.each(["rebound.example.com:8080", "10.0.0.1", "localhost.example.com", "127.0.0.1@example.com", ""])(
+    "does not serve a page that calls it %s",
+    async (host) => {
+      expect(await serverAt("127.0.0.1:8080", none).ask({ host })).toEqual(refusal(403, "foreign host"));
+    },
+  );
+
+  it("is never open on an address that others reach, whatever is said of tokens", async () => {
+    expect(await serverAt("0.0.0.0:8080", none).ask({ host: "localhost" })).toEqual(refusal(401, "missing"));
+  });
+});
+
+describe("the cookie of pages", () => {
+  it("is hidden from scripts and other sites, goes over https alone where there is https, and can be taken away", () => {
+    expect(loginCookie(right, { isHttps: true })).toBe(
+      `gpu_ledger_token=${right}; Path=/; HttpOnly; SameSite=Lax; Secure`,
+    );
+    expect(loginCookie(right, { isHttps: false })).not.toContain("Secure");
+    expect(LOGOUT_COOKIE).toContain("Max-Age=0");
+  });
+});
