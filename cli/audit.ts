@@ -12,11 +12,11 @@ interface Options {
   readonly format: "table" | "json";
 }
 
-/** `gpu-ledger audit`: who did what to money, when, and why. */
+/** `gpu-ledger audit`: who did what to money and to tokens, when, and why. */
 export function addAudit(program: Command, context: CommandContext): void {
   program
     .command("audit")
-    .description("list what people did to money: who, when, what, why")
+    .description("list what people did to money and to tokens: who, when, what, why")
     .option("--since <time>", "a date or time in UTC", "1970-01-01")
     .option("--config <file>", "the configuration")
     .addOption(new Option("--format <format>", "table or json").choices(["table", "json"]).default("table"))
@@ -32,7 +32,7 @@ export function addAudit(program: Command, context: CommandContext): void {
           format === "json"
             ? JSON.stringify(entries, null, 2)
             : renderTable(["when", "who", "what", "of", "why"], rows);
-        context.stdout.write(`${entries.length === 0 && format === "table" ? "nothing was done to money" : text}\n`);
+        context.stdout.write(`${entries.length === 0 && format === "table" ? "nothing was done" : text}\n`);
       } finally {
         await store.close();
       }

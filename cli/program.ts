@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { AccessError } from "../reports/access/mode.ts";
 import { BusError } from "../runtime/bus/bus.ts";
 import { ConfigError } from "../runtime/config/load.ts";
 import { StoreError } from "../runtime/store/store-error.ts";
@@ -28,10 +29,14 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
   ["statement", async () => (await import("./statement.ts")).addStatement],
   ["verify", async () => (await import("./verify.ts")).addVerify],
   ["audit", async () => (await import("./audit.ts")).addAudit],
+  ["token", async () => (await import("./token.ts")).addToken],
   ["dead-letter", async () => (await import("./dead-letter.ts")).addDeadLetter],
   ["migrate", async () => (await import("./migrate.ts")).addMigrate],
   ["generate", async () => (await import("./generate.ts")).addGenerate],
 ];
+
+/** What the outside world refuses. */
+const OUTSIDE = [AccessError, BusError, ListenError, StoreError];
 
 /** The `gpu-ledger` command: one file per verb. */
 export interface Program {
@@ -68,7 +73,7 @@ export function createProgram(surroundings: Omit<CommandContext, "version">): Pr
           return error.exitCode;
         }
         // What the outside world refuses is no bug of ours: a sentence says it, and no trace.
-        if (error instanceof BusError || error instanceof StoreError || error instanceof ListenError) {
+        if (OUTSIDE.some((kind) => error instanceof kind)) {
           context.stderr.write(`gpu-ledger: ${tell(error)}\n`);
           return 1;
         }

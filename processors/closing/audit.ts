@@ -1,20 +1,20 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
 
-/** Something that a person did to money. */
+/** Something that a person did to money, or to who may see it. */
 export interface AuditEntry {
   /** ISO 8601. */
   readonly at: string;
   readonly who: string;
-  /** `close`, `dry-run`, `close that came second`, `rules`. */
+  /** `close`, `dry-run`, `close that came second`, `rules`, `token created`, `token revoked`. */
   readonly what: string;
   readonly why: string;
-  /** What it was done to: a billing period, or the configuration. */
+  /** What it was done to: a billing period, the configuration, or a token by its name and id. */
   readonly subject: string;
   /** JSON. */
   readonly details: string;
 }
 
-/** All that people did to money since a time, the oldest first. Fails with a `StoreError`. */
+/** All that people did since a time, the oldest first. Fails with a `StoreError`. */
 export async function readAudit(store: StoreClient, sinceMillis: number): Promise<readonly AuditEntry[]> {
   return store.query<AuditEntry>(
     `SELECT formatDateTime(at, '%Y-%m-%dT%H:%i:%S.%fZ', 'UTC') AS at, who, what, why, subject, details

@@ -213,7 +213,7 @@ store:
       "finance dry-run 2026-03",
       "finance close 2026-03 the month is over",
     ]);
-    expect((await run("audit", "--since", "2100-01-01")).stdout).toBe("nothing was done to money\n");
+    expect((await run("audit", "--since", "2100-01-01")).stdout).toBe("nothing was done\n");
   });
 
   it("say of a changed row what differs, and end with 1", async () => {

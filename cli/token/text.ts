@@ -1,0 +1,75 @@
+import { stringify } from "yaml";
+import type { MadeToken, StoredToken, TokenRequest } from "../../reports/access/tokens.ts";
+import { renderTable } from "../table.ts";
+
+/** A token as it is listed. Times are ISO 8601. */
+export interface TokenRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly role: string;
+  readonly teams: readonly string[] | "all";
+  readonly state: "valid" | "expired" | "revoked";
+  readonly createdAt: string;
+  readonly createdBy: string;
+  /** `null` for never. */
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
+  readonly revokedBy: string | null;
+}
+
+/** What is told of the store's tokens: all but their hashes. */
+export function tokenRecords(tokens: readonly StoredToken[], now: number): readonly TokenRecord[] {
+  return tokens.map(({ id, viewer, createdMillis, createdBy, expiresMillis, revoked }) => ({
+    id,
+    ...viewer,
+    state: revoked !== undefined ? "revoked" : (expiresMillis ?? Infinity) <= now ? "expired" : "valid",
+    createdAt: timeText(createdMillis),
+    createdBy,
+    expiresAt: expiresMillis === undefined ? null : timeText(expiresMillis),
+    revokedAt: revoked === undefined ? null : timeText(revoked.millis),
+    revokedBy: revoked?.by ?? null,
+  }));
+}
+
+/** The tokens as text. */
+export function tokensText(records: readonly TokenRecord[]): string {
+  if (records.length === 0) return "there is no token in the store";
+  const rows = records.map(
+    ({ id, name, role, teams, state, createdAt, createdBy, expiresAt, revokedAt, revokedBy }) => [
+      id,
+      name,
+      role,
+      teams === "all" ? "all" : teams.join(", "),
+      revokedAt === null ? state : `revoked by ${revokedBy} at ${revokedAt}`,
+      expiresAt ?? "never",
+      createdAt,
+      createdBy,
+    ],
+  );
+  return renderTable(["id", "name", "role", "teams", "state", "expires", "created", "by"], rows);
+}
+
+/** What the configuration needs of a token: its hash, so that no secret stands in a file. */
+export function configEntry({ name, role, teams, expiresMillis }: TokenRequest, { hash }: MadeToken): string {
+  const entry = {
+    name,
+    role,
+    ...(teams.length === 0 ? {} : { teams }),
+    sha256: hash,
+    ...(expiresMillis === undefined ? {} : { expires: timeText(expiresMillis) }),
+  };
+  return stringify({ server: { access: { tokens: [entry] } } }, { lineWidth: 0 });
+}
+
+/** What was made, in a sentence without the token itself. */
+export function madeText(request: TokenRequest, { id }: MadeToken, isForConfig: boolean): string {
+  const { name, role, teams, expiresMillis } = request;
+  const of = teams.length === 0 ? role : `${role} of ${teams.join(", ")}`;
+  const end = expiresMillis === undefined ? "for ever" : `until ${timeText(expiresMillis)}`;
+  const where = isForConfig ? "It works once the entry is in the configuration." : "It is shown this once.";
+  return `${id}: the token of ${name}, ${of}, ${end}. ${where}`;
+}
+
+function timeText(millis: number): string {
+  return new Date(millis).toISOString();
+}
