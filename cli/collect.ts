@@ -30,6 +30,7 @@ export function addCollect(program: Command, context: CommandContext): void {
           status: async () => ({ version: context.version, shard: shown, collector: await role.status() }),
           metrics: () => role.registry.metrics(),
           notReady: () => [role.notReady()].filter((reason) => reason !== undefined),
+          metricsToken: config.server.metricsToken,
         };
         const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger));
         logger.info({ address: server.url, shard: shown }, "collecting");

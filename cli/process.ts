@@ -32,7 +32,7 @@ export function addProcess(program: Command, context: CommandContext): void {
       try {
         const role = lifecycle.add("processor", await startProcessorRole(config, address, logger, fail));
         const status = async () => ({ version: context.version, processor: await role.status() });
-        const server = lifecycle.add("server", await serveProcessor(config.server.listen, role, status, logger));
+        const server = lifecycle.add("server", await serveProcessor(config.server, role, status, logger));
         logger.info({ address: server.url }, "processing");
         const why = await Promise.race([untilAsked(), failed]);
         logger.info({ why }, "stopping");

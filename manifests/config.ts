@@ -1,5 +1,5 @@
 import type { V1ConfigMap } from "@kubernetes/client-node";
-import { NAMESPACE } from "./names.ts";
+import { METRICS_SECRET, NAMESPACE } from "./names.ts";
 
 /** The folder in which a pod finds its configuration, one of the places where the program looks for it. */
 export const CONFIG_FOLDER = "/etc/gpu-ledger";
@@ -16,8 +16,13 @@ export const STATUS_PORT = 8080;
 /** The variable from which the processor takes ClickHouse's password. */
 export const PASSWORD_VARIABLE = "CLICKHOUSE_PASSWORD";
 
+/** The variable from which every part takes what Prometheus has to give for metrics, where the configuration names it. */
+export const METRICS_VARIABLE = "METRICS_TOKEN";
+
 const COMMON = `cluster: default # the cluster's name, on every row and every fact
-server: { listen: "0.0.0.0:${STATUS_PORT}" }
+server:
+  listen: "0.0.0.0:${STATUS_PORT}"
+  # metricsToken: { env: ${METRICS_VARIABLE} } # of the Secret ${METRICS_SECRET}; then Prometheus has to give it: docs/access.md
 `;
 
 const BUS = `bus:

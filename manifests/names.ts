@@ -10,6 +10,9 @@ export const PROCESSOR = "gpu-ledger-processor";
 /** The Secret with ClickHouse's password under the key `password`. It is made by hand: no generated file knows it. */
 export const STORE_SECRET = "gpu-ledger-clickhouse";
 
+/** The Secret with what Prometheus has to give for metrics, under the key `token`. It is made by hand too, if at all. */
+export const METRICS_SECRET = "gpu-ledger-metrics";
+
 /** The election's lease; the configuration's own default in {@link NAMESPACE}. */
 export const LEASE = { namespace: NAMESPACE, name: "gpu-ledger-watcher" } as const;
 

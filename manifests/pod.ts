@@ -1,6 +1,6 @@
 import type { V1Container, V1PodSpec, V1PodTemplateSpec } from "@kubernetes/client-node";
-import { CONFIG_FILE, CONFIG_FOLDER, STATUS_PORT } from "./config.ts";
-import { labelsOf } from "./names.ts";
+import { CONFIG_FILE, CONFIG_FOLDER, METRICS_VARIABLE, STATUS_PORT } from "./config.ts";
+import { labelsOf, METRICS_SECRET } from "./names.ts";
 
 /** A user that is nobody on the nodes. */
 const USER = 65_532;
@@ -60,6 +60,10 @@ export function podTemplate(options: PodOptions): V1PodTemplateSpec {
           env: [
             { name: "HOSTNAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
             { name: "POD_NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } },
+            {
+              name: METRICS_VARIABLE,
+              valueFrom: { secretKeyRef: { name: METRICS_SECRET, key: "token", optional: true } },
+            },
             ...env,
           ],
           ports: [{ name: "http", containerPort: STATUS_PORT }],

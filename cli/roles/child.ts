@@ -57,7 +57,8 @@ async function startRole(order: ChildOrder, logger: Logger, onFatal: (error: unk
       const { startProcessorRole } = await import("./processor.ts");
       const role = await startProcessorRole(order.config, order.store, logger, onFatal);
       const { LOOPBACK, serveProcessor } = await import("./gpu-metrics.ts");
-      return { role, gpuMetrics: await serveProcessor(LOOPBACK, role, role.status, logger) };
+      const near = { ...order.config.server, listen: LOOPBACK };
+      return { role, gpuMetrics: await serveProcessor(near, role, role.status, logger) };
     }
     case "demo": {
       const { startDemoRole } = await import("./demo.ts");

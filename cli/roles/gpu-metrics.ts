@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { request as ask } from "undici";
 import type { PageSink } from "../../processors/live/gpus/exposition.ts";
+import type { Config } from "../../runtime/config/schema.ts";
 import { startStatusServer, type StatusServer } from "../../runtime/telemetry/server.ts";
 import type { ProcessorRole } from "./processor.ts";
 
@@ -43,7 +44,7 @@ export function addGpuMetrics(server: FastifyInstance, writePage: WriteGpuPage, 
 
 /** Serves a processor's status, its metrics and its page of GPUs; under `up`, to this machine alone: IPC would be held up by so much. */
 export function serveProcessor(
-  listen: string,
+  { listen, metricsToken }: Pick<Config["server"], "listen" | "metricsToken">,
   role: ProcessorRole,
   status: () => Promise<object>,
   logger: Logger,
@@ -52,17 +53,24 @@ export function serveProcessor(
     status,
     metrics: () => role.registry.metrics(),
     notReady: () => [role.notReady()].filter((reason) => reason !== undefined),
+    metricsToken,
   };
   return startStatusServer(listen, views, logger, (routes) => addGpuMetrics(routes, role.writeGpuPage, logger));
 }
 
-/** Serves the page of a processor in another process, at the address that it reports; 503 while it reports none. */
+/**
+ * Serves the page of a processor in another process, at the address that it reports, to whom that one serves it; 503 while it reports
+ * none.
+ */
 export function addRemoteGpuMetrics(server: FastifyInstance, address: () => string | undefined): void {
   server.get(GPU_METRICS_PATH, async (request, reply) => {
     const url = address();
     if (url === undefined) return refuse(reply, 503, "the processor has not reported yet");
-    const encoding = request.headers["accept-encoding"];
-    const headers = typeof encoding === "string" ? { "accept-encoding": encoding } : {};
+    const headers: Record<string, string> = {};
+    for (const name of ["accept-encoding", "authorization"]) {
+      const value = request.headers[name];
+      if (typeof value === "string") headers[name] = value;
+    }
     const answer = await ask(new URL(request.url, url), { headers }).catch(() => undefined);
     if (answer === undefined) return refuse(reply, 503, "the processor does not answer");
     for (const name of ["content-type", "content-encoding", "vary"]) {

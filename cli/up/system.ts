@@ -145,6 +145,7 @@ export async function startSystem(options: {
       metrics: async () => mergeMetrics(await askMetrics()),
       notReady: () => status().notReady,
       demoTargets: () => fresh<DemoStatus>("demo")?.targets ?? [],
+      metricsToken: config.server.metricsToken,
     };
     const store = connectStore(address, config);
     lifecycle.add("reader", { stop: () => store.close() });

@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import { demandMetricsToken } from "./metrics-token.ts";
 
 /** What the server shows; each is asked when a request comes. */
 export interface ServerViews {
@@ -12,6 +13,8 @@ export interface ServerViews {
   readonly notReady: () => readonly string[];
   /** The demo fleet's exporters, where there is one. */
   readonly demoTargets?: () => readonly { readonly url: string; readonly node: string }[];
+  /** What has to be given to see the metrics, those of added routes below `/metrics` too; nothing where it is absent. */
+  readonly metricsToken?: string | undefined;
 }
 
 /** A listening server. */
@@ -43,6 +46,7 @@ export async function startStatusServer(
   addRoutes?: (server: FastifyInstance) => void,
 ): Promise<StatusServer> {
   const server: FastifyInstance = Fastify({ logger: false, forceCloseConnections: true });
+  demandMetricsToken(server, views.metricsToken);
   server.get("/healthz", () => "ok\n");
   server.get("/readyz", (_, reply) => {
     const reasons = views.notReady();

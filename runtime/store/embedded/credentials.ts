@@ -1,8 +1,9 @@
 /** The two users of the embedded store, and their passwords, which it makes itself at its first start. */
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
+import { equalSecrets } from "../../equal-secrets.ts";
 import { FaceError } from "./face-error.ts";
 
 /** `internal` may do everything that the engine's grants allow; `reader` may read within limits. */
@@ -57,16 +58,11 @@ function readKept(file: string): StoreCredentials | undefined {
 export function authenticate(credentials: StoreCredentials, claimed: ClaimedUser): StoreRole {
   for (const role of ["internal", "reader"] as const) {
     const user = credentials[role];
-    const named = equalInConstantTime(claimed.username, user.username);
-    if (equalInConstantTime(claimed.password, user.password) && named) return role;
+    const named = equalSecrets(claimed.username, user.username);
+    if (equalSecrets(claimed.password, user.password) && named) return role;
   }
   throw new FaceError(
     516,
     `${claimed.username}: Authentication failed: password is incorrect, or there is no user with such name`,
   );
-}
-
-function equalInConstantTime(left: string, right: string): boolean {
-  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(left), digest(right));
 }

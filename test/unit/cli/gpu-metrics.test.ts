@@ -16,20 +16,20 @@ afterEach(async () => {
 
 type Routes = NonNullable<Parameters<typeof startStatusServer>[3]>;
 
-async function serve(addRoutes: Routes): Promise<string> {
-  const server = await startStatusServer("127.0.0.1:0", VIEWS, silent, addRoutes);
+async function serve(addRoutes: Routes, metricsToken?: string): Promise<string> {
+  const server = await startStatusServer("127.0.0.1:0", { ...VIEWS, metricsToken }, silent, addRoutes);
   servers.push(server);
   return `${server.url}/metrics/gpu`;
 }
 
 /** A page that names the cluster that it is of. */
 const page: WriteGpuPage = (cluster, sink) => sink(Buffer.from(`page{cluster="${cluster ?? "all"}"} 1\n`));
-const servePage = (write: WriteGpuPage = page): Promise<string> =>
-  serve((routes) => addGpuMetrics(routes, write, silent));
+const servePage = (write: WriteGpuPage = page, token?: string): Promise<string> =>
+  serve((routes) => addGpuMetrics(routes, write, silent), token);
 /** The same behind the server of another process. */
-async function serveRemote(write: WriteGpuPage = page): Promise<string> {
-  const near = new URL(await servePage(write));
-  return serve((routes) => addRemoteGpuMetrics(routes, () => near.origin));
+async function serveRemote(write: WriteGpuPage = page, token?: string): Promise<string> {
+  const near = new URL(await servePage(write, token));
+  return serve((routes) => addRemoteGpuMetrics(routes, () => near.origin), token);
 }
 
 /** An answer as it came over the wire. */
@@ -111,6 +111,43 @@ describe.each([
     });
     await expect(get(url)).rejects.toThrow("aborted");
     await expect(get(url, { "accept-encoding": "gzip" })).rejects.toThrow("aborted");
+  });
+});
+
+describe.each([
+  ["a processor's own server", servePage],
+  ["the server of `up`", serveRemote],
+])("with server.metricsToken %s", (_, start) => {
+  const authorization = "Bearer the metrics' token";
+
+  it("gives metrics, and the page of GPUs, to whoever brings it", async () => {
+    const page = await start(undefined, "the metrics' token");
+    for (const url of [page, page.replace("/gpu", ""), page.replace("metrics", "m%65trics")])
+      expect([url, (await get(url, { authorization })).status]).toEqual([url, 200]);
+    expect(String((await get(page, { authorization })).body)).toBe('page{cluster="all"} 1\n');
+    expect((await get(page, { authorization: "bearer  the metrics' token" })).status).toBe(200);
+  });
+
+  it.each([
+    "",
+    "Bearer",
+    "Bearer the metrics' toke",
+    "Bearer the metrics' token!",
+    "Bearer THE METRICS' TOKEN",
+    `Basic ${Buffer.from("x:the metrics' token").toString("base64")}`,
+    "the metrics' token",
+  ])("gives neither to who brings %j, however the path is written", async (brought) => {
+    const page = await start(undefined, "the metrics' token");
+    const headers = brought === "" ? {} : { authorization: brought };
+    for (const url of [page, page.replace("/gpu", ""), page.replace("metrics", "m%65trics"), `${page}?cluster=a`]) {
+      const { status, body } = await get(url, headers);
+      expect([url, status, String(body)]).toEqual([url, 401, "the bearer token of server.metricsToken is needed\n"]);
+    }
+  });
+
+  it("answers for its health without it", async () => {
+    const { origin } = new URL(await start(undefined, "the metrics' token"));
+    for (const path of ["/healthz", "/readyz", "/api/status"]) expect((await get(`${origin}${path}`)).status).toBe(200);
   });
 });
 

@@ -30,13 +30,18 @@ const podOf = ({ spec }: V1StatefulSet | V1Deployment): V1PodSpec => spec!.templ
 const pods = [podOf(collector), podOf(processor)];
 
 /** The configuration that a pod reads, from the ConfigMap that it mounts. */
-function configOf(pod: V1PodSpec): Config {
+function configOf(pod: V1PodSpec, edit = (text: string) => text): Config {
   const map = pod.volumes!.find(({ name }) => name === "config")!.configMap!.name!;
   const text = find<{ readonly data: Record<string, string> }>("ConfigMap", map).data["gpu-ledger.yaml"]!;
-  const env = { POD_NAMESPACE: "gpu-ledger", HOSTNAME: "gpu-ledger-collector-0", CLICKHOUSE_PASSWORD: "secret" };
+  const env = {
+    POD_NAMESPACE: "gpu-ledger",
+    HOSTNAME: "gpu-ledger-collector-0",
+    CLICKHOUSE_PASSWORD: "secret",
+    METRICS_TOKEN: "m",
+  };
   const known = new Set(pod.containers[0]!.env!.map(({ name }) => name));
   const given = Object.fromEntries(Object.entries(env).filter(([name]) => known.has(name)));
-  return parseConfig(text, { source: map, folder: ".", env: given });
+  return parseConfig(edit(text), { source: map, folder: ".", env: given });
 }
 
 describe("deploy/kubernetes", () => {
@@ -81,6 +86,15 @@ describe("deploy/kubernetes", () => {
     expect(config.kubernetes.clusters).toEqual([]);
     expect(pods[1]!).toMatchObject({ automountServiceAccountToken: false });
     expect(pods[1]!.serviceAccountName).toBeUndefined();
+  });
+
+  it("has a token for metrics at hand, if there is its Secret, for whoever makes the comment a line", () => {
+    for (const pod of pods) {
+      expect(configOf(pod).server.metricsToken).toBeUndefined();
+      expect(configOf(pod, (text) => text.replace("# metricsToken", "metricsToken")).server.metricsToken).toBe("m");
+      const { valueFrom } = pod.containers[0]!.env!.find(({ name }) => name === "METRICS_TOKEN")!;
+      expect(valueFrom!.secretKeyRef).toEqual({ name: "gpu-ledger-metrics", key: "token", optional: true });
+    }
   });
 
   it("gives each collector of the StatefulSet a shard of its own, all of them together everything", () => {
