@@ -1,0 +1,38 @@
+const GIBIBYTE = 1024 ** 3;
+
+/** A setting of a reader's queries: its value, and how far a query may change it. */
+export interface ReaderSetting {
+  readonly name: string;
+  readonly value: number | string;
+  /** A query may lower it, though not to 0, which would be without limit; otherwise it is fixed. */
+  readonly mayBeLowered?: true;
+}
+
+/**
+ * What a query may cost. `readonly` is 2: Grafana's data source sends settings with every query, and 1 would refuse them all
+ * (https://clickhouse.com/docs/operations/settings/permissions-for-queries).
+ */
+export const READER_SETTINGS: readonly ReaderSetting[] = [
+  { name: "max_execution_time", value: 60, mayBeLowered: true },
+  { name: "max_memory_usage", value: 4 * GIBIBYTE, mayBeLowered: true },
+  { name: "max_rows_to_read", value: 5_000_000_000, mayBeLowered: true },
+  { name: "max_result_rows", value: 2_000_000, mayBeLowered: true },
+  { name: "max_result_bytes", value: GIBIBYTE / 4, mayBeLowered: true },
+  { name: "max_threads", value: 4, mayBeLowered: true },
+  { name: "max_concurrent_queries_for_user", value: 8 },
+  { name: "max_memory_usage_for_user", value: 8 * GIBIBYTE },
+  { name: "max_temporary_data_on_disk_size_for_user", value: 16 * GIBIBYTE },
+  { name: "read_overflow_mode", value: "throw" },
+  { name: "result_overflow_mode", value: "throw" },
+  { name: "timeout_overflow_mode", value: "throw" },
+  { name: "allow_ddl", value: 0 },
+  { name: "allow_introspection_functions", value: 0 },
+  { name: "readonly", value: 2 },
+];
+
+/** What all queries of a reader may cost in an hour: a program that runs wild stops, dashboards do not. */
+export const READER_QUOTA: Readonly<Record<string, number>> = {
+  queries: 100_000,
+  read_rows: 2_000_000_000_000,
+  execution_time: 36_000,
+};

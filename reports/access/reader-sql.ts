@@ -1,0 +1,77 @@
+import { sqlIdentifier, sqlString } from "../../runtime/store/sql-tokens.ts";
+import { READER_GRANTS, TABLES_OF_TEAMS, TEAM_GRANTS, type ReaderGrant } from "./reader-grants.ts";
+import { READER_QUOTA, READER_SETTINGS, type ReaderSetting } from "./reader-limits.ts";
+
+/** What stands where the hash of a password belongs. ClickHouse takes it for no hash, and refuses it. */
+const PASSWORD_PLACE = "PUT THE SHA-256 OF A PASSWORD HERE";
+
+/** The store that readers are made for. */
+export interface ReaderStore {
+  readonly database: string;
+  /** Where a cluster's tables are made, users are made too. */
+  readonly cluster: string | undefined;
+}
+
+/** Statements that make one user of the database, with limits, and a role with all that it may read. */
+export interface ReaderSql {
+  /** Without an ending. */
+  readonly fileName: string;
+  readonly statements: readonly string[];
+}
+
+/** The reader of everything, and one for each team. */
+export function readersSql(store: ReaderStore, teams: readonly string[]): readonly ReaderSql[] {
+  return [
+    { fileName: "reader", statements: statementsOf(store, "", READER_GRANTS, undefined) },
+    ...teams.map((team) => ({
+      fileName: `reader-${encodeURIComponent(team).replaceAll("'", "%27")}`,
+      statements: statementsOf(store, `_${team}`, TEAM_GRANTS, team),
+    })),
+  ];
+}
+
+function statementsOf(
+  { database, cluster }: ReaderStore,
+  suffix: string,
+  grants: readonly ReaderGrant[],
+  team: string | undefined,
+): readonly string[] {
+  const on = cluster === undefined ? "" : ` ON CLUSTER ${sqlIdentifier(cluster)}`;
+  const name = sqlIdentifier(`gpu_ledger_reader${suffix}`);
+  const role = sqlIdentifier(`gpu_ledger_reading${suffix}`);
+  const place = (table: string): string => `${sqlIdentifier(database)}.${table}`;
+  const settings = READER_SETTINGS.map(settingSql).join(",\n  ");
+  const quota = Object.entries(READER_QUOTA).map(([what, most]) => `${what} = ${most}`);
+  const policies = team === undefined ? [] : TABLES_OF_TEAMS.flatMap((table) => rowsOf(team, place(table), role, on));
+  return [
+    `CREATE SETTINGS PROFILE IF NOT EXISTS ${name}${on}`,
+    `ALTER SETTINGS PROFILE ${name}${on} SETTINGS\n  ${settings}`,
+    `CREATE ROLE IF NOT EXISTS ${role}${on}`,
+    `CREATE QUOTA OR REPLACE ${name}${on} KEYED BY user_name FOR INTERVAL 1 hour MAX ${quota.join(", ")} TO ${role}`,
+    ...policies,
+    `REVOKE${on} ALL ON ${place("*")} FROM ${role}`,
+    ...grants.map(({ table, columns }) => {
+      const what = columns === undefined ? "SELECT" : `SELECT(${columns.join(", ")})`;
+      return `GRANT${on} ${what} ON ${place(table)} TO ${role}`;
+    }),
+    `CREATE USER IF NOT EXISTS ${name}${on} IDENTIFIED WITH sha256_hash BY ${sqlString(PASSWORD_PLACE)} SETTINGS PROFILE ${name}`,
+    `GRANT${on} ${role} TO ${name}`,
+  ];
+}
+
+/**
+ * A team's rows, and no others. The policy is restrictive: no other policy can open what it closes. With the first policy of a table
+ * ClickHouse may hide its rows from whoever has none, the program included (`users_without_row_policies_can_read_rows`), hence
+ * the one for all. Policy and grants are of one role: who puts it down has neither.
+ */
+function rowsOf(team: string, place: string, role: string, on: string): readonly string[] {
+  return [
+    `CREATE ROW POLICY IF NOT EXISTS gpu_ledger_all${on} ON ${place} USING 1 AS PERMISSIVE TO ALL`,
+    `CREATE ROW POLICY OR REPLACE ${role}${on} ON ${place} USING team = ${sqlString(team)} AS RESTRICTIVE TO ${role}`,
+  ];
+}
+
+function settingSql({ name, value, mayBeLowered }: ReaderSetting): string {
+  const text = typeof value === "string" ? sqlString(value) : String(value);
+  return `${name} = ${text} ${mayBeLowered === true ? `MIN 1 MAX ${text}` : "CONST"}`;
+}
