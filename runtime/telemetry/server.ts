@@ -13,8 +13,8 @@ export interface ServerViews {
   readonly notReady: () => readonly string[];
   /** The demo fleet's exporters, where there is one. */
   readonly demoTargets?: () => readonly { readonly url: string; readonly node: string }[];
-  /** What has to be given to see the metrics, those of added routes below `/metrics` too; nothing where it is absent. */
-  readonly metricsToken?: string | undefined;
+  /** What has to be given to see the metrics, those of added routes below `/metrics` too; undefined for nothing. */
+  readonly metricsToken: string | undefined;
 }
 
 /** A listening server. */

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SystemStatus } from "../../cli/up/system.ts";
 import { createCommandFolder, getJson, type CommandFolder, type RunningCommand } from "../support/command.ts";
 import { dcgmPage } from "../support/dcgm-page.ts";
+import { freePort } from "../support/ports.ts";
 import { startExporterDouble, type ExporterDouble } from "../support/exporter-double.ts";
 
 const PAGE = dcgmPage({
@@ -27,11 +28,11 @@ afterEach(async () => {
 
 describe("gpu-ledger up", () => {
   /** Everything on one machine, with one exporter to scrape every second. */
-  function configuration(listen = "127.0.0.1:0"): string {
+  function configuration(listen = "127.0.0.1:0", server = {}): string {
     const { url } = exporter;
     return folder.write("c.yaml", {
       data: "data",
-      server: { listen },
+      server: { listen, ...server },
       processor: { flushEvery: "200ms" },
       collector: { interval: "1s", timeout: "900ms", jobs: [{ name: "gpus", targets: [url] }] },
     });
@@ -74,6 +75,27 @@ describe("gpu-ledger up", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
     expect(millis).toBeLessThan(10_000);
     expectGone(up, ids);
+  });
+
+  it("shows metrics to who brings their token, and keeps tokens of viewers in its own store", async () => {
+    const listen = `127.0.0.1:${await freePort()}`;
+    const file = configuration(listen, { metricsToken: { env: "METRICS_TOKEN" } });
+    const up = folder.start(["up", "--config", file], { env: { METRICS_TOKEN: "of-metrics" } });
+    const { address } = await untilItStores(up);
+    const statusesOf = (authorization: string): Promise<readonly number[]> => {
+      const ask = async (path: string) => (await fetch(`${address}${path}`, { headers: { authorization } })).status;
+      return Promise.all(["/metrics", "/metrics/gpu", "/readyz"].map(ask));
+    };
+    expect(await statusesOf("Bearer of-metrics")).toEqual([200, 200, 200]);
+    expect(await statusesOf("Bearer wrong")).toEqual([401, 401, 200]);
+    const plain = configuration(listen);
+    const made = await folder.run(["token", "create", "ops", "--role", "administrator", "--config", plain]);
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^gpul_/) as unknown });
+    expect((await folder.run(["token", "list", "--config", plain])).stdout).toContain(
+      "ops   administrator  all    valid",
+    );
+    const { stdout, stderr } = await up.end("SIGTERM");
+    expect(stdout + stderr).not.toMatch(/gpul_|of-metrics/);
   });
 
   it("ends the same way with Ctrl-C, which reaches every process of the group", async () => {

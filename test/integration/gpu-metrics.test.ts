@@ -44,7 +44,8 @@ owners: { team: [{ podLabel: team }] }`,
     );
     const address = { url: store.url, ...store.internal, database: "gpus" };
     role = await startProcessorRole(config, address, silent, () => {});
-    const views = { status: role.status, metrics: () => role.registry.metrics(), notReady: () => [] };
+    const metrics = () => role.registry.metrics();
+    const views = { status: role.status, metrics, notReady: () => [], metricsToken: undefined };
     server = await startStatusServer("127.0.0.1:0", views, silent, (routes) =>
       addGpuMetrics(routes, role.writeGpuPage, silent),
     );
