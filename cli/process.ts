@@ -6,6 +6,7 @@ import { createLogger } from "../runtime/telemetry/log.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { serveProcessor } from "./roles/gpu-metrics.ts";
 import { startProcessorRole } from "./roles/processor.ts";
+import { shownStatus } from "./roles/shown-status.ts";
 
 const EXIT_MILLIS = 500;
 
@@ -31,7 +32,10 @@ export function addProcess(program: Command, context: CommandContext): void {
       const failed = new Promise<"failed">((resolve) => (fail = () => resolve("failed")));
       try {
         const role = lifecycle.add("processor", await startProcessorRole(config, address, logger, fail));
-        const status = async () => ({ version: context.version, processor: await role.status() });
+        const status = async () => ({
+          version: context.version,
+          processor: shownStatus(await role.status(), config.server),
+        });
         const server = lifecycle.add("server", await serveProcessor(config.server, role, status, logger));
         logger.info({ address: server.url }, "processing");
         const why = await Promise.race([untilAsked(), failed]);

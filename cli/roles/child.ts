@@ -4,6 +4,7 @@ import type { StatusServer } from "../../runtime/telemetry/server.ts";
 import { untilAsked } from "../../runtime/lifecycle/stopping.ts";
 import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "./child-messages.ts";
 import type { Role } from "./role.ts";
+import { shownStatus } from "./shown-status.ts";
 
 const REPORT_MILLIS = 2000;
 
@@ -58,7 +59,8 @@ async function startRole(order: ChildOrder, logger: Logger, onFatal: (error: unk
       const role = await startProcessorRole(order.config, order.store, logger, onFatal);
       const { LOOPBACK, serveProcessor } = await import("./gpu-metrics.ts");
       const near = { ...order.config.server, listen: LOOPBACK };
-      return { role, gpuMetrics: await serveProcessor(near, role, role.status, logger) };
+      const status = async () => shownStatus(await role.status(), near);
+      return { role, gpuMetrics: await serveProcessor(near, role, status, logger) };
     }
     case "demo": {
       const { startDemoRole } = await import("./demo.ts");

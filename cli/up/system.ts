@@ -21,6 +21,7 @@ import { runsDemo, withDemoLedger } from "./demo-config.ts";
 import { addRemoteGpuMetrics } from "../roles/gpu-metrics.ts";
 import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "../roles/child-messages.ts";
 import type { CollectorStatus, DemoStatus, ProcessorStatus } from "../roles/role.ts";
+import { shownStatus } from "../roles/shown-status.ts";
 
 /** The state of everything that `up` runs: the body of `/api/status`. */
 export interface SystemStatus {
@@ -140,8 +141,12 @@ export async function startSystem(options: {
         return reason === undefined ? [] : [`${part}: ${reason}`];
       }),
     });
+    const shown = ({ processor, ...others }: SystemStatus): SystemStatus => ({
+      ...others,
+      processor: processor === undefined ? undefined : shownStatus(processor, config.server),
+    });
     const views = {
-      status: () => Promise.resolve(status()),
+      status: () => Promise.resolve(shown(status())),
       metrics: async () => mergeMetrics(await askMetrics()),
       notReady: () => status().notReady,
       demoTargets: () => fresh<DemoStatus>("demo")?.targets ?? [],

@@ -44,11 +44,8 @@ function networkOf(address: string): string {
   const [head = "", tail] = address.replace(/%.*$/, "").split("::");
   const groups = (part: string): string[] => (part === "" ? [] : part.split(":"));
   const [left, right] = [groups(head), groups(tail ?? "")];
-  const all =
-    tail === undefined
-      ? left
-      : [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill("0"), ...right];
-  return all
+  const zeros = Array<string>(8 - left.length - right.length).fill("0");
+  return [...left, ...zeros, ...right]
     .slice(0, 4)
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(":");
