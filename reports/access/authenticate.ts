@@ -3,6 +3,7 @@ import { StoreError } from "../../runtime/store/store-error.ts";
 import { readToken, type HeaderValue } from "./credentials.ts";
 import { isLoopback } from "./loopback.ts";
 import type { Throttle } from "./throttle.ts";
+import { tokenHash, tokenId } from "./token.ts";
 import type { TokenReader, TokenRefusal } from "./token-reader.ts";
 import { OPEN, type Viewer } from "./viewer.ts";
 
@@ -22,6 +23,9 @@ export interface Refusal {
   readonly message: string;
   /** For the log alone. */
   readonly reason: "missing" | "malformed" | "throttled" | "foreign host" | "store away" | TokenRefusal;
+  /** The same: the id of the token that was given, and why the store is away. */
+  readonly tokenId?: string;
+  readonly cause?: StoreError;
 }
 
 /** Who asks, or why that is not served. Fails for bugs only. */
@@ -55,7 +59,8 @@ export function createAuthenticate(parts: {
     if (typeof found !== "string") return { viewer: found };
     // Whoever has a token that has ended does not guess.
     if (found === "unknown" || found === "malformed") throttle.failed(remoteAddress, clock.monotonicMillis());
-    return refused(401, "the token is not accepted", found);
+    const id = given.kind === "token" ? { tokenId: tokenId(tokenHash(given.text)) } : {};
+    return refused(401, "the token is not accepted", found, id);
   }
 
   return async (asking) => {
@@ -63,11 +68,16 @@ export function createAuthenticate(parts: {
       return await check(asking);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      return refused(503, "tokens cannot be looked up just now", "store away");
+      return refused(503, "tokens cannot be looked up just now", "store away", { cause: error });
     }
   };
 }
 
-function refused(status: Refusal["status"], message: string, reason: Refusal["reason"]): { readonly refusal: Refusal } {
-  return { refusal: { status, message, reason } };
+function refused(
+  status: Refusal["status"],
+  message: string,
+  reason: Refusal["reason"],
+  more: Pick<Refusal, "tokenId" | "cause"> = {},
+): { readonly refusal: Refusal } {
+  return { refusal: { status, message, reason, ...more } };
 }
