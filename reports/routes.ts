@@ -2,13 +2,14 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Ledger } from "../runtime/config/ledger.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
+import type { Access } from "./access/open.ts";
 import { addApi } from "./api/api.ts";
 import type { ApiContext } from "./api/context.ts";
 import { createPages } from "./pages/routes.ts";
 import { createAnswers } from "./server/answers.ts";
 import { createEditions } from "./server/edition.ts";
 import { createRemembered } from "./server/remembered.ts";
-import { prepareServer, type Authenticate } from "./server/server.ts";
+import { prepareServer } from "./server/server.ts";
 
 /** What the reports' server is made of. */
 export interface ReportsOptions {
@@ -16,7 +17,7 @@ export interface ReportsOptions {
   readonly ledger: Ledger;
   /** A text that changes with the rules of the ledger. */
   readonly rules: string;
-  readonly authenticate: Authenticate;
+  readonly access: Access;
   readonly logger: Logger;
   readonly version: string;
   /** Whether the fleet is the synthetic one. */
@@ -28,8 +29,9 @@ const REMEMBERED_BYTES = 128 * 1024 * 1024;
 
 /** Adds everything that `reports/` serves to a server of its own, or to a part of one. */
 export async function addReports(server: FastifyInstance, options: ReportsOptions): Promise<void> {
-  const { store, ledger, rules, authenticate, logger, version, isDemo, now } = options;
-  const pages = createPages({ version, isDemo });
+  const { store, ledger, rules, access, logger, version, isDemo, now } = options;
+  const { authenticate, mode } = access;
+  const pages = createPages({ version, isDemo, hasLogin: mode === "tokens" });
   await prepareServer(server, { authenticate, logger, problemPage: pages.problem });
   const answers = createAnswers(createEditions(store, rules, now), createRemembered(REMEMBERED_BYTES), now);
   const context: ApiContext = {
@@ -44,5 +46,5 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
     },
   };
   await addApi(server, { ...context, version });
-  pages.add(server, context);
+  await pages.add(server, context, authenticate);
 }

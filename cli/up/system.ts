@@ -7,10 +7,11 @@ import type { Logger } from "pino";
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from "prom-client";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import type { Config } from "../../runtime/config/schema.ts";
-import { OPEN } from "../../reports/access/viewer.ts";
+import { openAccess } from "../../reports/access/open.ts";
 import { addReports } from "../../reports/routes.ts";
 import { superviseChild, type SupervisedChild } from "../../runtime/lifecycle/children.ts";
 import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
+import { systemClock } from "../../runtime/clock.ts";
 import { connectStore, migrateStore, outsideStore, type StoreAddress } from "../../runtime/store/connection.ts";
 import { STORE_PROGRAM } from "../../runtime/store/embedded/program.ts";
 import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
@@ -155,11 +156,13 @@ export async function startSystem(options: {
     const store = connectStore(address, config);
     lifecycle.add("reader", { stop: () => store.close() });
     const scraped = isDemo ? onDemo(config) : config;
+    const { listen, access: configured } = config.server;
+    const access = await openAccess({ listen, store, configured: configured.tokens, clock: systemClock, logger });
     const served = {
       store,
       ledger: ledgerOf(scraped),
       rules: rulesOfConfig(scraped).rules.hash,
-      authenticate: () => Promise.resolve(OPEN),
+      access,
       logger,
       version,
       isDemo,

@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from "preact";
+import type { VNode } from "preact";
 import { z } from "zod";
 import { allowed, policyOf } from "../api/context.ts";
 import { readText } from "../api/words.ts";
@@ -11,6 +11,7 @@ import { readSamples, type MeasuredSample } from "../samples/read.ts";
 import { Problem } from "../server/problem.ts";
 import { address, explainAddress } from "./address.ts";
 import { SamplesChart } from "./charts/samples.tsx";
+import { Figure } from "./parts/figures.tsx";
 import { hoursColumn, Money, moneyColumn, Ratio } from "./parts/money.tsx";
 import { Empty, Table, type Column } from "./parts/table.tsx";
 import { utc } from "./parts/time.ts";
@@ -284,18 +285,21 @@ function LinesOfGpu({ lines, samples, currency }: LinesOfGpuProps): VNode {
       ) : (
         <>
           <dl class="figures">
-            <Fact title="The segment" beside={`${utc(Date.parse(segment.from))} to ${utc(Date.parse(segment.until))}`}>
+            <Figure
+              title="The segment"
+              beside={`${utc(Date.parse(segment.from))} to ${utc(Date.parse(segment.until))}`}
+            >
               {seconds(Date.parse(segment.until) - Date.parse(segment.from))} s
-            </Fact>
-            <Fact title="Samples that speak for it" beside={samplesTold(segment)}>
+            </Figure>
+            <Figure title="Samples that speak for it" beside={samplesTold(segment)}>
               {segment.samples}
-            </Fact>
-            <Fact title="Covered" beside={`${seconds(segment.coveredMillis)} s`}>
+            </Figure>
+            <Figure title="Covered" beside={`${seconds(segment.coveredMillis)} s`}>
               <Ratio ratio={partOf(segment.coveredMillis, Date.parse(segment.until) - Date.parse(segment.from))} />
-            </Fact>
-            <Fact title="Active on average" beside="of the device, while covered">
+            </Figure>
+            <Figure title="Active on average" beside="of the device, while covered">
               <Ratio ratio={segment.activityPpm === null ? null : (segment.activityPpm / 1e6).toFixed(6)} />
-            </Fact>
+            </Figure>
           </dl>
           <p class="quiet">
             Device <code>{segment.gpuKey}</code>
@@ -315,22 +319,6 @@ function LinesOfGpu({ lines, samples, currency }: LinesOfGpuProps): VNode {
       )}
     </>
   );
-}
-
-function Fact({ title, beside, children }: FactProps): VNode {
-  return (
-    <div>
-      <dt>{title}</dt>
-      <dd class="amount">{children}</dd>
-      <dd class="beside">{beside}</dd>
-    </div>
-  );
-}
-
-interface FactProps {
-  readonly title: string;
-  readonly beside: string;
-  readonly children: ComponentChildren;
 }
 
 function samplesTold({ firstSample, lastSample }: NonNullable<ExplainedLine["segment"]>): string {

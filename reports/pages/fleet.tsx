@@ -3,6 +3,7 @@ import { z } from "zod";
 import { fleetSeenBy } from "../live/seen.ts";
 import { readLiveFleet, type LiveFleet, type LiveGpu, type LiveHolder } from "../live/gpus.ts";
 import { address, teamAddress } from "./address.ts";
+import { Figure } from "./parts/figures.tsx";
 import { Ratio } from "./parts/money.tsx";
 import { Empty, Table, type Column } from "./parts/table.tsx";
 import type { AddPage, PageContext } from "./routes.ts";
@@ -48,8 +49,12 @@ export function fleetContent(fleet: LiveFleet, only: FleetFilter): VNode {
         As of {new Date(atMillis).toISOString().slice(0, 19).replace("T", " ")} UTC, by the samples of the last minutes.
       </p>
       <dl class="figures">
-        <Figure title="GPUs and parts of GPUs" amount={String(shown.length)} beside="measured now" />
-        <Figure title="Held" amount={String(held)} beside={`${shown.length - held} free`} />
+        <Figure title="GPUs and parts of GPUs" beside="measured now">
+          {String(shown.length)}
+        </Figure>
+        <Figure title="Held" beside={`${shown.length - held} free`}>
+          {String(held)}
+        </Figure>
         <div>
           <dt>Active on average</dt>
           <dd class="amount">
@@ -57,11 +62,9 @@ export function fleetContent(fleet: LiveFleet, only: FleetFilter): VNode {
           </dd>
           <dd class="beside">of those that tell</dd>
         </div>
-        <Figure
-          title="Silent"
-          amount={String(missing)}
-          beside={missing === 0 ? "every GPU is heard of" : silent(unobserved)}
-        />
+        <Figure title="Silent" beside={missing === 0 ? "every GPU is heard of" : silent(unobserved)}>
+          {String(missing)}
+        </Figure>
       </dl>
       {shown.length === 0 ? (
         <Empty>
@@ -87,16 +90,6 @@ export function fleetContent(fleet: LiveFleet, only: FleetFilter): VNode {
 export interface FleetFilter {
   readonly node?: string | undefined;
   readonly team?: string | undefined;
-}
-
-function Figure({ title, amount, beside }: Readonly<Record<"title" | "amount" | "beside", string>>): VNode {
-  return (
-    <div>
-      <dt>{title}</dt>
-      <dd class="amount">{amount}</dd>
-      <dd class="beside">{beside}</dd>
-    </div>
-  );
 }
 
 function silent(unobserved: LiveFleet["unobserved"]): string {

@@ -10,7 +10,8 @@ import { spanText } from "../question/span.ts";
 import type { Report, ReportRow } from "../report/report.ts";
 import { explainAddress, teamAddress } from "./address.ts";
 import { StatesChart } from "./charts/states.tsx";
-import { Hours, hoursColumn, Money, moneyColumn, Ratio, ratioOf } from "./parts/money.tsx";
+import { Figures } from "./parts/figures.tsx";
+import { hoursColumn, Money, moneyColumn } from "./parts/money.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { Empty, Table } from "./parts/table.tsx";
 import { readPart } from "./read-part.ts";
@@ -117,81 +118,6 @@ function standing({ policy, span, chargedUntil }: Report): string {
 interface Part {
   readonly report: Report;
   readonly question: ChargesQuestion;
-}
-
-function Figures({ report: { total, currency, comparedWith }, question }: Part): VNode {
-  const stateLink = (state: string): string => explainAddress(question, [{ dimension: "state", values: [state] }]);
-  const idle = total.states.idle ?? "0";
-  return (
-    <dl class="figures">
-      <div>
-        <dt>Against the time before</dt>
-        <dd class="amount">
-          {total.change === null ? (
-            <span class="quiet">–</span>
-          ) : (
-            <Money amount={total.change} currency={currency} isSigned />
-          )}
-        </dd>
-        <dd class="beside">
-          {comparedWith === null || total.before === null ? (
-            "nothing to compare with"
-          ) : (
-            <>
-              <Money amount={total.before} currency={currency} /> in {comparedWith.name}
-            </>
-          )}
-        </dd>
-      </div>
-      <div>
-        <dt>Idle: held, and not used</dt>
-        <dd class="amount">
-          <a href={stateLink("idle")}>
-            <Money amount={idle} currency={currency} />
-          </a>
-        </dd>
-        <dd class="beside">
-          <Ratio ratio={ratioOf(idle, total.cost)} /> of the cost
-        </dd>
-      </div>
-      <div>
-        <dt>One GPU-hour held</dt>
-        <dd class="amount">
-          {total.costPerHeldGpuHour === null ? "–" : <Money amount={total.costPerHeldGpuHour} currency={currency} />}
-        </dd>
-        <dd class="beside">
-          {total.costPerActiveGpuHour === null ? (
-            "none was active"
-          ) : (
-            <>
-              <Money amount={total.costPerActiveGpuHour} currency={currency} /> each active one
-            </>
-          )}
-        </dd>
-      </div>
-      <div>
-        <dt>Coverage of what was held</dt>
-        <dd class="amount">
-          <Ratio ratio={total.coverage} />
-        </dd>
-        <dd class="beside">
-          <a href={stateLink("unobserved")}>
-            <Money amount={total.states.unobserved ?? "0"} currency={currency} />
-          </a>{" "}
-          unobserved
-        </dd>
-      </div>
-      <div>
-        <dt>Without a price</dt>
-        <dd class="amount">
-          <a href={explainAddress(question, [{ dimension: "unpriced", values: ["true"] }])}>
-            <Hours hours={total.unpricedGpuHours} />
-          </a>
-        </dd>
-        <dd class="beside">GPU-hours, which are in no sum of money</dd>
-      </div>
-    </dl>
-  );
 }
 
 /** Total, of it allocated, of it active; and what is paid for nothing. */

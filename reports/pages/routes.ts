@@ -4,13 +4,21 @@ import type { VNode } from "preact";
 import { StoreError } from "../../runtime/store/store-error.ts";
 import type { ApiContext } from "../api/context.ts";
 import { createWords, type Words } from "../api/words.ts";
-import { OPEN } from "../access/viewer.ts";
 import type { Body } from "../server/answers.ts";
 import type { Problem } from "../server/problem.ts";
 import { readAssets } from "./assets.ts";
 import { addExplain } from "./explain.tsx";
 import { addFleet } from "./fleet.tsx";
 import { addOverview } from "./overview.tsx";
+import { addLogin, type LoginPage } from "./login.tsx";
+import type { Authenticate } from "../server/server.ts";
+import { addSubjects } from "./subject.tsx";
+import { addQueue } from "./queue.tsx";
+import { addStatement } from "./statement.tsx";
+import { addPolicies } from "./policies.tsx";
+import { addPrices } from "./prices.tsx";
+import { addQuality } from "./quality.tsx";
+import { addPeriods } from "./periods.tsx";
 import { withNotice } from "./parts/notice.ts";
 import { pageHtml, type Shell } from "./parts/page.tsx";
 import { problemContent } from "./parts/problem.tsx";
@@ -37,6 +45,19 @@ export type AddPage = (
   make: (request: FastifyRequest, edition: string) => Promise<Content>,
 ) => void;
 
+const PAGES = [
+  addOverview,
+  addSubjects,
+  addFleet,
+  addQueue,
+  addStatement,
+  addExplain,
+  addPolicies,
+  addPrices,
+  addQuality,
+  addPeriods,
+];
+
 const HTML = "text/html; charset=utf-8";
 /** So many bytes of pages are kept for the time that the store is away. */
 const KEPT_BYTES = 32 * 1024 * 1024;
@@ -44,18 +65,18 @@ const YEAR_SECONDS = 31_536_000;
 
 /** How the server says pages, and problems as pages. */
 export interface Pages {
-  /** Adds every page to a server. */
-  add(server: FastifyInstance, context: ApiContext): void;
+  /** Adds every page to a server, and where a browser gives its token. */
+  add(server: FastifyInstance, context: ApiContext, authenticate: Authenticate): Promise<void>;
   /** A problem as the page that whoever asks for one gets. */
   problem(problem: Problem, request: FastifyRequest): string;
 }
 
 /** The pages of a server. */
-export function createPages(of: Pick<Shell, "version" | "isDemo">): Pages {
+export function createPages(of: Pick<Shell, "version" | "isDemo" | "hasLogin">): Pages {
   const { style, script } = readAssets();
   const shellOf = ({ viewer, url }: Pick<FastifyRequest, "viewer" | "url">): Shell => ({
     ...of,
-    viewer: viewer ?? OPEN,
+    viewer,
     path: url.split("?")[0]!,
     assets: { style: style.path, script: script.path },
   });
@@ -65,9 +86,11 @@ export function createPages(of: Pick<Shell, "version" | "isDemo">): Pages {
   });
 
   return {
-    add(server, context) {
+    async add(server, context, authenticate) {
+      const page: LoginPage = (request, title, content) => pageHtml(shellOf(request), title, content);
+      await addLogin(server, { authenticate, page });
       for (const { path, type, bytes } of [style, script])
-        server.get(path, { schema: { hide: true } }, (_, reply) =>
+        server.get(path, { schema: { hide: true }, config: { isPublic: true } }, (_, reply) =>
           reply.type(type).header("cache-control", `public, max-age=${YEAR_SECONDS}, immutable`).send(bytes),
         );
       const addPage: AddPage = (path, { schema, isLive = false }, make) => {
@@ -91,9 +114,7 @@ export function createPages(of: Pick<Shell, "version" | "isDemo">): Pages {
         });
       };
       const pages = { ...context, words: createWords(context.now) };
-      addOverview(addPage, pages);
-      addFleet(addPage, pages);
-      addExplain(addPage, pages);
+      for (const addOne of PAGES) addOne(addPage, pages);
     },
     problem: (problem, request) => pageHtml(shellOf(request), problem.title, problemContent(problem)),
   };

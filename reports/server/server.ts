@@ -13,10 +13,14 @@ declare module "fastify" {
     /** Who asks. */
     viewer: Viewer;
   }
+  interface FastifyContextConfig {
+    /** Whether it is answered to whoever asks. */
+    isPublic?: true;
+  }
 }
 
 /** Finds out who asks, or fails with a {@link Problem}. */
-export type Authenticate = (request: FastifyRequest) => Promise<Viewer>;
+export type Authenticate = (request: Pick<FastifyRequest, "headers" | "ip" | "url">) => Promise<Viewer>;
 
 /** What a server is prepared with. */
 export interface ServerOptions {
@@ -63,7 +67,7 @@ export async function prepareServer(
   });
   server.decorateRequest("viewer");
   server.addHook("onRequest", async (request) => {
-    request.viewer = await authenticate(request);
+    if (request.routeOptions.config.isPublic !== true) request.viewer = await authenticate(request);
   });
   server.setNotFoundHandler((request) => {
     throw new Problem("not-found", `${request.method} ${request.url.split("?")[0]} is nothing that this server has`);

@@ -37,7 +37,7 @@ export async function createReportsServer(store: StoreClient, now: number, confi
     store,
     ledger: ledgerOf(parseConfig(config, { source: "the test", folder: ".", env: {} })),
     rules: "",
-    authenticate: () => Promise.resolve(viewer),
+    access: { mode: "open", authenticate: () => Promise.resolve(viewer) },
     logger: pino({ level: "silent" }),
     version: "0.0.0",
     isDemo: false,

@@ -8,7 +8,10 @@ export interface Shell {
   readonly version: string;
   /** Whether the fleet is the synthetic one. */
   readonly isDemo: boolean;
-  readonly viewer: Viewer;
+  /** Undefined for who has not said it. */
+  readonly viewer: Viewer | undefined;
+  /** Whether viewers give tokens, which they can take back. */
+  readonly hasLogin: boolean;
   /** The path of the page, so that its place in the navigation is marked. */
   readonly path: string;
   /** Addresses of the style and the script, with their contents' hashes. */
@@ -37,8 +40,8 @@ export function pageHtml(shell: Shell, title: string, content: VNode): string {
 }
 
 function Page({ shell, title, children }: PageProps): VNode {
-  const { version, isDemo, viewer, path, assets } = shell;
-  const places = PLACES.filter(({ isOfAll }) => isOfAll !== true || seesAll(viewer));
+  const { version, isDemo, viewer, hasLogin, path, assets } = shell;
+  const places = viewer === undefined ? [] : PLACES.filter(({ isOfAll }) => isOfAll !== true || seesAll(viewer));
   return (
     <html lang="en">
       <head>
@@ -70,6 +73,11 @@ function Page({ shell, title, children }: PageProps): VNode {
                 ))}
               </ul>
             </nav>
+            {hasLogin && viewer !== undefined && (
+              <form method="post" action="/logout">
+                <button type="submit">Log out {viewer.name}</button>
+              </form>
+            )}
           </div>
         </header>
         <main id="content">
@@ -104,6 +112,8 @@ function DemoNotice(): VNode {
   );
 }
 
-function whoSees({ name, teams }: Viewer): string {
+function whoSees(viewer: Viewer | undefined): string {
+  if (viewer === undefined) return "a token is needed";
+  const { name, teams } = viewer;
   return teams === "all" ? `seen by ${name}` : `seen by ${name}: the teams ${teams.join(", ")}`;
 }

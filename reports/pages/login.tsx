@@ -1,0 +1,75 @@
+import formbody from "@fastify/formbody";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { VNode } from "preact";
+import { z } from "zod";
+import { LOGOUT_COOKIE, loginCookie } from "../access/credentials.ts";
+import { Problem } from "../server/problem.ts";
+import type { Authenticate } from "../server/server.ts";
+
+/** The longest token that is looked at. */
+const LONGEST = 200;
+
+const form = z.object({ token: z.string().max(LONGEST).default("") });
+
+/**
+ * Adds `/login`, where a browser gives a token and gets a cookie for it, and `/logout`. A wrong token is told on the page, and counts as
+ * everywhere else.
+ */
+export async function addLogin(
+  server: FastifyInstance,
+  { authenticate, page }: { readonly authenticate: Authenticate; readonly page: LoginPage },
+): Promise<void> {
+  await server.register(formbody, { bodyLimit: 4_096 });
+  const send = (request: FastifyRequest, reply: FastifyReply, problem?: string): FastifyReply =>
+    reply
+      .code(problem === undefined ? 200 : 401)
+      .header("cache-control", "no-store")
+      .type("text/html; charset=utf-8")
+      .send(page(request, "Give a token", loginContent(problem)));
+
+  const open = { schema: { hide: true }, config: { isPublic: true as const } };
+  server.get("/login", open, (request, reply) => send(request, reply));
+  server.post("/login", open, async (request, reply) => {
+    const { token } = form.parse(request.body ?? {});
+    const { host } = request.headers;
+    try {
+      await authenticate({ headers: { authorization: `Bearer ${token.trim()}`, host }, ip: request.ip, url: "/login" });
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      return send(request, reply, error.message);
+    }
+    const isHttps = request.protocol === "https";
+    return reply.header("set-cookie", loginCookie(token.trim(), { isHttps })).redirect("/", 303);
+  });
+  server.post("/logout", open, (_, reply) => reply.header("set-cookie", LOGOUT_COOKIE).redirect("/login", 303));
+}
+
+/** Makes a page of a title and its content, for whoever a request is of. */
+export type LoginPage = (request: FastifyRequest, title: string, content: VNode) => string;
+
+function loginContent(problem: string | undefined): VNode {
+  return (
+    <>
+      <h1>Give a token</h1>
+      <p class="lead">This server shows figures to those who have a token of it.</p>
+      {problem !== undefined && (
+        <div class="notice" role="alert">
+          <p>
+            <strong>Not let in:</strong> {problem}.
+          </p>
+        </div>
+      )}
+      <form class="view" method="post" action="/login">
+        <label>
+          Token
+          <input name="token" type="password" autocomplete="current-password" required size={52} autofocus />
+        </label>
+        <button type="submit">Go in</button>
+      </form>
+      <p>
+        An administrator makes one by <code>gpu-ledger token create NAME --role viewer --team TEAM</code>. The browser
+        keeps it until it is closed.
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,114 @@
+import type { ComponentChildren, VNode } from "preact";
+import type { ChargesQuestion } from "../../question/question.ts";
+import type { Report } from "../../report/report.ts";
+import { explainAddress } from "../address.ts";
+import { Hours, Money, Ratio, ratioOf } from "./money.tsx";
+
+/** What a report comes to in a row of figures, each of which leads to what explains it. */
+export function Figures({ report: { total, currency, comparedWith }, question }: FiguresProps): VNode {
+  const stateLink = (state: string): string => explainAddress(question, [{ dimension: "state", values: [state] }]);
+  const idle = total.states.idle ?? "0";
+  return (
+    <dl class="figures">
+      <div>
+        <dt>Cost in {currency}</dt>
+        <dd class="amount">
+          <a href={explainAddress(question)}>
+            <Money amount={total.cost} currency={currency} />
+          </a>
+        </dd>
+        <dd class="beside">
+          <Hours hours={total.gpuHours} /> GPU-hours
+        </dd>
+      </div>
+      <div>
+        <dt>Against the time before</dt>
+        <dd class="amount">
+          {total.change === null ? (
+            <span class="quiet">–</span>
+          ) : (
+            <Money amount={total.change} currency={currency} isSigned />
+          )}
+        </dd>
+        <dd class="beside">
+          {comparedWith === null || total.before === null ? (
+            "nothing to compare with"
+          ) : (
+            <>
+              <Money amount={total.before} currency={currency} /> in {comparedWith.name}
+            </>
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>Idle: held, and not used</dt>
+        <dd class="amount">
+          <a href={stateLink("idle")}>
+            <Money amount={idle} currency={currency} />
+          </a>
+        </dd>
+        <dd class="beside">
+          <Ratio ratio={ratioOf(idle, total.cost)} /> of the cost
+        </dd>
+      </div>
+      <div>
+        <dt>One GPU-hour held</dt>
+        <dd class="amount">
+          {total.costPerHeldGpuHour === null ? "–" : <Money amount={total.costPerHeldGpuHour} currency={currency} />}
+        </dd>
+        <dd class="beside">
+          {total.costPerActiveGpuHour === null ? (
+            "none was active"
+          ) : (
+            <>
+              <Money amount={total.costPerActiveGpuHour} currency={currency} /> each active one
+            </>
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>Coverage of what was held</dt>
+        <dd class="amount">
+          <Ratio ratio={total.coverage} />
+        </dd>
+        <dd class="beside">
+          <a href={stateLink("unobserved")}>
+            <Money amount={total.states.unobserved ?? "0"} currency={currency} />
+          </a>{" "}
+          unobserved
+        </dd>
+      </div>
+      <div>
+        <dt>Without a price</dt>
+        <dd class="amount">
+          <a href={explainAddress(question, [{ dimension: "unpriced", values: ["true"] }])}>
+            <Hours hours={total.unpricedGpuHours} />
+          </a>
+        </dd>
+        <dd class="beside">GPU-hours, which are in no sum of money</dd>
+      </div>
+    </dl>
+  );
+}
+
+interface FiguresProps {
+  readonly report: Report;
+  readonly question: ChargesQuestion;
+}
+
+/** A figure with its title, and a word beside it. */
+export function Figure({ title, beside, children }: FigureProps): VNode {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd class="amount">{children}</dd>
+      <dd class="beside">{beside}</dd>
+    </div>
+  );
+}
+
+interface FigureProps {
+  readonly title: string;
+  readonly beside: ComponentChildren;
+  readonly children: ComponentChildren;
+}

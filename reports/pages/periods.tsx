@@ -1,0 +1,67 @@
+import type { VNode } from "preact";
+import { readPeriods, type Period } from "../periods/read.ts";
+import type { Viewer } from "../access/viewer.ts";
+import { seesAll } from "../access/viewer.ts";
+import { address } from "./address.ts";
+import { Money } from "./parts/money.tsx";
+import { Table } from "./parts/table.tsx";
+import { utc } from "./parts/time.ts";
+import type { AddPage, PageContext } from "./routes.ts";
+
+/** Adds the billing periods: which one runs, which are open, and who closed the others. */
+export function addPeriods(add: AddPage, { store, ledger, now }: PageContext): void {
+  add("/periods", { schema: {} }, async ({ viewer }) => {
+    const periods = await readPeriods(store, { closingDay: ledger.closing.day, now: now() });
+    return { title: "Periods", content: <PeriodsPage {...{ periods, viewer, currency: ledger.book.currency }} /> };
+  });
+}
+
+interface PeriodsProps {
+  readonly periods: readonly Period[];
+  readonly viewer: Viewer;
+  readonly currency: string;
+}
+
+function PeriodsPage({ periods, viewer, currency }: PeriodsProps): VNode {
+  return (
+    <>
+      <h1>Billing periods</h1>
+      <p class="lead">
+        A month runs, is open until somebody closes it with <code>gpu-ledger close</code>, and then does not change any
+        more: what is found out later is booked as a correction in the open month.
+      </p>
+      <Table
+        caption="The newest first; all times are UTC"
+        rows={periods}
+        columns={[
+          {
+            head: "period",
+            cell: ({ period }) => <a href={address("/statement", { period })}>{period}</a>,
+          },
+          { head: "standing", cell: ({ status }) => status },
+          {
+            head: "charged until",
+            cell: ({ chargedUntil }) =>
+              chargedUntil === null ? "no hour yet" : utc(Date.parse(chargedUntil)).slice(0, 16),
+          },
+          { head: "can be closed from", cell: ({ closesFrom }) => closesFrom.slice(0, 10) },
+          {
+            head: "closed",
+            cell: ({ closed }) =>
+              closed === null ? "" : `by ${closed.by}, ${utc(Date.parse(closed.at)).slice(0, 16)}`,
+          },
+          ...(seesAll(viewer)
+            ? [
+                {
+                  head: `posted in ${currency}`,
+                  isNumber: true as const,
+                  cell: ({ closed }: Period) =>
+                    closed === null ? "" : <Money amount={closed.posted} currency={currency} />,
+                },
+              ]
+            : []),
+        ]}
+      />
+    </>
+  );
+}

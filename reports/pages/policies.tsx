@@ -1,0 +1,119 @@
+import type { VNode } from "preact";
+import { z } from "zod";
+import { amountOf, difference, formatAmount } from "../../domain/exact/units.ts";
+import { allowed, keptPolicies } from "../api/context.ts";
+import type { ChargesQuestion } from "../question/question.ts";
+import { fixedSpan } from "../report/json.ts";
+import type { Report } from "../report/report.ts";
+import { explainAddress, teamAddress } from "./address.ts";
+import { Money, moneyColumn } from "./parts/money.tsx";
+import { SpanForm } from "./parts/span-form.tsx";
+import { Empty, Table } from "./parts/table.tsx";
+import { readPart } from "./read-part.ts";
+import type { AddPage, PageContext } from "./routes.ts";
+
+/** Adds what a time costs each team under every policy that is kept, side by side. */
+export function addPolicies(add: AddPage, context: PageContext): void {
+  const query = z.object({ span: context.words.span });
+  add("/policies", { schema: { querystring: query } }, async ({ query: asked, viewer }, edition) => {
+    const { span } = asked as z.output<typeof query>;
+    const of = { kind: "showback", span: fixedSpan(span.span), where: allowed([], viewer) } as const;
+    const reports = await Promise.all(
+      keptPolicies(context.ledger).map((policy) => readPart(context, viewer, edition, { ...of, policy, by: ["team"] })),
+    );
+    return { title: "Policies", content: <PoliciesPage {...{ reports, question: of, span: span.span.name }} /> };
+  });
+}
+
+interface PoliciesProps {
+  readonly reports: readonly Report[];
+  readonly question: Omit<ChargesQuestion, "policy">;
+  readonly span: string;
+}
+
+interface TeamRow {
+  readonly team: string;
+  /** By policy, in their order. */
+  readonly costs: readonly string[];
+}
+
+function PoliciesPage({ reports, question, span }: PoliciesProps): VNode {
+  const { currency } = reports[0]!;
+  const rows = rowsOf(reports);
+  const last = reports.length - 1;
+  const more = moneyColumn(rows, ({ costs }) => minus(costs[last]!, costs[0]!), currency);
+  return (
+    <>
+      <h1>Policies side by side</h1>
+      <p class="lead">
+        What the same GPU-hours cost each team, by who pays for what. The sum is the same under each: what the fleet
+        cost.
+      </p>
+      <SpanForm path="/policies" span={span} policies={[]} policy="" />
+      {reports.length === 1 && (
+        <p>
+          One policy is kept, <strong>{reports[0]!.policy}</strong>. With <code>keep: true</code> another one under{" "}
+          <code>policies</code> is laid beside it from then on; <code>gpu-ledger bill</code> computes a month under any.
+        </p>
+      )}
+      {rows.length === 0 ? (
+        <Empty>
+          <p>
+            Nothing is charged in {question.span.name}. <a href="/periods">The periods</a> say until when the ledger is
+            charged.
+          </p>
+        </Empty>
+      ) : (
+        <Table
+          caption={`By team in ${currency}`}
+          rows={rows}
+          columns={[
+            {
+              head: "team",
+              cell: ({ team }) => (
+                <a href={teamAddress(team, span)}>
+                  <bdi>{team}</bdi>
+                </a>
+              ),
+              foot: "all",
+            },
+            ...reports.map(({ policy }, place) => {
+              const column = moneyColumn(rows, ({ costs }) => costs[place], currency);
+              return {
+                head: policy,
+                ...column,
+                cell: (row: TeamRow) => (
+                  <a href={explainAddress({ ...question, policy, where: [{ dimension: "team", values: [row.team] }] })}>
+                    {column.cell(row)}
+                  </a>
+                ),
+              };
+            }),
+            ...(last > 0
+              ? [
+                  {
+                    head: "the last costs more",
+                    ...more,
+                    cell: ({ costs }: TeamRow) => (
+                      <Money amount={minus(costs[last]!, costs[0]!)} currency={currency} isSigned />
+                    ),
+                  },
+                ]
+              : []),
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+/** Each team that any of the policies charges, in the order of the first, then as they come. */
+function rowsOf(reports: readonly Report[]): readonly TeamRow[] {
+  const found = reports.map(({ rows }) => new Map(rows.map(({ dimensions, cost }) => [dimensions["team"]!, cost])));
+  const teams = new Set(found.flatMap((costs) => [...costs.keys()]));
+  return [...teams].map((team) => ({ team, costs: found.map((costs) => costs.get(team) ?? "0") }));
+}
+
+function minus(amount: string, other: string): string {
+  return formatAmount(difference(amountOf<"currency">(amount), amountOf<"currency">(other)));
+}

@@ -1,0 +1,162 @@
+import type { VNode } from "preact";
+import { z } from "zod";
+import { demandAll, policyOf } from "../api/context.ts";
+import { findUnowned, type UnownedReport } from "../owners/unowned.ts";
+import { shownEntries, type ShownEntry } from "../prices/entries.ts";
+import type { ChargesQuestion } from "../question/question.ts";
+import { fixedSpan } from "../report/json.ts";
+import type { Report } from "../report/report.ts";
+import { address, explainAddress } from "./address.ts";
+import { Hours, hoursColumn, Money, moneyColumn } from "./parts/money.tsx";
+import { SpanForm } from "./parts/span-form.tsx";
+import { Table } from "./parts/table.tsx";
+import { readPart } from "./read-part.ts";
+import type { AddPage, PageContext } from "./routes.ts";
+
+/** Adds the price book and whose workloads are, with what neither of them covers. */
+export function addPrices(add: AddPage, context: PageContext): void {
+  const { words, store, ledger } = context;
+  const query = z.object({ span: words.span });
+  add("/prices", { schema: { querystring: query } }, async ({ query: asked, viewer }, edition) => {
+    demandAll(viewer);
+    const { span } = asked as z.output<typeof query>;
+    const policy = policyOf(ledger, undefined);
+    const unpriced = [{ dimension: "unpriced", values: ["true"] }];
+    const question = { policy, kind: "showback", span: fixedSpan(span.span), where: unpriced } as const;
+    const [gaps, unowned] = await Promise.all([
+      readPart(context, viewer, edition, { ...question, by: ["cluster", "instanceType", "gpuModel", "capacityType"] }),
+      findUnowned(store, ledger.owners, { policy, ...span.span }),
+    ]);
+    const { book, owners } = ledger;
+    const register = owners.register === undefined ? undefined : [...owners.register];
+    const view = { gaps, unowned, question, register, entries: shownEntries(book), currency: book.currency };
+    return { title: "Prices and owners", content: <PricesPage {...view} span={span.span.name} /> };
+  });
+}
+
+interface PricesProps {
+  readonly gaps: Report;
+  readonly unowned: UnownedReport;
+  readonly question: ChargesQuestion;
+  readonly register: readonly string[] | undefined;
+  readonly entries: readonly ShownEntry[];
+  readonly currency: string;
+  readonly span: string;
+}
+
+const PER: Readonly<Record<ShownEntry["per"], string>> = {
+  "gpu-hour": "each GPU-hour",
+  "node-hour": "each hour of the node",
+  owned: "what it was bought for",
+  month: "each month",
+  hour: "each hour",
+};
+
+function PricesPage({ gaps, unowned, question, register, entries, currency, span }: PricesProps): VNode {
+  return (
+    <>
+      <h1>Prices and owners</h1>
+      <p class="lead">What GPU time costs, whose it is, and what neither covers.</p>
+      <SpanForm path="/prices" span={span} policies={[]} policy="" />
+      <h2>Without a price</h2>
+      {gaps.rows.length === 0 ? (
+        <p>Every GPU-hour of the time has a price.</p>
+      ) : (
+        <>
+          <p>
+            <Hours hours={gaps.total.gpuHours} /> GPU-hours have no price, and no cost. Add entries for these machines;{" "}
+            <code>gpu-ledger prices show</code> says of each node what prices it.
+          </p>
+          <Table
+            caption="Machines that nothing prices"
+            rows={gaps.rows}
+            columns={[
+              {
+                head: "instance type",
+                cell: ({ dimensions }) => (
+                  <a
+                    href={explainAddress(
+                      question,
+                      Object.entries(dimensions).map(([dimension, value]) => ({ dimension, values: [value] })),
+                    )}
+                  >
+                    {dimensions["instanceType"] || "not said"}
+                  </a>
+                ),
+                foot: "all",
+              },
+              { head: "model", cell: ({ dimensions }) => dimensions["gpuModel"] },
+              { head: "capacity type", cell: ({ dimensions }) => dimensions["capacityType"] },
+              { head: "cluster", cell: ({ dimensions }) => dimensions["cluster"] },
+              { head: "GPU-hours", ...hoursColumn(gaps.rows, ({ gpuHours }) => gpuHours) },
+            ]}
+          />
+        </>
+      )}
+      <h2>Without an owner</h2>
+      {unowned.workloads.length === 0 ? (
+        <p>Every workload of the time has a team.</p>
+      ) : (
+        <>
+          <p>
+            <Money amount={unowned.unownedCost} currency={currency} /> of{" "}
+            <Money amount={unowned.heldCost} currency={currency} /> {currency} that holders cost belong to nobody, by
+            the rules as they are. Name a team by a rule under <code>owners</code>, or by a label.
+          </p>
+          <Table
+            caption="Workloads that no rule names a team for; the dearest first"
+            rows={unowned.workloads}
+            columns={[
+              {
+                head: "workload",
+                cell: ({ namespace, workload }) => (
+                  <a href={address("/workload", { namespace, workload, span })}>
+                    <bdi>{`${namespace}/${workload}`}</bdi>
+                  </a>
+                ),
+                foot: "all",
+              },
+              { head: "kind", cell: ({ workloadKind }) => workloadKind },
+              { head: "pods", isNumber: true, cell: ({ pods }) => pods },
+              { head: "GPU-hours", ...hoursColumn(unowned.workloads, ({ gpuHours }) => gpuHours) },
+              { head: currency, ...moneyColumn(unowned.workloads, ({ cost }) => cost, currency) },
+              {
+                head: "not in the register",
+                cell: ({ refused }) => <bdi>{refused.join(", ")}</bdi>,
+              },
+            ]}
+          />
+        </>
+      )}
+      {register !== undefined && (
+        <p>
+          Teams of the register: <bdi>{register.join(", ")}</bdi>.
+        </p>
+      )}
+      <h2>The price book</h2>
+      <Table
+        caption="Every entry, as charges name it by its place"
+        rows={entries}
+        columns={[
+          { head: "entry", cell: ({ place }) => <code>{place}</code> },
+          { head: "for", cell: ({ match }) => matchText(match) },
+          { head: "from", cell: ({ from }) => from.slice(0, 10) },
+          { head: "until", cell: ({ until }) => until?.slice(0, 10) ?? "" },
+          { head: "by", cell: ({ per }) => PER[per] },
+          { head: "list", isNumber: true, cell: ({ list }) => list ?? "" },
+          { head: "contracted", isNumber: true, cell: ({ contracted }) => contracted ?? "" },
+          { head: "effective", isNumber: true, cell: ({ amount, currency: own }) => `${amount} ${own}` },
+        ]}
+      />
+      <p class="links">
+        <a href="/api/v1/prices">The price book as JSON</a>
+        <a href={address("/api/v1/owners", { span })}>What is unowned as JSON</a>
+      </p>
+    </>
+  );
+}
+
+function matchText(match: ShownEntry["match"]): string {
+  const keys = Object.entries(match).map(([key, value]) => `${key} ${value}`);
+  return keys.length === 0 ? "everything" : keys.join(", ");
+}

@@ -1,0 +1,153 @@
+import type { VNode } from "preact";
+import { demandAll, policyOf } from "../api/context.ts";
+import { readLiveFleet } from "../live/gpus.ts";
+import { readScrapedTargets, type ScrapedTarget } from "../quality/read.ts";
+import type { ChargesQuestion } from "../question/question.ts";
+import { readReport } from "../report/read.ts";
+import type { Report } from "../report/report.ts";
+import { address, explainAddress } from "./address.ts";
+import { Figure } from "./parts/figures.tsx";
+import { hoursColumn, moneyColumn, Ratio } from "./parts/money.tsx";
+import { Empty, Table } from "./parts/table.tsx";
+import { utc } from "./parts/time.ts";
+import type { AddPage, PageContext } from "./routes.ts";
+
+const HOUR_MILLIS = 3_600_000;
+const DAY_MILLIS = 24 * HOUR_MILLIS;
+const MOST_NODES = 50;
+const MOST_TARGETS = 100;
+/** A target is late when this many of its intervals have gone by without a scrape. */
+const LATE_INTERVALS = 2.5;
+
+/** Adds how fresh and how complete the data is that figures rest on. */
+export function addQuality(add: AddPage, { store, ledger, now }: PageContext): void {
+  add("/quality", { schema: {}, isLive: true }, async ({ viewer }) => {
+    demandAll(viewer);
+    const at = now();
+    const until = Math.floor(at / HOUR_MILLIS) * HOUR_MILLIS;
+    const span = { name: "24h", from: until - DAY_MILLIS, until };
+    const question = { policy: policyOf(ledger, undefined), kind: "showback", span, where: [] } as const;
+    const [targets, byNode, { unobserved }] = await Promise.all([
+      readScrapedTargets(store, { from: at - HOUR_MILLIS, until: at }),
+      readReport(store, { ...question, by: ["cluster", "node"] }, ledger.book.currency, { isCompared: false }),
+      readLiveFleet(store, ledger.owners, at),
+    ]);
+    const silent = unobserved.reduce((sum, { gpus }) => sum + gpus, 0);
+    return { title: "Data quality", content: <QualityPage {...{ targets, byNode, question, silent, at }} /> };
+  });
+}
+
+interface QualityProps {
+  readonly targets: readonly ScrapedTarget[];
+  readonly byNode: Report;
+  readonly question: ChargesQuestion;
+  readonly silent: number;
+  readonly at: number;
+}
+
+function QualityPage({ targets, byNode, question, silent, at }: QualityProps): VNode {
+  const isLate = ({ lastAt, intervalSeconds }: ScrapedTarget): boolean =>
+    at - lastAt > LATE_INTERVALS * intervalSeconds * 1000;
+  const bad = targets.filter((target) => target.failed > 0 || isLate(target));
+  const newest = targets.reduce((last, { lastAt }) => Math.max(last, lastAt), 0);
+  const sum = (of: (target: ScrapedTarget) => number): number => targets.reduce((total, each) => total + of(each), 0);
+  const gaps = byNode.rows
+    .filter(({ coverage }) => coverage !== null && Number(coverage) < 1)
+    .toSorted((a, b) => Number(a.coverage) - Number(b.coverage));
+  return (
+    <>
+      <h1>Data quality</h1>
+      <p class="lead">
+        How fresh and how complete the data is that every figure rests on. What is missing is charged as unobserved,
+        never as idle and never as nothing.
+      </p>
+      <dl class="figures">
+        <Figure title="The newest sample" beside={newest === 0 ? "in the last hour" : "ago"}>
+          {newest === 0 ? "none" : `${Math.max(0, Math.round((at - newest) / 1000))} s`}
+        </Figure>
+        <Figure
+          title="Charged until"
+          beside={byNode.chargedUntil === null ? "no hour of the last day" : utc(byNode.chargedUntil).slice(0, 10)}
+        >
+          {byNode.chargedUntil === null ? "–" : utc(byNode.chargedUntil).slice(11, 16)}
+        </Figure>
+        <div>
+          <dt>Coverage of the last day</dt>
+          <dd class="amount">
+            <Ratio ratio={byNode.total.coverage} />
+          </dd>
+          <dd class="beside">
+            <a href={explainAddress(question, [{ dimension: "state", values: ["unobserved"] }])}>what is unobserved</a>
+          </dd>
+        </div>
+        <Figure
+          title="Scrapes of the last hour"
+          beside={`${sum(({ failed }) => failed)} failed, of ${targets.length} targets`}
+        >
+          {String(sum(({ scrapes }) => scrapes))}
+        </Figure>
+        <Figure title="Silent GPUs" beside="that Kubernetes knows and no sample speaks of">
+          {String(silent)}
+        </Figure>
+      </dl>
+      <h2>Targets that fail or are late</h2>
+      {targets.length === 0 ? (
+        <Empty>
+          <p>
+            Nothing was scraped in the last hour. <code>gpu-ledger check</code> tries every target and says why.
+          </p>
+        </Empty>
+      ) : bad.length === 0 ? (
+        <p>Every target was scraped on time in the last hour.</p>
+      ) : (
+        <Table
+          caption={bad.length > MOST_TARGETS ? `The first ${MOST_TARGETS} of ${bad.length}` : "In the last hour"}
+          rows={bad.slice(0, MOST_TARGETS)}
+          columns={[
+            { head: "node", cell: ({ cluster, node }) => <a href={address("/node", { cluster, node })}>{node}</a> },
+            { head: "target", cell: ({ target }) => target },
+            { head: "failed", isNumber: true, cell: ({ failed, scrapes }) => `${failed} of ${scrapes}` },
+            {
+              head: "why",
+              cell: ({ failure, detail }) => <bdi>{failure === "" ? "late" : `${failure}: ${detail}`}</bdi>,
+            },
+            { head: "last scrape", cell: ({ lastAt }) => utc(lastAt) },
+          ]}
+        />
+      )}
+      <h2>Nodes that were not observed all the time</h2>
+      {gaps.length === 0 ? (
+        <p>Samples speak for all that was held in the last day.</p>
+      ) : (
+        <Table
+          caption={
+            gaps.length > MOST_NODES ? `The ${MOST_NODES} worst of ${gaps.length}` : "In the last day, the worst first"
+          }
+          rows={gaps.slice(0, MOST_NODES)}
+          columns={[
+            {
+              head: "node",
+              cell: ({ dimensions: { cluster, node } }) => <a href={address("/node", { cluster, node })}>{node}</a>,
+            },
+            { head: "coverage", isNumber: true, cell: ({ coverage }) => <Ratio ratio={coverage} /> },
+            {
+              head: "unobserved GPU-hours",
+              ...hoursColumn(gaps.slice(0, MOST_NODES), ({ stateGpuHours }) => stateGpuHours.unobserved ?? "0"),
+              foot: undefined,
+            },
+            {
+              head: byNode.currency,
+              ...moneyColumn(gaps.slice(0, MOST_NODES), ({ states }) => states.unobserved, byNode.currency),
+              foot: undefined,
+            },
+          ]}
+        />
+      )}
+      <h2>Messages that could not be used</h2>
+      <p>
+        They wait with their reason on the bus: <code>gpu-ledger dead-letter list</code> shows them, and{" "}
+        <code>replay</code> sends them again.
+      </p>
+    </>
+  );
+}

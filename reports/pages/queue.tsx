@@ -1,0 +1,136 @@
+import type { VNode } from "preact";
+import type { QueueView } from "../../domain/queue/view.ts";
+import { readQueue } from "../queue/read.ts";
+import { address } from "./address.ts";
+import { Empty, Table } from "./parts/table.tsx";
+import { utc } from "./parts/time.ts";
+import type { AddPage, PageContext } from "./routes.ts";
+
+/** Adds what waits for GPUs and why, what is held for nothing meanwhile, and what quotas and queues have left. */
+export function addQueue(add: AddPage, { store, ledger, now }: PageContext): void {
+  add("/queue", { schema: {}, isLive: true }, async ({ viewer }) => {
+    const at = now();
+    const queue = await readQueue(store, ledger.owners, viewer, at);
+    return { title: "Queue", content: <QueuePage queue={queue} at={at} /> };
+  });
+}
+
+function QueuePage({ queue, at }: { readonly queue: QueueView; readonly at: number }): VNode {
+  const { pending, longest, gangs, quotas, queues } = queue;
+  const sum = (of: (group: QueueView["pending"][number]) => number): number =>
+    pending.reduce((total, group) => total + of(group), 0);
+  const pods = sum(({ pods: count }) => count);
+  return (
+    <>
+      <h1>
+        {pods === 0
+          ? "Nothing waits for GPUs"
+          : `${pods} pod${pods === 1 ? " waits" : "s wait"} for ${sum(({ devices }) => devices)} GPUs`}
+      </h1>
+      <p class="lead">As of {utc(at)}.</p>
+      {pods === 0 && gangs.length === 0 && quotas.length === 0 && queues.length === 0 && (
+        <Empty>
+          <p>
+            No pod waits, and no quota or queue speaks of GPUs. Where clusters are not watched, nothing can be told of
+            waiting: name them under <code>kubernetes.clusters</code>.
+          </p>
+        </Empty>
+      )}
+      {pending.length > 0 && (
+        <>
+          <h2>Why they wait</h2>
+          <Table
+            caption="By team, queue and the scheduler’s reason"
+            rows={pending}
+            columns={[
+              { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
+              { head: "cluster", cell: ({ cluster }) => cluster },
+              { head: "queue", cell: ({ queue: name }) => <bdi>{name}</bdi> },
+              { head: "priority", cell: ({ priorityClass }) => priorityClass },
+              { head: "reason", cell: ({ reason }) => reason },
+              { head: "pods", isNumber: true, cell: ({ pods: count }) => count },
+              { head: "GPUs", isNumber: true, cell: ({ devices }) => devices },
+              { head: "the oldest", isNumber: true, cell: ({ oldestSeconds }) => minutes(oldestSeconds) },
+            ]}
+          />
+          <h2>Those that have waited longest</h2>
+          <Table
+            caption="Pod by pod"
+            rows={longest}
+            columns={[
+              {
+                head: "pod",
+                cell: ({ cluster, namespace, name }) => (
+                  <a href={address("/workload", { cluster, namespace, pod: name })}>
+                    <bdi>{`${namespace}/${name}`}</bdi>
+                  </a>
+                ),
+              },
+              { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
+              { head: "GPUs", isNumber: true, cell: ({ devices }) => devices },
+              { head: "since", isNumber: true, cell: ({ waitingSeconds }) => minutes(waitingSeconds) },
+              { head: "what the scheduler says", cell: ({ reason, message }) => <bdi>{message || reason}</bdi> },
+            ]}
+          />
+        </>
+      )}
+      {gangs.length > 0 && (
+        <>
+          <h2>Gangs that hold GPUs and wait for the rest of them</h2>
+          <Table
+            caption="What they hold cannot be used: the ledger’s state waiting"
+            rows={gangs}
+            columns={[
+              { head: "gang", cell: ({ namespace, kind, name }) => <bdi>{`${kind} ${namespace}/${name}`}</bdi> },
+              { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
+              { head: "pods there", isNumber: true, cell: ({ holdingPods, size }) => `${holdingPods} of ${size}` },
+              { head: "GPUs held", isNumber: true, cell: ({ heldDevices }) => heldDevices },
+              { head: "since", isNumber: true, cell: ({ holdingSeconds }) => minutes(holdingSeconds) },
+            ]}
+          />
+        </>
+      )}
+      {queues.length > 0 && (
+        <>
+          <h2>Queues</h2>
+          <Table
+            caption="What each grants of a resource, and what of it is admitted"
+            rows={queues}
+            columns={[
+              {
+                head: "queue",
+                cell: ({ namespace, name }) => <bdi>{namespace === "" ? name : `${namespace}/${name}`}</bdi>,
+              },
+              { head: "scheduler", cell: ({ scheduler }) => scheduler },
+              { head: "resource", cell: ({ resource }) => resource },
+              { head: "quota", isNumber: true, cell: ({ quota }) => quota },
+              { head: "admitted", isNumber: true, cell: ({ admitted }) => admitted },
+              { head: "borrowed", isNumber: true, cell: ({ borrowed }) => borrowed },
+            ]}
+          />
+        </>
+      )}
+      {quotas.length > 0 && (
+        <>
+          <h2>Quotas</h2>
+          <Table
+            caption="ResourceQuotas that speak of GPUs"
+            rows={quotas}
+            columns={[
+              { head: "quota", cell: ({ namespace, name }) => <bdi>{`${namespace}/${name}`}</bdi> },
+              { head: "resource", cell: ({ resource }) => resource },
+              { head: "granted", isNumber: true, cell: ({ hard }) => hard },
+              { head: "used", isNumber: true, cell: ({ used }) => used },
+              { head: "left", isNumber: true, cell: ({ left }) => left },
+            ]}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+function minutes(seconds: number): string {
+  const whole = Math.floor(seconds / 60);
+  return whole < 60 ? `${whole} min` : `${Math.floor(whole / 60)} h ${whole % 60} min`;
+}

@@ -1,0 +1,254 @@
+import type { VNode } from "preact";
+import { z } from "zod";
+import { allowed, keptPolicies, policyOf } from "../api/context.ts";
+import type { Filter, ReportQuestion } from "../question/question.ts";
+import { fixedSpan } from "../report/json.ts";
+import type { Report, ReportRow } from "../report/report.ts";
+import { readSlots } from "../slots/read.ts";
+import { address, explainAddress, teamAddress } from "./address.ts";
+import { StatesChart } from "./charts/states.tsx";
+import { Figures } from "./parts/figures.tsx";
+import { hoursColumn, moneyColumn } from "./parts/money.tsx";
+import { SpanForm } from "./parts/span-form.tsx";
+import { Empty, Table } from "./parts/table.tsx";
+import { readPart } from "./read-part.ts";
+import type { AddPage, PageContext } from "./routes.ts";
+
+/** What a page of a team, a workload, a node or a GPU is of. */
+interface Subject {
+  readonly path: string;
+  /** Parameters of its address, which name it. */
+  readonly named: readonly string[];
+  /** What it is called: `Team vision`. */
+  readonly title: (of: Named) => string;
+  /** Its charges. Empty where nothing of the name was ever charged. */
+  readonly where: (
+    of: Named,
+    context: PageContext,
+    span: { readonly from: number; readonly until: number },
+  ) => Promise<readonly Filter[]>;
+  /** What its charges are broken down by, and where each part leads. */
+  readonly parts: readonly Breakdown[];
+}
+
+type Named = Readonly<Record<string, string>>;
+
+interface Breakdown {
+  readonly title: string;
+  readonly by: readonly string[];
+  readonly name: (dimensions: Named) => string;
+  /** Undefined where there is nothing beyond. */
+  readonly href: (dimensions: Named, span: string) => string | undefined;
+}
+
+const is = (dimension: string, value: string): Filter => ({ dimension, values: [value] });
+
+const BY_WORKLOAD: Breakdown = {
+  title: "By workload",
+  by: ["cluster", "namespace", "workloadKind", "workload"],
+  name: ({ namespace, workload }) => (workload === "" ? "held by nobody" : `${namespace}/${workload}`),
+  href: ({ cluster, namespace, workload }, span) =>
+    workload === "" ? undefined : address("/workload", { cluster, namespace, workload, span }),
+};
+const BY_GPU: Breakdown = {
+  title: "By GPU",
+  by: ["cluster", "node", "gpu"],
+  name: ({ node, gpu }) => (gpu === "" ? `${node}, not a GPU’s` : `GPU ${gpu} of ${node}`),
+  href: ({ cluster, node, gpu }, span) =>
+    gpu === "" ? undefined : address("/gpu", { cluster: cluster!, node: node!, gpu: gpu!, span }),
+};
+const BY_TEAM: Breakdown = {
+  title: "By team",
+  by: ["team"],
+  name: ({ team }) => team!,
+  href: ({ team }, span) => teamAddress(team!, span),
+};
+const BY_POD: Breakdown = {
+  title: "By pod",
+  by: ["cluster", "namespace", "pod"],
+  name: ({ namespace, pod }) => (pod === "" ? "held by nobody" : `${namespace}/${pod}`),
+  href: ({ cluster, namespace, pod }, span) =>
+    pod === "" ? undefined : address("/workload", { cluster, namespace, pod, span }),
+};
+const BY_COST_CENTRE: Breakdown = {
+  title: "By cost centre and project",
+  by: ["costCenter", "project"],
+  name: ({ costCenter, project }) => [costCenter, project].filter((name) => name !== "").join(" / ") || "none",
+  href: () => undefined,
+};
+
+const SUBJECTS: readonly Subject[] = [
+  {
+    path: "/team",
+    named: ["team"],
+    title: ({ team }) => `Team ${team}`,
+    where: ({ team }) => Promise.resolve([is("team", team!)]),
+    parts: [BY_WORKLOAD, BY_COST_CENTRE],
+  },
+  {
+    path: "/workload",
+    named: ["cluster", "namespace", "workload", "pod"],
+    title: ({ namespace, workload, pod }) =>
+      pod === "" ? `Workload ${namespace}/${workload}` : `Pod ${namespace}/${pod}`,
+    where: ({ cluster, namespace, workload, pod }) =>
+      Promise.resolve([
+        ...(cluster === "" ? [] : [is("cluster", cluster!)]),
+        is("namespace", namespace!),
+        ...(workload === "" ? [] : [is("workload", workload!)]),
+        ...(pod === "" ? [] : [is("pod", pod!)]),
+      ]),
+    parts: [BY_POD, BY_GPU, BY_TEAM],
+  },
+  {
+    path: "/node",
+    named: ["cluster", "node"],
+    title: ({ node }) => `Node ${node}`,
+    where: ({ cluster, node }) => Promise.resolve([is("cluster", cluster!), is("node", node!)]),
+    parts: [BY_GPU, BY_WORKLOAD, BY_TEAM],
+  },
+  {
+    path: "/gpu",
+    named: ["cluster", "uuid", "node", "gpu"],
+    title: ({ node, gpu, uuid }) => (uuid === "" ? `GPU ${gpu} of ${node}` : `GPU ${uuid}`),
+    async where({ cluster, uuid, node, gpu }, { store }, span) {
+      if (uuid === "") return [is("cluster", cluster!), is("node", node!), is("gpu", gpu!)];
+      // Where it sat last; a GPU that was never charged sat nowhere, and no node has an empty name.
+      const [slot] = await readSlots(store, { cluster: cluster!, gpuKey: uuid!, ...span });
+      if (slot === undefined) return [is("cluster", cluster!), is("node", "")];
+      return [is("cluster", cluster!), is("node", slot.node), is("gpu", String(slot.slot))];
+    },
+    parts: [BY_POD, BY_TEAM],
+  },
+];
+
+/** Adds the pages of a team, a workload, a node and a GPU: what each costs, in which states, and what it is made of. */
+export function addSubjects(add: AddPage, context: PageContext): void {
+  for (const subject of SUBJECTS) addSubject(add, context, subject);
+}
+
+function addSubject(add: AddPage, context: PageContext, subject: Subject): void {
+  const { words, ledger } = context;
+  const named = Object.fromEntries(subject.named.map((name) => [name, z.string().max(500).default("")]));
+  const query = z.object({ span: words.span, policy: words.policy, ...named });
+  add(subject.path, { schema: { querystring: query } }, async ({ query: asked, viewer }, edition) => {
+    const { span, policy, ...of } = asked as z.output<typeof query> & Named;
+    const own = await subject.where(of, context, span.span);
+    const question = {
+      policy: policyOf(ledger, policy),
+      kind: "showback",
+      span: fixedSpan(span.span),
+      where: allowed(own, viewer),
+    } as const;
+    const read = (by: readonly string[]): Promise<Report> => readPart(context, viewer, edition, { ...question, by });
+    const [byDay, ...parts] = await Promise.all([read(["chargeDay"]), ...subject.parts.map(({ by }) => read(by))]);
+    const keep = Object.fromEntries(Object.entries(of).filter(([, value]) => value !== ""));
+    const title = subject.title(of);
+    const view = { title, subject, keep, byDay, parts, question: { ...question, where: own }, span: span.span.name };
+    return { title, content: <SubjectPage {...view} policies={keptPolicies(ledger)} /> };
+  });
+}
+
+interface SubjectProps {
+  readonly title: string;
+  readonly subject: Subject;
+  readonly keep: Named;
+  readonly byDay: Report;
+  readonly parts: readonly Report[];
+  readonly question: Omit<ReportQuestion, "by">;
+  readonly span: string;
+  readonly policies: readonly string[];
+}
+
+function SubjectPage({ title, subject, keep, byDay, parts, question, span, policies }: SubjectProps): VNode {
+  const head = (
+    <>
+      <h1>
+        <bdi>{title}</bdi>
+      </h1>
+      <SpanForm path={subject.path} span={span} policies={policies} policy={question.policy} keep={keep} />
+    </>
+  );
+  const [whole] = parts;
+  if (whole === undefined || whole.rows.length === 0)
+    return (
+      <>
+        {head}
+        <Empty>
+          <p>
+            Nothing of that name was charged in {question.span.name}. Choose another time above, or look what is charged
+            on <a href="/">the overview</a>, and what is measured now on <a href="/fleet">the fleet</a>.
+          </p>
+        </Empty>
+      </>
+    );
+  return (
+    <>
+      {head}
+      <Figures report={whole} question={question} />
+      <h2>Day by day</h2>
+      <StatesChart
+        columns={byDay.rows
+          .toSorted((a, b) => (a.dimensions["chargeDay"]! < b.dimensions["chargeDay"]! ? -1 : 1))
+          .map(({ dimensions, states }) => ({ name: dimensions["chargeDay"]!.slice(5), states }))}
+        label={`Cost of each day in ${whole.currency}, by the state of the GPUs.`}
+      />
+      {subject.parts.map((part, place) => (
+        <Parts {...{ part, report: parts[place]!, question, span }} />
+      ))}
+    </>
+  );
+}
+
+/** So many parts are shown; the API has all. */
+const MOST_PARTS = 200;
+
+interface PartsProps {
+  readonly part: Breakdown;
+  readonly report: Report;
+  readonly question: Omit<ReportQuestion, "by">;
+  readonly span: string;
+}
+
+function Parts({ part, report, question, span }: PartsProps): VNode {
+  const { currency } = report;
+  const rows = report.rows.slice(0, MOST_PARTS);
+  const isAll = rows.length === report.rows.length;
+  const explained = ({ dimensions }: ReportRow): string =>
+    explainAddress(
+      question,
+      part.by.map((name) => is(name, dimensions[name]!)),
+    );
+  const linked = (row: ReportRow): VNode => {
+    const href = part.href(row.dimensions, span);
+    const name = <bdi>{part.name(row.dimensions)}</bdi>;
+    return href === undefined ? name : <a href={href}>{name}</a>;
+  };
+  const money = (of: (row: ReportRow) => string | undefined) => {
+    const column = moneyColumn(rows, of, currency);
+    return isAll ? column : { ...column, foot: undefined };
+  };
+  const hours = hoursColumn(rows, ({ gpuHours }) => gpuHours);
+  const cost = money((row) => row.cost);
+  return (
+    <>
+      <h2>{part.title}</h2>
+      <Table
+        caption={
+          isAll
+            ? `In ${currency}; the dearest first`
+            : `The ${MOST_PARTS} dearest of ${report.rows.length}, in ${currency}`
+        }
+        rows={rows}
+        columns={[
+          { head: part.title.slice(3), cell: linked, ...(isAll ? { foot: "all" } : {}) },
+          { head: "GPU-hours", ...hours, ...(isAll ? {} : { foot: undefined }) },
+          { head: "cost", ...cost, cell: (row) => <a href={explained(row)}>{cost.cell(row)}</a> },
+          ...(["active", "idle", "waiting", "unobserved"] as const).map((state) => ({
+            head: state,
+            ...money(({ states }) => states[state]),
+          })),
+        ]}
+      />
+    </>
+  );
+}

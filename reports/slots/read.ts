@@ -1,0 +1,23 @@
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { momentSql } from "../question/question.ts";
+
+/** Where a GPU sat: a node, and its index there. */
+export interface Slot {
+  readonly node: string;
+  readonly slot: number;
+}
+
+/** The slots that a device was metered in over a time, the last one first, by its UUID or what stands for it. Fails with a `StoreError`. */
+export async function readSlots(
+  store: Pick<StoreClient, "query">,
+  of: { readonly cluster: string; readonly gpuKey: string; readonly from: number; readonly until: number },
+): Promise<readonly Slot[]> {
+  const { cluster, gpuKey, from, until } = of;
+  return store.query<Slot>(
+    `SELECT node, toUInt32(slot) AS slot FROM usage_hours_published
+     WHERE cluster = {cluster:String} AND gpu_key = {gpuKey:String}
+       AND from_at >= ${momentSql("from")} AND from_at < ${momentSql("until")}
+     GROUP BY node, slot ORDER BY max(from_at) DESC, node, slot`,
+    { cluster, gpuKey, from, until },
+  );
+}
