@@ -1,6 +1,7 @@
 import { Option, type Command } from "commander";
 import { readDimensions } from "../domain/charge/dimension.ts";
-import { LinesReplacedError, planLines } from "../reports/lines/read.ts";
+import { LinesReplacedError } from "../reports/lines/fixed.ts";
+import { planLines } from "../reports/lines/read.ts";
 import { LINE_FORMATS, lineBytes, type LineFormat } from "../reports/lines/write.ts";
 import { reportsCsv, reportsNdjson } from "../reports/report/flat.ts";
 import { objectionTo, readFilters, REPORT_KINDS, type ReportKind } from "../reports/question/question.ts";

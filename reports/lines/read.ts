@@ -1,19 +1,28 @@
-import type { StoreClient, StoreParameters } from "../../runtime/store/client.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
 import { momentSql, sqlOf, type ChargesQuestion } from "../question/question.ts";
 import { LINE_COLUMNS, plainSql } from "./columns.ts";
+import {
+  countLines,
+  fixLines,
+  groupsOfLines,
+  LinesReplacedError,
+  OF_RUNS,
+  totalOf,
+  type FixedLines,
+  type LinesOf,
+} from "./fixed.ts";
 
-const LINES_AT_ONCE = 50_000;
+/** So many lines are asked for at once where nobody says otherwise. */
+export const LINES_AT_ONCE = 50_000;
 
 /** The lines of a question as they were when it was asked. */
-export interface LinesPlan {
-  readonly question: ChargesQuestion;
+export interface LinesPlan extends FixedLines {
   /** So many lines are asked for at once, or an hour of a team: as much is in memory, here and in the store. */
   readonly linesAtOnce: number;
-  readonly runs: readonly string[];
-  readonly teams: readonly LinesOf<{ readonly team: string }>[];
+  readonly teams: readonly OfTeam[];
 }
 
-type LinesOf<What> = What & { readonly lines: number };
+type OfTeam = LinesOf<{ readonly team: string }>;
 
 /** Lines of a portion: of some teams, or of one team in a time, as the store has them in order. */
 interface Portion {
@@ -22,35 +31,14 @@ interface Portion {
   readonly until?: number;
 }
 
-/** Lines were replaced, and the old ones dropped, while they were exported: what was written lacks some of them. */
-export class LinesReplacedError extends Error {
-  readonly code = "lines-replaced";
-  readonly retriable = true;
-
-  constructor() {
-    super("lines were charged anew and dropped while they were exported: what was written is not whole; export again");
-    this.name = "LinesReplacedError";
-  }
-}
-
-/** Lines that wait to be spread are replaced by what the closing made of them, as in `charges_published`. */
-const STANDS = "NOT (payer = 'spread' AND billing_period IN (SELECT billing_period FROM closed_periods))";
-
-const OF_RUNS = `run_id IN {runs:Array(UUID)} AND ${STANDS}`;
-
 /** Fixes which lines a question has now: what is charged anew later is not among them. Fails with a `StoreError`. */
 export async function planLines(
   store: StoreClient,
   question: ChargesQuestion,
   linesAtOnce = LINES_AT_ONCE,
 ): Promise<LinesPlan> {
-  const { where, parameters } = sqlOf(question);
-  const found = await store.query<{ readonly run: string }>(
-    `SELECT DISTINCT toString(run_id) AS run FROM charges WHERE run_id IN (SELECT run_id FROM charge_runs) AND ${where}`,
-    parameters,
-  );
-  const runs = found.map(({ run }) => run);
-  return { question, linesAtOnce, runs, teams: await countTeams(store, question, runs) };
+  const fixed = await fixLines(store, question);
+  return { ...fixed, linesAtOnce, teams: await countLines(store, fixed, "team") };
 }
 
 /** How lines are asked for. */
@@ -85,7 +73,7 @@ export async function* readPortions(
     yield store.bytes(select, asked, format(isFirst), settings);
     isFirst = false;
   }
-  const left = await countTeams(store, question, runs);
+  const left = await countLines(store, plan, "team");
   if (totalOf(left) !== totalOf(teams)) throw new LinesReplacedError();
 }
 
@@ -98,74 +86,26 @@ export function plainColumns(isForSpreadsheet: boolean): string {
 export const TYPED_COLUMNS = LINE_COLUMNS.map(({ name, sql }) => `${sql} AS \`${name}\``).join(", ");
 
 /** Along the order of the table, by team and time: a portion by time alone would read all of a month's blocks each time. */
-async function* portionsOf(
-  store: StoreClient,
-  { question, linesAtOnce, runs, teams }: LinesPlan,
-): AsyncGenerator<Portion> {
-  let small: LinesOf<{ readonly team: string }>[] = [];
-  const portion = (): Portion => ({ teams: small.map(({ team }) => team) });
-  for (const one of teams) {
-    if (small.length > 0 && totalOf(small) + one.lines > linesAtOnce) {
-      yield portion();
-      small = [];
-    }
-    if (one.lines <= linesAtOnce) small.push(one);
-    else yield* timesOf(one.team, await countHours(store, question, runs, one.team), linesAtOnce);
+async function* portionsOf(store: StoreClient, plan: LinesPlan): AsyncGenerator<Portion> {
+  const { linesAtOnce, teams } = plan;
+  if (teams.length === 0) yield { teams: [] };
+  for (const group of groupsOfLines(teams, linesAtOnce)) {
+    const [{ team, lines }] = group;
+    if (lines <= linesAtOnce) yield { teams: group.map((one) => one.team) };
+    else yield* timesOf(team, await countHours(store, plan, team), linesAtOnce);
   }
-  if (small.length > 0 || teams.length === 0) yield portion();
 }
 
 const HOUR_MILLIS = 3_600_000;
 
-function* timesOf(
-  team: string,
-  hours: readonly LinesOf<{ readonly hour: number }>[],
-  linesAtOnce: number,
-): Generator<Portion> {
-  let some: LinesOf<{ readonly hour: number }>[] = [];
-  const portion = (): Portion => ({ teams: [team], from: some[0]!.hour, until: some.at(-1)!.hour + HOUR_MILLIS });
-  for (const one of hours) {
-    if (some.length > 0 && totalOf(some) + one.lines > linesAtOnce) {
-      yield portion();
-      some = [];
-    }
-    some.push(one);
-  }
-  if (some.length > 0) yield portion();
+type OfHour = LinesOf<{ readonly hour: number }>;
+
+function* timesOf(team: string, hours: readonly OfHour[], linesAtOnce: number): Generator<Portion> {
+  for (const group of groupsOfLines(hours, linesAtOnce))
+    yield { teams: [team], from: group[0].hour, until: group.at(-1)!.hour + HOUR_MILLIS };
 }
 
-function totalOf(counted: readonly LinesOf<unknown>[]): number {
-  return counted.reduce((sum, { lines }) => sum + lines, 0);
-}
-
-function countTeams(
-  store: StoreClient,
-  question: ChargesQuestion,
-  runs: readonly string[],
-): Promise<LinesPlan["teams"]> {
-  return count(store, question, "team", { runs });
-}
-
-function countHours(
-  store: StoreClient,
-  question: ChargesQuestion,
-  runs: readonly string[],
-  team: string,
-): Promise<readonly LinesOf<{ readonly hour: number }>[]> {
-  const ofTeam = { ...question, where: [...question.where, { dimension: "team", values: [team] }] };
-  return count(store, ofTeam, "toFloat64(toUnixTimestamp(toStartOfHour(from_at, 'UTC'))) * 1000 AS hour", { runs });
-}
-
-/** The lines of a question by something, in its order. */
-function count<What>(
-  store: StoreClient,
-  question: ChargesQuestion,
-  by: string,
-  runs: StoreParameters,
-): Promise<readonly LinesOf<What>[]> {
-  const { where, parameters } = sqlOf(question);
-  return store.query<LinesOf<What>>(
-    `SELECT ${by}, toFloat64(count()) AS lines FROM charges WHERE ${OF_RUNS} AND ${where} GROUP BY 1 ORDER BY 1`,
-    { ...parameters, ...runs },
-  );
+function countHours(store: StoreClient, plan: LinesPlan, team: string): Promise<readonly OfHour[]> {
+  const hour = "toFloat64(toUnixTimestamp(toStartOfHour(from_at, 'UTC'))) * 1000 AS hour";
+  return countLines(store, plan, hour, { where: "team = {team:String}", parameters: { team } });
 }
