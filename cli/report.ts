@@ -15,6 +15,7 @@ import { ledgerOf } from "../runtime/config/ledger.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
 import { keptPolicies } from "./kept-policies.ts";
+import { writeFocus } from "./report/focus.ts";
 import { openStore } from "./store.ts";
 import { writeOut } from "./write-out.ts";
 import { loadLedgerConfig } from "./ledger-config.ts";
@@ -31,12 +32,16 @@ const FORMATS: Readonly<Record<string, (reports: Reports, store: StoreClient) =>
   parquet: (reports, store) => reportsParquet(store, reports),
 };
 
+/** The format of FOCUS's rows, of which each is a sum of some lines. */
+const FOCUS = "focus";
+
 interface Options {
   readonly kind: ReportKind;
   readonly by: string;
   readonly where: readonly string[];
   readonly policy: readonly string[];
   readonly lines?: true;
+  readonly check?: true;
   readonly format?: string;
   readonly out?: string;
   readonly config?: string;
@@ -58,10 +63,12 @@ export function addReport(program: Command, context: CommandContext): void {
     .option("--policy <names...>", "kept policies, laid side by side; the billing one by default", [])
     .option("--lines", "every line of the ledger instead of sums of them")
     .addOption(
-      new Option("--format <format>", "table, json, ndjson, csv or parquet; of lines csv, ndjson or parquet").choices([
-        ...new Set([...Object.keys(FORMATS), ...LINE_FORMATS]),
-      ]),
+      new Option(
+        "--format <format>",
+        "table, json, ndjson, csv or parquet; of lines csv, ndjson or parquet; focus for FOCUS 1.3, see docs/focus.md",
+      ).choices([...new Set([...Object.keys(FORMATS), ...LINE_FORMATS, FOCUS])]),
     )
+    .option("--check", "with focus: hold the file against FOCUS's rules, and leave none that breaks one")
     .option("--out <file>", "write it to a file, which is there when it is whole")
     .option("--config <file>", "the configuration")
     .action(async (name: string, options: Options) => {
@@ -70,19 +77,27 @@ export function addReport(program: Command, context: CommandContext): void {
       const { where } = orWrongUse("--where", readFilters(options.where));
       const objection = objectionTo({ kind: options.kind, span });
       if (objection !== undefined) throw new CommandError(`--kind: ${objection}`, 2);
-      const formats: readonly string[] = options.lines === true ? LINE_FORMATS : Object.keys(FORMATS);
+      const formats: readonly string[] = options.lines === true ? LINE_FORMATS : [...Object.keys(FORMATS), FOCUS];
       const format = options.format ?? formats[0]!;
       if (!formats.includes(format))
         throw new CommandError(
           `--format ${format}: ${options.lines === true ? "lines are" : "sums are"} exported as ${formats.join(", ")}`,
           2,
         );
+      if (options.check === true && format !== FOCUS)
+        throw new CommandError("--check is of --format focus, whose rules it knows", 2);
       const { config } = loadLedgerConfig(options.config, context.env);
       const ledger = ledgerOf(config);
       const [first, ...others] = keptPolicies(ledger, options.policy);
       const question = { policy: first, kind: options.kind, span, by, where };
       const store = await openStore(config);
       try {
+        if (format === FOCUS) {
+          if (others.length > 0) throw new CommandError("--format focus is of one policy", 2);
+          const setting = { ...config.focus, policy: first, currency: ledger.book.currency };
+          await writeFocus(context, store, question, setting, options);
+          return;
+        }
         if (options.lines === true) {
           if (others.length > 0) throw new CommandError("--lines are of one policy", 2);
           const plan = await planLines(store, question);

@@ -1,5 +1,8 @@
-/** A cell of a table: text that somebody has written, or a number that was computed here. */
-export type CsvCell = { readonly text: string } | { readonly number: string };
+/**
+ * A cell of a table: text that somebody has written, or a number that was computed here. A text for programs alone is `verbatim`: it
+ * comes out of the file as it went in.
+ */
+export type CsvCell = { readonly text: string } | { readonly number: string } | { readonly verbatim: string };
 
 /**
  * A table as CSV (RFC 4180), lines ended by CRLF. A text that a spreadsheet would take for a formula, because it begins with
@@ -12,6 +15,10 @@ export function formatCsv(rows: readonly (readonly CsvCell[])[]): string {
 
 function formatCell(cell: CsvCell): string {
   if ("number" in cell) return cell.number;
-  const safe = /^[=+\-@\t\r]/.test(cell.text) ? `'${cell.text}` : cell.text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  if ("verbatim" in cell) return quoted(cell.verbatim);
+  return quoted(/^[=+\-@\t\r]/.test(cell.text) ? `'${cell.text}` : cell.text);
+}
+
+function quoted(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

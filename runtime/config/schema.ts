@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { access } from "./access.ts";
+import { focus } from "./focus.ts";
 import { checkLedger, ledgerKeys } from "./ledger.ts";
 import { duration, size } from "./quantity.ts";
 import {
@@ -240,6 +241,7 @@ export function createConfigSchema(sources: ConfigSources) {
       store: store(sources).prefault({}),
       kubernetes: kubernetes(sources).prefault({}),
       ...ledgerKeys(sources),
+      focus,
       processor: processor.prefault({}),
       server: z
         .strictObject({

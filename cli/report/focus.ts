@@ -1,0 +1,41 @@
+import { exportFocus } from "../../reports/focus/export.ts";
+import { FocusCheckError } from "../../reports/focus/check/error.ts";
+import type { FocusSetting } from "../../reports/focus/columns.ts";
+import { unpricedSentence, type FocusManifest } from "../../reports/focus/manifest.ts";
+import type { ChargesQuestion } from "../../reports/question/question.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { CommandError, type CommandContext } from "../context.ts";
+import { writeOut } from "../write-out.ts";
+
+/** Where a FOCUS file goes, and whether it has to keep FOCUS's rules. */
+export interface FocusOptions {
+  readonly out?: string;
+  readonly check?: true;
+}
+
+/**
+ * Writes the charges of a question as FOCUS, and its manifest beside the file, or in sentences to standard error where there is no
+ * file. Fails with a `CommandError` where it is to be checked and breaks a rule: then there is no file.
+ */
+export async function writeFocus(
+  context: CommandContext,
+  store: StoreClient,
+  question: ChargesQuestion,
+  setting: FocusSetting,
+  { out, check }: FocusOptions,
+): Promise<void> {
+  const { bytes, manifest } = await exportFocus(store, question, setting, { isChecked: check === true });
+  try {
+    await writeOut(context, out, bytes);
+  } catch (error) {
+    throw error instanceof FocusCheckError ? new CommandError(error.message) : error;
+  }
+  if (out === undefined) context.stderr.write(`${sentences(manifest()).join("\n")}\n`);
+  else await writeOut(context, `${out}.manifest.json`, [`${JSON.stringify(manifest(), null, 2)}\n`]);
+}
+
+function sentences(manifest: FocusManifest): readonly string[] {
+  const { rows, sums, currency, check } = manifest;
+  const sum = `${rows} rows: ${sums.EffectiveCost} ${currency}, ${sums.x_GpuHours} GPU-hours`;
+  return [sum, unpricedSentence(manifest) ?? [], check === null ? [] : "every rule of the check is kept"].flat();
+}

@@ -1,0 +1,99 @@
+import { COLUMN_RULES } from "./column-rules.ts";
+import { FILE_RULES } from "./file-rules.ts";
+import { ALWAYS_THERE, CONDITIONAL, NEVER_NULL, NEVER_NULL_IF_PRESENT } from "./known-columns.ts";
+import { ROW_RULES } from "./row-rules.ts";
+import type { Expected, RowRule, WrittenRow } from "./rule.ts";
+
+/** A line of a file: its heads first, then a text or null for each of them. */
+export type WrittenCells = readonly (string | null)[];
+
+/** Where a file breaks a rule. */
+export interface Violation {
+  readonly rule: string;
+  /** The rule, in a sentence. */
+  readonly says: string;
+  readonly column: string;
+  /** The number of the row, from 1; of the heads 0; of what is wrong with all rows together the last one's. */
+  readonly row: number;
+  /** What the row is of, for people. */
+  readonly key: string;
+  readonly found: string | null;
+}
+
+/** What a check came to. */
+export interface CheckOutcome {
+  readonly rows: number;
+  /** How many violations there are. */
+  readonly count: number;
+  /** The first of them. */
+  readonly violations: readonly Violation[];
+}
+
+/** Of so many violations at most it is told where they are. */
+const MOST_TOLD = 20;
+
+/** All rules of single rows. */
+export const ROW_CHECKS: readonly RowRule[] = [...COLUMN_RULES, ...ROW_RULES];
+
+/**
+ * Holds a file against FOCUS 1.3, and against what it is to add up to, line by line as it stands in the file: sums are kept, rows are
+ * not. The rows of an origin have to stand together.
+ */
+export async function checkFocus(lines: AsyncIterable<WrittenCells>, expected: Expected): Promise<CheckOutcome> {
+  const violations: Violation[] = [];
+  let count = 0;
+  let heads: readonly string[] | undefined;
+  let rows = 0;
+  let key = "";
+  const tell = (rule: { readonly id: string; readonly says: string }, column: string, found: string | null): void => {
+    count += 1;
+    if (violations.length < MOST_TOLD)
+      violations.push({ rule: rule.id, says: rule.says, column, row: rows, key, found });
+  };
+  const looks = FILE_RULES.map((rule) => ({ rule, look: rule.begin(expected) }));
+  for await (const cells of lines) {
+    if (heads === undefined) {
+      heads = cells.map((cell) => cell ?? "");
+      for (const { rule, column } of brokenHeads(heads)) tell(rule, column, heads.includes(column) ? column : null);
+      continue;
+    }
+    const row: WrittenRow = Object.fromEntries(heads.map((name, place) => [name, cells[place] ?? null]));
+    for (const { rule, look } of looks) {
+      const broken = look.add(row);
+      if (broken !== undefined) tell(rule, broken.column, broken.found);
+    }
+    rows += 1;
+    key = keyOf(row);
+    if (cells.length !== heads.length) tell(CELLS, heads.at(-1) ?? "", `${cells.length} cells`);
+    for (const rule of ROW_CHECKS) {
+      const column = rule.brokenIn(row);
+      if (column !== undefined) tell(rule, column, row[column] ?? null);
+    }
+  }
+  if (heads === undefined) tell(COLUMNS, NEVER_NULL[0]!, null);
+  for (const { rule, look } of looks) for (const { column, found } of look.end()) tell(rule, column, found);
+  return { rows, count, violations };
+}
+
+const CELLS = { id: "cells", says: "a row has a cell for each head" };
+const COLUMNS = { id: "columns", says: "each column that FOCUS demands is there, once" };
+const CUSTOM = { id: "custom-columns", says: "columns that FOCUS does not know begin with x_ and come last" };
+const NEEDED: readonly string[] = [...NEVER_NULL, ...ALWAYS_THERE];
+const KNOWN: ReadonlySet<string> = new Set([...NEEDED, ...NEVER_NULL_IF_PRESENT, ...CONDITIONAL]);
+
+function brokenHeads(heads: readonly string[]) {
+  const missing = NEEDED.filter((column) => heads.filter((head) => head === column).length !== 1);
+  const lastKnown = heads.findLastIndex((head) => KNOWN.has(head));
+  const misplaced = heads.filter((head, place) => !KNOWN.has(head) && (!head.startsWith("x_") || place < lastKnown));
+  return [
+    ...missing.map((column) => ({ rule: COLUMNS, column })),
+    ...misplaced.map((column) => ({ rule: CUSTOM, column })),
+  ];
+}
+
+function keyOf(row: WrittenRow): string {
+  const said = ["ChargePeriodStart", "ResourceId", "AllocatedResourceName", "x_State"].flatMap(
+    (name) => row[name] ?? [],
+  );
+  return said.join(" ");
+}

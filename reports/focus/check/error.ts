@@ -1,0 +1,23 @@
+import type { CheckOutcome, Violation } from "./check.ts";
+
+/** A file breaks rules of FOCUS, or does not add up. */
+export class FocusCheckError extends Error {
+  readonly code = "focus-check-failed";
+  readonly retriable = false;
+  readonly outcome: CheckOutcome;
+
+  constructor(outcome: CheckOutcome) {
+    const { count, violations } = outcome;
+    const told = violations.map((violation) => `\n  ${violationSentence(violation)}`).join("");
+    const others = count > violations.length ? `\n  and ${count - violations.length} others` : "";
+    super(`the file breaks rules of FOCUS, ${count} times:${told}${others}`);
+    this.name = "FocusCheckError";
+    this.outcome = outcome;
+  }
+}
+
+/** A violation in a sentence that names the row, the column, the rule and what was found. */
+export function violationSentence({ rule, says, column, row, key, found }: Violation): string {
+  const where = row === 0 ? "heads" : `row ${row} (${key})`;
+  return `${where}, ${column}: ${says} [${rule}]; found ${found === null ? "null" : JSON.stringify(found)}`;
+}

@@ -1,0 +1,135 @@
+import type { RowRule, WrittenRow } from "./rule.ts";
+import { decimalIn, pairsIn } from "./values.ts";
+
+const isNull = (row: WrittenRow, column: string): boolean => (row[column] ?? null) === null;
+
+/** 10⁻⁹ of the currency, as a product of two decimals in 10⁻¹⁸. */
+const TOLERANCE = 10n ** 27n;
+
+/** A cost is a unit price times a quantity, where both are there. */
+function product(cost: string, price: string): RowRule {
+  const quantity = "PricingQuantity";
+  return {
+    id: `${cost}-product`,
+    columns: [cost, price, quantity],
+    says: `${cost} is ${price} × ${quantity}, to 10⁻⁹`,
+    brokenIn: (row) => {
+      const [total, each, count] = [decimalIn(row[cost]), decimalIn(row[price]), decimalIn(row[quantity])];
+      if (total === undefined || each === undefined || count === undefined) return undefined;
+      const difference = each * count - total * 10n ** 18n;
+      return difference > TOLERANCE || difference < -TOLERANCE ? cost : undefined;
+    },
+  };
+}
+
+/** Two columns are null together. */
+function together(one: string, other: string): RowRule {
+  return {
+    id: `${one}-with-${other}`,
+    columns: [one, other],
+    says: `${one} is null where ${other} is, and only there`,
+    brokenIn: (row) => (isNull(row, one) === isNull(row, other) ? undefined : one),
+  };
+}
+
+/** Columns are null where another one is. */
+function nullWithout(needed: string, ...columns: readonly string[]): RowRule {
+  return {
+    id: `null-without-${needed}`,
+    columns: [...columns, needed],
+    says: `it is null where ${needed} is`,
+    brokenIn: (row) => (isNull(row, needed) ? columns.find((column) => !isNull(row, column)) : undefined),
+  };
+}
+
+const PRICED = ["SkuId", "SkuPriceId", "PricingCategory", "PricingQuantity", "ListUnitPrice", "ContractedUnitPrice"];
+const UNIT_PRICES = ["ListUnitPrice", "ContractedUnitPrice"];
+const CONSUMED = ["ConsumedQuantity", "ConsumedUnit"];
+const SPLIT = ["AllocatedResourceId", "AllocatedTags", "AllocatedMethodDetails"];
+
+const isPaidUse = (row: WrittenRow): boolean =>
+  (row["ChargeCategory"] === "Usage" || row["ChargeCategory"] === "Purchase") && row["ChargeClass"] !== "Correction";
+
+/** What FOCUS says of a row's columns together. */
+export const ROW_RULES: readonly RowRule[] = [
+  product("ListCost", "ListUnitPrice"),
+  product("ContractedCost", "ContractedUnitPrice"),
+  together("ConsumedUnit", "ConsumedQuantity"),
+  together("PricingUnit", "PricingQuantity"),
+  together("ResourceType", "ResourceId"),
+  together("AllocatedResourceName", "AllocatedResourceId"),
+  together("SubAccountType", "SubAccountId"),
+  together("RegionName", "RegionId"),
+  nullWithout("ResourceId", "ResourceName"),
+  nullWithout("SubAccountId", "SubAccountName"),
+  nullWithout("SkuId", "SkuMeter", "SkuPriceId"),
+  nullWithout(
+    "SkuPriceId",
+    "PricingQuantity",
+    "ConsumedQuantity",
+    "PricingCategory",
+    "SkuPriceDetails",
+    ...UNIT_PRICES,
+  ),
+  nullWithout("AllocatedMethodId", ...SPLIT),
+  nullWithout("AllocatedResourceId", "AllocatedTags"),
+  {
+    id: "priced-use",
+    columns: [...PRICED, "ChargeCategory", "ChargeClass"],
+    says: "it is not null for usage and purchases that correct nothing",
+    brokenIn: (row) => (isPaidUse(row) ? PRICED.find((column) => isNull(row, column)) : undefined),
+  },
+  {
+    id: "consumed-use",
+    columns: [...CONSUMED, "ChargeCategory"],
+    says: "it is null for what is no usage, and not for usage that corrects nothing",
+    brokenIn: (row) => {
+      if (row["ChargeCategory"] !== "Usage") return CONSUMED.find((column) => !isNull(row, column));
+      return isPaidUse(row) ? CONSUMED.find((column) => isNull(row, column)) : undefined;
+    },
+  },
+  {
+    id: "unit-price-sign",
+    columns: UNIT_PRICES,
+    says: "a unit price is not negative",
+    brokenIn: (row) => UNIT_PRICES.find((column) => (decimalIn(row[column]) ?? 0n) < 0n),
+  },
+  {
+    id: "billing-month",
+    columns: ["BillingPeriodStart", "BillingPeriodEnd"],
+    says: "a billing period is a UTC calendar month",
+    brokenIn: (row) => {
+      const [start, end] = [row["BillingPeriodStart"] ?? "", row["BillingPeriodEnd"] ?? ""];
+      const next = new Date(start);
+      next.setUTCMonth(next.getUTCMonth() + 1);
+      const isMonth = start.endsWith("-01T00:00:00Z") && next.getTime() === Date.parse(end);
+      return isMonth ? undefined : "BillingPeriodEnd";
+    },
+  },
+  {
+    id: "charge-period",
+    columns: ["ChargePeriodStart", "ChargePeriodEnd"],
+    says: "a charge period ends after it begins",
+    brokenIn: ({ ChargePeriodStart: start, ChargePeriodEnd: end }) =>
+      start && end && Date.parse(start) >= Date.parse(end) ? "ChargePeriodEnd" : undefined,
+  },
+  {
+    id: "tags-once",
+    columns: ["AllocatedTags", "Tags"],
+    says: "AllocatedTags repeat no key of Tags",
+    brokenIn: (row) => {
+      const keys = new Set(pairsIn(row["Tags"])?.map(([key]) => key));
+      return pairsIn(row["AllocatedTags"])?.some(([key]) => keys.has(key)) === true ? "AllocatedTags" : undefined;
+    },
+  },
+  {
+    id: "allocated-to",
+    columns: ["AllocatedResourceId", "x_Payer", "x_Attribution"],
+    says: "what nobody held and no team pays is allocated to nobody, all else to somebody",
+    brokenIn: (row) => {
+      if (isNull(row, "x_Payer")) return undefined;
+      const isSomebodys = row["x_Payer"] === "holder" || !isNull(row, "x_Attribution");
+      return isSomebodys === isNull(row, "AllocatedResourceId") ? "AllocatedResourceId" : undefined;
+    },
+  },
+];

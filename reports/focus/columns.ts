@@ -1,0 +1,167 @@
+import { decimalText } from "../../domain/exact/integer.ts";
+import { formatAmount, type Amount, type Quantity } from "../../domain/exact/units.ts";
+import { periodOf } from "../../domain/period.ts";
+import type { FocusConfig } from "../../runtime/config/focus.ts";
+import { allocatedTo, pricingCategoryOf, resourceOf, skuOf } from "./identity.ts";
+import { subjectOf, type Measure } from "./measure.ts";
+import type { Part } from "./part.ts";
+import { allocatedTagsOf, tagsOf } from "./tags.ts";
+import { PRICE_DIGITS, type UnitPrices } from "./unit-price.ts";
+
+/** Whom the rows name beside what the ledger knows, by which policy and in what currency they are. */
+export interface FocusSetting extends FocusConfig {
+  readonly policy: string;
+  readonly currency: string;
+}
+
+/** A part with what depends on the others of its origin. */
+export interface PricedPart {
+  readonly part: Part;
+  /** Undefined for adjustments. */
+  readonly measure: Measure | undefined;
+  /** Undefined where FOCUS's columns of prices are null: for adjustments, and corrections that no unit price explains. */
+  readonly prices: UnitPrices | undefined;
+  /** Decimal text; undefined where an origin cannot be told in ratios. */
+  readonly ratio: string | undefined;
+}
+
+/** How a column is typed in formats that have types. */
+export type FocusKind = "text" | "decimal" | "time" | "json";
+
+/** A column of the file. */
+export interface FocusColumn {
+  readonly name: string;
+  readonly kind: FocusKind;
+  /** Null, never the empty text, where there is nothing to say. */
+  readonly of: (row: PricedPart, setting: FocusSetting) => string | null;
+}
+
+type Say = (row: PricedPart, setting: FocusSetting) => string | undefined;
+
+function column(kind: FocusKind, name: string, say: Say): FocusColumn {
+  return { name, kind, of: (row, setting) => say(row, setting) || null };
+}
+
+const text = (name: string, say: Say): FocusColumn => column("text", name, say);
+const decimal = (name: string, say: Say): FocusColumn => column("decimal", name, say);
+const amount = (name: string, say: (row: PricedPart) => Amount<Quantity> | undefined): FocusColumn =>
+  column("decimal", name, (row) => {
+    const said = say(row);
+    return said === undefined ? undefined : formatAmount(said);
+  });
+const time = (name: string, say: (part: Part) => number): FocusColumn =>
+  column("time", name, ({ part }) => `${new Date(say(part)).toISOString().slice(0, 19)}Z`);
+const json = (name: string, say: (row: PricedPart) => Readonly<Record<string, string>> | undefined): FocusColumn =>
+  column("json", name, (row) => {
+    const said = say(row);
+    return said === undefined || Object.keys(said).length === 0 ? undefined : JSON.stringify(said);
+  });
+const ofPart = (name: string, key: TextOfPart): FocusColumn => text(name, ({ part }) => part[key]);
+
+type TextOfPart = { [Key in keyof Part]: Part[Key] extends string ? Key : never }[keyof Part];
+
+/** Columns of FOCUS 1.3's Cost and Usage, in the order of the alphabet, as FOCUS has them; docs/focus.md explains each. */
+export const FOCUS_COLUMNS: readonly FocusColumn[] = [
+  text("AllocatedMethodDetails", detailsOf),
+  text("AllocatedMethodId", (_, { policy }) => policy),
+  text("AllocatedResourceId", ({ part }) => allocatedTo(part)?.id),
+  text("AllocatedResourceName", ({ part }) => allocatedTo(part)?.name),
+  json("AllocatedTags", ({ part }) => allocatedTagsOf(part)),
+  text("AvailabilityZone", ({ part }) => part.origin.zone),
+  decimal("BilledCost", ({ part }, { invoiceIssuer }) =>
+    invoiceIssuer === undefined ? "0" : formatAmount(part.effective),
+  ),
+  text("BillingAccountId", (_, { billingAccountId }) => billingAccountId),
+  text("BillingAccountName", (_, { billingAccountName }) => billingAccountName),
+  text("BillingCurrency", (_, { currency }) => currency),
+  time("BillingPeriodEnd", ({ origin }) => periodOf(origin.billingPeriod).until),
+  time("BillingPeriodStart", ({ origin }) => origin.billingPeriod),
+  text("ChargeCategory", ({ measure }) => (measure === undefined ? "Adjustment" : "Usage")),
+  text("ChargeClass", ({ part }) => (part.origin.isCorrection ? "Correction" : undefined)),
+  text("ChargeDescription", ({ part }) => descriptionOf(part)),
+  text("ChargeFrequency", () => "Usage-Based"),
+  time("ChargePeriodEnd", ({ origin }) => origin.until),
+  time("ChargePeriodStart", ({ origin }) => origin.from),
+  amount("ConsumedQuantity", ({ measure, prices }) => (prices === undefined ? undefined : measure?.quantity)),
+  text("ConsumedUnit", unitOf),
+  amount("ContractedCost", ({ part }) => part.contracted),
+  decimal("ContractedUnitPrice", ({ prices }) => priceText(prices?.contracted)),
+  amount("EffectiveCost", ({ part }) => part.effective),
+  text("HostProviderName", (_, { hostProvider, serviceProvider }) => hostProvider ?? serviceProvider),
+  text("InvoiceIssuerName", (_, { invoiceIssuer, serviceProvider }) => invoiceIssuer ?? serviceProvider),
+  amount("ListCost", ({ part }) => part.list),
+  decimal("ListUnitPrice", ({ prices }) => priceText(prices?.list)),
+  text("PricingCategory", ({ part, prices }) => (prices === undefined ? undefined : pricingCategoryOf(part))),
+  decimal("PricingQuantity", ({ prices }) => priceText(prices?.quantity)),
+  text("PricingUnit", unitOf),
+  text("ProviderName", (_, { serviceProvider }) => serviceProvider),
+  text("PublisherName", (_, { serviceProvider }) => serviceProvider),
+  text("RegionId", ({ part }) => part.origin.region),
+  text("RegionName", ({ part }) => part.origin.region),
+  text("ResourceId", ({ part }) => resourceOf(part.origin)?.id),
+  text("ResourceName", ({ part }) => resourceOf(part.origin)?.name),
+  text("ResourceType", ({ part }) => resourceOf(part.origin)?.type),
+  text("ServiceCategory", () => "Compute"),
+  text("ServiceName", (_, { serviceName }) => serviceName),
+  text("ServiceProviderName", (_, { serviceProvider }) => serviceProvider),
+  text("ServiceSubcategory", () => "Other (Compute)"),
+  text("SkuId", ({ part }) => skuOf(part)?.id),
+  text("SkuMeter", ({ part }) => skuOf(part)?.meter),
+  json("SkuPriceDetails", ({ part, prices }) =>
+    prices === undefined || part.origin.instanceType === "" ? undefined : { InstanceType: part.origin.instanceType },
+  ),
+  text("SkuPriceId", ({ part, prices }) => (prices === undefined ? undefined : skuOf(part)?.priceId)),
+  text("SubAccountId", ({ part }) => part.team),
+  text("SubAccountName", ({ part }) => part.team),
+  text("SubAccountType", ({ part }) => (part.team === "" ? undefined : "Team")),
+  json("Tags", ({ part }) => tagsOf(part.origin)),
+  text("x_Policy", (_, { policy }) => policy),
+  ofPart("x_State", "state"),
+  ofPart("x_Because", "because"),
+  ofPart("x_Payer", "payer"),
+  ofPart("x_CostCenter", "costCenter"),
+  ofPart("x_Project", "project"),
+  ofPart("x_Environment", "environment"),
+  text("x_Cluster", ({ part }) => part.origin.cluster),
+  text("x_Node", ({ part }) => part.origin.node),
+  text("x_Gpu", ({ part }) => part.origin.slot?.toString()),
+  text("x_GpuModel", ({ part }) => part.origin.gpuModel),
+  ofPart("x_Namespace", "namespace"),
+  ofPart("x_Pod", "pod"),
+  ofPart("x_Workload", "workload"),
+  ofPart("x_WorkloadKind", "workloadKind"),
+  ofPart("x_WorkloadType", "type"),
+  ofPart("x_Queue", "queue"),
+  ofPart("x_PriorityClass", "priorityClass"),
+  ofPart("x_Attribution", "attribution"),
+  text("x_Price", ({ part }) => part.origin.price),
+  text("x_PricedSince", ({ part: { origin } }) =>
+    origin.pricedSince === 0 ? undefined : new Date(origin.pricedSince).toISOString(),
+  ),
+  amount("x_GpuHours", ({ part }) => part.gpuHours),
+  amount("x_PowerCost", ({ part }) => part.power),
+  decimal("x_EnergyMilliJoules", ({ part }) => part.millijoules?.toString()),
+  amount("x_CarbonGrams", ({ part }) => part.carbon),
+  decimal("x_Lines", ({ part }) => String(part.lines)),
+];
+
+function unitOf({ measure, prices }: PricedPart): string | undefined {
+  return prices === undefined ? undefined : measure?.unit;
+}
+
+function priceText(value: bigint | undefined): string | undefined {
+  return value === undefined ? undefined : decimalText(value, PRICE_DIGITS);
+}
+
+/** Written by hand: its numbers are exact decimals, which no number of JavaScript is. */
+function detailsOf({ measure, ratio }: PricedPart): string | undefined {
+  if (measure === undefined || ratio === undefined) return undefined;
+  const { unit, quantity } = measure;
+  return `{"Elements":[{"AllocatedRatio":${ratio},"UsageUnit":"${unit}","UsageQuantity":${formatAmount(quantity)}}]}`;
+}
+
+function descriptionOf(part: Part): string {
+  const { state, because, origin } = part;
+  const what = subjectOf(part) === "gpu" ? `GPU time, ${state}` : state;
+  return `${origin.isCorrection ? "correction of " : ""}${what}${because === "" ? "" : `, because ${because}`}`;
+}

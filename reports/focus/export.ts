@@ -1,0 +1,131 @@
+import { createHash } from "node:crypto";
+import { amountOf, difference, formatAmount, sum } from "../../domain/exact/units.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { fixLines } from "../lines/fixed.ts";
+import type { ChargesQuestion } from "../question/question.ts";
+import { readReport } from "../report/read.ts";
+import { checkFocus, type CheckOutcome } from "./check/check.ts";
+import type { Expected } from "./check/rule.ts";
+import { FocusCheckError } from "./check/error.ts";
+import { checkedOnTheWay } from "./check/on-the-way.ts";
+import type { FocusSetting } from "./columns.ts";
+import { focusCsv, readFocusCsv } from "./csv.ts";
+import { createTally, FOCUS_VERSION, type FocusManifest, type Tally } from "./manifest.ts";
+import { planFocus, type FocusPlan } from "./plan.ts";
+import { readOrigins } from "./read.ts";
+import { rowsOf, type FocusCells } from "./rows.ts";
+
+/** A file on its way, and what stands beside it. */
+export interface FocusExport {
+  /** Ends with a {@link FocusCheckError} where it is checked and breaks a rule; else fails with a `StoreError` or a `LinesReplacedError`. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** True of the whole file when its bytes have been read. */
+  manifest(): FocusManifest;
+}
+
+/** How a file is made. */
+export interface FocusWay {
+  readonly isChecked: boolean;
+  /** So many lines are asked for at once; see `LINES_AT_ONCE`. */
+  readonly linesAtOnce?: number;
+}
+
+/**
+ * The charges of a question as FOCUS 1.3's Cost and Usage in CSV, a row for the lines of a UTC day that are alike, with split-cost
+ * columns. However many there are, no more than a portion of them is in memory. Fails with a `StoreError`.
+ */
+export async function exportFocus(
+  store: StoreClient,
+  question: ChargesQuestion,
+  setting: FocusSetting,
+  { isChecked, linesAtOnce }: FocusWay,
+): Promise<FocusExport> {
+  const { plan, expected } = await planned(store, question, setting.currency, linesAtOnce);
+  const tally = createTally();
+  let outcome: CheckOutcome | undefined;
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    const written = focusCsv(counted(rows(store, plan, setting), tally));
+    if (!isChecked) {
+      yield* written;
+      return;
+    }
+    outcome = yield* checkedOnTheWay(written, (copy) => checkFocus(readFocusCsv(copy), expected));
+    if (outcome.count > 0) throw new FocusCheckError(outcome);
+  }
+  return { bytes: bytes(), manifest: () => manifestOf(plan, setting, tally, outcome) };
+}
+
+/** Charges that are published between the two readings would make a right file differ from the report: then both are read again. */
+async function planned(
+  store: StoreClient,
+  question: ChargesQuestion,
+  currency: string,
+  linesAtOnce: number | undefined,
+): Promise<{ readonly plan: FocusPlan; readonly expected: Expected }> {
+  for (let turn = 1; ; turn++) {
+    const plan = await planFocus(store, question, linesAtOnce);
+    const { total } = await readReport(store, { ...question, by: ["billingPeriod"] }, currency);
+    const { runs } = await fixLines(store, plan.fixed.question);
+    if (turn < MOST_TURNS && runs.join() !== plan.fixed.runs.join()) continue;
+    const sums = {
+      ListCost: total.list,
+      ContractedCost: total.contracted,
+      EffectiveCost: total.cost,
+      x_PowerCost: total.power,
+      x_GpuHours: formatAmount(difference(amountOf(total.gpuHours), amountOf(total.unpricedGpuHours))),
+      x_Lines: String(total.lines - linesOf(plan)),
+    };
+    return { plan, expected: { sums, isWhole: question.where.length === 0 } };
+  }
+}
+
+const MOST_TURNS = 5;
+
+function linesOf({ unpriced }: FocusPlan): number {
+  return unpriced.reduce((count, { lines }) => count + lines, 0);
+}
+
+async function* rows(
+  store: StoreClient,
+  plan: FocusPlan,
+  setting: FocusSetting,
+): AsyncGenerator<readonly FocusCells[]> {
+  for await (const parts of readOrigins(store, plan)) yield rowsOf(parts, setting);
+}
+
+async function* counted(
+  portions: AsyncIterable<readonly FocusCells[]>,
+  tally: Tally,
+): AsyncGenerator<readonly FocusCells[]> {
+  for await (const some of portions) {
+    tally.add(some);
+    yield some;
+  }
+}
+
+function manifestOf(
+  plan: FocusPlan,
+  { policy, currency }: FocusSetting,
+  { rows: count, sums }: Tally,
+  outcome: CheckOutcome | undefined,
+): FocusManifest {
+  const { question, fixed, unpriced } = plan;
+  const gpuHours = sum(unpriced.map((team) => amountOf<"gpu-hour">(team.gpuHours)));
+  return {
+    focusVersion: FOCUS_VERSION,
+    policy,
+    kind: question.kind,
+    from: new Date(question.span.from).toISOString(),
+    until: new Date(question.span.until).toISOString(),
+    where: question.where,
+    currency,
+    rows: count,
+    sums,
+    unpriced: { lines: linesOf(plan), gpuHours: formatAmount(gpuHours), teams: unpriced },
+    runsHash: createHash("sha256").update(fixed.runs.join("\n")).digest("hex"),
+    check:
+      outcome === undefined
+        ? null
+        : { isPassed: outcome.count === 0, count: outcome.count, violations: outcome.violations },
+  };
+}

@@ -1,0 +1,78 @@
+import { amountOf, formatAmount, lastUnits, sum, type Amount, type Quantity } from "../../domain/exact/units.ts";
+import type { Filter, ReportKind } from "../question/question.ts";
+import type { CheckOutcome } from "./check/check.ts";
+import { FOCUS_COLUMNS } from "./columns.ts";
+import type { UnpricedTeam } from "./plan.ts";
+import type { FocusCells } from "./rows.ts";
+
+/** The version of the specification that files are written by. */
+export const FOCUS_VERSION = "1.3";
+
+/** What stands beside a file: what it was made of, what it comes to, and what is not in it. Amounts are decimal texts. */
+export interface FocusManifest {
+  readonly focusVersion: typeof FOCUS_VERSION;
+  readonly policy: string;
+  readonly kind: ReportKind;
+  /** Times in ISO 8601, the end not in it. */
+  readonly from: string;
+  readonly until: string;
+  readonly where: readonly Filter[];
+  readonly currency: string;
+  readonly rows: number;
+  readonly sums: Readonly<Record<SummedColumn, string>>;
+  /** Priced by nothing: in no row. */
+  readonly unpriced: { readonly lines: number; readonly gpuHours: string; readonly teams: readonly UnpricedTeam[] };
+  /** SHA-256 of the ids of the runs that the lines are of. */
+  readonly runsHash: string;
+  /** Null where it was not checked. */
+  readonly check: (Omit<CheckOutcome, "rows"> & { readonly isPassed: boolean }) | null;
+}
+
+/** Columns whose sums are told. */
+const SUMMED = [
+  "BilledCost",
+  "ListCost",
+  "ContractedCost",
+  "EffectiveCost",
+  "x_PowerCost",
+  "x_GpuHours",
+  "x_Lines",
+] as const;
+
+/** See {@link FocusManifest}. */
+export type SummedColumn = (typeof SUMMED)[number];
+
+/** Adds rows up as they are written. */
+export interface Tally {
+  add(rows: readonly FocusCells[]): void;
+  readonly rows: number;
+  readonly sums: FocusManifest["sums"];
+}
+
+/** A tally of no rows yet. */
+export function createTally(): Tally {
+  const places = SUMMED.map((name) => FOCUS_COLUMNS.findIndex((column) => column.name === name));
+  const sums: Amount<Quantity>[] = SUMMED.map(() => lastUnits(0n));
+  let count = 0;
+  return {
+    add(rows) {
+      count += rows.length;
+      for (const [index, place] of places.entries())
+        sums[index] = sum([sums[index]!, ...rows.map((cells) => amountOf(cells[place] ?? "0"))]);
+    },
+    get rows() {
+      return count;
+    },
+    get sums() {
+      const entries = SUMMED.map((name, index) => [name, formatAmount(sums[index]!)] as const);
+      return Object.fromEntries(entries) as Record<SummedColumn, string>;
+    },
+  };
+}
+
+/** What of an export has no price, in a sentence; undefined where all has one. */
+export function unpricedSentence({ unpriced }: Pick<FocusManifest, "unpriced">): string | undefined {
+  if (unpriced.lines === 0) return undefined;
+  const teams = unpriced.teams.map(({ team, gpuHours }) => `${team} ${gpuHours}`).join(", ");
+  return `without a price, and in no row: ${unpriced.gpuHours} GPU-hours of ${unpriced.lines} lines (${teams})`;
+}

@@ -1,0 +1,58 @@
+import type { ChargeState } from "../../domain/charge/charge.ts";
+import { halfEvenQuotient } from "../../domain/exact/integer.ts";
+import { LAST_UNITS_IN_ONE, lastUnits, type Amount, type Quantity } from "../../domain/exact/units.ts";
+import type { Part } from "./part.ts";
+
+/** What kind of thing is charged for: a GPU's time, a node's beside its GPUs, a commitment's, or a change of what others cost. */
+export type FocusSubject = "gpu" | "node" | "commitment" | "adjustment";
+
+/** The subject of a line by its state. */
+export function subjectOf({ state }: { readonly state: ChargeState }): FocusSubject {
+  switch (state) {
+    case "active":
+    case "idle":
+    case "waiting":
+    case "starting":
+    case "unobserved":
+    case "unavailable":
+    case "stranded":
+    case "unallocated":
+      return "gpu";
+    case "non-gpu":
+      return "node";
+    case "unused commitment":
+      return "commitment";
+    case "markup":
+    case "true-up":
+      return "adjustment";
+  }
+}
+
+/** What a part is counted in, for FOCUS's units, and how much of it there is, in 10⁻⁹ of the unit. */
+export interface Measure {
+  readonly unit: "GPU-Hours" | "Node-Hours" | "Hours";
+  readonly quantity: Amount<Quantity>;
+}
+
+/**
+ * What a part's price is per: GPU-hours; of what a node costs beside its GPUs the node's hours, of a commitment that no usage takes up
+ * its own, neither of which a correction changes. Undefined for adjustments, which have no price.
+ */
+export function measureOf(part: Pick<Part, "origin" | "state" | "gpuHours" | "millis">): Measure | undefined {
+  switch (subjectOf(part)) {
+    case "gpu":
+      return { unit: "GPU-Hours", quantity: part.gpuHours };
+    case "node":
+      return { unit: "Node-Hours", quantity: hours(part) };
+    case "commitment":
+      return { unit: "Hours", quantity: hours(part) };
+    case "adjustment":
+      return undefined;
+  }
+}
+
+function hours({ origin, millis }: Pick<Part, "origin" | "millis">): Amount<Quantity> {
+  return lastUnits(origin.isCorrection ? 0n : halfEvenQuotient(BigInt(millis) * LAST_UNITS_IN_ONE, MILLIS_IN_HOUR));
+}
+
+const MILLIS_IN_HOUR = 3_600_000n;

@@ -1,0 +1,103 @@
+import { amountOf, formatAmount } from "../../domain/exact/units.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import {
+  countLines,
+  fixLines,
+  groupsOfLines,
+  LinesReplacedError,
+  OF_RUNS,
+  totalOf,
+  type FixedLines,
+} from "../lines/fixed.ts";
+import { sqlOf, type ChargesQuestion } from "../question/question.ts";
+import { LINES_AT_ONCE } from "../lines/read.ts";
+
+/** What is exported: the lines of a question as they were when it was asked, and what they come to. */
+export interface FocusPlan {
+  readonly question: ChargesQuestion;
+  /** All lines of the span, so that an origin is whole whatever conditions the question has. */
+  readonly fixed: FixedLines;
+  /** So many lines are asked for at once, or a node of a day: as much is in memory, here and in the store. */
+  readonly linesAtOnce: number;
+  readonly lines: number;
+  readonly unpriced: readonly UnpricedTeam[];
+}
+
+/** What of a team's time has no price: it has no cost, and no row. */
+export interface UnpricedTeam {
+  readonly team: string;
+  readonly lines: number;
+  /** Decimal text. */
+  readonly gpuHours: string;
+}
+
+/** Some nodes of a cluster on a UTC day; the empty name stands for costs of no node. */
+export interface NodesOfDay {
+  /** Its beginning, milliseconds since the epoch. */
+  readonly day: number;
+  readonly cluster: string;
+  readonly nodes: readonly string[];
+}
+
+/** The beginning of a line's UTC day in milliseconds, in ClickHouse's SQL. */
+export const DAY_SQL = "toFloat64(toUnixTimestamp(toStartOfDay(from_at, 'UTC'))) * 1000";
+
+/** Fixes which lines are exported: what is charged anew later is not among them. Fails with a `StoreError`. */
+export async function planFocus(
+  store: StoreClient,
+  question: ChargesQuestion,
+  linesAtOnce = LINES_AT_ONCE,
+): Promise<FocusPlan> {
+  const fixed = await fixLines(store, { ...question, where: [] });
+  const lines = totalOf(await countLines(store, fixed, "policy"));
+  return { question, fixed, linesAtOnce, lines, unpriced: await readUnpriced(store, question, fixed) };
+}
+
+/** The nodes of each day in portions, in the order of time. Fails with a `StoreError`, at the end with a `LinesReplacedError`. */
+export async function* portionsOf(
+  store: StoreClient,
+  { question, fixed, linesAtOnce, lines }: FocusPlan,
+): AsyncGenerator<NodesOfDay> {
+  const asked = sqlOf(question);
+  for (const { day } of await countLines<{ readonly day: number }>(store, fixed, `${DAY_SQL} AS day`)) {
+    const clusters = await countLines<{ readonly cluster: string }>(store, fixed, "cluster", ofDay(day));
+    for (const { cluster } of clusters) {
+      const { where, parameters } = ofDay(day);
+      const counted = await countLines<{ readonly node: string; readonly asked: number }>(
+        store,
+        fixed,
+        `node, toFloat64(countIf(${asked.where})) AS asked`,
+        {
+          where: `${where} AND cluster = {cluster:String}`,
+          parameters: { ...parameters, ...asked.parameters, cluster },
+        },
+      );
+      const wanted = counted.filter(({ asked: count }) => count > 0);
+      for (const group of groupsOfLines(wanted, linesAtOnce))
+        yield { day, cluster, nodes: group.map(({ node }) => node) };
+    }
+  }
+  if (totalOf(await countLines(store, fixed, "policy")) !== lines) throw new LinesReplacedError();
+}
+
+/** The condition that leaves the lines of a day. */
+export function ofDay(day: number) {
+  return {
+    where: "from_at >= toDateTime({day:Int64}, 'UTC') AND from_at < toDateTime({day:Int64} + 86400, 'UTC')",
+    parameters: { day: day / 1000 },
+  };
+}
+
+async function readUnpriced(
+  store: StoreClient,
+  question: ChargesQuestion,
+  { runs }: FixedLines,
+): Promise<readonly UnpricedTeam[]> {
+  const { where, parameters } = sqlOf(question);
+  const rows = await store.query<{ readonly team: string; readonly lines: number; readonly hours: string }>(
+    `SELECT team, toFloat64(count()) AS lines, toString(sum(gpu_hours)) AS hours FROM charges
+     WHERE ${OF_RUNS} AND ${where} AND effective_cost IS NULL GROUP BY team ORDER BY team`,
+    { ...parameters, runs },
+  );
+  return rows.map(({ team, lines, hours }) => ({ team, lines, gpuHours: formatAmount(amountOf<"gpu-hour">(hours)) }));
+}

@@ -1,0 +1,190 @@
+import type { ChargeState } from "../../domain/charge/charge.ts";
+import { amountOf } from "../../domain/exact/units.ts";
+import type { Payer } from "../../domain/policy/policy.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { OF_RUNS } from "../lines/fixed.ts";
+import { sqlOf } from "../question/question.ts";
+import type { Origin, Part } from "./part.ts";
+import { DAY_SQL, ofDay, portionsOf, type FocusPlan, type NodesOfDay } from "./plan.ts";
+
+/** Columns of `charges` that are texts, and what all lines of an origin have in common; names as in {@link Origin}. */
+const ORIGIN_TEXTS = {
+  cluster: "cluster",
+  node: "node",
+  gpuModel: "gpu_model",
+  instanceType: "instance_type",
+  region: "region",
+  zone: "zone",
+  pool: "pool",
+  capacityType: "capacity_type",
+  price: "price",
+} as const;
+
+/** The same of what all lines of a part have in common beside it; names as in {@link Part}. */
+const PART_TEXTS = {
+  state: "state",
+  because: "because",
+  payer: "payer",
+  team: "team",
+  costCenter: "cost_center",
+  project: "project",
+  environment: "environment",
+  holder: "holder",
+  namespace: "namespace",
+  pod: "pod",
+  workloadKind: "workload_kind",
+  workload: "workload",
+  type: "workload_type",
+  queue: "queue",
+  priorityClass: "priority_class",
+  attribution: "attribution",
+} as const;
+
+const DAY_MILLIS = 86_400_000;
+
+type OriginText = keyof typeof ORIGIN_TEXTS;
+type PartText = keyof typeof PART_TEXTS;
+
+/** A part as the store says it: times in milliseconds, amounts as texts. */
+interface PartRow extends Readonly<Record<OriginText | PartText, string>> {
+  readonly billing: number;
+  readonly correction: number | boolean;
+  readonly day: number;
+  readonly end: number;
+  readonly gpu: number | null;
+  readonly since: number;
+  readonly asked: number | boolean;
+  readonly tags: string;
+  readonly lines: number;
+  readonly millis: number;
+  readonly hours: string;
+  readonly list: string;
+  readonly contracted: string;
+  readonly effective: string;
+  readonly power: string | null;
+  readonly energy: string | null;
+  readonly carbon: string | null;
+}
+
+const textSql = (texts: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(texts).map(([name, column]) => (name === column ? name : `${column} AS ${name}`));
+
+/** A true-up is of a month, and begins on one of its days: such a line ends when it ends, all others with their day. */
+const ORIGIN_SQL = [
+  "toFloat64(toUnixTimestamp(toDateTime(billing_period, 'UTC'))) * 1000 AS billing",
+  "corrects != '' AS correction",
+  `${DAY_SQL} AS day`,
+  `greatest(${DAY_SQL} + ${DAY_MILLIS}, toFloat64(toUnixTimestamp64Milli(until_at))) AS end`,
+  "slot AS gpu",
+  "toFloat64(toUnixTimestamp64Milli(priced_since)) AS since",
+  ...textSql(ORIGIN_TEXTS),
+];
+const SUMS_SQL = [
+  "toFloat64(count()) AS lines",
+  "toFloat64(sum(toUnixTimestamp64Milli(until_at) - toUnixTimestamp64Milli(from_at))) AS millis",
+  "toString(sum(gpu_hours)) AS hours",
+  "toString(sum(list_cost)) AS list",
+  "toString(sum(contracted_cost)) AS contracted",
+  "toString(sum(effective_cost)) AS effective",
+  "toString(sum(power_cost)) AS power",
+  "toString(sum(energy_mj)) AS energy",
+  "toString(sum(carbon_grams)) AS carbon",
+];
+const ORIGIN_NAMES = [
+  "day",
+  "cluster",
+  "node",
+  "gpu",
+  "billing",
+  "correction",
+  "end",
+  "since",
+  ...Object.keys(ORIGIN_TEXTS),
+];
+const PART_NAMES = [...Object.keys(PART_TEXTS), "tags", "asked"];
+
+/**
+ * The priced lines of a plan, origin by origin, each with all of its parts and at least one that is asked for; days in the order of
+ * time. Fails with a `StoreError`, at the end with a `LinesReplacedError`.
+ */
+export async function* readOrigins(store: StoreClient, plan: FocusPlan): AsyncGenerator<readonly [Part, ...Part[]]> {
+  for await (const portion of portionsOf(store, plan)) yield* originsIn(store, plan, portion);
+}
+
+async function* originsIn(
+  store: StoreClient,
+  { question, fixed }: FocusPlan,
+  { day, cluster, nodes }: NodesOfDay,
+): AsyncGenerator<readonly [Part, ...Part[]]> {
+  const asked = sqlOf(question);
+  const all = sqlOf(fixed.question);
+  const columns = [
+    ...ORIGIN_SQL,
+    ...textSql(PART_TEXTS),
+    "toJSONString(mapSort(labels)) AS tags",
+    `${asked.where} AS asked`,
+  ];
+  // A column's name can be that of a column of the table, which conditions mean: so they stand inside.
+  const select = `SELECT ${[...columns, ...SUMS_SQL].join(", ")} FROM (SELECT * FROM charges
+      WHERE cluster = {cluster:String} AND node IN {nodes:Array(String)} AND ${ofDay(day).where}
+        AND ${OF_RUNS} AND ${all.where} AND effective_cost IS NOT NULL)
+    GROUP BY ALL ORDER BY ${[...new Set([...ORIGIN_NAMES, ...PART_NAMES])].join(", ")}`;
+  const parameters = { ...asked.parameters, ...ofDay(day).parameters, runs: fixed.runs, cluster, nodes };
+  let parts: Part[] = [];
+  let key = "";
+  const isWanted = (): boolean => parts.some(({ isAskedFor }) => isAskedFor);
+  for await (const rows of store.stream<PartRow>(select, parameters))
+    for (const row of rows) {
+      const own = JSON.stringify(ORIGIN_NAMES.map((name) => row[name as keyof PartRow]));
+      if (own !== key) {
+        if (isWanted()) yield parts as [Part];
+        parts = [];
+        key = own;
+      }
+      parts.push(partOf(row, parts[0]?.origin ?? originOf(row, question)));
+    }
+  if (isWanted()) yield parts as [Part];
+}
+
+/** A showback of some hours has of a day those hours alone; what a chargeback has is of whole days, of any month. */
+function originOf(row: PartRow, { kind, span }: FocusPlan["question"]): Origin {
+  const isShowback = kind === "showback";
+  return {
+    ...textsOf(row, ORIGIN_TEXTS),
+    billingPeriod: row.billing,
+    isCorrection: Boolean(row.correction),
+    from: isShowback ? Math.max(row.day, span.from) : row.day,
+    until: isShowback && row.end === row.day + DAY_MILLIS ? Math.min(row.end, span.until) : row.end,
+    slot: row.gpu ?? undefined,
+    pricedSince: row.since,
+  };
+}
+
+function partOf(row: PartRow, origin: Origin): Part {
+  const { state, payer, lines, millis, power, energy, carbon } = row;
+  return {
+    ...textsOf(row, PART_TEXTS),
+    origin,
+    isAskedFor: Boolean(row.asked),
+    state: state as ChargeState,
+    payer: payer as Payer,
+    labels: JSON.parse(row.tags) as Readonly<Record<string, string>>,
+    lines,
+    millis,
+    gpuHours: amountOf(row.hours),
+    list: amountOf(row.list),
+    contracted: amountOf(row.contracted),
+    effective: amountOf(row.effective),
+    power: power === null ? undefined : amountOf(power),
+    millijoules: energy === null ? undefined : BigInt(energy),
+    carbon: carbon === null ? undefined : amountOf(carbon),
+  };
+}
+
+function textsOf<Name extends string>(
+  row: Readonly<Record<NoInfer<Name>, string>>,
+  texts: Readonly<Record<Name, string>>,
+): Readonly<Record<Name, string>> {
+  const names = Object.keys(texts) as Name[];
+  return Object.fromEntries(names.map((name) => [name, row[name]])) as Record<Name, string>;
+}

@@ -1,0 +1,54 @@
+import { sum } from "../../domain/exact/units.ts";
+import type { Part } from "./part.ts";
+import { FOCUS_COLUMNS, type FocusSetting, type PricedPart } from "./columns.ts";
+import { measureOf } from "./measure.ts";
+import { ratiosOf } from "./ratio.ts";
+import { ownPrices, partPrices, type Priced, type UnitPrices } from "./unit-price.ts";
+
+/** A row as it is written: a text or null for each of {@link FOCUS_COLUMNS}. */
+export type FocusCells = readonly (string | null)[];
+
+/** The rows of an origin: of its parts those that are asked for, with the ratios and the unit prices of all of it. */
+export function rowsOf(parts: readonly [Part, ...Part[]], setting: FocusSetting): readonly FocusCells[] {
+  return pricedParts(parts)
+    .filter(({ part }) => part.isAskedFor)
+    .map((row) => FOCUS_COLUMNS.map((column) => column.of(row, setting)));
+}
+
+/**
+ * The parts of an origin with unit prices and ratios. A correction is a difference between two allocations: it has the unit price that
+ * its own sums give, if any, and no ratio, as quantities of both signs often come to nothing.
+ */
+export function pricedParts(parts: readonly [Part, ...Part[]]): readonly PricedPart[] {
+  const [{ origin }] = parts;
+  const measured = parts.map((part) => ({ part, measure: measureOf(part) }));
+  const quantities = measured.map(({ measure }) => measure?.quantity ?? 0n);
+  if (origin.isCorrection)
+    return measured.map(({ part, measure }, place) => ({
+      part,
+      measure,
+      ratio: undefined,
+      prices: quantities[place] === 0n ? undefined : ownPrices(priced(part, quantities[place]!)),
+    }));
+  const ratios = ratiosOf(quantities);
+  const prices = pricesOfAll(parts, quantities);
+  return measured.map(({ part, measure }, place) => ({
+    part,
+    measure,
+    ratio: ratios?.[place],
+    prices: measure === undefined ? undefined : partPrices(priced(part, quantities[place]!), prices),
+  }));
+}
+
+function priced({ lines, list, contracted }: Part, quantity: bigint): Priced {
+  return { quantity, lines, list, contracted };
+}
+
+function pricesOfAll(parts: readonly Part[], quantities: readonly bigint[]): UnitPrices | undefined {
+  return ownPrices({
+    quantity: quantities.reduce((total, quantity) => total + quantity, 0n),
+    lines: parts.length,
+    list: sum(parts.map(({ list }) => list)),
+    contracted: sum(parts.map(({ contracted }) => contracted)),
+  });
+}
