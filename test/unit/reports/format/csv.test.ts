@@ -14,4 +14,8 @@ describe("a table as CSV", () => {
       expect(formatCsv([[{ text }]]).replace(/^"/, "")).toMatch(/^'/);
     },
   );
+
+  it("leaves what is for programs as it is", () => {
+    expect(formatCsv([[{ verbatim: "=1+1" }, { verbatim: 'a, "b"' }, { verbatim: "" }]])).toBe('=1+1,"a, ""b""",\r\n');
+  });
 });

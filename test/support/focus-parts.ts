@@ -1,0 +1,82 @@
+import { lastUnits } from "../../domain/exact/units.ts";
+import type { Origin, Part } from "../../reports/focus/part.ts";
+import { FOCUS_COLUMNS, type FocusSetting } from "../../reports/focus/columns.ts";
+import type { WrittenRow } from "../../reports/focus/check/rule.ts";
+import { rowsOf } from "../../reports/focus/rows.ts";
+
+/** Whom the rows of tests name. */
+export const SETTING: FocusSetting = {
+  policy: "default",
+  currency: "USD",
+  billingAccountId: "gpu-ledger",
+  serviceName: "GPU time",
+  serviceProvider: "GPU platform",
+};
+
+/** GPU 0 of a node on a day of March. */
+export const GPU: Origin = {
+  billingPeriod: Date.UTC(2026, 2, 1),
+  isCorrection: false,
+  from: Date.UTC(2026, 2, 2),
+  until: Date.UTC(2026, 2, 3),
+  cluster: "prod",
+  node: "gpu-a",
+  slot: 0,
+  gpuModel: "NVIDIA-L4",
+  instanceType: "g6.xlarge",
+  region: "eu-central-1",
+  zone: "eu-central-1a",
+  pool: "l4",
+  capacityType: "on-demand",
+  price: "prices[0]",
+  pricedSince: Date.UTC(2026, 0, 1),
+};
+
+/** Eighteen hours of it at 3, which vision's pod held; what is given is otherwise. */
+export function partOf(given: Partial<Part> = {}): Part {
+  const cost = lastUnits<"currency">(54_000_000_000n);
+  return {
+    origin: GPU,
+    isAskedFor: true,
+    state: "active",
+    because: "",
+    payer: "holder",
+    team: "vision",
+    costCenter: "4711",
+    project: "",
+    environment: "",
+    holder: "uid-1",
+    namespace: "vision",
+    pod: "v-0",
+    workloadKind: "Job",
+    workload: "v",
+    type: "training",
+    queue: "",
+    priorityClass: "",
+    labels: {},
+    attribution: "label",
+    lines: 18,
+    gpuHours: lastUnits(18_000_000_000n),
+    millis: 18 * 3_600_000,
+    list: cost,
+    contracted: cost,
+    effective: cost,
+    power: undefined,
+    millijoules: undefined,
+    carbon: undefined,
+    ...given,
+  };
+}
+
+/** A part that nobody held, and that the platform pays. */
+export function freePart(given: Partial<Part> = {}): Part {
+  const nobody = { holder: "", namespace: "", pod: "", workloadKind: "", workload: "", type: "", attribution: "" };
+  return partOf({ ...nobody, state: "unallocated", payer: "platform", team: "platform", costCenter: "", ...given });
+}
+
+/** The rows of an origin's parts by the names of columns. */
+export function writtenRows(parts: readonly [Part, ...Part[]], setting: FocusSetting = SETTING): readonly WrittenRow[] {
+  return rowsOf(parts, setting).map((cells) =>
+    Object.fromEntries(FOCUS_COLUMNS.map(({ name }, place) => [name, cells[place]!])),
+  );
+}

@@ -1,0 +1,181 @@
+import { describe, expect, it } from "vitest";
+import { lastUnits } from "../../../../domain/exact/units.ts";
+import { freePart, GPU, partOf, SETTING, writtenRows } from "../../../support/focus-parts.ts";
+
+const money = (last: bigint) => lastUnits<"currency">(last);
+const costs = (each: bigint) => ({ list: money(each), contracted: money(each), effective: money(each) });
+
+describe("the rows of an origin", () => {
+  it("are its parts: who held it, what is left, and of each the ratio and the unit price of all", () => {
+    const [held, left] = writtenRows([
+      partOf(),
+      freePart({ gpuHours: lastUnits(6_000_000_000n), ...costs(18_000_000_000n), lines: 6 }),
+    ]);
+    expect(held).toMatchObject({
+      AllocatedMethodDetails: '{"Elements":[{"AllocatedRatio":0.75,"UsageUnit":"GPU-Hours","UsageQuantity":18}]}',
+      AllocatedMethodId: "default",
+      AllocatedResourceId: "pod:prod/uid-1",
+      AllocatedResourceName: "vision/v-0",
+      BilledCost: "0",
+      BillingPeriodEnd: "2026-04-01T00:00:00Z",
+      BillingPeriodStart: "2026-03-01T00:00:00Z",
+      ChargeCategory: "Usage",
+      ChargeClass: null,
+      ChargePeriodEnd: "2026-03-03T00:00:00Z",
+      ChargePeriodStart: "2026-03-02T00:00:00Z",
+      ConsumedQuantity: "18",
+      ConsumedUnit: "GPU-Hours",
+      EffectiveCost: "54",
+      InvoiceIssuerName: "GPU platform",
+      ListUnitPrice: "3",
+      PricingCategory: "Standard",
+      PricingQuantity: "18",
+      ResourceId: "prod/gpu-a/0",
+      ResourceName: "gpu-a GPU 0",
+      ResourceType: "GPU",
+      SkuId: "gpu/NVIDIA-L4/g6.xlarge",
+      SkuPriceDetails: '{"InstanceType":"g6.xlarge"}',
+      SkuPriceId: "gpu/NVIDIA-L4/g6.xlarge/prices[0]",
+      SubAccountId: "vision",
+      SubAccountType: "Team",
+      x_PowerCost: null,
+      x_Lines: "18",
+    });
+    expect(left).toMatchObject({
+      AllocatedMethodDetails: '{"Elements":[{"AllocatedRatio":0.25,"UsageUnit":"GPU-Hours","UsageQuantity":6}]}',
+      AllocatedMethodId: "default",
+      AllocatedResourceId: null,
+      AllocatedResourceName: null,
+      AllocatedTags: null,
+      SubAccountId: "platform",
+      Tags: held!["Tags"],
+    });
+  });
+
+  it("have the ratio of all of it, even where only some are asked for", () => {
+    const rows = writtenRows([partOf({ isAskedFor: false }), freePart({ gpuHours: lastUnits(6_000_000_000n) })]);
+    expect(rows.map((row) => row["AllocatedMethodDetails"])).toEqual([
+      '{"Elements":[{"AllocatedRatio":0.25,"UsageUnit":"GPU-Hours","UsageQuantity":6}]}',
+    ]);
+  });
+
+  it.each([
+    {
+      what: "what a pod held and the platform pays",
+      given: { payer: "platform", team: "platform" } as const,
+      id: "pod:prod/uid-1",
+      name: "vision/v-0",
+    },
+    { what: "what a job held that has no namespace", given: { namespace: "" }, id: "pod:prod/uid-1", name: "v-0" },
+  ])("of $what name who held it", ({ given, id, name }) => {
+    const [row] = writtenRows([partOf(given)]);
+    expect(row).toMatchObject({ AllocatedResourceId: id, AllocatedResourceName: name });
+  });
+
+  it("of what was spread name the team that pays", () => {
+    const [row] = writtenRows([freePart({ payer: "holder", team: "nlp" })]);
+    expect(row).toMatchObject({
+      AllocatedResourceId: "team:nlp",
+      AllocatedResourceName: "nlp",
+      AllocatedTags: '{"gpu-ledger/team":"nlp"}',
+    });
+  });
+
+  it("of a cost of no node have no resource, and adjustments have no price", () => {
+    const nowhere = { ...GPU, node: "", slot: undefined, gpuModel: "", instanceType: "" };
+    const [markup] = writtenRows([
+      freePart({ origin: { ...nowhere, price: "markup[0]" }, state: "markup", gpuHours: lastUnits(0n) }),
+    ]);
+    expect(markup).toMatchObject({
+      ChargeCategory: "Adjustment",
+      ...{ ResourceId: null, ResourceName: null, ResourceType: null },
+      ...{ SkuId: null, SkuMeter: null, SkuPriceId: null, SkuPriceDetails: null, PricingCategory: null },
+      ...{ PricingQuantity: null, PricingUnit: null, ConsumedQuantity: null, ConsumedUnit: null, ListUnitPrice: null },
+      AllocatedMethodDetails: null,
+      EffectiveCost: "54",
+    });
+    const [unused] = writtenRows([
+      freePart({
+        origin: { ...nowhere, price: "commitments[0]" },
+        state: "unused commitment",
+        gpuHours: lastUnits(0n),
+      }),
+    ]);
+    expect(unused).toMatchObject({
+      ...{ ChargeCategory: "Usage", ConsumedQuantity: "18", ConsumedUnit: "Hours", ListUnitPrice: "3" },
+      ...{ PricingCategory: "Committed", ResourceId: null, x_GpuHours: "0" },
+    });
+  });
+
+  it("of a node's rest are priced by its hours", () => {
+    const origin = { ...GPU, slot: undefined, gpuModel: "" };
+    const [row] = writtenRows([freePart({ origin, state: "non-gpu", gpuHours: lastUnits(0n) })]);
+    expect(row).toMatchObject({
+      ...{ ResourceId: "prod/gpu-a", ResourceName: "gpu-a", ResourceType: "Node" },
+      ...{ SkuId: "node//g6.xlarge", PricingQuantity: "18", PricingUnit: "Node-Hours", ListUnitPrice: "3" },
+    });
+  });
+
+  it("of a correction have their own unit price where their sums give one, and no ratio", () => {
+    const origin = { ...GPU, isCorrection: true };
+    const rows = writtenRows([
+      partOf({ origin, gpuHours: lastUnits(-1_000_000_000n), ...costs(-3_000_000_000n) }),
+      partOf({ origin, gpuHours: lastUnits(0n), ...costs(-1n) }),
+      partOf({ origin, gpuHours: lastUnits(1_000_000_000n), ...costs(-1n) }),
+    ]);
+    expect(rows.map((row) => [row["ChargeClass"], row["AllocatedMethodDetails"]])).toEqual(
+      rows.map(() => ["Correction", null]),
+    );
+    expect(rows.map((row) => [row["PricingQuantity"], row["ListUnitPrice"], row["x_GpuHours"]])).toEqual([
+      ["-1", "3", "-1"],
+      [null, null, "0"],
+      [null, null, "1"],
+    ]);
+  });
+
+  it("are billed where somebody invoices", () => {
+    const [row] = writtenRows([partOf()], { ...SETTING, invoiceIssuer: "Finance", hostProvider: "AWS" });
+    expect(row).toMatchObject({ BilledCost: "54", InvoiceIssuerName: "Finance", HostProviderName: "AWS" });
+  });
+
+  it.each([
+    { capacityType: "on-demand", is: "Standard" },
+    { capacityType: "spot", is: "Dynamic" },
+    { capacityType: "reserved", is: "Committed" },
+    { capacityType: "owned", is: "Other" },
+    { capacityType: "", is: "Other" },
+  ])("of capacity $capacityType are priced as $is", ({ capacityType, is }) => {
+    expect(writtenRows([partOf({ origin: { ...GPU, capacityType } })])[0]).toMatchObject({ PricingCategory: is });
+  });
+
+  it("keep a workload's labels as they are, but for the keys that are ours", () => {
+    const labels = { "mlflow.run-id": "=7", "gpu-ledger/node": "mine", "gpu-ledger/team": "mine", __proto__x: "" };
+    const [row] = writtenRows([partOf({ labels })]);
+    expect(JSON.parse(row!["AllocatedTags"]!)).toEqual({
+      "mlflow.run-id": "=7",
+      __proto__x: "",
+      "gpu-ledger/namespace": "vision",
+      "gpu-ledger/workload": "v",
+      "gpu-ledger/workload-kind": "Job",
+      "gpu-ledger/workload-type": "training",
+      "gpu-ledger/team": "vision",
+      "gpu-ledger/cost-center": "4711",
+    });
+    expect(JSON.parse(row!["Tags"]!)).toEqual({
+      "gpu-ledger/cluster": "prod",
+      "gpu-ledger/node": "gpu-a",
+      "gpu-ledger/pool": "l4",
+      "gpu-ledger/gpu-model": "NVIDIA-L4",
+      "gpu-ledger/capacity-type": "on-demand",
+    });
+  });
+
+  it("have ids in which no name reaches over its end", () => {
+    const ids = [
+      { cluster: "a/b", node: "c" },
+      { cluster: "a", node: "b/c" },
+      { cluster: "a%2Fb", node: "c" },
+    ].map((names) => writtenRows([partOf({ origin: { ...GPU, ...names } })])[0]!["ResourceId"]);
+    expect(new Set(ids).size).toBe(3);
+  });
+});
