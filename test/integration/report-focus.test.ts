@@ -86,10 +86,11 @@ describe("a FOCUS export", () => {
     const args = ["--kind", kind, "--policy", policy];
     let rows: readonly Row[];
     let manifest: FocusManifest;
+    let outcome: CommandOutcome;
 
     beforeAll(async () => {
       const file = `${folder.path}/focus.csv`;
-      expect(await run(span, ...args, "--check", "--out", file)).toEqual({ code: 0, stdout: "", stderr: "" });
+      outcome = await run(span, ...args, "--check", "--out", file);
       rows = rowsIn(readFileSync(file, "utf8"));
       manifest = JSON.parse(readFileSync(`${file}.manifest.json`, "utf8")) as FocusManifest;
     });
@@ -104,19 +105,18 @@ describe("a FOCUS export", () => {
         x_GpuHours: formatAmount(difference(amountOf(total.gpuHours), amountOf(total.unpricedGpuHours))),
         x_Lines: String(total.lines - manifest.unpriced.lines),
       };
+      expect(outcome).toEqual({ code: 0, stdout: "", stderr: "" });
       expect(rows.length).toBeGreaterThan(10);
       expect(Object.fromEntries(Object.keys(sums).map((column) => [column, sumOf(rows, column)]))).toEqual(sums);
       expect(manifest).toMatchObject({
-        ...{
-          focusVersion: "1.3",
-          policy,
-          kind,
-          currency: "USD",
-          rows: rows.length,
-          sums: { ...sums, BilledCost: "0" },
-        },
+        focusVersion: "1.3",
+        policy,
+        kind,
+        currency: "USD",
+        rows: rows.length,
+        sums: { ...sums, BilledCost: "0" },
         check: { isPassed: true, count: 0, violations: [] },
-        runsHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        runsHash: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
       });
     });
 
@@ -271,8 +271,18 @@ describe("a FOCUS export", () => {
       names.map((name) =>
         charge(name, may, {
           holder: {
-            ...{ id: name, namespace: name, pod: name, workloadKind: name, workload: name, type: name, queue: name },
-            ...{ priorityClass: name, labels: { [name]: name }, attribution: "label", rawShare: "1", share: "1" },
+            id: name,
+            namespace: name,
+            pod: name,
+            workloadKind: name,
+            workload: name,
+            type: name,
+            queue: name,
+            priorityClass: name,
+            labels: { [name]: name },
+            attribution: "label",
+            rawShare: "1",
+            share: "1",
           },
         }),
       ),
@@ -304,7 +314,9 @@ describe("a FOCUS export", () => {
       "row 1 (2026-06-01T00:00:00Z hostile/nlp/0 nlp active), SkuPriceId: it is not null for usage and purchases that correct nothing [priced-use]; found null",
     );
     expect([file, `${file}.manifest.json`, `${file}.unfinished`].map((name) => existsSync(name))).toEqual([
-      ...[false, false, false],
+      false,
+      false,
+      false,
     ]);
     expect(await run(...args)).toMatchObject({ code: 0 });
     expect(existsSync(file)).toBe(true);

@@ -88,9 +88,19 @@ describe("the rows of an origin", () => {
     ]);
     expect(markup).toMatchObject({
       ChargeCategory: "Adjustment",
-      ...{ ResourceId: null, ResourceName: null, ResourceType: null },
-      ...{ SkuId: null, SkuMeter: null, SkuPriceId: null, SkuPriceDetails: null, PricingCategory: null },
-      ...{ PricingQuantity: null, PricingUnit: null, ConsumedQuantity: null, ConsumedUnit: null, ListUnitPrice: null },
+      ResourceId: null,
+      ResourceName: null,
+      ResourceType: null,
+      SkuId: null,
+      SkuMeter: null,
+      SkuPriceId: null,
+      SkuPriceDetails: null,
+      PricingCategory: null,
+      PricingQuantity: null,
+      PricingUnit: null,
+      ConsumedQuantity: null,
+      ConsumedUnit: null,
+      ListUnitPrice: null,
       AllocatedMethodDetails: null,
       EffectiveCost: "54",
     });
@@ -102,8 +112,13 @@ describe("the rows of an origin", () => {
       }),
     ]);
     expect(unused).toMatchObject({
-      ...{ ChargeCategory: "Usage", ConsumedQuantity: "18", ConsumedUnit: "Hours", ListUnitPrice: "3" },
-      ...{ PricingCategory: "Committed", ResourceId: null, x_GpuHours: "0" },
+      ChargeCategory: "Usage",
+      ConsumedQuantity: "18",
+      ConsumedUnit: "Hours",
+      ListUnitPrice: "3",
+      PricingCategory: "Committed",
+      ResourceId: null,
+      x_GpuHours: "0",
     });
   });
 
@@ -111,8 +126,13 @@ describe("the rows of an origin", () => {
     const origin = { ...GPU, slot: undefined, gpuModel: "" };
     const [row] = writtenRows([freePart({ origin, state: "non-gpu", gpuHours: lastUnits(0n) })]);
     expect(row).toMatchObject({
-      ...{ ResourceId: "prod/gpu-a", ResourceName: "gpu-a", ResourceType: "Node" },
-      ...{ SkuId: "node//g6.xlarge", PricingQuantity: "18", PricingUnit: "Node-Hours", ListUnitPrice: "3" },
+      ResourceId: "prod/gpu-a",
+      ResourceName: "gpu-a",
+      ResourceType: "Node",
+      SkuId: "node//g6.xlarge",
+      PricingQuantity: "18",
+      PricingUnit: "Node-Hours",
+      ListUnitPrice: "3",
     });
   });
 

@@ -74,7 +74,7 @@ describe("the check of a FOCUS file", () => {
   it.each(Object.keys(SUMS))("finds that %s does not add up to what it is to", async (column) => {
     const { violations } = await check(ROWS, { sums: { ...SUMS, [column]: "5.000000001" } });
     expect(violations).toMatchObject([
-      { rule: "sums", column, found: expect.stringMatching(/ and not 5\.000000001$/) },
+      { rule: "sums", column, found: expect.stringMatching(/ and not 5\.000000001$/) as string },
     ]);
   });
 
