@@ -15,7 +15,7 @@ import { ledgerOf } from "../runtime/config/ledger.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
 import { keptPolicies } from "./kept-policies.ts";
-import { writeFocus } from "./report/focus.ts";
+import { FOCUS, writeFocus } from "./report/focus.ts";
 import { openStore } from "./store.ts";
 import { writeOut } from "./write-out.ts";
 import { loadLedgerConfig } from "./ledger-config.ts";
@@ -31,9 +31,6 @@ const FORMATS: Readonly<Record<string, (reports: Reports, store: StoreClient) =>
   csv: (reports) => [reportsCsv(reports)],
   parquet: (reports, store) => reportsParquet(store, reports),
 };
-
-/** The format of FOCUS's rows, of which each is a sum of some lines. */
-const FOCUS = "focus";
 
 interface Options {
   readonly kind: ReportKind;
@@ -65,8 +62,8 @@ export function addReport(program: Command, context: CommandContext): void {
     .addOption(
       new Option(
         "--format <format>",
-        "table, json, ndjson, csv or parquet; of lines csv, ndjson or parquet; focus for FOCUS 1.3, see docs/focus.md",
-      ).choices([...new Set([...Object.keys(FORMATS), ...LINE_FORMATS, FOCUS])]),
+        "table, json, ndjson, csv or parquet; of lines csv, ndjson or parquet; focus or focus-parquet for FOCUS 1.3",
+      ).choices([...new Set([...Object.keys(FORMATS), ...LINE_FORMATS, ...Object.keys(FOCUS)])]),
     )
     .option("--check", "with focus: hold the file against FOCUS's rules, and leave none that breaks one")
     .option("--out <file>", "write it to a file, which is there when it is whole")
@@ -77,14 +74,16 @@ export function addReport(program: Command, context: CommandContext): void {
       const { where } = orWrongUse("--where", readFilters(options.where));
       const objection = objectionTo({ kind: options.kind, span });
       if (objection !== undefined) throw new CommandError(`--kind: ${objection}`, 2);
-      const formats: readonly string[] = options.lines === true ? LINE_FORMATS : [...Object.keys(FORMATS), FOCUS];
+      const ofSums = [...Object.keys(FORMATS), ...Object.keys(FOCUS)];
+      const formats: readonly string[] = options.lines === true ? LINE_FORMATS : ofSums;
       const format = options.format ?? formats[0]!;
       if (!formats.includes(format))
         throw new CommandError(
           `--format ${format}: ${options.lines === true ? "lines are" : "sums are"} exported as ${formats.join(", ")}`,
           2,
         );
-      if (options.check === true && format !== FOCUS)
+      const focus = FOCUS[format];
+      if (options.check === true && focus === undefined)
         throw new CommandError("--check is of --format focus, whose rules it knows", 2);
       const { config } = loadLedgerConfig(options.config, context.env);
       const ledger = ledgerOf(config);
@@ -92,10 +91,10 @@ export function addReport(program: Command, context: CommandContext): void {
       const question = { policy: first, kind: options.kind, span, by, where };
       const store = await openStore(config);
       try {
-        if (format === FOCUS) {
-          if (others.length > 0) throw new CommandError("--format focus is of one policy", 2);
+        if (focus !== undefined) {
+          if (others.length > 0) throw new CommandError(`--format ${format} is of one policy`, 2);
           const setting = { ...config.focus, policy: first, currency: ledger.book.currency };
-          await writeFocus(context, store, question, setting, options);
+          await writeFocus(context, store, question, setting, { ...options, format: focus });
           return;
         }
         if (options.lines === true) {

@@ -1,4 +1,4 @@
-import { exportFocus } from "../../reports/focus/export.ts";
+import { exportFocus, type FocusWay } from "../../reports/focus/export.ts";
 import { FocusCheckError } from "../../reports/focus/check/error.ts";
 import type { FocusSetting } from "../../reports/focus/columns.ts";
 import { unpricedSentence, type FocusManifest } from "../../reports/focus/manifest.ts";
@@ -7,8 +7,12 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { CommandError, type CommandContext } from "../context.ts";
 import { writeOut } from "../write-out.ts";
 
+/** The formats of FOCUS's rows, of which each is a sum of some lines, as `--format` names them. */
+export const FOCUS: Readonly<Record<string, FocusWay["format"]>> = { focus: "csv", "focus-parquet": "parquet" };
+
 /** Where a FOCUS file goes, and whether it has to keep FOCUS's rules. */
 export interface FocusOptions {
+  readonly format: FocusWay["format"];
   readonly out?: string;
   readonly check?: true;
 }
@@ -22,9 +26,9 @@ export async function writeFocus(
   store: StoreClient,
   question: ChargesQuestion,
   setting: FocusSetting,
-  { out, check }: FocusOptions,
+  { format, out, check }: FocusOptions,
 ): Promise<void> {
-  const { bytes, manifest } = await exportFocus(store, question, setting, { isChecked: check === true });
+  const { bytes, manifest } = await exportFocus(store, question, setting, { format, isChecked: check === true });
   try {
     await writeOut(context, out, bytes);
   } catch (error) {

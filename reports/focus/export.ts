@@ -4,13 +4,14 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { fixLines } from "../lines/fixed.ts";
 import type { ChargesQuestion } from "../question/question.ts";
 import { readReport } from "../report/read.ts";
-import { checkFocus, type CheckOutcome } from "./check/check.ts";
+import { checkFocus, type CheckOutcome, type WrittenCells } from "./check/check.ts";
 import type { Expected } from "./check/rule.ts";
 import { FocusCheckError } from "./check/error.ts";
 import { checkedOnTheWay } from "./check/on-the-way.ts";
-import type { FocusSetting } from "./columns.ts";
+import { FOCUS_COLUMNS, type FocusSetting } from "./columns.ts";
 import { focusCsv, readFocusCsv } from "./csv.ts";
 import { createTally, FOCUS_VERSION, type FocusManifest, type Tally } from "./manifest.ts";
+import { focusParquet } from "./parquet.ts";
 import { planFocus, type FocusPlan } from "./plan.ts";
 import { readOrigins } from "./read.ts";
 import { rowsOf, type FocusCells } from "./rows.ts";
@@ -23,36 +24,49 @@ export interface FocusExport {
   manifest(): FocusManifest;
 }
 
+/** The formats of FOCUS files. */
+export const FOCUS_FORMATS = ["csv", "parquet"] as const;
+
 /** How a file is made. */
 export interface FocusWay {
+  readonly format: (typeof FOCUS_FORMATS)[number];
+  /** Of CSV the bytes are checked, of Parquet the cells that its columns are made of. */
   readonly isChecked: boolean;
   /** So many lines are asked for at once; see `LINES_AT_ONCE`. */
   readonly linesAtOnce?: number;
 }
 
 /**
- * The charges of a question as FOCUS 1.3's Cost and Usage in CSV, a row for the lines of a UTC day that are alike, with split-cost
+ * The charges of a question as FOCUS 1.3's Cost and Usage, a row for the lines of a UTC day that are alike, with split-cost
  * columns. However many there are, no more than a portion of them is in memory. Fails with a `StoreError`.
  */
 export async function exportFocus(
   store: StoreClient,
   question: ChargesQuestion,
   setting: FocusSetting,
-  { isChecked, linesAtOnce }: FocusWay,
+  { format, isChecked, linesAtOnce }: FocusWay,
 ): Promise<FocusExport> {
   const { plan, expected } = await planned(store, question, setting.currency, linesAtOnce);
   const tally = createTally();
   let outcome: CheckOutcome | undefined;
-  async function* bytes(): AsyncGenerator<Uint8Array> {
-    const written = focusCsv(counted(rows(store, plan, setting), tally));
-    if (!isChecked) {
-      yield* written;
-      return;
-    }
-    outcome = yield* checkedOnTheWay(written, (copy) => checkFocus(readFocusCsv(copy), expected));
+  async function* checked<Of>(
+    parts: AsyncIterable<Of>,
+    linesOf: (copy: AsyncIterable<Of>) => AsyncIterable<WrittenCells>,
+  ): AsyncGenerator<Of> {
+    outcome = yield* checkedOnTheWay(parts, (copy) => checkFocus(linesOf(copy), expected));
     if (outcome.count > 0) throw new FocusCheckError(outcome);
   }
-  return { bytes: bytes(), manifest: () => manifestOf(plan, setting, tally, outcome) };
+  const cells = counted(rows(store, plan, setting), tally);
+  const file = {
+    csv: () => (isChecked ? checked(focusCsv(cells), readFocusCsv) : focusCsv(cells)),
+    parquet: () => focusParquet(store, isChecked ? checked(cells, withHeads) : cells),
+  };
+  return { bytes: file[format](), manifest: () => manifestOf(plan, setting, tally, outcome) };
+}
+
+async function* withHeads(portions: AsyncIterable<readonly FocusCells[]>): AsyncGenerator<WrittenCells> {
+  yield FOCUS_COLUMNS.map(({ name }) => name);
+  for await (const some of portions) yield* some;
 }
 
 /** Charges that are published between the two readings would make a right file differ from the report: then both are read again. */

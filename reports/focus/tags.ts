@@ -1,7 +1,7 @@
 import type { Origin, Part } from "./part.ts";
 import { allocatedTo } from "./identity.ts";
 
-/** Before the keys of tags that are ours; those of workloads' labels stand as they were given. */
+/** Before the keys of tags that are ours; other labels stand as they were given, and none begins so. */
 const PREFIX = "gpu-ledger/";
 
 type Tags = Readonly<Record<string, string>>;
@@ -26,8 +26,7 @@ export function allocatedTagsOf(part: Part): Tags | undefined {
     project: part.project,
     environment: part.environment,
   });
-  const known = tagsOf(part.origin);
-  const labels = Object.entries(part.labels).filter(([name]) => !(name in known));
+  const labels = Object.entries(part.labels).filter(([name]) => !name.startsWith(PREFIX));
   return { ...Object.fromEntries(labels), ...ours };
 }
 

@@ -7,12 +7,36 @@ import {
   WriterPropertiesBuilder,
   type RecordBatch,
 } from "parquet-wasm";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { sqlIdentifier, sqlString } from "../../runtime/store/sql-tokens.ts";
 
 /** How Arrow is asked of ClickHouse, so that the tables of {@link parquetOf} can be read. */
 export const ARROW_SETTINGS = {
   output_format_arrow_string_as_string: 1,
   output_format_arrow_compression_method: "none",
 } as const;
+
+/** A column of {@link arrowOf}, with its type in ClickHouse. */
+export interface ArrowColumn {
+  readonly name: string;
+  readonly type: string;
+}
+
+/**
+ * A portion for {@link parquetOf} of rows that are here: the store makes columns of their values, which are texts or null. Fails with a
+ * `StoreError`.
+ */
+export function arrowOf(
+  store: StoreClient,
+  columns: readonly ArrowColumn[],
+  rows: readonly Readonly<Record<string, string | null>>[],
+): AsyncIterable<Uint8Array> {
+  const types = columns.map(({ name, type }) => `${sqlIdentifier(name)} ${type}`).join(", ");
+  // A text without any row has no columns for the store.
+  const text = rows.length === 0 ? "{}" : rows.map((row) => JSON.stringify(row)).join("\n");
+  const select = `SELECT * FROM format(JSONEachRow, ${sqlString(types)}, {rows:String}) LIMIT ${rows.length}`;
+  return store.bytes(select, { rows: text }, "ArrowStream", ARROW_SETTINGS);
+}
 
 /** A group of rows of a Parquet file has so many at most: as many are held until it is written. */
 const ROWS_IN_GROUP = 50_000;

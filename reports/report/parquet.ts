@@ -1,7 +1,6 @@
-import { sqlIdentifier, sqlString } from "../../runtime/store/sql-tokens.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { slicesOf } from "../../runtime/in-turns.ts";
-import { ARROW_SETTINGS, parquetOf } from "../format/parquet.ts";
+import { arrowOf, parquetOf } from "../format/parquet.ts";
 import { columnsOf, flatRows, NUMBER_COLUMNS } from "./flat.ts";
 import type { Report } from "./report.ts";
 
@@ -20,14 +19,9 @@ async function* portions(
   store: StoreClient,
   reports: readonly [Report, ...Report[]],
 ): AsyncGenerator<AsyncIterable<Uint8Array>> {
-  const types = columnsOf(reports).map((name) => `${sqlIdentifier(name)} ${typeOf(name)}`);
+  const columns = columnsOf(reports).map((name) => ({ name, type: typeOf(name) }));
   const slices = slicesOf(flatRows(reports), ROWS_AT_ONCE);
-  for (const rows of slices.length === 0 ? [[]] : slices) {
-    // A text without any row has no columns for the store.
-    const text = rows.length === 0 ? "{}" : rows.map((row) => JSON.stringify(row)).join("\n");
-    const select = `SELECT * FROM format(JSONEachRow, ${sqlString(types.join(", "))}, {rows:String}) LIMIT ${rows.length}`;
-    yield store.bytes(select, { rows: text }, "ArrowStream", ARROW_SETTINGS);
-  }
+  for (const rows of slices.length === 0 ? [[]] : slices) yield arrowOf(store, columns, rows);
 }
 
 function typeOf(name: string): string {

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { query } from "chdb";
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chargeBeside, type Charge } from "../../domain/charge/charge.ts";
@@ -221,7 +222,11 @@ describe("a FOCUS export", () => {
 
   it.each([1, 4])("is the same in portions of %s lines", async (linesAtOnce) => {
     const read = async (portion?: number): Promise<string> => {
-      const way = { isChecked: true, ...(portion === undefined ? {} : { linesAtOnce: portion }) };
+      const way = {
+        format: "csv" as const,
+        isChecked: true,
+        ...(portion === undefined ? {} : { linesAtOnce: portion }),
+      };
       let text = "";
       for await (const part of (await exportFocus(store, question, SETTING, way)).bytes)
         text += Buffer.from(part).toString();
@@ -237,6 +242,38 @@ describe("a FOCUS export", () => {
       for await (const _ of readOrigins(store, { ...plan, fixed })) void _;
     };
     await expect(readAll()).rejects.toBeInstanceOf(LinesReplacedError);
+  });
+
+  it("is the same as Parquet, whose decimals another program sums to the same", async () => {
+    const file = `${folder.path}/focus.parquet`;
+    const args = ["report", "2026-04", "--kind", "chargeback", "--config", config];
+    const { code } = await folder.run([...args, "--format", "focus-parquet", "--check", "--out", file]);
+    expect(code).toBe(0);
+    const { rows, sums } = JSON.parse(readFileSync(`${file}.manifest.json`, "utf8")) as FocusManifest;
+    const read = query(
+      `SELECT toUInt32(count()) AS rows, toString(sum(row.EffectiveCost)) AS cost, toString(sum(row.x_GpuHours)) AS hours,
+         toString(min(row.ChargePeriodStart), 'UTC') AS first, any(toTypeName(row.PricingQuantity)) AS type,
+         toUInt32(countIf(row.ChargeClass IS NULL)) AS charges
+       FROM file('${file}', Parquet) AS row`,
+      "JSONEachRow",
+    );
+    const inCsv = rowsIn((await run("2026-04", "--kind", "chargeback")).stdout);
+    expect(JSON.parse(read)).toEqual({
+      rows,
+      cost: sums.EffectiveCost,
+      hours: sums.x_GpuHours,
+      first: "2026-03-31 00:00:00.000",
+      type: "Nullable(Decimal(38, 18))",
+      charges: inCsv.filter((row) => row["ChargeClass"] === "").length,
+    });
+    const columns = query(`DESCRIBE file('${file}', Parquet)`, "JSONEachRow").trimEnd().split("\n");
+    expect(columns.map((column) => (JSON.parse(column) as { name: string }).name)).toEqual(Object.keys(inCsv[0]!));
+    expect(
+      await folder.run([...args, "--format", "focus-parquet", "--where", "team=none", "--out", file]),
+    ).toMatchObject({
+      code: 0,
+    });
+    expect(query(`SELECT toUInt32(count()) AS rows FROM file('${file}', Parquet)`, "JSONEachRow")).toBe('{"rows":0}\n');
   });
 
   it("has heads alone where there is nothing", async () => {

@@ -1,0 +1,45 @@
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { arrowOf, parquetOf } from "../format/parquet.ts";
+import { FOCUS_COLUMNS, type FocusKind } from "./columns.ts";
+import type { FocusCells } from "./rows.ts";
+
+/** So many rows are given to the store at once. */
+const ROWS_AT_ONCE = 1_000;
+
+/** Decimals have as many digits after the point as the finest of them; what is JSON stays a text. */
+const TYPES: Readonly<Record<FocusKind, string>> = {
+  text: "Nullable(String)",
+  json: "Nullable(String)",
+  decimal: "Nullable(Decimal(38, 18))",
+  time: "Nullable(DateTime64(3, 'UTC'))",
+};
+
+/** Rows as Parquet, with decimals and times. The store makes columns of them. Fails with a `StoreError`. */
+export function focusParquet(
+  store: StoreClient,
+  rows: AsyncIterable<readonly FocusCells[]>,
+): AsyncIterable<Uint8Array> {
+  return parquetOf(portions(store, rows));
+}
+
+async function* portions(
+  store: StoreClient,
+  rows: AsyncIterable<readonly FocusCells[]>,
+): AsyncGenerator<AsyncIterable<Uint8Array>> {
+  const columns = FOCUS_COLUMNS.map(({ name, kind }) => ({ name, type: TYPES[kind] }));
+  const arrow = (some: readonly FocusCells[]): AsyncIterable<Uint8Array> =>
+    arrowOf(
+      store,
+      columns,
+      some.map((cells) => Object.fromEntries(columns.map(({ name }, place) => [name, cells[place]!]))),
+    );
+  let waiting: FocusCells[] = [];
+  let isFirst = true;
+  for await (const some of rows) {
+    waiting.push(...some);
+    if (waiting.length < ROWS_AT_ONCE) continue;
+    yield arrow(waiting);
+    [waiting, isFirst] = [[], false];
+  }
+  if (waiting.length > 0 || isFirst) yield arrow(waiting);
+}
