@@ -62,7 +62,7 @@ export function addReport(program: Command, context: CommandContext): void {
     .addOption(
       new Option(
         "--format <format>",
-        "table, json, ndjson, csv or parquet; of lines csv, ndjson or parquet; focus or focus-parquet for FOCUS 1.3",
+        "table, json, ndjson, csv or parquet; of lines csv, ndjson or parquet; focus or focus-parquet for FOCUS 1.3, see docs/focus.md",
       ).choices([...new Set([...Object.keys(FORMATS), ...LINE_FORMATS, ...Object.keys(FOCUS)])]),
     )
     .option("--check", "with focus: hold the file against FOCUS's rules, and leave none that breaks one")

@@ -24,12 +24,9 @@ export interface FocusExport {
   manifest(): FocusManifest;
 }
 
-/** The formats of FOCUS files. */
-export const FOCUS_FORMATS = ["csv", "parquet"] as const;
-
 /** How a file is made. */
 export interface FocusWay {
-  readonly format: (typeof FOCUS_FORMATS)[number];
+  readonly format: "csv" | "parquet";
   /** Of CSV the bytes are checked, of Parquet the cells that its columns are made of. */
   readonly isChecked: boolean;
   /** So many lines are asked for at once; see `LINES_AT_ONCE`. */
@@ -69,7 +66,10 @@ async function* withHeads(portions: AsyncIterable<readonly FocusCells[]>): Async
   for await (const some of portions) yield* some;
 }
 
-/** Charges that are published between the two readings would make a right file differ from the report: then both are read again. */
+/**
+ * Charges that are published between the two readings would make a right file differ from the report: then both are read again, some
+ * times at most.
+ */
 async function planned(
   store: StoreClient,
   question: ChargesQuestion,

@@ -8,6 +8,7 @@ import {
   OF_RUNS,
   totalOf,
   type FixedLines,
+  type LinesCondition,
 } from "../lines/fixed.ts";
 import { sqlOf, type ChargesQuestion } from "../question/question.ts";
 import { LINES_AT_ONCE } from "../lines/read.ts";
@@ -81,7 +82,7 @@ export async function* portionsOf(
 }
 
 /** The condition that leaves the lines of a day. */
-export function ofDay(day: number) {
+export function ofDay(day: number): LinesCondition {
   return {
     where: "from_at >= toDateTime({day:Int64}, 'UTC') AND from_at < toDateTime({day:Int64} + 86400, 'UTC')",
     parameters: { day: day / 1000 },

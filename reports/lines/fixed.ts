@@ -7,6 +7,12 @@ export interface FixedLines {
   readonly runs: readonly string[];
 }
 
+/** A condition on `charges` in ClickHouse's SQL, with the values of its placeholders. */
+export interface LinesCondition {
+  readonly where: string;
+  readonly parameters: StoreParameters;
+}
+
 /** Something, and how many lines there are of it. */
 export type LinesOf<What> = What & { readonly lines: number };
 
@@ -43,7 +49,7 @@ export function countLines<What>(
   store: StoreClient,
   { question, runs }: FixedLines,
   by: string,
-  also: { readonly where: string; readonly parameters: StoreParameters } = { where: "true", parameters: {} },
+  also: LinesCondition = { where: "true", parameters: {} },
 ): Promise<readonly LinesOf<What>[]> {
   const { where, parameters } = sqlOf(question);
   return store.query<LinesOf<What>>(
