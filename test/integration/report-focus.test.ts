@@ -138,7 +138,8 @@ describe("a FOCUS export", () => {
         expect(ratios.length).toBe(isSplit ? parts.length : 0);
         if (!isSplit) continue;
         expect(ratios.reduce((total, ratio) => total + BigInt(Math.round(Number(ratio) * 1e15)), 0n)).toBe(10n ** 15n);
-        expect(new Set(parts.map((row) => row["ContractedUnitPrice"])).size).toBe(1);
+        const hasPower = parts[0]!["x_Node"] === "dgx-1";
+        expect(hasPower || new Set(parts.map((row) => row["ContractedUnitPrice"])).size === 1).toBe(true);
         if (parts.length > 1) shared += 1;
       }
       expect(shared).toBeGreaterThan(0);
@@ -198,8 +199,24 @@ describe("a FOCUS export", () => {
       ["nlp", "team:nlp"],
       ["platform", ""],
     ]);
-    expect(of("unallocated").every((row) => row["AllocatedResourceId"] === `team:${row["SubAccountId"]}`)).toBe(true);
+    // What is spread names the team; of the hour in which nobody held anything of dgx-1 it stays the platform's.
+    const remainder = of("unallocated").filter((row) => row["AllocatedResourceId"] !== `team:${row["SubAccountId"]}`);
+    expect(remainder).toMatchObject([
+      { x_Node: "dgx-1", x_Because: "nobody", SubAccountId: "platform", AllocatedResourceId: "", x_GpuHours: "1" },
+    ]);
     expect(rows.every((row) => row["HostProviderName"] === "AWS" && row["AllocatedMethodId"] === "shared")).toBe(true);
+  });
+
+  it("has prices of their own where power makes them differ within a day", async () => {
+    const rows = rowsIn((await run("2026-03", "--kind", "chargeback")).stdout);
+    const ofOne = (pod: string) => rows.find((row) => row["x_Pod"] === pod && row["x_State"] === "active")!;
+    const [cool, warm] = [ofOne("v-2"), ofOne("n-3")];
+    expect(cool["SkuPriceId"]).toBe(warm["SkuPriceId"]);
+    expect(Number(cool["ListUnitPrice"])).toBeLessThan(Number(warm["ListUnitPrice"]));
+    for (const row of [cool, warm]) {
+      expect(row).toMatchObject({ PricingQuantity: row["ConsumedQuantity"], PricingCategory: "Other" });
+      expect(Number(row["x_PowerCost"])).toBeGreaterThan(0);
+    }
   });
 
   it("of hours has charge periods within them", async () => {

@@ -9,7 +9,7 @@ const UNTIL = "2026-04-01T02:00:00Z";
 
 /**
  * The last three hours of March and the first two of April: GPUs that are shared for odd times at odd prices, a machine priced by the
- * hour, one that nothing prices, a commitment, a markup, and free time that is spread over the node's holders.
+ * hour, one of our own whose power is paid for, one that nothing prices, a commitment, a markup, and free time that is spread over the node's holders.
  */
 function fleet(given: { readonly isLate?: boolean } = {}): Scenario {
   const pod = (name: string, namespace: string, node: string, more: object) => ({ name, namespace, node, ...more });
@@ -19,6 +19,7 @@ function fleet(given: { readonly isLate?: boolean } = {}): Scenario {
       { name: "gpu-a", model: "NVIDIA-L4", gpus: 2, instanceType: "g6.24xlarge", capacityType: "spot", until: UNTIL },
       { name: "gpu-b", model: "NVIDIA-A100-SXM4-40GB", gpus: 3, instanceType: "p4d.24xlarge", until: UNTIL },
       { name: "gpu-c", model: "NVIDIA-H100", gpus: 1, pool: "unpriced", until: UNTIL },
+      { name: "dgx-1", model: "NVIDIA-H100", gpus: 1, pool: "dgx", capacityType: "owned", until: UNTIL },
     ],
     namespaces: {
       vision: { labels: { team: "vision", "cost-center": "4711" } },
@@ -47,6 +48,22 @@ function fleet(given: { readonly isLate?: boolean } = {}): Scenario {
         activity: 0.2,
         finished: "2026-04-01T00:59:01Z",
       }),
+      // An hour at 300 W, and then one at 700 W.
+      pod("v-2", "vision", "dgx-1", {
+        holds: { gpus: 1 },
+        devices: [0],
+        activity: 1,
+        powerWatts: 300,
+        finished: "2026-03-31T22:00:00Z",
+      }),
+      pod("n-3", "nlp", "dgx-1", {
+        holds: { gpus: 1 },
+        devices: [0],
+        activity: 1,
+        powerWatts: 700,
+        scheduled: "2026-03-31T22:00:00Z",
+        finished: "2026-03-31T23:00:00Z",
+      }),
       pod("n-1", "nlp", "gpu-c", { holds: { gpus: 1 }, devices: [0], activity: 1 }),
       ...(given.isLate === true
         ? [pod("n-2", "nlp", "gpu-b", { holds: { gpus: 1 }, devices: [1], finished: "2026-03-31T22:30:00Z" })]
@@ -62,6 +79,11 @@ function fleet(given: { readonly isLate?: boolean } = {}): Scenario {
         effective: given.isLate === true ? "1.02" : "1.0131",
       },
       { match: { instanceType: "p4d.24xlarge" }, from: "2026-01-01", per: "node-hour", list: "32.77", gpuPart: "0.9" },
+      {
+        match: { pool: "dgx" },
+        from: "2026-01-01",
+        owned: { inService: "2026-01-01", purchase: "148800", months: 48, overheadPerMonth: "620", kWhPrice: "0.30" },
+      },
     ],
     commitments: [
       { from: "2026-03-31T22:30:00Z", until: "2027-01-01", amount: "9.99", per: "hour", scope: { model: "NVIDIA-L4" } },
