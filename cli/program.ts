@@ -17,6 +17,7 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
   ["up", async () => (await import("./up.ts")).addUp],
   ["collect", async () => (await import("./collect.ts")).addCollect],
   ["process", async () => (await import("./process.ts")).addProcess],
+  ["serve", async () => (await import("./serve.ts")).addServe],
   ["inspect", async () => (await import("./inspect.ts")).addInspect],
   ["check", async () => (await import("./check.ts")).addCheck],
   ["scenario", async () => (await import("./scenario.ts")).addScenario],

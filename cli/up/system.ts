@@ -5,20 +5,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from "prom-client";
-import { ledgerOf } from "../../runtime/config/ledger.ts";
 import type { Config } from "../../runtime/config/schema.ts";
-import { openAccess } from "../../reports/access/open.ts";
-import { addReports } from "../../reports/routes.ts";
 import { superviseChild, type SupervisedChild } from "../../runtime/lifecycle/children.ts";
 import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
-import { systemClock } from "../../runtime/clock.ts";
 import { connectStore, migrateStore, outsideStore, type StoreAddress } from "../../runtime/store/connection.ts";
 import { STORE_PROGRAM } from "../../runtime/store/embedded/program.ts";
 import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
 import { startStatusServer } from "../../runtime/telemetry/server.ts";
 import { demoKubeconfig } from "../roles/demo.ts";
-import { rulesOfConfig } from "../ledger-rules.ts";
 import { runsDemo, withDemoLedger } from "./demo-config.ts";
+import { openReports } from "../roles/reports.ts";
 import { addRemoteGpuMetrics } from "../roles/gpu-metrics.ts";
 import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "../roles/child-messages.ts";
 import type { CollectorStatus, DemoStatus, ProcessorStatus } from "../roles/role.ts";
@@ -156,23 +152,12 @@ export async function startSystem(options: {
     const store = connectStore(address, config);
     lifecycle.add("reader", { stop: () => store.close() });
     const scraped = isDemo ? onDemo(config) : config;
-    const { listen, access: configured } = config.server;
-    const access = await openAccess({ listen, store, configured: configured.tokens, clock: systemClock, logger });
-    const served = {
-      store,
-      ledger: ledgerOf(scraped),
-      rules: rulesOfConfig(scraped).rules.hash,
-      access,
-      logger,
-      version,
-      isDemo,
-      now: Date.now,
-    };
+    const addReports = await openReports(scraped, { store, version, isDemo, logger });
     const server = lifecycle.add(
       "server",
       await startStatusServer(config.server.listen, views, logger, (routes) => {
         addRemoteGpuMetrics(routes, () => freshReport("processor")?.gpuMetrics);
-        void routes.register((scope) => addReports(scope, served));
+        addReports(routes);
       }),
     );
     if (isDemo) await startChild({ role: "demo", config });

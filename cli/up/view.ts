@@ -65,7 +65,7 @@ export function renderView(status: SystemStatus, logPath: string): string {
     ...notReady.map((reason) => `  ! ${reason}`),
     ...(collector?.failing ?? []).map(({ node, url, reason, detail }) => `  ! ${node || url}: ${reason}: ${detail}`),
     "",
-    `${DIM}who holds which GPU ${address}   status ${address}/api/status   metrics ${address}/metrics   log ${logPath}   Ctrl-C stops${PLAIN}`,
+    `${DIM}what it costs, and whose it is ${address}   status ${address}/api/status   metrics ${address}/metrics   log ${logPath}   Ctrl-C stops${PLAIN}`,
   ].join("\n");
 }
 

@@ -5,7 +5,8 @@ import type { StoreClient, StoreParameters } from "../../runtime/store/client.ts
 import { momentSql, sqlOf, sqlOfLines } from "../question/question.ts";
 import type { ExplainedLine, ExplainedSegment, Explanation, Part, Question } from "./explanation.ts";
 
-const MOST = 10;
+/** So many parts of each kind are told, the dearest. */
+export const MOST_PARTS = 10;
 
 const SUMS = `toString(sum(gpu_hours)) AS gpuHours, toString(sum(ifNull(effective_cost, 0))) AS cost,
   toString(sumIf(gpu_hours, effective_cost IS NULL)) AS unpricedGpuHours,
@@ -21,7 +22,7 @@ export async function explain(store: StoreClient, question: Question): Promise<E
   const ask = async <Row>(columns: string, by: string): Promise<readonly (Row & Part)[]> => {
     const rows = await store.query<Stored<Row & Part>>(
       `SELECT ${columns}${columns === "" ? "" : ", "}${SUMS} FROM charges_published WHERE ${where}
-       ${by === "" ? "" : `GROUP BY ${by} ${DEAREST} LIMIT ${MOST}`}`,
+       ${by === "" ? "" : `GROUP BY ${by} ${DEAREST} LIMIT ${MOST_PARTS}`}`,
       parameters,
     );
     return rows.map(partOf);
@@ -86,7 +87,7 @@ async function readLines(
        toString(if(effective_cost IS NULL, gpu_hours, 0)) AS unpricedGpuHours,
        toString(energy_mj) AS millijoules, toString(carbon_grams) AS carbonGrams
      FROM charges_published WHERE ${where}
-     ORDER BY ifNull(effective_cost, 0) DESC, gpu_hours DESC, from_at, node, slot LIMIT ${MOST}`,
+     ORDER BY ifNull(effective_cost, 0) DESC, gpu_hours DESC, from_at, node, slot LIMIT ${MOST_PARTS}`,
     parameters,
   );
   const lines: ExplainedLine[] = [];

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { allowed, policyOf } from "../api/context.ts";
 import { readText } from "../api/words.ts";
 import type { ExplainedLine, Explanation, Part, Question } from "../explain/explanation.ts";
-import { explain } from "../explain/read.ts";
+import { explain, MOST_PARTS } from "../explain/read.ts";
 import { readGpuAt } from "../question/line.ts";
 import { objectionTo, titleOfDimension, type ChargesQuestion, type Filter } from "../question/question.ts";
 import { fixedSpan } from "../report/json.ts";
@@ -129,13 +129,17 @@ function Steps({ explanation, question, currency }: StepsProps): VNode {
   const { states, owners, prices, workloads, evidence, lines } = explanation;
   const more = (filters: readonly Filter[]): string => explainAddress(question, filters);
   const is = (dimension: string, value: string): Filter => ({ dimension, values: [value] });
-  const step = <Row extends Part>(caption: string, rows: readonly Row[], columns: readonly Column<Row>[]): VNode => (
+  const step = <Row extends Part>(
+    caption: string,
+    rows: readonly Row[],
+    [first, ...others]: readonly [Column<Row>, ...Column<Row>[]],
+  ): VNode => (
     <Table
-      caption={caption}
+      caption={rows.length < MOST_PARTS ? caption : `${caption}: the ${MOST_PARTS} dearest`}
       rows={rows}
       columns={[
-        columns[0]!,
-        ...columns.slice(1),
+        { ...first, foot: rows.length < MOST_PARTS ? "all" : "these" },
+        ...others,
         { head: "GPU-hours", ...hoursColumn(rows, (row) => row.gpuHours) },
         { head: currency, ...moneyColumn(rows, (row) => row.cost, currency) },
       ]}
@@ -153,13 +157,12 @@ function Steps({ explanation, question, currency }: StepsProps): VNode {
               {because === "" ? "" : `, because ${because}`}
             </a>
           ),
-          foot: "all",
         },
         { head: "paid by", cell: ({ payer }) => (payer === "holder" ? "its holder" : "the platform") },
       ])}
       <h2>Whose it is</h2>
       {step("By team", owners, [
-        { head: "team", cell: ({ team }) => <Named href={more([is("team", team)])} name={team} />, foot: "all" },
+        { head: "team", cell: ({ team }) => <Named href={more([is("team", team)])} name={team} /> },
         { head: "by the rule", cell: ({ rule }) => (rule === "" ? "" : <code>{rule}</code>) },
       ])}
       <h2>At which price</h2>
@@ -167,7 +170,6 @@ function Steps({ explanation, question, currency }: StepsProps): VNode {
         {
           head: "entry",
           cell: ({ price }) => (price === "" ? "none prices it" : <a href="/prices">{price}</a>),
-          foot: "all",
         },
         { head: "has priced it since", cell: ({ since }) => (since === "" ? "" : utc(Date.parse(since))) },
       ])}
@@ -184,7 +186,6 @@ function Steps({ explanation, question, currency }: StepsProps): VNode {
                 name={`${namespace}/${workload}`}
               />
             ),
-          foot: "all",
         },
         { head: "kind", cell: ({ workloadKind }) => workloadKind },
         { head: "pods", isNumber: true, cell: ({ pods, workload }) => (workload === "" ? "" : pods) },
@@ -193,7 +194,7 @@ function Steps({ explanation, question, currency }: StepsProps): VNode {
       {step(
         "By evidence",
         evidence.filter(({ attribution }) => attribution !== ""),
-        [{ head: "evidence", cell: ({ attribution }) => EVIDENCE[attribution] ?? attribution, foot: "all" }],
+        [{ head: "evidence", cell: ({ attribution }) => EVIDENCE[attribution] ?? attribution }],
       )}
       <h2>The dearest lines</h2>
       <Lines {...{ lines, currency, policy: question.policy }} />
@@ -219,6 +220,7 @@ interface LinesProps {
 function Lines({ lines, currency, policy }: LinesProps): VNode {
   return (
     <Table
+      isWide
       caption="Charges of at most an hour each; each leads to what was measured"
       rows={lines}
       columns={[
@@ -233,8 +235,8 @@ function Lines({ lines, currency, policy }: LinesProps): VNode {
               </a>
             ),
         },
-        { head: "from", cell: ({ from }) => utc(Date.parse(from)) },
-        { head: "until", cell: ({ until }) => utc(Date.parse(until)).slice(11) },
+        { head: "from, UTC", cell: ({ from }) => utc(Date.parse(from)).slice(0, 19) },
+        { head: "until", cell: ({ until }) => utc(Date.parse(until)).slice(11, 19) },
         { head: "state", cell: ({ state, isCorrection }) => (isCorrection ? `${state}, a correction` : state) },
         { head: "holder", cell: ({ namespace, pod }) => (pod === "" ? "" : <bdi>{`${namespace}/${pod}`}</bdi>) },
         {

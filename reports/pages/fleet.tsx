@@ -76,7 +76,12 @@ export function fleetContent(fleet: LiveFleet, only: FleetFilter): VNode {
       ) : (
         <>
           <h2>GPU by GPU</h2>
-          <Table caption={captionOf(shown.length)} rows={shown.slice(0, MOST_ROWS)} columns={columnsAt(atMillis)} />
+          <Table
+            isWide
+            caption={captionOf(shown.length)}
+            rows={shown.slice(0, MOST_ROWS)}
+            columns={columnsAt(atMillis)}
+          />
         </>
       )}
       <p class="links">

@@ -199,6 +199,8 @@ function SubjectPage({ title, subject, keep, byDay, parts, question, span, polic
   );
 }
 
+/** States that are told apart where any part has them. */
+const SHOWN_STATES = ["active", "idle", "waiting", "starting", "unobserved"] as const;
 /** So many parts are shown; the API has all. */
 const MOST_PARTS = 200;
 
@@ -235,15 +237,15 @@ function Parts({ part, report, question, span }: PartsProps): VNode {
       <Table
         caption={
           isAll
-            ? `In ${currency}; the dearest first`
-            : `The ${MOST_PARTS} dearest of ${report.rows.length}, in ${currency}`
+            ? `${part.title} in ${currency}; the dearest first`
+            : `${part.title} in ${currency}: the ${MOST_PARTS} dearest of ${report.rows.length}`
         }
         rows={rows}
         columns={[
           { head: part.title.slice(3), cell: linked, ...(isAll ? { foot: "all" } : {}) },
           { head: "GPU-hours", ...hours, ...(isAll ? {} : { foot: undefined }) },
           { head: "cost", ...cost, cell: (row) => <a href={explained(row)}>{cost.cell(row)}</a> },
-          ...(["active", "idle", "waiting", "unobserved"] as const).map((state) => ({
+          ...SHOWN_STATES.filter((state) => rows.some(({ states }) => states[state] !== undefined)).map((state) => ({
             head: state,
             ...money(({ states }) => states[state]),
           })),

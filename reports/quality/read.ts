@@ -14,8 +14,6 @@ export interface ScrapedTarget {
   /** Of the last one, milliseconds since the epoch. */
   readonly lastAt: number;
   readonly intervalSeconds: number;
-  /** Series and values that were left out of it, whatever the reason. */
-  readonly leftOut: number;
 }
 
 /** How every target was scraped over a time, those that fail first. Fails with a `StoreError`. */
@@ -24,11 +22,12 @@ export async function readScrapedTargets(
   { from, until }: { readonly from: number; readonly until: number },
 ): Promise<readonly ScrapedTarget[]> {
   return store.query<ScrapedTarget>(
-    `SELECT cluster, node, target, toFloat64(count()) AS scrapes, toFloat64(countIf(failure != '')) AS failed,
-       argMaxIf(failure, scraped_at, failure != '') AS failure, argMaxIf(failure_detail, scraped_at, failure != '') AS detail,
-       toFloat64(toUnixTimestamp64Milli(max(scraped_at))) AS lastAt, toFloat64(max(interval_ms)) / 1000 AS intervalSeconds,
-       toFloat64(argMax(arraySum(mapValues(dropped)), scraped_at)) AS leftOut
-     FROM (SELECT * FROM scrapes FINAL WHERE scraped_at >= ${momentSql("from")} AND scraped_at < ${momentSql("until")})
+    `SELECT cluster, node, target, toFloat64(count()) AS scrapes, toFloat64(countIf(wrong != '')) AS failed,
+       argMaxIf(wrong, at, wrong != '') AS failure, argMaxIf(wrong_detail, at, wrong != '') AS detail,
+       toFloat64(toUnixTimestamp64Milli(max(at))) AS lastAt, toFloat64(max(interval_ms)) / 1000 AS intervalSeconds
+     FROM (
+       SELECT cluster, node, target, scraped_at AS at, failure AS wrong, failure_detail AS wrong_detail, interval_ms
+       FROM scrapes FINAL WHERE scraped_at >= ${momentSql("from")} AND scraped_at < ${momentSql("until")})
      GROUP BY cluster, node, target ORDER BY failed DESC, lastAt, cluster, node, target`,
     { from, until },
   );

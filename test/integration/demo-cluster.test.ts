@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { z } from "zod";
+import type { fleetSchema } from "../../reports/api/schemas.ts";
 import type { SystemStatus } from "../../cli/up/system.ts";
 import { createFleet } from "../../demo/fleet/fleet.ts";
 import { busStateAt, isExporterAway } from "../../demo/fleet/troubles.ts";
 import type { Report } from "../../reports/report/report.ts";
-import type { LiveFleet, LiveGpu } from "../../reports/live/gpus.ts";
 import { createCommandFolder, type CommandFolder, type RunningCommand } from "../support/command.ts";
 import { freePort } from "../support/ports.ts";
 
@@ -25,7 +26,8 @@ function shownAt(timeMillis: number): number {
 }
 
 /** Every GPU, once all targets have been scraped and their rows stored. */
-let gpus: readonly LiveGpu[];
+type Fleet = z.output<typeof fleetSchema>;
+let gpus: Fleet["gpus"];
 beforeAll(async () => {
   folder = createCommandFolder();
   config = folder.write("gpu-ledger.yaml", {
@@ -38,24 +40,24 @@ beforeAll(async () => {
   up = folder.start(["up", "--config", config], { ownGroup: true });
   address = await up.address(15_000);
   await vi.waitFor(async () => {
-    const { gpus: seen } = await read<LiveFleet>("/api/gpus");
+    const { gpus: seen } = await read<Fleet>("/api/v1/fleet");
     const places = new Set(seen.map(({ node, gpu }) => `${node}/${gpu}`));
     const shown = shownAt(Date.now());
     if (places.size < shown) throw new Error(`only ${places.size} of ${shown} GPUs are known yet`);
   }, LONG);
-  ({ gpus } = await read<LiveFleet>("/api/gpus"));
+  ({ gpus } = await read<Fleet>("/api/v1/fleet"));
 }, 90_000);
 afterAll(() => folder.dispose());
 
 describe("the demo shows for every GPU", () => {
   it("who holds it, since when, by which evidence, and whose it is; free ones too", () => {
-    const held = gpus.filter(({ holder }) => holder !== undefined);
+    const held = gpus.filter(({ holder }) => holder !== null);
     expect(held.length).toBeGreaterThan(30);
     expect(gpus.length - held.length).toBeGreaterThan(5);
     const now = Date.now();
     for (const { node, gpu, holder } of held) {
-      expect(holder!.workload, `${node}/${gpu} ${holder!.name}`).toBeDefined();
-      expect(holder!.workload!.sinceMillis).toBeLessThanOrEqual(now);
+      expect(holder!.workload, `${node}/${gpu} ${holder!.name}`).not.toBeNull();
+      expect(Date.parse(holder!.workload!.since)).toBeLessThanOrEqual(now);
       expect(holder!.workload!.team).not.toBe("unowned");
     }
     // One of its exporters names no pods: its node's GPUs are held in common.
@@ -69,8 +71,8 @@ describe("the demo shows for every GPU", () => {
   });
 
   it("on a page", async () => {
-    const page = await (await fetch(address)).text();
-    expect(page).toContain("A demo fleet: no real GPU is measured.");
+    const page = await (await fetch(`${address}/fleet`)).text();
+    expect(page).toContain("A demonstration:");
     const [some] = gpus.filter(({ holder }) => holder?.workload?.kind === "Deployment");
     expect(page).toContain(some!.holder!.name);
   });

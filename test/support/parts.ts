@@ -16,6 +16,10 @@ const PARTS = {
     command: "prometheus-alertmanager",
     hint: "Alertmanager (https://prometheus.io/download)",
   },
+  chromium: {
+    debianPackage: "chromium",
+    hint: "Chromium (https://www.chromium.org/getting-involved/download-chromium)",
+  },
   openssl: { debianPackage: "openssl", hint: "OpenSSL (https://openssl-library.org)" },
   amtool: { debianPackage: "prometheus-alertmanager", hint: "Alertmanager, which brings amtool" },
 } as const satisfies Record<string, { debianPackage: string; command?: string; hint: string }>;

@@ -11,6 +11,8 @@ export interface ReportsServer {
   readonly fastify: FastifyInstance;
   /** What everything is asked at, milliseconds since the epoch. */
   now: number;
+  /** Who asks over the network. */
+  viewer: Viewer;
   /** Asks for an address as somebody. */
   get(url: string, as?: Viewer, headers?: Readonly<Record<string, string>>): Promise<LightMyRequestResponse>;
   close(): Promise<void>;
@@ -22,13 +24,13 @@ export const VISION: Viewer = { name: "vision's", role: "viewer", teams: ["visio
 
 /** Makes it, with the ledger of a configuration in YAML. */
 export async function createReportsServer(store: StoreClient, now: number, config: string): Promise<ReportsServer> {
-  let viewer = OPEN;
   const fastify = Fastify();
   const server: ReportsServer = {
     fastify,
     now,
+    viewer: OPEN,
     get(url, as = FINANCE, headers = {}) {
-      viewer = as;
+      server.viewer = as;
       return fastify.inject({ url, headers });
     },
     close: () => fastify.close(),
@@ -37,7 +39,7 @@ export async function createReportsServer(store: StoreClient, now: number, confi
     store,
     ledger: ledgerOf(parseConfig(config, { source: "the test", folder: ".", env: {} })),
     rules: "",
-    access: { mode: "open", authenticate: () => Promise.resolve(viewer) },
+    access: { mode: "open", authenticate: () => Promise.resolve(server.viewer) },
     logger: pino({ level: "silent" }),
     version: "0.0.0",
     isDemo: false,

@@ -93,6 +93,8 @@ function column<Row>(rows: readonly Row[], of: (row: Row) => string | undefined,
 /** A ratio as a percentage with one digit; a dash where there is none. */
 export function Ratio({ ratio }: { readonly ratio: string | null }): VNode {
   if (ratio === null) return <span class="quiet">–</span>;
+  // What is not whole is not told to be.
+  if (Number(ratio) < 1 && Number(ratio) > 0.9995) return <data value={ratio}>over 99.9 %</data>;
   return <data value={ratio}>{roundedTo((Number(ratio) * 100).toFixed(6), 1)} %</data>;
 }
 

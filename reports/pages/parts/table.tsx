@@ -10,13 +10,13 @@ export interface Column<Row> {
 }
 
 /** A table whose first column heads its rows. */
-export function Table<Row>({ caption, columns, rows }: TableProps<Row>): VNode {
+export function Table<Row>({ caption, columns, rows, isWide = false }: TableProps<Row>): VNode {
   const [first, ...others] = columns;
   const hasFoot = columns.some(({ foot }) => foot !== undefined);
   const kind = ({ isNumber }: Column<Row>) => (isNumber === true ? { class: "number" } : {});
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
-      <table>
+      <table {...(isWide ? { class: "wide" } : {})}>
         <caption>{caption}</caption>
         <thead>
           <tr>
@@ -60,6 +60,8 @@ interface TableProps<Row> {
   readonly caption: string;
   readonly columns: readonly [Column<Row>, ...Column<Row>[]];
   readonly rows: readonly Row[];
+  /** Of many columns: nothing is broken into lines, and what does not fit is scrolled to. */
+  readonly isWide?: boolean;
 }
 
 /** Where a view has nothing to show: why, and what to do next. */

@@ -1,0 +1,50 @@
+import type { Command } from "commander";
+import { collectDefaultMetrics, Registry } from "prom-client";
+import { loadConfig } from "../runtime/config/load.ts";
+import { createLifecycle, untilAsked } from "../runtime/lifecycle/stopping.ts";
+import { connectStore, migrateStore, outsideStore } from "../runtime/store/connection.ts";
+import { createLogger } from "../runtime/telemetry/log.ts";
+import { startStatusServer } from "../runtime/telemetry/server.ts";
+import { CommandError, type CommandContext } from "./context.ts";
+import { openReports } from "./roles/reports.ts";
+
+/** `gpu-ledger serve`: the API and the pages, from a store that processors fill; as many of them as one likes. */
+export function addServe(program: Command, context: CommandContext): void {
+  program
+    .command("serve")
+    .description("serve the API and the pages of a store that others fill")
+    .option("--config <file>", "the configuration")
+    .action(async (options: { config?: string }) => {
+      const { config } = loadConfig(options.config, context.env);
+      const address = outsideStore(config);
+      if (address === undefined)
+        throw new CommandError(
+          "store.kind is embedded: `gpu-ledger up` serves it; a server of its own needs kind: clickhouse",
+          2,
+        );
+      const logger = createLogger(config.log.level, { part: "server" });
+      const lifecycle = createLifecycle(logger);
+      try {
+        await migrateStore(address, config, logger);
+        const store = connectStore(address, config);
+        lifecycle.add("reader", { stop: () => store.close() });
+        const registry = new Registry();
+        collectDefaultMetrics({ register: registry });
+        const views = {
+          status: () =>
+            Promise.resolve({ version: context.version, store: { url: address.url, kind: config.store.kind } }),
+          metrics: () => registry.metrics(),
+          notReady: () => [],
+          metricsToken: config.server.metricsToken,
+        };
+        const isDemo = false;
+        const addRoutes = await openReports(config, { store, version: context.version, isDemo, logger });
+        const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger, addRoutes));
+        logger.info({ address: server.url }, "serving");
+        const signal = await untilAsked();
+        logger.info({ signal }, "stopping");
+      } finally {
+        await lifecycle.stop();
+      }
+    });
+}

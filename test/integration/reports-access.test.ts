@@ -1,0 +1,130 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import Fastify, { type FastifyInstance } from "fastify";
+import { openAccess } from "../../reports/access/open.ts";
+import { createToken, revokeToken } from "../../reports/access/tokens.ts";
+import { addReports } from "../../reports/routes.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { ledgerOf } from "../../runtime/config/ledger.ts";
+import { parseConfig } from "../../runtime/config/load.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { createTestDatabase } from "../support/pipeline.ts";
+
+const WHO = { by: "operations", why: "" };
+const logger = pino({ level: "silent" });
+
+describe("the gate of the reports' server", () => {
+  let embedded: TestStore;
+  let store: StoreClient;
+  let server: FastifyInstance;
+  const tokens: Record<string, string> = {};
+
+  const get = (url: string, token?: string, headers: Record<string, string> = {}) =>
+    server.inject({
+      url,
+      headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers },
+    });
+  const open = (listen: string) => openAccess({ listen, store, configured: [], clock: systemClock, logger });
+  async function make(
+    name: string,
+    request: { role: "viewer" | "finance"; teams: readonly string[] },
+    expiresMillis?: number,
+  ) {
+    const made = await createToken(store, { name, expiresMillis, ...request }, WHO, Date.now());
+    tokens[name] = made.text;
+    return made;
+  }
+
+  beforeAll(async () => {
+    embedded = await startTestStore();
+    store = await createTestDatabase(embedded, "gate");
+  });
+  afterAll(async () => {
+    await server.close();
+    await store.close();
+    await embedded.stop();
+  });
+
+  it("is open on a loopback address as long as there is no token, and on no other one", async () => {
+    expect(await open("127.0.0.1:8080")).toMatchObject({ mode: "open" });
+    await expect(open("0.0.0.0:8080")).rejects.toThrow("refuses to start without authentication");
+    await make("finance's", { role: "finance", teams: [] });
+    await make("vision's", { role: "viewer", teams: ["vision"] });
+    await make("old", { role: "finance", teams: [] }, Date.now() - 1);
+    const access = await open("0.0.0.0:8080");
+    expect(access).toMatchObject({ mode: "tokens" });
+    const config = parseConfig("", { source: "the test", folder: ".", env: {} });
+    server = Fastify();
+    const ledger = ledgerOf(config);
+    await addReports(server, { store, ledger, rules: "", access, logger, version: "0", isDemo: false, now: Date.now });
+    await server.ready();
+  });
+
+  it.each([
+    { url: "/api/v1/charges" },
+    { url: "/api/v1/openapi.json" },
+    { url: "/api/v1/docs/" },
+    { url: "/api/v1/nothing" },
+    { url: "/allocation/compute?window=1d" },
+    { url: "/" },
+    { url: "/nothing" },
+  ])("tells nobody anything of $url without a token, or with a wrong one", async ({ url }) => {
+    for (const token of [undefined, `gpul_${"A".repeat(43)}`, "nonsense", tokens["old"]]) {
+      const answer = await get(url, token);
+      expect(answer.statusCode).toBe(401);
+      expect(answer.body).not.toMatch(/USD|vision|schema/);
+    }
+  });
+
+  it("lets in who has one, with the headers that keep answers to themselves", async () => {
+    for (const url of ["/api/v1/charges", "/", "/api/v1/docs/", "/allocation/compute?window=1d"]) {
+      const answer = await get(url, tokens["finance's"]);
+      expect({ url, status: answer.statusCode }).toEqual({ url, status: 200 });
+      expect(answer.headers).toMatchObject({
+        "content-security-policy": expect.stringContaining("frame-ancestors") as string,
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+      });
+    }
+    expect((await get("/prices", tokens["vision's"])).statusCode).toBe(403);
+  });
+
+  it("gives a browser a cookie for its token, which no script reads, and takes it back", async () => {
+    const page = await get("/login");
+    expect(page.statusCode).toBe(200);
+    const give = (token: string) =>
+      server.inject({
+        method: "POST",
+        url: "/login",
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+        payload: new URLSearchParams({ token }).toString(),
+      });
+    const wrong = await give("gpul_wrong");
+    expect(wrong.statusCode).toBe(401);
+    expect(wrong.headers["set-cookie"]).toBeUndefined();
+    const right = await give(` ${tokens["finance's"]} `);
+    expect(right).toMatchObject({ statusCode: 303, headers: { location: "/" } });
+    const cookie = String(right.headers["set-cookie"]);
+    expect(cookie).toContain("HttpOnly; SameSite=Lax");
+    expect((await get("/", undefined, { cookie: cookie.split(";")[0]! })).statusCode).toBe(200);
+    const out = await server.inject({ method: "POST", url: "/logout" });
+    expect(String(out.headers["set-cookie"])).toContain("Max-Age=0");
+  });
+
+  it("sends a browser that has no token to where it gives one", async () => {
+    const answer = await get("/", undefined, { accept: "text/html" });
+    expect(answer.statusCode).toBe(401);
+    expect(answer.body).toContain('href="/login"');
+  });
+
+  it("turns a token that was revoked away within five seconds", async () => {
+    await revokeToken(store, "finance's", WHO, Date.now());
+    await expect
+      .poll(async () => (await get("/api/v1/periods", tokens["finance's"])).statusCode, {
+        timeout: 5_000,
+        interval: 200,
+      })
+      .toBe(401);
+  });
+});
