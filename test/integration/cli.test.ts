@@ -101,7 +101,7 @@ describe("gpu-ledger inspect", () => {
     ["a timeout that is no number", ["inspect", "http://127.0.0.1:1", "--timeout", "soon"], "--timeout soon"],
     ["no source at all", ["inspect"], "missing required argument"],
     ["a number of shards that is none", ["collect", "--shards", "two"], "--shards two: it is how many collectors"],
-    ["an unknown command", ["observe"], "unknown command 'observe'"],
+    ["an unknown command", ["ponder"], "unknown command 'ponder'"],
   ])("answers %s with one line and exit code 2", async (_, args, said) => {
     const { code, stdout, stderr } = await folder.run(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
