@@ -4,6 +4,7 @@ import { benchJoin } from "./join.ts";
 import { benchKubernetes } from "./kubernetes.ts";
 import { benchLedger } from "./ledger.ts";
 import { benchLedgerMonth } from "./ledger-month.ts";
+import { benchPages } from "./pages.ts";
 import { benchParse } from "./parse.ts";
 import { benchReports } from "./reports.ts";
 import { benchStart } from "./start.ts";
@@ -19,6 +20,7 @@ const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: ()
   ledger: { what: "an hour of a fleet metered and charged", run: benchLedger },
   "ledger-month": { what: "a month of a fleet charged again, and explained", run: benchLedgerMonth },
   reports: { what: "a month of 10,000 GPUs and 200 teams summed, and its lines exported", run: benchReports },
+  pages: { what: "the pages and the API of a month of 10,000 GPUs and 200 teams", run: benchPages },
   alerts: { what: "every rule evaluated for 10,000 GPUs, by a real Prometheus", run: benchAlerts },
   "gpu-metrics": { what: "/metrics/gpu of 100,000 GPUs with their owners, one core", run: benchGpuMetrics },
   start: { what: "from npm start to rows", run: benchStart },

@@ -3,15 +3,11 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { periodOf } from "../domain/period.ts";
-import { chargeWindow } from "../processors/charges.ts";
-import { CHARGE_COLUMNS } from "../processors/charges/charge-rows.ts";
-import { meterWindow } from "../processors/meter.ts";
 import { HOUR_MILLIS } from "../processors/rollup/window.ts";
-import { newRunId, publishRun } from "../processors/runs.ts";
 import { readReport } from "../reports/report/read.ts";
-import type { StoreClient } from "../runtime/store/client.ts";
 import type { StoreAddress } from "../runtime/store/connection.ts";
-import { rulesAt, settled, START, withFleet, type BenchFleet } from "./ledger.ts";
+import { chargeMonth } from "./charged-month.ts";
+import { settled, START, withFleet, type BenchFleet } from "./ledger.ts";
 import { report } from "./report.ts";
 
 const GPUS = 10_000;
@@ -51,34 +47,6 @@ async function work({ store, address, folder }: BenchFleet): Promise<void> {
     report("  memory of the command", [megabytes], "MB", { atMost: 300 });
     report("  size of the file", [statSync(file).size / 1e6], "MB", {});
   }
-}
-
-/** Charges one hour, and makes what it has the charges of each hour of a month; gives the lines of an hour. */
-async function chargeMonth(
-  store: StoreClient,
-  { from, until }: { readonly from: number; readonly until: number },
-): Promise<number> {
-  const rules = rulesAt("55.04");
-  const run = { cluster: "test", generation: 1, watermark: new Map<number, number>(), publishedAt: until };
-  const metered = { ...run, windowStart: START, runId: newRunId() };
-  await meterWindow(store, metered, { ...rules, asOf: START + HOUR_MILLIS });
-  const charged = { ...run, windowStart: START, runId: newRunId() };
-  const { content } = await chargeWindow(store, charged, rules.charge);
-  const { rows } = content!;
-  for (let windowStart = from; windowStart < until; windowStart += HOUR_MILLIS) {
-    if (windowStart === START) continue;
-    const other = { ...run, windowStart, runId: newRunId() };
-    const moved = CHARGE_COLUMNS.map((name) =>
-      name === "from_at" || name === "until_at" ? `addMilliseconds(${name}, ${windowStart - START})` : name,
-    );
-    await store.command(
-      `INSERT INTO charges (run_id, ${CHARGE_COLUMNS.join(", ")})
-       SELECT toUUID({other:String}), ${moved.join(", ")} FROM charges WHERE run_id = toUUID({run:String})`,
-      { other: other.runId, run: charged.runId },
-    );
-    await publishRun(store, "charge", other, { scrapes: 0, rows, hash: "0" });
-  }
-  return rows;
 }
 
 /** Runs the command that a person would, and gives how long it took and the most memory that it had. */

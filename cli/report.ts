@@ -4,10 +4,13 @@ import { LinesReplacedError } from "../reports/lines/fixed.ts";
 import { planLines } from "../reports/lines/read.ts";
 import { LINE_FORMATS, lineBytes, type LineFormat } from "../reports/lines/write.ts";
 import { reportsCsv, reportsNdjson } from "../reports/report/flat.ts";
-import { objectionTo, readFilters, REPORT_KINDS, type ReportKind } from "../reports/question/question.ts";
+import { documentHtml, type DocumentPart } from "../reports/document/document.tsx";
+import { PdfError, pdfOf } from "../reports/document/pdf.ts";
+import { hasTrend, objectionTo, readFilters, REPORT_KINDS, type ReportKind } from "../reports/question/question.ts";
 import { reportJson } from "../reports/report/json.ts";
 import { reportsParquet } from "../reports/report/parquet.ts";
-import { readReport, TooManyGroupsError } from "../reports/report/read.ts";
+import { TooManyGroupsError } from "../reports/report/groups.ts";
+import { readReport } from "../reports/report/read.ts";
 import type { Report } from "../reports/report/report.ts";
 import { readSpan } from "../reports/question/span.ts";
 import { reportsText } from "../reports/report/table.ts";
@@ -22,15 +25,38 @@ import { loadLedgerConfig } from "./ledger-config.ts";
 
 type Reports = readonly [Report, ...Report[]];
 
-type Parts = AsyncIterable<Uint8Array> | Iterable<string>;
+type Parts = AsyncIterable<Uint8Array> | Iterable<string | Uint8Array>;
 
-const FORMATS: Readonly<Record<string, (reports: Reports, store: StoreClient) => Parts>> = {
+/** What a format is made of beside the reports. */
+interface Making {
+  readonly store: StoreClient;
+  readonly context: CommandContext;
+  /** Where its figures are explained. */
+  readonly server: string | undefined;
+}
+
+const FORMATS: Readonly<Record<string, (reports: Reports, making: Making) => Parts | Promise<Parts>>> = {
   table: (reports) => [reportsText(reports)],
   json: (reports) => [`${JSON.stringify({ reports: reports.map(reportJson) }, null, 2)}\n`],
   ndjson: (reports) => [reportsNdjson(reports)],
   csv: (reports) => [reportsCsv(reports)],
-  parquet: (reports, store) => reportsParquet(store, reports),
+  parquet: (reports, { store }) => reportsParquet(store, reports),
+  html: async (reports, making) => [await htmlOf(reports, making)],
+  pdf: async (reports, making) => [await pdfOf(await htmlOf(reports, making), making.context.env)],
 };
+
+/** Reports as a document, with the days of each where its rows do not say when. */
+async function htmlOf(reports: Reports, { store, context, server }: Making): Promise<string> {
+  const part = async (report: Report): Promise<DocumentPart> => {
+    const { currency, policy, kind, span, where } = report;
+    const question = { policy, kind, span, where, by: ["chargeDay"] };
+    return { report, byDay: hasTrend(report) ? await readReport(store, question, currency) : undefined };
+  };
+  const [first, ...others] = reports;
+  const parts: [DocumentPart, ...DocumentPart[]] = [await part(first)];
+  for (const report of others) parts.push(await part(report));
+  return documentHtml(parts, { version: context.version, madeAt: Date.now(), server });
+}
 
 interface Options {
   readonly kind: ReportKind;
@@ -41,6 +67,7 @@ interface Options {
   readonly check?: true;
   readonly format?: string;
   readonly out?: string;
+  readonly linkTo?: string;
   readonly config?: string;
 }
 
@@ -62,10 +89,14 @@ export function addReport(program: Command, context: CommandContext): void {
     .addOption(
       new Option(
         "--format <format>",
-        "table, json, ndjson, csv or parquet; of lines csv, ndjson or parquet; focus or focus-parquet for FOCUS 1.3, see docs/focus.md",
+        "table, json, ndjson, csv, parquet, html or pdf; of lines csv, ndjson or parquet; focus or focus-parquet for FOCUS 1.3, see docs/focus.md",
       ).choices([...new Set([...Object.keys(FORMATS), ...LINE_FORMATS, ...Object.keys(FOCUS)])]),
     )
     .option("--check", "with focus: hold the file against FOCUS's rules, and leave none that breaks one")
+    .option(
+      "--link-to <server>",
+      "with html and pdf: where figures lead to what explains them, https://gpu-ledger.example",
+    )
     .option("--out <file>", "write it to a file, which is there when it is whole")
     .option("--config <file>", "the configuration")
     .action(async (name: string, options: Options) => {
@@ -107,9 +138,10 @@ export function addReport(program: Command, context: CommandContext): void {
           readReport(store, { ...question, policy }, ledger.book.currency);
         const reports: [Report, ...Report[]] = [await ask(first)];
         for (const policy of others) reports.push(await ask(policy));
-        await writeOut(context, options.out, FORMATS[format]!(reports, store));
+        const making = { store, context, server: options.linkTo };
+        await writeOut(context, options.out, await FORMATS[format]!(reports, making));
       } catch (error) {
-        if (error instanceof TooManyGroupsError || error instanceof LinesReplacedError)
+        if (error instanceof TooManyGroupsError || error instanceof LinesReplacedError || error instanceof PdfError)
           throw new CommandError(error.message);
         throw error;
       } finally {

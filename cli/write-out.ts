@@ -11,7 +11,7 @@ import { CommandError, tell, type CommandContext } from "./context.ts";
 export async function writeOut(
   { stdout }: Pick<CommandContext, "stdout">,
   file: string | undefined,
-  parts: AsyncIterable<Uint8Array> | Iterable<string>,
+  parts: AsyncIterable<Uint8Array> | Iterable<string | Uint8Array>,
 ): Promise<void> {
   if (file === undefined) {
     await pipeline(Readable.from(parts), stdout, { end: false });

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import type { FocusConfig } from "../runtime/config/focus.ts";
 import type { Ledger } from "../runtime/config/ledger.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import type { Access } from "./access/open.ts";
@@ -7,6 +8,7 @@ import { addApi } from "./api/api.ts";
 import type { ApiContext } from "./api/context.ts";
 import { createPages } from "./pages/routes.ts";
 import { createAnswers } from "./server/answers.ts";
+import { createDayGroups } from "./server/day-groups.ts";
 import { createEditions } from "./server/edition.ts";
 import { createRemembered } from "./server/remembered.ts";
 import { prepareServer } from "./server/server.ts";
@@ -15,6 +17,7 @@ import { prepareServer } from "./server/server.ts";
 export interface ReportsOptions {
   readonly store: StoreClient;
   readonly ledger: Ledger;
+  readonly focus: FocusConfig;
   /** A text that changes with the rules of the ledger. */
   readonly rules: string;
   readonly access: Access;
@@ -29,7 +32,7 @@ const REMEMBERED_BYTES = 128 * 1024 * 1024;
 
 /** Adds everything that `reports/` serves to a server of its own, or to a part of one. */
 export async function addReports(server: FastifyInstance, options: ReportsOptions): Promise<void> {
-  const { store, ledger, rules, access, logger, version, isDemo, now } = options;
+  const { store, ledger, focus, rules, access, logger, version, isDemo, now } = options;
   const { authenticate, mode } = access;
   const pages = createPages({ version, isDemo, hasLogin: mode === "tokens" });
   await prepareServer(server, { authenticate, logger, problemPage: pages.problem });
@@ -38,13 +41,16 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
     store,
     ledger,
     answers,
+    days: createDayGroups(store, REMEMBERED_BYTES),
     now,
+    version,
+    focus,
     async audit({ name }, subject) {
       await store.insertJson("audit", [
         { at: new Date(now()).toISOString(), who: name, what: "export", why: "", subject, details: "{}" },
       ]);
     },
   };
-  await addApi(server, { ...context, version });
+  await addApi(server, context);
   await pages.add(server, context, authenticate);
 }

@@ -20,6 +20,13 @@ export async function openReports(
   const { listen, access: configured } = config.server;
   const access = await openAccess({ listen, store, configured: configured.tokens, clock: systemClock, logger });
   if (access.mode === "open") logger.warn({ listen }, "there is no token: whoever is on this machine sees everything");
-  const options = { ...of, access, ledger: ledgerOf(config), rules: rulesOfConfig(config).rules.hash, now: Date.now };
+  const options = {
+    ...of,
+    access,
+    ledger: ledgerOf(config),
+    focus: config.focus,
+    rules: rulesOfConfig(config).rules.hash,
+    now: Date.now,
+  };
   return (server) => void server.register((scope) => addReports(scope, options));
 }

@@ -4,6 +4,7 @@ import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-pro
 import { addCharges } from "./charges.ts";
 import type { ApiContext } from "./context.ts";
 import { addExplain } from "./explain.ts";
+import { addFocus } from "./focus.ts";
 import { addLedger } from "./ledger.ts";
 import { addNow } from "./now.ts";
 import { API_PATH, type ApiServer } from "./route.ts";
@@ -14,7 +15,7 @@ import { createWords } from "./words.ts";
 /**
  * Adds the API to a prepared server: every path with its schemas, `openapi.json` made of them, and `docs` to browse it. See docs/api.md.
  */
-export async function addApi(server: ApiServer, context: ApiContext & { readonly version: string }): Promise<void> {
+export async function addApi(server: ApiServer, context: ApiContext): Promise<void> {
   await server.register(swagger, {
     openapi: {
       openapi: "3.1.0",
@@ -34,6 +35,7 @@ export async function addApi(server: ApiServer, context: ApiContext & { readonly
   const words = createWords(context.now);
   await server.register((routes, _, done) => {
     addCharges(routes, context, words);
+    addFocus(routes, context, words);
     addStatements(routes, context, words);
     addExplain(routes, context, words);
     addLedger(routes, context, words);

@@ -4,22 +4,34 @@ import { z } from "zod";
 import type { Viewer } from "../access/viewer.ts";
 import { planLines } from "../lines/read.ts";
 import { LINE_FORMATS, lineBytes, type LineFormat } from "../lines/write.ts";
-import { objectionTo, questionText, type ChargesQuestion, type ReportQuestion } from "../question/question.ts";
+import { documentHtml } from "../document/document.tsx";
+import {
+  hasTrend,
+  objectionTo,
+  questionText,
+  type ChargesQuestion,
+  type ReportQuestion,
+} from "../question/question.ts";
 import { reportsCsv, reportsNdjson } from "../report/flat.ts";
 import { fixedSpan, reportJson } from "../report/json.ts";
 import { reportsParquet } from "../report/parquet.ts";
-import { readReport } from "../report/read.ts";
 import type { Report, ReportRow } from "../report/report.ts";
 import { jsonBody, type Body } from "../server/answers.ts";
 import { Problem } from "../server/problem.ts";
 import { allowed, policyOf, type ApiContext } from "./context.ts";
 import { cursorText, pageGone, readCursor } from "./page.ts";
+import { readPart } from "./read-part.ts";
 import { addRoute, type ApiServer } from "./route.ts";
 import { chargesSchema } from "./schemas.ts";
 import type { Words } from "./words.ts";
 
-const FORMATS = ["json", "ndjson", "csv", "parquet"] as const;
+const FORMATS = ["json", "ndjson", "csv", "parquet", "html"] as const;
 
+const HTML = "text/html; charset=utf-8";
+/** A document has its style in it, and nothing else. */
+const DOCUMENT_HEADERS = {
+  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
+};
 /** Media types of what is written in a format. */
 export const MEDIA_TYPES = {
   csv: "text/csv; charset=utf-8",
@@ -29,7 +41,7 @@ export const MEDIA_TYPES = {
 
 /** `/charges`: what a time comes to by any dimensions; `/charges/lines`: every line of it, as a file. */
 export function addCharges(server: ApiServer, context: ApiContext, words: Words): void {
-  const { store, ledger, answers } = context;
+  const { store, answers, now, version } = context;
   const { span, kind, where, policy } = words;
   const asked = { span, kind, where, policy };
 
@@ -39,7 +51,7 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
     query: z.strictObject({
       ...asked,
       by: words.by,
-      format: z.enum(FORMATS).default("json").describe("json has pages; the others have all rows."),
+      format: z.enum(FORMATS).default("json").describe("json has pages; the others have all rows; html is a document."),
       limit: words.limit,
       cursor: words.cursor,
     }),
@@ -47,14 +59,16 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
     async handle({ query, request, reply }) {
       const { viewer } = request;
       const question = { ...questionOf(query, viewer, context), by: query.by.by };
-      const read = (edition: string): Promise<Report> =>
-        answers.part(
-          { edition, viewer, key: JSON.stringify(question) },
-          () => readReport(store, question, ledger.book.currency),
-          ({ rows }) => rows.length,
-        );
+      const read = (edition: string): Promise<Report> => readPart(context, viewer, edition, question);
       return answers.send(request, reply, async (edition) => {
         const { format } = query;
+        if (format === "html") {
+          const byDay = hasTrend(question)
+            ? await readPart(context, viewer, edition, { ...question, by: ["chargeDay"] })
+            : undefined;
+          const html = documentHtml([{ report: await read(edition), byDay }], { version, madeAt: now(), server: "" });
+          return { bytes: Buffer.from(html), type: HTML, headers: DOCUMENT_HEADERS };
+        }
         if (format !== "json") return writtenAs(format, await read(edition), context);
         const place = query.cursor === undefined ? { edition, at: 0 } : readCursor(query.cursor);
         const report =
@@ -87,7 +101,7 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
 }
 
 /** What a query asks, as far as whoever asks may see it. Fails with a {@link Problem}. */
-function questionOf(
+export function questionOf(
   query: Pick<ChargesQuestion, "kind" | "where"> & {
     readonly span: Pick<ChargesQuestion, "span">;
     readonly policy?: string | undefined;
@@ -125,7 +139,7 @@ function questionOfRow({ by, ...question }: ReportQuestion, { dimensions }: Repo
 }
 
 async function writtenAs(
-  format: Exclude<(typeof FORMATS)[number], "json">,
+  format: Exclude<(typeof FORMATS)[number], "json" | "html">,
   report: Report,
   { store }: ApiContext,
 ): Promise<Body> {

@@ -1,8 +1,10 @@
+import type { FocusConfig } from "../../runtime/config/focus.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Viewer } from "../access/viewer.ts";
 import type { Filter } from "../question/question.ts";
 import type { Answers } from "../server/answers.ts";
+import type { DayGroups } from "../server/day-groups.ts";
 import { Problem } from "../server/problem.ts";
 
 /** What the routes of the API answer from. */
@@ -10,7 +12,12 @@ export interface ApiContext {
   readonly store: StoreClient;
   readonly ledger: Ledger;
   readonly answers: Answers;
+  /** What is remembered of days. */
+  readonly days: DayGroups;
   readonly now: () => number;
+  readonly version: string;
+  /** Whom the rows of FOCUS name. */
+  readonly focus: FocusConfig;
   /** Writes down what somebody took along. Fails with a `StoreError`: what can't be written down is not handed out. */
   readonly audit: (viewer: Viewer, subject: string) => Promise<void>;
 }

@@ -1,7 +1,6 @@
 import type { VNode } from "preact";
 import { z } from "zod";
 import type { ChargeState } from "../../domain/charge/charge.ts";
-import { amountOf, difference, formatAmount, type Amount } from "../../domain/exact/units.ts";
 import { periodOf } from "../../domain/period.ts";
 import { allowed, keptPolicies, policyOf } from "../api/context.ts";
 import { fixedSpan } from "../report/json.ts";
@@ -9,12 +8,13 @@ import type { ChargesQuestion } from "../question/question.ts";
 import { spanText } from "../question/span.ts";
 import type { Report, ReportRow } from "../report/report.ts";
 import { explainAddress, teamAddress } from "./address.ts";
-import { StatesChart } from "./charts/states.tsx";
+import { DaysChart } from "./charts/states.tsx";
 import { Figures } from "./parts/figures.tsx";
+import { Funnel } from "./parts/funnel.tsx";
 import { hoursColumn, Money, moneyColumn } from "./parts/money.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { Empty, Table } from "./parts/table.tsx";
-import { readPart } from "./read-part.ts";
+import { readPart } from "../api/read-part.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** What the overview shows: a span by team and by day. */
@@ -81,12 +81,7 @@ function OverviewPage({ question, byTeam, byDay, policies, span }: Overview): VN
       <h2>From what it costs to what it does</h2>
       <Funnel report={byTeam} question={question} />
       <h2>Day by day</h2>
-      <StatesChart
-        columns={byDay.rows
-          .toSorted((a, b) => (a.dimensions["chargeDay"]! < b.dimensions["chargeDay"]! ? -1 : 1))
-          .map(({ dimensions, states }) => ({ name: dimensions["chargeDay"]!.slice(5), states }))}
-        label={`Cost of each day in ${currency}, by the state of the GPUs.`}
-      />
+      <DaysChart byDay={byDay} />
       <h2>By team</h2>
       <Teams report={byTeam} question={question} span={span} />
       {byTeam.comparedWith !== null && <Changes report={byTeam} question={question} span={span} />}
@@ -118,70 +113,6 @@ function standing({ policy, span, chargedUntil }: Report): string {
 interface Part {
   readonly report: Report;
   readonly question: ChargesQuestion;
-}
-
-/** Total, of it allocated, of it active; and what is paid for nothing. */
-function Funnel({ report: { total, currency }, question }: Part): VNode {
-  const { states, cost } = total;
-  const held = sumOf(states, ["active", "idle", "waiting", "starting", "unobserved"]);
-  const forNothing = formatAmount(difference(amountOf<"currency">(cost), amountOf<"currency">(states.active ?? "0")));
-  const ofStates = (names: readonly string[]): string =>
-    explainAddress(question, [{ dimension: "state", values: names }]);
-  const steps = [
-    { name: "The fleet", amount: cost, href: explainAddress(question), what: "all that it costs" },
-    {
-      name: "Allocated",
-      amount: held,
-      href: ofStates(["active", "idle", "waiting", "starting", "unobserved"]),
-      what: "held by workloads",
-    },
-    { name: "Active", amount: states.active ?? "0", href: ofStates(["active"]), what: "used, as measured" },
-    {
-      name: "Paid for nothing",
-      amount: forNothing,
-      href: explainAddress(question),
-      what: "idle, waiting, unobserved, free or away",
-    },
-  ];
-  return (
-    <ol class="funnel">
-      {steps.map(({ name, amount, href, what }) => (
-        <li>
-          <span>
-            <strong>{name}</strong> <span class="quiet">{what}</span>
-          </span>
-          <a class="number" href={href}>
-            <Money amount={amount} currency={currency} />
-          </a>
-          <svg
-            viewBox="0 0 100 8"
-            preserveAspectRatio="none"
-            role="img"
-            aria-label={`${percentOf(amount, cost)} of the cost`}
-          >
-            <rect
-              width={widthOf(amount, cost)}
-              height="8"
-              fill={name === "Paid for nothing" ? "var(--idle)" : "var(--active)"}
-            />
-          </svg>
-        </li>
-      ))}
-    </ol>
-  );
-}
-
-function sumOf(states: Report["total"]["states"], names: readonly (keyof Report["total"]["states"])[]): string {
-  const sum = names.reduce<bigint>((total, name) => total + amountOf<"currency">(states[name] ?? "0"), 0n);
-  return formatAmount(sum as Amount<"currency">);
-}
-
-function widthOf(part: string, whole: string): number {
-  return Math.max(0, Math.min(100, (Number(part) / Number(whole)) * 100 || 0));
-}
-
-function percentOf(part: string, whole: string): string {
-  return `${widthOf(part, whole).toFixed(1)} %`;
 }
 
 function Teams({ report, question, span }: Part & { readonly span: string }): VNode {

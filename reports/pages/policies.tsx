@@ -9,7 +9,7 @@ import { explainAddress, teamAddress } from "./address.ts";
 import { Money, moneyColumn } from "./parts/money.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { Empty, Table } from "./parts/table.tsx";
-import { readPart } from "./read-part.ts";
+import { readPart } from "../api/read-part.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** Adds what a time costs each team under every policy that is kept, side by side. */

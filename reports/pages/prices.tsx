@@ -10,7 +10,7 @@ import { address, explainAddress } from "./address.ts";
 import { Hours, hoursColumn, Money, moneyColumn } from "./parts/money.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { Table } from "./parts/table.tsx";
-import { readPart } from "./read-part.ts";
+import { readPart } from "../api/read-part.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** Adds the price book and whose workloads are, with what neither of them covers. */

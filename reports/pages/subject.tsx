@@ -6,12 +6,12 @@ import { fixedSpan } from "../report/json.ts";
 import type { Report, ReportRow } from "../report/report.ts";
 import { readSlots } from "../slots/read.ts";
 import { address, explainAddress, teamAddress } from "./address.ts";
-import { StatesChart } from "./charts/states.tsx";
+import { DaysChart } from "./charts/states.tsx";
 import { Figures } from "./parts/figures.tsx";
 import { hoursColumn, moneyColumn } from "./parts/money.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { Empty, Table } from "./parts/table.tsx";
-import { readPart } from "./read-part.ts";
+import { readPart } from "../api/read-part.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** What a page of a team, a workload, a node or a GPU is of. */
@@ -186,12 +186,7 @@ function SubjectPage({ title, subject, keep, byDay, parts, question, span, polic
       {head}
       <Figures report={whole} question={question} />
       <h2>Day by day</h2>
-      <StatesChart
-        columns={byDay.rows
-          .toSorted((a, b) => (a.dimensions["chargeDay"]! < b.dimensions["chargeDay"]! ? -1 : 1))
-          .map(({ dimensions, states }) => ({ name: dimensions["chargeDay"]!.slice(5), states }))}
-        label={`Cost of each day in ${whole.currency}, by the state of the GPUs.`}
-      />
+      <DaysChart byDay={byDay} />
       {subject.parts.map((part, place) => (
         <Parts {...{ part, report: parts[place]!, question, span }} />
       ))}

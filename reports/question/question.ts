@@ -93,8 +93,8 @@ export function sqlOf({ kind, span, ...question }: ChargesQuestion, by: readonly
     const months = monthsIn(span).map(dateText);
     return {
       columns,
-      where: `${where} AND billing_period IN {months:Array(Date)}`,
-      parameters: { ...parameters, months },
+      where: `${where} AND billing_period IN {months:Array(Date)} AND from_at < ${momentSql("until")} AND from_at >= ${EARLIEST}`,
+      parameters: { ...parameters, months, from: span.from, until: span.until },
     };
   }
   return {
@@ -103,6 +103,10 @@ export function sqlOf({ kind, span, ...question }: ChargesQuestion, by: readonly
     parameters: { ...parameters, from: span.from, until: span.until },
   };
 }
+
+/** Since when the lines are that are booked in some months: corrections are of earlier ones, and the store need not look at all of these. */
+const EARLIEST = `least(${momentSql("from")}, (
+  SELECT min(toDateTime64(window_start, 3, 'UTC')) FROM charge_runs WHERE billing_period IN {months:Array(Date)}))`;
 
 /** The same of lines of any time. */
 export function sqlOfLines(

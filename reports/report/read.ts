@@ -1,23 +1,16 @@
-import type { ChargeState } from "../../domain/charge/charge.ts";
-import { amountOf } from "../../domain/exact/units.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { hasTrend, sqlOf, type ReportQuestion } from "../question/question.ts";
+import { hasTrend, type ReportQuestion } from "../question/question.ts";
+import { groupsFrom, type GroupSums, type ReadGroups } from "./groups.ts";
 import type { Report, ReportRow } from "./report.ts";
 import { monthsIn, spanBefore, spanText, type Span } from "../question/span.ts";
 import { costOf, measuresOf, text, type LineSums } from "./sums.ts";
 
-/** More sums than this are not read at once: a report is for people, lines are exported. */
-const MOST_SUMS = 500_000;
-
-/** A question has more groups than a report may have. */
-export class TooManyGroupsError extends Error {
-  readonly code = "too-many-groups";
-  readonly retriable = false;
-
-  constructor() {
-    super(`these dimensions make more than ${MOST_SUMS} sums: group by fewer, or ask for less with --where`);
-    this.name = "TooManyGroupsError";
-  }
+/** How a report is read. */
+export interface ReadingOptions {
+  /** Whether it is compared with the time before; unless something else is said, it is. */
+  readonly isCompared?: boolean;
+  /** Where its sums come from: the store, unless somebody remembers some. */
+  readonly readGroups?: ReadGroups;
 }
 
 /**
@@ -28,10 +21,10 @@ export async function readReport(
   store: StoreClient,
   question: ReportQuestion,
   currency: string,
-  { isCompared = true }: { readonly isCompared?: boolean } = {},
+  { isCompared = true, readGroups = groupsFrom(store) }: ReadingOptions = {},
 ): Promise<Report> {
   const { policy, kind, span, by } = question;
-  const [groups, charged] = await Promise.all([readGroups(store, question), readCharged(store, span)]);
+  const [groups, charged] = await Promise.all([grouped(readGroups(question)), readCharged(store, span)]);
   const chargedUntil = charged?.until ?? null;
   const isComparable = isCompared && hasTrend(question);
   const earlier = isComparable && charged !== undefined ? partBefore(span, charged.until) : undefined;
@@ -40,7 +33,7 @@ export async function readReport(
   const before =
     comparedWith === null
       ? new Map<string, Group>()
-      : await readGroups(store, { ...question, span: comparedWith, kind: kindBefore(question, comparedWith) });
+      : await grouped(readGroups({ ...question, span: comparedWith, kind: kindBefore(question, comparedWith) }));
   const rowOf = ({ values, sums }: Group, sumsBefore: readonly LineSums[]): ReportRow => ({
     dimensions: Object.fromEntries(by.map((name, place) => [name, values[place]!])),
     ...withTrend(sums, sumsBefore, question, comparedWith !== null),
@@ -72,6 +65,17 @@ export async function readReport(
 interface Group {
   readonly values: readonly string[];
   readonly sums: LineSums[];
+}
+
+async function grouped(read: Promise<readonly GroupSums[]>): Promise<ReadonlyMap<string, Group>> {
+  const groups = new Map<string, Group>();
+  for (const sums of await read) {
+    const key = JSON.stringify(sums.values);
+    const group = groups.get(key) ?? { values: sums.values, sums: [] };
+    groups.set(key, group);
+    group.sums.push(sums);
+  }
+  return groups;
 }
 
 function sumsOf(groups: ReadonlyMap<string, Group>): readonly LineSums[] {
@@ -123,55 +127,4 @@ async function readCharged(
 ): Promise<{ readonly since: number; readonly until: number } | undefined> {
   const [row] = await store.query<{ since: number; until: number }>(CHARGED, { from, until });
   return row === undefined || row.until <= from ? undefined : row;
-}
-
-interface SumsRow extends Readonly<Record<"state" | "hours" | "list" | "contracted" | "effective" | "power", string>> {
-  readonly keys: readonly string[];
-  readonly held: boolean | number;
-  readonly priced: boolean | number;
-  readonly correction: boolean | number;
-  readonly lines: number;
-  readonly energy: string | null;
-  readonly carbon: string | null;
-}
-
-async function readGroups(store: StoreClient, question: ReportQuestion): Promise<ReadonlyMap<string, Group>> {
-  const { columns, where, parameters } = sqlOf(question, question.by);
-  const rows = await store.query<SumsRow>(
-    `SELECT [${columns.map((column) => `toString(${column})`).join(", ")}]::Array(String) AS keys, state,
-       holder != '' AS held, effective_cost IS NOT NULL AS priced, corrects != '' AS correction,
-       toFloat64(count()) AS lines, toString(sum(gpu_hours)) AS hours, toString(sum(ifNull(list_cost, 0))) AS list,
-       toString(sum(ifNull(contracted_cost, 0))) AS contracted, toString(sum(ifNull(effective_cost, 0))) AS effective,
-       toString(sum(ifNull(power_cost, 0))) AS power, toString(sum(energy_mj)) AS energy, toString(sum(carbon_grams)) AS carbon
-     FROM charges_published WHERE ${where}
-     GROUP BY keys, state, held, priced, correction
-     LIMIT ${MOST_SUMS + 1}`,
-    parameters,
-  );
-  if (rows.length > MOST_SUMS) throw new TooManyGroupsError();
-  const groups = new Map<string, Group>();
-  for (const row of rows) {
-    const key = JSON.stringify(row.keys);
-    const group = groups.get(key) ?? { values: row.keys, sums: [] };
-    groups.set(key, group);
-    group.sums.push(lineSums(row));
-  }
-  return groups;
-}
-
-function lineSums({ state, held, priced, correction, lines, energy, carbon, ...amounts }: SumsRow): LineSums {
-  return {
-    state: state as ChargeState,
-    isHeld: Boolean(held),
-    isPriced: Boolean(priced),
-    isCorrection: Boolean(correction),
-    lines,
-    gpuHours: amountOf(amounts.hours),
-    list: amountOf(amounts.list),
-    contracted: amountOf(amounts.contracted),
-    effective: amountOf(amounts.effective),
-    power: amountOf(amounts.power),
-    millijoules: energy === null ? undefined : BigInt(energy),
-    carbon: carbon === null ? undefined : amountOf(carbon),
-  };
 }

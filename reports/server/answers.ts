@@ -10,6 +10,8 @@ import type { Remembered } from "./remembered.ts";
 export interface Body {
   readonly bytes: Buffer;
   readonly type: string;
+  /** Beside the usual ones. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** How requests are answered: from memory as long as nothing newer was published, else by asking the store. */
@@ -63,13 +65,17 @@ export function createAnswers(editions: Editions, remembered: Remembered, now: (
       .header("cache-control", "private, no-cache")
       .header("vary", "authorization, cookie");
     if (request.headers["if-none-match"]?.includes(etag) === true) return reply.code(304).send();
-    const { bytes, type } = await remembered.of(
+    const {
+      bytes,
+      type,
+      headers = {},
+    } = await remembered.of(
       edition,
       key,
       () => making(make),
       (body) => body.bytes.length,
     );
-    return reply.type(type).send(bytes);
+    return reply.headers(headers).type(type).send(bytes);
   }
   const partKey = ({ viewer, key }: { readonly viewer: Viewer; readonly key: string }): string =>
     `part ${keyOf(viewer)} ${key}`;

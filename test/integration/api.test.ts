@@ -1,4 +1,5 @@
 import type { LightMyRequestResponse } from "fastify";
+import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { chargeBeside, effectively } from "../../domain/charge/charge.ts";
@@ -155,10 +156,22 @@ describe("the API", () => {
       .map((line) => Number((JSON.parse(line) as { cost: string }).cost));
     expect(sum.reduce((a, b) => a + b, 0)).toBe(18);
     expect(lines.headers["content-disposition"]).toBe('attachment; filename="gpu-ledger-2026-03.ndjson"');
-    const [entry] = await store.query<{ who: string; what: string; subject: string }>(
-      "SELECT who, what, subject FROM audit WHERE what = 'export'",
+    const focus = await get(`focus?${MARCH}&check=true`);
+    const [heads, ...rows] = parse(focus.body) as string[][];
+    const place = heads!.indexOf("EffectiveCost");
+    expect(rows.reduce((total, row) => total + Number(row[place]), 0)).toBe(18);
+    const exports = await store.query<{ who: string; subject: string }>(
+      "SELECT who, subject FROM audit WHERE what = 'export' AND who = 'finance' ORDER BY subject",
     );
-    expect(entry).toMatchObject({ who: "finance", subject: "lines of span=2026-03&kind=showback&policy=default" });
+    expect(exports).toEqual(
+      ["FOCUS", "lines"].map((what) => ({
+        who: "finance",
+        subject: `${what} of span=2026-03&kind=showback&policy=default`,
+      })),
+    );
+    const html = await get(`charges?${MARCH}&format=html`);
+    expect(html.headers["content-security-policy"]).toContain("style-src 'unsafe-inline'");
+    expect(html.body).toContain('<data value="18" title="18 USD">18.00</data>');
   });
 
   it("says again that nothing has changed, until something is published", async () => {
@@ -178,7 +191,9 @@ describe("the API", () => {
       { path: `charges?${MARCH}&by=namespace,pod,cluster` },
       { path: `charges?${MARCH}&format=csv&by=team` },
       { path: `charges?${MARCH}&by=team&where=team=nlp` },
+      { path: `charges?${MARCH}&format=html` },
       { path: `charges/lines?${MARCH}` },
+      { path: `focus?${MARCH}` },
       { path: `charges/lines?${MARCH}&format=ndjson&where=team=nlp,vision` },
       { path: "statements?period=2026-03" },
       { path: "statements?period=2026-03&team=nlp" },
@@ -191,7 +206,7 @@ describe("the API", () => {
     ])("tells nothing of another one by $path", async ({ path }) => {
       const { body, statusCode } = await get(path, VISION);
       expect(statusCode).toBe(200);
-      expect(body).not.toMatch(/n-0|platform/);
+      expect(body).not.toMatch(/n-0|(?<!GPU )platform/);
       expect(body.replaceAll(/"(values|where)":\[[^\]]*\]/g, "")).not.toContain("nlp");
     });
 

@@ -1,8 +1,9 @@
+import { readFileSync } from "node:fs";
 import { query } from "chdb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Charge } from "../../domain/charge/charge.ts";
 import { chargeBeside } from "../../domain/charge/charge.ts";
-import { formatAmount, lastUnits } from "../../domain/exact/units.ts";
+import { amountOf, formatAmount, lastUnits, sum } from "../../domain/exact/units.ts";
 import { insertCharges } from "../../processors/charges/charge-rows.ts";
 import { newRunId, publishRun } from "../../processors/runs.ts";
 import { reportsCsv, reportsNdjson } from "../../reports/report/flat.ts";
@@ -15,9 +16,11 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { groupLines, unpricedGpuHoursOf, type Bill } from "../../scenarios/bill.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { requirePart } from "../support/parts.ts";
 import { createTestDatabase } from "../support/pipeline.ts";
 import { playAs, scenarioFiles } from "../support/play-ledger.ts";
 
+const hasChromium = await requirePart("chromium");
 const PLAYED = [
   "by-usage.yaml",
   "energy-of-a-shared-gpu.yaml",
@@ -271,6 +274,31 @@ describe("a report", () => {
       expect(query(`SELECT toUInt32(count()) AS rows FROM file('${file}', Parquet)`, "JSONEachRow")).toBe(
         '{"rows":0}\n',
       );
+    });
+
+    it("writes a document that asks for nothing else, whose exact amounts add up, and leads where it is told to", async () => {
+      const { total, rows } = await ask({ by: ["cluster", "team"] });
+      const args = ["2026-03", "--by", "cluster,team", "--format", "html"];
+      const { code, stdout: html } = await run(...args);
+      expect(code).toBe(0);
+      expect(html).toMatch(/^<!doctype html>\n<html lang="en">/);
+      expect(html.replaceAll(/ (?:xmlns|aria-\w+)="[^"]*"/g, "")).not.toMatch(/<script|<link|<a |https?:|url\(/);
+      const body = /<tbody>(.*)<\/tbody>/s.exec(html)![1]!;
+      const costs = [...body.matchAll(/<tr>.*?<\/tr>/gs)].map(
+        ([row]) => [...row.matchAll(/<data value="([^"]*)"/g)][1]![1]!,
+      );
+      expect(costs).toEqual(rows.map(({ cost }) => cost));
+      expect(formatAmount(sum(costs.map((cost) => amountOf<"currency">(cost))))).toBe(total.cost);
+      const linked = await run(...args, "--link-to", "https://ledger.example");
+      expect(linked.stdout).toContain('<a href="https://ledger.example/explain?span=2026-03&amp;');
+    });
+
+    it.skipIf(!hasChromium)("prints it as a PDF by the machine's Chromium", async () => {
+      const file = `${folder.path}/report.pdf`;
+      expect(await run("2026-03", "--format", "pdf", "--out", file)).toEqual({ code: 0, stdout: "", stderr: "" });
+      const pdf = readFileSync(file);
+      expect(pdf.subarray(0, 5).toString()).toBe("%PDF-");
+      expect(pdf.length).toBeGreaterThan(10_000);
     });
 
     it("lays policies side by side, with what the last costs more than the first", async () => {

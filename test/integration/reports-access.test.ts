@@ -57,7 +57,9 @@ describe("the gate of the reports' server", () => {
     const config = parseConfig("", { source: "the test", folder: ".", env: {} });
     server = Fastify();
     const ledger = ledgerOf(config);
-    await addReports(server, { store, ledger, rules: "", access, logger, version: "0", isDemo: false, now: Date.now });
+    const { focus } = config;
+    const of = { store, ledger, focus, rules: "", access, logger, version: "0", isDemo: false, now: Date.now };
+    await addReports(server, of);
     await server.ready();
   });
 

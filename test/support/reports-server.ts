@@ -35,9 +35,11 @@ export async function createReportsServer(store: StoreClient, now: number, confi
     },
     close: () => fastify.close(),
   };
+  const parsed = parseConfig(config, { source: "the test", folder: ".", env: {} });
   await addReports(fastify, {
     store,
-    ledger: ledgerOf(parseConfig(config, { source: "the test", folder: ".", env: {} })),
+    ledger: ledgerOf(parsed),
+    focus: parsed.focus,
     rules: "",
     access: { mode: "open", authenticate: () => Promise.resolve(server.viewer) },
     logger: pino({ level: "silent" }),

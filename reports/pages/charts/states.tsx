@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { CHARGE_STATES, type ChargeState } from "../../../domain/charge/charge.ts";
+import type { Report } from "../../report/report.ts";
 import { AXIS, Chart } from "./chart.tsx";
 
 /** Which colour of the page's style a state has; several that are of one kind share one, and words tell them apart. */
@@ -19,14 +20,23 @@ const COLOURS: Readonly<Record<ChargeState, string>> = {
 };
 
 /** What each state costs, as parts of a column for each time. */
-export interface StateColumn {
+interface StateColumn {
   /** Under the column: `14`. */
   readonly name: string;
   readonly states: Readonly<Partial<Record<ChargeState, string>>>;
 }
 
+/** The cost of each day by state, of a report by `chargeDay`. */
+export function DaysChart({ byDay }: { readonly byDay: Report }): VNode {
+  const columns = byDay.rows
+    .map(({ dimensions, states }) => ({ day: dimensions["chargeDay"]!, states }))
+    .toSorted((a, b) => (a.day < b.day ? -1 : 1))
+    .map(({ day, states }) => ({ name: day.slice(5), states }));
+  return <StatesChart columns={columns} label={`Cost of each day in ${byDay.currency}, by the state of the GPUs.`} />;
+}
+
 /** Columns of cost by state, stacked in the order of states, with their key. */
-export function StatesChart({ columns, label }: StatesChartProps): VNode {
+function StatesChart({ columns, label }: StatesChartProps): VNode {
   const shown = CHARGE_STATES.filter((state) => columns.some(({ states }) => states[state] !== undefined));
   const option = {
     grid: { left: 64, right: 8, top: 12, bottom: 26 },

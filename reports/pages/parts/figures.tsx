@@ -2,6 +2,7 @@ import type { ComponentChildren, VNode } from "preact";
 import type { ChargesQuestion } from "../../question/question.ts";
 import type { Report } from "../../report/report.ts";
 import { explainAddress } from "../address.ts";
+import { Link } from "./link.tsx";
 import { Hours, Money, Ratio, ratioOf } from "./money.tsx";
 
 /** What a report comes to in a row of figures, each of which leads to what explains it. */
@@ -13,9 +14,9 @@ export function Figures({ report: { total, currency, comparedWith }, question }:
       <div>
         <dt>Cost in {currency}</dt>
         <dd class="amount">
-          <a href={explainAddress(question)}>
+          <Link to={explainAddress(question)}>
             <Money amount={total.cost} currency={currency} />
-          </a>
+          </Link>
         </dd>
         <dd class="beside">
           <Hours hours={total.gpuHours} /> GPU-hours
@@ -43,9 +44,9 @@ export function Figures({ report: { total, currency, comparedWith }, question }:
       <div>
         <dt>Idle: held, and not used</dt>
         <dd class="amount">
-          <a href={stateLink("idle")}>
+          <Link to={stateLink("idle")}>
             <Money amount={idle} currency={currency} />
-          </a>
+          </Link>
         </dd>
         <dd class="beside">
           <Ratio ratio={ratioOf(idle, total.cost)} /> of the cost
@@ -72,18 +73,18 @@ export function Figures({ report: { total, currency, comparedWith }, question }:
           <Ratio ratio={total.coverage} />
         </dd>
         <dd class="beside">
-          <a href={stateLink("unobserved")}>
+          <Link to={stateLink("unobserved")}>
             <Money amount={total.states.unobserved ?? "0"} currency={currency} />
-          </a>{" "}
+          </Link>{" "}
           unobserved
         </dd>
       </div>
       <div>
         <dt>Without a price</dt>
         <dd class="amount">
-          <a href={explainAddress(question, [{ dimension: "unpriced", values: ["true"] }])}>
+          <Link to={explainAddress(question, [{ dimension: "unpriced", values: ["true"] }])}>
             <Hours hours={total.unpricedGpuHours} />
-          </a>
+          </Link>
         </dd>
         <dd class="beside">GPU-hours, which are in no sum of money</dd>
       </div>

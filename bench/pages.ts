@@ -1,0 +1,113 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import Fastify, { type FastifyInstance } from "fastify";
+import pino from "pino";
+import { periodOf } from "../domain/period.ts";
+import { HOUR_MILLIS } from "../processors/rollup/window.ts";
+import { OPEN } from "../reports/access/viewer.ts";
+import { addReports } from "../reports/routes.ts";
+import { ledgerOf } from "../runtime/config/ledger.ts";
+import { parseConfig } from "../runtime/config/load.ts";
+import type { StoreClient } from "../runtime/store/client.ts";
+import { chargeMonth, publishAgain } from "./charged-month.ts";
+import { settled, START, withFleet } from "./ledger.ts";
+import { report } from "./report.ts";
+
+const GPUS = 10_000;
+const TEAMS = 200;
+const TURNS = 5;
+const LOAD = fileURLToPath(new URL("load.js", import.meta.url));
+const CONFIG = 'prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "1" }]';
+const MONTH = "span=2026-03";
+const PAGES = [
+  `/?${MONTH}`,
+  `/team?team=team-7&${MONTH}`,
+  `/node?cluster=test&node=node-7&${MONTH}`,
+  `/gpu?cluster=test&node=node-7&gpu=3&${MONTH}`,
+  `/workload?cluster=test&namespace=team-7&pod=pod-7&${MONTH}`,
+  "/fleet",
+  "/queue",
+  "/statement?period=2026-03",
+  "/statement?period=2026-03&team=team-7",
+  `/explain?${MONTH}`,
+  `/explain?${MONTH}&where=team=team-7`,
+  `/policies?${MONTH}`,
+  `/prices?${MONTH}`,
+  "/quality",
+  "/periods",
+];
+
+/** How long each page of a month of a fleet takes, and how much the API answers from what it remembers. */
+export async function benchPages(): Promise<void> {
+  await withFleet(
+    GPUS,
+    async ({ store }) => {
+      const month = periodOf(START);
+      await chargeMonth(store, month);
+      await settled(store);
+      await measurePages(store, month.until);
+      await measureApi(store, month.until);
+    },
+    TEAMS,
+  );
+}
+
+async function serve(store: StoreClient, now: () => number): Promise<FastifyInstance> {
+  const config = parseConfig(CONFIG, { source: "the bench", folder: ".", env: {} });
+  const server = Fastify();
+  await addReports(server, {
+    store,
+    ledger: ledgerOf(config),
+    focus: config.focus,
+    rules: "",
+    access: { mode: "open", authenticate: () => Promise.resolve(OPEN) },
+    logger: pino({ level: "silent" }),
+    version: "0",
+    isDemo: false,
+    now,
+  });
+  return server;
+}
+
+/** Each page of a server that was just started, and again whenever an hour was published anew. */
+async function measurePages(store: StoreClient, until: number): Promise<void> {
+  let now = until - HOUR_MILLIS / 2;
+  for (const path of PAGES) {
+    const server = await serve(store, () => now);
+    const get = async (): Promise<{ readonly millis: number; readonly bytes: number }> => {
+      const begun = performance.now();
+      const { statusCode, rawPayload } = await server.inject(path);
+      if (statusCode !== 200) throw new Error(`${path} answered ${statusCode}`);
+      return { millis: performance.now() - begun, bytes: rawPayload.length };
+    };
+    const first = await get();
+    const again: number[] = [];
+    for (let turn = 0; turn < TURNS; turn++) {
+      await publishAgain(store, until - HOUR_MILLIS);
+      now += 6_000;
+      again.push((await get()).millis);
+    }
+    report(`${path}, after an hour was published anew`, again, "ms", { atMost: 300 });
+    report("  the first time", [first.millis], "ms", {});
+    report("  sent", [first.bytes / 1000], "kB", { atMost: 150 });
+    await server.close();
+  }
+}
+
+async function measureApi(store: StoreClient, until: number): Promise<void> {
+  const now = until - HOUR_MILLIS / 2;
+  const server = await serve(store, () => now + performance.now());
+  const url = `${await server.listen({ host: "127.0.0.1", port: 0 })}/api/v1/charges?${MONTH}&by=team&limit=200`;
+  const begun = performance.now();
+  const answer = await fetch(url);
+  await answer.arrayBuffer();
+  report("the API, a month by team, uncached", [performance.now() - begun], "ms", {});
+  const runs: number[] = [];
+  for (let turn = 0; turn < 3; turn++) {
+    const { stdout } = await promisify(execFile)(process.execPath, [LOAD, url, "50", "5"]);
+    runs.push(Number(stdout));
+  }
+  report("the same over 50 connections, from what is remembered", runs, "requests/s", { atLeast: 500 });
+  await server.close();
+}

@@ -1,0 +1,43 @@
+import { Readable } from "node:stream";
+import { z } from "zod";
+import { exportFocus } from "../focus/export.ts";
+import { questionText } from "../question/question.ts";
+import { questionOf } from "./charges.ts";
+import type { ApiContext } from "./context.ts";
+import { addRoute, type ApiServer } from "./route.ts";
+import type { Words } from "./words.ts";
+
+const TYPES = { csv: "text/csv; charset=utf-8", parquet: "application/vnd.apache.parquet" } as const;
+
+/** `/focus`: charges as FOCUS 1.3's Cost and Usage, a file that is written while it is read. */
+export function addFocus(server: ApiServer, context: ApiContext, words: Words): void {
+  const { span, kind, where, policy } = words;
+  addRoute(server, {
+    path: "/focus",
+    summary: "The charges of a time as FOCUS 1.3, with split-cost columns; unpriced lines are not in it.",
+    query: z.strictObject({
+      span,
+      kind,
+      where,
+      policy,
+      format: z.enum(["csv", "parquet"]).default("csv"),
+      check: z
+        .enum(["true", "false"])
+        .default("false")
+        .describe("Hold the file against FOCUS's rules: one that breaks any ends without its last part."),
+    }),
+    type: Object.values(TYPES),
+    async handle({ query, request, reply }) {
+      const { format, check } = query;
+      const question = questionOf(query, request.viewer, context);
+      const setting = { ...context.focus, policy: question.policy, currency: context.ledger.book.currency };
+      const { bytes } = await exportFocus(context.store, question, setting, { format, isChecked: check === "true" });
+      await context.audit(request.viewer, `FOCUS of ${questionText(question)}`);
+      const name = `focus-${question.span.name.replaceAll(/[^\w-]/g, "_")}.${format}`;
+      return reply
+        .type(TYPES[format])
+        .header("content-disposition", `attachment; filename="${name}"`)
+        .send(Readable.from(bytes));
+    },
+  });
+}

@@ -1,0 +1,133 @@
+import type { VNode } from "preact";
+import { render } from "preact-render-to-string";
+import { CHARGE_STATES } from "../../domain/charge/charge.ts";
+import { readAssets } from "../pages/assets.ts";
+import { DaysChart } from "../pages/charts/states.tsx";
+import { Figures } from "../pages/parts/figures.tsx";
+import { Funnel } from "../pages/parts/funnel.tsx";
+import { Link, LinksTo } from "../pages/parts/link.tsx";
+import { hoursColumn, Money, moneyColumn, Ratio } from "../pages/parts/money.tsx";
+import { Table, type Column } from "../pages/parts/table.tsx";
+import { utc } from "../pages/parts/time.ts";
+import { explainAddress } from "../pages/address.ts";
+import { titleOfDimension } from "../question/question.ts";
+import type { Report, ReportRow } from "../report/report.ts";
+
+/** A report that is told in a document, and the same by day where its rows do not say when. */
+export interface DocumentPart {
+  readonly report: Report;
+  readonly byDay: Report | undefined;
+}
+
+/** What a document says of itself. */
+export interface DocumentOf {
+  readonly version: string;
+  /** When it is made, milliseconds since the epoch. */
+  readonly madeAt: number;
+  /** Where figures are explained, `https://gpu-ledger.example`; undefined where that is not said. */
+  readonly server: string | undefined;
+}
+
+/** Reports of one span, each of its policy, as one HTML file that asks for nothing else and prints as a statement does. */
+export function documentHtml(parts: readonly [DocumentPart, ...DocumentPart[]], of: DocumentOf): string {
+  const style = readAssets().style.bytes.toString("utf8");
+  const [{ report }] = parts;
+  return `<!doctype html>\n${render(
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{titleOf(report)}</title>
+        <style dangerouslySetInnerHTML={{ __html: style }} />
+      </head>
+      <body>
+        <main>
+          <LinksTo server={of.server}>
+            {parts.map((part) => (
+              <Section {...part} />
+            ))}
+            <p class="quiet">
+              Made by gpu-ledger {of.version} on {utc(of.madeAt)}. Amounts are rounded so that every column adds up;
+              exact ones are in the file’s <code>data</code> elements, and in the other formats of the same report.
+            </p>
+          </LinksTo>
+        </main>
+      </body>
+    </html>,
+  )}\n`;
+}
+
+function titleOf({ kind, span }: Report): string {
+  return `${kind === "chargeback" ? "Chargeback" : "Showback"} of ${span.name}`;
+}
+
+function Section({ report, byDay }: DocumentPart): VNode {
+  const { policy, span, total, currency, chargedUntil, where, rows } = report;
+  const question = { policy, kind: report.kind, span, where };
+  const isPart = chargedUntil === null || chargedUntil < span.until;
+  const conditions = where.map(({ dimension, values }) => `${titleOfDimension(dimension)}: ${values.join(" or ")}`);
+  return (
+    <section>
+      <h1>
+        {titleOf(report)}: <Money amount={total.cost} currency={currency} /> {currency}
+      </h1>
+      <p class="lead">
+        Under the policy {policy}
+        {isPart ? `, as far as it is charged${chargedUntil === null ? "" : `, until ${utc(chargedUntil)}`}` : ""}.{" "}
+        {conditions.length === 0 ? "" : `Only ${conditions.join("; ")}. `}
+        Exactly <code>{total.cost}</code> {currency} for <code>{total.gpuHours}</code> GPU-hours.
+      </p>
+      <Figures report={report} question={question} />
+      {rows.length === 0 ? (
+        <p>Nothing was charged.</p>
+      ) : (
+        <>
+          <h2>From what it costs to what it does</h2>
+          <Funnel report={report} question={question} />
+          {byDay !== undefined && byDay.rows.length > 1 && (
+            <>
+              <h2>Day by day</h2>
+              <DaysChart byDay={byDay} />
+            </>
+          )}
+          <h2>By {report.by.map(titleOfDimension).join(" and ")}</h2>
+          <Rows report={report} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Rows({ report }: { readonly report: Report }): VNode {
+  const { rows, total, by, currency, comparedWith, policy, kind, span, where } = report;
+  const explained = ({ dimensions }: ReportRow): string =>
+    explainAddress(
+      { policy, kind, span, where },
+      by.map((dimension) => ({ dimension, values: [dimensions[dimension]!] })),
+    );
+  const [first, ...others] = by.map((name, place): Column<ReportRow> => ({
+    head: titleOfDimension(name),
+    cell: ({ dimensions }) => <bdi>{dimensions[name]}</bdi>,
+    ...(place === 0 ? { foot: "all" } : {}),
+  }));
+  const cost = moneyColumn(rows, (row) => row.cost, currency);
+  const states = by.includes("state") ? [] : CHARGE_STATES.filter((state) => total.states[state] !== undefined);
+  return (
+    <Table
+      caption={`In ${currency}; the dearest first`}
+      rows={rows}
+      columns={[
+        first ?? { head: "", cell: () => "all" },
+        ...others,
+        { head: "GPU-hours", ...hoursColumn(rows, ({ gpuHours }) => gpuHours) },
+        { head: "cost", ...cost, cell: (row) => <Link to={explained(row)}>{cost.cell(row)}</Link> },
+        ...states.map((state) => ({ head: state, ...moneyColumn(rows, (row) => row.states[state], currency) })),
+        { head: "coverage", isNumber: true, cell: ({ coverage }) => <Ratio ratio={coverage} /> },
+        ...(comparedWith === null
+          ? []
+          : [{ head: "change", ...moneyColumn(rows, ({ change }) => change ?? "0", currency) }]),
+      ]}
+    />
+  );
+}

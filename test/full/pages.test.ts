@@ -1,0 +1,148 @@
+import { AxeBuilder } from "@axe-core/playwright";
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Viewer } from "../../reports/access/viewer.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { openBooks } from "../support/books.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { EMPTY, HOSTILE, NOON, OF_ALL, PAGES, PAGES_FLEET, PRICES_CONFIG } from "../support/pages-fleet.ts";
+import { requirePart } from "../support/parts.ts";
+import { createTestDatabase } from "../support/pipeline.ts";
+import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
+
+const isThere = await requirePart("chromium");
+
+describe.skipIf(!isThere)("pages in a browser", () => {
+  let embedded: TestStore;
+  let store: StoreClient;
+  let server: ReportsServer;
+  let browser: Browser;
+  let origin: string;
+
+  /** Opens pages as somebody, and notes what a browser complains about and asks of other hosts. */
+  async function visit(
+    as: Viewer,
+    options: Parameters<Browser["newContext"]>[0],
+    work: (page: Page, context: BrowserContext) => Promise<void>,
+  ): Promise<void> {
+    server.viewer = as;
+    const context = await browser.newContext(options);
+    const complaints: string[] = [];
+    try {
+      const page = await context.newPage();
+      page.on("console", (message) => {
+        if (message.type() === "error") complaints.push(message.text());
+      });
+      page.on("pageerror", (error) => complaints.push(error.message));
+      page.on("request", (request) => {
+        if (!request.url().startsWith(origin) && !request.url().startsWith("data:")) complaints.push(request.url());
+      });
+      await work(page, context);
+      expect(complaints).toEqual([]);
+    } finally {
+      await context.close();
+    }
+  }
+
+  beforeAll(async () => {
+    embedded = await startTestStore();
+    store = await createTestDatabase(embedded, "pages");
+    const books = openBooks(store, PAGES_FLEET);
+    await books.arrive(PAGES_FLEET);
+    await books.settle(NOON);
+    server = await createReportsServer(store, NOON, PRICES_CONFIG);
+    origin = await server.fastify.listen({ host: "127.0.0.1", port: 0 });
+    browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.close();
+    await store.close();
+    await embedded.stop();
+  });
+
+  describe.each([
+    { role: "finance", as: FINANCE, paths: [...PAGES, ...OF_ALL, ...EMPTY] },
+    {
+      role: "a team's viewer",
+      as: VISION,
+      paths: ["/", "/fleet", "/statement?period=2026-03", "/explain?span=2026-03"],
+    },
+  ])("of $role", ({ as, paths }) => {
+    it.each(paths.map((path) => ({ path })))("shows $path without a complaint, to everybody", async ({ path }) => {
+      await visit(as, { viewport: { width: 1280, height: 900 } }, async (page) => {
+        const answer = await page.goto(origin + path);
+        expect(answer?.status()).toBe(200);
+        expect(await page.locator("h1").count()).toBe(1);
+        expect(await page.title()).toContain("gpu-ledger");
+        const { violations } = await new AxeBuilder({ page }).analyze();
+        expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+      });
+    });
+  });
+
+  it.each([...PAGES, ...OF_ALL].map((path) => ({ path })))(
+    "fits $path on a telephone, in the dark",
+    async ({ path }) => {
+      const phone = { viewport: { width: 375, height: 740 }, colorScheme: "dark", isMobile: true } as const;
+      await visit(FINANCE, phone, async (page) => {
+        await page.goto(origin + path);
+        const wider = await page.evaluate(
+          "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+        );
+        expect(wider).toBe(0);
+        const { violations } = await new AxeBuilder({ page }).withRules(["color-contrast"]).analyze();
+        expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+      });
+    },
+  );
+
+  it("leads from the largest figure to the samples behind it in under six clicks", async () => {
+    await visit(FINANCE, {}, async (page) => {
+      await page.goto(`${origin}/?span=2026-03`);
+      await page.locator("h1 a").click();
+      await page.getByRole("link", { name: "active" }).first().click();
+      await page
+        .getByRole("link", { name: /^GPU \d of gpu-a/ })
+        .first()
+        .click();
+      expect(page.url()).toContain("line=default");
+      const chart = page.getByRole("img", { name: /samples from .* activity from/ });
+      expect(await chart.locator("path").count()).toBeGreaterThan(10);
+    });
+  });
+
+  it("works by keyboard alone: the first stop leads to the content, and links can be reached and followed", async () => {
+    await visit(FINANCE, {}, async (page) => {
+      await page.goto(`${origin}/?span=2026-03`);
+      await page.keyboard.press("Tab");
+      expect(await page.evaluate("document.activeElement.textContent")).toContain("To the content");
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/\/explain/);
+    });
+  });
+
+  it("works without a script: a choice has a button", async () => {
+    await visit(FINANCE, { javaScriptEnabled: false }, async (page) => {
+      await page.goto(`${origin}/?span=2026-03`);
+      await page.getByLabel("Time").selectOption("7d");
+      await page.getByRole("button", { name: "Show" }).click();
+      expect(page.url()).toContain("span=7d");
+      expect(await page.locator("h1").textContent()).toContain("48.00 USD");
+    });
+  });
+
+  it("takes no name for markup", async () => {
+    await visit(FINANCE, {}, async (page) => {
+      await page.goto(`${origin}/?span=2026-03`);
+      const team = page.getByRole("link", { name: "onerror" });
+      expect(await team.count()).toBe(1);
+      await team.first().click();
+      expect(await page.locator("h1").textContent()).toBe(`Team ${HOSTILE}`);
+      expect(await page.title()).toBe(`Team ${HOSTILE} · gpu-ledger`);
+      expect(await page.locator("img").count()).toBe(0);
+    });
+  });
+});

@@ -1,0 +1,59 @@
+import type { Scenario } from "../../scenarios/schema.ts";
+import { scenarioWith } from "./played.ts";
+
+/** When everything of the fleet is over and charged. */
+export const NOON = Date.UTC(2026, 2, 31, 12);
+/** A team's name that is markup, a formula and a change of direction. */
+export const HOSTILE = `<img src=x onerror="document.title='taken'">'";--\u202E`;
+/** The configuration of its server. */
+export const PRICES_CONFIG = 'prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "3.00" }]';
+
+/** Four GPUs for four hours: of vision, of nlp, of a team with a name that is markup, and a free one. */
+export const PAGES_FLEET: Scenario = scenarioWith({
+  period: { start: "2026-03-31T08:00:00Z", end: "2026-03-31T12:00:00Z" },
+  nodes: [
+    { name: "gpu-a", model: "NVIDIA-A100-SXM4-40GB", gpus: 4, instanceType: "p4d", until: "2026-03-31T12:00:00Z" },
+  ],
+  namespaces: {
+    vision: { labels: { team: "vision" } },
+    nlp: { labels: { team: "nlp" } },
+    odd: { labels: { team: HOSTILE } },
+  },
+  pods: ["vision", "nlp", "odd"].map((namespace, place) => ({
+    name: `${namespace}-0`,
+    namespace,
+    node: "gpu-a",
+    holds: { gpus: 1 },
+    devices: [place],
+    activity: 0.25 * (place + 1),
+  })),
+  prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "3.00" }],
+});
+
+/** Every page, as whoever sees some team or all of them. */
+export const PAGES = [
+  "/",
+  "/?span=7d",
+  "/fleet",
+  "/queue",
+  "/statement?period=2026-03",
+  "/statement?period=2026-03&team=vision&costCenter=",
+  "/explain?span=2026-03",
+  "/explain?line=default/gpu-a/0@2026-03-31T09:30:00Z",
+  "/team?team=vision&span=2026-03",
+  "/workload?cluster=default&namespace=vision&pod=vision-0&span=2026-03",
+  "/node?cluster=default&node=gpu-a&span=2026-03",
+  "/gpu?cluster=default&node=gpu-a&gpu=0&span=2026-03",
+  "/policies?span=2026-03",
+  "/periods",
+];
+/** Those for who sees all teams. */
+export const OF_ALL = ["/prices?span=2026-03", "/quality"];
+/** Views with nothing to show. */
+export const EMPTY = [
+  "/?span=2025-01",
+  "/team?team=nobody",
+  "/explain?span=2025-01",
+  "/statement?period=2025-01",
+  "/login",
+];
