@@ -29,26 +29,56 @@ export interface Allocation {
 
 const ISO = "'%Y-%m-%dT%H:%i:%SZ', 'UTC'";
 
-/** Some rows of the allocations of a question, in the order of cluster, node, GPU and time. Fails with a `StoreError`. */
+/** A place in the order of allocations: that of a row, after which it goes on. */
+export type AllocationPlace = readonly [
+  cluster: string,
+  node: string,
+  gpu: number,
+  holder: string,
+  share: string,
+  attribution: string,
+];
+
+/** Rows of allocations, and where to go on; undefined after the last. */
+export interface AllocationPage {
+  readonly rows: readonly Allocation[];
+  readonly next: AllocationPlace | undefined;
+}
+
+/**
+ * Some of the allocations of a question, in the order of cluster, node, GPU and holder, after a place or from the first on. A place stays
+ * one whatever is published meanwhile. Fails with a `StoreError`.
+ */
 export async function readAllocations(
   store: Pick<StoreClient, "query">,
   question: ChargesQuestion,
-  { at, rows }: { readonly at: number; readonly rows: number },
-): Promise<readonly Allocation[]> {
+  { after, rows }: { readonly after: AllocationPlace | undefined; readonly rows: number },
+): Promise<AllocationPage> {
   const { where, parameters } = sqlOf(question);
-  return store.query<Allocation>(
-    `SELECT cluster, node, toUInt32(slot) AS gpu, any(gpu_model) AS gpuModel, any(namespace) AS namespace, any(pod) AS pod,
+  const [cluster = "", node = "", gpu = 0, holder = "", share = "", attribution = ""] = after ?? [];
+  const beyond =
+    "(cluster, node, gpu, holder, share, attribution) > ({c:String}, {n:String}, {g:UInt32}, {h:String}, {s:String}, {a:String})";
+  const found = await store.query<Allocation & { readonly holder: string }>(
+    `SELECT cluster, node, toUInt32(slot) AS gpu, holder, any(gpu_model) AS gpuModel, any(namespace) AS namespace, any(pod) AS pod,
        any(workload_kind) AS workloadKind, any(workload) AS workload, any(workload_type) AS workloadType,
        argMax(team, (gpu_hours, team)) AS team, share, attribution,
-       formatDateTime(min(from_at) AS first, ${ISO}) AS \`from\`, formatDateTime(max(until_at), ${ISO}) AS until,
+       formatDateTime(min(from_at), ${ISO}) AS \`from\`, formatDateTime(max(until_at), ${ISO}) AS until,
        toString(sum(gpu_hours)) AS gpuHours, toString(sumIf(gpu_hours, state = 'active')) AS activeGpuHours,
        toString(sumIf(gpu_hours, state = 'unobserved')) AS unobservedGpuHours,
        toString(sumIf(gpu_hours, effective_cost IS NULL)) AS unpricedGpuHours,
        toString(sum(ifNull(effective_cost, 0))) AS cost
-     FROM (SELECT * FROM charges_published WHERE ${where} AND holder != '' AND slot IS NOT NULL)
+     FROM (SELECT * FROM charges_published WHERE ${where} AND holder != '' AND slot IS NOT NULL
+       AND (cluster, node) >= ({c:String}, {n:String}))
      GROUP BY cluster, node, gpu, holder, share, attribution
-     ORDER BY cluster, node, gpu, first, holder, share, attribution
-     LIMIT {rows:UInt32} OFFSET {at:UInt32}`,
-    { ...parameters, rows, at },
+     HAVING ${beyond}
+     ORDER BY cluster, node, gpu, holder, share, attribution
+     LIMIT {limit:UInt32}`,
+    { ...parameters, limit: rows + 1, c: cluster, n: node, g: gpu, h: holder, s: share, a: attribution },
   );
+  const shown = found.slice(0, rows);
+  const last = found.length > rows ? shown.at(-1) : undefined;
+  return {
+    rows: shown.map(({ holder: _, ...row }) => row),
+    next: last && [last.cluster, last.node, last.gpu, last.holder, last.share, last.attribution],
+  };
 }

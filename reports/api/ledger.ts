@@ -6,10 +6,13 @@ import { shownEntries } from "../prices/entries.ts";
 import { jsonBody } from "../server/answers.ts";
 import { spanJson, fixedSpan } from "../report/json.ts";
 import { allowed, demandAll, policyOf, type ApiContext } from "./context.ts";
-import { cursorText, pageGone, readCursor } from "./page.ts";
+import { readCursorOf, writeCursor } from "./page.ts";
 import { addRoute, type ApiServer } from "./route.ts";
 import { allocationsSchema, ownersSchema, periodsSchema, pricesSchema } from "./schemas.ts";
 import type { Words } from "./words.ts";
+
+const name = z.string().max(1_000);
+const place = z.tuple([name, name, z.number().int().min(0), name, name, name]);
 
 /** `/allocations`, `/periods`, `/prices`, `/owners`: what charges are made of, and by which rules. */
 export function addLedger(server: ApiServer, context: ApiContext, words: Words): void {
@@ -31,14 +34,13 @@ export function addLedger(server: ApiServer, context: ApiContext, words: Words):
       const span = fixedSpan(query.span.span);
       const where = allowed(query.where, request.viewer);
       const question = { policy: policyOf(ledger, query.policy), kind: "showback", span, where } as const;
-      return answers.send(request, reply, async (edition) => {
-        const place = cursor === undefined ? { edition, at: 0 } : readCursor(cursor);
-        if (place.edition !== edition) throw pageGone();
-        const rows = await readAllocations(store, question, { at: place.at, rows: limit + 1 });
-        const next = rows.length > limit ? cursorText({ edition, at: place.at + limit }) : null;
+      const after = cursor === undefined ? undefined : readCursorOf(place, cursor);
+      return answers.send(request, reply, async () => {
+        const { rows, next } = await readAllocations(store, question, { after, rows: limit });
         const { policy } = question;
         const { currency } = ledger.book;
-        return jsonBody({ policy, currency, span: spanJson(span), where, allocations: rows.slice(0, limit), next });
+        const cursorOfNext = next === undefined ? null : writeCursor(next);
+        return jsonBody({ policy, currency, span: spanJson(span), where, allocations: rows, next: cursorOfNext });
       });
     },
   });

@@ -12,16 +12,26 @@ const written = z.tuple([z.string().max(100), z.number().int().min(0)]);
 
 /** A cursor as whoever asks gets it, to be given back as it is. */
 export function cursorText({ edition, at }: Cursor): string {
-  return Buffer.from(JSON.stringify([edition, at])).toString("base64url");
+  return writeCursor([edition, at]);
 }
 
 /** Reads a cursor. Fails with a {@link Problem} where it is none of ours. */
 export function readCursor(text: string): Cursor {
+  const [edition, at] = readCursorOf(written, text);
+  return { edition, at };
+}
+
+/** A place of any kind as a cursor. */
+export function writeCursor(place: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify(place)).toString("base64url");
+}
+
+/** Reads a place of a kind. Fails with a {@link Problem} where it is none. */
+export function readCursorOf<Place extends z.ZodType>(kind: Place, text: string): z.output<Place> {
+  const message = "`next` of a page, as it was given";
   try {
-    const [edition, at] = written.parse(JSON.parse(Buffer.from(text, "base64url").toString("utf8")));
-    return { edition, at };
+    return kind.parse(JSON.parse(Buffer.from(text, "base64url").toString("utf8")));
   } catch {
-    const message = "`next` of a page, as it was given";
     throw new Problem("wrong-parameter", `cursor: ${message}`, [{ parameter: "cursor", message }]);
   }
 }

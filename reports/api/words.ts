@@ -67,7 +67,7 @@ export function createWords(now: () => number) {
       .describe("Conditions, such as team=vision,nlp; several times, and all of them hold."),
     policy: z.string().optional().describe("A policy whose charges are kept; the billing one where it is left out."),
     limit: z.coerce.number().int().min(1).max(1_000).default(100).describe("So many rows at once."),
-    cursor: z.string().max(500).optional().describe("Where to go on: `next` of the page before."),
+    cursor: z.string().max(8_000).optional().describe("Where to go on: `next` of the page before."),
   };
 }
 

@@ -131,6 +131,20 @@ describe("the API", () => {
     expect(openapi.components).toHaveProperty("schemas.Charges");
   });
 
+  it("pages through allocations, whatever is published meanwhile", async () => {
+    const pods: string[] = [];
+    let path = `allocations?${MARCH}&limit=1`;
+    for (let turn = 0; turn < 5; turn++) {
+      const { allocations, next } = read(allocationsSchema, await get(path));
+      pods.push(...allocations.map(({ pod }) => pod));
+      if (next === null) break;
+      await bookFixedCost(2n);
+      path = `allocations?${MARCH}&limit=1&cursor=${next}`;
+    }
+    expect(pods).toEqual(["v-0", "n-0"]);
+    expect(problemOf(await get(`allocations?${MARCH}&cursor=${cursorText({ edition: "", at: 1 })}`)).status).toBe(400);
+  });
+
   it("pages through rows that sum to the total, also while the ledger is published anew", async () => {
     const path = `charges?${MARCH}&by=team,state,gpu&limit=2`;
     const pages = [read(chargesSchema, await get(path))];
