@@ -1,3 +1,4 @@
+import { UNUSED_BELOW } from "../../domain/fleet/use.ts";
 import type { RecordingRule } from "../model.ts";
 import type { AlertOptions } from "../options.ts";
 import { paceMillis } from "../paces.ts";
@@ -15,7 +16,7 @@ const ENOUGH_HOURS = 5;
 /** A device was idle on a day of which it was seen to be for so many hours: what was not seen counts as work. */
 const IDLE_HOURS = 22.8;
 /** The activity below which a GPU does nothing. */
-export const IDLE_RATIO = 0.01;
+export const IDLE_RATIO = UNUSED_BELOW;
 /** Since when a pod has held its devices, in seconds. */
 export const POD_AGE = "time() - pod:gpu_start:timestamp";
 /** What was known of a pod's start outlasts so long a gap. */

@@ -1,13 +1,22 @@
 import type { VNode } from "preact";
 import { z } from "zod";
+import { formatAmount, type GpuHours } from "../../domain/exact/units.ts";
+import { fleetUse, type FleetHours } from "../../domain/fleet/use.ts";
+import { seesAll } from "../access/viewer.ts";
+import { policyOf } from "../api/context.ts";
+import { readFleetHours } from "../fleet/read.ts";
+import type { ChargesQuestion } from "../question/question.ts";
+import { fixedSpan } from "../report/json.ts";
 import { fleetSeenBy } from "../live/seen.ts";
 import { readLiveFleet, type LiveFleet, type LiveGpu, type LiveHolder } from "../live/gpus.ts";
-import { address, teamAddress } from "./address.ts";
+import { address, explainAddress, teamAddress } from "./address.ts";
 import { Figure } from "./parts/figures.tsx";
-import { Ratio } from "./parts/money.tsx";
+import { Hours, Ratio } from "./parts/money.tsx";
 import { Empty, Table, type Column } from "./parts/table.tsx";
 import type { AddPage, PageContext } from "./routes.ts";
 
+const HOUR_MILLIS = 3_600_000;
+const DAY_HOURS = 24;
 /** So many rows are shown; a browser has trouble with a hundred thousand. */
 const MOST_ROWS = 500;
 
@@ -25,13 +34,33 @@ const EVIDENCE: Readonly<Record<LiveHolder["evidence"], string>> = {
 export function addFleet(add: AddPage, { store, ledger, now }: PageContext): void {
   const querystring = z.object({ node: z.string().optional(), team: z.string().optional() });
   add("/fleet", { schema: { querystring }, isLive: true }, async ({ query, viewer }) => {
-    const fleet = fleetSeenBy(viewer, await readLiveFleet(store, ledger.owners, now()));
-    return { title: "Fleet", content: fleetContent(fleet, query as z.output<typeof querystring>) };
+    const at = now();
+    const [fleet, day] = await Promise.all([
+      readLiveFleet(store, ledger.owners, at),
+      seesAll(viewer) ? readDay(store, policyOf(ledger, undefined), at) : undefined,
+    ]);
+    return {
+      title: "Fleet",
+      content: fleetContent(fleetSeenBy(viewer, fleet), query as z.output<typeof querystring>, day),
+    };
   });
 }
 
-/** The fleet as a page's content; all of it, or what is on a node or of a team. */
-export function fleetContent(fleet: LiveFleet, only: FleetFilter): VNode {
+/** What was done with the fleet over the last day that is charged. */
+interface FleetDay {
+  readonly question: ChargesQuestion;
+  readonly hours: FleetHours;
+}
+
+async function readDay(store: PageContext["store"], policy: string, at: number): Promise<FleetDay> {
+  const until = Math.floor(at / HOUR_MILLIS) * HOUR_MILLIS;
+  const span = fixedSpan({ name: "", from: until - DAY_HOURS * HOUR_MILLIS, until });
+  const question = { policy, kind: "showback", span, where: [] } as const;
+  return { question, hours: await readFleetHours(store, question) };
+}
+
+/** The fleet as a page's content; all of it, or what is on a node or of a team. What it did over a day is of all of it. */
+export function fleetContent(fleet: LiveFleet, only: FleetFilter, day?: FleetDay): VNode {
   const { gpus, unobserved, atMillis } = fleet;
   const shown = gpus.filter(
     ({ node, holder }) =>
@@ -66,6 +95,7 @@ export function fleetContent(fleet: LiveFleet, only: FleetFilter): VNode {
           {String(missing)}
         </Figure>
       </dl>
+      {day !== undefined && day.hours.total > 0n && <DayOfFleet {...day} />}
       {shown.length === 0 ? (
         <Empty>
           <p>
@@ -95,6 +125,40 @@ export function fleetContent(fleet: LiveFleet, only: FleetFilter): VNode {
 export interface FleetFilter {
   readonly node?: string | undefined;
   readonly team?: string | undefined;
+}
+
+/** The words that people have for how a fleet was used, over a day. */
+function DayOfFleet({ question, hours }: FleetDay): VNode {
+  const { effective, wasted, utilisation, schedulingEfficiency } = fleetUse(hours);
+  const gpuHours = (amount: GpuHours): VNode => <Hours hours={formatAmount(amount)} />;
+  const ofState = (state: string): string => explainAddress(question, [{ dimension: "state", values: [state] }]);
+  return (
+    <>
+      <h2>How it was used over the last day, in GPU-hours</h2>
+      <dl class="figures">
+        <Figure title="Total" beside="the capacity">
+          <a href={explainAddress(question)}>{gpuHours(hours.total)}</a>
+        </Figure>
+        <Figure title="Held" beside={<>{gpuHours(hours.unavailable)} were unavailable</>}>
+          {gpuHours(hours.held)}
+        </Figure>
+        <Figure title="Effective" beside="held, there, begun and used">
+          {gpuHours(effective)}
+        </Figure>
+        <Figure title="Wasted" beside={<>{gpuHours(hours.unused)} held and not used at all</>}>
+          {gpuHours(wasted)}
+        </Figure>
+        <Figure title="Utilisation" beside={<>{gpuHours(hours.active)} active, of the total</>}>
+          <a href={ofState("active")}>
+            <Ratio ratio={utilisation} />
+          </a>
+        </Figure>
+        <Figure title="Scheduling efficiency" beside="held, of what could be held">
+          <Ratio ratio={schedulingEfficiency} />
+        </Figure>
+      </dl>
+    </>
+  );
 }
 
 function silent(unobserved: LiveFleet["unobserved"]): string {

@@ -25,6 +25,24 @@ describe("pages", () => {
     await embedded.stop();
   });
 
+  it("says how the fleet was used over a day, by the words that people have for it", async () => {
+    const { body } = await server.get("/fleet");
+    const figures = [...body.matchAll(/<dt>([^<]*)<\/dt><dd class="amount">(.*?)<\/dd>/g)].map(([, title, amount]) => [
+      title,
+      amount!.replaceAll(/<[^>]*>/g, ""),
+    ]);
+    // Four GPUs for four hours; three are held, with an activity of a quarter, a half and three quarters.
+    expect(Object.fromEntries(figures)).toMatchObject({
+      Total: "16.00",
+      Held: "12.00",
+      Effective: "12.00",
+      Wasted: "4.00",
+      Utilisation: "37.5 %",
+      "Scheduling efficiency": "75.0 %",
+    });
+    expect((await server.get("/fleet", VISION)).body).not.toContain("Scheduling efficiency");
+  });
+
   it("sends at most 150 kB a page", async () => {
     for (const path of [...PAGES, ...OF_ALL]) {
       const { rawPayload } = await server.get(path);
