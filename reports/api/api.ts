@@ -12,6 +12,10 @@ import { addOpenCost } from "../opencost/routes.ts";
 import { addStatements } from "./statements.ts";
 import { createWords } from "./words.ts";
 
+/** What the page that browses the API may load: it has styles in its elements, and asks for nothing elsewhere. */
+const BROWSING_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+
 /**
  * Adds the API to a prepared server: every path with its schemas, `openapi.json` made of them, and `docs` to browse it. See docs/api.md.
  */
@@ -31,7 +35,13 @@ export async function addApi(server: ApiServer, context: ApiContext): Promise<vo
     transform: jsonSchemaTransform,
     transformObject: jsonSchemaTransformObject,
   });
-  await server.register(swaggerUi, { routePrefix: `${API_PATH}/docs`, staticCSP: true });
+  await server.register(swaggerUi, {
+    routePrefix: `${API_PATH}/docs`,
+    uiConfig: { layout: "BaseLayout" },
+    theme: { title: "gpu-ledger API" },
+    staticCSP: true,
+    transformStaticCSP: () => BROWSING_POLICY,
+  });
   const words = createWords(context.now);
   await server.register((routes, _, done) => {
     addCharges(routes, context, words);

@@ -134,6 +134,17 @@ describe.skipIf(!isThere)("pages in a browser", () => {
     });
   });
 
+  it("browses the API, and tries it", async () => {
+    await visit(FINANCE, {}, async (page) => {
+      await page.goto(`${origin}/api/v1/docs/`);
+      await page.getByText("/api/v1/periods").click();
+      await page.getByRole("button", { name: "Try it out" }).click();
+      await page.getByRole("button", { name: "Execute" }).click();
+      const answer = page.locator(".live-responses-table .response-col_description code").first();
+      await expect.poll(() => answer.textContent(), { timeout: 5_000 }).toContain('"status": "running"');
+    });
+  });
+
   it("takes no name for markup", async () => {
     await visit(FINANCE, {}, async (page) => {
       await page.goto(`${origin}/?span=2026-03`);

