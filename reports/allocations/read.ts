@@ -78,7 +78,10 @@ export async function readAllocations(
   const shown = found.slice(0, rows);
   const last = found.length > rows ? shown.at(-1) : undefined;
   return {
-    rows: shown.map(({ holder: _, ...row }) => row),
+    rows: shown.map((one) => {
+      const { holder: _, ...row } = one;
+      return row;
+    }),
     next: last && [last.cluster, last.node, last.gpu, last.holder, last.share, last.attribution],
   };
 }
