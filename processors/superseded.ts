@@ -78,6 +78,9 @@ const TABLES = [
   { table: "gpu_hours", digits: 6, kinds: ["rollup"] },
   { table: "usage_hours", digits: 6, kinds: ["usage"] },
   { table: "charges", digits: 6, kinds: ["charge", "correction"] },
+  { table: "summed_runs", digits: 6, kinds: ["charge", "correction"] },
+  { table: "charge_workload_sums", digits: 6, kinds: ["charge", "correction"] },
+  { table: "charge_sums", digits: 6, kinds: ["charge", "correction"] },
 ] as const;
 
 async function withoutFrozen(store: StoreClient, runs: readonly KnownRun[]): Promise<readonly KnownRun[]> {

@@ -8,10 +8,10 @@ import { addApi } from "./api/api.ts";
 import type { ApiContext } from "./api/context.ts";
 import { createPages } from "./pages/routes.ts";
 import { createAnswers } from "./server/answers.ts";
-import { createDayGroups } from "./server/day-groups.ts";
 import { createEditions } from "./server/edition.ts";
 import { createRemembered } from "./server/remembered.ts";
 import { prepareServer } from "./server/server.ts";
+import { createSums } from "./sums/sums.ts";
 
 /** What the reports' server is made of. */
 export interface ReportsOptions {
@@ -37,11 +37,13 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
   const pages = createPages({ version, isDemo, hasLogin: mode === "tokens" });
   await prepareServer(server, { authenticate, logger, problemPage: pages.problem });
   const answers = createAnswers(createEditions(store, rules, now), createRemembered(REMEMBERED_BYTES), now);
+  const sums = createSums(store, logger);
+  server.addHook("onClose", () => sums.stop());
   const context: ApiContext = {
     store,
     ledger,
     answers,
-    days: createDayGroups(store, REMEMBERED_BYTES),
+    sums,
     now,
     version,
     focus,

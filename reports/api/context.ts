@@ -4,16 +4,15 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Viewer } from "../access/viewer.ts";
 import type { Filter } from "../question/question.ts";
 import type { Answers } from "../server/answers.ts";
-import type { DayGroups } from "../server/day-groups.ts";
 import { Problem } from "../server/problem.ts";
+import type { Sums } from "../sums/sums.ts";
 
 /** What the routes of the API answer from. */
 export interface ApiContext {
   readonly store: StoreClient;
   readonly ledger: Ledger;
   readonly answers: Answers;
-  /** What is remembered of days. */
-  readonly days: DayGroups;
+  readonly sums: Sums;
   readonly now: () => number;
   readonly version: string;
   /** Whom the rows of FOCUS name. */

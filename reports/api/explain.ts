@@ -12,7 +12,7 @@ import { explanationSchema } from "./schemas.ts";
 import { readText, type Words } from "./words.ts";
 
 /** `/explain`: why charges are what they are, down to the samples. */
-export function addExplain(server: ApiServer, { store, ledger, answers }: ApiContext, words: Words): void {
+export function addExplain(server: ApiServer, { store, ledger, answers, sums }: ApiContext, words: Words): void {
   const { span, kind, where, policy } = words;
   addRoute(server, {
     path: "/explain",
@@ -38,8 +38,8 @@ export function addExplain(server: ApiServer, { store, ledger, answers }: ApiCon
         query.line === undefined
           ? { ...of, kind: query.kind, span: fixedSpan(query.span.span) }
           : { ...of, ...query.line.line };
-      return answers.send(request, reply, async () =>
-        jsonBody(explanationJson(await explain(store, question), ledger.book.currency)),
+      return answers.send(request, reply, async (edition) =>
+        jsonBody(explanationJson(await explain(store, question, sums.at(edition)), ledger.book.currency)),
       );
     },
   });

@@ -6,14 +6,14 @@ import type { Report } from "../report/report.ts";
 
 /** A report that pages and the API share while an edition stands. Fails as `readReport` does. */
 export function readPart(
-  { store, ledger, answers, days }: Pick<ApiContext, "store" | "ledger" | "answers" | "days">,
+  { store, ledger, answers, sums }: Pick<ApiContext, "store" | "ledger" | "answers" | "sums">,
   viewer: Viewer,
   edition: string,
   question: ReportQuestion,
 ): Promise<Report> {
   return answers.part(
     { edition, viewer, key: JSON.stringify(question) },
-    () => readReport(store, question, ledger.book.currency, { readGroups: days.at(edition) }),
+    () => readReport(store, question, ledger.book.currency, { chooseTable: sums.at(edition) }),
     ({ rows }) => rows.length,
   );
 }

@@ -8,7 +8,7 @@ import { statementsSchema } from "./schemas.ts";
 import type { Words } from "./words.ts";
 
 /** `/statements`: what each team and cost centre has to pay for a month. */
-export function addStatements(server: ApiServer, { store, ledger, answers }: ApiContext, words: Words): void {
+export function addStatements(server: ApiServer, { store, ledger, answers, sums }: ApiContext, words: Words): void {
   addRoute(server, {
     path: "/statements",
     summary: "What a month comes to for each team and cost centre, exactly, and as it was posted once it is closed.",
@@ -21,8 +21,8 @@ export function addStatements(server: ApiServer, { store, ledger, answers }: Api
     async handle({ query: { period, team, ...query }, request, reply }) {
       const own = team === undefined ? [] : [{ dimension: "team", values: [team] }];
       const of = { period, policy: policyOf(ledger, query.policy), where: allowed(own, request.viewer) };
-      return answers.send(request, reply, async () =>
-        jsonBody(withExplanations(await readStatements(store, of, ledger.book.currency), of)),
+      return answers.send(request, reply, async (edition) =>
+        jsonBody(withExplanations(await readStatements(store, of, ledger.book.currency, sums.at(edition)), of)),
       );
     },
   });

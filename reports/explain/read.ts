@@ -3,6 +3,7 @@ import { roundedDecimal } from "../../domain/exact/rational.ts";
 import { LAST_UNIT_DIGITS } from "../../domain/exact/units.ts";
 import type { StoreClient, StoreParameters } from "../../runtime/store/client.ts";
 import { momentSql, sqlOf, sqlOfLines } from "../question/question.ts";
+import { fromLines, LINES, type ChargesTable, type ChooseTable } from "../sums/tables.ts";
 import type { ExplainedLine, ExplainedSegment, Explanation, Part, Question } from "./explanation.ts";
 
 /** So many parts of each kind are told, the dearest. */
@@ -11,38 +12,106 @@ export const MOST_PARTS = 10;
 const SUMS = `toString(sum(gpu_hours)) AS gpuHours, toString(sum(ifNull(effective_cost, 0))) AS cost,
   toString(sumIf(gpu_hours, effective_cost IS NULL)) AS unpricedGpuHours,
   toString(sum(energy_mj)) AS millijoules, toString(sum(carbon_grams)) AS carbonGrams`;
-const DEAREST = "ORDER BY sum(ifNull(effective_cost, 0)) DESC, sum(gpu_hours) DESC";
+const DEAREST = "sum(ifNull(effective_cost, 0)) DESC, sum(gpu_hours) DESC";
 
 /**
  * Explains what the charges of a question come to, by every step that made them. Nothing is computed anew: it is what was stored
  * when the hours were charged. Fails with a `StoreError`.
  */
-export async function explain(store: StoreClient, question: Question): Promise<Explanation> {
-  const { where, parameters } = conditionOf(question);
-  const ask = async <Row>(columns: string, by: string): Promise<readonly (Row & Part)[]> => {
-    const rows = await store.query<Stored<Row & Part>>(
-      `SELECT ${columns}${columns === "" ? "" : ", "}${SUMS} FROM charges_published WHERE ${where}
-       ${by === "" ? "" : `GROUP BY ${by} ${DEAREST} LIMIT ${MOST_PARTS}`}`,
-      parameters,
-    );
-    return rows.map(partOf);
-  };
-  const [total, states, owners, prices, workloads, evidence, lines] = await Promise.all([
-    ask<Part>("", ""),
-    ask<Explanation["states"][number]>("state, because, payer", "state, because, payer"),
-    ask<Explanation["owners"][number]>("team, team_rule AS rule", "team, team_rule"),
-    ask<Explanation["prices"][number]>(
-      `price, if(price = '', '', ${isoOf("priced_since")}) AS since`,
-      "price, priced_since",
-    ),
-    ask<Explanation["workloads"][number]>(
-      "namespace, workload_kind AS workloadKind, workload, toUInt32(uniqExact(holder)) AS pods",
-      "namespace, workload_kind, workload",
-    ),
-    ask<Explanation["evidence"][number]>("attribution", "attribution"),
-    readLines(store, where, parameters),
+export async function explain(
+  store: StoreClient,
+  question: Question,
+  chooseTable: ChooseTable = fromLines,
+): Promise<Explanation> {
+  const asked = { store, ...conditionOf(question) };
+  const tableFor = (dimensions: readonly string[]): Promise<ChargesTable> =>
+    "gpu" in question ? Promise.resolve(LINES) : chooseTable(question, dimensions);
+  const [sums, ofWorkloads] = await Promise.all([tableFor([]), tableFor(["workload"])]);
+  const [steps, workloads, lines] = await Promise.all([
+    readSteps(asked, sums),
+    readWorkloads(asked, ofWorkloads),
+    readLines(asked, sums),
   ]);
-  return { question, ...total[0]!, states, owners, prices, workloads, evidence, lines };
+  return { question, ...steps, workloads, lines };
+}
+
+/** Where a question is asked, and its condition in SQL. */
+interface Asked {
+  readonly store: StoreClient;
+  readonly where: string;
+  readonly parameters: StoreParameters;
+}
+
+type Steps = Part & Pick<Explanation, "states" | "owners" | "prices" | "evidence">;
+
+interface StepRow extends Part {
+  readonly step: "total" | "states" | "owners" | "prices" | "evidence";
+  readonly state: string;
+  readonly because: string;
+  readonly payer: string;
+  readonly team: string;
+  readonly rule: string;
+  readonly price: string;
+  readonly since: string;
+  readonly attribution: string;
+}
+
+const NOTHING: Part = { gpuHours: "0", cost: "0", unpricedGpuHours: "0", kWh: null, carbonGrams: null };
+
+/** The whole, and its parts by each step, of which one row is of one step. */
+async function readSteps({ store, where, parameters }: Asked, { name }: ChargesTable): Promise<Steps> {
+  const rows = await store.query<Stored<StepRow>>(
+    `SELECT multiIf(grouping(state) = 0, 'states', grouping(team) = 0, 'owners', grouping(price) = 0, 'prices',
+         grouping(attribution) = 0, 'evidence', 'total') AS step,
+       state, because, payer, team, team_rule AS rule, price, if(price = '', '', ${isoOf("priced_since")}) AS since, attribution, ${SUMS}
+     FROM ${name} WHERE ${where}
+     GROUP BY GROUPING SETS ((), (state, because, payer), (team, team_rule), (price, priced_since), (attribution))
+     ORDER BY step, ${DEAREST} LIMIT ${MOST_PARTS} BY step`,
+    parameters,
+  );
+  const of = <Told extends object>(step: StepRow["step"], told: (row: StepRow) => Told): (Told & Part)[] =>
+    rows
+      .filter((row) => row.step === step)
+      .map((row) => partOf<StepRow>(row))
+      .map((row) => {
+        const { gpuHours, cost, unpricedGpuHours, kWh, carbonGrams } = row;
+        return { ...told(row), gpuHours, cost, unpricedGpuHours, kWh, carbonGrams };
+      });
+  const [total] = of("total", () => ({}));
+  return {
+    ...(total ?? NOTHING),
+    states: of("states", ({ state, because, payer }) => ({ state, because, payer })),
+    owners: of("owners", ({ team, rule }) => ({ team, rule })),
+    prices: of("prices", ({ price, since }) => ({ price, since })),
+    evidence: of("evidence", ({ attribution }) => ({ attribution })),
+  };
+}
+
+/** The dearest workloads; their pods are counted in the lines, which alone name them. */
+async function readWorkloads(
+  { store, where, parameters }: Asked,
+  { name }: ChargesTable,
+): Promise<Explanation["workloads"]> {
+  const rows = await store.query<Stored<Workload & Part>>(
+    `SELECT namespace, workload_kind AS workloadKind, workload, ${SUMS} FROM ${name} WHERE ${where}
+     GROUP BY namespace, workload_kind, workload ORDER BY ${DEAREST} LIMIT ${MOST_PARTS}`,
+    parameters,
+  );
+  const held = rows.flatMap(({ workload }) => (workload === "" ? [] : workload));
+  const counted = await store.query<Workload & { readonly pods: number }>(
+    `SELECT namespace, workload_kind AS workloadKind, workload, toUInt32(uniqExact(holder)) AS pods
+     FROM charges_published WHERE ${where} AND workload IN {workloads:Array(String)}
+     GROUP BY namespace, workload_kind, workload`,
+    { ...parameters, workloads: held },
+  );
+  const podsOf = new Map(counted.map((row) => [keyOf(row), row.pods]));
+  return rows.map((row) => ({ ...partOf<Workload & Part>(row), pods: podsOf.get(keyOf(row)) ?? 0 }));
+}
+
+type Workload = Readonly<Record<"namespace" | "workloadKind" | "workload", string>>;
+
+function keyOf({ namespace, workloadKind, workload }: Workload): string {
+  return JSON.stringify([namespace, workloadKind, workload]);
 }
 
 /** A part as the store has it, its energy in millijoules. */
@@ -75,10 +144,16 @@ interface LineRow extends Omit<ExplainedLine, "segment"> {
 }
 
 async function readLines(
-  store: StoreClient,
-  where: string,
-  parameters: Readonly<Record<string, unknown>>,
+  { store, where, parameters }: Asked,
+  { name, dearest }: ChargesTable,
 ): Promise<readonly ExplainedLine[]> {
+  // So many rows whose dearest lines cost as much have so many lines that do.
+  const least =
+    dearest === undefined
+      ? ""
+      : `AND ifNull(effective_cost, 0) >= (
+       SELECT if(count() < ${MOST_PARTS}, toDecimal128(-1e18, 9), min(most))
+       FROM (SELECT ifNull(${dearest}, 0) AS most FROM ${name} WHERE ${where} ORDER BY most DESC LIMIT ${MOST_PARTS}))`;
   const rows = await store.query<Stored<LineRow>>(
     `SELECT cluster, node, slot AS gpu, ${isoOf("from_at")} AS \`from\`, ${isoOf("until_at")} AS \`until\`, state, team, namespace, pod,
        attribution, raw_share AS rawShare, share, price, holder, toString(run_id) AS run,
@@ -86,7 +161,7 @@ async function readLines(
        toString(gpu_hours) AS gpuHours, toString(ifNull(effective_cost, 0)) AS cost,
        toString(if(effective_cost IS NULL, gpu_hours, 0)) AS unpricedGpuHours,
        toString(energy_mj) AS millijoules, toString(carbon_grams) AS carbonGrams
-     FROM charges_published WHERE ${where}
+     FROM charges_published WHERE ${where} ${least}
      ORDER BY ifNull(effective_cost, 0) DESC, gpu_hours DESC, from_at, node, slot LIMIT ${MOST_PARTS}`,
     parameters,
   );

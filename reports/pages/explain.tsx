@@ -27,11 +27,11 @@ const EVIDENCE: Readonly<Record<string, string>> = {
 };
 
 /** Adds the way from a figure down to the samples behind it: every step is a table, and each of its rows leads further. */
-export function addExplain(add: AddPage, { words, store, ledger }: PageContext): void {
+export function addExplain(add: AddPage, { words, store, ledger, sums }: PageContext): void {
   const { span, kind, where, policy } = words;
   const line = z.string().transform(readText(readGpuAt)).optional();
   const query = z.object({ span, kind, where, policy, line });
-  add("/explain", { schema: { querystring: query } }, async (request) => {
+  add("/explain", { schema: { querystring: query } }, async (request, edition) => {
     const asked = request.query as z.output<typeof query>;
     const { viewer } = request;
     const objection = objectionTo({ kind: asked.kind, span: asked.span.span });
@@ -41,7 +41,7 @@ export function addExplain(add: AddPage, { words, store, ledger }: PageContext):
       asked.line === undefined
         ? { ...of, kind: asked.kind, span: fixedSpan(asked.span.span) }
         : { ...of, ...asked.line.line };
-    const explanation = await explain(store, question);
+    const explanation = await explain(store, question, sums.at(edition));
     const [first] = explanation.lines;
     const samples =
       "gpu" in question && first !== undefined ? await samplesOf(store, first, viewer.teams !== "all") : [];

@@ -11,21 +11,26 @@ import { utc } from "./parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** Adds a month's statements, and each of them by itself: exact figures, what was posted, and the hash of what was closed. */
-export function addStatement(add: AddPage, { words, store, ledger }: PageContext): void {
+export function addStatement(add: AddPage, { words, store, ledger, sums }: PageContext): void {
   const query = z.object({
     period: words.period,
     policy: words.policy,
     team: z.string().max(500).optional(),
     costCenter: z.string().max(500).optional(),
   });
-  add("/statement", { schema: { querystring: query } }, async ({ query: asked, viewer }) => {
+  add("/statement", { schema: { querystring: query } }, async ({ query: asked, viewer }, edition) => {
     const { period, team, costCenter, ...of } = asked as z.output<typeof query>;
     const policy = policyOf(ledger, of.policy);
     const where = [
       ...(team === undefined ? [] : [{ dimension: "team", values: [team] }]),
       ...(costCenter === undefined ? [] : [{ dimension: "costCenter", values: [costCenter] }]),
     ];
-    const month = await readStatements(store, { period, policy, where: allowed(where, viewer) }, ledger.book.currency);
+    const month = await readStatements(
+      store,
+      { period, policy, where: allowed(where, viewer) },
+      ledger.book.currency,
+      sums.at(edition),
+    );
     const question = { policy, kind: "chargeback", span: period, where } as const;
     const [only] = month.statements;
     const form = <PeriodForm period={period.name} policies={keptPolicies(ledger)} policy={policy} />;

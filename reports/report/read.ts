@@ -1,6 +1,7 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { hasTrend, type ReportQuestion } from "../question/question.ts";
-import { groupsFrom, type GroupSums, type ReadGroups } from "./groups.ts";
+import { fromLines, type ChooseTable } from "../sums/tables.ts";
+import { readGroups, type GroupSums } from "./groups.ts";
 import type { Report, ReportRow } from "./report.ts";
 import { monthsIn, spanBefore, spanText, type Span } from "../question/span.ts";
 import { costOf, measuresOf, text, type LineSums } from "./sums.ts";
@@ -9,8 +10,8 @@ import { costOf, measuresOf, text, type LineSums } from "./sums.ts";
 export interface ReadingOptions {
   /** Whether it is compared with the time before; unless something else is said, it is. */
   readonly isCompared?: boolean;
-  /** Where its sums come from: the store, unless somebody remembers some. */
-  readonly readGroups?: ReadGroups;
+  /** What it is added up from: lines, unless somebody keeps sums of them. */
+  readonly chooseTable?: ChooseTable;
 }
 
 /**
@@ -21,10 +22,11 @@ export async function readReport(
   store: StoreClient,
   question: ReportQuestion,
   currency: string,
-  { isCompared = true, readGroups = groupsFrom(store) }: ReadingOptions = {},
+  { isCompared = true, chooseTable = fromLines }: ReadingOptions = {},
 ): Promise<Report> {
   const { policy, kind, span, by } = question;
-  const [groups, charged] = await Promise.all([grouped(readGroups(question)), readCharged(store, span)]);
+  const read = (asked: ReportQuestion) => grouped(readGroups(store, asked, chooseTable));
+  const [groups, charged] = await Promise.all([read(question), readCharged(store, span)]);
   const chargedUntil = charged?.until ?? null;
   const isComparable = isCompared && hasTrend(question);
   const earlier = isComparable && charged !== undefined ? partBefore(span, charged.until) : undefined;
@@ -33,7 +35,7 @@ export async function readReport(
   const before =
     comparedWith === null
       ? new Map<string, Group>()
-      : await grouped(readGroups({ ...question, span: comparedWith, kind: kindBefore(question, comparedWith) }));
+      : await read({ ...question, span: comparedWith, kind: kindBefore(question, comparedWith) });
   const rowOf = ({ values, sums }: Group, sumsBefore: readonly LineSums[]): ReportRow => ({
     dimensions: Object.fromEntries(by.map((name, place) => [name, values[place]!])),
     ...withTrend(sums, sumsBefore, question, comparedWith !== null),

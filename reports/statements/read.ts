@@ -1,6 +1,7 @@
 import { dateText, type BillingPeriod } from "../../domain/period.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Filter } from "../question/question.ts";
+import { fromLines, type ChooseTable } from "../sums/tables.ts";
 import { readReport } from "../report/read.ts";
 import type { Measures } from "../report/report.ts";
 
@@ -32,11 +33,12 @@ export async function readStatements(
   store: StoreClient,
   of: { readonly period: BillingPeriod; readonly policy: string; readonly where: readonly Filter[] },
   currency: string,
+  chooseTable: ChooseTable = fromLines,
 ): Promise<MonthStatements> {
   const { period, policy, where } = of;
   const question = { policy, kind: "chargeback", span: period, by: ["team", "costCenter"], where } as const;
   const [{ total, rows }, closing] = await Promise.all([
-    readReport(store, question, currency, { isCompared: false }),
+    readReport(store, question, currency, { isCompared: false, chooseTable }),
     readClosing(store, period),
   ]);
   const isBilled = closing?.policy === policy;

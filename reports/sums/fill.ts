@@ -1,0 +1,105 @@
+import { randomUUID } from "node:crypto";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { momentSql } from "../question/question.ts";
+
+const HOUR_MILLIS = 3_600_000;
+
+/** A published run of which there are no sums yet; times in milliseconds since the epoch. */
+export interface UnsummedRun {
+  readonly run: string;
+  /** `charge`, `correction`, or `close` of what a closing made. */
+  readonly kind: string;
+  readonly windowStart: number;
+  readonly billingPeriod: number;
+}
+
+/** What a closing made comes last: as soon as it is summed the period is read as it was closed. */
+const UNSUMMED = `
+SELECT toString(run_id) AS run, kind, toFloat64(toUnixTimestamp(window_start)) * 1000 AS windowStart,
+  toFloat64(toUnixTimestamp(toDateTime(billing_period, 'UTC'))) * 1000 AS billingPeriod
+FROM charge_runs WHERE run_id NOT IN (SELECT run_id FROM summed_runs)
+ORDER BY kind = 'close', window_start DESC, run`;
+
+/** The published runs that have no sums, in the order in which they should get them. Fails with a `StoreError`. */
+export function readUnsummed(store: Pick<StoreClient, "query">): Promise<readonly UnsummedRun[]> {
+  return store.query<UnsummedRun>(UNSUMMED);
+}
+
+const KEYS = [
+  "policy",
+  "billing_period",
+  "corrects",
+  "cluster",
+  "from_at",
+  "gpu_model",
+  "instance_type",
+  "region",
+  "zone",
+  "pool",
+  "capacity_type",
+  "state",
+  "because",
+  "payer",
+  "team",
+  "cost_center",
+  "project",
+  "environment",
+  "is_held",
+  "namespace",
+  "workload_kind",
+  "workload_type",
+  "queue",
+  "priority_class",
+  "attribution",
+  "price",
+  "priced_since",
+  "team_rule",
+];
+const SUMMED = [
+  "gpu_hours",
+  "list_cost",
+  "contracted_cost",
+  "effective_cost",
+  "power_cost",
+  "energy_mj",
+  "carbon_grams",
+];
+
+/** What has no price is a row of its own, whose costs are NULL. */
+const fillOf = (table: string, keys: readonly string[], from: string, lines: string, dearest: string): string => `
+INSERT INTO ${table} (run_id, fill_id, ${keys.join(", ")}, lines, dearest, ${SUMMED.join(", ")})
+SELECT run_id, toUUID({fill:String}), ${keys.join(", ")}, ${lines}, max(${dearest}), ${SUMMED.map((name) => `sum(each.${name})`).join(", ")}
+FROM (${from}) AS each GROUP BY run_id, ${keys.join(", ")}, each.effective_cost IS NULL`;
+
+const LINES = `
+SELECT * REPLACE (toDateTime64(toStartOfHour(from_at, 'UTC'), 3, 'UTC') AS from_at), holder != '' AS is_held
+FROM charges WHERE run_id IN {runs:Array(UUID)}`;
+
+/**
+ * Makes the sums of some runs. Whoever else does the same at the same time does no harm, nor does one that breaks off. Fails with a
+ * `StoreError`.
+ */
+export async function fillSums(store: StoreClient, runs: readonly UnsummedRun[]): Promise<void> {
+  const fill = randomUUID();
+  const ofHours = runs.filter(({ kind }) => kind !== "close");
+  const ofClosings = runs.filter(({ kind }) => kind === "close");
+  const idsOf = (some: readonly UnsummedRun[]): readonly string[] => some.map(({ run }) => run);
+  const lines = (where: string): string =>
+    fillOf("charge_workload_sums", [...KEYS, "workload"], `${LINES}${where}`, "count()", "each.effective_cost");
+  if (ofHours.length > 0) {
+    const starts = ofHours.map(({ windowStart }) => windowStart);
+    await store.command(lines(` AND from_at >= ${momentSql("from")} AND from_at < ${momentSql("until")}`), {
+      fill,
+      runs: idsOf(ofHours),
+      from: Math.min(...starts),
+      until: Math.max(...starts) + HOUR_MILLIS,
+    });
+  }
+  if (ofClosings.length > 0) await store.command(lines(""), { fill, runs: idsOf(ofClosings) });
+  const ofFill = "SELECT * FROM charge_workload_sums WHERE fill_id = toUUID({fill:String})";
+  await store.command(fillOf("charge_sums", KEYS, ofFill, "sum(each.lines)", "each.dearest"), { fill });
+  await store.insertJson(
+    "summed_runs",
+    runs.map(({ run, windowStart }) => ({ run_id: run, fill_id: fill, window_start: windowStart / 1000 })),
+  );
+}
