@@ -12,13 +12,12 @@ import { readLiveFleet, type LiveFleet, type LiveGpu, type LiveHolder } from "..
 import { address, explainAddress, teamAddress } from "./address.ts";
 import { Figure } from "./parts/figures.tsx";
 import { Hours, Ratio } from "./parts/money.tsx";
+import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { Empty, Table, type Column } from "./parts/table.tsx";
 import type { AddPage, PageContext } from "./routes.ts";
 
 const HOUR_MILLIS = 3_600_000;
 const DAY_HOURS = 24;
-/** So many rows are shown; a browser has trouble with a hundred thousand. */
-const MOST_ROWS = 500;
 
 const EVIDENCE: Readonly<Record<LiveHolder["evidence"], string>> = {
   dra: "DRA",
@@ -31,17 +30,28 @@ const EVIDENCE: Readonly<Record<LiveHolder["evidence"], string>> = {
 };
 
 /** Adds every GPU as its last sample shows it: who holds it, since when, by which evidence, in which regime. */
-export function addFleet(add: AddPage, { store, ledger, now }: PageContext): void {
+export function addFleet(add: AddPage, { store, ledger, answers, now }: PageContext): void {
   const querystring = z.object({ node: z.string().optional(), team: z.string().optional() });
-  add("/fleet", { schema: { querystring }, isLive: true }, async ({ query, viewer }) => {
+  add("/fleet", { schema: { querystring }, isLive: true }, async ({ query, viewer, url }, edition) => {
     const at = now();
+    const readOnce = (): Promise<FleetDay> =>
+      answers.part(
+        { edition, viewer, key: "fleet's day" },
+        () => readDay(store, policyOf(ledger, undefined), at),
+        () => 1,
+      );
     const [fleet, day] = await Promise.all([
       readLiveFleet(store, ledger.owners, at),
-      seesAll(viewer) ? readDay(store, policyOf(ledger, undefined), at) : undefined,
+      seesAll(viewer) ? readOnce() : undefined,
     ]);
     return {
       title: "Fleet",
-      content: fleetContent(fleetSeenBy(viewer, fleet), query as z.output<typeof querystring>, day),
+      content: fleetContent(
+        fleetSeenBy(viewer, fleet),
+        query as z.output<typeof querystring>,
+        pagingOf(url, "gpus"),
+        day,
+      ),
     };
   });
 }
@@ -60,7 +70,7 @@ async function readDay(store: PageContext["store"], policy: string, at: number):
 }
 
 /** The fleet as a page's content; all of it, or what is on a node or of a team. What it did over a day is of all of it. */
-export function fleetContent(fleet: LiveFleet, only: FleetFilter, day?: FleetDay): VNode {
+export function fleetContent(fleet: LiveFleet, only: FleetFilter, paging: Paging, day?: FleetDay): VNode {
   const { gpus, unobserved, atMillis } = fleet;
   const shown = gpus.filter(
     ({ node, holder }) =>
@@ -108,8 +118,9 @@ export function fleetContent(fleet: LiveFleet, only: FleetFilter, day?: FleetDay
           <h2>GPU by GPU</h2>
           <Table
             isWide
-            caption={captionOf(shown.length)}
-            rows={shown.slice(0, MOST_ROWS)}
+            caption={`${shown.length} GPUs and parts of GPUs, in the order of nodes`}
+            rows={shown}
+            paging={paging}
             columns={columnsAt(atMillis)}
           />
         </>
@@ -164,11 +175,6 @@ function DayOfFleet({ question, hours }: FleetDay): VNode {
 function silent(unobserved: LiveFleet["unobserved"]): string {
   const named = unobserved.slice(0, 3).map(({ node, gpus }) => `${gpus} of ${node}`);
   return unobserved.length > 3 ? `${named.join(", ")} and of ${unobserved.length - 3} more nodes` : named.join(", ");
-}
-
-function captionOf(count: number): string {
-  if (count <= MOST_ROWS) return `${count} GPUs and parts of GPUs, in the order of nodes`;
-  return `The first ${MOST_ROWS} of ${count}; an address with ?node= or ?team= has fewer, the JSON has all`;
 }
 
 function columnsAt(nowMillis: number): readonly [Column<LiveGpu>, ...Column<LiveGpu>[]] {

@@ -12,6 +12,7 @@ import { DaysChart } from "./charts/states.tsx";
 import { Figures } from "./parts/figures.tsx";
 import { Funnel } from "./parts/funnel.tsx";
 import { hoursColumn, Money, moneyColumn } from "./parts/money.tsx";
+import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { Empty, Table } from "./parts/table.tsx";
 import { readPart } from "../api/read-part.ts";
@@ -25,6 +26,8 @@ interface Overview {
   readonly policies: readonly string[];
   /** As the address says it. */
   readonly span: string;
+  /** Of the teams. */
+  readonly paging: Paging;
 }
 
 const MOST_CHANGES = 8;
@@ -33,7 +36,7 @@ const MOST_CHANGES = 8;
 export function addOverview(add: AddPage, context: PageContext): void {
   const { words, ledger } = context;
   const query = z.object({ span: words.span, policy: words.policy });
-  add("/", { schema: { querystring: query } }, async ({ query: asked, viewer }, edition) => {
+  add("/", { schema: { querystring: query } }, async ({ query: asked, viewer, url }, edition) => {
     const { span, policy } = asked as z.output<typeof query>;
     const question = {
       policy: policyOf(ledger, policy),
@@ -46,12 +49,13 @@ export function addOverview(add: AddPage, context: PageContext): void {
       readPart(context, viewer, edition, { ...question, by: ["chargeDay"] }),
     ]);
     const policies = keptPolicies(ledger);
-    const content = <OverviewPage {...{ question, byTeam, byDay, policies, span: span.span.name }} />;
+    const paging = pagingOf(url, "teams");
+    const content = <OverviewPage {...{ question, byTeam, byDay, policies, span: span.span.name, paging }} />;
     return { title: "Overview", content };
   });
 }
 
-function OverviewPage({ question, byTeam, byDay, policies, span }: Overview): VNode {
+function OverviewPage({ question, byTeam, byDay, policies, span, paging }: Overview): VNode {
   const { total, rows, currency } = byTeam;
   const form = <SpanForm path="/" span={span} policies={policies} policy={question.policy} />;
   if (rows.length === 0)
@@ -83,7 +87,7 @@ function OverviewPage({ question, byTeam, byDay, policies, span }: Overview): VN
       <h2>Day by day</h2>
       <DaysChart byDay={byDay} />
       <h2>By team</h2>
-      <Teams report={byTeam} question={question} span={span} />
+      <Teams report={byTeam} question={question} span={span} paging={paging} />
       {byTeam.comparedWith !== null && <Changes report={byTeam} question={question} span={span} />}
       <p class="links">
         <a href={`/api/v1/charges?span=${encodeURIComponent(span)}&format=csv`}>These figures as CSV</a>
@@ -115,7 +119,7 @@ interface Part {
   readonly question: ChargesQuestion;
 }
 
-function Teams({ report, question, span }: Part & { readonly span: string }): VNode {
+function Teams({ report, question, span, paging }: Part & Pick<Overview, "span" | "paging">): VNode {
   const { rows, total, currency } = report;
   const cost = moneyColumn(rows, (row) => row.cost, currency);
   const ofTeam = (row: ReportRow) => [{ dimension: "team", values: [row.dimensions["team"]!] }];
@@ -124,6 +128,7 @@ function Teams({ report, question, span }: Part & { readonly span: string }): VN
     <Table
       caption={`What each team pays in ${currency}; the dearest first`}
       rows={rows}
+      paging={paging}
       columns={[
         { head: "team", cell: ({ dimensions }) => <TeamLink team={dimensions["team"]!} span={span} />, foot: "all" },
         { head: "GPU-hours", ...hoursColumn(rows, ({ gpuHours }) => gpuHours) },

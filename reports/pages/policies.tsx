@@ -7,6 +7,7 @@ import { fixedSpan } from "../report/json.ts";
 import type { Report } from "../report/report.ts";
 import { explainAddress, teamAddress } from "./address.ts";
 import { Money, moneyColumn } from "./parts/money.tsx";
+import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { Empty, Table } from "./parts/table.tsx";
 import { readPart } from "../api/read-part.ts";
@@ -15,13 +16,14 @@ import type { AddPage, PageContext } from "./routes.ts";
 /** Adds what a time costs each team under every policy that is kept, side by side. */
 export function addPolicies(add: AddPage, context: PageContext): void {
   const query = z.object({ span: context.words.span });
-  add("/policies", { schema: { querystring: query } }, async ({ query: asked, viewer }, edition) => {
+  add("/policies", { schema: { querystring: query } }, async ({ query: asked, viewer, url }, edition) => {
     const { span } = asked as z.output<typeof query>;
     const of = { kind: "showback", span: fixedSpan(span.span), where: allowed([], viewer) } as const;
     const reports = await Promise.all(
       keptPolicies(context.ledger).map((policy) => readPart(context, viewer, edition, { ...of, policy, by: ["team"] })),
     );
-    return { title: "Policies", content: <PoliciesPage {...{ reports, question: of, span: span.span.name }} /> };
+    const view = { reports, question: of, span: span.span.name, paging: pagingOf(url, "teams") };
+    return { title: "Policies", content: <PoliciesPage {...view} /> };
   });
 }
 
@@ -29,6 +31,7 @@ interface PoliciesProps {
   readonly reports: readonly Report[];
   readonly question: Omit<ChargesQuestion, "policy">;
   readonly span: string;
+  readonly paging: Paging;
 }
 
 interface TeamRow {
@@ -37,7 +40,7 @@ interface TeamRow {
   readonly costs: readonly string[];
 }
 
-function PoliciesPage({ reports, question, span }: PoliciesProps): VNode {
+function PoliciesPage({ reports, question, span, paging }: PoliciesProps): VNode {
   const { currency } = reports[0]!;
   const rows = rowsOf(reports);
   const last = reports.length - 1;
@@ -67,6 +70,7 @@ function PoliciesPage({ reports, question, span }: PoliciesProps): VNode {
         <Table
           caption={`By team in ${currency}`}
           rows={rows}
+          paging={paging}
           columns={[
             {
               head: "team",

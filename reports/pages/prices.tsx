@@ -1,13 +1,14 @@
 import type { VNode } from "preact";
 import { z } from "zod";
 import { demandAll, policyOf } from "../api/context.ts";
-import { findUnowned, type UnownedReport } from "../owners/unowned.ts";
+import { UNOWNED } from "../../domain/owner/owner.ts";
 import { shownEntries, type ShownEntry } from "../prices/entries.ts";
 import type { ChargesQuestion } from "../question/question.ts";
 import { fixedSpan } from "../report/json.ts";
 import type { Report } from "../report/report.ts";
 import { address, explainAddress } from "./address.ts";
 import { Hours, hoursColumn, Money, moneyColumn } from "./parts/money.tsx";
+import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { Table } from "./parts/table.tsx";
 import { readPart } from "../api/read-part.ts";
@@ -15,33 +16,37 @@ import type { AddPage, PageContext } from "./routes.ts";
 
 /** Adds the price book and whose workloads are, with what neither of them covers. */
 export function addPrices(add: AddPage, context: PageContext): void {
-  const { words, store, ledger } = context;
+  const { words, ledger } = context;
   const query = z.object({ span: words.span });
-  add("/prices", { schema: { querystring: query } }, async ({ query: asked, viewer }, edition) => {
+  add("/prices", { schema: { querystring: query } }, async ({ query: asked, viewer, url }, edition) => {
     demandAll(viewer);
     const { span } = asked as z.output<typeof query>;
     const policy = policyOf(ledger, undefined);
-    const unpriced = [{ dimension: "unpriced", values: ["true"] }];
-    const question = { policy, kind: "showback", span: fixedSpan(span.span), where: unpriced } as const;
+    const of = { policy, kind: "showback", span: fixedSpan(span.span) } as const;
+    const question = { ...of, where: [{ dimension: "unpriced", values: ["true"] }] };
+    const unownedBy = { ...of, where: [{ dimension: "team", values: [UNOWNED] }] };
     const [gaps, unowned] = await Promise.all([
       readPart(context, viewer, edition, { ...question, by: ["cluster", "instanceType", "gpuModel", "capacityType"] }),
-      findUnowned(store, ledger.owners, { policy, ...span.span }),
+      readPart(context, viewer, edition, { ...unownedBy, by: ["namespace", "workloadKind", "workload"] }),
     ]);
     const { book, owners } = ledger;
     const register = owners.register === undefined ? undefined : [...owners.register];
-    const view = { gaps, unowned, question, register, entries: shownEntries(book), currency: book.currency };
+    const paging = pagingOf(url, "unowned");
+    const view = { gaps, unowned, question, register, entries: shownEntries(book), currency: book.currency, paging };
     return { title: "Prices and owners", content: <PricesPage {...view} span={span.span.name} /> };
   });
 }
 
 interface PricesProps {
   readonly gaps: Report;
-  readonly unowned: UnownedReport;
+  readonly unowned: Report;
   readonly question: ChargesQuestion;
   readonly register: readonly string[] | undefined;
   readonly entries: readonly ShownEntry[];
   readonly currency: string;
   readonly span: string;
+  /** Of what is unowned. */
+  readonly paging: Paging;
 }
 
 const PER: Readonly<Record<ShownEntry["per"], string>> = {
@@ -52,7 +57,7 @@ const PER: Readonly<Record<ShownEntry["per"], string>> = {
   hour: "each hour",
 };
 
-function PricesPage({ gaps, unowned, question, register, entries, currency, span }: PricesProps): VNode {
+function PricesPage({ gaps, unowned, question, register, entries, currency, span, paging }: PricesProps): VNode {
   return (
     <>
       <h1>Prices and owners</h1>
@@ -94,36 +99,32 @@ function PricesPage({ gaps, unowned, question, register, entries, currency, span
         </>
       )}
       <h2>Without an owner</h2>
-      {unowned.workloads.length === 0 ? (
+      {unowned.rows.length === 0 ? (
         <p>Every workload of the time has a team.</p>
       ) : (
         <>
           <p>
-            <Money amount={unowned.unownedCost} currency={currency} /> of{" "}
-            <Money amount={unowned.heldCost} currency={currency} /> {currency} that holders cost belong to nobody, by
-            the rules as they are. Name a team by a rule under <code>owners</code>, or by a label.
+            <Money amount={unowned.total.cost} currency={currency} /> {currency} that holders cost belong to nobody.
+            Name a team by a rule under <code>owners</code>, or by a label; <code>gpu-ledger owners</code> says what the
+            rules as they are now leave, and which teams the register does not know.
           </p>
           <Table
-            caption="Workloads that no rule names a team for; the dearest first"
-            rows={unowned.workloads}
+            caption="Workloads that no rule named a team for; the dearest first"
+            rows={unowned.rows}
+            paging={paging}
             columns={[
               {
                 head: "workload",
-                cell: ({ namespace, workload }) => (
+                cell: ({ dimensions: { namespace, workload } }) => (
                   <a href={address("/workload", { namespace, workload, span })}>
                     <bdi>{`${namespace}/${workload}`}</bdi>
                   </a>
                 ),
                 foot: "all",
               },
-              { head: "kind", cell: ({ workloadKind }) => workloadKind },
-              { head: "pods", isNumber: true, cell: ({ pods }) => pods },
-              { head: "GPU-hours", ...hoursColumn(unowned.workloads, ({ gpuHours }) => gpuHours) },
-              { head: currency, ...moneyColumn(unowned.workloads, ({ cost }) => cost, currency) },
-              {
-                head: "not in the register",
-                cell: ({ refused }) => <bdi>{refused.join(", ")}</bdi>,
-              },
+              { head: "kind", cell: ({ dimensions }) => dimensions["workloadKind"] },
+              { head: "GPU-hours", ...hoursColumn(unowned.rows, ({ gpuHours }) => gpuHours) },
+              { head: currency, ...moneyColumn(unowned.rows, ({ cost }) => cost, currency) },
             ]}
           />
         </>

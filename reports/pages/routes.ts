@@ -103,9 +103,7 @@ export function createPages(of: Pick<Shell, "version" | "isDemo" | "hasLogin">):
               kept.set(key, { html, madeAt: context.now() });
               return { bytes: Buffer.from(html), type: HTML };
             };
-            return await (isLive
-              ? context.answers.sendLive(request, reply, () => body(""))
-              : context.answers.send(request, reply, body));
+            return await context.answers[isLive ? "sendLive" : "send"](request, reply, body);
           } catch (error) {
             const known = kept.get(key);
             if (!(error instanceof StoreError) || error.code !== "unavailable" || known === undefined) throw error;

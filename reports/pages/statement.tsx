@@ -6,6 +6,7 @@ import type { ChargesQuestion } from "../question/question.ts";
 import { readStatements, type MonthStatements, type Statement } from "../statements/read.ts";
 import { address, explainAddress } from "./address.ts";
 import { hoursColumn, Money, moneyColumn, Ratio } from "./parts/money.tsx";
+import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { Empty, Table } from "./parts/table.tsx";
 import { utc } from "./parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
@@ -18,7 +19,7 @@ export function addStatement(add: AddPage, { words, store, ledger, sums }: PageC
     team: z.string().max(500).optional(),
     costCenter: z.string().max(500).optional(),
   });
-  add("/statement", { schema: { querystring: query } }, async ({ query: asked, viewer }, edition) => {
+  add("/statement", { schema: { querystring: query } }, async ({ query: asked, viewer, url }, edition) => {
     const { period, team, costCenter, ...of } = asked as z.output<typeof query>;
     const policy = policyOf(ledger, of.policy);
     const where = [
@@ -38,7 +39,7 @@ export function addStatement(add: AddPage, { words, store, ledger, sums }: PageC
       team !== undefined && month.statements.length === 1 ? (
         <OneStatement {...{ month, statement: only!, question }} />
       ) : (
-        <AllStatements {...{ month, question, form }} />
+        <AllStatements {...{ month, question, form, paging: pagingOf(url, "statements") }} />
       );
     return { title: `Statement of ${period.name}`, content };
   });
@@ -89,7 +90,12 @@ interface MonthProps {
   readonly question: ChargesQuestion;
 }
 
-function AllStatements({ month, question, form }: MonthProps & { readonly form: VNode }): VNode {
+interface AllProps extends MonthProps {
+  readonly form: VNode;
+  readonly paging: Paging;
+}
+
+function AllStatements({ month, question, form, paging }: AllProps): VNode {
   const { billingPeriod, currency, total, statements, closed } = month;
   const cost = moneyColumn(statements, (statement) => statement.cost, currency);
   const isPosted = statements.some(({ posted }) => posted !== null);
@@ -111,6 +117,7 @@ function AllStatements({ month, question, form }: MonthProps & { readonly form: 
         <Table
           caption={`By team and cost centre in ${currency}${closed === null ? "" : "; what is posted adds up in minor units"}`}
           rows={statements}
+          paging={paging}
           columns={[
             {
               head: "team",

@@ -9,6 +9,7 @@ import { address, explainAddress, teamAddress } from "./address.ts";
 import { DaysChart } from "./charts/states.tsx";
 import { Figures } from "./parts/figures.tsx";
 import { hoursColumn, moneyColumn } from "./parts/money.tsx";
+import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { Empty, Table } from "./parts/table.tsx";
 import { readPart } from "../api/read-part.ts";
@@ -35,6 +36,8 @@ type Named = Readonly<Record<string, string>>;
 
 interface Breakdown {
   readonly title: string;
+  /** Of its table, in the address. */
+  readonly id: string;
   readonly by: readonly string[];
   readonly name: (dimensions: Named) => string;
   /** Undefined where there is nothing beyond. */
@@ -45,6 +48,7 @@ const is = (dimension: string, value: string): Filter => ({ dimension, values: [
 
 const BY_WORKLOAD: Breakdown = {
   title: "By workload",
+  id: "workloads",
   by: ["cluster", "namespace", "workloadKind", "workload"],
   name: ({ namespace, workload }) => (workload === "" ? "held by nobody" : `${namespace}/${workload}`),
   href: ({ cluster, namespace, workload }, span) =>
@@ -52,6 +56,7 @@ const BY_WORKLOAD: Breakdown = {
 };
 const BY_GPU: Breakdown = {
   title: "By GPU",
+  id: "gpus",
   by: ["cluster", "node", "gpu"],
   name: ({ node, gpu }) => (gpu === "" ? `${node}, not a GPU’s` : `GPU ${gpu} of ${node}`),
   href: ({ cluster, node, gpu }, span) =>
@@ -59,12 +64,14 @@ const BY_GPU: Breakdown = {
 };
 const BY_TEAM: Breakdown = {
   title: "By team",
+  id: "teams",
   by: ["team"],
   name: ({ team }) => team!,
   href: ({ team }, span) => teamAddress(team!, span),
 };
 const BY_POD: Breakdown = {
   title: "By pod",
+  id: "pods",
   by: ["cluster", "namespace", "pod"],
   name: ({ namespace, pod }) => (pod === "" ? "held by nobody" : `${namespace}/${pod}`),
   href: ({ cluster, namespace, pod }, span) =>
@@ -72,6 +79,7 @@ const BY_POD: Breakdown = {
 };
 const BY_COST_CENTRE: Breakdown = {
   title: "By cost centre and project",
+  id: "centres",
   by: ["costCenter", "project"],
   name: ({ costCenter, project }) => [costCenter, project].filter((name) => name !== "").join(" / ") || "none",
   href: () => undefined,
@@ -130,7 +138,7 @@ function addSubject(add: AddPage, context: PageContext, subject: Subject): void 
   const { words, ledger } = context;
   const named = Object.fromEntries(subject.named.map((name) => [name, z.string().max(500).default("")]));
   const query = z.object({ span: words.span, policy: words.policy, ...named });
-  add(subject.path, { schema: { querystring: query } }, async ({ query: asked, viewer }, edition) => {
+  add(subject.path, { schema: { querystring: query } }, async ({ query: asked, viewer, url }, edition) => {
     const { span, policy, ...of } = asked as z.output<typeof query> & Named;
     const own = await subject.where(of, context, span.span);
     const question = {
@@ -143,7 +151,16 @@ function addSubject(add: AddPage, context: PageContext, subject: Subject): void 
     const [byDay, ...parts] = await Promise.all([read(["chargeDay"]), ...subject.parts.map(({ by }) => read(by))]);
     const keep = Object.fromEntries(Object.entries(of).filter(([, value]) => value !== ""));
     const title = subject.title(of);
-    const view = { title, subject, keep, byDay, parts, question: { ...question, where: own }, span: span.span.name };
+    const view = {
+      title,
+      subject,
+      keep,
+      byDay,
+      parts,
+      question: { ...question, where: own },
+      span: span.span.name,
+      url,
+    };
     return { title, content: <SubjectPage {...view} policies={keptPolicies(ledger)} /> };
   });
 }
@@ -157,9 +174,11 @@ interface SubjectProps {
   readonly question: Omit<ReportQuestion, "by">;
   readonly span: string;
   readonly policies: readonly string[];
+  /** Of the page. */
+  readonly url: string;
 }
 
-function SubjectPage({ title, subject, keep, byDay, parts, question, span, policies }: SubjectProps): VNode {
+function SubjectPage({ title, subject, keep, byDay, parts, question, span, policies, url }: SubjectProps): VNode {
   const head = (
     <>
       <h1>
@@ -188,7 +207,7 @@ function SubjectPage({ title, subject, keep, byDay, parts, question, span, polic
       <h2>Day by day</h2>
       <DaysChart byDay={byDay} />
       {subject.parts.map((part, place) => (
-        <Parts {...{ part, report: parts[place]!, question, span }} />
+        <Parts {...{ part, report: parts[place]!, question, span, paging: pagingOf(url, part.id) }} />
       ))}
     </>
   );
@@ -196,20 +215,17 @@ function SubjectPage({ title, subject, keep, byDay, parts, question, span, polic
 
 /** States that are told apart where any part has them. */
 const SHOWN_STATES = ["active", "idle", "waiting", "starting", "unobserved"] as const;
-/** So many parts are shown; the API has all. */
-const MOST_PARTS = 200;
 
 interface PartsProps {
   readonly part: Breakdown;
   readonly report: Report;
   readonly question: Omit<ReportQuestion, "by">;
   readonly span: string;
+  readonly paging: Paging;
 }
 
-function Parts({ part, report, question, span }: PartsProps): VNode {
-  const { currency } = report;
-  const rows = report.rows.slice(0, MOST_PARTS);
-  const isAll = rows.length === report.rows.length;
+function Parts({ part, report, question, span, paging }: PartsProps): VNode {
+  const { currency, rows } = report;
   const explained = ({ dimensions }: ReportRow): string =>
     explainAddress(
       question,
@@ -220,29 +236,21 @@ function Parts({ part, report, question, span }: PartsProps): VNode {
     const name = <bdi>{part.name(row.dimensions)}</bdi>;
     return href === undefined ? name : <a href={href}>{name}</a>;
   };
-  const money = (of: (row: ReportRow) => string | undefined) => {
-    const column = moneyColumn(rows, of, currency);
-    return isAll ? column : { ...column, foot: undefined };
-  };
-  const hours = hoursColumn(rows, ({ gpuHours }) => gpuHours);
-  const cost = money((row) => row.cost);
+  const cost = moneyColumn(rows, (row) => row.cost, currency);
   return (
     <>
       <h2>{part.title}</h2>
       <Table
-        caption={
-          isAll
-            ? `${part.title} in ${currency}; the dearest first`
-            : `${part.title} in ${currency}: the ${MOST_PARTS} dearest of ${report.rows.length}`
-        }
+        caption={`${part.title} in ${currency}; the dearest first`}
         rows={rows}
+        paging={paging}
         columns={[
-          { head: part.title.slice(3), cell: linked, ...(isAll ? { foot: "all" } : {}) },
-          { head: "GPU-hours", ...hours, ...(isAll ? {} : { foot: undefined }) },
+          { head: part.title.slice(3), cell: linked, foot: "all" },
+          { head: "GPU-hours", ...hoursColumn(rows, ({ gpuHours }) => gpuHours) },
           { head: "cost", ...cost, cell: (row) => <a href={explained(row)}>{cost.cell(row)}</a> },
           ...SHOWN_STATES.filter((state) => rows.some(({ states }) => states[state] !== undefined)).map((state) => ({
             head: state,
-            ...money(({ states }) => states[state]),
+            ...moneyColumn(rows, ({ states }) => states[state], currency),
           })),
         ]}
       />

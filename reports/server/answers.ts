@@ -22,7 +22,11 @@ export interface Answers {
    */
   send(request: FastifyRequest, reply: FastifyReply, make: (edition: string) => Promise<Body>): Promise<FastifyReply>;
   /** The same of what changes by the second: remembered for some seconds. */
-  sendLive(request: FastifyRequest, reply: FastifyReply, make: () => Promise<Body>): Promise<FastifyReply>;
+  sendLive(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    make: (edition: string) => Promise<Body>,
+  ): Promise<FastifyReply>;
   /** What several answers are made of, once for each edition and viewer. `rows` says how many rows it has. */
   part<Value extends object>(
     of: { readonly edition: string; readonly viewer: Viewer; readonly key: string },
@@ -84,7 +88,8 @@ export function createAnswers(editions: Editions, remembered: Remembered, now: (
       const edition = await editions.current();
       return answer(edition, request, reply, () => make(edition));
     },
-    sendLive: (request, reply, make) => answer(`live ${Math.floor(now() / LIVE_MILLIS)}`, request, reply, make),
+    sendLive: (request, reply, make) =>
+      answer(`live ${Math.floor(now() / LIVE_MILLIS)}`, request, reply, async () => make(await editions.current())),
     part: (of, make, rows) => remembered.of(of.edition, partKey(of), make, (value) => rows(value) * ROW_BYTES),
     pastPart: (of) => remembered.past(of.edition, partKey(of)),
   };

@@ -8,6 +8,7 @@ import type { WorkloadFact } from "../../domain/workload.ts";
 import { readFact } from "../../processors/facts.ts";
 import { readLiveFleet, type LiveFleet } from "../../reports/live/gpus.ts";
 import { fleetContent } from "../../reports/pages/fleet.tsx";
+import { pagingOf } from "../../reports/pages/parts/paging.tsx";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/facts.ts";
@@ -164,8 +165,9 @@ describe("the fleet as it is", () => {
 
   it("is a page that stays one for a fleet of a hundred thousand", () => {
     const gpus = Array.from({ length: 100_000 }, () => fleet.gpus[0]!);
-    const page = render(fleetContent({ ...fleet, gpus }, {}));
-    expect(page.match(/<tr>/g)).toHaveLength(501);
-    expect(page).toContain("The first 500 of 100000");
+    const page = render(fleetContent({ ...fleet, gpus }, {}, pagingOf("/fleet", "gpus")));
+    expect(page.match(/<tr>/g)).toHaveLength(101);
+    expect(page).toContain("1 to 100 of 100000");
+    expect(page).toContain('href="/fleet?gpus=2#gpus"');
   });
 });

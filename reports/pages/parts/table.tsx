@@ -1,4 +1,5 @@
 import type { ComponentChildren, VNode } from "preact";
+import { PagingLinks, rowsOfPage, type Paging } from "./paging.tsx";
 
 /** A column of a table: its head, whether it is of numbers, and what a row has in it. */
 export interface Column<Row> {
@@ -10,12 +11,13 @@ export interface Column<Row> {
 }
 
 /** A table whose first column heads its rows. */
-export function Table<Row>({ caption, columns, rows, isWide = false }: TableProps<Row>): VNode {
+export function Table<Row>({ caption, columns, rows, isWide = false, paging }: TableProps<Row>): VNode {
   const [first, ...others] = columns;
   const hasFoot = columns.some(({ foot }) => foot !== undefined);
   const kind = ({ isNumber }: Column<Row>) => (isNumber === true ? { class: "number" } : {});
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
+  const shown = paging === undefined ? rows : rowsOfPage(rows, paging);
+  const table = (
+    <div class="scroll" tabIndex={0} role="region" aria-label={caption} {...(paging && { id: paging.name })}>
       <table {...(isWide ? { class: "wide" } : {})}>
         <caption>{caption}</caption>
         <thead>
@@ -28,7 +30,7 @@ export function Table<Row>({ caption, columns, rows, isWide = false }: TableProp
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
+          {shown.map((row) => (
             <tr>
               <th scope="row" {...kind(first)}>
                 {first.cell(row)}
@@ -54,6 +56,13 @@ export function Table<Row>({ caption, columns, rows, isWide = false }: TableProp
       </table>
     </div>
   );
+  if (paging === undefined) return table;
+  return (
+    <>
+      {table}
+      <PagingLinks count={rows.length} paging={paging} caption={caption} />
+    </>
+  );
 }
 
 interface TableProps<Row> {
@@ -62,6 +71,8 @@ interface TableProps<Row> {
   readonly rows: readonly Row[];
   /** Of many columns: nothing is broken into lines, and what does not fit is scrolled to. */
   readonly isWide?: boolean;
+  /** Of many rows: the part of them that is shown. What is under them is of all. */
+  readonly paging?: Paging;
 }
 
 /** Where a view has nothing to show: why, and what to do next. */
