@@ -30,7 +30,7 @@ const FACTS_PER_INSERT = 4_000;
 const SIZES = [10_000, 100_000] as const;
 
 /**
- * One hour of a fleet with a sample every 30 s and a pod on every GPU, a tenth of them begun within the hour: metered, allocated,
+ * One hour of a fleet with a sample every 30 s and a pod on every GPU, those of a node of one job, a tenth of them begun within the hour: metered, allocated,
  * priced, charged and held against what it cost. The memory is this process's, which is the ledger's.
  */
 export async function benchLedger(): Promise<void> {
@@ -169,9 +169,10 @@ function podOf(number: number, teams: number): WorkloadFact {
   return workloadFact({
     uid: `pod-${number}`,
     name: `pod-${number}`,
+    workload: { kind: "Job", name: `job-${Math.floor(number / GPUS_PER_NODE)}` },
     node: `node-${Math.floor(number / GPUS_PER_NODE)}`,
     times: { created: begun, scheduled: begun, started: begun + 30_000 },
-    labels: { team: `team-${number % teams}` },
+    labels: { team: `team-${Math.floor(number / GPUS_PER_NODE) % teams}` },
   });
 }
 

@@ -36,6 +36,7 @@ export function addServe(program: Command, context: CommandContext): void {
           metrics: () => registry.metrics(),
           notReady: () => [],
           metricsToken: config.server.metricsToken,
+          trustProxy: config.server.trustProxy,
         };
         const isDemo = false;
         const addRoutes = await openReports(config, { store, version: context.version, isDemo, logger });

@@ -26,7 +26,12 @@ export interface ReportsOptions {
   /** Whether the fleet is the synthetic one. */
   readonly isDemo: boolean;
   readonly now: () => number;
+  /** Requests that one address may send in a minute. */
+  readonly requestsPerMinute?: number;
 }
+
+/** No dashboard asks so much, and no program needs to. */
+const REQUESTS_PER_MINUTE = 60_000;
 
 const REMEMBERED_BYTES = 128 * 1024 * 1024;
 
@@ -35,7 +40,8 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
   const { store, ledger, focus, rules, access, logger, version, isDemo, now } = options;
   const { authenticate, mode } = access;
   const pages = createPages({ version, isDemo, hasLogin: mode === "tokens" });
-  await prepareServer(server, { authenticate, logger, problemPage: pages.problem });
+  const { requestsPerMinute = REQUESTS_PER_MINUTE } = options;
+  await prepareServer(server, { authenticate, logger, requestsPerMinute, problemPage: pages.problem });
   const answers = createAnswers(createEditions(store, rules, now), createRemembered(REMEMBERED_BYTES), now);
   const sums = createSums(store, logger);
   server.addHook("onClose", () => sums.stop());

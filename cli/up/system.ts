@@ -148,6 +148,7 @@ export async function startSystem(options: {
       notReady: () => status().notReady,
       demoTargets: () => fresh<DemoStatus>("demo")?.targets ?? [],
       metricsToken: config.server.metricsToken,
+      trustProxy: config.server.trustProxy,
     };
     const store = connectStore(address, config);
     lifecycle.add("reader", { stop: () => store.close() });

@@ -26,12 +26,11 @@ export type Authenticate = (request: Pick<FastifyRequest, "headers" | "ip" | "ur
 export interface ServerOptions {
   readonly authenticate: Authenticate;
   readonly logger: Logger;
+  /** So many one address may send before it has to wait. */
+  readonly requestsPerMinute: number;
   /** A problem as a page, for whoever asks for pages. */
   readonly problemPage: (problem: Problem, request: FastifyRequest) => string;
 }
-
-/** Requests a minute that one address may send before it has to wait. */
-const REQUESTS_PER_MINUTE = 60_000;
 
 /**
  * Prepares a server for what `reports/` adds to it: who asks is found out before anything is answered, parameters are validated by
@@ -39,7 +38,7 @@ const REQUESTS_PER_MINUTE = 60_000;
  */
 export async function prepareServer(
   server: FastifyInstance,
-  { authenticate, logger, problemPage }: ServerOptions,
+  { authenticate, logger, requestsPerMinute, problemPage }: ServerOptions,
 ): Promise<void> {
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
@@ -61,7 +60,7 @@ export async function prepareServer(
     strictTransportSecurity: false,
   });
   await server.register(rateLimit, {
-    max: REQUESTS_PER_MINUTE,
+    max: requestsPerMinute,
     timeWindow: 60_000,
     errorResponseBuilder: (_, { after }) => new Problem("too-many-requests", `ask again in ${after}`),
   });

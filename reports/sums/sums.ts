@@ -16,7 +16,7 @@ export interface Sums {
 /** So few runs are summed before a question is answered; of more the questions do not wait. */
 const WAITED_FOR = 24;
 /** So many are summed at once: of a large fleet some million lines. */
-const SUMMED_AT_ONCE = 200;
+export const SUMMED_AT_ONCE = 200;
 
 /** Keeps sums in the store, where other servers find them. */
 export function createSums(store: StoreClient, logger: Logger): Sums {

@@ -8,6 +8,7 @@ import {
   flag,
   list,
   listenAddress,
+  network,
   oneOf,
   secret,
   targetAddress,
@@ -254,6 +255,11 @@ export function createConfigSchema(sources: ConfigSources) {
           metricsToken: secret(sources)
             .optional()
             .describe("What `/metrics` and `/metrics/gpu` demand as a bearer token; without it nothing."),
+          trustProxy: list(network)
+            .default([])
+            .describe(
+              "Proxies that say for whom they ask (X-Forwarded-For, -Proto): requests count for those. Nobody else is believed.",
+            ),
           access: access.prefault({}).describe("Who may ask for reports; see docs/access.md."),
         })
         .prefault({}),

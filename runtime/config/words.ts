@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { z } from "zod";
 
 /** What the configuration's types need of the outside: variables and files. */
@@ -54,6 +55,22 @@ export const listenAddress = z
   .string({ error: "host:port, such as 127.0.0.1:8080" })
   .regex(/^(\[[0-9a-fA-F:.]+\]|[^:\s]+):\d{1,5}$/, { error: "host:port, such as 127.0.0.1:8080" })
   .meta({ description: "host:port, such as 127.0.0.1:8080" });
+
+const NETWORK = "an address or a network, such as 10.0.0.7 or 10.0.0.0/8";
+
+/** An IP address, or a network by its prefix. */
+export const network = z
+  .string({ error: NETWORK })
+  .refine(
+    (value) => {
+      const [address = "", bits, ...more] = value.split("/");
+      const most = isIP(address) === 6 ? 128 : 32;
+      const isPrefix = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
+      return isIP(address) !== 0 && isPrefix && more.length === 0;
+    },
+    { error: NETWORK },
+  )
+  .meta({ description: NETWORK });
 
 /** A file whose text is read while the configuration is. */
 export function fileText({ readFile }: ConfigSources): z.ZodType<string, string> {

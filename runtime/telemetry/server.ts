@@ -15,6 +15,8 @@ export interface ServerViews {
   readonly demoTargets?: () => readonly { readonly url: string; readonly node: string }[];
   /** What has to be given to see the metrics, those of added routes below `/metrics` too; undefined for nothing. */
   readonly metricsToken: string | undefined;
+  /** Addresses and networks of proxies that are believed for whom they ask; nobody where it is absent. */
+  readonly trustProxy?: readonly string[];
 }
 
 /** A listening server. */
@@ -45,7 +47,11 @@ export async function startStatusServer(
   logger: Logger,
   addRoutes?: (server: FastifyInstance) => void,
 ): Promise<StatusServer> {
-  const server: FastifyInstance = Fastify({ logger: false, forceCloseConnections: true });
+  const server: FastifyInstance = Fastify({
+    logger: false,
+    forceCloseConnections: true,
+    trustProxy: [...(views.trustProxy ?? [])],
+  });
   demandMetricsToken(server, views.metricsToken);
   server.get("/healthz", () => "ok\n");
   server.get("/readyz", (_, reply) => {

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance, type LightMyRequestResponse } from "fastify";
 import { pino } from "pino";
 import { OPEN, type Viewer } from "../../reports/access/viewer.ts";
-import { addReports } from "../../reports/routes.ts";
+import { addReports, type ReportsOptions } from "../../reports/routes.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
@@ -23,7 +23,12 @@ export const FINANCE: Viewer = { name: "finance", role: "finance", teams: "all" 
 export const VISION: Viewer = { name: "vision's", role: "viewer", teams: ["vision"] };
 
 /** Makes it, with the ledger of a configuration in YAML. */
-export async function createReportsServer(store: StoreClient, now: number, config: string): Promise<ReportsServer> {
+export async function createReportsServer(
+  store: StoreClient,
+  now: number,
+  config: string,
+  more: Pick<ReportsOptions, "requestsPerMinute"> = {},
+): Promise<ReportsServer> {
   const fastify = Fastify();
   const server: ReportsServer = {
     fastify,
@@ -46,6 +51,7 @@ export async function createReportsServer(store: StoreClient, now: number, confi
     version: "0.0.0",
     isDemo: false,
     now: () => server.now,
+    ...more,
   });
   await fastify.ready();
   return server;

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { chargeBeside, effectively } from "../../domain/charge/charge.ts";
+import { amountOf } from "../../domain/exact/units.ts";
+import { insertCharges } from "../../processors/charges/charge-rows.ts";
+import { newRunId, publishRun } from "../../processors/runs.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { NOON, PRICES_CONFIG } from "../support/pages-fleet.ts";
+import { createTestDatabase } from "../support/pipeline.ts";
+import { createReportsServer, FINANCE, type ReportsServer } from "../support/reports-server.ts";
+
+const HOUR = 3_600_000;
+const TEAMS = 10_000;
+/** Each team pays a nano-unit more than a third of the currency, which no rounding may lose. */
+const EACH = "0.333333334";
+const ALL = "3333.33334";
+/** What every team's name has in it. */
+const HOSTILE = `=cmd|'/c'!A1 <script>alert(1)</script> \u202Eevil "'\\,../`;
+
+/** Publishes an hour in which each of many teams pays the same. */
+async function bookMany(store: StoreClient): Promise<void> {
+  const windowStart = NOON - HOUR;
+  const hour = { fromMillis: windowStart, untilMillis: NOON };
+  const costs = effectively(amountOf<"currency">(EACH));
+  const line = chargeBeside({ cluster: "test", state: "non-gpu", costs, ...hour }, { price: "fixed[0]" });
+  const one = newRunId();
+  await insertCharges(store, { run: one, policy: "default", billingPeriod: Date.UTC(2026, 2, 1) }, [line]);
+  const runId = newRunId();
+  await store.command(
+    `INSERT INTO charges SELECT c.* REPLACE (toUUID({run:String}) AS run_id,
+       concat('team-', toString(number), {hostile:String}) AS team, concat({hostile:String}, toString(number)) AS workload)
+     FROM (SELECT * FROM charges WHERE run_id = toUUID({one:String})) AS c, numbers(${TEAMS}) AS n`,
+    { run: runId, one, hostile: HOSTILE },
+  );
+  const run = { cluster: "test", windowStart, runId, generation: 1, watermark: new Map(), publishedAt: NOON };
+  await publishRun(store, "charge", run, { scrapes: 0, rows: TEAMS, hash: "0" });
+}
+
+const textOf = (html: string): string => html.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
+
+describe("ten thousand teams with names that are markup, formulas and changes of direction", () => {
+  let embedded: TestStore;
+  let store: StoreClient;
+  let server: ReportsServer;
+
+  beforeAll(async () => {
+    embedded = await startTestStore();
+    store = await createTestDatabase(embedded, "limits");
+    await bookMany(store);
+    server = await createReportsServer(store, NOON, PRICES_CONFIG, { requestsPerMinute: 100 });
+  });
+  afterAll(async () => {
+    await server.close();
+    await store.close();
+    await embedded.stop();
+  });
+
+  const team = encodeURIComponent(`team-7${HOSTILE}`);
+  it.each([
+    { path: "/?span=2026-03", of: "/?span=2026-03&teams=100", last: "9901 to 10000 of 10000" },
+    {
+      path: "/statement?period=2026-03",
+      of: "/statement?period=2026-03&statements=99999",
+      last: "9901 to 10000 of 10000",
+    },
+    { path: "/policies?span=2026-03", of: "/policies?span=2026-03&teams=3", last: "201 to 300 of 10000" },
+  ])("fit on $path, whose sum is of all of them, part by part", async ({ path, of, last }) => {
+    for (const url of [path, of]) {
+      const { statusCode, rawPayload, body } = await server.get(url);
+      expect([statusCode, rawPayload.length <= 150_000]).toEqual([200, true]);
+      expect(body).toContain(`value="${ALL}"`);
+      expect(body).not.toMatch(/<script>alert|<\/bdi>[^<]*\u202E/);
+    }
+    expect(textOf((await server.get(path)).body)).toContain("1 to 100 of 10000");
+    expect(textOf((await server.get(of)).body)).toContain(last);
+  });
+
+  it.each([
+    { path: `/team?team=${team}&span=2026-03` },
+    {
+      path: `/explain?span=2026-03&where=team=${team.replaceAll("%2C", "%5C%2C").replaceAll("%5C%5C%2C", "%5C%5C%5C%2C")}`,
+    },
+    { path: `/statement?period=2026-03&team=${team}&costCenter=` },
+    { path: "/explain?span=2026-03" },
+    { path: "/prices?span=2026-03" },
+    { path: "/fleet" },
+    { path: "/queue" },
+    { path: "/quality" },
+    { path: "/periods" },
+  ])("do nothing on $path", async ({ path }) => {
+    const { statusCode, rawPayload, body } = await server.get(path);
+    expect([statusCode, rawPayload.length <= 150_000]).toEqual([200, true]);
+    expect(body).not.toContain("<script>alert");
+  });
+
+  it("add up to the same figure in pages, CSV and JSON, and open no formula", async () => {
+    const csv = (await server.get("/api/v1/charges?span=2026-03&by=team&format=csv")).body;
+    expect(csv.split("\r\n").filter((line) => line.includes("team-"))).toHaveLength(TEAMS);
+    const workloads = (await server.get("/api/v1/charges?span=2026-03&by=workload&format=csv")).body;
+    expect(workloads).not.toMatch(/(^|,|")[=+@-]cmd/m);
+    expect(workloads).toContain("'=cmd");
+    const { total } = (await server.get("/api/v1/charges?span=2026-03&by=team&limit=1")).json<{
+      total: { cost: string };
+    }>();
+    expect(total.cost).toBe(ALL);
+  });
+
+  it("an address that asks too much has to wait, and is told for how long", async () => {
+    const asked = await Promise.all(Array.from({ length: 120 }, () => server.get("/api/v1/periods")));
+    const refused = asked.filter(({ statusCode }) => statusCode === 429);
+    expect(refused.length).toBeGreaterThan(10);
+    expect(refused[0]!.json()).toMatchObject({ status: 429, title: "Too many requests" });
+    expect(Number(refused[0]!.headers["retry-after"])).toBeGreaterThan(0);
+  });
+});
+
+describe("while the store is away", () => {
+  it("a page that was seen is shown as it was, and says so; others say what to do", async () => {
+    const embedded = await startTestStore();
+    const store = await createTestDatabase(embedded, "away");
+    await bookMany(store);
+    const server = await createReportsServer(store, NOON, PRICES_CONFIG);
+    const html = { accept: "text/html" };
+    expect((await server.get("/", FINANCE, html)).body).not.toContain("The store does not answer");
+    await embedded.stop();
+    server.now += HOUR;
+    const seen = await server.get("/", FINANCE, html);
+    expect(seen.statusCode).toBe(200);
+    expect(textOf(seen.body)).toContain("The store does not answer. This page is as it was at 2026-03-31 12:00:00 UTC");
+    expect(seen.headers["cache-control"]).toBe("no-store");
+    const unseen = await server.get("/statement?period=2026-03", FINANCE, html);
+    expect([unseen.statusCode, unseen.headers["retry-after"]]).toEqual([503, "5"]);
+    expect(textOf(unseen.body)).toContain("nothing of them is lost");
+    const program = await server.get("/api/v1/charges");
+    expect(program.json()).toMatchObject({ status: 503 });
+    await server.close();
+    await store.close();
+  });
+});
