@@ -39,7 +39,9 @@ export function addExplain(server: ApiServer, { store, ledger, answers, sums }: 
           ? { ...of, kind: query.kind, span: fixedSpan(query.span.span) }
           : { ...of, ...query.line.line };
       return answers.send(request, reply, async (edition) =>
-        jsonBody(explanationJson(await explain(store, question, sums.at(edition)), ledger.book.currency)),
+        jsonBody(
+          explanationJson(await explain(store, question, { chooseTable: sums.at(edition) }), ledger.book.currency),
+        ),
       );
     },
   });

@@ -65,6 +65,7 @@ export interface ExplainedLine extends Part {
   /** The month that it is booked in, and whether it corrects one that was closed. */
   readonly billingPeriod: string;
   readonly isCorrection: boolean;
+  /** What the meter found; null where the line is of no GPU, or nobody asked. */
   readonly segment: ExplainedSegment | null;
 }
 

@@ -14,6 +14,14 @@ const SUMS = `toString(sum(gpu_hours)) AS gpuHours, toString(sum(ifNull(effectiv
   toString(sum(energy_mj)) AS millijoules, toString(sum(carbon_grams)) AS carbonGrams`;
 const DEAREST = "sum(ifNull(effective_cost, 0)) DESC, sum(gpu_hours) DESC";
 
+/** How an explanation is read. */
+export interface ExplainOptions {
+  /** What it is added up from: lines, unless somebody keeps sums of them. */
+  readonly chooseTable?: ChooseTable;
+  /** Whether lines have their segments; unless something else is said, they do. */
+  readonly hasSegments?: boolean;
+}
+
 /**
  * Explains what the charges of a question come to, by every step that made them. Nothing is computed anew: it is what was stored
  * when the hours were charged. Fails with a `StoreError`.
@@ -21,7 +29,7 @@ const DEAREST = "sum(ifNull(effective_cost, 0)) DESC, sum(gpu_hours) DESC";
 export async function explain(
   store: StoreClient,
   question: Question,
-  chooseTable: ChooseTable = fromLines,
+  { chooseTable = fromLines, hasSegments = true }: ExplainOptions = {},
 ): Promise<Explanation> {
   const asked = { store, ...conditionOf(question) };
   const tableFor = (dimensions: readonly string[]): Promise<ChargesTable> =>
@@ -30,7 +38,7 @@ export async function explain(
   const [steps, workloads, lines] = await Promise.all([
     readSteps(asked, sums),
     readWorkloads(asked, ofWorkloads),
-    readLines(asked, sums),
+    readLines(asked, sums, hasSegments),
   ]);
   return { question, ...steps, workloads, lines };
 }
@@ -146,6 +154,7 @@ interface LineRow extends Omit<ExplainedLine, "segment"> {
 async function readLines(
   { store, where, parameters }: Asked,
   { name, dearest }: ChargesTable,
+  hasSegments: boolean,
 ): Promise<readonly ExplainedLine[]> {
   // So many rows whose dearest lines cost as much have so many lines that do.
   const least =
@@ -165,12 +174,14 @@ async function readLines(
      ORDER BY ifNull(effective_cost, 0) DESC, gpu_hours DESC, from_at, node, slot LIMIT ${MOST_PARTS}`,
     parameters,
   );
-  const lines: ExplainedLine[] = [];
-  for (const { holder, at, run, ...row } of rows.map((stored) => partOf<LineRow>(stored))) {
-    const segment = row.gpu === null ? null : await readSegment(store, { ...row, gpu: row.gpu, holder, at, run });
-    lines.push({ ...row, segment });
-  }
-  return lines;
+  return Promise.all(
+    rows.map(async (stored) => {
+      const { holder, at, run, ...row } = partOf<LineRow>(stored);
+      const { gpu } = row;
+      const segment = gpu === null || !hasSegments ? null : await readSegment(store, { ...row, gpu, holder, at, run });
+      return { ...row, segment };
+    }),
+  );
 }
 
 /** The run of the meter that a line was made of: of a closed hour it is another one than the latest. */

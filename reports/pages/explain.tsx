@@ -41,7 +41,10 @@ export function addExplain(add: AddPage, { words, store, ledger, sums }: PageCon
       asked.line === undefined
         ? { ...of, kind: asked.kind, span: fixedSpan(asked.span.span) }
         : { ...of, ...asked.line.line };
-    const explanation = await explain(store, question, sums.at(edition));
+    const explanation = await explain(store, question, {
+      chooseTable: sums.at(edition),
+      hasSegments: "gpu" in question,
+    });
     const [first] = explanation.lines;
     const samples =
       "gpu" in question && first !== undefined ? await samplesOf(store, first, viewer.teams !== "all") : [];

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { periodOf } from "../../domain/period.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { momentSql } from "../question/question.ts";
 
@@ -68,12 +69,14 @@ const SUMMED = [
 /** What has no price is a row of its own, whose costs are NULL. */
 const fillOf = (table: string, keys: readonly string[], from: string, lines: string, dearest: string): string => `
 INSERT INTO ${table} (run_id, fill_id, ${keys.join(", ")}, lines, dearest, ${SUMMED.join(", ")})
-SELECT run_id, toUUID({fill:String}), ${keys.join(", ")}, ${lines}, max(${dearest}), ${SUMMED.map((name) => `sum(each.${name})`).join(", ")}
+SELECT run_id, toUUID({fill:String}), ${keys.join(", ")}, ${lines}, max(each.${dearest}), ${SUMMED.map((name) => `sum(each.${name})`).join(", ")}
 FROM (${from}) AS each GROUP BY run_id, ${keys.join(", ")}, each.effective_cost IS NULL`;
 
+const IN_TIME = `from_at >= ${momentSql("from")} AND from_at < ${momentSql("until")}`;
 const LINES = `
 SELECT * REPLACE (toDateTime64(toStartOfHour(from_at, 'UTC'), 3, 'UTC') AS from_at), holder != '' AS is_held
-FROM charges WHERE run_id IN {runs:Array(UUID)}`;
+FROM (SELECT * FROM charges WHERE run_id IN {runs:Array(UUID)} AND ${IN_TIME})`;
+const WORKLOADS = `SELECT * FROM charge_workload_sums WHERE fill_id = toUUID({fill:String}) AND ${IN_TIME}`;
 
 /**
  * Makes the sums of some runs. Whoever else does the same at the same time does no harm, nor does one that breaks off. Fails with a
@@ -81,23 +84,19 @@ FROM charges WHERE run_id IN {runs:Array(UUID)}`;
  */
 export async function fillSums(store: StoreClient, runs: readonly UnsummedRun[]): Promise<void> {
   const fill = randomUUID();
-  const ofHours = runs.filter(({ kind }) => kind !== "close");
-  const ofClosings = runs.filter(({ kind }) => kind === "close");
-  const idsOf = (some: readonly UnsummedRun[]): readonly string[] => some.map(({ run }) => run);
-  const lines = (where: string): string =>
-    fillOf("charge_workload_sums", [...KEYS, "workload"], `${LINES}${where}`, "count()", "each.effective_cost");
-  if (ofHours.length > 0) {
-    const starts = ofHours.map(({ windowStart }) => windowStart);
-    await store.command(lines(` AND from_at >= ${momentSql("from")} AND from_at < ${momentSql("until")}`), {
-      fill,
-      runs: idsOf(ofHours),
-      from: Math.min(...starts),
-      until: Math.max(...starts) + HOUR_MILLIS,
-    });
+  for (const isOfClosings of [false, true]) {
+    const some = runs.filter(({ kind }) => (kind === "close") === isOfClosings);
+    if (some.length === 0) continue;
+    const starts = some.map(({ windowStart }) => windowStart);
+    const from = Math.min(...starts);
+    const until = isOfClosings ? periodOf(Math.max(...starts)).until : Math.max(...starts) + HOUR_MILLIS;
+    const parameters = { fill, runs: some.map(({ run }) => run), from, until };
+    await store.command(
+      fillOf("charge_workload_sums", [...KEYS, "workload"], LINES, "count()", "effective_cost"),
+      parameters,
+    );
+    await store.command(fillOf("charge_sums", KEYS, WORKLOADS, "sum(each.lines)", "dearest"), parameters);
   }
-  if (ofClosings.length > 0) await store.command(lines(""), { fill, runs: idsOf(ofClosings) });
-  const ofFill = "SELECT * FROM charge_workload_sums WHERE fill_id = toUUID({fill:String})";
-  await store.command(fillOf("charge_sums", KEYS, ofFill, "sum(each.lines)", "each.dearest"), { fill });
   await store.insertJson(
     "summed_runs",
     runs.map(({ run, windowStart }) => ({ run_id: run, fill_id: fill, window_start: windowStart / 1000 })),

@@ -136,7 +136,7 @@ describe("sums of what is published", () => {
     await playScenario(store, scenario);
     const { start, end } = scenario.period;
     const question = { ...QUESTION, span: { name: "", from: start, until: end } };
-    const told = await explain(store, question, sums.at("played"));
+    const told = await explain(store, question, { chooseTable: sums.at("played") });
     expect(told.lines.length).toBeGreaterThan(3);
     expect(told).toEqual(await explain(store, question));
   });

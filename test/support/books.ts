@@ -1,9 +1,15 @@
+import pino from "pino";
+import { expect } from "vitest";
 import type { BillingPeriod } from "../../domain/period.ts";
 import { readPeriod } from "../../domain/period.ts";
 import { closePeriod, type CloseReport, type CloseRequest, type CloseSetting } from "../../processors/closing/close.ts";
 import { ledgerRules } from "../../processors/ledger-window.ts";
 import { settle, type Settled } from "../../processors/settle.ts";
 import { HOUR_MILLIS, hourOf } from "../../processors/rollup/window.ts";
+import { REPORT_KINDS } from "../../reports/question/question.ts";
+import { readReport } from "../../reports/report/read.ts";
+import { createSums } from "../../reports/sums/sums.ts";
+import type { ChooseTable } from "../../reports/sums/tables.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
@@ -63,21 +69,36 @@ export function openBooks(store: StoreClient, scenario: Scenario): Books {
       ({ generation } = settled);
       return settled;
     },
-    close: (period, now, request = {}) =>
-      closePeriod(
-        store,
-        {
-          period: periodNamed(period),
-          by: "finance",
-          why: "the month is over",
-          invoice: [],
-          isDryRun: false,
-          ...request,
-        },
-        settingOf(),
-        now,
-      ),
+    async close(period, now, request = {}) {
+      const asked = { period: periodNamed(period), by: "finance", why: "the month is over", invoice: [] };
+      const report = await closePeriod(store, { ...asked, isDryRun: false, ...request }, settingOf(), now);
+      await expectSumsOfLines(store, asked.period, settingOf().policies);
+      return report;
+    },
   };
+}
+
+/** Whatever a closing did to lines, the sums that reports are read from say the same as they do. */
+async function expectSumsOfLines(
+  store: StoreClient,
+  span: BillingPeriod,
+  policies: readonly { readonly name: string }[],
+): Promise<void> {
+  const chooseTable = createSums(store, pino({ level: "silent" })).at("as of now");
+  const tables = new Set<string>();
+  const chosen: ChooseTable = async (...asked) => {
+    const table = await chooseTable(...asked);
+    tables.add(table.name);
+    return table;
+  };
+  for (const { name: policy } of policies) {
+    for (const kind of REPORT_KINDS) {
+      const question = { policy, kind, span, where: [], by: ["team", "workload", "because", "billingPeriod"] };
+      const ofSums = await readReport(store, question, "USD", { chooseTable: chosen });
+      expect(ofSums).toEqual(await readReport(store, question, "USD"));
+    }
+  }
+  expect([...tables]).toEqual(["charge_workload_sums_published"]);
 }
 
 function periodNamed(name: string): BillingPeriod {
