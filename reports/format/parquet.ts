@@ -14,6 +14,8 @@ import { sqlIdentifier, sqlString } from "../../runtime/store/sql-tokens.ts";
 export const ARROW_SETTINGS = {
   output_format_arrow_string_as_string: 1,
   output_format_arrow_compression_method: "none",
+  // As many rows are in a batch at most, of which one at a time is in memory.
+  max_block_size: 8_192,
 } as const;
 
 /** A column of {@link arrowOf}, with its type in ClickHouse. */
@@ -43,7 +45,7 @@ const ROWS_IN_GROUP = 50_000;
 
 /**
  * A Parquet file of portions in Arrow's streaming format, all of the same columns; only the first one can be without rows, where the
- * file is to have none. A portion at a time is in memory.
+ * file is to have none. A batch at a time is in memory, and the group of rows that is written.
  */
 export async function* parquetOf(portions: AsyncIterable<AsyncIterable<Uint8Array>>): AsyncGenerator<Uint8Array> {
   const properties = new WriterPropertiesBuilder()
@@ -76,10 +78,71 @@ function batchesIn(table: Table): readonly RecordBatch[] {
   return batches;
 }
 
+/** A table of each batch; of a portion without any a table that has its columns. */
 async function* tablesOf(portions: AsyncIterable<AsyncIterable<Uint8Array>>): AsyncGenerator<Table, undefined> {
   for await (const portion of portions) {
-    const parts: Uint8Array[] = [];
-    for await (const part of portion) parts.push(part);
-    yield Table.fromIPCStream(Buffer.concat(parts));
+    let schema: Buffer | undefined;
+    let count = 0;
+    for await (const message of messagesOf(portion)) {
+      if (schema === undefined) {
+        schema = message;
+        continue;
+      }
+      count += 1;
+      yield Table.fromIPCStream(Buffer.concat([schema, message, END_OF_STREAM]));
+    }
+    if (count === 0) yield Table.fromIPCStream(Buffer.concat([schema ?? Buffer.alloc(0), END_OF_STREAM]));
   }
+}
+
+const CONTINUATION = 0xff_ff_ff_ff;
+const HEAD_BYTES = 8;
+const END_OF_STREAM = Buffer.from([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
+
+/**
+ * The messages of a stream in Arrow's format, its schema first, without its end: a mark, the length of what describes the body, that,
+ * and the body (https://arrow.apache.org/docs/format/Columnar.html, "Encapsulated message format").
+ */
+async function* messagesOf(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let held: Buffer = Buffer.alloc(0);
+  const waiting: Uint8Array[] = [];
+  let arrived = 0;
+  let wanted = HEAD_BYTES;
+  for await (const part of parts) {
+    waiting.push(part);
+    arrived += part.length;
+    while (arrived >= wanted) {
+      held = Buffer.concat([held, ...waiting.splice(0)]);
+      arrived = held.length;
+      const length = lengthOfMessage(held);
+      if (length === 0) return;
+      if (length > arrived) {
+        wanted = length;
+        break;
+      }
+      yield held.subarray(0, length);
+      held = held.subarray(length);
+      arrived = held.length;
+      wanted = HEAD_BYTES;
+    }
+  }
+}
+
+/** How many bytes a message has, or at least has to be told of; 0 at the end of the stream. */
+function lengthOfMessage(message: Buffer): number {
+  if (message.length < HEAD_BYTES) return HEAD_BYTES;
+  if (message.readUInt32LE(0) !== CONTINUATION) throw new TypeError("the store's answer is no stream of Arrow's");
+  const described = message.readInt32LE(4);
+  if (described === 0) return 0;
+  const body = HEAD_BYTES + described;
+  return message.length < body ? body : body + bodyLength(message.subarray(HEAD_BYTES, body));
+}
+
+/** `bodyLength` is the fourth field of the table `Message` (Message.fbs): in a FlatBuffer its place is the fourth of the vtable. */
+function bodyLength(message: Buffer): number {
+  const table = message.readUInt32LE(0);
+  const vtable = table - message.readInt32LE(table);
+  const FIELD = 4 + 2 * 3;
+  const place = message.readUInt16LE(vtable) > FIELD ? message.readUInt16LE(vtable + FIELD) : 0;
+  return place === 0 ? 0 : Number(message.readBigInt64LE(table + place));
 }
