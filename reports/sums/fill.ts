@@ -66,17 +66,24 @@ const SUMMED = [
   "carbon_grams",
 ];
 
+/** The same wherever it is made of a run and the same random text. */
+const FILL_ID = "reinterpretAsUUID(sipHash128({fill:String}, run_id))";
+
 /** What has no price is a row of its own, whose costs are NULL. */
 const fillOf = (table: string, keys: readonly string[], from: string, lines: string, dearest: string): string => `
 INSERT INTO ${table} (run_id, fill_id, ${keys.join(", ")}, lines, dearest, ${SUMMED.join(", ")})
-SELECT run_id, toUUID({fill:String}), ${keys.join(", ")}, ${lines}, max(each.${dearest}), ${SUMMED.map((name) => `sum(each.${name})`).join(", ")}
+SELECT run_id, ${FILL_ID}, ${keys.join(", ")}, ${lines}, max(each.${dearest}), ${SUMMED.map((name) => `sum(each.${name})`).join(", ")}
 FROM (${from}) AS each GROUP BY run_id, ${keys.join(", ")}, each.effective_cost IS NULL`;
 
 const IN_TIME = `from_at >= ${momentSql("from")} AND from_at < ${momentSql("until")}`;
 const LINES = `
 SELECT * REPLACE (toDateTime64(toStartOfHour(from_at, 'UTC'), 3, 'UTC') AS from_at), holder != '' AS is_held
 FROM (SELECT * FROM charges WHERE run_id IN {runs:Array(UUID)} AND ${IN_TIME})`;
-const WORKLOADS = `SELECT * FROM charge_workload_sums WHERE fill_id = toUUID({fill:String}) AND ${IN_TIME}`;
+const WORKLOADS = `SELECT * FROM charge_workload_sums WHERE run_id IN {runs:Array(UUID)} AND fill_id = ${FILL_ID} AND ${IN_TIME}`;
+const SUMMED_RUNS = `
+INSERT INTO summed_runs (run_id, fill_id, window_start)
+SELECT run.1 AS run_id, ${FILL_ID}, toDateTime(run.2, 'UTC')
+FROM (SELECT arrayJoin(arrayZip({runs:Array(UUID)}, {starts:Array(UInt32)})) AS run)`;
 
 /**
  * Makes the sums of some runs. Whoever else does the same at the same time does no harm, nor does one that breaks off. Fails with a
@@ -97,8 +104,6 @@ export async function fillSums(store: StoreClient, runs: readonly UnsummedRun[])
     );
     await store.command(fillOf("charge_sums", KEYS, WORKLOADS, "sum(each.lines)", "dearest"), parameters);
   }
-  await store.insertJson(
-    "summed_runs",
-    runs.map(({ run, windowStart }) => ({ run_id: run, fill_id: fill, window_start: windowStart / 1000 })),
-  );
+  const starts = runs.map(({ windowStart }) => windowStart / 1000);
+  await store.command(SUMMED_RUNS, { fill, runs: runs.map(({ run }) => run), starts });
 }

@@ -101,7 +101,11 @@ describe("sums of what is published", () => {
     await book(MARCH_1 + HOUR, 5);
     const unsummed = await readUnsummed(store);
     // What a server left that ended before it wrote down which runs it had summed.
-    const broken = { ...store, insertJson: () => Promise.reject(new Error("ended")) };
+    const broken: StoreClient = {
+      ...store,
+      command: (sql, parameters) =>
+        sql.includes("INTO summed_runs") ? Promise.reject(new Error("ended")) : store.command(sql, parameters),
+    };
     await expect(fillSums(broken, unsummed)).rejects.toThrow("ended");
     await Promise.all([fillSums(store, unsummed), fillSums(store, unsummed)]);
     expect(await ask()).toEqual({ cost: "8", from: ["charge_sums_published"] });

@@ -6,8 +6,8 @@ ALTER TABLE charges $ON_CLUSTER
 ALTER TABLE charges $ON_CLUSTER MATERIALIZE INDEX nodes, MATERIALIZE INDEX pods, MATERIALIZE INDEX workloads;
 
 -- Sums of the charges of an hour that agree in all that is told here, from_at being when the hour begins: what reports of months read
--- instead of lines. They are made of published runs by whoever reports, and can be dropped at any time. fill_id names the insert that
--- a row is of: one that was broken off leaves rows that nobody reads.
+-- instead of lines. They are made of published runs by whoever reports, and can be dropped at any time. fill_id names a run and the
+-- time that its sums were made: where that was broken off, there are rows that nobody reads.
 CREATE TABLE IF NOT EXISTS charge_workload_sums $ON_CLUSTER (
   run_id UUID,
   fill_id UUID,
@@ -132,12 +132,12 @@ SELECT run_id FROM closed_runs WHERE kind != 'usage' AND close_id IN (SELECT clo
 
 CREATE VIEW IF NOT EXISTS charge_workload_sums_published $ON_CLUSTER AS
 SELECT * FROM charge_workload_sums
-WHERE (run_id, fill_id) IN (
-    SELECT run_id, min(fill_id) FROM summed_runs WHERE run_id IN (SELECT run_id FROM summed_charge_runs) GROUP BY run_id)
+WHERE fill_id IN (
+    SELECT min(fill_id) FROM summed_runs WHERE run_id IN (SELECT run_id FROM summed_charge_runs) GROUP BY run_id)
   AND NOT (payer = 'spread' AND billing_period IN (SELECT billing_period FROM summed_periods));
 
 CREATE VIEW IF NOT EXISTS charge_sums_published $ON_CLUSTER AS
 SELECT * FROM charge_sums
-WHERE (run_id, fill_id) IN (
-    SELECT run_id, min(fill_id) FROM summed_runs WHERE run_id IN (SELECT run_id FROM summed_charge_runs) GROUP BY run_id)
+WHERE fill_id IN (
+    SELECT min(fill_id) FROM summed_runs WHERE run_id IN (SELECT run_id FROM summed_charge_runs) GROUP BY run_id)
   AND NOT (payer = 'spread' AND billing_period IN (SELECT billing_period FROM summed_periods));
