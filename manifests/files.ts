@@ -11,9 +11,10 @@ import {
   serviceAccount,
 } from "./access.ts";
 import { collectorBudget, collectorService, collectorStatefulSet } from "./collector.ts";
-import { COLLECTOR_CONFIG, configMap, PROCESSOR_CONFIG } from "./config.ts";
-import { COLLECTOR, COLLECTORS, LEASE, NAMESPACE, PROCESSOR, STORE_SECRET } from "./names.ts";
+import { COLLECTOR_CONFIG, CONFIG_FILE, CONFIG_FOLDER, configMap, PROCESSOR_CONFIG } from "./config.ts";
+import { COLLECTOR, COLLECTORS, LEASE, NAMESPACE, PROCESSOR, SERVER, STORE_SECRET } from "./names.ts";
 import { processorBudget, processorDeployment } from "./processor.ts";
+import { serverBudget, serverDeployment, serverService } from "./server.ts";
 
 /** A file of `deploy/kubernetes`. */
 export interface ManifestFile {
@@ -64,7 +65,7 @@ After a change: kubectl -n ${NAMESPACE} rollout restart statefulset/${COLLECTOR}
       {
         comment: `The processors' configuration. Put in the addresses of your Kafka and your ClickHouse, and make the Secret:
 kubectl -n ${NAMESPACE} create secret generic ${STORE_SECRET} --from-literal=password=...
-After a change: kubectl -n ${NAMESPACE} rollout restart deployment/${PROCESSOR}`,
+It is the servers' too. After a change: kubectl -n ${NAMESPACE} rollout restart deployment/${PROCESSOR} deployment/${SERVER}`,
         object: configMap(PROCESSOR, PROCESSOR_CONFIG),
       },
     ]),
@@ -85,6 +86,20 @@ The image is built from the repository; its entrypoint is gpu-ledger.`,
         object: processorDeployment(image),
       },
       { comment: "", object: processorBudget() },
+    ]),
+    file("6-server.yaml", [
+      {
+        comment: `Servers of the API and the pages, by the processors' configuration. They start with the first token:
+kubectl -n ${NAMESPACE} exec deployment/${PROCESSOR} -- gpu-ledger token create NAME --role administrator --config ${CONFIG_FOLDER}/${CONFIG_FILE}
+The image is built from the repository; its entrypoint is gpu-ledger.`,
+        object: serverDeployment(image),
+      },
+      {
+        comment: `For an Ingress or a Gateway, which adds TLS; name it in server.trustProxy. To look at once:
+kubectl -n ${NAMESPACE} port-forward service/${SERVER} 8080:80`,
+        object: serverService(),
+      },
+      { comment: "", object: serverBudget() },
     ]),
   ];
 }

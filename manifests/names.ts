@@ -7,6 +7,9 @@ export const COLLECTOR = "gpu-ledger-collector";
 /** The processors' Deployment. */
 export const PROCESSOR = "gpu-ledger-processor";
 
+/** The servers' Deployment and Service. */
+export const SERVER = "gpu-ledger-server";
+
 /** The Secret with ClickHouse's password under the key `password`. It is made by hand: no generated file knows it. */
 export const STORE_SECRET = "gpu-ledger-clickhouse";
 
@@ -19,7 +22,10 @@ export const LEASE = { namespace: NAMESPACE, name: "gpu-ledger-watcher" } as con
 /** How many collectors share the targets. */
 export const COLLECTORS = 2;
 
+/** What pods are of. */
+export type Component = "collector" | "processor" | "server";
+
 /** Kubernetes' recommended labels, by which a part's pods are selected. */
-export function labelsOf(component: "collector" | "processor"): { [name: string]: string } {
+export function labelsOf(component: Component): { [name: string]: string } {
   return { "app.kubernetes.io/name": "gpu-ledger", "app.kubernetes.io/component": component };
 }

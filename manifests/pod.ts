@@ -1,13 +1,13 @@
 import type { V1Container, V1PodSpec, V1PodTemplateSpec } from "@kubernetes/client-node";
 import { CONFIG_FILE, CONFIG_FOLDER, METRICS_VARIABLE, STATUS_PORT } from "./config.ts";
-import { labelsOf, METRICS_SECRET } from "./names.ts";
+import { labelsOf, METRICS_SECRET, type Component } from "./names.ts";
 
 /** A user that is nobody on the nodes. */
 const USER = 65_532;
 
 /** What tells one part's pods from the other's. */
 export interface PodOptions {
-  readonly component: "collector" | "processor";
+  readonly component: Component;
   readonly image: string;
   /** The command and its options, but for `--config`. */
   readonly args: readonly string[];
@@ -18,6 +18,7 @@ export interface PodOptions {
   readonly graceSeconds: number;
   readonly env?: V1Container["env"];
   readonly mounts?: V1Container["volumeMounts"];
+  readonly volumes?: V1PodSpec["volumes"];
   readonly spec: Pick<V1PodSpec, "serviceAccountName" | "automountServiceAccountToken">;
 }
 
@@ -27,7 +28,7 @@ export interface PodOptions {
  * written. The CPU has no limit: a scrape that is throttled is a scrape that is late.
  */
 export function podTemplate(options: PodOptions): V1PodTemplateSpec {
-  const { component, image, args, requests, memoryLimit, graceSeconds, env = [], mounts = [] } = options;
+  const { component, image, args, requests, memoryLimit, graceSeconds, env = [], mounts = [], volumes = [] } = options;
   return {
     metadata: {
       labels: labelsOf(component),
@@ -78,7 +79,7 @@ export function podTemplate(options: PodOptions): V1PodTemplateSpec {
           volumeMounts: [{ name: "config", mountPath: CONFIG_FOLDER, readOnly: true }, ...mounts],
         },
       ],
-      volumes: [{ name: "config", configMap: { name: options.configMap } }],
+      volumes: [{ name: "config", configMap: { name: options.configMap } }, ...volumes],
     },
   };
 }

@@ -27,7 +27,8 @@ const find = <Value>(kind: string, name: string): Value => {
 const collector = find<V1StatefulSet>("StatefulSet", "gpu-ledger-collector");
 const processor = find<V1Deployment>("Deployment", "gpu-ledger-processor");
 const podOf = ({ spec }: V1StatefulSet | V1Deployment): V1PodSpec => spec!.template.spec!;
-const pods = [podOf(collector), podOf(processor)];
+const server = find<V1Deployment>("Deployment", "gpu-ledger-server");
+const pods = [podOf(collector), podOf(processor), podOf(server)];
 
 /** The configuration that a pod reads, from the ConfigMap that it mounts. */
 function configOf(pod: V1PodSpec, edit = (text: string) => text): Config {
@@ -88,6 +89,17 @@ describe("deploy/kubernetes", () => {
     expect(pods[1]!.serviceAccountName).toBeUndefined();
   });
 
+  it("gives servers the processors' configuration, so that they read by the same prices, owners and policies", () => {
+    expect(configOf(pods[2]!)).toEqual(configOf(pods[1]!));
+    expect(pods[2]!).toMatchObject({ automountServiceAccountToken: false });
+    const service = find<V1Service>("Service", "gpu-ledger-server");
+    expect(service.spec!.selector).toEqual(server.spec!.selector.matchLabels);
+    expect(service.spec!.ports).toEqual([{ name: "http", port: 80, targetPort: "http" }]);
+    // What is delivered is made in the system's folder for temporary files, and nothing else can be written.
+    const mounts = pods[2]!.containers[0]!.volumeMounts!.filter(({ readOnly }) => readOnly !== true);
+    expect(mounts).toEqual([{ name: "tmp", mountPath: "/tmp" }]);
+  });
+
   it("has a token for metrics at hand, if there is its Secret, for whoever makes the comment a line", () => {
     for (const pod of pods) {
       expect(configOf(pod).server.metricsToken).toBeUndefined();
@@ -140,7 +152,7 @@ describe("deploy/kubernetes", () => {
   it("selects by labels that its pods have, and mounts volumes that there are", () => {
     const service = find<V1Service>("Service", collector.spec!.serviceName!);
     expect(service.spec).toMatchObject({ clusterIP: "None", selector: collector.spec!.selector.matchLabels });
-    for (const owner of [collector, processor]) {
+    for (const owner of [collector, processor, server]) {
       const { selector, template } = owner.spec!;
       expect(template.metadata!.labels).toMatchObject(selector.matchLabels!);
       const budget = find<{ spec: unknown }>("PodDisruptionBudget", owner.metadata!.name!);
