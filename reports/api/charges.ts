@@ -20,7 +20,7 @@ import { jsonBody, type Body } from "../server/answers.ts";
 import { Problem } from "../server/problem.ts";
 import { allowed, policyOf, type ApiContext } from "./context.ts";
 import { cursorText, pageGone, readCursor } from "./page.ts";
-import { readPart } from "./read-part.ts";
+import { readPart, readPastPart } from "./read-part.ts";
 import { addRoute, type ApiServer } from "./route.ts";
 import { chargesSchema } from "./schemas.ts";
 import type { Words } from "./words.ts";
@@ -74,7 +74,7 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
         const report =
           place.edition === edition
             ? await read(edition)
-            : await answers.pastPart<Report>({ edition: place.edition, viewer, key: JSON.stringify(question) });
+            : await readPastPart(context, viewer, place.edition, question);
         if (report === undefined) throw pageGone();
         return jsonBody(page(report, question, place, query.limit));
       });

@@ -1,19 +1,48 @@
 import type { ApiContext } from "./context.ts";
 import type { Viewer } from "../access/viewer.ts";
-import type { ReportQuestion } from "../question/question.ts";
-import { readReport } from "../report/read.ts";
+import type { ChargesQuestion, ReportQuestion } from "../question/question.ts";
+import { readReports } from "../report/read.ts";
 import type { Report } from "../report/report.ts";
 
+type PartContext = Pick<ApiContext, "store" | "ledger" | "answers" | "sums">;
+
 /** A report that pages and the API share while an edition stands. Fails as `readReport` does. */
-export function readPart(
-  { store, ledger, answers, sums }: Pick<ApiContext, "store" | "ledger" | "answers" | "sums">,
+export async function readPart(
+  context: PartContext,
   viewer: Viewer,
   edition: string,
-  question: ReportQuestion,
+  { by, ...question }: ReportQuestion,
 ): Promise<Report> {
+  const [report] = await readParts(context, viewer, edition, question, [by]);
+  return report!;
+}
+
+/** The same by each of some lists of dimensions, for which the store is asked once. */
+export function readParts(
+  { store, ledger, answers, sums }: PartContext,
+  viewer: Viewer,
+  edition: string,
+  question: ChargesQuestion,
+  bys: readonly (readonly string[])[],
+): Promise<readonly Report[]> {
   return answers.part(
-    { edition, viewer, key: JSON.stringify(question) },
-    () => readReport(store, question, ledger.book.currency, { chooseTable: sums.at(edition) }),
-    ({ rows }) => rows.length,
+    { edition, viewer, key: keyOf(question, bys) },
+    () => readReports(store, question, bys, ledger.book.currency, { chooseTable: sums.at(edition) }),
+    (reports) => reports.reduce((count, { rows }) => count + rows.length, 0),
   );
+}
+
+/** {@link readPart} of an edition that may be over; undefined where it is not remembered. */
+export async function readPastPart(
+  { answers }: Pick<PartContext, "answers">,
+  viewer: Viewer,
+  edition: string,
+  { by, ...question }: ReportQuestion,
+): Promise<Report | undefined> {
+  const reports = await answers.pastPart<readonly Report[]>({ edition, viewer, key: keyOf(question, [by]) });
+  return reports?.[0];
+}
+
+function keyOf(question: ChargesQuestion, bys: readonly (readonly string[])[]): string {
+  return JSON.stringify([question, bys]);
 }

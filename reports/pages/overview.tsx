@@ -15,7 +15,7 @@ import { hoursColumn, Money, moneyColumn } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { Empty, Table } from "./parts/table.tsx";
-import { readPart } from "../api/read-part.ts";
+import { readParts } from "../api/read-part.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** What the overview shows: a span by team and by day. */
@@ -44,10 +44,8 @@ export function addOverview(add: AddPage, context: PageContext): void {
       span: fixedSpan(span.span),
       where: allowed([], viewer),
     } as const;
-    const [byTeam, byDay] = await Promise.all([
-      readPart(context, viewer, edition, { ...question, by: ["team"] }),
-      readPart(context, viewer, edition, { ...question, by: ["chargeDay"] }),
-    ]);
+    const reports = await readParts(context, viewer, edition, question, [["team"], ["chargeDay"]]);
+    const [byTeam, byDay] = [reports[0]!, reports[1]!];
     const policies = keptPolicies(ledger);
     const paging = pagingOf(url, "teams");
     const content = <OverviewPage {...{ question, byTeam, byDay, policies, span: span.span.name, paging }} />;

@@ -12,7 +12,7 @@ import { hoursColumn, moneyColumn } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { Empty, Table } from "./parts/table.tsx";
-import { readPart } from "../api/read-part.ts";
+import { readParts } from "../api/read-part.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** What a page of a team, a workload, a node or a GPU is of. */
@@ -147,15 +147,15 @@ function addSubject(add: AddPage, context: PageContext, subject: Subject): void 
       span: fixedSpan(span.span),
       where: allowed(own, viewer),
     } as const;
-    const read = (by: readonly string[]): Promise<Report> => readPart(context, viewer, edition, { ...question, by });
-    const [byDay, ...parts] = await Promise.all([read(["chargeDay"]), ...subject.parts.map(({ by }) => read(by))]);
+    const bys = [["chargeDay"], ...subject.parts.map(({ by }) => by)];
+    const [byDay, ...parts] = await readParts(context, viewer, edition, question, bys);
     const keep = Object.fromEntries(Object.entries(of).filter(([, value]) => value !== ""));
     const title = subject.title(of);
     const view = {
       title,
       subject,
       keep,
-      byDay,
+      byDay: byDay!,
       parts,
       question: { ...question, where: own },
       span: span.span.name,

@@ -1,7 +1,7 @@
 import type { ChargeState } from "../../domain/charge/charge.ts";
 import { amountOf } from "../../domain/exact/units.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { sqlOf, type ReportQuestion } from "../question/question.ts";
+import { sqlOf, type ChargesQuestion } from "../question/question.ts";
 import { fromLines, type ChooseTable } from "../sums/tables.ts";
 import type { LineSums } from "./sums.ts";
 
@@ -26,6 +26,7 @@ export class TooManyGroupsError extends Error {
 }
 
 interface SumsRow extends Readonly<Record<"state" | "hours" | "list" | "contracted" | "effective" | "power", string>> {
+  readonly absent: number | string;
   readonly keys: readonly string[];
   readonly held: boolean | number;
   readonly priced: boolean | number;
@@ -36,54 +37,65 @@ interface SumsRow extends Readonly<Record<"state" | "hours" | "list" | "contract
 }
 
 /**
- * Asks the store for the sums of a question; of one group there can be several that agree in everything, which add up. Fails with a
- * `StoreError`, or a {@link TooManyGroupsError}.
+ * Asks the store, at once, for the sums of a question by each of some lists of dimensions; of one group there can be several that agree
+ * in everything, which add up. Fails with a `StoreError`, or a {@link TooManyGroupsError}.
  */
 export async function readGroups(
   store: Pick<StoreClient, "query">,
-  question: ReportQuestion,
+  question: ChargesQuestion,
+  bys: readonly (readonly string[])[],
   chooseTable: ChooseTable = fromLines,
-): Promise<readonly GroupSums[]> {
-  const { columns, where, parameters } = sqlOf(question, question.by);
-  const { name, lines, held } = await chooseTable(question, question.by);
+): Promise<readonly (readonly GroupSums[])[]> {
+  const names = [...new Set(bys.flat())];
+  const { columns, where, parameters } = sqlOf(question, names);
+  const { name, lines, held } = await chooseTable(question, names);
+  const keys = names.map((_, place) => `key${place}`);
+  const sets = bys.map((by) => `(${[...by.map((each) => keys[names.indexOf(each)]!), ...TOLD_APART].join(", ")})`);
   const rows = await store.query<SumsRow>(
-    `SELECT [${columns.map((column) => `toString(${column})`).join(", ")}]::Array(String) AS keys, state,
-       ${held} AS held, effective_cost IS NOT NULL AS priced, corrects != '' AS correction,
+    `SELECT ${keys.length === 0 ? "0" : `grouping(${keys.join(", ")})`} AS absent, [${keys.join(", ")}]::Array(String) AS keys, ${TOLD_APART.join(", ")},
        toFloat64(${lines}) AS lineCount, toString(sum(gpu_hours)) AS hours, toString(sum(ifNull(list_cost, 0))) AS list,
        toString(sum(ifNull(contracted_cost, 0))) AS contracted, toString(sum(ifNull(effective_cost, 0))) AS effective,
        toString(sum(ifNull(power_cost, 0))) AS power, toString(sum(energy_mj)) AS energy, toString(sum(carbon_grams)) AS carbon
-     FROM ${name} WHERE ${where}
-     GROUP BY keys, state, held, priced, correction
+     FROM (
+       SELECT *, ${held} AS held, effective_cost IS NOT NULL AS priced, corrects != '' AS correction${columns.map((column, place) => `, toString(${column}) AS key${place}`).join("")}
+       FROM ${name} WHERE ${where})
+     GROUP BY GROUPING SETS (${sets.join(", ")})
      LIMIT ${MOST_SUMS + 1}`,
     parameters,
   );
   if (rows.length > MOST_SUMS) throw new TooManyGroupsError();
-  return rows.map(sumsOfRow);
+  return bys.map((by) => {
+    const places = by.map((each) => names.indexOf(each));
+    // A bit for each key, the first one's the highest: 1 where a row is of a list that has not got it.
+    const absent = names.reduce((bits, each) => bits * 2 + (by.includes(each) ? 0 : 1), 0);
+    return rows
+      .filter((row) => Number(row.absent) === absent)
+      .map((row) =>
+        sumsOfRow(
+          row,
+          places.map((place) => row.keys[place]!),
+        ),
+      );
+  });
 }
 
-function sumsOfRow({
-  keys,
-  state,
-  held,
-  priced,
-  correction,
-  lineCount,
-  energy,
-  carbon,
-  ...amounts
-}: SumsRow): GroupSums {
+/** What {@link LineSums} tells apart. */
+const TOLD_APART = ["state", "held", "priced", "correction"] as const;
+
+function sumsOfRow(row: SumsRow, values: readonly string[]): GroupSums {
+  const { state, held, priced, correction, lineCount, energy, carbon } = row;
   return {
-    values: keys,
+    values,
     state: state as ChargeState,
     isHeld: Boolean(held),
     isPriced: Boolean(priced),
     isCorrection: Boolean(correction),
     lines: lineCount,
-    gpuHours: amountOf(amounts.hours),
-    list: amountOf(amounts.list),
-    contracted: amountOf(amounts.contracted),
-    effective: amountOf(amounts.effective),
-    power: amountOf(amounts.power),
+    gpuHours: amountOf(row.hours),
+    list: amountOf(row.list),
+    contracted: amountOf(row.contracted),
+    effective: amountOf(row.effective),
+    power: amountOf(row.power),
     millijoules: energy === null ? undefined : BigInt(energy),
     carbon: carbon === null ? undefined : amountOf(carbon),
   };

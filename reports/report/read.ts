@@ -1,8 +1,8 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { hasTrend, type ReportQuestion } from "../question/question.ts";
+import { hasTrend, type ChargesQuestion, type ReportQuestion } from "../question/question.ts";
 import { fromLines, type ChooseTable } from "../sums/tables.ts";
 import { readGroups, type GroupSums } from "./groups.ts";
-import type { Report, ReportRow } from "./report.ts";
+import type { Report } from "./report.ts";
 import { monthsIn, spanBefore, spanText, type Span } from "../question/span.ts";
 import { costOf, measuresOf, text, type LineSums } from "./sums.ts";
 
@@ -14,35 +14,67 @@ export interface ReadingOptions {
   readonly chooseTable?: ChooseTable;
 }
 
-/**
- * Reads what the charges of a question come to, exactly, and unless it is told not to, what they have become more. Fails with a
- * `StoreError`, or a {@link TooManyGroupsError}.
- */
+/** {@link readReports} of one list of dimensions. */
 export async function readReport(
   store: StoreClient,
-  question: ReportQuestion,
+  { by, ...question }: ReportQuestion,
+  currency: string,
+  options: ReadingOptions = {},
+): Promise<Report> {
+  const [report] = await readReports(store, question, [by], currency, options);
+  return report!;
+}
+
+/**
+ * Reads what the charges of a question come to by each of some lists of dimensions, exactly, and unless it is told not to, what they
+ * have become more. Fails with a `StoreError`, or a `TooManyGroupsError`.
+ */
+export async function readReports(
+  store: StoreClient,
+  question: ChargesQuestion,
+  bys: readonly (readonly string[])[],
   currency: string,
   { isCompared = true, chooseTable = fromLines }: ReadingOptions = {},
-): Promise<Report> {
-  const { policy, kind, span, by } = question;
-  const read = (asked: ReportQuestion) => grouped(readGroups(store, asked, chooseTable));
-  const [groups, charged] = await Promise.all([read(question), readCharged(store, span)]);
-  const chargedUntil = charged?.until ?? null;
-  const isComparable = isCompared && hasTrend(question);
-  const earlier = isComparable && charged !== undefined ? partBefore(span, charged.until) : undefined;
+): Promise<readonly Report[]> {
+  const { kind, span } = question;
+  const comparable = bys.filter((by) => isCompared && hasTrend({ by }));
+  const [groups, charged] = await Promise.all([
+    readGroups(store, question, bys, chooseTable),
+    readCharged(store, span),
+  ]);
+  const earlier = comparable.length > 0 && charged !== undefined ? partBefore(span, charged.until) : undefined;
   // Of a time before the first charge nothing is known: it did not cost 0.
-  const comparedWith = earlier !== undefined && charged!.since <= earlier.from ? earlier : null;
+  const comparedWith = earlier !== undefined && charged!.since <= earlier.from ? earlier : undefined;
   const before =
-    comparedWith === null
-      ? new Map<string, Group>()
-      : await read({ ...question, span: comparedWith, kind: kindBefore(question, comparedWith) });
-  const rowOf = ({ values, sums }: Group, sumsBefore: readonly LineSums[]): ReportRow => ({
-    dimensions: Object.fromEntries(by.map((name, place) => [name, values[place]!])),
-    ...withTrend(sums, sumsBefore, question, comparedWith !== null),
+    comparedWith === undefined
+      ? []
+      : await readGroups(
+          store,
+          { ...question, span: comparedWith, kind: kindBefore({ kind }, comparedWith) },
+          comparable,
+          chooseTable,
+        );
+  const chargedUntil = charged?.until ?? null;
+  return bys.map((by, place) => {
+    const sums = before[comparable.indexOf(by)];
+    const past = comparedWith === undefined || sums === undefined ? undefined : { span: comparedWith, sums };
+    return reportOf({ ...question, by }, currency, chargedUntil, groups[place]!, past);
   });
+}
+
+function reportOf(
+  question: ReportQuestion,
+  currency: string,
+  chargedUntil: number | null,
+  sums: readonly GroupSums[],
+  past: { readonly span: Span; readonly sums: readonly GroupSums[] } | undefined,
+): Report {
+  const { policy, kind, span, by, where } = question;
+  const groups = grouped(sums);
+  const before = grouped(past?.sums ?? []);
   const keys = new Set([
     ...groups.keys(),
-    ...[...before].flatMap(([key, { sums }]) => (costOf(sums) === 0n ? [] : key)),
+    ...[...before].flatMap(([key, group]) => (costOf(group.sums) === 0n ? [] : key)),
   ]);
   const rows = [...keys].map((key) => ({
     group: groups.get(key) ?? { values: before.get(key)!.values, sums: [] },
@@ -54,13 +86,16 @@ export async function readReport(
     span,
     chargedUntil,
     by,
-    where: question.where,
+    where,
     currency,
-    comparedWith,
-    total: withTrend(sumsOf(groups), sumsOf(before), question, comparedWith !== null),
+    comparedWith: past?.span ?? null,
+    total: withTrend(sumsOf(groups), sumsOf(before), question, past !== undefined),
     rows: rows
       .toSorted((a, b) => descending(costOf(a.group.sums), costOf(b.group.sums)) || inOrder(a.group, b.group))
-      .map(({ group, sumsBefore }) => rowOf(group, sumsBefore)),
+      .map(({ group, sumsBefore }) => ({
+        dimensions: Object.fromEntries(by.map((name, place) => [name, group.values[place]!])),
+        ...withTrend(group.sums, sumsBefore, question, past !== undefined),
+      })),
   };
 }
 
@@ -69,9 +104,9 @@ interface Group {
   readonly sums: LineSums[];
 }
 
-async function grouped(read: Promise<readonly GroupSums[]>): Promise<ReadonlyMap<string, Group>> {
+function grouped(all: readonly GroupSums[]): ReadonlyMap<string, Group> {
   const groups = new Map<string, Group>();
-  for (const sums of await read) {
+  for (const sums of all) {
     const key = JSON.stringify(sums.values);
     const group = groups.get(key) ?? { values: sums.values, sums: [] };
     groups.set(key, group);
@@ -105,7 +140,7 @@ function partBefore(span: Span, chargedUntil: number): Span {
 }
 
 /** A month that runs is compared with a part of the month before, of which only what it was charged for can be told. */
-function kindBefore({ kind }: ReportQuestion, comparedWith: Span): ReportQuestion["kind"] {
+function kindBefore({ kind }: Pick<ReportQuestion, "kind">, comparedWith: Span): ReportQuestion["kind"] {
   return monthsIn(comparedWith).length > 0 ? kind : "showback";
 }
 
