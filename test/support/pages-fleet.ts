@@ -9,26 +9,31 @@ export const HOSTILE = `<img src=x onerror="document.title='taken'">'";--\u202E`
 export const PRICES_CONFIG = 'prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "3.00" }]';
 
 /** Four GPUs for four hours: of vision, of nlp, of a team with a name that is markup, and a free one. */
-export const PAGES_FLEET: Scenario = scenarioWith({
-  period: { start: "2026-03-31T08:00:00Z", end: "2026-03-31T12:00:00Z" },
-  nodes: [
-    { name: "gpu-a", model: "NVIDIA-A100-SXM4-40GB", gpus: 4, instanceType: "p4d", until: "2026-03-31T12:00:00Z" },
-  ],
-  namespaces: {
-    vision: { labels: { team: "vision" } },
-    nlp: { labels: { team: "nlp" } },
-    odd: { labels: { team: HOSTILE } },
-  },
-  pods: ["vision", "nlp", "odd"].map((namespace, place) => ({
-    name: `${namespace}-0`,
-    namespace,
-    node: "gpu-a",
-    holds: { gpus: 1 },
-    devices: [place],
-    activity: 0.25 * (place + 1),
-  })),
-  prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "3.00" }],
-});
+export const PAGES_FLEET: Scenario = pagesFleet("3.00");
+
+/** The same at a price for each GPU-hour. */
+export function pagesFleet(price: string): Scenario {
+  return scenarioWith({
+    period: { start: "2026-03-31T08:00:00Z", end: "2026-03-31T12:00:00Z" },
+    nodes: [
+      { name: "gpu-a", model: "NVIDIA-A100-SXM4-40GB", gpus: 4, instanceType: "p4d", until: "2026-03-31T12:00:00Z" },
+    ],
+    namespaces: {
+      vision: { labels: { team: "vision" } },
+      nlp: { labels: { team: "nlp" } },
+      odd: { labels: { team: HOSTILE } },
+    },
+    pods: ["vision", "nlp", "odd"].map((namespace, place) => ({
+      name: `${namespace}-0`,
+      namespace,
+      node: "gpu-a",
+      holds: { gpus: 1 },
+      devices: [place],
+      activity: 0.25 * (place + 1),
+    })),
+    prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: price }],
+  });
+}
 
 /** Every page, as whoever sees some team or all of them. */
 export const PAGES = [
