@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { access } from "./access.ts";
+import { checkDeliveries, deliveries } from "./deliveries.ts";
 import { focus } from "./focus.ts";
 import { checkLedger, ledgerKeys } from "./ledger.ts";
 import { duration, size } from "./quantity.ts";
@@ -243,6 +244,7 @@ export function createConfigSchema(sources: ConfigSources) {
       kubernetes: kubernetes(sources).prefault({}),
       ...ledgerKeys(sources),
       focus,
+      deliveries: deliveries(sources),
       processor: processor.prefault({}),
       server: z
         .strictObject({
@@ -286,6 +288,7 @@ export function createConfigSchema(sources: ConfigSources) {
     })
     .superRefine((config, context) => {
       checkLedger(config, context);
+      checkDeliveries(config, context);
       if (config.bus.kind === "kafka" && config.bus.kafka === undefined) {
         context.addIssue({ code: "custom", path: ["bus", "kafka"], message: "brokers, as bus.kind is kafka" });
       }
