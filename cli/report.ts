@@ -3,60 +3,20 @@ import { readDimensions } from "../domain/charge/dimension.ts";
 import { LinesReplacedError } from "../reports/lines/fixed.ts";
 import { planLines } from "../reports/lines/read.ts";
 import { LINE_FORMATS, lineBytes, type LineFormat } from "../reports/lines/write.ts";
-import { reportsCsv, reportsNdjson } from "../reports/report/flat.ts";
-import { documentHtml, type DocumentPart } from "../reports/document/document.tsx";
-import { PdfError, pdfOf } from "../reports/document/pdf.ts";
-import { hasTrend, objectionTo, readFilters, REPORT_KINDS, type ReportKind } from "../reports/question/question.ts";
-import { reportJson } from "../reports/report/json.ts";
-import { reportsParquet } from "../reports/report/parquet.ts";
+import { PdfError } from "../reports/document/pdf.ts";
+import { objectionTo, readFilters, REPORT_KINDS, type ReportKind } from "../reports/question/question.ts";
+import { SUM_FORMATS, type SumFormat } from "../reports/report/formats.ts";
 import { TooManyGroupsError } from "../reports/report/groups.ts";
 import { readReport } from "../reports/report/read.ts";
 import type { Report } from "../reports/report/report.ts";
 import { readSpan } from "../reports/question/span.ts";
-import { reportsText } from "../reports/report/table.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
-import type { StoreClient } from "../runtime/store/client.ts";
 import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
 import { keptPolicies } from "./kept-policies.ts";
 import { FOCUS, writeFocus } from "./report/focus.ts";
 import { openStore } from "./store.ts";
 import { writeOut } from "./write-out.ts";
 import { loadLedgerConfig } from "./ledger-config.ts";
-
-type Reports = readonly [Report, ...Report[]];
-
-type Parts = AsyncIterable<Uint8Array> | Iterable<string | Uint8Array>;
-
-/** What a format is made of beside the reports. */
-interface Making {
-  readonly store: StoreClient;
-  readonly context: CommandContext;
-  /** Where its figures are explained. */
-  readonly server: string | undefined;
-}
-
-const FORMATS: Readonly<Record<string, (reports: Reports, making: Making) => Parts | Promise<Parts>>> = {
-  table: (reports) => [reportsText(reports)],
-  json: (reports) => [`${JSON.stringify({ reports: reports.map(reportJson) }, null, 2)}\n`],
-  ndjson: (reports) => [reportsNdjson(reports)],
-  csv: (reports) => [reportsCsv(reports)],
-  parquet: (reports, { store }) => reportsParquet(store, reports),
-  html: async (reports, making) => [await htmlOf(reports, making)],
-  pdf: async (reports, making) => [await pdfOf(await htmlOf(reports, making), making.context.env)],
-};
-
-/** Reports as a document, with the days of each where its rows do not say when. */
-async function htmlOf(reports: Reports, { store, context, server }: Making): Promise<string> {
-  const part = async (report: Report): Promise<DocumentPart> => {
-    const { currency, policy, kind, span, where } = report;
-    const question = { policy, kind, span, where, by: ["chargeDay"] };
-    return { report, byDay: hasTrend(report) ? await readReport(store, question, currency) : undefined };
-  };
-  const [first, ...others] = reports;
-  const parts: [DocumentPart, ...DocumentPart[]] = [await part(first)];
-  for (const report of others) parts.push(await part(report));
-  return documentHtml(parts, { version: context.version, madeAt: Date.now(), server });
-}
 
 interface Options {
   readonly kind: ReportKind;
@@ -90,7 +50,7 @@ export function addReport(program: Command, context: CommandContext): void {
       new Option(
         "--format <format>",
         "table, json, ndjson, csv, parquet, html or pdf; of lines csv, ndjson or parquet; focus or focus-parquet for FOCUS 1.3, see docs/focus.md",
-      ).choices([...new Set([...Object.keys(FORMATS), ...LINE_FORMATS, ...Object.keys(FOCUS)])]),
+      ).choices([...new Set([...Object.keys(SUM_FORMATS), ...LINE_FORMATS, ...Object.keys(FOCUS)])]),
     )
     .option("--check", "with focus: hold the file against FOCUS's rules, and leave none that breaks one")
     .option(
@@ -105,7 +65,7 @@ export function addReport(program: Command, context: CommandContext): void {
       const { where } = orWrongUse("--where", readFilters(options.where));
       const objection = objectionTo({ kind: options.kind, span });
       if (objection !== undefined) throw new CommandError(`--kind: ${objection}`, 2);
-      const ofSums = [...Object.keys(FORMATS), ...Object.keys(FOCUS)];
+      const ofSums = [...Object.keys(SUM_FORMATS), ...Object.keys(FOCUS)];
       const formats: readonly string[] = options.lines === true ? LINE_FORMATS : ofSums;
       const format = options.format ?? formats[0]!;
       if (!formats.includes(format))
@@ -138,8 +98,9 @@ export function addReport(program: Command, context: CommandContext): void {
           readReport(store, { ...question, policy }, ledger.book.currency);
         const reports: [Report, ...Report[]] = [await ask(first)];
         for (const policy of others) reports.push(await ask(policy));
-        const making = { store, context, server: options.linkTo };
-        await writeOut(context, options.out, await FORMATS[format]!(reports, making));
+        const { version, env } = context;
+        const making = { store, version, madeAt: Date.now(), server: options.linkTo, env };
+        await writeOut(context, options.out, await SUM_FORMATS[format as SumFormat](reports, making));
       } catch (error) {
         if (error instanceof TooManyGroupsError || error instanceof LinesReplacedError || error instanceof PdfError)
           throw new CommandError(error.message);
