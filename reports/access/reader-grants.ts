@@ -85,6 +85,7 @@ export const NOT_FOR_READERS: readonly string[] = [
   "charge_sums_published",
   "charge_workload_sums",
   "charge_workload_sums_published",
+  "deliveries",
   "label_proofs",
   "meter_plan",
   "migrations",

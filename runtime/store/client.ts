@@ -36,13 +36,22 @@ export interface InsertOutcome {
   readonly writtenRows: number;
 }
 
+/** How an insert is made. */
+export interface InsertOptions {
+  /**
+   * Of all inserts into a table that carry one token, the store keeps the first and acknowledges the others without keeping them, as
+   * far back as the table's deduplication window reaches.
+   */
+  readonly onceFor?: string;
+}
+
 /** The client. Every method fails with a `StoreError`. */
 export interface StoreClient {
   readonly database: string;
   /** Inserts rows in RowBinary. An acknowledged insert is in the table; one that failed may be in it too. */
   insertRows(table: string, columns: readonly string[], body: RowBinaryBody): Promise<InsertOutcome>;
   /** Inserts objects as JSONEachRow; for a few rows, where RowBinary is not worth its code. */
-  insertJson(table: string, rows: readonly object[]): Promise<InsertOutcome>;
+  insertJson(table: string, rows: readonly object[], options?: InsertOptions): Promise<InsertOutcome>;
   /** All rows. Decimals and 64-bit integers are strings; whoever asks checks the shape. */
   query<Row>(sql: string, parameters?: StoreParameters): Promise<readonly Row[]>;
   /** Rows in portions, for results that should not be held at once on this side. */
@@ -64,7 +73,7 @@ export interface StoreClient {
 /**
  * Said with every statement, as releases of ClickHouse change what they do unasked: since 26.2 `async_insert` and
  * `deduplicate_blocks_in_dependent_materialized_views` are on. Deduplication is off altogether, because it is not
- * atomic with a crash: rows are keyed so that a replay is harmless. `wait_end_of_query` makes an error arrive as an
+ * atomic with a crash: rows are keyed so that a replay is harmless; {@link InsertOptions} ask for it one by one. `wait_end_of_query` makes an error arrive as an
  * error, and not behind half a result.
  */
 const statementSettings: ClickHouseSettings = {
@@ -111,13 +120,14 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
       for await (const _ of result.stream) void _;
       return { writtenRows: Number(result.summary?.written_rows ?? 0) };
     },
-    async insertJson(table, rows) {
+    async insertJson(table, rows, { onceFor } = {}) {
+      const once = onceFor === undefined ? {} : { insert_deduplicate: 1 as const, insert_deduplication_token: onceFor };
       const result = await client
         .insert({
           table: sqlIdentifier(table),
           values: [...rows],
           format: "JSONEachRow",
-          clickhouse_settings: insertSettings,
+          clickhouse_settings: { ...insertSettings, ...once },
         })
         .catch(rethrow);
       return { writtenRows: Number(result.summary?.written_rows ?? 0) };
