@@ -35,7 +35,8 @@ const HOUR_MILLIS = 3_600_000;
 const DAY_MILLIS = 24 * HOUR_MILLIS;
 /** The first Monday since 1970. */
 const FIRST_MONDAY_MILLIS = 4 * DAY_MILLIS;
-const OLDEST_MILLIS = 92 * DAY_MILLIS;
+/** What became due longer ago is not owed any more. */
+export const OLDEST_MILLIS = 92 * DAY_MILLIS;
 const MOST_OWED = 100;
 const FURTHEST_MILLIS = 400 * DAY_MILLIS;
 

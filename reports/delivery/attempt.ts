@@ -1,0 +1,139 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { pause } from "../../runtime/clock.ts";
+import { StoreError } from "../../runtime/store/store-error.ts";
+import { PdfError } from "../document/pdf.ts";
+import { FocusCheckError } from "../focus/check/error.ts";
+import { LinesReplacedError } from "../lines/fixed.ts";
+import { TooManyGroupsError } from "../report/groups.ts";
+import type { Delivery } from "./delivery.ts";
+import { DeliveryError } from "./error.ts";
+import { putIntoFolder } from "./folder.ts";
+import { holdLease, type Lease, type LeaseContext } from "./lease.ts";
+import { makeFile, type MakingContext } from "./make.ts";
+import { detailsOf, type Parcel } from "./manifest.ts";
+import { unpricedReason } from "./ready.ts";
+import { writeRecord, type Claim, type DeliveryDetails, type Occasion } from "./records.ts";
+import { periodName } from "./schedule.ts";
+import { postToWebhook } from "./webhook.ts";
+
+/** What an attempt is made with. */
+export interface AttemptContext extends MakingContext, LeaseContext {
+  /** Files are made in it, and removed again. */
+  readonly folder: string;
+}
+
+/** How an attempt ended. */
+export type AttemptOutcome = "delivered" | "failed" | "waiting" | "stopped" | "lost";
+
+/** What is kept of a reason. */
+const MOST_REASON = 2_000;
+const AGAIN_MILLIS = 1_000;
+
+/**
+ * Makes the file of an occasion and sends it, as the server that claimed the attempt, and writes down how that went. What is wrong with
+ * the file or the recipient is an outcome. Fails with a `StoreError` where it can't be written down.
+ */
+export async function attemptDelivery(
+  context: AttemptContext,
+  delivery: Delivery,
+  { occasion, claim }: { readonly occasion: Occasion; readonly claim: Claim },
+  stopping: AbortSignal,
+): Promise<AttemptOutcome> {
+  const { store, now, who, logger } = context;
+  const log = logger.child({ ...named(occasion), attempt: claim.attempt });
+  const lease = holdLease(context, occasion, claim);
+  const write = (what: "failed" | "stopped" | "waiting" | "delivered", details: DeliveryDetails): Promise<void> =>
+    writeRecord(store, occasion, { what, ...claim, at: now(), who, details });
+  try {
+    const parcel = await makeAndSend(context, delivery, { occasion, claim, lease }, stopping);
+    await untilKept(() => write("delivered", detailsOf(parcel)), { now, until: lease.until, stopping, log });
+    const { name, bytes, sha256 } = parcel.file;
+    log.info({ file: name, bytes, sha256 }, "delivered");
+    return "delivered";
+  } catch (error) {
+    if (error instanceof UnpricedError) {
+      await write("stopped", {});
+      await write("waiting", { reason: error.message });
+      log.warn({ reason: error.message }, "a delivery waits");
+      return "waiting";
+    }
+    if (lease.lost.aborted || (error instanceof DeliveryError && error.code === "lease-lost")) {
+      log.warn("a delivery's lease ran out before it was sent: another server may have it");
+      return "lost";
+    }
+    if (stopping.aborted) {
+      await write("stopped", {});
+      return "stopped";
+    }
+    const reason = reasonOf(error);
+    log.warn(reason === undefined ? { err: error } : { reason }, "a delivery failed");
+    await write("failed", { reason: (reason ?? "an error that is in the log").slice(0, MOST_REASON) });
+    return "failed";
+  } finally {
+    await lease.end();
+  }
+}
+
+/** The period of a delivery to a recipient, for logs. */
+export function named(occasion: Occasion): { delivery: string; recipient: string; period: string } {
+  return { delivery: occasion.delivery, recipient: occasion.recipient, period: periodName(occasion) };
+}
+
+async function makeAndSend(
+  context: AttemptContext,
+  { configured, recipient }: Delivery,
+  { occasion, claim, lease }: { readonly occasion: Occasion; readonly claim: Claim; readonly lease: Lease },
+  stopping: AbortSignal,
+): Promise<Parcel> {
+  const { from, until } = occasion;
+  const signal = AbortSignal.any([stopping, lease.lost]);
+  const folder = await mkdtemp(join(context.folder, "gpu-ledger-delivery-"));
+  try {
+    const span = { name: periodName(occasion), from, until };
+    const file = await makeFile(context, configured, span, { folder, madeAt: context.now(), signal });
+    // What was charged since it was looked at may have no price.
+    const unpriced = configured.allowUnpriced ? undefined : unpricedReason(file.figures.unpriced);
+    if (unpriced !== undefined) throw new UnpricedError(unpriced);
+    const parcel = { file, occasion, attempt: claim.attempt };
+    await lease.confirm();
+    signal.throwIfAborted();
+    if (recipient.folder !== undefined) await putIntoFolder(recipient.folder, parcel, signal);
+    else await postToWebhook(recipient.webhook!, parcel, { version: context.version, signal });
+    return parcel;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** What was delivered and is not written down is delivered again: so it is written until the store takes it, as long as the lease lasts. */
+async function untilKept(
+  write: () => Promise<void>,
+  of: { readonly now: () => number; readonly until: number; readonly stopping: AbortSignal; readonly log: Logger },
+): Promise<void> {
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      const canHelp = error instanceof StoreError && error.retriable;
+      if (!canHelp || of.stopping.aborted || of.now() >= of.until) {
+        of.log.error({ err: error }, "delivered, and not written down: it will be sent again under the same key");
+        throw error;
+      }
+      await pause(AGAIN_MILLIS, of.stopping);
+    }
+  }
+}
+
+/** There is no price for a part of what the file has. */
+class UnpricedError extends Error {}
+
+/** Why something failed, for people; undefined where only the log can say it. */
+function reasonOf(error: unknown): string | undefined {
+  if (KNOWN.some((kind) => error instanceof kind)) return (error as Error).message;
+  if (error instanceof StoreError) return `the store does not answer as it should: ${error.code}`;
+  return undefined;
+}
+
+const KNOWN = [DeliveryError, FocusCheckError, LinesReplacedError, TooManyGroupsError, PdfError];

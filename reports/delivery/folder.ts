@@ -1,0 +1,62 @@
+import { randomUUID } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { DeliveryError } from "./error.ts";
+import { manifestOf, type Parcel } from "./manifest.ts";
+
+/**
+ * Puts a file into a folder, and then its manifest beside it. Each appears under its name when it is whole and on the disk, in the place of
+ * one that an earlier attempt left. Fails with a {@link DeliveryError}, and when the signal is aborted.
+ */
+export async function putIntoFolder(folder: string, parcel: Parcel, signal: AbortSignal): Promise<void> {
+  const { name, path } = parcel.file;
+  try {
+    await put(folder, name, createReadStream(path), signal);
+    const manifest = `${JSON.stringify(manifestOf(parcel), null, 2)}\n`;
+    await put(folder, `${name}.manifest.json`, Readable.from([manifest]), signal);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const { code = "" } = error as NodeJS.ErrnoException;
+    throw new DeliveryError("folder-refused", `the folder does not take it: ${REASONS[code] ?? code}`, {
+      cause: error,
+    });
+  }
+}
+
+/** What the file system says, for people. */
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "it is not there",
+  ENOTDIR: "it is no folder",
+  EACCES: "nothing may be written to it",
+  EPERM: "nothing may be written to it",
+  EROFS: "it is read-only",
+  ENOSPC: "it is full",
+  EDQUOT: "it is full",
+};
+
+async function put(folder: string, name: string, bytes: Readable, signal: AbortSignal): Promise<void> {
+  const unfinished = join(folder, `.${name}.${randomUUID()}.unfinished`);
+  try {
+    await pipeline(bytes, createWriteStream(unfinished, { flags: "wx", mode: 0o640, flush: true }), { signal });
+    signal.throwIfAborted();
+    await rename(unfinished, join(folder, name));
+    await syncFolder(folder);
+  } catch (error) {
+    bytes.destroy();
+    await rm(unfinished, { force: true });
+    throw error;
+  }
+}
+
+/** Until the folder itself is on the disk, a crash of the machine can take the name back. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,72 @@
+import type { Logger } from "pino";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { pause } from "../../runtime/clock.ts";
+import { DeliveryError } from "./error.ts";
+import { holdsClaim, renewClaim, type Claim, type Occasion } from "./records.ts";
+
+/** How leases are held. */
+export interface LeaseContext {
+  readonly store: StoreClient;
+  readonly now: () => number;
+  readonly who: string;
+  readonly logger: Logger;
+  readonly leaseMillis: number;
+}
+
+/** The lease of an attempt that is made longer while it is worked on. */
+export interface Lease {
+  /** Is aborted when the lease has run out: another server may have the attempt. */
+  readonly lost: AbortSignal;
+  /** Until when it lasts, milliseconds since the epoch. */
+  readonly until: number;
+  /** Makes sure that the attempt is this server's, from now on for a whole lease. Fails with a {@link DeliveryError}, or with a `StoreError`. */
+  confirm(): Promise<void>;
+  /** Holds it no longer. */
+  end(): Promise<void>;
+}
+
+/** A lease is renewed so often. */
+const RENEWALS = 4;
+
+/** Holds the lease of a claim until it is ended. */
+export function holdLease(context: LeaseContext, occasion: Occasion, claimed: Claim): Lease {
+  const { store, now, who, logger, leaseMillis } = context;
+  const ended = new AbortController();
+  const lost = new AbortController();
+  let claim = claimed;
+
+  async function renew(): Promise<void> {
+    const renewed = await renewClaim(store, occasion, claim, { at: now(), who, leaseMillis });
+    // What was acknowledged after the old lease's end may have been too late to be seen.
+    if (now() < claim.leaseUntil) claim = renewed;
+  }
+
+  async function keep(): Promise<void> {
+    while (!ended.signal.aborted) {
+      await pause(leaseMillis / RENEWALS, ended.signal);
+      if (ended.signal.aborted) return;
+      await renew().catch((error: unknown) => logger.warn({ err: error }, "a lease was not renewed"));
+      if (now() >= claim.leaseUntil) return lost.abort(leaseLost());
+    }
+  }
+
+  const keeping = keep();
+  return {
+    lost: lost.signal,
+    get until() {
+      return claim.leaseUntil;
+    },
+    async confirm() {
+      if (now() < claim.leaseUntil) await renew();
+      if (now() >= claim.leaseUntil || !(await holdsClaim(store, occasion, claim))) throw leaseLost();
+    },
+    async end() {
+      ended.abort();
+      await keeping;
+    },
+  };
+}
+
+function leaseLost(): DeliveryError {
+  return new DeliveryError("lease-lost", "its lease ran out before it was sent: another server may have it");
+}

@@ -1,0 +1,181 @@
+import { createHash } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { amountOf, formatAmount, sum } from "../../domain/exact/units.ts";
+import type { ConfiguredDelivery, DeliveredFormat } from "../../runtime/config/deliveries.ts";
+import type { FocusConfig } from "../../runtime/config/focus.ts";
+import type { Ledger } from "../../runtime/config/ledger.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { exportFocus, type FocusWay } from "../focus/export.ts";
+import type { FocusManifest } from "../focus/manifest.ts";
+import type { UnpricedTeam } from "../focus/plan.ts";
+import { OF_RUNS, type FixedLines } from "../lines/fixed.ts";
+import { planLines } from "../lines/read.ts";
+import { lineBytes, type LineFormat } from "../lines/write.ts";
+import { sqlOf, type ReportQuestion } from "../question/question.ts";
+import type { Span } from "../question/span.ts";
+import { SUM_FORMATS, type Parts, type SumFormat } from "../report/formats.ts";
+import { readReport } from "../report/read.ts";
+import { questionOf } from "./delivery.ts";
+import { readUnpriced } from "./ready.ts";
+
+/** What files are made from. */
+export interface MakingContext {
+  readonly store: StoreClient;
+  readonly ledger: Ledger;
+  /** Whom the rows of FOCUS name. */
+  readonly focus: FocusConfig;
+  readonly version: string;
+  /** Where a browser that prints PDFs is looked for. */
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** What is in a file. Amounts are exact decimal texts. */
+export interface Figures {
+  readonly cost: string;
+  readonly gpuHours: string;
+  /** What of the question has no price. In FOCUS it is in no row, in other files it has no cost. */
+  readonly unpriced: readonly UnpricedTeam[];
+  /** SHA-256 of the ids of the runs that the lines are of; null of sums, which are read at once. */
+  readonly runsHash: string | null;
+  readonly focus: FocusManifest | null;
+}
+
+/** A file that is whole, on this machine. */
+export interface MadeFile {
+  readonly path: string;
+  /** `costs-2026-03.csv`: the same whenever it is made. */
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: number;
+  /** In hexadecimal digits. */
+  readonly sha256: string;
+  readonly question: ReportQuestion;
+  readonly format: DeliveredFormat;
+  readonly currency: string;
+  /** Milliseconds since the epoch. */
+  readonly madeAt: number;
+  readonly figures: Figures;
+}
+
+/** A file on its way, and what is in it, which is true when all parts have been read. */
+interface Export {
+  readonly parts: Parts;
+  figures(): Figures | Promise<Figures>;
+}
+
+type Exporter = (context: MakingContext, question: ReportQuestion, madeAt: number) => Promise<Export>;
+
+const CSV = { ending: "csv", mediaType: "text/csv; charset=utf-8" };
+const NDJSON = { ending: "ndjson", mediaType: "application/x-ndjson" };
+const PARQUET = { ending: "parquet", mediaType: "application/vnd.apache.parquet" };
+
+const FORMATS: Readonly<Record<DeliveredFormat, { ending: string; mediaType: string; exporter: Exporter }>> = {
+  csv: { ...CSV, exporter: sums("csv") },
+  json: { ending: "json", mediaType: "application/json", exporter: sums("json") },
+  ndjson: { ...NDJSON, exporter: sums("ndjson") },
+  parquet: { ...PARQUET, exporter: sums("parquet") },
+  html: { ending: "html", mediaType: "text/html; charset=utf-8", exporter: sums("html") },
+  pdf: { ending: "pdf", mediaType: "application/pdf", exporter: sums("pdf") },
+  focus: { ...CSV, exporter: focusOf("csv") },
+  "focus-parquet": { ...PARQUET, exporter: focusOf("parquet") },
+  "lines-csv": { ...CSV, exporter: lines("csv") },
+  "lines-ndjson": { ...NDJSON, exporter: lines("ndjson") },
+  "lines-parquet": { ...PARQUET, exporter: lines("parquet") },
+};
+
+/**
+ * Makes the file of a delivery's period in a folder, whole, whatever of it is in memory at once. FOCUS is held against its rules. Fails with a
+ * `StoreError`, a `FocusCheckError`, a `LinesReplacedError`, a `TooManyGroupsError` or a `PdfError`, as the file system does, and when
+ * the signal is aborted.
+ */
+export async function makeFile(
+  context: MakingContext,
+  delivery: ConfiguredDelivery,
+  span: Span,
+  { folder, madeAt, signal }: { readonly folder: string; readonly madeAt: number; readonly signal: AbortSignal },
+): Promise<MadeFile> {
+  const { format } = delivery.report;
+  const { ending, mediaType, exporter } = FORMATS[format];
+  const question = questionOf(delivery, span, context.ledger);
+  const { parts, figures } = await exporter(context, question, madeAt);
+  const path = join(folder, "report");
+  const hash = createHash("sha256");
+  let bytes = 0;
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    for await (const part of parts) {
+      const some = typeof part === "string" ? Buffer.from(part) : part;
+      hash.update(some);
+      bytes += some.length;
+      yield some;
+    }
+  }
+  await pipeline(Readable.from(counted()), createWriteStream(path, { flags: "wx", mode: 0o600 }), { signal });
+  return {
+    path,
+    name: `${delivery.name}-${span.name.replaceAll("/", "_")}.${ending}`,
+    mediaType,
+    bytes,
+    sha256: hash.digest("hex"),
+    question,
+    format,
+    currency: context.ledger.book.currency,
+    madeAt,
+    figures: await figures(),
+  };
+}
+
+function sums(format: SumFormat): Exporter {
+  return async ({ store, ledger, version, env }, question, madeAt) => {
+    const report = await readReport(store, question, ledger.book.currency);
+    const parts = await SUM_FORMATS[format]([report], { store, version, madeAt, server: undefined, env });
+    const { cost, gpuHours, unpricedGpuHours } = report.total;
+    const unpriced = unpricedGpuHours === "0" ? [] : await readUnpriced(store, question);
+    return { parts, figures: () => ({ cost, gpuHours, unpriced, runsHash: null, focus: null }) };
+  };
+}
+
+function focusOf(format: FocusWay["format"]): Exporter {
+  return async ({ store, ledger, focus }, question) => {
+    const setting = { ...focus, policy: question.policy, currency: ledger.book.currency };
+    const { bytes, manifest } = await exportFocus(store, question, setting, { format, isChecked: true });
+    return {
+      parts: bytes,
+      figures() {
+        const told = manifest();
+        const { sums: all, unpriced, runsHash } = told;
+        const { EffectiveCost: cost, x_GpuHours: gpuHours } = all;
+        return { cost, gpuHours, unpriced: unpriced.teams, runsHash, focus: told };
+      },
+    };
+  };
+}
+
+function lines(format: LineFormat): Exporter {
+  return async ({ store }, question) => {
+    const plan = await planLines(store, question);
+    return { parts: lineBytes(store, plan, format), figures: () => figuresOf(store, plan) };
+  };
+}
+
+async function figuresOf(store: StoreClient, { question, runs }: FixedLines): Promise<Figures> {
+  const { where, parameters } = sqlOf(question);
+  const teams = await store.query<{ team: string; lines: number; cost: string; hours: string; unpriced: string }>(
+    `SELECT team, toFloat64(countIf(effective_cost IS NULL)) AS lines, toString(ifNull(sum(effective_cost), 0)) AS cost,
+       toString(sum(gpu_hours)) AS hours, toString(sumIf(gpu_hours, effective_cost IS NULL)) AS unpriced
+     FROM charges WHERE ${OF_RUNS} AND ${where} GROUP BY team ORDER BY team`,
+    { ...parameters, runs },
+  );
+  const total = (amounts: readonly string[]): string => formatAmount(sum(amounts.map((amount) => amountOf(amount))));
+  return {
+    cost: total(teams.map(({ cost }) => cost)),
+    gpuHours: total(teams.map(({ hours }) => hours)),
+    unpriced: teams.flatMap(({ team, lines: count, unpriced }) =>
+      count === 0 ? [] : { team, lines: count, gpuHours: total([unpriced]) },
+    ),
+    runsHash: createHash("sha256").update(runs.join("\n")).digest("hex"),
+    focus: null,
+  };
+}

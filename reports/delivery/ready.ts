@@ -1,0 +1,157 @@
+import { amountOf, formatAmount, sum } from "../../domain/exact/units.ts";
+import { dateText } from "../../domain/period.ts";
+import type { ConfiguredDelivery } from "../../runtime/config/deliveries.ts";
+import type { Ledger } from "../../runtime/config/ledger.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import type { UnpricedTeam } from "../focus/plan.ts";
+import { sqlOf, type ChargesQuestion } from "../question/question.ts";
+import { monthsIn, type Span } from "../question/span.ts";
+import { questionOf } from "./delivery.ts";
+
+const HOUR_MILLIS = 3_600_000;
+/** An hour that is over is charged five minutes later at the latest, unless its leader is behind (`processors/rollup/schedule.ts`). */
+const SETTLE_MILLIS = 600_000;
+/** The name under which the ledger charges what is of no cluster (`processors/charges/fleet-hours.ts`). */
+const FLEET = "";
+
+/**
+ * Of each cluster since when and until when anything is known to be there near a span, as the meter takes it
+ * (`processors/hours-to-meter.ts`): machines, samples and the time after them, and what was charged.
+ */
+const LIVES = `
+SELECT toString(cluster) AS cluster, toFloat64(toUnixTimestamp64Milli(min(begun))) AS begun,
+  toFloat64(toUnixTimestamp64Milli(max(over))) AS over
+FROM (
+  SELECT cluster, min(at) AS begun, min(at) AS over FROM inventory_facts GROUP BY cluster
+  UNION ALL
+  SELECT cluster, left_at, left_at FROM machines
+  UNION ALL
+  SELECT cluster, toDateTime64(window_start, 3, 'UTC'),
+    addMilliseconds(toDateTime64(window_end, 3, 'UTC'), if(kind = 'rollup', {absentAfter:Int64}, 0))
+  FROM runs
+  WHERE (kind = 'rollup' AND rows > 0 OR kind = 'charge')
+    AND window_start >= fromUnixTimestamp64Milli({from:Int64} - {absentAfter:Int64}) AND window_start < fromUnixTimestamp64Milli({until:Int64})
+) GROUP BY cluster`;
+
+/** The hours of a span that are charged after their end, and by all that the meter has published of them. */
+const SETTLED = `
+SELECT toString(cluster) AS cluster, toFloat64(toUnixTimestamp(window_start)) * 1000 AS start
+FROM (
+  SELECT cluster, window_start, window_end,
+    argMaxIf(published_at, (generation, published_at), kind = 'usage') AS metered,
+    maxIf(published_at, kind IN ('charge', 'correction')) AS charged
+  FROM runs
+  WHERE kind IN ('usage', 'charge', 'correction')
+    AND window_start >= fromUnixTimestamp64Milli({from:Int64}) AND window_start < fromUnixTimestamp64Milli({until:Int64})
+  GROUP BY cluster, window_start, window_end
+)
+WHERE charged >= window_end AND charged >= metered`;
+
+const CLOSED =
+  "SELECT toString(billing_period) AS month FROM closed_periods WHERE billing_period IN {months:Array(Date)}";
+
+/**
+ * Why a delivery of a span is not made yet, in a sentence; undefined where nothing keeps it. A span is settled ten minutes after its end,
+ * when each hour of it, of every cluster in which anything is known to be there, was charged after the hour's end and after the
+ * meter last published it. That needs the store alone: what a change of prices or owners makes stale is not looked at. Fails with a
+ * `StoreError`.
+ */
+export async function obstacleTo(
+  store: StoreClient,
+  delivery: ConfiguredDelivery,
+  span: Span,
+  { ledger, now }: { readonly ledger: Ledger; readonly now: number },
+): Promise<string | undefined> {
+  const unready = await unreadyBecause(store, delivery.waitFor, span, { ledger, now });
+  if (unready !== undefined || delivery.allowUnpriced) return unready;
+  return unpricedReason(await readUnpriced(store, questionOf(delivery, span, ledger)));
+}
+
+async function unreadyBecause(
+  store: StoreClient,
+  waitFor: ConfiguredDelivery["waitFor"],
+  span: Span,
+  of: { readonly ledger: Ledger; readonly now: number },
+): Promise<string | undefined> {
+  switch (waitFor) {
+    case "settled":
+      return unsettledBecause(store, span, of);
+    case "closed":
+      return openBecause(store, span);
+    case "nothing":
+      return undefined;
+  }
+}
+
+async function unsettledBecause(
+  store: StoreClient,
+  { name, from, until }: Span,
+  { ledger, now }: { readonly ledger: Ledger; readonly now: number },
+): Promise<string | undefined> {
+  if (now < until + SETTLE_MILLIS) return `${name} has only just ended: its last hour may not be charged yet`;
+  const { absentAfterMillis: absentAfter, book } = ledger;
+  const [lives, hours] = await Promise.all([
+    store.query<Life>(LIVES, { from, until, absentAfter }),
+    store.query<{ readonly cluster: string; readonly start: number }>(SETTLED, { from, until }),
+  ]);
+  const settled = new Set(hours.map(({ cluster, start }) => `${start} ${cluster}`));
+  const hasFleetCosts = book.commitments.length + book.fixed.length > 0;
+  const expected = hasFleetCosts ? [...lives.filter(({ cluster }) => cluster !== FLEET), ...fleetOf(lives)] : lives;
+  const missing = expected
+    .flatMap(({ cluster, begun, over }) => hoursIn(Math.max(from, begun), Math.min(until, over), cluster))
+    .filter(({ cluster, start }) => !settled.has(`${start} ${cluster}`))
+    .toSorted((a, b) => a.start - b.start || (a.cluster < b.cluster ? -1 : 1));
+  const [first] = missing;
+  if (first === undefined) return undefined;
+  const cluster = first.cluster === FLEET ? "what is of no cluster" : first.cluster;
+  return `not every hour of ${name} is charged yet: the first is that from ${new Date(first.start).toISOString()} of ${cluster}`;
+}
+
+interface Life {
+  readonly cluster: string;
+  readonly begun: number;
+  readonly over: number;
+}
+
+/** What is of no cluster is charged in every hour in which any cluster is. */
+function fleetOf(lives: readonly Life[]): readonly Life[] {
+  if (lives.length === 0) return [];
+  const [begun, over] = [Math.min(...lives.map((life) => life.begun)), Math.max(...lives.map((life) => life.over))];
+  return [{ cluster: FLEET, begun, over }];
+}
+
+function hoursIn(
+  from: number,
+  until: number,
+  cluster: string,
+): readonly { readonly cluster: string; readonly start: number }[] {
+  const first = Math.floor(from / HOUR_MILLIS) * HOUR_MILLIS;
+  const count = Math.max(0, Math.ceil((until - first) / HOUR_MILLIS));
+  return Array.from({ length: count }, (_, hour) => ({ cluster, start: first + hour * HOUR_MILLIS }));
+}
+
+async function openBecause(store: StoreClient, span: Span): Promise<string | undefined> {
+  const months = monthsIn(span).map(dateText);
+  const closed = new Set((await store.query<{ month: string }>(CLOSED, { months })).map(({ month }) => month));
+  const open = months.find((month) => !closed.has(month));
+  return open === undefined ? undefined : `${open.slice(0, 7)} is not closed`;
+}
+
+/** What of a question has no price, by team. Fails with a `StoreError`. */
+export async function readUnpriced(store: StoreClient, question: ChargesQuestion): Promise<readonly UnpricedTeam[]> {
+  const { where, parameters } = sqlOf(question);
+  const rows = await store.query<{ readonly team: string; readonly lines: number; readonly hours: string }>(
+    `SELECT team, toFloat64(count()) AS lines, toString(sum(gpu_hours)) AS hours FROM charges_published
+     WHERE ${where} AND effective_cost IS NULL GROUP BY team ORDER BY team`,
+    parameters,
+  );
+  return rows.map(({ team, lines, hours }) => ({ team, lines, gpuHours: formatAmount(amountOf<"gpu-hour">(hours)) }));
+}
+
+/** What has no price, in a sentence; undefined where all has one. */
+export function unpricedReason(teams: readonly UnpricedTeam[]): string | undefined {
+  if (teams.length === 0) return undefined;
+  const hours = formatAmount(sum(teams.map(({ gpuHours }) => amountOf<"gpu-hour">(gpuHours))));
+  const named = teams.map(({ team, gpuHours }) => `${team} ${gpuHours}`).join(", ");
+  return `without a price: ${hours} GPU-hours (${named}); allowUnpriced delivers it all the same`;
+}

@@ -1,0 +1,106 @@
+import { createHmac } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { Agent, request } from "undici";
+import type { ConfiguredWebhook } from "../../runtime/config/deliveries.ts";
+import { DeliveryError } from "./error.ts";
+import type { Parcel } from "./manifest.ts";
+import type { Occasion } from "./records.ts";
+
+/** So much of an answer that refuses is told. */
+const MOST_TOLD = 200;
+const MOST_READ_BYTES = 4_096;
+
+/**
+ * Posts a file to a webhook. Only an answer of 2xx is success; redirects are not followed. Fails with a {@link DeliveryError}, and when the
+ * signal is aborted.
+ */
+export async function postToWebhook(
+  webhook: ConfiguredWebhook,
+  { file, occasion, attempt }: Parcel,
+  { version, signal }: { readonly version: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const { url, bearerToken, signingSecret, timeout } = webhook;
+  const headers: Record<string, string> = {
+    "content-type": file.mediaType,
+    "content-length": String(file.bytes),
+    "content-disposition": `attachment; filename="${file.name}"`,
+    "content-digest": `sha-256=:${Buffer.from(file.sha256, "hex").toString("base64")}:`,
+    "user-agent": `gpu-ledger/${version}`,
+    "idempotency-key": idempotencyKey(occasion, file.question.span.name),
+    "x-gpu-ledger-delivery": occasion.delivery,
+    "x-gpu-ledger-period": file.question.span.name,
+    "x-gpu-ledger-attempt": String(attempt),
+  };
+  if (bearerToken !== undefined) headers["authorization"] = `Bearer ${bearerToken}`;
+  if (signingSecret !== undefined)
+    headers["x-gpu-ledger-signature"] = `sha256=${await signatureOf(file.path, signingSecret)}`;
+  const dispatcher = new Agent({ connect: { timeout }, headersTimeout: timeout, bodyTimeout: timeout });
+  const isOver = AbortSignal.timeout(timeout);
+  const body = createReadStream(file.path);
+  try {
+    const answer = await request(url, {
+      method: "POST",
+      headers,
+      body,
+      dispatcher,
+      signal: AbortSignal.any([signal, isOver]),
+    });
+    const said = await excerptOf(answer.body);
+    if (answer.statusCode >= 200 && answer.statusCode < 300) return;
+    throw new DeliveryError("webhook-refused", refusal(answer.statusCode, withoutSecrets(said, webhook)));
+  } catch (error) {
+    if (error instanceof DeliveryError || signal.aborted) throw error;
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (isOver.aborted || TIMEOUTS.has(code))
+      throw new DeliveryError("webhook-timeout", `it did not answer within ${timeout / 1_000} s`, { cause: error });
+    // Messages of failures can have the address in them, which may be a secret: their codes have not.
+    throw new DeliveryError("webhook-unreachable", `it cannot be reached: ${code === "" ? "no connection" : code}`);
+  } finally {
+    body.destroy();
+    await dispatcher.destroy();
+  }
+}
+
+const TIMEOUTS: ReadonlySet<string> = new Set([
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+]);
+
+/** The same for every attempt of an occasion, and for no other. */
+export function idempotencyKey({ delivery, recipient }: Occasion, period: string): string {
+  return `${delivery}/${recipient}/${period}`;
+}
+
+async function signatureOf(path: string, secret: string): Promise<string> {
+  const hmac = createHmac("sha256", secret);
+  for await (const part of createReadStream(path) as AsyncIterable<Buffer>) hmac.update(part);
+  return hmac.digest("hex");
+}
+
+async function excerptOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const held: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of body) {
+    held.push(part);
+    bytes += part.length;
+    if (bytes >= MOST_READ_BYTES) break;
+  }
+  return Buffer.concat(held).subarray(0, MOST_READ_BYTES).toString("utf8");
+}
+
+function refusal(status: number, said: string): string {
+  if (status >= 300 && status < 400) return `it answered ${status}: redirects are not followed`;
+  const told = said.replaceAll(/[\p{Cc}\s]+/gu, " ").trim();
+  const short = told.length > MOST_TOLD ? `${told.slice(0, MOST_TOLD)}…` : told;
+  return `it answered ${status}${short === "" ? "" : `: ${short}`}`;
+}
+
+/** An answer can repeat what it was sent. */
+function withoutSecrets(text: string, { url, bearerToken, signingSecret }: ConfiguredWebhook): string {
+  const { pathname, search } = new URL(url);
+  const secrets = [bearerToken, signingSecret, url, `${pathname}${search}`, search, pathname];
+  return secrets
+    .filter((secret): secret is string => secret !== undefined && secret.length > 1)
+    .reduce((left, secret) => left.replaceAll(secret, "…"), text);
+}
