@@ -75,6 +75,7 @@ async function serve(store: StoreClient, now: () => number): Promise<FastifyInst
     store,
     ledger: ledgerOf(config),
     focus: config.focus,
+    deliveries: config.deliveries,
     rules: "",
     access: { mode: "open", authenticate: () => Promise.resolve(OPEN) },
     logger: pino({ level: "silent" }),

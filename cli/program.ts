@@ -31,6 +31,7 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
   ["verify", async () => (await import("./verify.ts")).addVerify],
   ["audit", async () => (await import("./audit.ts")).addAudit],
   ["token", async () => (await import("./token.ts")).addToken],
+  ["deliveries", async () => (await import("./deliveries.ts")).addDeliveries],
   ["dead-letter", async () => (await import("./dead-letter.ts")).addDeadLetter],
   ["migrate", async () => (await import("./migrate.ts")).addMigrate],
   ["generate", async () => (await import("./generate.ts")).addGenerate],

@@ -6,6 +6,7 @@ import { connectStore, migrateStore, outsideStore } from "../runtime/store/conne
 import { createLogger } from "../runtime/telemetry/log.ts";
 import { startStatusServer } from "../runtime/telemetry/server.ts";
 import { CommandError, type CommandContext } from "./context.ts";
+import { startCourier } from "./roles/courier.ts";
 import { openReports } from "./roles/reports.ts";
 
 /** `gpu-ledger serve`: the API and the pages, from a store that processors fill; as many of them as one likes. */
@@ -41,6 +42,7 @@ export function addServe(program: Command, context: CommandContext): void {
         const isDemo = false;
         const addRoutes = await openReports(config, { store, version: context.version, isDemo, logger });
         const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger, addRoutes));
+        lifecycle.add("courier", startCourier(config, { store, version: context.version, logger }));
         logger.info({ address: server.url }, "serving");
         const signal = await untilAsked();
         logger.info({ signal }, "stopping");

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import type { ConfiguredDelivery } from "../runtime/config/deliveries.ts";
 import type { FocusConfig } from "../runtime/config/focus.ts";
 import type { Ledger } from "../runtime/config/ledger.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
@@ -18,6 +19,7 @@ export interface ReportsOptions {
   readonly store: StoreClient;
   readonly ledger: Ledger;
   readonly focus: FocusConfig;
+  readonly deliveries: readonly ConfiguredDelivery[];
   /** A text that changes with the rules of the ledger. */
   readonly rules: string;
   readonly access: Access;
@@ -37,7 +39,7 @@ const REMEMBERED_BYTES = 128 * 1024 * 1024;
 
 /** Adds everything that `reports/` serves to a server of its own, or to a part of one. */
 export async function addReports(server: FastifyInstance, options: ReportsOptions): Promise<void> {
-  const { store, ledger, focus, rules, access, logger, version, isDemo, now } = options;
+  const { store, ledger, focus, deliveries, rules, access, logger, version, isDemo, now } = options;
   const { authenticate, mode } = access;
   const pages = createPages({ version, isDemo, hasLogin: mode === "tokens" });
   const { requestsPerMinute = REQUESTS_PER_MINUTE } = options;
@@ -53,6 +55,7 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
     now,
     version,
     focus,
+    deliveries,
     async audit({ name }, subject) {
       await store.insertJson("audit", [
         { at: new Date(now()).toISOString(), who: name, what: "export", why: "", subject, details: "{}" },

@@ -25,6 +25,7 @@ export async function openReports(
     access,
     ledger: ledgerOf(config),
     focus: config.focus,
+    deliveries: config.deliveries,
     rules: rulesOfConfig(config).rules.hash,
     now: Date.now,
   };

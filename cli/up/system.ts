@@ -14,6 +14,7 @@ import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
 import { startStatusServer } from "../../runtime/telemetry/server.ts";
 import { demoKubeconfig } from "../roles/demo.ts";
 import { runsDemo, withDemoLedger } from "./demo-config.ts";
+import { startCourier } from "../roles/courier.ts";
 import { openReports } from "../roles/reports.ts";
 import { addRemoteGpuMetrics } from "../roles/gpu-metrics.ts";
 import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "../roles/child-messages.ts";
@@ -161,6 +162,7 @@ export async function startSystem(options: {
         addReports(routes);
       }),
     );
+    lifecycle.add("courier", startCourier(scraped, { store, version, logger }));
     if (isDemo) await startChild({ role: "demo", config });
     void startChild({ role: "processor", config: scraped, store: address });
     void startChild({ role: "collector", config: scraped });

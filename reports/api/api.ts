@@ -3,6 +3,7 @@ import swaggerUi from "@fastify/swagger-ui";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
 import { addCharges } from "./charges.ts";
 import type { ApiContext } from "./context.ts";
+import { addDeliveries } from "./deliveries.ts";
 import { addExplain } from "./explain.ts";
 import { addFocus } from "./focus.ts";
 import { addLedger } from "./ledger.ts";
@@ -50,6 +51,7 @@ export async function addApi(server: ApiServer, context: ApiContext): Promise<vo
     addExplain(routes, context, words);
     addLedger(routes, context, words);
     addNow(routes, context);
+    addDeliveries(routes, context);
     routes.get(`${API_PATH}/openapi.json`, { schema: { hide: true } }, () => server.swagger());
     done();
   });

@@ -1,3 +1,4 @@
+import type { ConfiguredDelivery } from "../../runtime/config/deliveries.ts";
 import type { FocusConfig } from "../../runtime/config/focus.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
@@ -17,6 +18,8 @@ export interface ApiContext {
   readonly version: string;
   /** Whom the rows of FOCUS name. */
   readonly focus: FocusConfig;
+  /** What is delivered on a schedule. */
+  readonly deliveries: readonly ConfiguredDelivery[];
   /** Writes down what somebody took along. Fails with a `StoreError`: what can't be written down is not handed out. */
   readonly audit: (viewer: Viewer, subject: string) => Promise<void>;
 }

@@ -57,8 +57,19 @@ describe("the gate of the reports' server", () => {
     const config = parseConfig("", { source: "the test", folder: ".", env: {} });
     server = Fastify();
     const ledger = ledgerOf(config);
-    const { focus } = config;
-    const of = { store, ledger, focus, rules: "", access, logger, version: "0", isDemo: false, now: Date.now };
+    const { focus, deliveries } = config;
+    const of = {
+      store,
+      ledger,
+      focus,
+      deliveries,
+      rules: "",
+      access,
+      logger,
+      version: "0",
+      isDemo: false,
+      now: Date.now,
+    };
     await addReports(server, of);
     await server.ready();
   });

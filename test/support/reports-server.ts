@@ -45,6 +45,7 @@ export async function createReportsServer(
     store,
     ledger: ledgerOf(parsed),
     focus: parsed.focus,
+    deliveries: parsed.deliveries,
     rules: "",
     access: { mode: "open", authenticate: () => Promise.resolve(server.viewer) },
     logger: pino({ level: "silent" }),

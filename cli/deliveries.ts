@@ -1,0 +1,77 @@
+import { userInfo } from "node:os";
+import { Option, type Command } from "commander";
+import { listDeliveries } from "../reports/delivery/list.ts";
+import { RetryError, retryDeliveries } from "../reports/delivery/retry.ts";
+import { periodName } from "../reports/delivery/schedule.ts";
+import type { Config } from "../runtime/config/schema.ts";
+import type { StoreClient } from "../runtime/store/client.ts";
+import { loadConfig } from "../runtime/config/load.ts";
+import { CommandError, type CommandContext } from "./context.ts";
+import { deliveriesText } from "./deliveries/text.ts";
+import { openStore } from "./store.ts";
+
+interface ListOptions {
+  readonly config?: string;
+  readonly format: "table" | "json";
+}
+
+interface RetryOptions {
+  readonly config?: string;
+  readonly recipient?: string;
+  readonly period?: string;
+  readonly by?: string;
+  readonly why?: string;
+}
+
+/** `gpu-ledger deliveries [retry]`: which reports were delivered to whom, and which are owed. */
+export function addDeliveries(program: Command, context: CommandContext): void {
+  const { stdout, env } = context;
+  async function inStore<Value>(
+    path: string | undefined,
+    act: (store: StoreClient, config: Config) => Promise<Value>,
+  ): Promise<Value> {
+    const { config } = loadConfig(path, env);
+    const store = await openStore(config);
+    try {
+      return await act(store, config);
+    } finally {
+      await store.close();
+    }
+  }
+
+  const deliveries = program
+    .command("deliveries")
+    .description("list which reports were delivered to whom, and have what failed tried again; see docs/delivery.md");
+
+  deliveries
+    .command("list", { isDefault: true })
+    .description("list which reports were delivered to whom, which are owed, and why")
+    .option("--config <file>", "the configuration")
+    .addOption(new Option("--format <format>", "table or json").choices(["table", "json"]).default("table"))
+    .action(async ({ config: path, format }: ListOptions) => {
+      const list = await inStore(path, (store, config) => listDeliveries(store, config.deliveries, Date.now()));
+      stdout.write(`${format === "json" ? JSON.stringify(list, null, 2) : deliveriesText(list)}\n`);
+    });
+
+  deliveries
+    .command("retry")
+    .description("try what failed or was given up again, at once")
+    .argument("<delivery>", "its name in the configuration")
+    .option("--recipient <name>", "to one recipient alone")
+    .option("--period <period>", "of one period alone, such as 2026-03")
+    .option("--by <name>", "who does it; whoever runs this by default")
+    .option("--why <text>", "why, for the audit trail")
+    .option("--config <file>", "the configuration")
+    .action(async (delivery: string, options: RetryOptions) => {
+      const { config, recipient, period, by = userInfo().username, why = "" } = options;
+      try {
+        const retried = await inStore(config, (store) =>
+          retryDeliveries(store, { delivery, recipient, period }, { by, why }, Date.now()),
+        );
+        for (const occasion of retried)
+          stdout.write(`${occasion.delivery} to ${occasion.recipient}, ${periodName(occasion)}, is tried again\n`);
+      } catch (error) {
+        throw error instanceof RetryError ? new CommandError(error.message) : error;
+      }
+    });
+}

@@ -1,0 +1,43 @@
+import type { DeliveryStatus } from "../../reports/delivery/list.ts";
+import { renderTable } from "../table.ts";
+
+/** Deliveries as text: how each period stands with each recipient. */
+export function deliveriesText(list: readonly DeliveryStatus[]): string {
+  if (list.length === 0) return "the configuration has no deliveries, and none was due in the last 92 days";
+  const rows = list.map((status) => [
+    status.delivery,
+    status.recipient,
+    status.period,
+    minute(status.due),
+    stateText(status),
+  ]);
+  return renderTable(["delivery", "to", "period", "due", "state"], rows);
+}
+
+function stateText({ state, at, reason, tries, nextTry, file, cost, currency, isConfigured }: DeliveryStatus): string {
+  const gone = isConfigured ? "" : "; not in the configuration any more";
+  switch (state) {
+    case "scheduled":
+      return "scheduled";
+    case "due":
+      return `due${gone}`;
+    case "waiting":
+      return `waiting: ${reason}${gone}`;
+    case "under way":
+      return `under way since ${minute(at!)}`;
+    case "failed":
+      return `failed ${times(tries)}: ${reason}; next try ${minute(nextTry!)}${gone}`;
+    case "delivered":
+      return `delivered ${minute(at!)}: ${file}, ${cost} ${currency}`;
+    case "given up":
+      return `given up ${minute(at!)} after ${times(tries)}: ${reason}${gone}`;
+  }
+}
+
+function times(count: number): string {
+  return count === 1 ? "once" : `${count} times`;
+}
+
+function minute(iso: string): string {
+  return `${iso.slice(0, 16)}Z`;
+}

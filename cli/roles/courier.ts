@@ -1,0 +1,25 @@
+import { hostname, tmpdir } from "node:os";
+import type { Logger } from "pino";
+import { createCourier, type Courier } from "../../reports/delivery/courier.ts";
+import { ledgerOf } from "../../runtime/config/ledger.ts";
+import type { Config } from "../../runtime/config/schema.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+
+/** Starts to deliver what the configuration has on a schedule, beside the reports' server of this process. */
+export function startCourier(
+  config: Config,
+  of: { readonly store: StoreClient; readonly version: string; readonly logger: Logger },
+): Courier {
+  const courier = createCourier({
+    ...of,
+    deliveries: config.deliveries,
+    ledger: ledgerOf(config),
+    focus: config.focus,
+    now: Date.now,
+    who: `${hostname()}/${process.pid}`,
+    folder: tmpdir(),
+    env: process.env,
+  });
+  courier.start();
+  return courier;
+}
