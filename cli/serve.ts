@@ -42,7 +42,7 @@ export function addServe(program: Command, context: CommandContext): void {
         const isDemo = false;
         const addRoutes = await openReports(config, { store, version: context.version, isDemo, logger });
         const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger, addRoutes));
-        lifecycle.add("courier", startCourier(config, { store, version: context.version, logger }));
+        lifecycle.add("courier", startCourier(config, { store, version: context.version, logger, registry }));
         logger.info({ address: server.url }, "serving");
         const signal = await untilAsked();
         logger.info({ signal }, "stopping");

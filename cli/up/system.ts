@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
-import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from "prom-client";
+import { AggregatorRegistry, Registry, type MetricObjectWithValues, type MetricValue } from "prom-client";
 import type { Config } from "../../runtime/config/schema.ts";
 import { superviseChild, type SupervisedChild } from "../../runtime/lifecycle/children.ts";
 import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
@@ -75,6 +75,8 @@ export async function startSystem(options: {
   const processes = new Map<string, Pick<SupervisedChild, "restarts" | "processId">>();
   const children: SupervisedChild[] = [];
   let asking: Promise<readonly unknown[]> | undefined;
+  /** What this process tells itself. */
+  const registry = new Registry();
   /** Who waits for a part's metrics. */
   const metrics = new Map<string, (metrics: unknown) => void>();
 
@@ -145,7 +147,7 @@ export async function startSystem(options: {
     });
     const views = {
       status: () => Promise.resolve(shown(status())),
-      metrics: async () => mergeMetrics(await askMetrics()),
+      metrics: async () => mergeMetrics([...(await askMetrics()), await registry.getMetricsAsJSON()]),
       notReady: () => status().notReady,
       demoTargets: () => fresh<DemoStatus>("demo")?.targets ?? [],
       metricsToken: config.server.metricsToken,
@@ -162,7 +164,7 @@ export async function startSystem(options: {
         addReports(routes);
       }),
     );
-    lifecycle.add("courier", startCourier(scraped, { store, version, logger }));
+    lifecycle.add("courier", startCourier(scraped, { store, version, logger, registry }));
     if (isDemo) await startChild({ role: "demo", config });
     void startChild({ role: "processor", config: scraped, store: address });
     void startChild({ role: "collector", config: scraped });

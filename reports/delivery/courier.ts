@@ -37,6 +37,8 @@ export interface CourierOptions extends Omit<AttemptContext, "leaseMillis"> {
   readonly leaseMillis?: number;
   /** Hears of the end of every attempt. */
   readonly onOutcome?: (outcome: AttemptOutcome) => void;
+  /** Hears whenever it has looked how many were given up, or are due for more than a day. */
+  readonly onLook?: (late: number) => void;
 }
 
 const EVERY_MILLIS = 15_000;
@@ -46,10 +48,12 @@ const LOOK_AGAIN_MILLIS = 60_000;
 /** So many recipients get something at once. */
 const AT_ONCE = 4;
 const STOP_MILLIS = 5_000;
+const LATE_MILLIS = 86_400_000;
 
 /** A courier that has not looked yet. */
 export function createCourier(options: CourierOptions): Courier {
-  const { store, now, who, logger, everyMillis = EVERY_MILLIS, leaseMillis = LEASE_MILLIS, onOutcome } = options;
+  const { store, now, who, logger, everyMillis = EVERY_MILLIS, leaseMillis = LEASE_MILLIS } = options;
+  const { onOutcome, onLook } = options;
   const context: AttemptContext = { ...options, leaseMillis };
   const deliveries = deliveriesOf(options.deliveries);
   const stopping = new AbortController();
@@ -64,16 +68,20 @@ export function createCourier(options: CourierOptions): Courier {
     const at = now();
     const schedules = await knowSchedules(at);
     const records = byOccasion(await readRecords(store, at - OLDEST_MILLIS));
+    let late = 0;
     for (const delivery of deliveries) {
-      if (busy.has(delivery)) continue;
-      const owed = owedOf(delivery, schedules, at).filter((occasion) =>
-        isToDo(progressOf(records.get(occasionKey(occasion)) ?? [], at), at),
-      );
-      if (owed.length === 0) continue;
+      const all = owedOf(delivery, schedules, at).map((occasion) => ({
+        occasion,
+        progress: progressOf(records.get(occasionKey(occasion)) ?? [], at),
+      }));
+      late += all.filter(({ occasion, progress }) => isLate(progress, at - occasion.due)).length;
+      const owed = all.filter(({ progress }) => isToDo(progress, at)).map(({ occasion }) => occasion);
+      if (busy.has(delivery) || owed.length === 0) continue;
       const work = atOnce(() => deliverAll(delivery, owed)).finally(() => busy.delete(delivery));
       busy.set(delivery, work);
       work.catch((error: unknown) => logger.warn({ err: error }, "deliveries could not be looked after"));
     }
+    onLook?.(late);
   }
 
   /** Writes down which schedules are known from now on: of what was due before nothing is owed. */
@@ -168,4 +176,8 @@ function isToDo({ standing }: Progress, now: number): boolean {
   return (
     standing.state === "due" || standing.state === "waiting" || (standing.state === "failed" && now >= standing.nextTry)
   );
+}
+
+function isLate({ standing }: Progress, sinceDue: number): boolean {
+  return standing.state === "given up" || (standing.state !== "delivered" && sinceDue > LATE_MILLIS);
 }

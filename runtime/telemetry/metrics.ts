@@ -2,11 +2,12 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { COLLECTOR_METRICS } from "./collector-metrics.ts";
 import { SECONDS, type MetricDefinition } from "./metric-definition.ts";
 import { PROCESSOR_METRICS } from "./processor-metrics.ts";
+import { SERVER_METRICS } from "./server-metrics.ts";
 
 /** Every metric there is. docs/metrics.md is held to this table, and this table to what is exported. */
-export const METRIC_DEFINITIONS = { ...COLLECTOR_METRICS, ...PROCESSOR_METRICS };
+export const METRIC_DEFINITIONS = { ...COLLECTOR_METRICS, ...PROCESSOR_METRICS, ...SERVER_METRICS };
 
-type MetricKey = keyof typeof METRIC_DEFINITIONS;
+type Definitions = Readonly<Record<string, MetricDefinition>>;
 type InstanceOf<Type> = Type extends "counter"
   ? Counter
   : Type extends "gauge"
@@ -15,12 +16,26 @@ type InstanceOf<Type> = Type extends "counter"
       ? Histogram
       : never;
 
+type MetricsOf<Of extends Definitions> = { readonly [Key in keyof Of]: InstanceOf<Of[Key]["type"]> };
+
 /** The metrics of one process, each under its key. */
-export type Metrics = { readonly [Key in MetricKey]: InstanceOf<(typeof METRIC_DEFINITIONS)[Key]["type"]> };
+export type Metrics = MetricsOf<typeof METRIC_DEFINITIONS>;
+
+/** What a process has that serves reports and nothing else. */
+export type ServerMetrics = MetricsOf<typeof SERVER_METRICS>;
 
 /** Registers every metric. Counters without labels and those of known labels start at 0, so that an increase from nothing shows. */
 export function createMetrics(registry: Registry): Metrics {
-  const entries = Object.entries(METRIC_DEFINITIONS).map(([key, definition]: [string, MetricDefinition]) => {
+  return register(registry, METRIC_DEFINITIONS);
+}
+
+/** Registers those of a process that serves reports, in the same way. */
+export function createServerMetrics(registry: Registry): ServerMetrics {
+  return register(registry, SERVER_METRICS);
+}
+
+function register<Of extends Definitions>(registry: Registry, definitions: Of): MetricsOf<Of> {
+  const entries = Object.entries(definitions).map(([key, definition]: [string, MetricDefinition]) => {
     const { name, help, labels, type, buckets, known = [] } = definition;
     const options = { name, help, labelNames: [...labels], registers: [registry] };
     if (type === "counter") {
@@ -31,5 +46,5 @@ export function createMetrics(registry: Registry): Metrics {
     if (type === "gauge") return [key, new Gauge(options)];
     return [key, new Histogram({ ...options, buckets: [...(buckets ?? SECONDS)] })];
   });
-  return Object.fromEntries(entries) as Metrics;
+  return Object.fromEntries(entries) as MetricsOf<Of>;
 }

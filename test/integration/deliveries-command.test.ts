@@ -75,6 +75,9 @@ describe("deliveries by the command and the API", () => {
     const serving = folder.start(["serve", "--config", file]);
     await receiver.until(1);
     expect(statesOf(await listed(), "to-finance")).toEqual(["scheduled", "due", "under way"]);
+    const metrics = await (await fetch(`${await serving.address(10_000)}/metrics`)).text();
+    // Of each delivery what was due a day and a half ago.
+    expect(metrics).toContain("gpu_ledger_deliveries_late 2\n");
     await serving.end("SIGKILL");
     receiver.answers = [200];
     // Two minutes of a lease, half a minute for clocks that differ, and a minute's pause.

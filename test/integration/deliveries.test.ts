@@ -455,7 +455,8 @@ describe("deliveries", () => {
   it("are given up after a time, and tried again when somebody wants it, who and why being kept", async () => {
     const receiver = await receive(503);
     const config = monthly("given-up", toWebhook("finance", receiver), { giveUpAfter: "2m" });
-    const courier = await dueCourier(config);
+    const late: number[] = [];
+    const courier = await dueCourier(config, { onLook: (count) => late.push(count) });
     await courier.turn();
     world.now += MINUTE;
     await courier.turn();
@@ -463,6 +464,7 @@ describe("deliveries", () => {
     world.now += DAY;
     await courier.turn();
     expect(receiver.posted).toHaveLength(2);
+    expect(late).toEqual([0, 0, 0, 1]);
     const retry = () =>
       retryDeliveries(store, { delivery: "given-up" }, { by: "ops", why: "they are back" }, world.now);
     receiver.answers = [200];

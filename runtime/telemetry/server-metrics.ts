@@ -1,0 +1,18 @@
+import type { MetricDefinition } from "./metric-definition.ts";
+
+/** What processes tell that serve reports: `serve`, and `up`. */
+export const SERVER_METRICS = {
+  deliveryAttempts: {
+    name: "gpu_ledger_delivery_attempts_total",
+    type: "counter",
+    help: "Attempts of a server to deliver a report, by outcome; lost is that another server may have it.",
+    labels: ["outcome"],
+    known: ["delivered", "failed", "waiting", "stopped", "lost"],
+  },
+  deliveriesLate: {
+    name: "gpu_ledger_deliveries_late",
+    type: "gauge",
+    help: "Reports that were given up, or are due for more than a day and not delivered. Every server tells all of them.",
+    labels: [],
+  },
+} as const satisfies Readonly<Record<string, MetricDefinition>>;
