@@ -14,7 +14,13 @@ export function deliveriesText(list: readonly DeliveryStatus[]): string {
   return renderTable(["delivery", "to", "period", "due", "state"], rows);
 }
 
-function stateText({ state, at, reason, tries, nextTry, file, cost, currency, isConfigured }: DeliveryStatus): string {
+/** A reason takes so much of a line at most; all of it is in JSON. */
+const MOST_REASON = 200;
+
+function stateText(status: DeliveryStatus): string {
+  const { state, at, tries, nextTry, file, cost, currency, isConfigured } = status;
+  const told = (status.reason ?? "").replaceAll(/\s+/g, " ");
+  const reason = told.length > MOST_REASON ? `${told.slice(0, MOST_REASON)}…` : told;
   const gone = isConfigured ? "" : "; not in the configuration any more";
   switch (state) {
     case "scheduled":

@@ -60,7 +60,7 @@ describe("deliveries by the command and the API", () => {
   afterAll(async () => {
     await folder.dispose();
     await receiver.close();
-    world.dispose();
+    await world.dispose();
     await store.close();
     await embedded.stop();
   });

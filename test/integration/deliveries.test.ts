@@ -3,35 +3,29 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { amountOf, formatAmount, lastUnits, sum } from "../../domain/exact/units.ts";
-import { newRunId, publishRun } from "../../processors/runs.ts";
-import { readAudit } from "../../processors/closing/audit.ts";
-import { listDeliveries, type DeliveryStatus } from "../../reports/delivery/list.ts";
+import { amountOf, formatAmount, sum } from "../../domain/exact/units.ts";
+import { listDeliveries } from "../../reports/delivery/list.ts";
 import type { DeliveryManifest } from "../../reports/delivery/manifest.ts";
-import { claimAttempt, readRecords, type DeliveryRecord } from "../../reports/delivery/records.ts";
-import { retryDeliveries } from "../../reports/delivery/retry.ts";
+import { claimAttempt } from "../../reports/delivery/records.ts";
 import { readReport } from "../../reports/report/read.ts";
 import { readSpan, type Span } from "../../reports/question/span.ts";
-import type { Config } from "../../runtime/config/schema.ts";
 import { createStoreClient, type StoreClient } from "../../runtime/store/client.ts";
 import {
-  bookHour,
-  chargeOf,
+  bookMarch,
   createDeliveryWorld,
+  DUE,
+  monthly,
+  SINCE,
+  toWebhook,
   withDeliveries,
   type DeliveryWorld,
 } from "../support/delivery-world.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { createTestDatabase } from "../support/pipeline.ts";
-import { startReceiver, type Receiver, type ReceiverAnswer } from "../support/receiver.ts";
+import { startReceiver, type Receiver } from "../support/receiver.ts";
 
-const HOUR = 3_600_000;
 const MINUTE = 60_000;
-const DAY = 24 * HOUR;
-const MARCH = Date.UTC(2026, 2, 1);
-const SINCE = Date.UTC(2026, 3, 1, 12);
-/** When March is due. */
-const DUE = Date.UTC(2026, 3, 3, 6);
+const DAY = 1_440 * MINUTE;
 const SECRETS = { bearerToken: "token-7f3a", signingSecret: "sign-91bc" };
 
 const spanOf = (text: string): Span => (readSpan(text, 0) as { span: Span }).span;
@@ -40,57 +34,22 @@ describe("deliveries", () => {
   let embedded: TestStore;
   let store: StoreClient;
   let world: DeliveryWorld;
-  const receivers: Receiver[] = [];
 
   beforeAll(async () => {
     embedded = await startTestStore();
     store = await createTestDatabase(embedded, "deliveries");
     world = createDeliveryWorld(store, SINCE);
-    for (const [index, team] of ["vision", "nlp", "vision"].entries()) {
-      const hour = MARCH + index * HOUR;
-      await bookHour(store, hour, [chargeOf(team, hour), chargeOf("ops", hour)]);
-    }
+    await bookMarch(store);
   });
   afterAll(async () => {
-    for (const receiver of receivers) await receiver.close();
-    world.dispose();
+    await world.dispose();
     await store.close();
     await embedded.stop();
   });
 
-  async function receive(...answers: ReceiverAnswer[]): Promise<Receiver> {
-    const receiver = await startReceiver(...answers);
-    receivers.push(receiver);
-    return receiver;
-  }
-  const toFolder = (name: string) => ({ name, folder: world.folder });
-  const toWebhook = (name: string, { url }: Receiver, more: object = {}) => ({
-    name,
-    webhook: { url: `${url}/hook`, timeout: "1s", ...more },
-  });
-  const monthly = (name: string, to: object, more: object = {}): Config =>
-    withDeliveries({ name, schedule: "0 6 3 * *", to: [to], ...more });
-  /** A courier that knows its schedules since before March was due, when that has come. */
-  async function dueCourier(config: Config, more: Parameters<DeliveryWorld["courier"]>[1] = {}) {
-    world.now = SINCE;
-    const courier = world.courier(config, more);
-    await courier.turn();
-    world.now = DUE;
-    return courier;
-  }
-  const recordsOf = async (name: string): Promise<readonly DeliveryRecord[]> =>
-    (await readRecords(store, 0)).filter(({ delivery }) => delivery === name);
-  const eventsOf = async (name: string): Promise<readonly string[]> =>
-    (await recordsOf(name)).map(({ what, attempt }) => `${attempt} ${what}`).toSorted();
-  const statusOf = async (config: Config): Promise<DeliveryStatus> => {
-    const { name } = config.deliveries[0]!;
-    const list = await listDeliveries(store, config.deliveries, world.now);
-    return list.find(({ delivery, state }) => delivery === name && state !== "scheduled")!;
-  };
-
   it("put a file into a folder, whose sums are the report's to the last digit, and what it is beside it", async () => {
-    const config = monthly("to-folder", toFolder("archive"));
-    const courier = await dueCourier(config);
+    const config = monthly("to-folder", world.archive);
+    const courier = await world.dueCourier(config);
     await courier.turn();
     const csv = readFileSync(join(world.folder, "to-folder-2026-03.csv"));
     const manifest = JSON.parse(
@@ -120,11 +79,11 @@ describe("deliveries", () => {
       madeAt: "2026-04-03T06:00:00.000Z",
     });
     await courier.turn();
-    expect(await eventsOf("to-folder")).toEqual(["1 delivered", "1 started", "1 started"]);
+    expect(await world.eventsOf("to-folder")).toEqual(["1 delivered", "1 started", "1 started"]);
     expect(readdirSync(world.folder).filter((name) => name.includes("unfinished") || name.startsWith("gpu-"))).toEqual(
       [],
     );
-    expect(await statusOf(config)).toMatchObject({
+    expect(await world.statusOf(config)).toMatchObject({
       state: "delivered",
       at: "2026-04-03T06:00:00.000Z",
       due: "2026-04-03T06:00:00.000Z",
@@ -147,9 +106,9 @@ describe("deliveries", () => {
     "lines-parquet",
   ])("make %s, and say what is in it", async (format) => {
     const name = `as-${format}`;
-    const config = monthly(name, toFolder("archive"), { report: { format } });
-    await (await dueCourier(config)).turn();
-    expect(await statusOf(config)).toMatchObject({ state: "delivered", cost: "7.407407346", gpuHours: "6" });
+    const config = monthly(name, world.archive, { report: { format } });
+    await (await world.dueCourier(config)).turn();
+    expect(await world.statusOf(config)).toMatchObject({ state: "delivered", cost: "7.407407346", gpuHours: "6" });
     const [file, manifest] = readdirSync(world.folder).filter((entry) => entry.startsWith(`${name}-2026`));
     expect(readFileSync(join(world.folder, file!)).length).toBeGreaterThan(100);
     const { focus } = JSON.parse(readFileSync(join(world.folder, manifest!), "utf8")) as DeliveryManifest;
@@ -157,8 +116,8 @@ describe("deliveries", () => {
   });
 
   it("post to a webhook what says itself who it is from, what it is, and that nobody changed it", async () => {
-    const receiver = await receive();
-    await (await dueCourier(monthly("to-webhook", toWebhook("finance", receiver, SECRETS)))).turn();
+    const receiver = await world.receive();
+    await (await world.dueCourier(monthly("to-webhook", toWebhook("finance", receiver, SECRETS)))).turn();
     const [{ path, headers, body }] = receiver.posted as [Receiver["posted"][number]];
     expect(path).toBe("/hook");
     expect(body.toString()).toContain("vision");
@@ -178,11 +137,11 @@ describe("deliveries", () => {
   });
 
   it("are tried again after growing pauses where a webhook hangs or answers 500, under one key, until it takes it", async () => {
-    const receiver = await receive("hangs", (response) => response.writeHead(500).end("try\nlater"), 200);
+    const receiver = await world.receive("hangs", (response) => response.writeHead(500).end("try\nlater"), 200);
     const config = monthly("stubborn", toWebhook("finance", receiver));
-    const courier = await dueCourier(config);
+    const courier = await world.dueCourier(config);
     await courier.turn();
-    expect(await statusOf(config)).toMatchObject({
+    expect(await world.statusOf(config)).toMatchObject({
       state: "failed",
       reason: "it did not answer within 1 s",
       nextTry: "2026-04-03T06:01:00.000Z",
@@ -192,7 +151,7 @@ describe("deliveries", () => {
     expect(receiver.posted).toHaveLength(1);
     world.now = DUE + MINUTE;
     await courier.turn();
-    expect(await statusOf(config)).toMatchObject({
+    expect(await world.statusOf(config)).toMatchObject({
       state: "failed",
       reason: "it answered 500: try later",
       nextTry: "2026-04-03T06:03:00.000Z",
@@ -200,18 +159,18 @@ describe("deliveries", () => {
     world.now = DUE + 3 * MINUTE;
     await courier.turn();
     await courier.turn();
-    expect(await statusOf(config)).toMatchObject({ state: "delivered", tries: 3 });
+    expect(await world.statusOf(config)).toMatchObject({ state: "delivered", tries: 3 });
     const keys = receiver.posted.map(({ headers }) => headers["idempotency-key"]);
     expect(keys).toEqual(Array.from({ length: 3 }, () => "stubborn/finance/2026-03"));
     expect(receiver.posted.map(({ headers }) => headers["x-gpu-ledger-attempt"])).toEqual(["1", "2", "3"]);
   });
 
   it("follow no redirect, and tell nothing to where it leads", async () => {
-    const other = await receive();
-    const receiver = await receive((response) => response.writeHead(307, { location: other.url }).end());
+    const other = await world.receive();
+    const receiver = await world.receive((response) => response.writeHead(307, { location: other.url }).end());
     const config = monthly("redirected", toWebhook("finance", receiver, SECRETS));
-    await (await dueCourier(config)).turn();
-    expect(await statusOf(config)).toMatchObject({
+    await (await world.dueCourier(config)).turn();
+    expect(await world.statusOf(config)).toMatchObject({
       state: "failed",
       reason: "it answered 307: redirects are not followed",
     });
@@ -219,13 +178,13 @@ describe("deliveries", () => {
   });
 
   it("go to each recipient once for each period, with two servers at once", async () => {
-    const receiver = await receive();
+    const receiver = await world.receive();
     const config = withDeliveries({
       name: "daily",
       schedule: "0 6 * * *",
       period: "day",
       waitFor: "nothing",
-      to: [toFolder("archive"), toWebhook("finance", receiver)],
+      to: [world.archive, toWebhook("finance", receiver)],
     });
     const otherStore = createStoreClient({ url: embedded.url, ...embedded.internal, database: store.database });
     const couriers = ["server-a", "server-b"].map((who, index) =>
@@ -240,7 +199,7 @@ describe("deliveries", () => {
     await turns();
     await otherStore.close();
     const days = ["01", "02", "03", "04", "05", "06", "07"].map((day) => `2026-04-${day}`);
-    const delivered = (await recordsOf("daily")).filter(({ what }) => what === "delivered");
+    const delivered = (await world.recordsOf("daily")).filter(({ what }) => what === "delivered");
     const of = (name: string) =>
       new Set(delivered.filter(({ recipient }) => recipient === name).map(({ from }) => from));
     expect(delivered).toHaveLength(14);
@@ -264,30 +223,30 @@ describe("deliveries", () => {
   });
 
   it("are taken over by another server when the lease of one that ended has run out", async () => {
-    const receiver = await receive();
+    const receiver = await world.receive();
     const config = monthly("orphaned", toWebhook("finance", receiver));
-    const courier = await dueCourier(config);
+    const courier = await world.dueCourier(config);
     const { from, until } = spanOf("2026-03");
     const occasion = { delivery: "orphaned", recipient: "finance", from, until, due: DUE };
     const lost = { attempt: 1, at: DUE, who: "server-b", leaseMillis: 2 * MINUTE };
     expect(await claimAttempt(store, occasion, lost)).toMatchObject({ attempt: 1 });
     await courier.turn();
-    expect(await statusOf(config)).toMatchObject({ state: "under way", tries: 1 });
+    expect(await world.statusOf(config)).toMatchObject({ state: "under way", tries: 1 });
     world.now = DUE + 3 * MINUTE;
     await courier.turn();
     expect(receiver.posted).toEqual([]);
-    expect(await statusOf(config)).toMatchObject({
+    expect(await world.statusOf(config)).toMatchObject({
       state: "failed",
       reason: "server-b ended before it told how it went",
     });
     world.now = DUE + 4 * MINUTE;
     await courier.turn();
     expect(receiver.posted).toHaveLength(1);
-    expect(await statusOf(config)).toMatchObject({ state: "delivered", tries: 2 });
+    expect(await world.statusOf(config)).toMatchObject({ state: "delivered", tries: 2 });
   });
 
   it("are not sent by a server whose lease ran out while it made the file", async () => {
-    const receiver = await receive();
+    const receiver = await world.receive();
     const config = monthly("stalled", toWebhook("finance", receiver));
     let isClaimed = false;
     const stalling: StoreClient = {
@@ -302,25 +261,25 @@ describe("deliveries", () => {
         return await store.query(sql, parameters);
       },
     };
-    const courier = await dueCourier(config, { store: stalling });
+    const courier = await world.dueCourier(config, { store: stalling });
     await courier.turn();
     expect(receiver.posted).toEqual([]);
-    expect(await eventsOf("stalled")).toEqual(["1 started"]);
+    expect(await world.eventsOf("stalled")).toEqual(["1 started"]);
     isClaimed = false;
     await world.courier(config).turn();
     expect(receiver.posted).toHaveLength(1);
-    expect(await statusOf(config)).toMatchObject({ state: "delivered", tries: 2 });
+    expect(await world.statusOf(config)).toMatchObject({ state: "delivered", tries: 2 });
   });
 
   it("keep their lease while a webhook takes its time", async () => {
-    const receiver = await receive((response) => void setTimeout(() => response.writeHead(204).end(), 700));
+    const receiver = await world.receive((response) => void setTimeout(() => response.writeHead(204).end(), 700));
     const begun = performance.now();
-    const courier = await dueCourier(monthly("slow", toWebhook("finance", receiver)), {
+    const courier = await world.dueCourier(monthly("slow", toWebhook("finance", receiver)), {
       now: () => world.now + Math.floor(performance.now() - begun),
       leaseMillis: 400,
     });
     await courier.turn();
-    const records = await recordsOf("slow");
+    const records = await world.recordsOf("slow");
     const started = records.filter(({ what }) => what === "started");
     expect(started.length).toBeGreaterThan(3);
     expect(new Set(started.map(({ claim }) => claim)).size).toBe(1);
@@ -328,18 +287,18 @@ describe("deliveries", () => {
   });
 
   it("are broken off within seconds when a server stops, and sent by another one at once", async () => {
-    const receiver = await receive("hangs", 200);
+    const receiver = await world.receive("hangs", 200);
     const config = monthly("stopped", toWebhook("finance", receiver, { timeout: "1m" }));
-    const courier = await dueCourier(config);
+    const courier = await world.dueCourier(config);
     const turn = courier.turn();
     await receiver.until(1);
     const asked = performance.now();
     await courier.stop();
     await turn;
     expect(performance.now() - asked).toBeLessThan(2_000);
-    expect(await statusOf(config)).toMatchObject({ state: "due" });
+    expect(await world.statusOf(config)).toMatchObject({ state: "due" });
     await world.courier(config, { who: "server-b" }).turn();
-    expect(await eventsOf("stopped")).toEqual([
+    expect(await world.eventsOf("stopped")).toEqual([
       "1 started",
       "1 started",
       "1 stopped",
@@ -350,143 +309,8 @@ describe("deliveries", () => {
     expect(new Set(receiver.posted.map(({ headers }) => headers["idempotency-key"])).size).toBe(1);
   });
 
-  it("of a schedule that is new owe nothing of before", async () => {
-    const config = monthly("new", toFolder("archive"));
-    world.now = DUE + 1;
-    const courier = world.courier(config);
-    await courier.turn();
-    await courier.turn();
-    expect(await recordsOf("new")).toEqual([]);
-    const [next, ...others] = await listDeliveries(store, config.deliveries, world.now).then((list) =>
-      list.filter(({ delivery }) => delivery === "new"),
-    );
-    expect(others).toEqual([]);
-    expect(next).toMatchObject({ state: "scheduled", period: "2026-04", due: "2026-05-03T06:00:00.000Z" });
-  });
-
-  it("wait for prices, and are sent without them where that is allowed", async () => {
-    const hour = Date.UTC(2026, 1, 10);
-    const unpriced = chargeOf("nlp", hour, { gpuHours: lastUnits(2_500_000_000n), costs: undefined });
-    await bookHour(store, hour, [chargeOf("vision", hour), unpriced]);
-    const february = async (name: string, more: object) => {
-      const config = withDeliveries({ name, schedule: "0 6 3 * *", to: [toFolder("archive")], ...more });
-      world.now = Date.UTC(2026, 2, 1, 1);
-      const courier = world.courier(config);
-      await courier.turn();
-      world.now = Date.UTC(2026, 2, 3, 6);
-      await courier.turn();
-      return await statusOf(config);
-    };
-    for (const format of ["csv", "focus", "lines-parquet"])
-      expect(await february(`unpriced-${format}`, { report: { format } })).toMatchObject({
-        state: "waiting",
-        reason: "without a price: 2.5 GPU-hours (nlp 2.5); allowUnpriced delivers it all the same",
-        tries: 0,
-      });
-    const others = { where: { team: ["vision"] } };
-    expect(await february("unpriced-of-others", { report: others })).toMatchObject({ state: "delivered" });
-    const focus = { report: { format: "focus" }, allowUnpriced: true };
-    expect(await february("unpriced-allowed", focus)).toMatchObject({ state: "delivered", gpuHours: "1" });
-    const file = join(world.folder, "unpriced-allowed-2026-02.csv.manifest.json");
-    expect((JSON.parse(readFileSync(file, "utf8")) as DeliveryManifest).unpriced).toEqual([
-      { team: "nlp", lines: 1, gpuHours: "2.5" },
-    ]);
-  });
-
-  it("send no FOCUS that breaks its rules", async () => {
-    const receiver = await receive();
-    const hour = Date.UTC(2026, 4, 10);
-    await bookHour(store, hour, [chargeOf("vision", hour), chargeOf("nlp", hour, { gpuHours: lastUnits(0n) })]);
-    const config = monthly("broken", toWebhook("finance", receiver), { report: { format: "focus" } });
-    world.now = Date.UTC(2026, 5, 1);
-    const courier = world.courier(config);
-    await courier.turn();
-    world.now = Date.UTC(2026, 5, 3, 6);
-    await courier.turn();
-    expect(await statusOf(config)).toMatchObject({ state: "failed", tries: 1 });
-    expect((await statusOf(config)).reason).toContain("the file breaks rules of FOCUS");
-    expect(receiver.posted).toEqual([]);
-  });
-
-  it("wait until every hour is charged, and say which is not", async () => {
-    const [hour, cluster] = [Date.UTC(2026, 5, 30, 23), "prod"];
-    const june = Date.UTC(2026, 6, 1);
-    const config = monthly("settled", toFolder("archive"), { schedule: "1 0 1 * *" });
-    world.now = june - DAY;
-    const courier = world.courier(config);
-    await courier.turn();
-    world.now = june + MINUTE;
-    await courier.turn();
-    expect((await statusOf(config)).reason).toBe("2026-06 has only just ended: its last hour may not be charged yet");
-    const run = { cluster, windowStart: hour, runId: newRunId(), generation: 1, watermark: new Map<number, number>() };
-    const content = { scrapes: 1, rows: 1, hash: "0" };
-    await publishRun(store, "rollup", { ...run, publishedAt: june }, content);
-    await publishRun(store, "usage", { ...run, publishedAt: june + 2 * MINUTE }, content);
-    world.now = june + 11 * MINUTE;
-    await courier.turn();
-    const reason = "not every hour of 2026-06 is charged yet: the first is that from 2026-06-30T23:00:00.000Z of prod";
-    expect(await statusOf(config)).toMatchObject({ state: "waiting", reason });
-    // It is charged a minute after its end, and metered again after that.
-    await bookHour(store, hour, [chargeOf("vision", hour)]);
-    world.now += MINUTE;
-    await courier.turn();
-    expect(await statusOf(config)).toMatchObject({ state: "waiting", reason });
-    await publishRun(store, "charge", { ...run, runId: newRunId(), publishedAt: june + 3 * MINUTE }, content);
-    world.now += MINUTE;
-    await courier.turn();
-    expect(await statusOf(config)).toMatchObject({ state: "delivered" });
-    expect(await eventsOf("settled")).toEqual(["0 waiting", "0 waiting", "1 delivered", "1 started", "1 started"]);
-  });
-
-  it("wait until a month is closed, where they are asked to", async () => {
-    const config = monthly("closed", toFolder("archive"), { waitFor: "closed" });
-    const courier = await dueCourier(config);
-    await courier.turn();
-    expect(await statusOf(config)).toMatchObject({ state: "waiting", reason: "2026-03 is not closed" });
-    await store.insertJson("closings", [
-      { billing_period: "2026-03-01", close_id: newRunId(), kind: "close", policies: "[]" },
-    ]);
-    world.now += MINUTE;
-    await courier.turn();
-    expect(await statusOf(config)).toMatchObject({ state: "delivered" });
-    await store.command("ALTER TABLE closings DELETE WHERE true SETTINGS mutations_sync = 1");
-  });
-
-  it("are given up after a time, and tried again when somebody wants it, who and why being kept", async () => {
-    const receiver = await receive(503);
-    const config = monthly("given-up", toWebhook("finance", receiver), { giveUpAfter: "2m" });
-    const late: number[] = [];
-    const courier = await dueCourier(config, { onLook: (count) => late.push(count) });
-    await courier.turn();
-    world.now += MINUTE;
-    await courier.turn();
-    expect(await statusOf(config)).toMatchObject({ state: "given up", reason: "it answered 503", tries: 2 });
-    world.now += DAY;
-    await courier.turn();
-    expect(receiver.posted).toHaveLength(2);
-    expect(late).toEqual([0, 0, 0, 1]);
-    const retry = () =>
-      retryDeliveries(store, { delivery: "given-up" }, { by: "ops", why: "they are back" }, world.now);
-    receiver.answers = [200];
-    expect(await retry()).toMatchObject([{ delivery: "given-up", recipient: "finance" }]);
-    await expect(retry()).rejects.toThrow("given-up to finance, 2026-03: it is due, and tried by itself");
-    await courier.turn();
-    expect(await statusOf(config)).toMatchObject({ state: "delivered", tries: 3 });
-    expect(receiver.posted).toHaveLength(3);
-    await expect(retry()).rejects.toThrow("it was delivered at 2026-04-04T06:01:00.000Z, and is delivered once");
-    expect(await readAudit(store, 0)).toContainEqual(
-      expect.objectContaining({
-        what: "delivery retried",
-        who: "ops",
-        why: "they are back",
-        subject: "given-up to finance, 2026-03-01/2026-04-01",
-      }),
-    );
-    expect(world.log.filter((line) => line.includes("a delivery is given up"))).toHaveLength(1);
-  });
-
   it("tell no secret: not in a row, not in a list, not in a log", async () => {
-    const receiver = await receive((response, { headers, path }) =>
+    const receiver = await world.receive((response, { headers, path }) =>
       response.writeHead(403).end(`${headers["authorization"]} ${path} ${SECRETS.signingSecret}`),
     );
     const gone = await startReceiver();
@@ -496,7 +320,7 @@ describe("deliveries", () => {
       webhook: { url: `${url}/T0/secret-path?key=secret-key`, ...SECRETS },
     }));
     const config = withDeliveries({ name: "secretive", schedule: "0 6 3 * *", to });
-    await (await dueCourier(config)).turn();
+    await (await world.dueCourier(config)).turn();
     const list = await listDeliveries(store, config.deliveries, world.now);
     const reasons = list.filter(({ state }) => state === "failed").map(({ reason }) => reason);
     expect(reasons).toContain("it answered 403: Bearer … … …");
@@ -508,8 +332,8 @@ describe("deliveries", () => {
 
   it("fail where a folder is not there, and say so", async () => {
     const config = monthly("nowhere", { name: "archive", folder: join(world.folder, "not-there") });
-    await (await dueCourier(config)).turn();
-    expect(await statusOf(config)).toMatchObject({
+    await (await world.dueCourier(config)).turn();
+    expect(await world.statusOf(config)).toMatchObject({
       state: "failed",
       reason: "the folder does not take it: it is not there",
     });

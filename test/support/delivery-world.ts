@@ -8,10 +8,13 @@ import { lastUnits } from "../../domain/exact/units.ts";
 import { insertCharges } from "../../processors/charges/charge-rows.ts";
 import { newRunId, publishRun } from "../../processors/runs.ts";
 import { createCourier, type Courier, type CourierOptions } from "../../reports/delivery/courier.ts";
+import { listDeliveries, type DeliveryStatus } from "../../reports/delivery/list.ts";
+import { readRecords, type DeliveryRecord } from "../../reports/delivery/records.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { startReceiver, type Receiver, type ReceiverAnswer } from "./receiver.ts";
 
 const HOUR_MILLIS = 3_600_000;
 
@@ -34,9 +37,31 @@ export async function bookHour(store: StoreClient, hour: number, charges: readon
   await publishRun(store, "charge", published, { scrapes: 0, rows: charges.length, hash: "0" });
 }
 
+/** Books three hours of March, two GPUs in each. */
+export async function bookMarch(store: StoreClient): Promise<void> {
+  for (const [index, team] of ["vision", "nlp", "vision"].entries()) {
+    const hour = Date.UTC(2026, 2, 1, index);
+    await bookHour(store, hour, [chargeOf(team, hour), chargeOf("ops", hour)]);
+  }
+}
+
 /** A configuration with deliveries, from what is written of them. */
 export function withDeliveries(...deliveries: readonly object[]): Config {
   return parseConfig(JSON.stringify({ deliveries }), { source: "the test", folder: ".", env: {} });
+}
+
+/** Before March was over, and when it is due, of what {@link monthly} makes. */
+export const SINCE = Date.UTC(2026, 3, 1, 12);
+export const DUE = Date.UTC(2026, 3, 3, 6);
+
+/** A configuration with one delivery, on the third of the month at six. */
+export function monthly(name: string, to: object, more: object = {}): Config {
+  return withDeliveries({ name, schedule: "0 6 3 * *", to: [to], ...more });
+}
+
+/** A recipient that a receiver is. */
+export function toWebhook(name: string, { url }: Pick<Receiver, "url">, more: object = {}): object {
+  return { name, webhook: { url: `${url}/hook`, timeout: "1s", ...more } };
 }
 
 /** Couriers that share a clock, and what they said. */
@@ -49,7 +74,18 @@ export interface DeliveryWorld {
   readonly log: readonly string[];
   /** A courier of what a configuration has. */
   courier(config: Config, more?: Partial<CourierOptions>): Courier;
-  dispose(): void;
+  /** A courier that knows its schedules since before March was due, when that has come. */
+  dueCourier(config: Config, more?: Partial<CourierOptions>): Promise<Courier>;
+  /** A receiver that ends with the world. */
+  receive(...answers: ReceiverAnswer[]): Promise<Receiver>;
+  /** A recipient that the world's folder is. */
+  readonly archive: object;
+  /** What happened to a delivery, each with its attempt: `1 started`. */
+  eventsOf(name: string): Promise<readonly string[]>;
+  recordsOf(name: string): Promise<readonly DeliveryRecord[]>;
+  /** How the newest period of a configuration's delivery stands that is due. */
+  statusOf(config: Config): Promise<DeliveryStatus>;
+  dispose(): Promise<void>;
 }
 
 /** Makes a world over a store. */
@@ -62,10 +98,12 @@ export function createDeliveryWorld(store: StoreClient, now: number): DeliveryWo
       done();
     },
   });
+  const receivers: Receiver[] = [];
   const world: DeliveryWorld = {
     now,
     folder: root,
     log,
+    archive: { name: "archive", folder: root },
     courier: (config, more = {}) =>
       createCourier({
         store,
@@ -80,7 +118,29 @@ export function createDeliveryWorld(store: StoreClient, now: number): DeliveryWo
         folder: root,
         ...more,
       }),
-    dispose: () => rmSync(root, { recursive: true, force: true }),
+    async dueCourier(config, more = {}) {
+      world.now = SINCE;
+      const courier = world.courier(config, more);
+      await courier.turn();
+      world.now = DUE;
+      return courier;
+    },
+    async receive(...answers) {
+      const receiver = await startReceiver(...answers);
+      receivers.push(receiver);
+      return receiver;
+    },
+    recordsOf: async (name) => (await readRecords(store, 0)).filter(({ delivery }) => delivery === name),
+    eventsOf: async (name) => (await world.recordsOf(name)).map(({ what, attempt }) => `${attempt} ${what}`).toSorted(),
+    async statusOf(config) {
+      const { name } = config.deliveries[0]!;
+      const list = await listDeliveries(store, config.deliveries, world.now);
+      return list.find(({ delivery, state }) => delivery === name && state !== "scheduled")!;
+    },
+    async dispose() {
+      for (const receiver of receivers) await receiver.close();
+      rmSync(root, { recursive: true, force: true });
+    },
   };
   return world;
 }
