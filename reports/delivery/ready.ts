@@ -33,6 +33,11 @@ FROM (
     AND window_start >= fromUnixTimestamp64Milli({from:Int64} - {absentAfter:Int64}) AND window_start < fromUnixTimestamp64Milli({until:Int64})
 ) GROUP BY cluster`;
 
+/** Whether the ledger has come past the end of a span: what is behind does not know yet what was there. */
+const PAST = `
+SELECT count() > 0 AS isPast FROM runs
+WHERE kind = 'charge' AND window_start >= fromUnixTimestamp64Milli({until:Int64})`;
+
 /** The hours of a span that are charged after their end, and by all that the meter has published of them. */
 const SETTLED = `
 SELECT toString(cluster) AS cluster, toFloat64(toUnixTimestamp(window_start)) * 1000 AS start
@@ -52,8 +57,8 @@ const CLOSED =
 
 /**
  * Why a delivery of a span is not made yet, in a sentence; undefined where nothing keeps it. A span is settled ten minutes after its end,
- * when each hour of it, of every cluster in which anything is known to be there, was charged after the hour's end and after the
- * meter last published it. That needs the store alone: what a change of prices or owners makes stale is not looked at. Fails with a
+ * when a later hour is charged, and each hour of it, of every cluster in which anything is known to be there, was charged after the
+ * hour's end and after the meter last published it. That needs the store alone: what a change of prices or owners makes stale is not looked at. Fails with a
  * `StoreError`.
  */
 export async function obstacleTo(
@@ -90,10 +95,12 @@ async function unsettledBecause(
 ): Promise<string | undefined> {
   if (now < until + SETTLE_MILLIS) return `${name} has only just ended: its last hour may not be charged yet`;
   const { absentAfterMillis: absentAfter, book } = ledger;
-  const [lives, hours] = await Promise.all([
+  const [past, lives, hours] = await Promise.all([
+    store.query<{ readonly isPast: number }>(PAST, { until }),
     store.query<Life>(LIVES, { from, until, absentAfter }),
     store.query<{ readonly cluster: string; readonly start: number }>(SETTLED, { from, until }),
   ]);
+  if (past[0]?.isPast !== 1) return `nothing after ${name} is charged yet: the ledger may be behind`;
   const settled = new Set(hours.map(({ cluster, start }) => `${start} ${cluster}`));
   const hasFleetCosts = book.commitments.length + book.fixed.length > 0;
   const expected = hasFleetCosts ? [...lives.filter(({ cluster }) => cluster !== FLEET), ...fleetOf(lives)] : lives;

@@ -9,6 +9,7 @@ import type { DeliveryManifest } from "../../reports/delivery/manifest.ts";
 import { retryDeliveries } from "../../reports/delivery/retry.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import {
+  bookAfter,
   bookHour,
   bookMarch,
   chargeOf,
@@ -90,6 +91,7 @@ describe("deliveries that are owed", () => {
     const receiver = await world.receive();
     const hour = Date.UTC(2026, 4, 10);
     await bookHour(store, hour, [chargeOf("vision", hour), chargeOf("nlp", hour, { gpuHours: lastUnits(0n) })]);
+    await bookAfter(store, 4);
     const config = monthly("broken", toWebhook("finance", receiver), { report: { format: "focus" } });
     world.now = Date.UTC(2026, 5, 1);
     const courier = world.courier(config);
@@ -119,6 +121,12 @@ describe("deliveries that are owed", () => {
     await publishRun(store, "usage", { ...run, publishedAt: june + 2 * MINUTE }, content);
     world.now = june + 11 * MINUTE;
     await courier.turn();
+    expect((await world.statusOf(config)).reason).toBe(
+      "nothing after 2026-06 is charged yet: the ledger may be behind",
+    );
+    await bookAfter(store, 5);
+    world.now += MINUTE;
+    await courier.turn();
     const reason = "not every hour of 2026-06 is charged yet: the first is that from 2026-06-30T23:00:00.000Z of prod";
     expect(await world.statusOf(config)).toMatchObject({ state: "waiting", reason });
     // It is charged a minute after its end, and metered again after that.
@@ -131,6 +139,7 @@ describe("deliveries that are owed", () => {
     await courier.turn();
     expect(await world.statusOf(config)).toMatchObject({ state: "delivered" });
     expect(await world.eventsOf("settled")).toEqual([
+      "0 waiting",
       "0 waiting",
       "0 waiting",
       "1 delivered",
