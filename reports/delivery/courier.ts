@@ -110,7 +110,7 @@ export function createCourier(options: CourierOptions): Courier {
     if (!isToDo(progress, now()) || (await giveUpIfSpent(delivery, occasion, progress))) return;
     if (now() < (lookedAt.get(key) ?? -Infinity) + LOOK_AGAIN_MILLIS) return;
     const span = { name: periodName(occasion), from: occasion.from, until: occasion.until };
-    const reason = await obstacleTo(store, delivery.configured, span, { ledger: options.ledger, now: now() });
+    const reason = await obstacleTo(store, delivery.configured, span, options.ledger);
     if (reason !== undefined) {
       lookedAt.set(key, now());
       await wait(occasion, progress, reason);

@@ -9,8 +9,8 @@ import { monthsIn, type Span } from "../question/span.ts";
 import { questionOf } from "./delivery.ts";
 
 const HOUR_MILLIS = 3_600_000;
-/** An hour that is over is charged five minutes later at the latest, unless its leader is behind (`processors/rollup/schedule.ts`). */
-const SETTLE_MILLIS = 600_000;
+/** So long the ledger has published nothing of a span: an hour waits five minutes at most for what comes late. */
+const QUIET_MILLIS = 600_000;
 /** The name under which the ledger charges what is of no cluster (`processors/charges/fleet-hours.ts`). */
 const FLEET = "";
 
@@ -33,10 +33,12 @@ FROM (
     AND window_start >= fromUnixTimestamp64Milli({from:Int64} - {absentAfter:Int64}) AND window_start < fromUnixTimestamp64Milli({until:Int64})
 ) GROUP BY cluster`;
 
-/** Whether the ledger has come past the end of a span: what is behind does not know yet what was there. */
-const PAST = `
-SELECT count() > 0 AS isPast FROM runs
-WHERE kind = 'charge' AND window_start >= fromUnixTimestamp64Milli({until:Int64})`;
+/** When the ledger last published anything of a span, and last charged a later hour; 0 where it has not. */
+const PUBLISHED = `
+SELECT toFloat64(toUnixTimestamp64Milli(maxIf(published_at, window_start < until))) AS within,
+  toFloat64(toUnixTimestamp64Milli(maxIf(published_at, window_start >= until AND kind = 'charge'))) AS after
+FROM (SELECT *, fromUnixTimestamp64Milli({until:Int64}) AS until FROM runs)
+WHERE kind IN ('rollup', 'usage', 'charge', 'correction') AND window_start >= fromUnixTimestamp64Milli({from:Int64})`;
 
 /** The hours of a span that are charged after their end, and by all that the meter has published of them. */
 const SETTLED = `
@@ -56,18 +58,19 @@ const CLOSED =
   "SELECT toString(billing_period) AS month FROM closed_periods WHERE billing_period IN {months:Array(Date)}";
 
 /**
- * Why a delivery of a span is not made yet, in a sentence; undefined where nothing keeps it. A span is settled ten minutes after its end,
- * when a later hour is charged, and each hour of it, of every cluster in which anything is known to be there, was charged after the
- * hour's end and after the meter last published it. That needs the store alone: what a change of prices or owners makes stale is not looked at. Fails with a
+ * Why a delivery of a span is not made yet, in a sentence; undefined where nothing keeps it. A span is settled when
+ * each hour of it, of every cluster in which anything is known to be there, was charged after the hour's end and after the meter last
+ * published it, and the ledger has charged later hours for ten minutes and published none of it: one that catches up takes the newest
+ * hours first, and does not know yet what was there before. That needs the store alone: what a change of prices or owners makes stale is not looked at. Fails with a
  * `StoreError`.
  */
 export async function obstacleTo(
   store: StoreClient,
   delivery: ConfiguredDelivery,
   span: Span,
-  { ledger, now }: { readonly ledger: Ledger; readonly now: number },
+  ledger: Ledger,
 ): Promise<string | undefined> {
-  const unready = await unreadyBecause(store, delivery.waitFor, span, { ledger, now });
+  const unready = await unreadyBecause(store, delivery.waitFor, span, ledger);
   if (unready !== undefined || delivery.allowUnpriced) return unready;
   return unpricedReason(await readUnpriced(store, questionOf(delivery, span, ledger)));
 }
@@ -76,11 +79,11 @@ async function unreadyBecause(
   store: StoreClient,
   waitFor: ConfiguredDelivery["waitFor"],
   span: Span,
-  of: { readonly ledger: Ledger; readonly now: number },
+  ledger: Ledger,
 ): Promise<string | undefined> {
   switch (waitFor) {
     case "settled":
-      return unsettledBecause(store, span, of);
+      return unsettledBecause(store, span, ledger);
     case "closed":
       return openBecause(store, span);
     case "nothing":
@@ -91,16 +94,19 @@ async function unreadyBecause(
 async function unsettledBecause(
   store: StoreClient,
   { name, from, until }: Span,
-  { ledger, now }: { readonly ledger: Ledger; readonly now: number },
+  { absentAfterMillis: absentAfter, book }: Ledger,
 ): Promise<string | undefined> {
-  if (now < until + SETTLE_MILLIS) return `${name} has only just ended: its last hour may not be charged yet`;
-  const { absentAfterMillis: absentAfter, book } = ledger;
-  const [past, lives, hours] = await Promise.all([
-    store.query<{ readonly isPast: number }>(PAST, { until }),
+  const [published] = await store.query<{ readonly within: number; readonly after: number }>(PUBLISHED, {
+    from,
+    until,
+  });
+  const { within = 0, after = 0 } = published ?? {};
+  if (after === 0) return `nothing after ${name} is charged yet: the ledger may be behind`;
+  if (after < within + QUIET_MILLIS) return `${name} was charged in part within the last ten minutes: more may come`;
+  const [lives, hours] = await Promise.all([
     store.query<Life>(LIVES, { from, until, absentAfter }),
     store.query<{ readonly cluster: string; readonly start: number }>(SETTLED, { from, until }),
   ]);
-  if (past[0]?.isPast !== 1) return `nothing after ${name} is charged yet: the ledger may be behind`;
   const settled = new Set(hours.map(({ cluster, start }) => `${start} ${cluster}`));
   const hasFleetCosts = book.commitments.length + book.fixed.length > 0;
   const expected = hasFleetCosts ? [...lives.filter(({ cluster }) => cluster !== FLEET), ...fleetOf(lives)] : lives;

@@ -27,20 +27,25 @@ export function chargeOf(team: string, hour: number, given: Partial<Charge> = {}
   return { ...beside, gpuHours: lastUnits(1_000_000_000n), ...given };
 }
 
-/** Books charges of one hour of a cluster, as the ledger publishes them a minute after its end. */
-export async function bookHour(store: StoreClient, hour: number, charges: readonly Charge[]): Promise<void> {
+/** Books charges of one hour of a cluster, as the ledger publishes them: a minute after its end where nothing else is said. */
+export async function bookHour(
+  store: StoreClient,
+  hour: number,
+  charges: readonly Charge[],
+  publishedAt = hour + HOUR_MILLIS + 60_000,
+): Promise<void> {
   const run = { cluster: charges[0]!.cluster, windowStart: hour, runId: newRunId(), generation: 1 };
   const at = new Date(hour);
   const billingPeriod = Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1);
   await insertCharges(store, { run: run.runId, policy: "default", billingPeriod }, charges);
-  const published = { ...run, watermark: new Map<number, number>(), publishedAt: hour + HOUR_MILLIS + 60_000 };
+  const published = { ...run, watermark: new Map<number, number>(), publishedAt };
   await publishRun(store, "charge", published, { scrapes: 0, rows: charges.length, hash: "0" });
 }
 
 /** Books an hour of another cluster, so that the ledger has come past the end of a month. */
-export async function bookAfter(store: StoreClient, month: number): Promise<void> {
+export async function bookAfter(store: StoreClient, month: number, publishedAt?: number): Promise<void> {
   const until = Date.UTC(2026, month + 1, 1);
-  await bookHour(store, until, [chargeOf("ops", until, { cluster: "other" })]);
+  await bookHour(store, until, [chargeOf("ops", until, { cluster: "other" })], publishedAt);
 }
 
 /** Books three hours of March, two GPUs in each. */
