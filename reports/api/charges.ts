@@ -5,6 +5,7 @@ import type { Viewer } from "../access/viewer.ts";
 import { planLines } from "../lines/read.ts";
 import { LINE_FORMATS, lineBytes, type LineFormat } from "../lines/write.ts";
 import { documentHtml } from "../document/document.tsx";
+import { pdfOf } from "../document/pdf.ts";
 import {
   hasTrend,
   objectionTo,
@@ -25,7 +26,7 @@ import { addRoute, type ApiServer } from "./route.ts";
 import { chargesSchema } from "./schemas.ts";
 import type { Words } from "./words.ts";
 
-const FORMATS = ["json", "ndjson", "csv", "parquet", "html"] as const;
+const FORMATS = ["json", "ndjson", "csv", "parquet", "html", "pdf"] as const;
 
 const HTML = "text/html; charset=utf-8";
 /** A document has its style in it, and nothing else. */
@@ -37,6 +38,7 @@ export const MEDIA_TYPES = {
   csv: "text/csv; charset=utf-8",
   ndjson: "application/x-ndjson",
   parquet: "application/vnd.apache.parquet",
+  pdf: "application/pdf",
 } as const;
 
 /** `/charges`: what a time comes to by any dimensions; `/charges/lines`: every line of it, as a file. */
@@ -51,7 +53,12 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
     query: z.strictObject({
       ...asked,
       by: words.by,
-      format: z.enum(FORMATS).default("json").describe("json has pages; the others have all rows; html is a document."),
+      format: z
+        .enum(FORMATS)
+        .default("json")
+        .describe(
+          "json has pages; the others have all rows; html and pdf are documents, which a server without Chromium cannot print.",
+        ),
       limit: words.limit,
       cursor: words.cursor,
     }),
@@ -62,11 +69,12 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
       const read = (edition: string): Promise<Report> => readPart(context, viewer, edition, question);
       return answers.send(request, reply, async (edition) => {
         const { format } = query;
-        if (format === "html") {
+        if (format === "html" || format === "pdf") {
           const byDay = hasTrend(question)
             ? await readPart(context, viewer, edition, { ...question, by: ["chargeDay"] })
             : undefined;
           const html = documentHtml([{ report: await read(edition), byDay }], { version, madeAt: now(), server: "" });
+          if (format === "pdf") return { bytes: await pdfOf(html, process.env), type: MEDIA_TYPES.pdf };
           return { bytes: Buffer.from(html), type: HTML, headers: DOCUMENT_HEADERS };
         }
         if (format !== "json") return writtenAs(format, await read(edition), context);
@@ -85,7 +93,7 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
     path: "/charges/lines",
     summary: "Every line of a time, as a file that is written while it is read.",
     query: z.strictObject({ ...asked, format: z.enum(LINE_FORMATS).default("csv") }),
-    type: Object.values(MEDIA_TYPES),
+    type: LINE_FORMATS.map((format) => MEDIA_TYPES[format]),
     async handle({ query, request, reply }) {
       const { format } = query;
       const question = questionOf(query, request.viewer, context);
@@ -139,7 +147,7 @@ function questionOfRow({ by, ...question }: ReportQuestion, { dimensions }: Repo
 }
 
 async function writtenAs(
-  format: Exclude<(typeof FORMATS)[number], "json" | "html">,
+  format: Exclude<(typeof FORMATS)[number], "json" | "html" | "pdf">,
   report: Report,
   { store }: ApiContext,
 ): Promise<Body> {

@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { z } from "zod";
+import { FocusCheckError } from "../focus/check/error.ts";
 import { exportFocus } from "../focus/export.ts";
 import { questionText } from "../question/question.ts";
 import { questionOf } from "./charges.ts";
@@ -20,18 +21,27 @@ export function addFocus(server: ApiServer, context: ApiContext, words: Words): 
       kind,
       where,
       policy,
-      format: z.enum(["csv", "parquet"]).default("csv"),
+      format: z
+        .enum(["csv", "parquet", "manifest"])
+        .default("csv")
+        .describe("manifest is what stands beside a file: its sums, what has no price, and the outcome of the check."),
       check: z
         .enum(["true", "false"])
         .default("false")
         .describe("Hold the file against FOCUS's rules: one that breaks any ends without its last part."),
     }),
-    type: Object.values(TYPES),
+    type: [...Object.values(TYPES), "application/json"],
     async handle({ query, request, reply }) {
       const { format, check } = query;
       const question = questionOf(query, request.viewer, context);
       const setting = { ...context.focus, policy: question.policy, currency: context.ledger.book.currency };
-      const { bytes } = await exportFocus(context.store, question, setting, { format, isChecked: check === "true" });
+      const isChecked = check === "true";
+      const way = { format: format === "parquet" ? format : "csv", isChecked } as const;
+      const { bytes, manifest } = await exportFocus(context.store, question, setting, way);
+      if (format === "manifest") {
+        await readThrough(bytes);
+        return reply.type("application/json").send(JSON.stringify(manifest()));
+      }
       await context.audit(request.viewer, `FOCUS of ${questionText(question)}`);
       const name = `focus-${question.span.name.replaceAll(/[^\w-]/g, "_")}.${format}`;
       return reply
@@ -40,4 +50,13 @@ export function addFocus(server: ApiServer, context: ApiContext, words: Words): 
         .send(Readable.from(bytes));
     },
   });
+}
+
+/** A file that breaks a rule ends before its end, and its manifest says which. */
+async function readThrough(bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  try {
+    for await (const _ of bytes) void _;
+  } catch (error) {
+    if (!(error instanceof FocusCheckError)) throw error;
+  }
 }

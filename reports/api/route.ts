@@ -25,7 +25,7 @@ export interface Route<Query extends z.ZodType> {
   }): Promise<FastifyReply>;
 }
 
-const MOST_SENT = [400, 401, 403, 404, 410, 422, 429, 503] as const;
+const MOST_SENT = [400, 401, 403, 404, 410, 422, 429, 501, 503] as const;
 
 /** Adds a path to the API and to its description. */
 export function addRoute<Query extends z.ZodType>(server: ApiServer, route: Route<Query>): void {

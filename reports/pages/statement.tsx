@@ -236,6 +236,7 @@ function Formats({ period, policy, team }: FormatsProps): VNode {
       <a href={sums("ndjson")}>NDJSON</a>
       <a href={sums("parquet")}>Parquet</a>
       <a href={sums("html")}>HTML</a>
+      <a href={sums("pdf")}>PDF</a>
       <a href={address("/api/v1/focus", of)}>FOCUS</a>
       <span class="quiet">Every line:</span>
       <a href={lines("csv")}>CSV</a>

@@ -33,6 +33,7 @@ const PROBLEMS = {
   "too-costly": [422, "The question costs more than one may"],
   "too-many-requests": [429, "Too many requests"],
   failed: [500, "The server failed"],
+  "cannot-print": [501, "This server prints nothing"],
   "store-away": [503, "The store does not answer"],
   busy: [503, "Too many questions are being answered"],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;

@@ -5,6 +5,7 @@ import { hasZodFastifySchemaValidationErrors, serializerCompiler, validatorCompi
 import type { Logger } from "pino";
 import { StoreError } from "../../runtime/store/store-error.ts";
 import type { Viewer } from "../access/viewer.ts";
+import { PdfError } from "../document/pdf.ts";
 import { TooManyGroupsError } from "../report/groups.ts";
 import { Problem, PROBLEM_TYPE, problemDocument } from "./problem.ts";
 
@@ -91,6 +92,7 @@ function isForPerson({ headers, url }: FastifyRequest): boolean {
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof TooManyGroupsError) return new Problem("too-costly", error.message);
+  if (error instanceof PdfError) return new Problem("cannot-print", error.message);
   if (error instanceof StoreError) return problemOfStore(error);
   if (hasZodFastifySchemaValidationErrors(error)) {
     const errors = error.validation.map(({ instancePath, message = "" }) => ({

@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from "fastify";
 import { parse } from "csv-parse/sync";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { z } from "zod";
 import { chargeBeside, effectively } from "../../domain/charge/charge.ts";
 import { lastUnits } from "../../domain/exact/units.ts";
@@ -20,14 +20,17 @@ import {
   queueSchema,
   statementsSchema,
 } from "../../reports/api/schemas.ts";
+import type { FocusManifest } from "../../reports/focus/manifest.ts";
 import { readReport } from "../../reports/report/read.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { openBooks, type Books } from "../support/books.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { requirePart } from "../support/parts.ts";
 import { createTestDatabase } from "../support/pipeline.ts";
 import { scenarioWith } from "../support/played.ts";
 import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
 
+const hasChromium = await requirePart("chromium");
 const APRIL_5 = Date.UTC(2026, 3, 5);
 const MARCH = "span=2026-03";
 const PRICES = 'prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "3.00" }]';
@@ -183,9 +186,30 @@ describe("the API", () => {
         subject: `${what} of span=2026-03&kind=showback&policy=default`,
       })),
     );
+    const manifest = (await get(`focus?${MARCH}&check=true&format=manifest`)).json<FocusManifest>();
+    expect(manifest).toMatchObject({
+      sums: { EffectiveCost: "18" },
+      unpriced: { lines: 0 },
+      check: { isPassed: true },
+    });
+    expect(manifest.rows).toBe(rows.length);
     const html = await get(`charges?${MARCH}&format=html`);
     expect(html.headers["content-security-policy"]).toContain("style-src 'unsafe-inline'");
     expect(html.body).toContain('<data value="18" title="18 USD">18.00</data>');
+  });
+
+  it.skipIf(!hasChromium)("prints a document by the machine's Chromium", async () => {
+    const pdf = await get(`charges?${MARCH}&format=pdf`);
+    expect(pdf.headers["content-type"]).toBe("application/pdf");
+    expect(pdf.rawPayload.subarray(0, 5).toString()).toBe("%PDF-");
+  });
+
+  it("without a browser says what to do instead of printing", async () => {
+    vi.stubEnv("PATH", "");
+    const answer = await get(`charges?${MARCH}&format=pdf&by=state`);
+    vi.unstubAllEnvs();
+    expect(answer.statusCode).toBe(501);
+    expect(problemSchema.parse(answer.json()).detail).toContain("print the HTML");
   });
 
   it("says again that nothing has changed, until something is published", async () => {
@@ -208,6 +232,7 @@ describe("the API", () => {
       { path: `charges?${MARCH}&format=html` },
       { path: `charges/lines?${MARCH}` },
       { path: `focus?${MARCH}` },
+      { path: `focus?${MARCH}&format=manifest` },
       { path: `charges/lines?${MARCH}&format=ndjson&where=team=nlp,vision` },
       { path: "statements?period=2026-03" },
       { path: "statements?period=2026-03&team=nlp" },

@@ -26,6 +26,7 @@ const NEXT: Readonly<Record<ProblemCode, VNode>> = {
   "page-gone": <p>Begin again at its first page.</p>,
   "too-costly": <p>Ask for a shorter time, or for one team, cluster or workload.</p>,
   "too-many-requests": <p>Wait a minute.</p>,
+  "cannot-print": <p>Take the HTML, which any browser prints; or have Chromium installed where the server runs.</p>,
   failed: <p>The server’s log says why; whoever runs it finds it under the time of this request.</p>,
   "store-away": (
     <p>
