@@ -55,20 +55,39 @@ export async function dropSuperseded(store: StoreClient, nowMillis: number): Pro
     const ofTable = superseded.filter((run) => run.kind === undefined || kinds.some((kind) => kind === run.kind));
     const partitions = grouped(ofTable, ({ windowStart }) => partitionOf(windowStart, digits));
     for (const [partition, runs] of partitions) {
-      await deleteRuns(store, `${table} IN PARTITION ${partition} WHERE`, runs);
+      await deleteRuns(store, `${table} IN PARTITION ${partition} WHERE`, idsOf(runs));
     }
   }
-  await deleteRuns(store, "runs WHERE kind != 'election' AND", superseded);
+  await dropSums(store, superseded);
+  await deleteRuns(store, "runs WHERE kind != 'election' AND", idsOf(superseded));
   return superseded.length;
 }
 
 /** As many as fit into a URL, which is where parameters of a command are. */
 const DELETED_AT_ONCE = 2_000;
 
-async function deleteRuns(store: StoreClient, where: string, runs: readonly KnownRun[]): Promise<void> {
+async function deleteRuns(store: StoreClient, where: string, runs: readonly string[]): Promise<void> {
   for (let first = 0; first < runs.length; first += DELETED_AT_ONCE) {
-    const ids = runs.slice(first, first + DELETED_AT_ONCE).map(({ runId }) => runId);
+    const ids = runs.slice(first, first + DELETED_AT_ONCE);
     await store.command(`DELETE FROM ${where} run_id IN {runs:Array(UUID)}`, { runs: ids });
+  }
+}
+
+function idsOf(runs: readonly KnownRun[]): readonly string[] {
+  return runs.map(({ runId }) => runId);
+}
+
+/** Drops sums of superseded runs, and of days that have one of them; what names them goes last, so that a crash is taken up again. */
+async function dropSums(store: StoreClient, superseded: readonly KnownRun[]): Promise<void> {
+  for (const [partition, runs] of grouped(superseded, ({ windowStart }) => partitionOf(windowStart, 6))) {
+    const parts = await store.query<{ readonly run: string }>(
+      `SELECT DISTINCT toString(run_id) AS run FROM charge_sum_parts
+       WHERE toYYYYMM(window_start) = {month:UInt32} AND hasAny(runs, {runs:Array(UUID)})`,
+      { month: Number(partition), runs: idsOf(runs) },
+    );
+    const ids = parts.map(({ run }) => run);
+    for (const table of ["charge_sums", "charge_workload_sums", "charge_sum_parts"])
+      await deleteRuns(store, `${table} IN PARTITION ${partition} WHERE`, ids);
   }
 }
 
@@ -78,9 +97,6 @@ const TABLES = [
   { table: "gpu_hours", digits: 6, kinds: ["rollup"] },
   { table: "usage_hours", digits: 6, kinds: ["usage"] },
   { table: "charges", digits: 6, kinds: ["charge", "correction"] },
-  { table: "summed_runs", digits: 6, kinds: ["charge", "correction"] },
-  { table: "charge_workload_sums", digits: 6, kinds: ["charge", "correction"] },
-  { table: "charge_sums", digits: 6, kinds: ["charge", "correction"] },
 ] as const;
 
 async function withoutFrozen(store: StoreClient, runs: readonly KnownRun[]): Promise<readonly KnownRun[]> {

@@ -45,7 +45,7 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
   const { requestsPerMinute = REQUESTS_PER_MINUTE } = options;
   await prepareServer(server, { authenticate, logger, requestsPerMinute, problemPage: pages.problem });
   const answers = createAnswers(createEditions(store, rules, now), createRemembered(REMEMBERED_BYTES), now);
-  const sums = createSums(store, logger);
+  const sums = createSums(store, { logger, now });
   server.addHook("onClose", () => sums.stop());
   const context: ApiContext = {
     store,

@@ -67,15 +67,15 @@ interface StepRow extends Part {
 const NOTHING: Part = { gpuHours: "0", cost: "0", unpricedGpuHours: "0", kWh: null, carbonGrams: null };
 
 /** The whole, and its parts by each step, of which one row is of one step. */
-async function readSteps({ store, where, parameters }: Asked, { name }: ChargesTable): Promise<Steps> {
+async function readSteps({ store, where, parameters }: Asked, table: ChargesTable): Promise<Steps> {
   const rows = await store.query<Stored<StepRow>>(
     `SELECT multiIf(grouping(state) = 0, 'states', grouping(team) = 0, 'owners', grouping(price) = 0, 'prices',
          grouping(attribution) = 0, 'evidence', 'total') AS step,
        state, because, payer, team, team_rule AS rule, price, if(price = '', '', ${isoOf("priced_since")}) AS since, attribution, ${SUMS}
-     FROM ${name} WHERE ${where}
+     FROM ${table.name} WHERE ${where} AND ${table.where}
      GROUP BY GROUPING SETS ((), (state, because, payer), (team, team_rule), (price, priced_since), (attribution))
      ORDER BY step, ${DEAREST} LIMIT ${MOST_PARTS} BY step`,
-    parameters,
+    { ...parameters, ...table.parameters },
   );
   const of = <Told extends object>(step: StepRow["step"], told: (row: StepRow) => Told): (Told & Part)[] =>
     rows
@@ -98,12 +98,12 @@ async function readSteps({ store, where, parameters }: Asked, { name }: ChargesT
 /** The dearest workloads; their pods are counted in the lines, which alone name them. */
 async function readWorkloads(
   { store, where, parameters }: Asked,
-  { name }: ChargesTable,
+  table: ChargesTable,
 ): Promise<Explanation["workloads"]> {
   const rows = await store.query<Stored<Workload & Part>>(
-    `SELECT namespace, workload_kind AS workloadKind, workload, ${SUMS} FROM ${name} WHERE ${where}
+    `SELECT namespace, workload_kind AS workloadKind, workload, ${SUMS} FROM ${table.name} WHERE ${where} AND ${table.where}
      GROUP BY namespace, workload_kind, workload ORDER BY ${DEAREST} LIMIT ${MOST_PARTS}`,
-    parameters,
+    { ...parameters, ...table.parameters },
   );
   const held = rows.flatMap(({ workload }) => (workload === "" ? [] : workload));
   const counted = await store.query<Workload & { readonly pods: number }>(
@@ -153,7 +153,7 @@ interface LineRow extends Omit<ExplainedLine, "segment"> {
 
 async function readLines(
   { store, where, parameters }: Asked,
-  { name, dearest }: ChargesTable,
+  { name, dearest, ...table }: ChargesTable,
   hasSegments: boolean,
 ): Promise<readonly ExplainedLine[]> {
   // So many rows whose dearest lines cost as much have so many lines that do.
@@ -162,7 +162,7 @@ async function readLines(
       ? ""
       : `AND ifNull(effective_cost, 0) >= (
        SELECT if(count() < ${MOST_PARTS}, toDecimal128(-1e18, 9), min(most))
-       FROM (SELECT ifNull(${dearest}, 0) AS most FROM ${name} WHERE ${where} ORDER BY most DESC LIMIT ${MOST_PARTS}))`;
+       FROM (SELECT ifNull(${dearest}, 0) AS most FROM ${name} WHERE ${where} AND ${table.where} ORDER BY most DESC LIMIT ${MOST_PARTS}))`;
   const rows = await store.query<Stored<LineRow>>(
     `SELECT cluster, node, slot AS gpu, ${isoOf("from_at")} AS \`from\`, ${isoOf("until_at")} AS \`until\`, state, team, namespace, pod,
        attribution, raw_share AS rawShare, share, price, holder, toString(run_id) AS run,
@@ -172,7 +172,7 @@ async function readLines(
        toString(energy_mj) AS millijoules, toString(carbon_grams) AS carbonGrams
      FROM charges_published WHERE ${where} ${least}
      ORDER BY ifNull(effective_cost, 0) DESC, gpu_hours DESC, from_at, node, slot LIMIT ${MOST_PARTS}`,
-    parameters,
+    { ...parameters, ...table.parameters },
   );
   return Promise.all(
     rows.map(async (stored) => {

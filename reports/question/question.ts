@@ -105,8 +105,8 @@ export function sqlOf({ kind, span, ...question }: ChargesQuestion, by: readonly
 }
 
 /** Since when the lines are that are booked in some months: corrections are of earlier ones, and the store need not look at all of these. */
-const EARLIEST = `least(${momentSql("from")}, (
-  SELECT min(toDateTime64(window_start, 3, 'UTC')) FROM charge_runs WHERE billing_period IN {months:Array(Date)}))`;
+const EARLIEST = `toStartOfDay(least(${momentSql("from")}, (
+  SELECT min(toDateTime64(window_start, 3, 'UTC')) FROM charge_runs WHERE billing_period IN {months:Array(Date)})), 'UTC')`;
 
 /** The same of lines of any time. */
 export function sqlOfLines(

@@ -48,7 +48,7 @@ export async function readGroups(
 ): Promise<readonly (readonly GroupSums[])[]> {
   const names = [...new Set(bys.flat())];
   const { columns, where, parameters } = sqlOf(question, names);
-  const { name, lines, held } = await chooseTable(question, names);
+  const { name, lines, held, ...table } = await chooseTable(question, names);
   const keys = names.map((_, place) => `key${place}`);
   const sets = bys.map((by) => `(${[...by.map((each) => keys[names.indexOf(each)]!), ...TOLD_APART].join(", ")})`);
   const rows = await store.query<SumsRow>(
@@ -58,10 +58,10 @@ export async function readGroups(
        toString(sum(ifNull(power_cost, 0))) AS power, toString(sum(energy_mj)) AS energy, toString(sum(carbon_grams)) AS carbon
      FROM (
        SELECT *, ${held} AS held, effective_cost IS NOT NULL AS priced, corrects != '' AS correction${columns.map((column, place) => `, toString(${column}) AS key${place}`).join("")}
-       FROM ${name} WHERE ${where})
+       FROM ${name} WHERE ${where} AND ${table.where})
      GROUP BY GROUPING SETS (${sets.join(", ")})
      LIMIT ${MOST_SUMS + 1}`,
-    parameters,
+    { ...parameters, ...table.parameters },
   );
   if (rows.length > MOST_SUMS) throw new TooManyGroupsError();
   return bys.map((by) => {

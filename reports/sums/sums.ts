@@ -1,14 +1,16 @@
 import type { Logger } from "pino";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { monthsIn } from "../question/span.ts";
 import type { ChargesQuestion } from "../question/question.ts";
-import { fillSums, readUnsummed, type UnsummedRun } from "./fill.ts";
-import { LINES, smallestTable, type ChooseTable } from "./tables.ts";
+import { readCounted, type Counted } from "./counted.ts";
+import { sumDay, sumRuns, type DayOfRuns } from "./make.ts";
+import { LINES, partsOf, smallestTable, type ChooseTable } from "./tables.ts";
 
 /** Keeps sums of what is published, so that reports of months need not read every line of them. */
 export interface Sums {
   /** Chooses what questions of an edition are answered from: lines where sums lack, of which more are made meanwhile. */
   at(edition: string): ChooseTable;
+  /** Resolves when what is made in the background is made. */
+  made(): Promise<void>;
   /** Breaks off what is made in the background. */
   stop(): Promise<void>;
 }
@@ -16,63 +18,95 @@ export interface Sums {
 /** So few runs are summed before a question is answered; of more the questions do not wait. */
 const WAITED_FOR = 24;
 /** So many are summed at once: of a large fleet some million lines. */
-export const SUMMED_AT_ONCE = 200;
+const SUMMED_AT_ONCE = 200;
 
 /** Keeps sums in the store, where other servers find them. */
-export function createSums(store: StoreClient, logger: Logger): Sums {
-  const stopping = new AbortController();
-  let looked: { readonly edition: string; readonly unsummed: Promise<readonly UnsummedRun[]> } | undefined;
-  let filling: Promise<void> | undefined;
+export function createSums(
+  store: StoreClient,
+  { logger, now }: { readonly logger: Logger; readonly now: () => number },
+): Sums {
+  let known = { edition: "", counted: new Map<string, Promise<Counted>>() };
+  const waiting = new Map<string, () => Promise<void>>();
+  let isStopped = false;
+  let making: Promise<void> | undefined;
 
-  async function fillAll(): Promise<void> {
-    try {
-      for (let runs = await readUnsummed(store); runs.length > 0; runs = await readUnsummed(store)) {
-        if (stopping.signal.aborted) return;
-        await fillSums(store, runs.slice(0, SUMMED_AT_ONCE));
-        looked = undefined;
+  /** Does something in the background, one thing after the other, once however often it is wanted meanwhile. */
+  function later(key: string, make: () => Promise<void>): void {
+    if (!waiting.has(key)) waiting.set(key, make);
+    making ??= makeAll();
+  }
+
+  async function makeAll(): Promise<void> {
+    for (const [key, make] of waiting) {
+      if (isStopped) break;
+      try {
+        await make();
+        known = { edition: "", counted: new Map() };
+      } catch (error) {
+        logger.warn({ err: error }, "sums of charges could not be made; more is added up until they are");
       }
+      waiting.delete(key);
+    }
+    making = undefined;
+  }
+
+  async function count(question: ChargesQuestion): Promise<Counted> {
+    const counted = await readCounted(store, question, now());
+    const { unsummed } = counted;
+    if (unsummed.length === 0 || unsummed.length > WAITED_FOR) return counted;
+    try {
+      await sumRuns(store, unsummed);
     } catch (error) {
       logger.warn({ err: error }, "sums of charges could not be made; lines are added up until they are");
+      return counted;
+    }
+    return readCounted(store, question, now());
+  }
+
+  async function sumAll(question: ChargesQuestion): Promise<void> {
+    for (;;) {
+      const { unsummed } = await readCounted(store, question, now());
+      if (unsummed.length === 0 || isStopped) return;
+      await sumRuns(store, unsummed.slice(0, SUMMED_AT_ONCE));
     }
   }
 
-  async function look(): Promise<readonly UnsummedRun[]> {
-    const unsummed = await readUnsummed(store);
-    if (unsummed.length > WAITED_FOR) {
-      filling ??= fillAll().finally(() => (filling = undefined));
-      return unsummed;
-    }
-    if (unsummed.length > 0) await fillSums(store, unsummed);
-    return [];
-  }
-
-  function unsummedAt(edition: string): Promise<readonly UnsummedRun[]> {
-    if (looked?.edition !== edition) {
-      const now = { edition, unsummed: look() };
-      looked = now;
-      now.unsummed.catch(() => {
-        if (looked === now) looked = undefined;
-      });
-    }
-    return looked.unsummed;
+  function countedAt(edition: string, question: ChargesQuestion): Promise<Counted> {
+    if (known.edition !== edition) known = { edition, counted: new Map() };
+    const { counted } = known;
+    const key = keyOf(question);
+    const found = counted.get(key) ?? count(question);
+    counted.set(key, found);
+    found.catch(() => counted.delete(key));
+    return found;
   }
 
   return {
     at: (edition) => async (question, dimensions) => {
-      const table = smallestTable([...dimensions, ...question.where.map(({ dimension }) => dimension)]);
-      if (table === LINES) return LINES;
-      return (await unsummedAt(edition)).some((run) => isOf(run, question)) ? LINES : table;
+      const name = smallestTable([...dimensions, ...question.where.map(({ dimension }) => dimension)]);
+      if (name === undefined) return LINES;
+      const { unsummed, parts, days, closed } = await countedAt(edition, question);
+      for (const day of days) later(dayKey(day), () => sumDay(store, day));
+      if (unsummed.length > 0) {
+        later(keyOf(question), () => sumAll(question));
+        return LINES;
+      }
+      return partsOf(name, { parts, closed });
+    },
+    async made() {
+      while (making !== undefined) await making;
     },
     async stop() {
-      stopping.abort();
-      await filling;
+      isStopped = true;
+      await making;
     },
   };
 }
 
-/** Whether lines of a run can belong to what is asked. */
-function isOf({ kind, windowStart, billingPeriod }: UnsummedRun, { span }: ChargesQuestion): boolean {
-  return (
-    kind === "close" || (windowStart >= span.from && windowStart < span.until) || monthsIn(span).includes(billingPeriod)
-  );
+function keyOf({ kind, span: { from, until } }: ChargesQuestion): string {
+  return `${kind} ${from} ${until}`;
+}
+
+function dayKey({ id }: DayOfRuns): string {
+  return id;
 }

@@ -1,10 +1,14 @@
 import { labelOfDimension } from "../../domain/charge/dimension.ts";
+import type { StoreParameters } from "../../runtime/store/client.ts";
 import type { ChargesQuestion } from "../question/question.ts";
 
 /** What charges are added up from: their lines, or sums that were made of them. Columns are called the same in each. */
 export interface ChargesTable {
   readonly name: string;
-  /** In ClickHouse's SQL: how many lines there are, and whether somebody holds what they are of. */
+  /** Which of its rows count, in ClickHouse's SQL, with the values of its placeholders. */
+  readonly where: string;
+  readonly parameters: StoreParameters;
+  /** How many lines there are, and whether somebody holds what they are of. */
   readonly lines: string;
   readonly held: string;
   /** What the dearest line of a row costs; undefined where rows are lines. */
@@ -17,6 +21,8 @@ export type ChooseTable = (question: ChargesQuestion, dimensions: readonly strin
 /** The ledger itself. */
 export const LINES: ChargesTable = {
   name: "charges_published",
+  where: "true",
+  parameters: {},
   lines: "count()",
   held: "holder != ''",
   dearest: undefined,
@@ -25,14 +31,29 @@ export const LINES: ChargesTable = {
 /** Answers everything from the ledger itself. */
 export const fromLines: ChooseTable = () => Promise.resolve(LINES);
 
-const SUMS: ChargesTable = { name: "charge_sums_published", lines: "sum(lines)", held: "is_held", dearest: "dearest" };
-const WORKLOAD_SUMS: ChargesTable = { ...SUMS, name: "charge_workload_sums_published" };
+/** The tables that sums are in. */
+export type SumsTable = "charge_sums" | "charge_workload_sums";
 
 /** What lines alone tell, beside labels. */
 const OF_LINES: ReadonlySet<string> = new Set(["node", "gpu", "pod"]);
 
-/** The smallest table that tells some dimensions. */
-export function smallestTable(dimensions: readonly string[]): ChargesTable {
-  if (dimensions.some((name) => OF_LINES.has(name) || labelOfDimension(name) !== undefined)) return LINES;
-  return dimensions.includes("workload") ? WORKLOAD_SUMS : SUMS;
+/** The smallest table of sums that tells some dimensions; undefined where only lines do. */
+export function smallestTable(dimensions: readonly string[]): SumsTable | undefined {
+  if (dimensions.some((name) => OF_LINES.has(name) || labelOfDimension(name) !== undefined)) return undefined;
+  return dimensions.includes("workload") ? "charge_workload_sums" : "charge_sums";
+}
+
+/** Some parts of a table of sums, with what closings did to lines that waited to be spread. */
+export function partsOf(
+  name: SumsTable,
+  { parts, closed }: { readonly parts: readonly string[]; readonly closed: readonly string[] },
+): ChargesTable {
+  return {
+    name,
+    where: "part_id IN {parts:Array(UUID)} AND NOT (payer = 'spread' AND billing_period IN {closed:Array(Date)})",
+    parameters: { parts, closed },
+    lines: "sum(lines)",
+    held: "is_held",
+    dearest: "dearest",
+  };
 }

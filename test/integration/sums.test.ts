@@ -1,5 +1,5 @@
 import pino from "pino";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { chargeBeside, effectively } from "../../domain/charge/charge.ts";
 import { lastUnits } from "../../domain/exact/units.ts";
 import { insertCharges } from "../../processors/charges/charge-rows.ts";
@@ -8,9 +8,10 @@ import { dropSuperseded } from "../../processors/superseded.ts";
 import { explain } from "../../reports/explain/read.ts";
 import type { ReportQuestion } from "../../reports/question/question.ts";
 import { readReport } from "../../reports/report/read.ts";
-import { fillSums, readUnsummed } from "../../reports/sums/fill.ts";
+import { readCounted } from "../../reports/sums/counted.ts";
+import { sumRuns, type CountedRun } from "../../reports/sums/make.ts";
 import { createSums, type Sums } from "../../reports/sums/sums.ts";
-import { LINES, smallestTable } from "../../reports/sums/tables.ts";
+import { smallestTable } from "../../reports/sums/tables.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { createTestDatabase } from "../support/pipeline.ts";
@@ -19,6 +20,8 @@ import { playScenario, scenarioFiles } from "../support/play-ledger.ts";
 const HOUR = 3_600_000;
 const MARCH_1 = Date.UTC(2026, 2, 1);
 const MONTH = { name: "2026-03", from: MARCH_1, until: Date.UTC(2026, 3, 1) };
+/** When the month's second day is over. */
+const MARCH_3 = MARCH_1 + 48 * HOUR;
 const QUESTION = { policy: "default", kind: "showback", span: MONTH, by: ["team"], where: [] } as const;
 
 let embedded: TestStore;
@@ -33,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => embedded.stop());
 beforeEach(async () => {
   store = await createTestDatabase(embedded, `sums${(databases += 1)}`);
-  sums = createSums(store, pino({ level: "silent" }));
+  sums = createSums(store, { logger: pino({ level: "silent" }), now: () => MARCH_3 });
   return async () => {
     await sums.stop();
     await store.close();
@@ -53,29 +56,43 @@ async function book(windowStart: number, units: number, more: { readonly publish
   return run.runId;
 }
 
+interface Asked {
+  readonly cost: string;
+  readonly from: readonly string[];
+  /** How many parts it was added up from. */
+  readonly parts: number;
+}
+
 /** What a question comes to by sums, and what it was read from. */
-async function ask(more: Partial<ReportQuestion> = {}): Promise<{ readonly cost: string; readonly from: string[] }> {
+async function ask(more: Partial<ReportQuestion> = {}): Promise<Asked> {
   const from: string[] = [];
+  let parts = 0;
   const choose = sums.at(String(edition));
   const { total } = await readReport(store, { ...QUESTION, ...more }, "USD", {
     isCompared: false,
     chooseTable: async (...asked) => {
       const table = await choose(...asked);
       from.push(table.name);
+      parts += ((table.parameters["parts"] ?? []) as readonly string[]).length;
       return table;
     },
   });
-  return { cost: total.cost, from };
+  return { cost: total.cost, from, parts };
+}
+
+/** The runs of the month that have no sums. */
+async function unsummed(): Promise<readonly CountedRun[]> {
+  return (await readCounted(store, QUESTION, MARCH_3)).unsummed;
 }
 
 describe("sums of what is published", () => {
   it("are made of a new run before a question is answered, and say what its lines say", async () => {
     await book(MARCH_1, 3);
-    expect(await ask()).toEqual({ cost: "3", from: ["charge_sums_published"] });
+    expect(await ask()).toEqual({ cost: "3", from: ["charge_sums"], parts: 1 });
     await book(MARCH_1 + HOUR, 5);
     await book(MARCH_1, 40);
-    expect(await ask()).toEqual({ cost: "45", from: ["charge_sums_published"] });
-    expect(await readUnsummed(store)).toEqual([]);
+    expect(await ask()).toEqual({ cost: "45", from: ["charge_sums"], parts: 2 });
+    expect(await unsummed()).toEqual([]);
   });
 
   it("answer with what was published before where something was published since they were made", async () => {
@@ -90,8 +107,8 @@ describe("sums of what is published", () => {
   it("are chosen where they tell what is asked, and lines where they do not", async () => {
     await book(MARCH_1, 3);
     const where = [{ dimension: "node", values: ["gpu-a"] }];
-    expect((await ask({ by: ["team", "chargeDay", "unpriced"] })).from).toEqual(["charge_sums_published"]);
-    expect((await ask({ by: ["workload"] })).from).toEqual(["charge_workload_sums_published"]);
+    expect((await ask({ by: ["team", "chargeDay", "unpriced"] })).from).toEqual(["charge_sums"]);
+    expect((await ask({ by: ["workload"] })).from).toEqual(["charge_workload_sums"]);
     expect((await ask({ where })).from).toEqual(["charges_published"]);
     expect((await ask({ by: ["label.run"] })).from).toEqual(["charges_published"]);
   });
@@ -99,40 +116,59 @@ describe("sums of what is published", () => {
   it("made twice at once, or broken off, count once", async () => {
     await book(MARCH_1, 3);
     await book(MARCH_1 + HOUR, 5);
-    const unsummed = await readUnsummed(store);
+    const runs = await unsummed();
     // What a server left that ended before it wrote down which runs it had summed.
     const broken: StoreClient = {
       ...store,
       command: (sql, parameters) =>
-        sql.includes("INTO summed_runs") ? Promise.reject(new Error("ended")) : store.command(sql, parameters),
+        sql.includes("INTO charge_sum_parts") ? Promise.reject(new Error("ended")) : store.command(sql, parameters),
     };
-    await expect(fillSums(broken, unsummed)).rejects.toThrow("ended");
-    await Promise.all([fillSums(store, unsummed), fillSums(store, unsummed)]);
-    expect(await ask()).toEqual({ cost: "8", from: ["charge_sums_published"] });
+    await expect(sumRuns(broken, runs)).rejects.toThrow("ended");
+    await Promise.all([sumRuns(store, runs), sumRuns(store, runs)]);
+    expect(await ask()).toEqual({ cost: "8", from: ["charge_sums"], parts: 2 });
     expect((await ask({ by: ["workload"] })).cost).toBe("8");
   });
 
   it("of many runs are made in the background, and lines are added up meanwhile", async () => {
     for (let hour = 0; hour < 30; hour += 1) await book(MARCH_1 + hour * HOUR, 1);
-    expect(await ask()).toEqual({ cost: "30", from: ["charges_published"] });
-    await vi.waitFor(async () => expect(await ask()).toEqual({ cost: "30", from: ["charge_sums_published"] }), 10_000);
+    expect(await ask()).toEqual({ cost: "30", from: ["charges_published"], parts: 0 });
+    await sums.made();
+    expect(await ask()).toEqual({ cost: "30", from: ["charge_sums"], parts: 30 });
   });
 
-  it("go when their run was superseded an hour ago", async () => {
+  it("of a day that is over are added up to one part, until something of it is published anew", async () => {
+    for (let hour = 20; hour < 28; hour += 1) await book(MARCH_1 + hour * HOUR, 2 ** (hour - 20));
+    await book(MARCH_3, 1_000);
+    expect(await ask()).toMatchObject({ cost: "1255", parts: 9 });
+    await sums.made();
+    expect(await ask()).toMatchObject({ cost: "1255", parts: 3 });
+    expect(await ask({ by: ["workload", "chargeDay"] })).toMatchObject({ cost: "1255", parts: 3 });
+    // A span that has a part of a day reads the hours of it.
+    const span = { name: "some", from: MARCH_1 + 22 * HOUR, until: MONTH.until };
+    expect(await ask({ span })).toMatchObject({ cost: "1252", parts: 4 });
+    expect(await ask({ kind: "chargeback" })).toMatchObject({ cost: "1255", parts: 3 });
+    await book(MARCH_1 + 27 * HOUR, 500);
+    expect(await ask()).toMatchObject({ cost: "1627", parts: 6 });
+    await sums.made();
+    expect(await ask()).toMatchObject({ cost: "1627", parts: 3 });
+  });
+
+  it("go when their run was superseded an hour ago, and those of its day", async () => {
     const old = await book(MARCH_1, 3, { publishedAt: MARCH_1 + HOUR });
-    await store.insertJson("runs", [
-      started(old),
-      started(await book(MARCH_1, 4, { publishedAt: MARCH_1 + 2 * HOUR })),
-    ]);
-    await fillSums(store, [{ run: old, kind: "charge", windowStart: MARCH_1, billingPeriod: MARCH_1 }]);
-    expect((await ask()).cost).toBe("4");
-    const left = async (): Promise<unknown> =>
+    await book(MARCH_1 + HOUR, 7);
+    await ask();
+    await sums.made();
+    const renewed = await book(MARCH_1, 4, { publishedAt: MARCH_1 + 2 * HOUR });
+    await store.insertJson("runs", [started(old), started(renewed)]);
+    expect((await ask()).cost).toBe("11");
+    await sums.made();
+    const left = (): Promise<unknown> =>
       store.query(`SELECT (SELECT count() FROM charge_sums) AS sums, (SELECT count() FROM charge_workload_sums) AS more,
-        (SELECT count() FROM summed_runs) AS runs`);
-    expect(await left()).toEqual([{ sums: "2", more: "2", runs: "2" }]);
+        (SELECT count() FROM charge_sum_parts) AS parts`);
+    expect(await left()).toEqual([{ sums: "5", more: "5", parts: "5" }]);
     await dropSuperseded(store, MARCH_1 + 4 * HOUR);
-    expect(await left()).toEqual([{ sums: "1", more: "1", runs: "1" }]);
-    expect((await ask()).cost).toBe("4");
+    expect(await left()).toEqual([{ sums: "3", more: "3", parts: "3" }]);
+    expect(await ask()).toMatchObject({ cost: "11", parts: 1 });
   });
 
   it("explain the same as lines do", async () => {
@@ -147,8 +183,9 @@ describe("sums of what is published", () => {
 });
 
 it("the smallest table is chosen by all that is asked", () => {
-  expect(smallestTable(["team", "state"]).name).toBe("charge_sums_published");
-  expect(smallestTable(["team", "pod"])).toBe(LINES);
+  expect(smallestTable(["team", "state"])).toBe("charge_sums");
+  expect(smallestTable(["team", "workload"])).toBe("charge_workload_sums");
+  expect(smallestTable(["team", "pod"])).toBeUndefined();
 });
 
 /** The row that announces a run. */
