@@ -20,16 +20,22 @@ const MOST_TARGETS = 100;
 const LATE_INTERVALS = 2.5;
 
 /** Adds how fresh and how complete the data is that figures rest on. */
-export function addQuality(add: AddPage, { store, ledger, now }: PageContext): void {
-  add("/quality", { schema: {}, isLive: true }, async ({ viewer }) => {
+export function addQuality(add: AddPage, { store, ledger, answers, now }: PageContext): void {
+  add("/quality", { schema: {}, isLive: true }, async ({ viewer }, edition) => {
     demandAll(viewer);
     const at = now();
     const until = Math.floor(at / HOUR_MILLIS) * HOUR_MILLIS;
     const span = { name: "24h", from: until - DAY_MILLIS, until };
     const question = { policy: policyOf(ledger, undefined), kind: "showback", span, where: [] } as const;
+    const byNodeOnce = (): Promise<Report> =>
+      answers.part(
+        { edition, viewer, key: "quality's day" },
+        () => readReport(store, { ...question, by: ["cluster", "node"] }, ledger.book.currency, { isCompared: false }),
+        ({ rows }) => rows.length,
+      );
     const [targets, byNode, { unobserved }] = await Promise.all([
       readScrapedTargets(store, { from: at - HOUR_MILLIS, until: at }),
-      readReport(store, { ...question, by: ["cluster", "node"] }, ledger.book.currency, { isCompared: false }),
+      byNodeOnce(),
       readLiveFleet(store, ledger.owners, at),
     ]);
     const silent = unobserved.reduce((sum, { gpus }) => sum + gpus, 0);
