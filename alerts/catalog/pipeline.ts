@@ -186,4 +186,14 @@ increase(${own(options, "messages_dropped_total")}[10m]) > 0`,
     description:
       "{{ $value }} billing periods are past their closing date. gpu-ledger close --dry-run shows what would be frozen.",
   },
+  {
+    ...warning,
+    name: "GPULedgerDeliveriesLate",
+    forMillis: 15 * MINUTE_MILLIS,
+    // Every server tells all of them.
+    expr: (options) => `max by (job) (${own(options, "deliveries_late")}) > 0`,
+    summary: "Reports were not delivered.",
+    description:
+      "{{ $value }} reports were given up, or are due for more than a day. gpu-ledger deliveries says which, and why.",
+  },
 ];

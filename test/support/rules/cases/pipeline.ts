@@ -298,4 +298,16 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     every: "5m",
     evaluate: "5m",
   },
+  whileTrue(
+    "GPULedgerDeliveriesLate",
+    "fires once a quarter of an hour after the first server tells it, however many do",
+    ["server-0", "server-1"].map((instance) =>
+      series("gpu_ledger_deliveries_late", "0x9 2x60 0x20", { job: "gpu-ledger-server", instance }),
+    ),
+    { silent: ["5m", "19m30s", "36m"], firing: ["20m", "34m"] },
+    alert(
+      { job: "gpu-ledger-server", ...warning },
+      "2 reports were given up, or are due for more than a day. gpu-ledger deliveries says which, and why.",
+    ),
+  ),
 ];
