@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { z } from "zod";
 import { allowed, keptPolicies, policyOf } from "../api/context.ts";
 import type { Filter, ReportQuestion } from "../question/question.ts";
+import type { Span } from "../question/span.ts";
 import { fixedSpan } from "../report/json.ts";
 import type { Report, ReportRow } from "../report/report.ts";
 import { readSlots } from "../slots/read.ts";
@@ -22,17 +23,21 @@ interface Subject {
   readonly named: readonly string[];
   /** What it is called: `Team vision`. */
   readonly title: (of: Named) => string;
-  /** Its charges. Empty where nothing of the name was ever charged. */
-  readonly where: (
-    of: Named,
-    context: PageContext,
-    span: { readonly from: number; readonly until: number },
-  ) => Promise<readonly Filter[]>;
+  /** Its charges. */
+  readonly find: (of: Named, context: PageContext, span: Span) => Promise<Found>;
   /** What its charges are broken down by, and where each part leads. */
   readonly parts: readonly Breakdown[];
 }
 
 type Named = Readonly<Record<string, string>>;
+
+/** What a subject's charges are. */
+interface Found {
+  /** Nothing has them where nothing of the name was ever charged. */
+  readonly where: readonly Filter[];
+  /** Where else it was in the time, which is charged under another name. */
+  readonly elsewhere?: readonly { readonly name: string; readonly href: string }[];
+}
 
 interface Breakdown {
   readonly title: string;
@@ -90,7 +95,7 @@ const SUBJECTS: readonly Subject[] = [
     path: "/team",
     named: ["team"],
     title: ({ team }) => `Team ${team}`,
-    where: ({ team }) => Promise.resolve([is("team", team!)]),
+    find: ({ team }) => Promise.resolve({ where: [is("team", team!)] }),
     parts: [BY_WORKLOAD, BY_COST_CENTRE],
   },
   {
@@ -98,32 +103,40 @@ const SUBJECTS: readonly Subject[] = [
     named: ["cluster", "namespace", "workload", "pod"],
     title: ({ namespace, workload, pod }) =>
       pod === "" ? `Workload ${namespace}/${workload}` : `Pod ${namespace}/${pod}`,
-    where: ({ cluster, namespace, workload, pod }) =>
-      Promise.resolve([
-        ...(cluster === "" ? [] : [is("cluster", cluster!)]),
-        is("namespace", namespace!),
-        ...(workload === "" ? [] : [is("workload", workload!)]),
-        ...(pod === "" ? [] : [is("pod", pod!)]),
-      ]),
+    find: ({ cluster, namespace, workload, pod }) =>
+      Promise.resolve({
+        where: [
+          ...(cluster === "" ? [] : [is("cluster", cluster!)]),
+          is("namespace", namespace!),
+          ...(workload === "" ? [] : [is("workload", workload!)]),
+          ...(pod === "" ? [] : [is("pod", pod!)]),
+        ],
+      }),
     parts: [BY_POD, BY_GPU, BY_TEAM],
   },
   {
     path: "/node",
     named: ["cluster", "node"],
     title: ({ node }) => `Node ${node}`,
-    where: ({ cluster, node }) => Promise.resolve([is("cluster", cluster!), is("node", node!)]),
+    find: ({ cluster, node }) => Promise.resolve({ where: [is("cluster", cluster!), is("node", node!)] }),
     parts: [BY_GPU, BY_WORKLOAD, BY_TEAM],
   },
   {
     path: "/gpu",
     named: ["cluster", "uuid", "node", "gpu"],
     title: ({ node, gpu, uuid }) => (uuid === "" ? `GPU ${gpu} of ${node}` : `GPU ${uuid}`),
-    async where({ cluster, uuid, node, gpu }, { store }, span) {
-      if (uuid === "") return [is("cluster", cluster!), is("node", node!), is("gpu", gpu!)];
+    async find({ cluster, uuid, node, gpu }, { store }, span) {
+      if (uuid === "") return { where: [is("cluster", cluster!), is("node", node!), is("gpu", gpu!)] };
       // Where it sat last; a GPU that was never charged sat nowhere, and no node has an empty name.
-      const [slot] = await readSlots(store, { cluster: cluster!, gpuKey: uuid!, ...span });
-      if (slot === undefined) return [is("cluster", cluster!), is("node", "")];
-      return [is("cluster", cluster!), is("node", slot.node), is("gpu", String(slot.slot))];
+      const [last, ...others] = await readSlots(store, { cluster: cluster!, gpuKey: uuid!, ...span });
+      if (last === undefined) return { where: [is("cluster", cluster!), is("node", "")] };
+      return {
+        where: [is("cluster", cluster!), is("node", last.node), is("gpu", String(last.slot))],
+        elsewhere: others.map((slot) => ({
+          name: `GPU ${slot.slot} of ${slot.node}`,
+          href: address("/gpu", { cluster: cluster!, node: slot.node, gpu: String(slot.slot), span: span.name }),
+        })),
+      };
     },
     parts: [BY_POD, BY_TEAM],
   },
@@ -140,7 +153,7 @@ function addSubject(add: AddPage, context: PageContext, subject: Subject): void 
   const query = z.object({ span: words.span, policy: words.policy, ...named });
   add(subject.path, { schema: { querystring: query } }, async ({ query: asked, viewer, url }, edition) => {
     const { span, policy, ...of } = asked as z.output<typeof query> & Named;
-    const own = await subject.where(of, context, span.span);
+    const { where: own, elsewhere = [] } = await subject.find(of, context, span.span);
     const question = {
       policy: policyOf(ledger, policy),
       kind: "showback",
@@ -159,6 +172,7 @@ function addSubject(add: AddPage, context: PageContext, subject: Subject): void 
       parts,
       question: { ...question, where: own },
       span: span.span.name,
+      elsewhere,
       url,
     };
     return { title, content: <SubjectPage {...view} policies={keptPolicies(ledger)} /> };
@@ -174,17 +188,27 @@ interface SubjectProps {
   readonly question: Omit<ReportQuestion, "by">;
   readonly span: string;
   readonly policies: readonly string[];
+  readonly elsewhere: NonNullable<Found["elsewhere"]>;
   /** Of the page. */
   readonly url: string;
 }
 
-function SubjectPage({ title, subject, keep, byDay, parts, question, span, policies, url }: SubjectProps): VNode {
+function SubjectPage(props: SubjectProps): VNode {
+  const { title, subject, keep, byDay, parts, question, span, policies, elsewhere, url } = props;
   const head = (
     <>
       <h1>
         <bdi>{title}</bdi>
       </h1>
       <SpanForm path={subject.path} span={span} policies={policies} policy={question.policy} keep={keep} />
+      {elsewhere.length > 0 && (
+        <p class="links">
+          <span class="quiet">In the same time it sat elsewhere too, which is not in these figures:</span>
+          {elsewhere.map(({ name, href }) => (
+            <a href={href}>{name}</a>
+          ))}
+        </p>
+      )}
     </>
   );
   const [whole] = parts;

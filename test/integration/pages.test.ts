@@ -72,4 +72,22 @@ describe("pages", () => {
     const { body } = await server.get(path, VISION);
     expect(body).not.toMatch(/nlp|onerror|platform</);
   });
+
+  it("names the other slots that a GPU sat in over the time", async () => {
+    const of = "cluster = 'default' AND node = 'gpu-a' AND slot = 0";
+    const [{ key } = { key: "" }] = await store.query<{ key: string }>(
+      `SELECT any(gpu_key) AS key FROM usage_hours_published WHERE ${of}`,
+    );
+    const path = `/gpu?cluster=default&uuid=${encodeURIComponent(key)}&span=2026-03`;
+    expect((await server.get(path)).body).not.toContain("sat elsewhere");
+    // As if it had sat in another machine in its first hour.
+    await store.command(
+      `INSERT INTO usage_hours SELECT * REPLACE ('gpu-b' AS node, 5 AS slot)
+       FROM (SELECT * FROM usage_hours WHERE ${of} AND from_at = (SELECT min(from_at) FROM usage_hours WHERE ${of}))`,
+    );
+    server.now += 60_000;
+    const { body } = await server.get(`${path}&policy=default`);
+    expect(body).toContain("sat elsewhere");
+    expect(body).toContain('href="/gpu?cluster=default&amp;node=gpu-b&amp;gpu=5&amp;span=2026-03"');
+  });
 });
