@@ -144,9 +144,10 @@ function PricesPage({ gaps, unowned, question, register, entries, currency, span
           { head: "from", cell: ({ from }) => from.slice(0, 10) },
           { head: "until", cell: ({ until }) => until?.slice(0, 10) ?? "" },
           { head: "by", cell: ({ per }) => PER[per] },
-          { head: "list", isNumber: true, cell: ({ list }) => list ?? "" },
-          { head: "contracted", isNumber: true, cell: ({ contracted }) => contracted ?? "" },
-          { head: "effective", isNumber: true, cell: ({ amount, currency: own }) => `${amount} ${own}` },
+          { head: "list", isNumber: true, cell: aligned(entries, ({ list }) => list) },
+          { head: "contracted", isNumber: true, cell: aligned(entries, ({ contracted }) => contracted) },
+          { head: "effective", isNumber: true, cell: aligned(entries, ({ amount }) => amount) },
+          { head: "in", cell: ({ currency: own }) => own },
         ]}
       />
       <p class="links">
@@ -155,6 +156,21 @@ function PricesPage({ gaps, unowned, question, register, entries, currency, span
       </p>
     </>
   );
+}
+
+/** Decimals of a column with as many digits as the longest of them has, so that they stand below each other. */
+function aligned(
+  entries: readonly ShownEntry[],
+  of: (entry: ShownEntry) => string | null,
+): (entry: ShownEntry) => string {
+  const fractionOf = (amount: string): string => amount.split(".")[1] ?? "";
+  const digits = Math.max(0, ...entries.map((entry) => fractionOf(of(entry) ?? "").length));
+  return (entry) => {
+    const amount = of(entry);
+    if (amount === null) return "";
+    const [whole] = amount.split(".");
+    return digits === 0 ? whole! : `${whole}.${fractionOf(amount).padEnd(digits, "0")}`;
+  };
 }
 
 function matchText(match: ShownEntry["match"]): string {

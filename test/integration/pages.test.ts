@@ -73,6 +73,25 @@ describe("pages", () => {
     expect(body).not.toMatch(/nlp|onerror|platform</);
   });
 
+  it("lets the decimals of prices stand below each other", async () => {
+    const config = `prices:
+  - { match: { model: A }, from: 2026-01-01, per: gpu-hour, list: "12", effective: "3.125" }
+  - { match: {}, from: 2026-01-01, per: gpu-hour, effective: "3" }`;
+    const own = await createReportsServer(store, NOON, config);
+    const { body } = await own.get("/prices?span=2026-03");
+    await own.close();
+    const rows = body
+      .slice(body.indexOf("The price book"))
+      .match(/<tr>.*?<\/tr>/gs)!
+      .slice(1, 3);
+    expect(
+      rows.map((row) => row.match(/<td class="number">.*?<\/td>/g)!.map((cell) => cell.replaceAll(/<[^>]*>/g, ""))),
+    ).toEqual([
+      ["12", "12", "3.125"],
+      ["3", "3", "3.000"],
+    ]);
+  });
+
   it("names the other slots that a GPU sat in over the time", async () => {
     const of = "cluster = 'default' AND node = 'gpu-a' AND slot = 0";
     const [{ key } = { key: "" }] = await store.query<{ key: string }>(
