@@ -13,9 +13,9 @@ import {
   type ChargesQuestion,
   type ReportQuestion,
 } from "../question/question.ts";
-import { reportsCsv, reportsNdjson } from "../report/flat.ts";
+import { MEDIA_TYPES } from "../format/media-types.ts";
+import { SUM_FORMATS } from "../report/formats.ts";
 import { fixedSpan, reportJson } from "../report/json.ts";
-import { reportsParquet } from "../report/parquet.ts";
 import type { Report, ReportRow } from "../report/report.ts";
 import { jsonBody, type Body } from "../server/answers.ts";
 import { Problem } from "../server/problem.ts";
@@ -28,19 +28,10 @@ import type { Words } from "./words.ts";
 
 const FORMATS = ["json", "ndjson", "csv", "parquet", "html", "pdf"] as const;
 
-const HTML = "text/html; charset=utf-8";
 /** A document has its style in it, and nothing else. */
 const DOCUMENT_HEADERS = {
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
 };
-/** Media types of what is written in a format. */
-export const MEDIA_TYPES = {
-  csv: "text/csv; charset=utf-8",
-  ndjson: "application/x-ndjson",
-  parquet: "application/vnd.apache.parquet",
-  pdf: "application/pdf",
-} as const;
-
 /** `/charges`: what a time comes to by any dimensions; `/charges/lines`: every line of it, as a file. */
 export function addCharges(server: ApiServer, context: ApiContext, words: Words): void {
   const { store, answers, now, version } = context;
@@ -75,7 +66,7 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
             : undefined;
           const html = documentHtml([{ report: await read(edition), byDay }], { version, madeAt: now(), server: "" });
           if (format === "pdf") return { bytes: await pdfOf(html, process.env), type: MEDIA_TYPES.pdf };
-          return { bytes: Buffer.from(html), type: HTML, headers: DOCUMENT_HEADERS };
+          return { bytes: Buffer.from(html), type: MEDIA_TYPES.html, headers: DOCUMENT_HEADERS };
         }
         if (format !== "json") return writtenAs(format, await read(edition), context);
         const place = query.cursor === undefined ? { edition, at: 0 } : readCursor(query.cursor);
@@ -149,15 +140,9 @@ function questionOfRow({ by, ...question }: ReportQuestion, { dimensions }: Repo
 async function writtenAs(
   format: Exclude<(typeof FORMATS)[number], "json" | "html" | "pdf">,
   report: Report,
-  { store }: ApiContext,
+  { store, version, now }: ApiContext,
 ): Promise<Body> {
-  const type = MEDIA_TYPES[format];
-  switch (format) {
-    case "ndjson":
-      return { bytes: Buffer.from(reportsNdjson([report])), type };
-    case "csv":
-      return { bytes: Buffer.from(reportsCsv([report])), type };
-    case "parquet":
-      return { bytes: await buffer(reportsParquet(store, [report])), type };
-  }
+  const making = { store, version, madeAt: now(), server: "", env: process.env };
+  const parts = SUM_FORMATS[format]([report], making);
+  return { bytes: await buffer(Readable.from(parts)), type: MEDIA_TYPES[format] };
 }

@@ -2,13 +2,12 @@ import { Readable } from "node:stream";
 import { z } from "zod";
 import { FocusCheckError } from "../focus/check/error.ts";
 import { exportFocus } from "../focus/export.ts";
+import { MEDIA_TYPES } from "../format/media-types.ts";
 import { questionText } from "../question/question.ts";
 import { questionOf } from "./charges.ts";
 import type { ApiContext } from "./context.ts";
 import { addRoute, type ApiServer } from "./route.ts";
 import type { Words } from "./words.ts";
-
-const TYPES = { csv: "text/csv; charset=utf-8", parquet: "application/vnd.apache.parquet" } as const;
 
 /** `/focus`: charges as FOCUS 1.3's Cost and Usage, a file that is written while it is read. */
 export function addFocus(server: ApiServer, context: ApiContext, words: Words): void {
@@ -30,7 +29,7 @@ export function addFocus(server: ApiServer, context: ApiContext, words: Words): 
         .default("false")
         .describe("Hold the file against FOCUS's rules: one that breaks any ends without its last part."),
     }),
-    type: [...Object.values(TYPES), "application/json"],
+    type: [MEDIA_TYPES.csv, MEDIA_TYPES.parquet, MEDIA_TYPES.json],
     async handle({ query, request, reply }) {
       const { format, check } = query;
       const question = questionOf(query, request.viewer, context);
@@ -40,12 +39,12 @@ export function addFocus(server: ApiServer, context: ApiContext, words: Words): 
       const { bytes, manifest } = await exportFocus(context.store, question, setting, way);
       if (format === "manifest") {
         await readThrough(bytes);
-        return reply.type("application/json").send(JSON.stringify(manifest()));
+        return reply.type(MEDIA_TYPES.json).send(JSON.stringify(manifest()));
       }
       await context.audit(request.viewer, `FOCUS of ${questionText(question)}`);
       const name = `focus-${question.span.name.replaceAll(/[^\w-]/g, "_")}.${format}`;
       return reply
-        .type(TYPES[format])
+        .type(MEDIA_TYPES[format])
         .header("content-disposition", `attachment; filename="${name}"`)
         .send(Readable.from(bytes));
     },

@@ -8,6 +8,7 @@ import type { ConfiguredDelivery, DeliveredFormat } from "../../runtime/config/d
 import type { FocusConfig } from "../../runtime/config/focus.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { MEDIA_TYPES } from "../format/media-types.ts";
 import { exportFocus, type FocusWay } from "../focus/export.ts";
 import type { FocusManifest } from "../focus/manifest.ts";
 import type { UnpricedTeam } from "../focus/plan.ts";
@@ -68,22 +69,19 @@ interface Export {
 
 type Exporter = (context: MakingContext, question: ReportQuestion, madeAt: number) => Promise<Export>;
 
-const CSV = { ending: "csv", mediaType: "text/csv; charset=utf-8" };
-const NDJSON = { ending: "ndjson", mediaType: "application/x-ndjson" };
-const PARQUET = { ending: "parquet", mediaType: "application/vnd.apache.parquet" };
-
-const FORMATS: Readonly<Record<DeliveredFormat, { ending: string; mediaType: string; exporter: Exporter }>> = {
-  csv: { ...CSV, exporter: sums("csv") },
-  json: { ending: "json", mediaType: "application/json", exporter: sums("json") },
-  ndjson: { ...NDJSON, exporter: sums("ndjson") },
-  parquet: { ...PARQUET, exporter: sums("parquet") },
-  html: { ending: "html", mediaType: "text/html; charset=utf-8", exporter: sums("html") },
-  pdf: { ending: "pdf", mediaType: "application/pdf", exporter: sums("pdf") },
-  focus: { ...CSV, exporter: focusOf("csv") },
-  "focus-parquet": { ...PARQUET, exporter: focusOf("parquet") },
-  "lines-csv": { ...CSV, exporter: lines("csv") },
-  "lines-ndjson": { ...NDJSON, exporter: lines("ndjson") },
-  "lines-parquet": { ...PARQUET, exporter: lines("parquet") },
+/** What a format's file ends with, by which its media type is known, and how it is made. */
+const FORMATS: Readonly<Record<DeliveredFormat, { ending: keyof typeof MEDIA_TYPES; exporter: Exporter }>> = {
+  csv: { ending: "csv", exporter: sums("csv") },
+  json: { ending: "json", exporter: sums("json") },
+  ndjson: { ending: "ndjson", exporter: sums("ndjson") },
+  parquet: { ending: "parquet", exporter: sums("parquet") },
+  html: { ending: "html", exporter: sums("html") },
+  pdf: { ending: "pdf", exporter: sums("pdf") },
+  focus: { ending: "csv", exporter: focusOf("csv") },
+  "focus-parquet": { ending: "parquet", exporter: focusOf("parquet") },
+  "lines-csv": { ending: "csv", exporter: lines("csv") },
+  "lines-ndjson": { ending: "ndjson", exporter: lines("ndjson") },
+  "lines-parquet": { ending: "parquet", exporter: lines("parquet") },
 };
 
 /**
@@ -98,7 +96,7 @@ export async function makeFile(
   { folder, madeAt, signal }: { readonly folder: string; readonly madeAt: number; readonly signal: AbortSignal },
 ): Promise<MadeFile> {
   const { format } = delivery.report;
-  const { ending, mediaType, exporter } = FORMATS[format];
+  const { ending, exporter } = FORMATS[format];
   const question = questionOf(delivery, span, context.ledger);
   const { parts, figures } = await exporter(context, question, madeAt);
   const path = join(folder, "report");
@@ -116,7 +114,7 @@ export async function makeFile(
   return {
     path,
     name: `${delivery.name}-${span.name.replaceAll("/", "_")}.${ending}`,
-    mediaType,
+    mediaType: MEDIA_TYPES[ending],
     bytes,
     sha256: hash.digest("hex"),
     question,

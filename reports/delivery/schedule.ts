@@ -1,6 +1,5 @@
 import { CronExpressionParser } from "cron-parser";
-import { periodOf } from "../../domain/period.ts";
-import { spanText, type Span } from "../question/span.ts";
+import { readSpan, spanText, type Span } from "../question/span.ts";
 
 /** What a delivery is of: the last one that was over when it was due, by UTC. */
 export type DeliveryPeriod = "day" | "week" | "month";
@@ -33,8 +32,6 @@ export interface DuePeriods {
 
 const HOUR_MILLIS = 3_600_000;
 const DAY_MILLIS = 24 * HOUR_MILLIS;
-/** The first Monday since 1970. */
-const FIRST_MONDAY_MILLIS = 4 * DAY_MILLIS;
 /** What became due longer ago is not owed any more. */
 export const OLDEST_MILLIS = 92 * DAY_MILLIS;
 const MOST_OWED = 100;
@@ -100,28 +97,15 @@ export function duePeriods({ schedule, timeZone, period }: DeliverySchedule): Du
   };
 }
 
+/** What spans call the day, the week and the month that run. */
+const RUNNING = { day: "today", week: "week", month: "month" } as const;
+
 /** The UTC day, week or month that a time is in, named as {@link periodName} does. */
 export function periodAt(period: DeliveryPeriod, millis: number): Span {
-  const [from, until] = boundsAt(period, millis);
+  const read = readSpan(RUNNING[period], millis);
+  if ("error" in read) throw new TypeError(read.error);
+  const { from, until } = read.span;
   return { name: periodName({ from, until }), from, until };
-}
-
-function boundsAt(period: DeliveryPeriod, millis: number): readonly [number, number] {
-  switch (period) {
-    case "day": {
-      const from = Math.floor(millis / DAY_MILLIS) * DAY_MILLIS;
-      return [from, from + DAY_MILLIS];
-    }
-    case "week": {
-      const length = 7 * DAY_MILLIS;
-      const from = Math.floor((millis - FIRST_MONDAY_MILLIS) / length) * length + FIRST_MONDAY_MILLIS;
-      return [from, from + length];
-    }
-    case "month": {
-      const { from, until } = periodOf(millis);
-      return [from, until];
-    }
-  }
 }
 
 /** A period as people write it, and as spans are read: `2026-03`, `2026-03-14`, `2026-03-09/2026-03-16`. */

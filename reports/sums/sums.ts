@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { ChargesQuestion } from "../question/question.ts";
 import { readCounted, type Counted } from "./counted.ts";
-import { sumDay, sumRuns, type DayOfRuns } from "./make.ts";
+import { sumDay, sumRuns } from "./make.ts";
 import { LINES, partsOf, smallestTable, type ChooseTable } from "./tables.ts";
 
 /** Keeps sums of what is published, so that reports of months need not read every line of them. */
@@ -32,6 +32,7 @@ export function createSums(
 
   /** Does something in the background, one thing after the other, once however often it is wanted meanwhile. */
   function later(key: string, make: () => Promise<void>): void {
+    if (isStopped) return;
     if (!waiting.has(key)) waiting.set(key, make);
     making ??= makeAll();
   }
@@ -86,7 +87,7 @@ export function createSums(
       const name = smallestTable([...dimensions, ...question.where.map(({ dimension }) => dimension)]);
       if (name === undefined) return LINES;
       const { unsummed, parts, days, closed } = await countedAt(edition, question);
-      for (const day of days) later(dayKey(day), () => sumDay(store, day));
+      for (const day of days) later(day.id, () => sumDay(store, day));
       if (unsummed.length > 0) {
         later(keyOf(question), () => sumAll(question));
         return LINES;
@@ -105,8 +106,4 @@ export function createSums(
 
 function keyOf({ kind, span: { from, until } }: ChargesQuestion): string {
   return `${kind} ${from} ${until}`;
-}
-
-function dayKey({ id }: DayOfRuns): string {
-  return id;
 }

@@ -136,6 +136,14 @@ describe("sums of what is published", () => {
     expect(await ask()).toEqual({ cost: "30", from: ["charge_sums"], parts: 30 });
   });
 
+  it("are made no more by a server that has stopped, which still answers", async () => {
+    for (let hour = 0; hour < 30; hour += 1) await book(MARCH_1 + hour * HOUR, 1);
+    await sums.stop();
+    expect(await ask()).toEqual({ cost: "30", from: ["charges_published"], parts: 0 });
+    await sums.made();
+    expect(await unsummed()).toHaveLength(30);
+  });
+
   it("of a day that is over are added up to one part, until something of it is published anew", async () => {
     for (let hour = 20; hour < 28; hour += 1) await book(MARCH_1 + hour * HOUR, 2 ** (hour - 20));
     await book(MARCH_3, 1_000);
