@@ -5,7 +5,7 @@ import { readQueue } from "../queue/read.ts";
 import { jsonBody } from "../server/answers.ts";
 import type { ApiContext } from "./context.ts";
 import { addRoute, type ApiServer } from "./route.ts";
-import { fleetSchema, queueSchema } from "./schemas.ts";
+import { fleetSchema, queueSchema } from "./live-schemas.ts";
 
 /** `/fleet` and `/queue`: what holds and what waits now. */
 export function addNow(server: ApiServer, { store, ledger, answers, now }: ApiContext): void {

@@ -7,17 +7,16 @@ import { lastUnits } from "../../domain/exact/units.ts";
 import { insertCharges } from "../../processors/charges/charge-rows.ts";
 import { newRunId, publishRun } from "../../processors/runs.ts";
 import type { Viewer } from "../../reports/access/viewer.ts";
+import { fleetSchema, queueSchema } from "../../reports/api/live-schemas.ts";
 import { cursorText } from "../../reports/api/page.ts";
 import {
   allocationsSchema,
   chargesSchema,
   explanationSchema,
-  fleetSchema,
   ownersSchema,
   periodsSchema,
   pricesSchema,
   problemSchema,
-  queueSchema,
   statementsSchema,
 } from "../../reports/api/schemas.ts";
 import type { FocusManifest } from "../../reports/focus/manifest.ts";

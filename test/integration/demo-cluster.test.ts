@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { z } from "zod";
-import type { fleetSchema } from "../../reports/api/schemas.ts";
+import type { fleetSchema } from "../../reports/api/live-schemas.ts";
 import type { SystemStatus } from "../../cli/up/system.ts";
 import { createFleet } from "../../demo/fleet/fleet.ts";
 import { busStateAt, isExporterAway } from "../../demo/fleet/troubles.ts";

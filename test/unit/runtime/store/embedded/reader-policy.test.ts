@@ -91,7 +91,7 @@ describe("the statement of a reader", () => {
     ],
     ["a table of system", tree("SelectQuery", "TableIdentifier system.processes (alias p)")],
     ["a table of system in an IN", tree("SelectQuery", "Function plus", "Identifier system.processes")],
-    ["a file to write", tree("SelectWithUnionQuery (children 2)", "Literal '/tmp/x'")],
+    ["a file to write", tree("SelectWithUnionQuery (children 2)", "Literal 'out.csv'")],
     ["an APPLY, whose function the tree hides", tree("SelectQuery", "ColumnsApplyTransformer")],
     ["an unknown node", tree("SelectQuery", "TomorrowsNode")],
     ["an insert", tree("InsertQuery   (children 2)")],

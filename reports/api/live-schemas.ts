@@ -1,0 +1,111 @@
+import { z } from "zod";
+import { time } from "./words.ts";
+
+/** The fleet now. */
+export const fleetSchema = z
+  .object({
+    at: time,
+    gpus: z.array(
+      z.object({
+        cluster: z.string(),
+        node: z.string(),
+        gpu: z.string(),
+        device: z.string(),
+        instance: z.string(),
+        profile: z.string(),
+        model: z.string(),
+        regime: z.string(),
+        activityRatio: z.number().nullable(),
+        scrapedAt: time,
+        holder: z
+          .object({
+            namespace: z.string(),
+            name: z.string(),
+            pods: z.number().int(),
+            evidence: z.string(),
+            workload: z
+              .object({
+                kind: z.string(),
+                name: z.string(),
+                type: z.string(),
+                team: z.string(),
+                queue: z.string(),
+                since: time,
+              })
+              .nullable(),
+          })
+          .nullable(),
+      }),
+    ),
+    unobserved: z
+      .array(z.object({ cluster: z.string(), node: z.string(), model: z.string(), gpus: z.number().int() }))
+      .describe("GPUs that no sample of the last minutes speaks of."),
+  })
+  .meta({ id: "Fleet" });
+
+const waitingPod = { cluster: z.string(), team: z.string(), queue: z.string(), priorityClass: z.string() };
+
+/** The queue now. */
+export const queueSchema = z
+  .object({
+    at: time,
+    pending: z.array(
+      z.object({
+        ...waitingPod,
+        reason: z.string(),
+        pods: z.number().int(),
+        devices: z.number(),
+        oldestSeconds: z.number(),
+      }),
+    ),
+    longest: z.array(
+      z.object({
+        ...waitingPod,
+        namespace: z.string(),
+        name: z.string(),
+        devices: z.number(),
+        reason: z.string(),
+        message: z.string(),
+        waitingSeconds: z.number(),
+      }),
+    ),
+    gangs: z.array(
+      z.object({
+        cluster: z.string(),
+        namespace: z.string(),
+        kind: z.string(),
+        name: z.string(),
+        team: z.string(),
+        size: z.number().int(),
+        holdingPods: z.number().int(),
+        heldDevices: z.number(),
+        holdingSeconds: z.number(),
+      }),
+    ),
+    quotas: z.array(
+      z.object({
+        cluster: z.string(),
+        namespace: z.string(),
+        name: z.string(),
+        resource: z.string(),
+        hard: z.number(),
+        used: z.number(),
+        left: z.number(),
+      }),
+    ),
+    queues: z.array(
+      z.object({
+        cluster: z.string(),
+        kind: z.string(),
+        namespace: z.string(),
+        name: z.string(),
+        scheduler: z.string(),
+        parent: z.string(),
+        resource: z.string(),
+        quota: z.number(),
+        admitted: z.number(),
+        borrowed: z.number(),
+      }),
+    ),
+  })
+  .meta({ id: "Queue" });
