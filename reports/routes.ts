@@ -44,9 +44,16 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
   const pages = createPages({ version, isDemo, hasLogin: mode === "tokens" });
   const { requestsPerMinute = REQUESTS_PER_MINUTE } = options;
   await prepareServer(server, { authenticate, logger, requestsPerMinute, problemPage: pages.problem });
-  const answers = createAnswers(createEditions(store, rules, now), createRemembered(REMEMBERED_BYTES), now);
+  const editions = createEditions(store, rules, now);
+  const answers = createAnswers(editions, createRemembered(REMEMBERED_BYTES), now);
   const sums = createSums(store, { logger, now });
-  server.addHook("onClose", () => sums.stop());
+  const closing = new AbortController();
+  const watching = editions.watch((edition) => sums.prepare(edition), closing.signal);
+  server.addHook("onClose", async () => {
+    closing.abort();
+    await sums.stop();
+    await watching;
+  });
   const context: ApiContext = {
     store,
     ledger,

@@ -35,12 +35,8 @@ export async function explain(
   const tableFor = (dimensions: readonly string[]): Promise<ChargesTable> =>
     "gpu" in question ? Promise.resolve(LINES) : chooseTable(question, dimensions);
   const [sums, ofWorkloads] = await Promise.all([tableFor([]), tableFor(["workload"])]);
-  const [steps, workloads, lines] = await Promise.all([
-    readSteps(asked, sums),
-    readWorkloads(asked, ofWorkloads),
-    readLines(asked, sums, hasSegments),
-  ]);
-  return { question, ...steps, workloads, lines };
+  const [steps, lines] = await Promise.all([readSteps(asked, ofWorkloads), readLines(asked, sums, hasSegments)]);
+  return { question, ...steps, lines };
 }
 
 /** Where a question is asked, and its condition in SQL. */
@@ -50,10 +46,10 @@ interface Asked {
   readonly parameters: StoreParameters;
 }
 
-type Steps = Part & Pick<Explanation, "states" | "owners" | "prices" | "evidence">;
+type Steps = Omit<Explanation, "question" | "lines">;
 
 interface StepRow extends Part {
-  readonly step: "total" | "states" | "owners" | "prices" | "evidence";
+  readonly step: "total" | "states" | "owners" | "prices" | "workloads" | "evidence";
   readonly state: string;
   readonly because: string;
   readonly payer: string;
@@ -61,59 +57,70 @@ interface StepRow extends Part {
   readonly rule: string;
   readonly price: string;
   readonly since: string;
+  readonly namespace: string;
+  readonly workloadKind: string;
+  readonly workload: string;
+  /** Those that it is of. */
+  readonly teams: readonly string[];
   readonly attribution: string;
 }
 
 const NOTHING: Part = { gpuHours: "0", cost: "0", unpricedGpuHours: "0", kWh: null, carbonGrams: null };
 
 /** The whole, and its parts by each step, of which one row is of one step. */
-async function readSteps({ store, where, parameters }: Asked, table: ChargesTable): Promise<Steps> {
-  const rows = await store.query<Stored<StepRow>>(
+async function readSteps(asked: Asked, table: ChargesTable): Promise<Steps> {
+  const { store, where, parameters } = asked;
+  const stored = await store.query<Stored<StepRow>>(
     `SELECT multiIf(grouping(state) = 0, 'states', grouping(team) = 0, 'owners', grouping(price) = 0, 'prices',
-         grouping(attribution) = 0, 'evidence', 'total') AS step,
-       state, because, payer, team, team_rule AS rule, price, if(price = '', '', ${isoOf("priced_since")}) AS since, attribution, ${SUMS}
+         grouping(workload) = 0, 'workloads', grouping(attribution) = 0, 'evidence', 'total') AS step,
+       state, because, payer, team, team_rule AS rule, price, if(price = '', '', ${isoOf("priced_since")}) AS since,
+       namespace, workload_kind AS workloadKind, workload, groupUniqArray(team) AS teams, attribution, ${SUMS}
      FROM ${table.name} WHERE ${where} AND ${table.where}
-     GROUP BY GROUPING SETS ((), (state, because, payer), (team, team_rule), (price, priced_since), (attribution))
+     GROUP BY GROUPING SETS ((), (state, because, payer), (team, team_rule), (price, priced_since),
+       (namespace, workload_kind, workload), (attribution))
      ORDER BY step, ${DEAREST} LIMIT ${MOST_PARTS} BY step`,
     { ...parameters, ...table.parameters },
   );
+  const rows = stored.map((row) => partOf<StepRow>(row));
   const of = <Told extends object>(step: StepRow["step"], told: (row: StepRow) => Told): (Told & Part)[] =>
     rows
       .filter((row) => row.step === step)
-      .map((row) => partOf<StepRow>(row))
       .map((row) => {
         const { gpuHours, cost, unpricedGpuHours, kWh, carbonGrams } = row;
         return { ...told(row), gpuHours, cost, unpricedGpuHours, kWh, carbonGrams };
       });
   const [total] = of("total", () => ({}));
+  const isHeld = ({ step, workload }: StepRow): boolean => step === "workloads" && workload !== "";
+  const podsOf = await countPods(asked, rows.filter(isHeld));
   return {
     ...(total ?? NOTHING),
     states: of("states", ({ state, because, payer }) => ({ state, because, payer })),
     owners: of("owners", ({ team, rule }) => ({ team, rule })),
     prices: of("prices", ({ price, since }) => ({ price, since })),
+    workloads: of("workloads", (row) => {
+      const { namespace, workloadKind, workload } = row;
+      return { namespace, workloadKind, workload, pods: podsOf.get(keyOf(row)) ?? 0 };
+    }),
     evidence: of("evidence", ({ attribution }) => ({ attribution })),
   };
 }
 
-/** The dearest workloads; their pods are counted in the lines, which alone name them. */
-async function readWorkloads(
+/** How many pods workloads had, by {@link keyOf}, counted in the lines, which alone name them. */
+async function countPods(
   { store, where, parameters }: Asked,
-  table: ChargesTable,
-): Promise<Explanation["workloads"]> {
-  const rows = await store.query<Stored<Workload & Part>>(
-    `SELECT namespace, workload_kind AS workloadKind, workload, ${SUMS} FROM ${table.name} WHERE ${where} AND ${table.where}
-     GROUP BY namespace, workload_kind, workload ORDER BY ${DEAREST} LIMIT ${MOST_PARTS}`,
-    { ...parameters, ...table.parameters },
-  );
-  const held = rows.flatMap(({ workload }) => (workload === "" ? [] : workload));
-  const counted = await store.query<Workload & { readonly pods: number }>(
+  workloads: readonly StepRow[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await store.query<Workload & { readonly pods: number }>(
     `SELECT namespace, workload_kind AS workloadKind, workload, toUInt32(uniqExact(holder)) AS pods
-     FROM charges_published WHERE ${where} AND workload IN {workloads:Array(String)}
+     FROM charges_published WHERE ${where} AND team IN {theirTeams:Array(String)} AND workload IN {workloads:Array(String)}
      GROUP BY namespace, workload_kind, workload`,
-    { ...parameters, workloads: held },
+    {
+      ...parameters,
+      theirTeams: [...new Set(workloads.flatMap(({ teams }) => teams))],
+      workloads: workloads.map(({ workload }) => workload),
+    },
   );
-  const podsOf = new Map(counted.map((row) => [keyOf(row), row.pods]));
-  return rows.map((row) => ({ ...partOf<Workload & Part>(row), pods: podsOf.get(keyOf(row)) ?? 0 }));
+  return new Map(rows.map((row) => [keyOf(row), row.pods]));
 }
 
 type Workload = Readonly<Record<"namespace" | "workloadKind" | "workload", string>>;
@@ -151,18 +158,37 @@ interface LineRow extends Omit<ExplainedLine, "segment"> {
   readonly run: string;
 }
 
-async function readLines(
+/**
+ * Where the dearest lines are, in SQL: so many rows whose dearest lines cost as much have the dearest of all, and of those that cost the
+ * same the first days' first.
+ */
+async function placeOfDearest(
   { store, where, parameters }: Asked,
-  { name, dearest, ...table }: ChargesTable,
-  hasSegments: boolean,
-): Promise<readonly ExplainedLine[]> {
-  // So many rows whose dearest lines cost as much have so many lines that do.
-  const least =
-    dearest === undefined
-      ? ""
-      : `AND ifNull(effective_cost, 0) >= (
-       SELECT if(count() < ${MOST_PARTS}, toDecimal128(-1e18, 9), min(most))
-       FROM (SELECT ifNull(${dearest}, 0) AS most FROM ${name} WHERE ${where} AND ${table.where} ORDER BY most DESC LIMIT ${MOST_PARTS}))`;
+  table: ChargesTable,
+): Promise<Pick<Asked, "where" | "parameters">> {
+  const { name, dearest } = table;
+  if (dearest === undefined) return { where: "true", parameters: {} };
+  const rows = await store.query<{ readonly team: string; readonly day: string; readonly most: string }>(
+    `SELECT team, toString(toDate(from_at, 'UTC')) AS day, toString(ifNull(${dearest}, 0)) AS most
+     FROM ${name} WHERE ${where} AND ${table.where}
+     ORDER BY ifNull(${dearest}, 0) DESC, day, team LIMIT ${MOST_PARTS} WITH TIES`,
+    { ...parameters, ...table.parameters },
+  );
+  return {
+    where: `team IN {dearTeams:Array(String)} AND toDate(from_at, 'UTC') IN {dearDays:Array(Date)}
+      AND ifNull(effective_cost, 0) >= {least:Decimal(38, 9)}`,
+    parameters: {
+      dearTeams: [...new Set(rows.map(({ team }) => team))],
+      dearDays: [...new Set(rows.map(({ day }) => day))],
+      // Fewer rows have all lines.
+      least: rows.length < MOST_PARTS ? "-1e18" : rows.at(-1)!.most,
+    },
+  };
+}
+
+async function readLines(asked: Asked, table: ChargesTable, hasSegments: boolean): Promise<readonly ExplainedLine[]> {
+  const { store } = asked;
+  const dearest = await placeOfDearest(asked, table);
   const rows = await store.query<Stored<LineRow>>(
     `SELECT cluster, node, slot AS gpu, ${isoOf("from_at")} AS \`from\`, ${isoOf("until_at")} AS \`until\`, state, team, namespace, pod,
        attribution, raw_share AS rawShare, share, price, holder, toString(run_id) AS run,
@@ -170,9 +196,9 @@ async function readLines(
        toString(gpu_hours) AS gpuHours, toString(ifNull(effective_cost, 0)) AS cost,
        toString(if(effective_cost IS NULL, gpu_hours, 0)) AS unpricedGpuHours,
        toString(energy_mj) AS millijoules, toString(carbon_grams) AS carbonGrams
-     FROM charges_published WHERE ${where} ${least}
-     ORDER BY ifNull(effective_cost, 0) DESC, gpu_hours DESC, from_at, node, slot LIMIT ${MOST_PARTS}`,
-    { ...parameters, ...table.parameters },
+     FROM charges_published WHERE ${asked.where} AND ${dearest.where}
+     ORDER BY ifNull(effective_cost, 0) DESC, toDate(from_at, 'UTC'), team, gpu_hours DESC, from_at, node, slot LIMIT ${MOST_PARTS}`,
+    { ...asked.parameters, ...dearest.parameters },
   );
   return Promise.all(
     rows.map(async (stored) => {

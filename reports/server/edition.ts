@@ -1,23 +1,30 @@
 import { createHash } from "node:crypto";
+import { pause } from "../../runtime/clock.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 
 /** Tells which publication of the ledger stands. */
 export interface Editions {
   /** A short text that changes with every run that is published, every month that is closed, and every hour. Fails with a `StoreError`. */
   current(): Promise<string>;
+  /**
+   * Looks for new publications, and tells each of them once `prepare` has made what answers about it need, so that nobody waits for that;
+   * where it takes longer than a publication may stay unseen, it is told before. Resolves when the signal is aborted.
+   */
+  watch(prepare: (edition: string) => Promise<void>, signal: AbortSignal): Promise<void>;
 }
 
 const HOUR_MILLIS = 3_600_000;
-/** For so long what was read stands; a newly published run is seen at most so much later. */
-const STANDS_MILLIS = 500;
+const LOOK_MILLIS = 500;
+/** For so long what was read stands: a newly published run is seen at most so much later. */
+const STANDS_MILLIS = 2_000;
 
 const PUBLISHED = `
 SELECT (SELECT toString((count(), max(published_at), max(generation))) FROM runs WHERE kind IN ('charge', 'correction')) AS runs,
   (SELECT toString((count(), max(recorded_at))) FROM closings) AS closings`;
 
 /**
- * Reads from the store which publication stands, at most twice a second however often it is asked. The hour is in it, as spans such as
- * `7d` are of other hours then; `rules` is, as what prices and owners say is told too.
+ * Reads from the store which publication stands, of several who ask at once for one of them. The hour is in it, as spans such as `7d` are
+ * of other hours then; `rules` is, as what prices and owners say is told too.
  */
 export function createEditions(store: Pick<StoreClient, "query">, rules: string, now: () => number): Editions {
   let read: { readonly at: number; readonly edition: Promise<string> } | undefined;
@@ -38,6 +45,21 @@ export function createEditions(store: Pick<StoreClient, "query">, rules: string,
         });
       }
       return read.edition;
+    },
+    async watch(prepare, signal) {
+      let prepared: string | undefined;
+      while (!signal.aborted) {
+        try {
+          const at = now();
+          const edition = await ask(at);
+          if (edition !== prepared) await prepare(edition);
+          prepared = edition;
+          read = { at: now(), edition: Promise.resolve(edition) };
+        } catch {
+          // Whoever asks meanwhile is told why.
+        }
+        await pause(LOOK_MILLIS, signal);
+      }
     },
   };
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { ChargesQuestion } from "../question/question.ts";
@@ -9,6 +10,8 @@ import { LINES, partsOf, smallestTable, type ChooseTable } from "./tables.ts";
 export interface Sums {
   /** Chooses what questions of an edition are answered from: lines where sums lack, of which more are made meanwhile. */
   at(edition: string): ChooseTable;
+  /** Makes sums of what an edition has that its forerunner had not, for the questions that were asked of late. */
+  prepare(edition: string): Promise<void>;
   /** Resolves when what is made in the background is made. */
   made(): Promise<void>;
   /** Breaks off what is made in the background. */
@@ -19,13 +22,19 @@ export interface Sums {
 const WAITED_FOR = 24;
 /** So many are summed at once: of a large fleet some million lines. */
 const SUMMED_AT_ONCE = 200;
+/** Spans of which it is remembered what counts. */
+const MOST_COUNTED = 200;
+/** Spans that are looked after: so many, and for so long after they were asked for. */
+const MOST_PREPARED = 10;
+const PREPARED_MILLIS = 15 * 60_000;
 
 /** Keeps sums in the store, where other servers find them. */
 export function createSums(
   store: StoreClient,
   { logger, now }: { readonly logger: Logger; readonly now: () => number },
 ): Sums {
-  let known = { edition: "", counted: new Map<string, Promise<Counted>>() };
+  const counted = new LRUCache<string, Promise<Counted>>({ max: MOST_COUNTED });
+  const asked = new LRUCache<string, ChargesQuestion>({ max: MOST_PREPARED, ttl: PREPARED_MILLIS });
   const waiting = new Map<string, () => Promise<void>>();
   let isStopped = false;
   let making: Promise<void> | undefined;
@@ -42,7 +51,7 @@ export function createSums(
       if (isStopped) break;
       try {
         await make();
-        known = { edition: "", counted: new Map() };
+        counted.clear();
       } catch (error) {
         logger.warn({ err: error }, "sums of charges could not be made; more is added up until they are");
       }
@@ -52,14 +61,14 @@ export function createSums(
   }
 
   async function count(question: ChargesQuestion): Promise<Counted> {
-    const counted = await readCounted(store, question, now());
-    const { unsummed } = counted;
-    if (unsummed.length === 0 || unsummed.length > WAITED_FOR) return counted;
+    const found = await readCounted(store, question, now());
+    const { unsummed } = found;
+    if (unsummed.length === 0 || unsummed.length > WAITED_FOR) return found;
     try {
       await sumRuns(store, unsummed);
     } catch (error) {
       logger.warn({ err: error }, "sums of charges could not be made; lines are added up until they are");
-      return counted;
+      return found;
     }
     return readCounted(store, question, now());
   }
@@ -73,9 +82,7 @@ export function createSums(
   }
 
   function countedAt(edition: string, question: ChargesQuestion): Promise<Counted> {
-    if (known.edition !== edition) known = { edition, counted: new Map() };
-    const { counted } = known;
-    const key = keyOf(question);
+    const key = `${edition} ${keyOf(question)}`;
     const found = counted.get(key) ?? count(question);
     counted.set(key, found);
     found.catch(() => counted.delete(key));
@@ -86,6 +93,7 @@ export function createSums(
     at: (edition) => async (question, dimensions) => {
       const name = smallestTable([...dimensions, ...question.where.map(({ dimension }) => dimension)]);
       if (name === undefined) return LINES;
+      asked.set(keyOf(question), question);
       const { unsummed, parts, days, closed } = await countedAt(edition, question);
       for (const day of days) later(day.id, () => sumDay(store, day));
       if (unsummed.length > 0) {
@@ -93,6 +101,9 @@ export function createSums(
         return LINES;
       }
       return partsOf(name, { parts, closed });
+    },
+    async prepare(edition) {
+      for (const question of asked.values()) if (!isStopped) await countedAt(edition, question);
     },
     async made() {
       while (making !== undefined) await making;

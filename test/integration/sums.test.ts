@@ -104,6 +104,18 @@ describe("sums of what is published", () => {
     expect(await ask()).toMatchObject({ cost: "3" });
   });
 
+  it("of a new run are made for the spans that were asked for, before its publication is told", async () => {
+    await book(MARCH_1, 3);
+    await ask();
+    await book(MARCH_1 + HOUR, 5);
+    await sums.prepare(String(edition));
+    expect(await unsummed()).toEqual([]);
+    // What was found is remembered: nothing is published that an edition has not got.
+    await book(MARCH_1 + 2 * HOUR, 7);
+    edition -= 1;
+    expect(await ask()).toEqual({ cost: "8", from: ["charge_sums"], parts: 2 });
+  });
+
   it("are chosen where they tell what is asked, and lines where they do not", async () => {
     await book(MARCH_1, 3);
     const where = [{ dimension: "node", values: ["gpu-a"] }];
@@ -187,6 +199,16 @@ describe("sums of what is published", () => {
     const told = await explain(store, question, { chooseTable: sums.at("played") });
     expect(told.lines.length).toBeGreaterThan(3);
     expect(told).toEqual(await explain(store, question));
+  });
+
+  it("find the dearest lines, of those that cost the same the first", async () => {
+    for (let hour = 0; hour < 60; hour += 1) await book(MARCH_1 + hour * HOUR, hour === 30 ? 9 : hour % 12 < 3 ? 7 : 5);
+    await sums.at("hours")(QUESTION, []);
+    await sums.made();
+    const told = await explain(store, QUESTION, { chooseTable: sums.at("days") });
+    const hours = told.lines.map(({ from }) => (Date.parse(from) - MARCH_1) / HOUR);
+    expect(hours).toEqual([30, 0, 1, 2, 12, 13, 14, 24, 25, 26]);
+    expect(told).toEqual(await explain(store, QUESTION));
   });
 });
 

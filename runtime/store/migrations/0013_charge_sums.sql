@@ -53,7 +53,7 @@ CREATE TABLE IF NOT EXISTS charge_workload_sums $ON_CLUSTER (
 )
 ENGINE = $ENGINE(MergeTree)
 PARTITION BY toYYYYMM(from_at)
-ORDER BY (policy, team, cluster, from_at, run_id)
+ORDER BY (policy, from_at, team, cluster, run_id)
 SETTINGS non_replicated_deduplication_window = 0;
 
 -- The same of all workloads of a namespace that agree in the rest.
@@ -100,7 +100,7 @@ CREATE TABLE IF NOT EXISTS charge_sums $ON_CLUSTER (
 )
 ENGINE = $ENGINE(MergeTree)
 PARTITION BY toYYYYMM(from_at)
-ORDER BY (policy, team, cluster, from_at, run_id)
+ORDER BY (policy, from_at, team, cluster, run_id)
 SETTINGS non_replicated_deduplication_window = 0;
 
 -- The parts that are whole: each row is written after the sums. Where two servers made them, both parts say the same, and the first by

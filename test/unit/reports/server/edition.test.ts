@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { pause } from "../../../../runtime/clock.ts";
+import { createEditions, type Editions } from "../../../../reports/server/edition.ts";
+
+/** A store of which only what is published is asked. */
+const store = { runs: 1, isAway: false, questions: 0 };
+let editions: Editions;
+let stopping: AbortController;
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: Date.UTC(2026, 2, 1, 12) });
+  Object.assign(store, { runs: 1, isAway: false, questions: 0 });
+  editions = createEditions({ query }, "rules", Date.now);
+  stopping = new AbortController();
+});
+afterEach(() => {
+  stopping.abort();
+  vi.useRealTimers();
+});
+
+function query<Row>(): Promise<readonly Row[]> {
+  store.questions += 1;
+  return store.isAway ? Promise.reject(new Error("away")) : Promise.resolve([{ runs: String(store.runs) } as Row]);
+}
+
+describe("the edition that stands", () => {
+  it("is asked for once by all who ask within two seconds", async () => {
+    const first = await editions.current();
+    store.runs += 1;
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect(await editions.current()).toBe(first);
+    expect(store.questions).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await editions.current()).not.toBe(first);
+  });
+
+  it("is another one in another hour", async () => {
+    const first = await editions.current();
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(await editions.current()).not.toBe(first);
+  });
+
+  it("is asked for again after the store was away", async () => {
+    store.isAway = true;
+    await expect(editions.current()).rejects.toThrow("away");
+    store.isAway = false;
+    expect(await editions.current()).toMatch(/^[\w-]{16}$/);
+  });
+});
+
+describe("a publication that is looked for", () => {
+  it("is told when what it needs is made, and only then", async () => {
+    const made: string[] = [];
+    void editions.watch(async (edition) => {
+      await pause(300, stopping.signal);
+      made.push(edition);
+    }, stopping.signal);
+    await vi.advanceTimersByTimeAsync(1_000);
+    const first = await editions.current();
+    expect(made).toEqual([first]);
+    store.runs += 1;
+    await vi.advanceTimersByTimeAsync(400);
+    expect(await editions.current()).toBe(first);
+    await vi.advanceTimersByTimeAsync(600);
+    const second = await editions.current();
+    expect(second).not.toBe(first);
+    expect(made).toEqual([first, second]);
+  });
+
+  it("is told after two seconds though what it needs is not made", async () => {
+    void editions.watch(() => pause(60_000, stopping.signal), stopping.signal);
+    const first = await editions.current();
+    store.runs += 1;
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(await editions.current()).not.toBe(first);
+  });
+
+  it("is prepared again where that failed, and told none the less", async () => {
+    const prepare = vi.fn<(edition: string) => Promise<void>>(() => Promise.resolve());
+    prepare.mockRejectedValueOnce(new Error("away"));
+    void editions.watch(prepare, stopping.signal);
+    await vi.advanceTimersByTimeAsync(600);
+    expect(prepare.mock.calls).toEqual([[await editions.current()], [await editions.current()]]);
+  });
+
+  it("is not looked for any more once that is stopped", async () => {
+    const watching = editions.watch(() => Promise.resolve(), stopping.signal);
+    await vi.advanceTimersByTimeAsync(600);
+    stopping.abort();
+    await watching;
+    const { questions } = store;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([questions, store.questions]).toEqual([2, 2]);
+  });
+});
