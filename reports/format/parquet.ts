@@ -15,7 +15,7 @@ export const ARROW_SETTINGS = {
   output_format_arrow_string_as_string: 1,
   output_format_arrow_compression_method: "none",
   // As many rows are in a batch at most, of which one at a time is in memory.
-  max_block_size: 8_192,
+  max_block_size: 2_048,
 } as const;
 
 /** A column of {@link arrowOf}, with its type in ClickHouse. */
@@ -41,7 +41,7 @@ export function arrowOf(
 }
 
 /** A group of rows of a Parquet file has so many at most: as many are held until it is written. */
-const ROWS_IN_GROUP = 50_000;
+const ROWS_IN_GROUP = 25_000;
 
 /**
  * A Parquet file of portions in Arrow's streaming format, all of the same columns; only the first one can be without rows, where the
