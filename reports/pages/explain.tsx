@@ -136,12 +136,13 @@ function Steps({ explanation, question, currency }: StepsProps): VNode {
     caption: string,
     rows: readonly Row[],
     [first, ...others]: readonly [Column<Row>, ...Column<Row>[]],
+    all = "all",
   ): VNode => (
     <Table
       caption={rows.length < MOST_PARTS ? caption : `${caption}: the ${MOST_PARTS} dearest`}
       rows={rows}
       columns={[
-        { ...first, foot: rows.length < MOST_PARTS ? "all" : "these" },
+        { ...first, foot: rows.length < MOST_PARTS ? all : "these" },
         ...others,
         { head: "GPU-hours", ...hoursColumn(rows, (row) => row.gpuHours) },
         { head: currency, ...moneyColumn(rows, (row) => row.cost, currency) },
@@ -198,6 +199,7 @@ function Steps({ explanation, question, currency }: StepsProps): VNode {
         "By evidence",
         evidence.filter(({ attribution }) => attribution !== ""),
         [{ head: "evidence", cell: ({ attribution }) => EVIDENCE[attribution] ?? attribution }],
+        "all that was held",
       )}
       <h2>The dearest lines</h2>
       <Lines {...{ lines, currency, policy: question.policy }} />

@@ -193,13 +193,11 @@ function columnsAt(nowMillis: number): readonly [Column<LiveGpu>, ...Column<Live
       ),
     },
     { head: "model", cell: ({ model }) => model },
-    { head: "regime", cell: ({ regime }) => regime },
     {
       head: "holder",
       cell: ({ cluster, holder }) =>
         holder === undefined ? <span class="quiet">free</span> : <Holder cluster={cluster} holder={holder} />,
     },
-    { head: "type", cell: ({ holder }) => holder?.workload?.type ?? "" },
     {
       head: "team",
       cell: ({ holder }) =>
@@ -212,6 +210,11 @@ function columnsAt(nowMillis: number): readonly [Column<LiveGpu>, ...Column<Live
         ),
     },
     {
+      head: "activity",
+      isNumber: true,
+      cell: ({ activityRatio }) => <Ratio ratio={activityRatio === undefined ? null : activityRatio.toFixed(6)} />,
+    },
+    {
       head: "since",
       cell: ({ holder }) =>
         holder?.workload === undefined ? (
@@ -222,12 +225,9 @@ function columnsAt(nowMillis: number): readonly [Column<LiveGpu>, ...Column<Live
           </time>
         ),
     },
+    { head: "type", cell: ({ holder }) => holder?.workload?.type ?? "" },
+    { head: "regime", cell: ({ regime }) => regime },
     { head: "evidence", cell: ({ holder }) => (holder === undefined ? "" : EVIDENCE[holder.evidence]) },
-    {
-      head: "activity",
-      isNumber: true,
-      cell: ({ activityRatio }) => <Ratio ratio={activityRatio === undefined ? null : activityRatio.toFixed(6)} />,
-    },
   ];
 }
 

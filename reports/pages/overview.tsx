@@ -63,8 +63,10 @@ function OverviewPage({ question, byTeam, byDay, policies, span, paging }: Overv
         {form}
         <Empty>
           <p>
-            Hours are charged some minutes after they end, once their samples are in. <a href="/fleet">The fleet</a>{" "}
-            shows what is measured now; <a href="/periods">the periods</a> show which months have charges.
+            Hours are charged some minutes after they end, once their samples are in; at a first start those of the days
+            before are charged one after the other, which takes a minute or two: load this page again then.{" "}
+            <a href="/fleet">The fleet</a> shows what is measured now; <a href="/periods">the periods</a> show which
+            months have charges.
           </p>
         </Empty>
       </>
