@@ -7,6 +7,7 @@ import { PACE_MILLIS } from "./paces.ts";
 import { durationText, quote } from "./promql.ts";
 import { deviceRules, inventoryRules, limitRules, readingRules } from "./recording/devices.ts";
 import { faultRules, remapRules, slowFaultRules, throttleRules } from "./recording/faults.ts";
+import { fleetRules } from "./recording/fleet.ts";
 import { holderRules, processRules, shareRules } from "./recording/holders.ts";
 import { hourRules, longRules } from "./recording/windows.ts";
 import { costRules, OWNER_LABELS, workloadRules } from "./recording/workloads.ts";
@@ -50,6 +51,7 @@ function recordingGroups(options: AlertOptions, group: MakeGroup): readonly Rule
     group("workloads", twoMinutes, workloadRules(options)),
     group("costs", fourMinutes, costRules(options)),
     group("hours", twoMinutes, hourRules(options)),
+    group("fleet", minute, fleetRules(options)),
     group("days", fourMinutes, [...remapRules(options), ...longRules(options)]),
   ];
 }

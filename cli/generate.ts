@@ -9,6 +9,7 @@ import { renderMetricsTable } from "../runtime/telemetry/metrics-table.ts";
 import { alertConfigJsonSchema } from "./alerts/config.ts";
 import { addGenerateAlerts } from "./alerts/generate.ts";
 import type { CommandContext } from "./context.ts";
+import { addGenerateDashboards } from "./generate/dashboards.ts";
 import { addGenerateStoreReaders } from "./generate/store-readers.ts";
 
 /** `gpu-ledger generate … --out DIR`: files that are derived from the code. */
@@ -40,5 +41,6 @@ export function addGenerate(program: Command, context: CommandContext): void {
   ]);
   add("manifests", "write the objects that run gpu-ledger on a Kubernetes cluster", () => manifestFiles(version));
   addGenerateAlerts(generate, context, write);
+  addGenerateDashboards(generate, context, write);
   addGenerateStoreReaders(generate, context, write);
 }

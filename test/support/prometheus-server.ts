@@ -24,8 +24,8 @@ export interface ShownAlert {
 
 /** A real Prometheus. */
 export interface PrometheusServer {
-  /** What an expression gives now, a sample for each series. */
-  query(expr: string): Promise<readonly AnsweredSeries[]>;
+  /** What an expression gives now, or at a time in milliseconds since the epoch, a sample for each series. */
+  query(expr: string, atMillis?: number): Promise<readonly AnsweredSeries[]>;
   /** What it gave over a time, milliseconds since the epoch. */
   queryRange(
     expr: string,
@@ -33,7 +33,10 @@ export interface PrometheusServer {
     untilMillis: number,
     stepSeconds: number,
   ): Promise<readonly AnsweredSeries[]>;
+  /** What a label is on the series that a selector finds in a time, milliseconds since the epoch. */
+  labelValues(label: string, selector: string, fromMillis: number, untilMillis: number): Promise<readonly string[]>;
   alerts(): Promise<readonly ShownAlert[]>;
+  readonly url: string;
   stop(): Promise<void>;
 }
 
@@ -66,13 +69,35 @@ export async function startPrometheus(options: {
   await Promise.all(Object.entries(written).map(([name, text]) => writeFile(join(folder, name), text)));
   const data = join(folder, "data");
   await run("promtool", ["tsdb", "create-blocks-from", "openmetrics", join(folder, "past.om"), data]);
+  const server = await startPrometheusOn(join(folder, "prometheus.yaml"), data);
+  return {
+    ...server,
+    async stop() {
+      await server.stop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/**
+ * Starts it on a file of configuration and a folder of data, which stay, with more flags where they are given. Fails with its log where
+ * it does not become ready.
+ */
+export async function startPrometheusOn(
+  configuration: string,
+  data: string,
+  flags: readonly string[] = [],
+): Promise<PrometheusServer> {
   const port = await freePort();
   const child = spawn(
     "prometheus",
     [
-      `--config.file=${join(folder, "prometheus.yaml")}`,
+      `--config.file=${configuration}`,
       `--storage.tsdb.path=${data}`,
+      // A past may be of any time.
+      "--storage.tsdb.retention.time=100y",
       `--web.listen-address=127.0.0.1:${port}`,
+      ...flags,
     ],
     { stdio: ["ignore", "ignore", "pipe"] },
   );
@@ -90,7 +115,6 @@ export async function startPrometheus(options: {
   async function stop(): Promise<void> {
     child.kill("SIGTERM");
     if (child.exitCode === null) await once(child, "exit");
-    await rm(folder, { recursive: true });
   }
 
   const isReady = (): Promise<boolean> =>
@@ -106,14 +130,24 @@ export async function startPrometheus(options: {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   return {
-    async query(expr) {
+    url,
+    labelValues: (label, selector, fromMillis, untilMillis) =>
+      ask(`label/${label}/values`, {
+        "match[]": selector,
+        start: String(fromMillis / 1000),
+        end: String(untilMillis / 1000),
+      }),
+    async query(expr, atMillis) {
       type Answer = {
         readonly result: readonly {
           readonly metric: AnsweredSeries["metric"];
           readonly value: AnsweredSeries["values"][0];
         }[];
       };
-      const { result } = await ask<Answer>("query", { query: expr });
+      const { result } = await ask<Answer>("query", {
+        query: expr,
+        ...(atMillis === undefined ? {} : { time: String(atMillis / 1000) }),
+      });
       return result.map(({ metric, value }) => ({ metric, values: [value!] }));
     },
     async queryRange(expr, fromMillis, untilMillis, stepSeconds) {

@@ -9,6 +9,12 @@ export interface Recorder {
   key(name: string, labels: Labels): string;
   /** A value of the scrape at a step. */
   add(key: string, step: number, value: number): void;
+  /** Every series with the step of its first value; what was missed is undefined. */
+  series(): Iterable<{
+    readonly key: string;
+    readonly first: number;
+    readonly values: readonly (number | undefined)[];
+  }>;
   /** Every series in promtool's notation; one that ends, or misses a scrape, goes stale there, as Prometheus marks it. */
   inputs(steps: number): readonly InputSeries[];
 }
@@ -25,6 +31,9 @@ export function createRecorder(): Recorder {
       let series = all.get(key);
       if (series === undefined) all.set(key, (series = { first: step, values: [] }));
       series.values[step - series.first] = value;
+    },
+    *series() {
+      for (const [key, { first, values }] of all) yield { key, first, values };
     },
     inputs: (steps) =>
       [...all].map(([series, { first, values }]) => ({ series, values: notation(first, values, steps) })),

@@ -5,6 +5,7 @@ import { ruleGroups } from "../../../alerts/generate.ts";
 import type { AlertingRule, RecordingRule, RuleGroup } from "../../../alerts/model.ts";
 import { DEFAULT_ALERT_OPTIONS, type AlertOptions } from "../../../alerts/options.ts";
 import { everyExporterName } from "../../../alerts/series/exporter-names.ts";
+import { dashboards } from "../../../dashboards/files.ts";
 import { OWN_SERIES } from "../../../alerts/series/own.ts";
 import { STATE_SERIES } from "../../../alerts/series/state.ts";
 import { METRIC_DEFINITIONS } from "../../../runtime/telemetry/metrics.ts";
@@ -70,10 +71,13 @@ describe("the rules", () => {
     expect(direct.map(({ alert }) => alert)).toEqual([]);
   });
 
-  it("record nothing that no rule and no annotation reads", () => {
-    const texts = [...recordings(GROUPS), ...alerts(GROUPS)].flatMap((rule) =>
-      "alert" in rule ? [rule.expr, ...Object.values(rule.annotations)] : [rule.expr],
-    );
+  it("record nothing that no rule, no annotation and no dashboard reads", () => {
+    const texts = [
+      ...[...recordings(GROUPS), ...alerts(GROUPS)].flatMap((rule) =>
+        "alert" in rule ? [rule.expr, ...Object.values(rule.annotations)] : [rule.expr],
+      ),
+      JSON.stringify(dashboards(DEFAULT_ALERT_OPTIONS)),
+    ];
     const unread = [...RECORDED].filter(
       (name) => !texts.some((text) => new RegExp(`(?<![\\w:])${name}(?![\\w:])`).test(text)),
     );

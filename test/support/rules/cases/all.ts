@@ -8,6 +8,7 @@ import { PIPELINE_CASES } from "./pipeline.ts";
 import { QUEUE_CASES } from "./queue.ts";
 import { DEVICE_CASES } from "./recorded/devices.ts";
 import { FAULT_CASES } from "./recorded/faults.ts";
+import { FLEET_CASES } from "./recorded/fleet.ts";
 import { HOLDER_CASES } from "./recorded/holders.ts";
 import { WINDOW_CASES } from "./recorded/windows.ts";
 import { WORKLOAD_CASES } from "./recorded/workloads.ts";
@@ -25,6 +26,7 @@ import { XID_CASES } from "./xid.ts";
 export const CASES: readonly RuleCase[] = [
   ...DEVICE_CASES,
   ...HOLDER_CASES,
+  ...FLEET_CASES,
   ...WORKLOAD_CASES,
   ...FAULT_CASES,
   ...XID_STEP_CASES,

@@ -1,0 +1,49 @@
+import type { RecordingRule } from "../model.ts";
+import type { AlertOptions } from "../options.ts";
+import { keysOf, listed, on } from "../series/keys.ts";
+import { IDLE_RATIO } from "./windows.ts";
+
+/** What is recorded of a fleet's use, for dashboards of weeks: GPUs of each node and model by what is done with them. */
+export const FLEET_USE = "node:gpus_by_use:sum";
+/** Of all GPUs those that somebody holds; of these how many are at work, and those that are used at all. */
+export type FleetUse = "total" | "held" | "active" | "effective";
+
+/**
+ * GPUs by use. An instance or partition counts as that part of its GPU that one of so many is. Held is what exporters name a pod on, active
+ * its mean activity, effective what is held and was not below {@link IDLE_RATIO} for an hour: a part of what the ledger tells, as
+ * nothing here knows what was starting, waiting or unavailable.
+ */
+export function fleetRules(options: AlertOptions): readonly RecordingRule[] {
+  const { node, gpu, device } = keysOf(options);
+  const activity = "gpu:device_activity:ratio";
+  const devices = `(${activity}{GPU_I_ID!=""} or ${on(gpu)} ${activity})`;
+  const held = `and ${on(device)} gpu:device_holder:info`;
+  const models = "gpu:model:info";
+  const sumOf = (use: FleetUse, ofDevices: string): RecordingRule => ({
+    record: FLEET_USE,
+    labels: { use },
+    expr: `sum by (${listed(node)}, modelName) (
+  avg by (${listed(gpu)}) (
+    ${ofDevices}
+    or ${on(device)} ${devices} * 0
+  ) * ${on(gpu)} group_left (modelName) ${models}
+)`,
+  });
+  return [
+    {
+      // One for each GPU, though two exporters may call it differently, and old ones not at all.
+      record: models,
+      expr: `topk by (${listed(gpu)}) (1, group by (${listed(gpu)}, modelName) (gpu:exporter_gpu:info{modelName!=""}))
+or ${on(gpu)}
+label_replace(group by (${listed(gpu)}) (gpu:exporter_gpu:info), "modelName", "unknown", "", "")`,
+    },
+    {
+      record: FLEET_USE,
+      labels: { use: "total" satisfies FleetUse },
+      expr: `count by (${listed(node)}, modelName) (${models})`,
+    },
+    sumOf("held", `(${devices} * 0 + 1 ${held})`),
+    sumOf("active", `(${devices} ${held})`),
+    sumOf("effective", `(${devices} * 0 + 1 ${held} unless ${on(device)} (gpu:device_activity:avg1h < ${IDLE_RATIO}))`),
+  ];
+}

@@ -1,0 +1,23 @@
+import type { Command } from "commander";
+import type { GeneratedFile } from "../../alerts/exporter/files.ts";
+import { dashboardFiles } from "../../dashboards/files.ts";
+import { alertOptionsOf, loadAlertConfig } from "../alerts/config.ts";
+import type { CommandContext } from "../context.ts";
+
+/** `gpu-ledger generate dashboards`: they read what the rules of the same configuration record. */
+export function addGenerateDashboards(
+  generate: Command,
+  { env }: CommandContext,
+  write: (out: string, files: readonly GeneratedFile[]) => void,
+): void {
+  generate
+    .command("dashboards")
+    .description("write Grafana's dashboards, to import or to provision it with")
+    .requiredOption("--out <folder>", "where to write")
+    .option("--config <file>", "the alerts' configuration, for the rules that they read; the defaults without one")
+    .option("--server <url>", "the address of gpu-ledger's pages, for links; else the configuration's")
+    .action(({ out, config, server }: { out: string; config?: string; server?: string }) => {
+      const options = alertOptionsOf(loadAlertConfig(config, env).config);
+      write(out, dashboardFiles(server === undefined ? options : { ...options, server }));
+    });
+}

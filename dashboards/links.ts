@@ -1,0 +1,24 @@
+import type { Link } from "./model.ts";
+
+/** What the addresses of dashboards begin with; they stay, as people send and bookmark them. */
+export const UIDS = {
+  fleet: "gpu-ledger-fleet",
+  gpu: "gpu-ledger-gpu",
+} as const;
+
+/** A dashboard with some variables set, over the same time: to others than these what is chosen here goes along. */
+export function toDashboard(to: keyof typeof UIDS, title: string, variables: Readonly<Record<string, string>>): Link {
+  const chosen = Object.entries(variables).map(([name, value]) => `var-${name}=${value}`);
+  const time = "${__url_time_range}";
+  return { title, url: `/d/${UIDS[to]}?${["var-prometheus=${prometheus}", ...chosen, time].join("&")}` };
+}
+
+/** A page of gpu-ledger, below the address that the dashboard has for it. */
+export function toPage(title: string, path: string): Link {
+  return { title, url: `\${server}${path}` };
+}
+
+/** The value of a row's column in a link. */
+export function cell(field: string): string {
+  return `\${__data.fields["${field}"]:percentencode}`;
+}

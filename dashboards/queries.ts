@@ -1,0 +1,16 @@
+import type { PrometheusQuery } from "./model.ts";
+
+/** An expression over the dashboard's time. */
+export function range(expr: string, legend: string): PrometheusQuery {
+  return { source: "prometheus", expr, legend, as: "range" };
+}
+
+/** An expression as of the end of the dashboard's time. */
+export function instant(expr: string, legend = ""): PrometheusQuery {
+  return { source: "prometheus", expr, legend, as: "instant" };
+}
+
+/** The same as rows, whose labels are columns. */
+export function rows(expr: string): PrometheusQuery {
+  return { source: "prometheus", expr, as: "table" };
+}

@@ -1,0 +1,44 @@
+import type { Builder, Dataquery } from "@grafana/grafana-foundation-sdk/cog";
+import { DataqueryBuilder, PromQueryFormat } from "@grafana/grafana-foundation-sdk/prometheus";
+import type { ClickHouseQuery, PrometheusQuery, Query } from "../model.ts";
+
+/** The data sources that people choose; every query names one of them. */
+export const SOURCES = {
+  prometheus: { type: "prometheus", uid: "${prometheus}" },
+  clickhouse: { type: "grafana-clickhouse-datasource", uid: "${clickhouse}" },
+} as const;
+
+/** The version of the ClickHouse plugin whose queries these are. */
+const CLICKHOUSE_PLUGIN = "4.20.0";
+
+/** A query of a panel as Grafana keeps it. */
+export function targetOf(query: Query, place: number): Builder<Dataquery> {
+  const refId = String.fromCodePoint("A".codePointAt(0)! + place);
+  return query.source === "prometheus" ? ofPrometheus(query, refId) : ofClickHouse(query, refId);
+}
+
+function ofPrometheus({ expr, legend = "", as }: PrometheusQuery, refId: string): Builder<Dataquery> {
+  const query = new DataqueryBuilder()
+    .refId(refId)
+    .datasource(SOURCES.prometheus)
+    .expr(expr)
+    .legendFormat(legend)
+    .format(as === "table" ? PromQueryFormat.Table : PromQueryFormat.TimeSeries);
+  return as === "range" ? query.range() : query.instant();
+}
+
+/** The library knows no query of the ClickHouse plugin. */
+function ofClickHouse({ sql, as }: ClickHouseQuery, refId: string): Builder<Dataquery> {
+  const query = {
+    refId,
+    datasource: SOURCES.clickhouse,
+    editorType: "sql",
+    queryType: as === "range" ? "timeseries" : "table",
+    format: as === "range" ? 0 : 1,
+    pluginVersion: CLICKHOUSE_PLUGIN,
+    rawSql: sql,
+    _implementsDataqueryVariant() {},
+    dataqueryName: () => SOURCES.clickhouse.type,
+  };
+  return { build: () => query as unknown as Dataquery };
+}

@@ -1,0 +1,28 @@
+import type { Builder } from "@grafana/grafana-foundation-sdk/cog";
+import {
+  QueryVariableBuilder,
+  VariableHide,
+  VariableRefresh,
+  VariableSort,
+  type VariableModel,
+} from "@grafana/grafana-foundation-sdk/dashboard";
+import type { Variable } from "../model.ts";
+import { SOURCES } from "./query.ts";
+
+/** A variable as Grafana keeps it. */
+export function variableOf({ name, label, query, isMulti, isHidden = false }: Variable): Builder<VariableModel> {
+  const builder = new QueryVariableBuilder(name)
+    .label(label)
+    .datasource(SOURCES[query.source])
+    .refresh(VariableRefresh.OnTimeRangeChanged)
+    .sort(VariableSort.NaturalAsc)
+    .multi(isMulti)
+    .includeAll(isMulti)
+    .hide(isHidden ? VariableHide.HideVariable : VariableHide.DontHide);
+  if (query.source === "clickhouse")
+    return builder.definition(query.sql).query({ editorType: "sql", rawSql: query.sql });
+  const text = `label_values(${query.selector}, ${query.of})`;
+  builder.definition(text).query({ qryType: 1, query: text, refId: "PrometheusVariableQueryEditor-VariableQuery" });
+  // Series without the label count too: of a Prometheus that names no cluster there is one.
+  return isMulti ? builder.allValue(".*").current({ text: "All", value: "$__all" }) : builder;
+}

@@ -1,0 +1,324 @@
+import type { AlertOptions } from "../../alerts/options.ts";
+import { FLEET_USE, type FleetUse } from "../../alerts/recording/fleet.ts";
+import { USUAL_SLOWDOWN_MARGIN } from "../../alerts/thermal-limits.ts";
+import { cell, toDashboard, toPage, UIDS } from "../links.ts";
+import type { Dashboard, Panel } from "../model.ts";
+import { instant, range, rows } from "../queries.ts";
+import { labelVariable } from "../variables.ts";
+
+/** What panels ask for, with the label that tells clusters apart here. */
+interface Names {
+  readonly cluster: string;
+  /** A matcher of the clusters that are chosen. */
+  readonly where: string;
+  /** GPUs by use, of the models that are chosen too. */
+  gpus(use: FleetUse, by?: string): string;
+  wasted(by?: string): string;
+}
+
+function namesOf({ clusterLabel: cluster }: AlertOptions): Names {
+  const where = `${cluster}=~"$cluster"`;
+  const gpus: Names["gpus"] = (use, by = "") => `sum ${by}(${FLEET_USE}{use="${use}", ${where}, modelName=~"$model"})`;
+  return { cluster, where, gpus, wasted: (by = "") => `(${gpus("total", by)} - ${gpus("effective", by)})` };
+}
+
+const GPUS = { unit: "short", decimals: 1 } as const;
+const NO_GPUS = "No exporter of these clusters and models tells of a GPU.";
+
+const now = ({ where, gpus, wasted }: Names): readonly Panel[] => [
+  {
+    title: "From what there is to what does something",
+    description:
+      "All GPUs; of them those that a pod holds; of these those that were not below 1 % for an hour; and how many whole GPUs their " +
+      "activity comes to. A large step is where money goes: free GPUs to the scheduler, held but unused ones to their teams, held and " +
+      "hardly active ones to the workloads. Time that waits, starts or is unavailable is told apart by gpu-ledger's own funnel.",
+    needs: "A",
+    view: { kind: "bars" },
+    ...GPUS,
+    queries: [
+      instant(gpus("total"), "there are"),
+      instant(gpus("held"), "held"),
+      instant(gpus("effective"), "effective"),
+      instant(gpus("active"), "active"),
+    ],
+    empty: NO_GPUS,
+    width: 10,
+    height: 7,
+    links: [toPage("What each step costs", "/")],
+  },
+  {
+    title: "Utilisation",
+    description: "Active GPUs by all there are. Below a third, most of what the fleet costs buys nothing.",
+    needs: "A",
+    view: { kind: "stat" },
+    unit: "percentunit",
+    decimals: 1,
+    thresholds: [{ color: "red" }, { color: "yellow", from: 0.3 }, { color: "green", from: 0.6 }],
+    queries: [instant(`${gpus("active")} / ${gpus("total")}`)],
+    empty: NO_GPUS,
+    width: 4,
+    height: 7,
+  },
+  {
+    title: "Held",
+    description:
+      "Held GPUs by all there are: scheduling efficiency, as long as none is unavailable. Low while pods wait: look at what keeps them " +
+      "from these GPUs.",
+    needs: "A",
+    view: { kind: "stat" },
+    unit: "percentunit",
+    decimals: 1,
+    thresholds: [{ color: "red" }, { color: "yellow", from: 0.6 }, { color: "green", from: 0.85 }],
+    queries: [instant(`${gpus("held")} / ${gpus("total")}`)],
+    empty: NO_GPUS,
+    width: 4,
+    height: 7,
+  },
+  {
+    title: "Wasted GPUs",
+    description:
+      "All there are without the effective ones: free, or held and unused for an hour. So many could be given to others now.",
+    needs: "A",
+    view: { kind: "stat" },
+    ...GPUS,
+    thresholds: [{ color: "text" }],
+    queries: [instant(wasted())],
+    empty: NO_GPUS,
+    width: 3,
+    height: 7,
+  },
+  {
+    title: "Waiting",
+    description: "GPUs that pending pods ask for. While GPUs are wasted on the left, this is what that costs others.",
+    needs: "C",
+    view: { kind: "stat" },
+    ...GPUS,
+    thresholds: [{ color: "green" }, { color: "yellow", from: 1 }],
+    queries: [instant(`sum(gpu_ledger_pending_devices{${where}})`)],
+    empty: "No pod waits for GPUs.",
+    width: 3,
+    height: 7,
+    links: [toPage("The queue", "/queue")],
+  },
+];
+
+const overTime = ({ gpus, wasted }: Names): readonly Panel[] => [
+  {
+    title: "GPUs by use",
+    description:
+      "The same over time. Where what is held falls while what there is stays, work has ended; where effective falls below held, somebody " +
+      "holds GPUs and does nothing with them.",
+    needs: "A",
+    view: { kind: "series" },
+    ...GPUS,
+    queries: [
+      range(gpus("total"), "there are"),
+      range(gpus("held"), "held"),
+      range(gpus("effective"), "effective"),
+      range(gpus("active"), "active"),
+    ],
+    empty: NO_GPUS,
+    width: 12,
+    height: 9,
+  },
+  {
+    title: "Wasted GPUs by model",
+    description:
+      "Which GPUs are free or unused. A model that is wasted week after week is one that nobody needs so many of.",
+    needs: "A",
+    view: { kind: "series", isStacked: true },
+    ...GPUS,
+    queries: [range(wasted("by (modelName) "), "{{modelName}}")],
+    empty: NO_GPUS,
+    width: 12,
+    height: 9,
+  },
+];
+
+const useColumns = [
+  { field: "Value #A", title: "GPUs", ...GPUS },
+  { field: "Value #B", title: "held", ...GPUS },
+  { field: "Value #C", title: "effective", ...GPUS },
+  { field: "Value #D", title: "active", ...GPUS },
+  {
+    field: "Value #E",
+    title: "utilisation",
+    unit: "percentunit",
+    decimals: 1,
+    thresholds: [{ color: "red" }, { color: "yellow", from: 0.3 }, { color: "green", from: 0.6 }],
+  },
+] as const;
+const useBy = ({ gpus }: Names, by: string) => [
+  ...(["total", "held", "effective", "active"] as const).map((use) => rows(gpus(use, by))),
+  rows(`${gpus("active", by)} / ${gpus("total", by)}`),
+];
+
+const places = (names: Names): readonly Panel[] => [
+  {
+    title: "By cluster and model",
+    description:
+      "The same figures for each model of each cluster, the lowest utilisation of which is to be asked after first.",
+    needs: "A",
+    view: {
+      kind: "table",
+      columns: [{ field: names.cluster, title: "cluster" }, { field: "modelName", title: "model" }, ...useColumns],
+      sortedBy: "GPUs",
+    },
+    ...GPUS,
+    queries: useBy(names, `by (${names.cluster}, modelName) `),
+    empty: NO_GPUS,
+    width: 12,
+    height: 9,
+  },
+  {
+    title: "Nodes that waste most",
+    description:
+      "The twenty nodes with the most free or unused GPUs. A click leads to the node, its GPUs and who holds them.",
+    needs: "A",
+    view: {
+      kind: "table",
+      columns: [
+        { field: names.cluster, title: "cluster" },
+        {
+          field: "node",
+          title: "node",
+          link: toDashboard("gpu", "The node and its GPUs", { cluster: cell(names.cluster), node: cell("node") }),
+        },
+        { field: "modelName", title: "model" },
+        { field: "Value", title: "wasted", ...GPUS },
+      ],
+      sortedBy: "wasted",
+    },
+    ...GPUS,
+    queries: [rows(`topk(20, ${names.wasted(`by (${names.cluster}, node, modelName) `)} > 0)`)],
+    empty: "No node has a free or unused GPU.",
+    width: 12,
+    height: 9,
+  },
+];
+
+/** Degrees from slowing down at which a GPU is near it; of those that count down to a limit, how much is left then. */
+const NEAR = 5;
+const NEAR_MARGIN = NEAR + USUAL_SLOWDOWN_MARGIN;
+
+const nearLimit = (cluster: string, where: string): string => {
+  const on = `on (${cluster}, node, UUID)`;
+  const left = `gpu:slowdown_temperature:celsius{${where}} - ${on} gpu:temperature:celsius{${where}} <= ${NEAR}`;
+  return `(${left}) or ${on} (gpu:temperature_margin:celsius{${where}} <= ${NEAR_MARGIN} unless ${on} gpu:temperature_margin_stuck:info)`;
+};
+
+const wrong = ({ cluster, where }: Names, runbooks: string): readonly Panel[] => [
+  {
+    title: "Alerts that fire",
+    description:
+      "Every alert of gpu-ledger's rules that fires now, and on how many things. A click leads to its runbook.",
+    needs: "A",
+    view: {
+      kind: "table",
+      columns: [
+        { field: "severity", title: "severity" },
+        {
+          field: "alertname",
+          title: "alert",
+          link: {
+            title: "Runbook",
+            url: `${runbooks}/${cell("alertname")}.md`,
+          },
+        },
+        { field: "gpu_topic", title: "about" },
+        { field: "Value", title: "times", unit: "short", decimals: 0 },
+      ],
+      sortedBy: "times",
+    },
+    unit: "short",
+    queries: [
+      rows(
+        `count by (severity, alertname, gpu_topic) (ALERTS{alertstate="firing", gpu_topic!="", severity!="none", ${where}})`,
+      ),
+    ],
+    empty: "No alert fires.",
+    width: 12,
+    height: 9,
+  },
+  {
+    title: "Nodes that lack GPUs",
+    description:
+      "Nodes that tell of fewer GPUs than they had within a day: one fell off the bus, or its exporter lost it. What is scheduled " +
+      "there may fail; drain the node and look at its kernel's log.",
+    needs: "A",
+    view: {
+      kind: "table",
+      columns: [
+        { field: cluster, title: "cluster" },
+        {
+          field: "node",
+          title: "node",
+          link: toDashboard("gpu", "The node and its GPUs", { cluster: cell(cluster), node: cell("node") }),
+        },
+        { field: "Value", title: "missing", unit: "short", decimals: 0, thresholds: [{ color: "red" }] },
+      ],
+      sortedBy: "missing",
+    },
+    unit: "short",
+    queries: [rows(`node:gpu_devices:max1d{${where}} - node:gpu_devices:count{${where}} > 0`)],
+    empty: "Every node tells of as many GPUs as it had.",
+    width: 6,
+    height: 9,
+  },
+  {
+    title: "GPUs near their limits",
+    description:
+      "GPUs that are within five degrees of the temperature at which they slow down. They lose work soon: look at their cooling.",
+    needs: "A",
+    view: { kind: "stat" },
+    unit: "short",
+    decimals: 0,
+    thresholds: [{ color: "green" }, { color: "orange", from: 1 }],
+    queries: [instant(`count(${nearLimit(cluster, where)}) or on () vector(0)`)],
+    empty: "No GPU tells its temperature.",
+    width: 3,
+    height: 9,
+  },
+  {
+    title: "XIDs within 15 minutes",
+    description:
+      "GPUs whose driver told of an error lately. Which one it was, and what to do, the alerts on the left say.",
+    needs: "A",
+    view: { kind: "stat" },
+    unit: "short",
+    decimals: 0,
+    thresholds: [{ color: "green" }, { color: "red", from: 1 }],
+    queries: [
+      instant(
+        `count(group by (${cluster}, node, UUID) (present_over_time(gpu:xid_new:info{${where}}[15m]))) or on () vector(0)`,
+      ),
+    ],
+    empty: "No driver tells of errors.",
+    width: 3,
+    height: 9,
+  },
+];
+
+/** The fleet: how much there is, how much of it does something, and what is wrong right now. */
+export function fleetDashboard(options: AlertOptions): Dashboard {
+  const names = namesOf(options);
+  return {
+    uid: UIDS.fleet,
+    title: "GPU fleet",
+    description:
+      "How many GPUs there are, how many of them do something, where the others are, and what is wrong right now.",
+    variables: [
+      labelVariable("cluster", "cluster", names.cluster, FLEET_USE),
+      labelVariable("model", "model", "modelName", `${FLEET_USE}{${names.where}}`),
+    ],
+    annotations: [],
+    sections: [
+      { title: "Now", panels: now(names) },
+      { title: "Over time", panels: overTime(names) },
+      { title: "Where", panels: places(names) },
+      { title: "What is wrong right now", panels: wrong(names, options.runbooks) },
+    ],
+    from: "now-7d",
+    refresh: "1m",
+  };
+}

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DEFAULT_ALERT_OPTIONS } from "../../alerts/options.ts";
+import { dashboards } from "../../dashboards/files.ts";
+import type { Dashboard, Panel, PrometheusQuery } from "../../dashboards/model.ts";
+import { createFleet } from "../../demo/fleet/fleet.ts";
+import { expandedPromql, type Shown } from "../support/grafana/expand.ts";
+import { startHistory, type Past } from "../support/grafana/history.ts";
+import { requirePart } from "../support/parts.ts";
+import type { AnsweredSeries, PrometheusServer } from "../support/prometheus-server.ts";
+
+const hasPrometheus = await requirePart("prometheus");
+const FLEET = createFleet({ seed: 3, gpus: 24 });
+/** A morning on which a GPU told of an XID, another one fell off the bus for hours, and at last one became hot. */
+const PAST: Past = { fromMillis: Date.UTC(2026, 2, 4, 2), untilMillis: Date.UTC(2026, 2, 4, 14), stepSeconds: 60 };
+/** When those look who ask for now. */
+const LOOKS = Array.from({ length: 11 }, (_, hour) => PAST.fromMillis + (hour + 1) * 3_600_000);
+const ALL = dashboards(DEFAULT_ALERT_OPTIONS);
+const PANELS = ALL.flatMap((dashboard) =>
+  dashboard.sections.flatMap(({ panels }) =>
+    panels
+      .filter(({ queries }) => queries[0]!.source === "prometheus")
+      .map((panel) => ({ name: `${dashboard.title}: ${panel.title}`, dashboard, panel })),
+  ),
+);
+/** What is rightly empty here, and why. */
+const NO_SUCH_ERROR = "the demo's GPUs have no such errors; that they are recorded is shown by cases of the rules";
+const EMPTY: Readonly<Record<string, string>> = {
+  "GPU and node: NVLink errors": NO_SUCH_ERROR,
+  "GPU and node: PCIe replays": NO_SUCH_ERROR,
+  "GPU and node: Memory errors": NO_SUCH_ERROR,
+  "GPU fleet: Waiting": "a processor's series: no processor was among what was scraped",
+};
+/** Labels that only some devices have. */
+const OF_SOME = new Set(["GPU_I_ID", "cluster"]);
+
+describe.skipIf(!hasPrometheus)("what dashboards ask of a real Prometheus", () => {
+  let prometheus: PrometheusServer;
+  /** By the dashboard's uid what people see who open it: of a variable of one value each. */
+  const shown = new Map<string, readonly Shown[]>();
+
+  beforeAll(async () => {
+    prometheus = await startHistory(FLEET, PAST);
+    for (const dashboard of ALL) shown.set(dashboard.uid, await chosenOf(dashboard));
+  }, 600_000);
+  afterAll(() => prometheus?.stop());
+
+  async function chosenOf({ variables }: Dashboard): Promise<readonly Shown[]> {
+    const times = { fromMillis: PAST.fromMillis, untilMillis: PAST.untilMillis, stepSeconds: 120, scrapeSeconds: 60 };
+    let all: readonly Shown[] = [{ ...times, chosen: {} }];
+    for (const { name, query, isMulti } of variables) {
+      if (query.source !== "prometheus") continue;
+      const next = all.map(async ({ chosen }) => {
+        const selector = expandedPromql(query.selector, { ...times, chosen });
+        const values = await prometheus.labelValues(query.of, selector, PAST.fromMillis, PAST.untilMillis);
+        return (isMulti ? [".*"] : values).map((value) => ({ ...times, chosen: { ...chosen, [name]: value } }));
+      });
+      all = (await Promise.all(next)).flat();
+    }
+    return all;
+  }
+
+  async function ask({ expr, as }: PrometheusQuery, of: Shown): Promise<readonly AnsweredSeries[]> {
+    const text = expandedPromql(expr, of);
+    if (as === "range") return prometheus.queryRange(text, of.fromMillis, of.untilMillis, of.stepSeconds);
+    return (await Promise.all(LOOKS.map((at) => prometheus.query(text, at)))).flat();
+  }
+
+  it.each(PANELS)("$name", async ({ name, dashboard, panel }) => {
+    const asked = shown.get(dashboard.uid)!.flatMap((of) =>
+      panel.queries.map(async (each) => {
+        const query = each as PrometheusQuery;
+        return { named: namedBy(query, panel), series: await ask(query, of) };
+      }),
+    );
+    const answers = await Promise.all(asked);
+    for (const { named, series } of answers)
+      for (const { metric } of series) expect(Object.keys(metric)).toEqual(expect.arrayContaining([...named]));
+    const isEmpty = answers.every(({ series }) => series.length === 0);
+    expect(isEmpty ? (EMPTY[name] ?? "nobody knows why") : undefined).toBe(EMPTY[name]);
+  });
+});
+
+/** The labels that a legend or a table's columns show. */
+function namedBy({ legend = "", as }: PrometheusQuery, { view }: Panel): readonly string[] {
+  const labels =
+    as === "table" && view.kind === "table"
+      ? view.columns.map(({ field }) => field).filter((field) => !field.startsWith("Value"))
+      : [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label!);
+  return labels.filter((label) => !OF_SOME.has(label));
+}

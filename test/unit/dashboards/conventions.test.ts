@@ -1,0 +1,142 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { ruleGroups } from "../../../alerts/generate.ts";
+import { DEFAULT_ALERT_OPTIONS } from "../../../alerts/options.ts";
+import { everyExporterName } from "../../../alerts/series/exporter-names.ts";
+import { OWN_SERIES } from "../../../alerts/series/own.ts";
+import { STATE_SERIES } from "../../../alerts/series/state.ts";
+import { dashboardFiles, dashboards } from "../../../dashboards/files.ts";
+import { UIDS } from "../../../dashboards/links.ts";
+import { LEVELS, type Dashboard, type Link, type Panel } from "../../../dashboards/model.ts";
+import { dashboardOf } from "../../../dashboards/render/dashboard.ts";
+import { METRIC_DEFINITIONS } from "../../../runtime/telemetry/metrics.ts";
+import { readsOf } from "../../support/rules/promql-names.ts";
+
+const ALL = dashboards(DEFAULT_ALERT_OPTIONS);
+const panelsOf = ({ sections }: Dashboard): readonly Panel[] => sections.flatMap(({ panels }) => panels);
+const PANELS = ALL.flatMap((dashboard) => panelsOf(dashboard).map((panel) => ({ dashboard, panel })));
+const named = ({ dashboard, panel }: (typeof PANELS)[number]): string => `${dashboard.title}: ${panel.title}`;
+const linksOf = ({ links = [], view }: Panel): readonly Link[] => [
+  ...links,
+  ...(view.kind === "table" ? view.columns.flatMap(({ link }) => link ?? []) : []),
+];
+const promql = ({ queries }: Panel): readonly string[] =>
+  queries.flatMap((query) => (query.source === "prometheus" ? query.expr : []));
+
+const RECORDED = new Set(
+  ruleGroups(DEFAULT_ALERT_OPTIONS).flatMap(({ rules }) =>
+    rules.flatMap((rule) => ("record" in rule ? rule.record : [])),
+  ),
+);
+const OWN = new Set([
+  ...Object.values(METRIC_DEFINITIONS).flatMap(({ name, type }) =>
+    type === "histogram" ? [`${name}_bucket`] : [name],
+  ),
+  ...Object.keys(OWN_SERIES),
+]);
+const OF_LEVEL_A = new Set([...RECORDED, ...everyExporterName(), ...Object.keys(STATE_SERIES), "up", "ALERTS"]);
+/** What is recorded for each GPU or pod: of a fleet over days too much to draw. */
+const ONE_BY_ONE = /^(gpu|pod):/;
+
+describe("the dashboards", () => {
+  it("have addresses that stay, and are committed as the code makes them", () => {
+    expect(ALL.map(({ uid }) => uid)).toEqual(Object.values(UIDS));
+    for (const { name, text } of dashboardFiles(DEFAULT_ALERT_OPTIONS))
+      expect(readFileSync(`deploy/grafana/dashboards/${name}`, "utf8")).toBe(text);
+  });
+
+  it("are called by titles of their own, and so are their panels", () => {
+    for (const titles of [
+      ALL.map(({ title }) => title),
+      ...ALL.map((each) => panelsOf(each).map(({ title }) => title)),
+    ])
+      expect(new Set(titles).size).toBe(titles.length);
+  });
+
+  it.each(ALL)("$title fills its rows", ({ sections }) => {
+    for (const { panels } of sections) {
+      let column = 0;
+      for (const { width, height } of panels) {
+        column += width;
+        expect(column).toBeLessThanOrEqual(24);
+        if (column === 24) column = 0;
+        expect(height).toBeGreaterThanOrEqual(3);
+      }
+      expect(column).toBe(0);
+    }
+  });
+
+  it.each(ALL)("$title asks for no variable that it has not got", (dashboard) => {
+    const known = new Set(["prometheus", "clickhouse", "server", ...dashboard.variables.map(({ name }) => name)]);
+    const used = [...JSON.stringify(dashboard).matchAll(/\$\{?([A-Za-z_]\w*)/g)].map(([, name]) => name!);
+    expect(used.filter((name) => !known.has(name) && !name.startsWith("__"))).toEqual([]);
+  });
+
+  it("let each variable depend on those before it alone", () => {
+    for (const { variables } of ALL) {
+      const before = new Set<string>();
+      for (const { name, query } of variables) {
+        const text = query.source === "prometheus" ? query.selector : query.sql;
+        for (const [, used] of text.matchAll(/\$(\w+)/g)) expect(before).toContain(used);
+        before.add(name);
+      }
+    }
+  });
+
+  it("lead to dashboards and variables that there are", () => {
+    const links = PANELS.flatMap(({ panel }) => linksOf(panel)).filter(({ url }) => url.startsWith("/d/"));
+    expect(links.length).toBeGreaterThan(0);
+    for (const { url } of links) {
+      const target = ALL.find(({ uid }) => url.startsWith(`/d/${uid}?`))!;
+      const names = [...url.matchAll(/var-(\w+)=/g)].map(([, name]) => name!);
+      const known = ["prometheus", "clickhouse", ...target.variables.map(({ name }) => name)];
+      expect(names.filter((name) => !known.includes(name))).toEqual([]);
+      expect(url).toContain("${__url_time_range}");
+    }
+  });
+});
+
+describe.each(PANELS.map((each) => ({ ...each, name: named(each) })))("$name", ({ dashboard, panel }) => {
+  it("says what to conclude, and what it means that there is nothing", () => {
+    expect(panel.description).toMatch(/^[A-Z][^]{40,}\.$/);
+    expect(panel.empty).toMatch(/^[A-Z].{10,}\.$/);
+    expect(panel.title).not.toMatch(/\.$/);
+  });
+
+  it("needs what its level has", () => {
+    const beyond = promql(panel).flatMap((expr) => [...readsOf(expr).series].filter((name) => !OF_LEVEL_A.has(name)));
+    const needed = panel.queries.some(({ source }) => source === "clickhouse") ? "D" : beyond.length > 0 ? "C" : "A";
+    expect(panel.needs).toBe(needed);
+    expect(beyond.filter((name) => !OWN.has(name))).toEqual([]);
+  });
+
+  it("names its series so that none is taken for another", () => {
+    for (const query of panel.queries) {
+      if (query.source !== "prometheus" || query.as !== "range") continue;
+      const labels = [...(query.legend ?? "").matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label);
+      const isOfGpus = [...readsOf(query.expr).series].some((name) => name.startsWith("gpu:"));
+      if (isOfGpus) expect(labels).toEqual(expect.arrayContaining(["node", "UUID"]));
+      expect(query.legend).not.toBe("");
+    }
+  });
+
+  it("draws no GPU of the whole fleet over time", () => {
+    const isOfNode = dashboard.variables.some(({ name, isMulti }) => name === "node" && !isMulti);
+    const drawn = panel.queries.flatMap((query) =>
+      query.source === "prometheus" && query.as === "range" ? [...readsOf(query.expr).series] : [],
+    );
+    expect(isOfNode ? [] : drawn.filter((name) => ONE_BY_ONE.test(name) || !OF_LEVEL_A.has(name))).toEqual([]);
+  });
+});
+
+it("every level is told in Grafana's own words of a panel", () => {
+  const [fleet] = ALL.map((each) => dashboardOf(each, "http://127.0.0.1:8080"));
+  const panels = (fleet!.panels ?? []) as readonly {
+    readonly title?: string;
+    readonly description?: string;
+    readonly fieldConfig?: { readonly defaults: { readonly noValue?: string } };
+  }[];
+  const waiting = panels.find(({ title }) => title === "Waiting")!;
+  expect(waiting.description).toContain(`Needs level C: ${LEVELS.C}.`);
+  expect(waiting.fieldConfig!.defaults.noValue).toBe(`No pod waits for GPUs. It needs level C: ${LEVELS.C}.`);
+});
