@@ -78,6 +78,8 @@ export async function startStatusServer(
   try {
     await server.listen({ host, port });
   } catch (error) {
+    // What its routes do in the background ends with it.
+    await server.close();
     const why = error instanceof Error ? error.message : String(error);
     throw new ListenError(`cannot listen on ${listen} (server.listen): ${why}`, { cause: error });
   }
