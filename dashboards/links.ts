@@ -6,7 +6,7 @@ export const UIDS = {
   gpu: "gpu-ledger-gpu",
 } as const;
 
-/** A dashboard with some variables set, over the same time: to others than these what is chosen here goes along. */
+/** A dashboard with some variables set, over the same time and of the same Prometheus. */
 export function toDashboard(to: keyof typeof UIDS, title: string, variables: Readonly<Record<string, string>>): Link {
   const chosen = Object.entries(variables).map(([name, value]) => `var-${name}=${value}`);
   const time = "${__url_time_range}";

@@ -1,10 +1,10 @@
 import type { AlertOptions } from "../../alerts/options.ts";
 import { FLEET_USE, type FleetUse } from "../../alerts/recording/fleet.ts";
-import { USUAL_SLOWDOWN_MARGIN } from "../../alerts/thermal-limits.ts";
 import { cell, toDashboard, toPage, UIDS } from "../links.ts";
 import type { Dashboard, Panel } from "../model.ts";
 import { instant, range, rows } from "../queries.ts";
 import { labelVariable } from "../variables.ts";
+import { wrongPanels } from "./wrong.ts";
 
 /** What panels ask for, with the label that tells clusters apart here. */
 interface Names {
@@ -25,6 +25,14 @@ function namesOf({ clusterLabel: cluster }: AlertOptions): Names {
 const GPUS = { unit: "short", decimals: 1 } as const;
 const NO_GPUS = "No exporter of these clusters and models tells of a GPU.";
 
+/** From all GPUs to what is done with them, and how each step is called. */
+const STEPS = [
+  ["total", "there are"],
+  ["held", "held"],
+  ["effective", "effective"],
+  ["active", "active"],
+] as const satisfies readonly (readonly [FleetUse, string])[];
+
 const now = ({ where, gpus, wasted }: Names): readonly Panel[] => [
   {
     title: "From what there is to what does something",
@@ -35,12 +43,7 @@ const now = ({ where, gpus, wasted }: Names): readonly Panel[] => [
     needs: "A",
     view: { kind: "bars" },
     ...GPUS,
-    queries: [
-      instant(gpus("total"), "there are"),
-      instant(gpus("held"), "held"),
-      instant(gpus("effective"), "effective"),
-      instant(gpus("active"), "active"),
-    ],
+    queries: STEPS.map(([use, legend]) => instant(gpus(use), legend)),
     empty: NO_GPUS,
     width: 10,
     height: 7,
@@ -111,12 +114,7 @@ const overTime = ({ gpus, wasted }: Names): readonly Panel[] => [
     needs: "A",
     view: { kind: "series" },
     ...GPUS,
-    queries: [
-      range(gpus("total"), "there are"),
-      range(gpus("held"), "held"),
-      range(gpus("effective"), "effective"),
-      range(gpus("active"), "active"),
-    ],
+    queries: STEPS.map(([use, legend]) => range(gpus(use), legend)),
     empty: NO_GPUS,
     width: 12,
     height: 9,
@@ -149,7 +147,7 @@ const useColumns = [
   },
 ] as const;
 const useBy = ({ gpus }: Names, by: string) => [
-  ...(["total", "held", "effective", "active"] as const).map((use) => rows(gpus(use, by))),
+  ...STEPS.map(([use]) => rows(gpus(use, by))),
   rows(`${gpus("active", by)} / ${gpus("total", by)}`),
 ];
 
@@ -197,108 +195,6 @@ const places = (names: Names): readonly Panel[] => [
   },
 ];
 
-/** Degrees from slowing down at which a GPU is near it; of those that count down to a limit, how much is left then. */
-const NEAR = 5;
-const NEAR_MARGIN = NEAR + USUAL_SLOWDOWN_MARGIN;
-
-const nearLimit = (cluster: string, where: string): string => {
-  const on = `on (${cluster}, node, UUID)`;
-  const left = `gpu:slowdown_temperature:celsius{${where}} - ${on} gpu:temperature:celsius{${where}} <= ${NEAR}`;
-  return `(${left}) or ${on} (gpu:temperature_margin:celsius{${where}} <= ${NEAR_MARGIN} unless ${on} gpu:temperature_margin_stuck:info)`;
-};
-
-const wrong = ({ cluster, where }: Names, runbooks: string): readonly Panel[] => [
-  {
-    title: "Alerts that fire",
-    description:
-      "Every alert of gpu-ledger's rules that fires now, and on how many things. A click leads to its runbook.",
-    needs: "A",
-    view: {
-      kind: "table",
-      columns: [
-        { field: "severity", title: "severity" },
-        {
-          field: "alertname",
-          title: "alert",
-          link: {
-            title: "Runbook",
-            url: `${runbooks}/${cell("alertname")}.md`,
-          },
-        },
-        { field: "gpu_topic", title: "about" },
-        { field: "Value", title: "times", unit: "short", decimals: 0 },
-      ],
-      sortedBy: "times",
-    },
-    unit: "short",
-    queries: [
-      rows(
-        `count by (severity, alertname, gpu_topic) (ALERTS{alertstate="firing", gpu_topic!="", severity!="none", ${where}})`,
-      ),
-    ],
-    empty: "No alert fires.",
-    width: 12,
-    height: 9,
-  },
-  {
-    title: "Nodes that lack GPUs",
-    description:
-      "Nodes that tell of fewer GPUs than they had within a day: one fell off the bus, or its exporter lost it. What is scheduled " +
-      "there may fail; drain the node and look at its kernel's log.",
-    needs: "A",
-    view: {
-      kind: "table",
-      columns: [
-        { field: cluster, title: "cluster" },
-        {
-          field: "node",
-          title: "node",
-          link: toDashboard("gpu", "The node and its GPUs", { cluster: cell(cluster), node: cell("node") }),
-        },
-        { field: "Value", title: "missing", unit: "short", decimals: 0, thresholds: [{ color: "red" }] },
-      ],
-      sortedBy: "missing",
-    },
-    unit: "short",
-    queries: [rows(`node:gpu_devices:max1d{${where}} - node:gpu_devices:count{${where}} > 0`)],
-    empty: "Every node tells of as many GPUs as it had.",
-    width: 6,
-    height: 9,
-  },
-  {
-    title: "GPUs near their limits",
-    description:
-      "GPUs that are within five degrees of the temperature at which they slow down. They lose work soon: look at their cooling.",
-    needs: "A",
-    view: { kind: "stat" },
-    unit: "short",
-    decimals: 0,
-    thresholds: [{ color: "green" }, { color: "orange", from: 1 }],
-    queries: [instant(`count(${nearLimit(cluster, where)}) or on () vector(0)`)],
-    empty: "No GPU tells its temperature.",
-    width: 3,
-    height: 9,
-  },
-  {
-    title: "XIDs within 15 minutes",
-    description:
-      "GPUs whose driver told of an error lately. Which one it was, and what to do, the alerts on the left say.",
-    needs: "A",
-    view: { kind: "stat" },
-    unit: "short",
-    decimals: 0,
-    thresholds: [{ color: "green" }, { color: "red", from: 1 }],
-    queries: [
-      instant(
-        `count(group by (${cluster}, node, UUID) (present_over_time(gpu:xid_new:info{${where}}[15m]))) or on () vector(0)`,
-      ),
-    ],
-    empty: "No driver tells of errors.",
-    width: 3,
-    height: 9,
-  },
-];
-
 /** The fleet: how much there is, how much of it does something, and what is wrong right now. */
 export function fleetDashboard(options: AlertOptions): Dashboard {
   const names = namesOf(options);
@@ -316,7 +212,7 @@ export function fleetDashboard(options: AlertOptions): Dashboard {
       { title: "Now", panels: now(names) },
       { title: "Over time", panels: overTime(names) },
       { title: "Where", panels: places(names) },
-      { title: "What is wrong right now", panels: wrong(names, options.runbooks) },
+      { title: "What is wrong right now", panels: wrongPanels(names, options.runbooks) },
     ],
     from: "now-7d",
     refresh: "1m",
