@@ -4,6 +4,10 @@ import { defineConfig } from "vitest/config";
 const ALONE = ["bus-*", "chaos-short", "cli", "demo*", "election", "leadership", "tracing"].map(
   (name) => `test/integration/${name}.test.ts`,
 );
+/** Long tests that mostly compute: two at a time. */
+const LONG_BESIDE = ["alerts-day", "closing*", "focus-export", "ledger", "pages", "scenarios"].map(
+  (name) => `test/full/${name}.test.ts`,
+);
 /** Both cores of the smallest machine that is promised to run them; by itself Vitest leaves one of them idle. */
 const BESIDE_EACH_OTHER = { maxWorkers: 2, sequence: { groupOrder: 0 } };
 const REAL_PARTS = { globalSetup: ["test/support/global-setup.ts"], hookTimeout: 120_000 };
@@ -44,10 +48,21 @@ export default defineConfig({
         test: {
           ...REAL_PARTS,
           name: "full",
+          include: LONG_BESIDE,
+          testTimeout: 1_200_000,
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          ...REAL_PARTS,
+          name: "full-alone",
           include: ["test/full/**/*.test.ts"],
+          exclude: LONG_BESIDE,
           testTimeout: 1_200_000,
           fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -55,7 +70,7 @@ export default defineConfig({
           name: "mutation",
           include: ["test/mutation/**/*.test.ts"],
           testTimeout: 7_200_000,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -63,7 +78,7 @@ export default defineConfig({
           name: "week",
           include: ["test/week/**/*.test.ts"],
           testTimeout: 7_200_000,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
         },
       },
     ],
