@@ -24,19 +24,22 @@ const WHICH_RUNS: readonly ReaderGrant[] = [
   { table: "closings", columns: ["billing_period", "close_id", "kind", "recorded_at"] },
   { table: "closed_periods" },
   { table: "charge_runs" },
+  { table: "charge_sum_parts" },
+  { table: "charge_parts" },
 ];
 
 /** What has rows of one team each, in the column `team`. */
-export const TABLES_OF_TEAMS: readonly string[] = ["charges", "statements"];
+export const TABLES_OF_TEAMS: readonly string[] = ["charge_sums", "charge_workload_sums", "charges", "statements"];
 
 /**
  * What a reader of one team may read: its rows of charges and statements. Nothing else names a team, so that nothing else could be cut
  * to one: samples, usage, facts and queues tell what everybody does, closings what everybody pays.
  */
 export const TEAM_GRANTS: readonly ReaderGrant[] = [
-  { table: "charges" },
+  ...TABLES_OF_TEAMS.map((table) => ({ table })),
   { table: "charges_published" },
-  { table: "statements" },
+  { table: "charges_summed" },
+  { table: "workload_charges_summed" },
   ...WHICH_RUNS,
 ];
 
@@ -46,9 +49,14 @@ export const TEAM_GRANTS: readonly ReaderGrant[] = [
  */
 export const READER_GRANTS: readonly ReaderGrant[] = [
   "breaches",
+  "charge_parts",
   "charge_runs",
+  "charge_sum_parts",
+  "charge_sums",
+  "charge_workload_sums",
   "charges",
   "charges_published",
+  "charges_summed",
   "closed_periods",
   "closed_runs",
   "closings",
@@ -72,6 +80,7 @@ export const READER_GRANTS: readonly ReaderGrant[] = [
   "statements",
   "usage_hours",
   "usage_hours_published",
+  "workload_charges_summed",
   "workload_facts",
   "workloads",
 ].map((table) => ({ table }));
@@ -81,9 +90,6 @@ export const NOT_FOR_READERS: readonly string[] = [
   "access_tokens",
   "audit",
   "audit_trail",
-  "charge_sum_parts",
-  "charge_sums",
-  "charge_workload_sums",
   "deliveries",
   "label_proofs",
   "meter_plan",

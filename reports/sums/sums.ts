@@ -1,16 +1,21 @@
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
+import { periodOf } from "../../domain/period.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { ChargesQuestion } from "../question/question.ts";
+import type { Span } from "../question/span.ts";
 import { readCounted, type Counted } from "./counted.ts";
-import { sumDay, sumRuns } from "./make.ts";
+import { sumDay, sumRuns, type DayOfRuns } from "./make.ts";
 import { LINES, partsOf, smallestTable, type ChooseTable } from "./tables.ts";
 
 /** Keeps sums of what is published, so that reports of months need not read every line of them. */
 export interface Sums {
   /** Chooses what questions of an edition are answered from: lines where sums lack, of which more are made meanwhile. */
   at(edition: string): ChooseTable;
-  /** Makes sums of what an edition has that its forerunner had not, for the questions that were asked of late. */
+  /**
+   * Makes sums of what an edition has that its forerunner had not, for the questions that were asked of late; and in the background of
+   * this month and the one before, which dashboards read whether anybody asks here or not.
+   */
   prepare(edition: string): Promise<void>;
   /** Resolves when what is made in the background is made. */
   made(): Promise<void>;
@@ -51,7 +56,6 @@ export function createSums(
       if (isStopped) break;
       try {
         await make();
-        counted.clear();
       } catch (error) {
         logger.warn({ err: error }, "sums of charges could not be made; more is added up until they are");
       }
@@ -73,12 +77,18 @@ export function createSums(
     return readCounted(store, question, now());
   }
 
-  async function sumAll(question: ChargesQuestion): Promise<void> {
+  async function sumAll(question: Pick<ChargesQuestion, "kind" | "span">): Promise<void> {
     for (;;) {
       const { unsummed } = await readCounted(store, question, now());
       if (unsummed.length === 0 || isStopped) return;
       await sumRuns(store, unsummed.slice(0, SUMMED_AT_ONCE));
+      counted.clear();
     }
+  }
+
+  async function sumOneDay(day: DayOfRuns): Promise<void> {
+    await sumDay(store, day);
+    counted.clear();
   }
 
   function countedAt(edition: string, question: ChargesQuestion): Promise<Counted> {
@@ -95,7 +105,7 @@ export function createSums(
       if (name === undefined) return LINES;
       asked.set(keyOf(question), question);
       const { unsummed, parts, days, closed } = await countedAt(edition, question);
-      for (const day of days) later(day.id, () => sumDay(store, day));
+      for (const day of days) later(day.id, () => sumOneDay(day));
       if (unsummed.length > 0) {
         later(keyOf(question), () => sumAll(question));
         return LINES;
@@ -104,6 +114,7 @@ export function createSums(
     },
     async prepare(edition) {
       for (const question of asked.values()) if (!isStopped) await countedAt(edition, question);
+      later("lately", () => sumAll({ kind: "showback", span: lately(now()) }));
     },
     async made() {
       while (making !== undefined) await making;
@@ -113,6 +124,12 @@ export function createSums(
       await making;
     },
   };
+}
+
+/** This month and the one before. */
+function lately(now: number): Span {
+  const { from, until } = periodOf(now);
+  return { name: "lately", from: periodOf(from - 1).from, until };
 }
 
 function keyOf({ kind, span: { from, until } }: ChargesQuestion): string {

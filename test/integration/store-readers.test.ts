@@ -33,6 +33,13 @@ const BOOKS = [
    VALUES ('2026-02-01', '${CLOSE}', 'close', 'finance', 60, '{"of":"${OTHER}"}')`,
   `INSERT INTO closed_runs (close_id, billing_period, kind, cluster, window_start, run_id)
    VALUES ('${CLOSE}', '2026-02-01', 'charge', 'prod', '2026-02-01 00:00:00', '${RUN}')`,
+  // The closed hour has sums.
+  ...["charge_sums", "charge_workload_sums"].flatMap((table) =>
+    ["vision", OTHER].map(
+      (team) => `INSERT INTO ${table} (run_id, part_id, policy, team, from_at, effective_cost)
+        VALUES ('${RUN}', '${CLOSE}', 'default', '${team}', '2026-02-01 00:00:00', 3)`,
+    ),
+  ),
   ...["vision", OTHER].map(
     (team) => `INSERT INTO statements (close_id, billing_period, team, effective_cost, document)
       VALUES ('${CLOSE}', '2026-02-01', '${team}', 3, '{"team":"${team}"}')`,
@@ -193,7 +200,8 @@ describe("readers of the database", () => {
   });
 
   /** Questions that would tell of another team's rows, if anything does. */
-  const questions = [...TABLES_OF_TEAMS, "charges_published"].flatMap((table) => [
+  const views = ["charges_published", "charges_summed", "workload_charges_summed"];
+  const questions = [...TABLES_OF_TEAMS, ...views].flatMap((table) => [
     `SELECT * FROM ledger.${table}`,
     `SELECT DISTINCT team FROM ledger.${table}`,
     `SELECT count() AS rows, uniqExact(team) AS teams, min(team), max(team), sum(effective_cost) FROM ledger.${table}`,

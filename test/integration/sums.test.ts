@@ -13,6 +13,7 @@ import { sumRuns, type CountedRun } from "../../reports/sums/make.ts";
 import { createSums, type Sums } from "../../reports/sums/sums.ts";
 import { smallestTable } from "../../reports/sums/tables.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { expectViewsOfLines } from "../support/books.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { createTestDatabase } from "../support/pipeline.ts";
 import { playScenario, scenarioFiles } from "../support/play-ledger.ts";
@@ -189,6 +190,28 @@ describe("sums of what is published", () => {
     await dropSuperseded(store, MARCH_1 + 4 * HOUR);
     expect(await left()).toEqual([{ sums: "3", more: "3", parts: "3" }]);
     expect(await ask()).toMatchObject({ cost: "11", parts: 1 });
+  });
+
+  it("of this month and the one before are made, though nobody asks for them", async () => {
+    await book(MARCH_1, 3);
+    await book(MARCH_1 - HOUR, 5);
+    await sums.prepare(String(edition));
+    await sums.made();
+    const [made] = await store.query("SELECT count() AS parts FROM charge_sum_parts");
+    expect(made).toEqual({ parts: "2" });
+  });
+
+  it("and lines where there are none are what dashboards read, each run once", async () => {
+    const { scenario } = scenarioFiles().find(({ file }) => file === "energy-of-a-shared-gpu.yaml")!;
+    await playScenario(store, scenario);
+    for (let hour = 0; hour < 4; hour += 1) await book(MARCH_1 + hour * HOUR, 1);
+    await expectViewsOfLines(store);
+    const [first, ...others] = await unsummed();
+    await Promise.all([sumRuns(store, [first!]), sumRuns(store, [first!])]);
+    await expectViewsOfLines(store);
+    await sumRuns(store, others);
+    await book(MARCH_1, 40);
+    await expectViewsOfLines(store);
   });
 
   it("explain the same as lines do", async () => {

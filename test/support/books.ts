@@ -103,7 +103,46 @@ async function expectSumsOfLines(
     await sums.made();
   }
   expect([...tables]).toEqual(["charge_workload_sums"]);
+  await expectViewsOfLines(store);
 }
+
+/** Whatever was summed, and whatever was not, the views of sums tell of each hour what its lines do. */
+export async function expectViewsOfLines(store: StoreClient): Promise<void> {
+  for (const view of ["charges_summed", "workload_charges_summed"]) {
+    const columns = await store.query<{ readonly name: string }>(
+      "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = {view:String}",
+      { view },
+    );
+    const keys = columns.map(({ name }) => name).filter((name) => !SUMMED.includes(name));
+    expect(keys.length).toBeGreaterThan(25);
+    const sums = SUMMED.slice(1).map((name) => `toString(sum(${name})) AS ${name}`);
+    const grouped = (lines: string, from: string): string =>
+      `SELECT ${keys.join(", ")}, toString(${lines}) AS lines, ${sums.join(", ")} FROM (${from}) GROUP BY ALL`;
+    const ofView = grouped("sum(lines)", `SELECT * FROM ${view}`);
+    const ofLines = grouped(
+      "count()",
+      `SELECT *, holder != '' AS is_held, hour AS from_at FROM (
+         SELECT * EXCEPT (from_at), toDateTime64(toStartOfHour(from_at, 'UTC'), 3, 'UTC') AS hour FROM charges_published)`,
+    );
+    const [left] = await store.query(
+      `SELECT (SELECT count() FROM (${ofView} EXCEPT ${ofLines})) AS more, (SELECT count() FROM (${ofLines} EXCEPT ${ofView})) AS less,
+         (SELECT count() > 0 FROM (${ofView})) AS some`,
+    );
+    expect(left).toMatchObject({ more: "0", less: "0", some: 1 });
+  }
+}
+
+/** Columns that add up. */
+const SUMMED = [
+  "lines",
+  "gpu_hours",
+  "list_cost",
+  "contracted_cost",
+  "effective_cost",
+  "power_cost",
+  "energy_mj",
+  "carbon_grams",
+];
 
 function periodNamed(name: string): BillingPeriod {
   const period = readPeriod(name);
