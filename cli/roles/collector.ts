@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { Registry } from "prom-client";
+import { collectDefaultMetrics, Registry } from "prom-client";
 import { startCollector, type CollectorEvents } from "../../collectors/dcgm/collector.ts";
 import { createJobs } from "../../collectors/dcgm/jobs.ts";
 import { machineClock } from "../../collectors/dcgm/loop.ts";
@@ -38,6 +38,7 @@ export async function startCollectorRole(
   logger: Logger,
 ): Promise<Role<CollectorStatus>> {
   const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
   const metrics = createMetrics(registry);
   const lifecycle = createLifecycle(logger);
   const tracing = lifecycle.add("tracing", await createTracing(config.tracing, "gpu-ledger-collector"));

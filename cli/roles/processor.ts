@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { Registry } from "prom-client";
+import { collectDefaultMetrics, Registry } from "prom-client";
 import { startFacts } from "../../processors/facts.ts";
 import { startProcessor, type ProcessorEvents } from "../../processors/processor.ts";
 import { createGpuPrices } from "../../processors/live/gpu-price.ts";
@@ -57,6 +57,7 @@ async function assemble(
   lifecycle: Lifecycle,
 ): Promise<ProcessorRole> {
   const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
   const metrics = createMetrics(registry);
   const tracing = lifecycle.add("tracing", await createTracing(config.tracing, "gpu-ledger-processor"));
   const bus = await openBus(config, logger);

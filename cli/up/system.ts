@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
-import { AggregatorRegistry, Registry, type MetricObjectWithValues, type MetricValue } from "prom-client";
+import {
+  AggregatorRegistry,
+  collectDefaultMetrics,
+  Registry,
+  type MetricObjectWithValues,
+  type MetricValue,
+} from "prom-client";
 import type { Config } from "../../runtime/config/schema.ts";
 import { superviseChild, type SupervisedChild } from "../../runtime/lifecycle/children.ts";
 import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
@@ -77,6 +83,7 @@ export async function startSystem(options: {
   let asking: Promise<readonly unknown[]> | undefined;
   /** What this process tells itself. */
   const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
   /** Who waits for a part's metrics. */
   const metrics = new Map<string, (metrics: unknown) => void>();
 
