@@ -87,7 +87,7 @@ alerts name teams and leave out who opted out, where our processor is absent. Ad
 const ALLOWLIST = [
   "pods=[team,cost-center,gpu-ledger/alerts]",
   "namespaces=[team,cost-center,gpu-ledger/alerts]",
-  "nodes=[nvidia.com/gpu.product,nvidia.com/gpu.count,cloud.google.com/gke-nodepool,eks.amazonaws.com/nodegroup,agentpool,karpenter.sh/nodepool]",
+  "nodes=[nvidia.com/gpu.product,nvidia.com/gpu.count,nvidia.com/cuda.driver-version.full,nvidia.com/cuda.runtime-version.full,cloud.google.com/gke-nodepool,eks.amazonaws.com/nodegroup,agentpool,karpenter.sh/nodepool]",
 ];
 
 function document(comment: string, object: object): string {

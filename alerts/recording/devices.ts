@@ -4,7 +4,7 @@ import { anyOf, firstLabel, joinLabels, relabel, select, withLabel } from "../pr
 import { BASE_UNIT_NAMES, namesOfVendor } from "../series/exporter-names.ts";
 import { keysOf, listed, on } from "../series/keys.ts";
 import { read, readLargest } from "../series/read.ts";
-import { THERMAL_LIMITS } from "../thermal-limits.ts";
+import { THERMAL_LIMITS, USUAL_SLOWDOWN_MARGIN } from "../thermal-limits.ts";
 
 /** The metrics of which any shows that a device is at work: no exporter gives all of them, some stand at 0 while it is busy. */
 export const ACTIVITIES = ["gr_engine_active_ratio", "sm_active_ratio", "gpu_utilization_ratio"] as const;
@@ -35,8 +35,9 @@ export function deviceRules(options: AlertOptions): readonly RecordingRule[] {
 
 /** How warm and how full devices are. */
 export function readingRules(options: AlertOptions): readonly RecordingRule[] {
-  const { gpu: by, device } = keysOf(options);
+  const { node, gpu: by, device } = keysOf(options);
   const used = "gpu:memory_used:bytes";
+  const left = "gpu:temperature_left:celsius";
   const free = read(options, "fb_free_bytes", { by: device });
   return [
     { record: "gpu:temperature:celsius", expr: read(options, "gpu_temperature_celsius", { by }) },
@@ -49,6 +50,14 @@ export function readingRules(options: AlertOptions): readonly RecordingRule[] {
     { record: used, expr: read(options, "fb_used_bytes", { by: device }) },
     // Of used and free memory, by one join instead of two.
     { record: "gpu:memory_used:ratio", expr: `1 / (1 + ${free} / ${on(device)} ${used})` },
+    {
+      // Until it slows down. Newer GPUs count down to a limit that is beyond that.
+      record: left,
+      expr: `gpu:slowdown_temperature:celsius - ${on(by)} gpu:temperature:celsius
+or ${on(by)}
+(gpu:temperature_margin:celsius unless ${on(by)} gpu:temperature_margin_stuck:info) + ${-USUAL_SLOWDOWN_MARGIN}`,
+    },
+    { record: "node:temperature_left:min", expr: `min by (${listed(node)}) (${left})` },
   ];
 }
 

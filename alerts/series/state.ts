@@ -1,12 +1,14 @@
 import type { AlertOptions } from "../options.ts";
 import { anyOf, quote, select, stateLabel } from "../promql.ts";
 
-/** Series of kube-state-metrics that rules read, with their labels (its docs/metrics, version 2). */
+/** Series of kube-state-metrics that rules and dashboards read, with their labels (its docs/metrics, version 2). */
 export const STATE_SERIES: Readonly<Record<string, readonly string[]>> = {
   kube_node_labels: ["node"],
   kube_node_status_allocatable: ["node", "resource", "unit"],
   kube_node_status_capacity: ["node", "resource", "unit"],
   kube_namespace_labels: ["namespace"],
+  kube_pod_container_info: ["namespace", "pod", "uid", "container", "image"],
+  kube_pod_container_status_restarts_total: ["namespace", "pod", "uid", "container"],
   kube_pod_container_resource_requests: ["namespace", "pod", "container", "node", "resource", "unit"],
   kube_pod_info: ["namespace", "pod", "node", "host_ip", "pod_ip", "uid"],
   kube_pod_labels: ["namespace", "pod", "uid"],

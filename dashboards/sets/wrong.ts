@@ -1,17 +1,9 @@
-import { USUAL_SLOWDOWN_MARGIN } from "../../alerts/thermal-limits.ts";
 import { cell, toDashboard } from "../links.ts";
 import type { Panel } from "../model.ts";
 import { instant, rows } from "../queries.ts";
 
-/** Degrees from slowing down at which a GPU is near it; of those that count down to a limit, how much is left then. */
+/** Degrees from slowing down at which a GPU is near it. */
 const NEAR = 5;
-const NEAR_MARGIN = NEAR + USUAL_SLOWDOWN_MARGIN;
-
-const nearLimit = (cluster: string, where: string): string => {
-  const on = `on (${cluster}, node, UUID)`;
-  const left = `gpu:slowdown_temperature:celsius{${where}} - ${on} gpu:temperature:celsius{${where}} <= ${NEAR}`;
-  return `(${left}) or ${on} (gpu:temperature_margin:celsius{${where}} <= ${NEAR_MARGIN} unless ${on} gpu:temperature_margin_stuck:info)`;
-};
 
 /** What is wrong right now with the clusters that are chosen: `where` is their matcher. */
 export const wrongPanels = (
@@ -84,7 +76,7 @@ export const wrongPanels = (
     unit: "short",
     decimals: 0,
     thresholds: [{ color: "green" }, { color: "orange", from: 1 }],
-    queries: [instant(`count(${nearLimit(cluster, where)}) or on () vector(0)`)],
+    queries: [instant(`count(gpu:temperature_left:celsius{${where}} <= ${NEAR}) or on () vector(0)`)],
     empty: "No GPU tells its temperature.",
     width: 3,
     height: 9,

@@ -5,7 +5,13 @@ import type { Labels } from "./recorder.ts";
 export type StateSample = readonly [name: string, labels: Labels, value: number];
 
 /** The labels that the generated allowlist lets through. */
-const ALLOWED = ["team", "cost-center", "gpu-ledger/alerts"];
+const ALLOWED = [
+  "team",
+  "cost-center",
+  "gpu-ledger/alerts",
+  "nvidia.com/cuda.driver-version.full",
+  "nvidia.com/cuda.runtime-version.full",
+];
 
 /** What kube-state-metrics says of objects, as far as rules read it (its docs/metrics, version 2). */
 export function stateSamples(objects: readonly KubernetesObject[]): readonly StateSample[] {
@@ -30,6 +36,7 @@ interface Pod extends KubernetesObject {
     readonly startTime?: string;
     readonly hostIP?: string;
     readonly podIP?: string;
+    readonly containerStatuses?: readonly { readonly name: string; readonly restartCount: number }[];
   };
 }
 
@@ -64,6 +71,8 @@ function ofPod({ metadata, spec, status }: Pod): readonly StateSample[] {
         ]),
     ),
   ];
+  for (const { name: container, restartCount } of status.containerStatuses ?? [])
+    samples.push(["kube_pod_container_status_restarts_total", { ...key, uid, container }, restartCount]);
   if (owner !== undefined) {
     const named = { owner_kind: owner.kind, owner_name: owner.name, owner_is_controller: "true" };
     samples.push(["kube_pod_owner", { ...key, uid, ...named }, 1]);
@@ -74,8 +83,9 @@ function ofPod({ metadata, spec, status }: Pod): readonly StateSample[] {
   return samples;
 }
 
-function ofNode({ metadata: { name: node }, status }: Node): readonly StateSample[] {
-  return (["capacity", "allocatable"] as const).flatMap((kind) =>
+function ofNode({ metadata, status }: Node): readonly StateSample[] {
+  const { name: node } = metadata;
+  const resources = (["capacity", "allocatable"] as const).flatMap((kind) =>
     Object.entries(status[kind])
       .filter(([resource]) => resource.includes("/"))
       .map(([resource, amount]): StateSample => [
@@ -84,6 +94,7 @@ function ofNode({ metadata: { name: node }, status }: Node): readonly StateSampl
         Number(amount),
       ]),
   );
+  return [["kube_node_labels", { node, ...labelsOf({ metadata }) }, 1], ...resources];
 }
 
 function labelsOf({ metadata: { labels = {} } }: Pick<KubernetesObject, "metadata">): Labels {

@@ -114,6 +114,39 @@ export const DEVICE_CASES: readonly RuleCase[] = [
     ),
   },
   {
+    name: "a GPU has its limit less its temperature left, or what it counts down itself, unless that is stuck; a node what its warmest has",
+    input: [
+      ...[0, 1, 2, 3, 4].map((gpu) => known({ gpu })),
+      ...(
+        [
+          ["gpu:slowdown_temperature:celsius", 90, { gpu: 0, labels: { limit: "own" } }],
+          ["gpu:slowdown_temperature:celsius", 90, { gpu: 3, labels: { limit: "model" } }],
+          ["gpu:temperature:celsius", 60, { gpu: 0 }],
+          ["gpu:temperature:celsius", 60, { gpu: 1 }],
+          ["gpu:temperature_margin:celsius", 5, { gpu: 0 }],
+          ["gpu:temperature_margin:celsius", 10, { gpu: 1 }],
+          ["gpu:temperature_margin:celsius", 1, { gpu: 2 }],
+          ["gpu:temperature_margin_stuck:info", 1, { gpu: 2 }],
+          ["gpu:temperature_margin:celsius", 20, { gpu: 3 }],
+        ] as const
+      ).map(([record, value, { labels = {}, ...of }]: readonly [string, number, RawGpu]) =>
+        series(record, `${value}x20`, { ...gpuLabels(of), ...labels }),
+      ),
+    ],
+    expect: [
+      ...records(
+        "gpu:temperature_left:celsius",
+        [
+          [gpuLabels(), 30],
+          [gpuLabels({ gpu: 1 }), 12],
+          [gpuLabels({ gpu: 3 }), 22],
+        ],
+        "5m",
+      ),
+      ...records("node:temperature_left:min", [[{ node: "node-1" }, 12]], "5m"),
+    ],
+  },
+  {
     name: "a memory's temperature of 0 is none",
     input: [
       ...[0, 1, 2, 3].map((gpu) => known({ gpu })),
