@@ -1,20 +1,37 @@
 import type { GeneratedFile } from "../alerts/exporter/files.ts";
-import type { AlertOptions } from "../alerts/options.ts";
 import type { Dashboard } from "./model.ts";
+import type { DashboardOptions } from "./options.ts";
 import { dashboardOf } from "./render/dashboard.ts";
+import { costDashboard } from "./sets/cost.ts";
 import { fleetDashboard } from "./sets/fleet.ts";
 import { gpuDashboard } from "./sets/gpu.ts";
+import { healthDashboard } from "./sets/health.ts";
+import { pipelineDashboard } from "./sets/pipeline.ts";
+import { queueDashboard } from "./sets/queue.ts";
+import { sharingDashboard } from "./sets/sharing.ts";
+import { teamsDashboard } from "./sets/teams.ts";
+import { workloadDashboard } from "./sets/workload.ts";
 
 /** Where gpu-ledger's pages are, unless something else is said: as `gpu-ledger up` serves them. */
 const SERVER = "http://127.0.0.1:8080";
 
 /** Every dashboard for rules of a configuration, the one that everything begins with first. */
-export function dashboards(options: AlertOptions): readonly Dashboard[] {
-  return [fleetDashboard(options), gpuDashboard(options)];
+export function dashboards(options: DashboardOptions): readonly Dashboard[] {
+  return [
+    fleetDashboard(options),
+    teamsDashboard(options),
+    workloadDashboard(options),
+    gpuDashboard(options),
+    healthDashboard(options),
+    sharingDashboard(options),
+    queueDashboard(options),
+    costDashboard(options),
+    pipelineDashboard(options),
+  ];
 }
 
 /** Every dashboard as a file that Grafana imports or is provisioned with, named by its uid. */
-export function dashboardFiles(options: AlertOptions): readonly GeneratedFile[] {
+export function dashboardFiles(options: DashboardOptions): readonly GeneratedFile[] {
   return dashboards(options).map((dashboard) => ({
     name: `${dashboard.uid}.json`,
     text: `${JSON.stringify(dashboardOf(dashboard, options.server ?? SERVER), null, 2)}\n`,

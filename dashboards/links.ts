@@ -3,14 +3,24 @@ import type { Link } from "./model.ts";
 /** What the addresses of dashboards begin with; they stay, as people send and bookmark them. */
 export const UIDS = {
   fleet: "gpu-ledger-fleet",
+  teams: "gpu-ledger-teams",
+  workload: "gpu-ledger-workload",
   gpu: "gpu-ledger-gpu",
+  health: "gpu-ledger-health",
+  sharing: "gpu-ledger-sharing",
+  queue: "gpu-ledger-queue",
+  cost: "gpu-ledger-cost",
+  pipeline: "gpu-ledger-pipeline",
 } as const;
 
-/** A dashboard with some variables set, over the same time and of the same Prometheus. */
+/** A dashboard with some variables set, over the same time and of the same data sources. */
 export function toDashboard(to: keyof typeof UIDS, title: string, variables: Readonly<Record<string, string>>): Link {
   const chosen = Object.entries(variables).map(([name, value]) => `var-${name}=${value}`);
   const time = "${__url_time_range}";
-  return { title, url: `/d/${UIDS[to]}?${["var-prometheus=${prometheus}", ...chosen, time].join("&")}` };
+  return {
+    title,
+    url: `/d/${UIDS[to]}?${["var-prometheus=${prometheus}", "var-clickhouse=${clickhouse}", ...chosen, time].join("&")}`,
+  };
 }
 
 /** A page of gpu-ledger, below the address that the dashboard has for it. */

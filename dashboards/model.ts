@@ -18,7 +18,7 @@ export interface PrometheusQuery {
   readonly as: "range" | "instant" | "table";
 }
 
-/** A question to ClickHouse: a column `time` with what is drawn, or a table. */
+/** A question to ClickHouse: columns `time`, one that names what is drawn, and `Value`; or a table. */
 export interface ClickHouseQuery {
   readonly source: "clickhouse";
   readonly sql: string;
@@ -41,7 +41,10 @@ export type Unit =
   | "dateTimeAsIso"
   | "string"
   | "ops"
-  | "reqps";
+  | "reqps"
+  | Money;
+/** Amounts as they are, neither rounded to thousands nor to less than their decimals, and their currency. */
+export type Money = `suffix:${string}`;
 
 /** From which value on a colour means something; the first has no value. */
 export type Thresholds = readonly [{ readonly color: Color }, ...{ readonly color: Color; readonly from: number }[]];
@@ -70,7 +73,7 @@ export type Meanings = Readonly<Record<string, { readonly text: string; readonly
 /** How an answer is shown. */
 export type View =
   | { readonly kind: "stat" }
-  | { readonly kind: "series"; readonly isStacked?: boolean; readonly max?: number }
+  | { readonly kind: "series"; readonly isStacked?: boolean; readonly isBars?: boolean; readonly max?: number }
   | { readonly kind: "bars" }
   | { readonly kind: "timeline"; readonly meanings: Meanings }
   | { readonly kind: "heatmap" }
@@ -112,6 +115,8 @@ export interface Variable {
   readonly isMulti: boolean;
   /** Only other queries use it. */
   readonly isHidden?: boolean;
+  /** What is chosen at first, of a variable of one value; the first of them where it is left out. */
+  readonly first?: string;
 }
 
 /** Marks on everything that is drawn over time. */

@@ -1,4 +1,4 @@
-import type { PrometheusQuery } from "./model.ts";
+import type { ClickHouseQuery, PrometheusQuery } from "./model.ts";
 
 /** An expression over the dashboard's time. */
 export function range(expr: string, legend: string): PrometheusQuery {
@@ -13,4 +13,14 @@ export function instant(expr: string, legend = ""): PrometheusQuery {
 /** The same as rows, whose labels are columns. */
 export function rows(expr: string): PrometheusQuery {
   return { source: "prometheus", expr, as: "table" };
+}
+
+/** A question to ClickHouse over time: columns `time`, what is drawn by its name, and `Value`. */
+export function sqlRange(sql: string): ClickHouseQuery {
+  return { source: "clickhouse", sql, as: "range" };
+}
+
+/** One whose answer is a table, or a single figure. */
+export function sqlRows(sql: string): ClickHouseQuery {
+  return { source: "clickhouse", sql, as: "table" };
 }

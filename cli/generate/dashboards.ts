@@ -1,8 +1,17 @@
 import type { Command } from "commander";
 import type { GeneratedFile } from "../../alerts/exporter/files.ts";
 import { dashboardFiles } from "../../dashboards/files.ts";
+import { DEFAULT_DASHBOARD_OPTIONS } from "../../dashboards/options.ts";
 import { alertOptionsOf, loadAlertConfig } from "../alerts/config.ts";
 import type { CommandContext } from "../context.ts";
+
+interface Asked {
+  readonly out: string;
+  readonly config?: string;
+  readonly server?: string;
+  readonly currency: string;
+  readonly policy?: string;
+}
 
 /** `gpu-ledger generate dashboards`: they read what the rules of the same configuration record. */
 export function addGenerateDashboards(
@@ -16,8 +25,10 @@ export function addGenerateDashboards(
     .requiredOption("--out <folder>", "where to write")
     .option("--config <file>", "the alerts' configuration, for the rules that they read; the defaults without one")
     .option("--server <url>", "the address of gpu-ledger's pages, for links; else the configuration's")
-    .action(({ out, config, server }: { out: string; config?: string; server?: string }) => {
+    .option("--currency <code>", "the price book's", DEFAULT_DASHBOARD_OPTIONS.currency)
+    .option("--policy <name>", "the policy that money is told by at first; else the first of those that are kept")
+    .action(({ out, config, server, currency, policy }: Asked) => {
       const options = alertOptionsOf(loadAlertConfig(config, env).config);
-      write(out, dashboardFiles(server === undefined ? options : { ...options, server }));
+      write(out, dashboardFiles({ ...options, server: server ?? options.server, currency, policy }));
     });
 }

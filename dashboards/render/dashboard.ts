@@ -7,6 +7,7 @@ import {
   DatasourceVariableBuilder,
   RowBuilder,
   TextBoxVariableBuilder,
+  VariableHide,
   type Dashboard as GrafanaDashboard,
 } from "@grafana/grafana-foundation-sdk/dashboard";
 import type { Dashboard } from "../model.ts";
@@ -39,9 +40,13 @@ export function dashboardOf(dashboard: Dashboard, server: string): GrafanaDashbo
     )
     .link(new DashboardLinkBuilder("gpu-ledger").type(DashboardLinkType.Link).url("${server}/").targetBlank(true))
     .withVariable(new DatasourceVariableBuilder("prometheus").label("Prometheus").type("prometheus"));
-  if (hasClickHouse(dashboard)) {
-    builder.withVariable(new DatasourceVariableBuilder("clickhouse").label("ClickHouse").type(SOURCES.clickhouse.type));
-  }
+  // Those that have nothing to ask of it carry it to those that have.
+  builder.withVariable(
+    new DatasourceVariableBuilder("clickhouse")
+      .label("ClickHouse")
+      .type(SOURCES.clickhouse.type)
+      .hide(hasClickHouse(dashboard) ? VariableHide.DontHide : VariableHide.HideVariable),
+  );
   for (const variable of variables) builder.withVariable(variableOf(variable));
   builder.withVariable(new TextBoxVariableBuilder("server").label("gpu-ledger").defaultValue(server));
   for (const { name, expr, text, color } of annotations) {

@@ -5,6 +5,7 @@ import {
   BarGaugeNamePlacement,
   BigValueColorMode,
   BigValueGraphMode,
+  GraphDrawStyle,
   HeatmapCalculationOptionsBuilder,
   LegendDisplayMode,
   LegendPlacement,
@@ -109,11 +110,12 @@ function lastValue(): ReduceDataOptionsBuilder {
   return new ReduceDataOptionsBuilder().calcs(["lastNotNull"]);
 }
 
-function seriesOf({ isStacked = false, max }: Extract<View, { kind: "series" }>): series.PanelBuilder {
+function seriesOf({ isStacked = false, isBars = false, max }: Extract<View, { kind: "series" }>): series.PanelBuilder {
   const builder = new series.PanelBuilder()
     .min(0)
+    .drawStyle(isBars ? GraphDrawStyle.Bars : GraphDrawStyle.Line)
     .lineWidth(1)
-    .fillOpacity(isStacked ? 40 : 5)
+    .fillOpacity(isBars ? 80 : isStacked ? 40 : 5)
     .showPoints(VisibilityMode.Never)
     .spanNulls(false)
     .legend(

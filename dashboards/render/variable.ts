@@ -10,7 +10,7 @@ import type { Variable } from "../model.ts";
 import { SOURCES } from "./query.ts";
 
 /** A variable as Grafana keeps it. */
-export function variableOf({ name, label, query, isMulti, isHidden = false }: Variable): Builder<VariableModel> {
+export function variableOf({ name, label, query, isMulti, isHidden = false, first }: Variable): Builder<VariableModel> {
   const builder = new QueryVariableBuilder(name)
     .label(label)
     .datasource(SOURCES[query.source])
@@ -19,10 +19,13 @@ export function variableOf({ name, label, query, isMulti, isHidden = false }: Va
     .multi(isMulti)
     .includeAll(isMulti)
     .hide(isHidden ? VariableHide.HideVariable : VariableHide.DontHide);
+  // Series without the label count too: of a Prometheus that names no cluster there is one. What asks ClickHouse leaves such conditions out.
+  if (isMulti) builder.allValue(".*").current({ text: "All", value: "$__all" });
+  else if (first !== undefined) builder.current({ text: first, value: first });
   if (query.source === "clickhouse")
     return builder.definition(query.sql).query({ editorType: "sql", rawSql: query.sql });
   const text = `label_values(${query.selector}, ${query.of})`;
-  builder.definition(text).query({ qryType: 1, query: text, refId: "PrometheusVariableQueryEditor-VariableQuery" });
-  // Series without the label count too: of a Prometheus that names no cluster there is one.
-  return isMulti ? builder.allValue(".*").current({ text: "All", value: "$__all" }) : builder;
+  return builder
+    .definition(text)
+    .query({ qryType: 1, query: text, refId: "PrometheusVariableQueryEditor-VariableQuery" });
 }

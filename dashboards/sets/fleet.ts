@@ -1,8 +1,10 @@
-import type { AlertOptions } from "../../alerts/options.ts";
 import { FLEET_USE, type FleetUse } from "../../alerts/recording/fleet.ts";
+import { chosen } from "../ledger.ts";
 import { cell, toDashboard, toPage, UIDS } from "../links.ts";
-import type { Dashboard, Panel } from "../model.ts";
-import { instant, range, rows } from "../queries.ts";
+import type { Dashboard, Panel, Variable } from "../model.ts";
+import type { DashboardOptions } from "../options.ts";
+import { instant, range, rows, sqlRows } from "../queries.ts";
+import { MILLIS, NEWEST, USAGE, WITH_NEWEST } from "../usage.ts";
 import { labelVariable } from "../variables.ts";
 import { wrongPanels } from "./wrong.ts";
 
@@ -16,7 +18,7 @@ interface Names {
   wasted(by?: string): string;
 }
 
-function namesOf({ clusterLabel: cluster }: AlertOptions): Names {
+function namesOf({ clusterLabel: cluster }: DashboardOptions): Names {
   const where = `${cluster}=~"$cluster"`;
   const gpus: Names["gpus"] = (use, by = "") => `sum ${by}(${FLEET_USE}{use="${use}", ${where}, modelName=~"$model"})`;
   return { cluster, where, gpus, wasted: (by = "") => `(${gpus("total", by)} - ${gpus("effective", by)})` };
@@ -193,10 +195,61 @@ const places = (names: Names): readonly Panel[] => [
     width: 12,
     height: 9,
   },
+  {
+    title: "By pool, capacity, rack or switch",
+    description:
+      "GPUs of the newest hour that was metered, by what is chosen above of their nodes: the pool, how they are paid for, the zone, or a label of a rack or switch. " +
+      "Where few are held while pods wait, something keeps pods from these nodes; where few are busy, ask who holds them.",
+    needs: "D",
+    view: {
+      kind: "table",
+      columns: [
+        { field: "cluster", title: "cluster" },
+        { field: "place_name", title: "place" },
+        { field: "gpus", title: "GPUs", ...GPUS },
+        { field: "held", title: "held", ...GPUS },
+        { field: "busy", title: "busy", ...GPUS },
+        {
+          field: "utilisation",
+          title: "busy of all",
+          unit: "percentunit",
+          decimals: 1,
+          thresholds: [{ color: "red" }, { color: "yellow", from: 0.3 }, { color: "green", from: 0.6 }],
+        },
+        { field: "unavailable", title: "unavailable", ...GPUS },
+      ],
+      sortedBy: "GPUs",
+    },
+    ...GPUS,
+    queries: [
+      sqlRows(`${WITH_NEWEST}
+SELECT cluster, if(JSONHas(place, ${chosen("place")}), JSONExtractString(place, ${chosen("place")}), JSONExtractString(place, 'labels', ${chosen("place")})) AS place_name,
+  sum(${MILLIS}) / 3600000 AS gpus, sumIf(${MILLIS}, notEmpty(claims)) / 3600000 AS held, sum(busy_ms) / 3600000 AS busy, busy / gpus AS utilisation,
+  sumIf(${MILLIS}, because != '') / 3600000 AS unavailable
+FROM ${USAGE} WHERE ${NEWEST} GROUP BY cluster, place_name ORDER BY gpus DESC, cluster, place_name`),
+    ],
+    empty: "No GPU of these clusters was metered in this time.",
+    width: 24,
+    height: 8,
+  },
 ];
 
+/** What a node is told apart by: what the ledger knows of every machine, and the labels that it keeps. */
+const PLACE: Variable = {
+  name: "place",
+  label: "by",
+  query: {
+    source: "clickhouse",
+    sql: `${WITH_NEWEST}
+SELECT DISTINCT arrayJoin(arrayConcat(['pool', 'capacityType', 'instanceType', 'zone', 'region'], JSONExtractKeys(place, 'labels')))
+FROM ${USAGE} WHERE ${NEWEST}`,
+  },
+  isMulti: false,
+  first: "pool",
+};
+
 /** The fleet: how much there is, how much of it does something, and what is wrong right now. */
-export function fleetDashboard(options: AlertOptions): Dashboard {
+export function fleetDashboard(options: DashboardOptions): Dashboard {
   const names = namesOf(options);
   return {
     uid: UIDS.fleet,
@@ -206,6 +259,7 @@ export function fleetDashboard(options: AlertOptions): Dashboard {
     variables: [
       labelVariable("cluster", "cluster", names.cluster, FLEET_USE),
       labelVariable("model", "model", "modelName", `${FLEET_USE}{${names.where}}`),
+      PLACE,
     ],
     annotations: [],
     sections: [

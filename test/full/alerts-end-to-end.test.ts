@@ -68,8 +68,7 @@ describe.skipIf(!hasParts)("from exporters over Prometheus and Alertmanager to w
       await startPrometheus({
         configuration: scraping(exporters, system, Object.keys(files.rules)),
         files: files.rules,
-        past: pastOf(fleet, pods),
-        range: PAST,
+        past: { series: pastOf(fleet, pods), range: PAST },
       }),
     );
   });

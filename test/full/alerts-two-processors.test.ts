@@ -89,8 +89,7 @@ describe.skipIf(!hasParts)("alerts joined with what two processors say of two cl
       startPrometheus({
         configuration: scraping(ofProcessors, Object.keys(rules)),
         files: rules,
-        past: PODS.flatMap(pastOf),
-        range: PAST,
+        past: { series: PODS.flatMap(pastOf), range: PAST },
       });
     [prometheus, withoutProcessors] = await Promise.all([startOn(addresses), startOn([])]);
   });

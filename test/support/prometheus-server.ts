@@ -54,21 +54,24 @@ export interface PastRange {
 }
 
 /**
- * Starts Debian's Prometheus on 127.0.0.1 with a configuration and the files that it names, and a past until now. Fails with
+ * Starts Debian's Prometheus on 127.0.0.1 with a configuration and the files that it names, and a past until now, or none. Fails with
  * its log where it does not become ready.
  */
 export async function startPrometheus(options: {
   readonly configuration: object;
   readonly files: Readonly<Record<string, string>>;
-  readonly past: readonly PastSeries[];
-  readonly range: PastRange;
+  readonly past?: { readonly series: readonly PastSeries[]; readonly range: PastRange };
 }): Promise<PrometheusServer> {
-  const { configuration, files, past, range } = options;
+  const { configuration, files, past } = options;
   const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-prometheus-"));
-  const written = { ...files, "prometheus.yaml": stringify(configuration), "past.om": openMetrics(past, range) };
+  const written = { ...files, "prometheus.yaml": stringify(configuration) };
   await Promise.all(Object.entries(written).map(([name, text]) => writeFile(join(folder, name), text)));
   const data = join(folder, "data");
-  await run("promtool", ["tsdb", "create-blocks-from", "openmetrics", join(folder, "past.om"), data]);
+  if (past !== undefined) {
+    const path = join(folder, "past.om");
+    await writeFile(path, openMetrics(past.series, past.range));
+    await run("promtool", ["tsdb", "create-blocks-from", "openmetrics", path, data]);
+  }
   const server = await startPrometheusOn(join(folder, "prometheus.yaml"), data);
   return {
     ...server,

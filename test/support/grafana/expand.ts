@@ -40,6 +40,44 @@ export function labelValuesOf(definition: string): { readonly selector: string; 
   return { selector, label: label! };
 }
 
+/**
+ * A query to ClickHouse as its server gets it: conditions of variables of which all is chosen are left out in the browser, values are put
+ * in, and the plugin's backend writes its macros out (grafana/clickhouse-datasource 4.20, `CHDatasource.ts` and `macros.go`). Fails where
+ * a variable or a macro is not known.
+ */
+export function expandedSql(sql: string, shown: Shown): string {
+  const { chosen, fromMillis, untilMillis, stepSeconds } = shown;
+  const [from, until] = [fromMillis, untilMillis].map((millis) => `toDateTime(${Math.floor(millis / 1000)})`);
+  const conditional = /\$__conditionalAll\(((?:[^(),]|\([^()]*\))*),\s*\$(\w+)\)/g;
+  const withConditions = sql.replaceAll(conditional, (_, condition: string, name: string) =>
+    valueOf(chosen, name) === ALL ? "1=1" : condition,
+  );
+  const withValues = withConditions.replaceAll(/\$\{([A-Za-z]\w*):singlequote\}/g, (_, name: string) => {
+    const values = [valueOf(chosen, name)].flat();
+    return values.map((value) => `'${value.replaceAll("'", String.raw`\'`)}'`).join(",");
+  });
+  const macros: readonly (readonly [RegExp, string])[] = [
+    [/\$__timeFilter\((\w+)\)/g, `$1 >= ${from} AND $1 <= ${until}`],
+    [/\$__timeInterval\((\w+)\)/g, `toStartOfInterval(toDateTime($1), INTERVAL ${Math.max(stepSeconds, 1)} second)`],
+    [/\$__fromTime\b/g, from!],
+    [/\$__toTime\b/g, until!],
+    [/\$__interval_s\b/g, String(Math.max(stepSeconds, 1))],
+  ];
+  const expanded = macros.reduce((text, [macro, by]) => text.replaceAll(macro, by), withValues);
+  const unknown = /\$\{?\w+/.exec(expanded);
+  if (unknown !== null) throw new Error(`nothing is known of ${unknown[0]}`);
+  return expanded;
+}
+
+/** What is chosen of a variable where all is. */
+export const ALL = ".*";
+
+function valueOf(chosen: Shown["chosen"], name: string): string | readonly string[] {
+  const value = chosen[name];
+  if (value === undefined) throw new Error(`nothing is known of the variable $${name}`);
+  return value;
+}
+
 /** Within PromQL's quotes a backslash is one only when there are two. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\^$*+?.()|[\]{}]/g, String.raw`\\$&`);

@@ -6,6 +6,7 @@ import type { AlertingRule, RecordingRule, RuleGroup } from "../../../alerts/mod
 import { DEFAULT_ALERT_OPTIONS, type AlertOptions } from "../../../alerts/options.ts";
 import { everyExporterName } from "../../../alerts/series/exporter-names.ts";
 import { dashboards } from "../../../dashboards/files.ts";
+import { DEFAULT_DASHBOARD_OPTIONS } from "../../../dashboards/options.ts";
 import { OWN_SERIES } from "../../../alerts/series/own.ts";
 import { STATE_SERIES } from "../../../alerts/series/state.ts";
 import { METRIC_DEFINITIONS } from "../../../runtime/telemetry/metrics.ts";
@@ -76,7 +77,7 @@ describe("the rules", () => {
       ...[...recordings(GROUPS), ...alerts(GROUPS)].flatMap((rule) =>
         "alert" in rule ? [rule.expr, ...Object.values(rule.annotations)] : [rule.expr],
       ),
-      JSON.stringify(dashboards(DEFAULT_ALERT_OPTIONS)),
+      JSON.stringify(dashboards(DEFAULT_DASHBOARD_OPTIONS)),
     ];
     const unread = [...RECORDED].filter(
       (name) => !texts.some((text) => new RegExp(`(?<![\\w:])${name}(?![\\w:])`).test(text)),

@@ -1,18 +1,19 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { ruleGroups } from "../../../alerts/generate.ts";
-import { DEFAULT_ALERT_OPTIONS } from "../../../alerts/options.ts";
 import { everyExporterName } from "../../../alerts/series/exporter-names.ts";
 import { OWN_SERIES } from "../../../alerts/series/own.ts";
 import { STATE_SERIES } from "../../../alerts/series/state.ts";
 import { dashboardFiles, dashboards } from "../../../dashboards/files.ts";
 import { UIDS } from "../../../dashboards/links.ts";
+import { DEFAULT_DASHBOARD_OPTIONS } from "../../../dashboards/options.ts";
 import { LEVELS, type Dashboard, type Link, type Panel } from "../../../dashboards/model.ts";
 import { dashboardOf } from "../../../dashboards/render/dashboard.ts";
+import { READER_GRANTS } from "../../../reports/access/reader-grants.ts";
 import { METRIC_DEFINITIONS } from "../../../runtime/telemetry/metrics.ts";
 import { readsOf } from "../../support/rules/promql-names.ts";
 
-const ALL = dashboards(DEFAULT_ALERT_OPTIONS);
+const ALL = dashboards(DEFAULT_DASHBOARD_OPTIONS);
 const panelsOf = ({ sections }: Dashboard): readonly Panel[] => sections.flatMap(({ panels }) => panels);
 const PANELS = ALL.flatMap((dashboard) => panelsOf(dashboard).map((panel) => ({ dashboard, panel })));
 const named = ({ dashboard, panel }: (typeof PANELS)[number]): string => `${dashboard.title}: ${panel.title}`;
@@ -20,11 +21,13 @@ const linksOf = ({ links = [], view }: Panel): readonly Link[] => [
   ...links,
   ...(view.kind === "table" ? view.columns.flatMap(({ link }) => link ?? []) : []),
 ];
+/** Expressions without the intervals that Grafana puts in. */
+const bare = (expr: string): string => expr.replaceAll(/\$__\w+/g, "5m");
 const promql = ({ queries }: Panel): readonly string[] =>
-  queries.flatMap((query) => (query.source === "prometheus" ? query.expr : []));
+  queries.flatMap((query) => (query.source === "prometheus" ? bare(query.expr) : []));
 
 const RECORDED = new Set(
-  ruleGroups(DEFAULT_ALERT_OPTIONS).flatMap(({ rules }) =>
+  ruleGroups(DEFAULT_DASHBOARD_OPTIONS).flatMap(({ rules }) =>
     rules.flatMap((rule) => ("record" in rule ? rule.record : [])),
   ),
 );
@@ -33,15 +36,35 @@ const OWN = new Set([
     type === "histogram" ? [`${name}_bucket`] : [name],
   ),
   ...Object.keys(OWN_SERIES),
+  // What the library of metrics tells of every program.
+  "process_resident_memory_bytes",
+  "process_cpu_seconds_total",
 ]);
+/** Recorded of our own: without a processor there is none. */
+const RECORDED_OF_OWN = new Set(["pod:gpu_cost_per_hour:sum"]);
+/** Of teams by the labels that are allowed there, where no processor tells of them. */
+const OF_LEVEL_B = /\bteam:|\blabel_(?!replace|join)/;
 const OF_LEVEL_A = new Set([...RECORDED, ...everyExporterName(), ...Object.keys(STATE_SERIES), "up", "ALERTS"]);
-/** What is recorded for each GPU or pod: of a fleet over days too much to draw. */
-const ONE_BY_ONE = /^(gpu|pod):/;
+/** What is recorded for each GPU or pod: of a fleet over days too much to draw. Faults are of few. */
+const ONE_BY_ONE = /^(gpu|pod):(?!xid_new:|throttle_reason:)/;
+/** What a reader of the store may ask for, of rows that are rolled up. */
+const READABLE = new Set(
+  READER_GRANTS.map(({ table }) => table).filter((table) => !["scrapes", "gpu_samples"].includes(table)),
+);
+const sqlOf = ({ queries }: Panel): readonly string[] =>
+  queries.flatMap((query) => (query.source === "clickhouse" ? query.sql : []));
+/** The labels that the outermost aggregation of an expression keeps; undefined where there is none. UUIDs and nodes need no cluster. */
+const keptBy = (expr: string): readonly string[] | undefined => {
+  const [, by] = /^(?:sum|count|max|min|avg|quantile|histogram_quantile)\b(?: by \(([^)]*)\))?/.exec(expr) ?? [];
+  return /^(sum|count|max|min|avg|quantile|histogram_quantile)\b/.test(expr)
+    ? (by ?? "").split(/,\s*/).filter((label) => !["", "cluster", "le"].includes(label))
+    : undefined;
+};
 
 describe("the dashboards", () => {
   it("have addresses that stay, and are committed as the code makes them", () => {
     expect(ALL.map(({ uid }) => uid)).toEqual(Object.values(UIDS));
-    for (const { name, text } of dashboardFiles(DEFAULT_ALERT_OPTIONS))
+    for (const { name, text } of dashboardFiles(DEFAULT_DASHBOARD_OPTIONS))
       expect(readFileSync(`deploy/grafana/dashboards/${name}`, "utf8")).toBe(text);
   });
 
@@ -77,7 +100,7 @@ describe("the dashboards", () => {
       const before = new Set<string>();
       for (const { name, query } of variables) {
         const text = query.source === "prometheus" ? query.selector : query.sql;
-        for (const [, used] of text.matchAll(/\$(\w+)/g)) expect(before).toContain(used);
+        for (const [, used] of text.matchAll(/\$\{?([A-Za-z]\w*)/g)) expect(before).toContain(used);
         before.add(name);
       }
     }
@@ -104,28 +127,42 @@ describe.each(PANELS.map((each) => ({ ...each, name: named(each) })))("$name", (
   });
 
   it("needs what its level has", () => {
-    const beyond = promql(panel).flatMap((expr) => [...readsOf(expr).series].filter((name) => !OF_LEVEL_A.has(name)));
-    const needed = panel.queries.some(({ source }) => source === "clickhouse") ? "D" : beyond.length > 0 ? "C" : "A";
-    expect(panel.needs).toBe(needed);
-    expect(beyond.filter((name) => !OWN.has(name))).toEqual([]);
+    const read = promql(panel).flatMap((expr) => [...readsOf(expr).series]);
+    const beyond = read.filter((name) => !OF_LEVEL_A.has(name) || RECORDED_OF_OWN.has(name));
+    const ofSeries = beyond.length > 0 ? "C" : promql(panel).some((expr) => OF_LEVEL_B.test(expr)) ? "B" : "A";
+    expect(panel.needs).toBe(sqlOf(panel).length > 0 ? "D" : ofSeries);
+    expect(beyond.filter((name) => !OWN.has(name) && !RECORDED_OF_OWN.has(name))).toEqual([]);
   });
 
   it("names its series so that none is taken for another", () => {
     for (const query of panel.queries) {
       if (query.source !== "prometheus" || query.as !== "range") continue;
       const labels = [...(query.legend ?? "").matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label);
-      const isOfGpus = [...readsOf(query.expr).series].some((name) => name.startsWith("gpu:"));
-      expect(labels).toEqual(expect.arrayContaining(isOfGpus ? ["node", "UUID"] : []));
+      const isOfGpus = [...readsOf(bare(query.expr)).series].some((name) => name.startsWith("gpu:"));
+      expect(labels).toEqual(expect.arrayContaining([...(keptBy(query.expr) ?? (isOfGpus ? ["node", "UUID"] : []))]));
       expect(query.legend).not.toBe("");
     }
   });
 
-  it("draws no GPU of the whole fleet over time", () => {
-    const isOfNode = dashboard.variables.some(({ name, isMulti }) => name === "node" && !isMulti);
-    const drawn = panel.queries.flatMap((query) =>
-      query.source === "prometheus" && query.as === "range" ? [...readsOf(query.expr).series] : [],
+  it("asks the store for what readers may ask, of hours and rollups, in the order of time", () => {
+    for (const sql of sqlOf(panel)) {
+      const tables = [...sql.matchAll(/\b(?:FROM|(?<!ARRAY )JOIN)\s+([a-z]\w*)/g)].map(([, table]) => table!);
+      expect(tables.length).toBeGreaterThan(0);
+      expect(tables.filter((table) => !READABLE.has(table))).toEqual([]);
+      expect(sql).not.toMatch(/\bnow(64)?\(|\btoday\(/);
+    }
+    const unordered = panel.queries.filter(
+      (query) => query.source === "clickhouse" && query.as === "range" && !/ORDER BY time(, \w+)?$/.test(query.sql),
     );
-    expect(isOfNode ? [] : drawn.filter((name) => ONE_BY_ONE.test(name) || !OF_LEVEL_A.has(name))).toEqual([]);
+    expect(unordered).toEqual([]);
+  });
+
+  it("draws no GPU of the whole fleet over time", () => {
+    const isOfNode = dashboard.variables.some(({ name, isMulti }) => ["node", "workload"].includes(name) && !isMulti);
+    const drawn = panel.queries.flatMap((query) =>
+      query.source === "prometheus" && query.as === "range" ? [...readsOf(bare(query.expr)).series] : [],
+    );
+    expect(isOfNode ? [] : drawn.filter((name) => ONE_BY_ONE.test(name))).toEqual([]);
   });
 });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { expandedPromql, labelValuesOf, type Shown } from "../../support/grafana/expand.ts";
+import { expandedPromql, expandedSql, labelValuesOf, type Shown } from "../../support/grafana/expand.ts";
 
 const SHOWN: Shown = {
-  chosen: { cluster: ".*", node: ["gpu-1", "a.b"] },
+  chosen: { cluster: ".*", node: ["gpu-1", "a.b"], team: "o'neill" },
   fromMillis: 0,
   untilMillis: 3_600_000,
   stepSeconds: 60,
@@ -21,6 +21,23 @@ describe("a query to Prometheus", () => {
 
   it("has no variable that nobody knows", () => {
     expect(() => expandedPromql("up == $pool", SHOWN)).toThrow("$pool");
+  });
+});
+
+describe("a query to ClickHouse", () => {
+  it.each([
+    ["$__timeFilter(from_at)", "from_at >= toDateTime(0) AND from_at <= toDateTime(3600)"],
+    ["$__timeInterval(bucket)", "toStartOfInterval(toDateTime(bucket), INTERVAL 60 second)"],
+    ["a > $__fromTime AND a < $__toTime - $__interval_s", "a > toDateTime(0) AND a < toDateTime(3600) - 60"],
+    ["$__conditionalAll(cluster IN (${cluster:singlequote}), $cluster)", "1=1"],
+    ["$__conditionalAll(node IN (${node:singlequote}), $node)", "node IN ('gpu-1','a.b')"],
+    ["t = ${team:singlequote}", String.raw`t = 'o\'neill'`],
+  ])("%s becomes %s", (sql, expanded) => expect(expandedSql(sql, SHOWN)).toBe(expanded));
+
+  it("has no variable and no macro that nobody knows", () => {
+    expect(() => expandedSql("${pool:singlequote}", SHOWN)).toThrow("$pool");
+    expect(() => expandedSql("$__dateFilter(d)", SHOWN)).toThrow("$__dateFilter");
+    expect(() => expandedSql("x = $team", SHOWN)).toThrow("$team");
   });
 });
 

@@ -1,0 +1,366 @@
+import {
+  among,
+  byHour,
+  CHARGES,
+  chargesVariable,
+  chosen,
+  CLUSTERS,
+  FOR_NOTHING,
+  IN_TIME,
+  largest,
+  money,
+  OF_GPUS,
+  policyVariable,
+  STEP,
+} from "../ledger.ts";
+import { cell, toDashboard, toPage, UIDS } from "../links.ts";
+import type { Dashboard, Panel, Thresholds } from "../model.ts";
+import type { DashboardOptions } from "../options.ts";
+import { sqlRange, sqlRows } from "../queries.ts";
+
+const WHOSE = [among("cluster"), among("team")].join(" AND ");
+const OF_POLICY = `policy = ${chosen("policy")} AND ${WHOSE}`;
+const CHARGED = `${IN_TIME} AND ${OF_POLICY}`;
+const NOTHING_CHARGED = "Nothing was charged in this time: it may be too short, or gpu-ledger charges it still.";
+const MOST = 12;
+
+/** The month that the dashboard's time ends in; what is booked in it is what its statements will say. */
+const MONTH = "toStartOfMonth($__toTime, 'UTC')";
+const BOOKED = `billing_period = ${MONTH} AND ${OF_POLICY}`;
+/** What an hour has cost of late: the mean of the last whole day. */
+const BURN = `toFloat64(sumIf(effective_cost, from_at >= toStartOfHour($__toTime, 'UTC') - toIntervalHour(24) AND from_at < toStartOfHour($__toTime, 'UTC'))) / 24`;
+const HOURS_LEFT = `(toUnixTimestamp(toDateTime(${MONTH} + toIntervalMonth(1), 'UTC')) - toUnixTimestamp($__toTime)) / 3600`;
+/** Lines of that day and that month, wherever the dashboard's time begins. */
+const LATELY = `(billing_period = ${MONTH} OR from_at >= toStartOfHour($__toTime, 'UTC') - toIntervalHour(24)) AND ${OF_POLICY}`;
+
+const ALL_OR_NONE: Thresholds = [{ color: "green" }, { color: "orange", from: 0.000001 }];
+
+const month = (options: DashboardOptions): readonly Panel[] => {
+  const unit = { unit: money(options), decimals: 2 } as const;
+  return [
+    {
+      title: "Booked this month",
+      description:
+        "All that is booked in the month that this time ends in, corrections of earlier months with it: to the last cent what its statements come to, " +
+        "once it is closed.",
+      needs: "D",
+      view: { kind: "stat" },
+      ...unit,
+      queries: [sqlRows(`SELECT sum(effective_cost) AS booked FROM ${CHARGES} WHERE ${BOOKED}`)],
+      empty: NOTHING_CHARGED,
+      width: 6,
+      height: 5,
+      links: [
+        toPage("The statements of the month", "/statement?period=${__to:date:YYYY-MM}&policy=${policy:percentencode}"),
+      ],
+    },
+    {
+      title: "An hour costs",
+      description:
+        "The mean cost of an hour, of the last 24 whole hours. It changes when capacity, prices or owners do.",
+      needs: "D",
+      view: { kind: "stat" },
+      ...unit,
+      queries: [sqlRows(`SELECT ${BURN} AS hour FROM ${CHARGES} WHERE ${LATELY}`)],
+      empty: NOTHING_CHARGED,
+      width: 4,
+      height: 5,
+    },
+    {
+      title: "The month at this pace",
+      description:
+        "What is booked, and the hours that are left at what an hour costs. Compare it with the budget while there is time.",
+      needs: "D",
+      view: { kind: "stat" },
+      ...unit,
+      queries: [
+        sqlRows(
+          `SELECT toFloat64(sumIf(effective_cost, billing_period = ${MONTH})) + ${BURN} * ${HOURS_LEFT} AS month FROM ${CHARGES} WHERE ${LATELY}`,
+        ),
+      ],
+      empty: NOTHING_CHARGED,
+      width: 6,
+      height: 5,
+    },
+    {
+      title: "Unpriced GPU-hours",
+      description:
+        "GPU-hours of the month for which no price is visible: they cost nothing here, and something to whoever pays for the machines.",
+      needs: "D",
+      view: { kind: "stat" },
+      unit: "none",
+      decimals: 1,
+      thresholds: ALL_OR_NONE,
+      queries: [sqlRows(`SELECT sumIf(gpu_hours, effective_cost IS NULL) AS unpriced FROM ${CHARGES} WHERE ${BOOKED}`)],
+      empty: NOTHING_CHARGED,
+      width: 4,
+      height: 5,
+      links: [toPage("Prices and their gaps", "/prices")],
+    },
+    {
+      title: "Unowned",
+      description:
+        "What nobody is charged for, as no rule names who owns it. Below is where it is held; name its owner there.",
+      needs: "D",
+      view: { kind: "stat" },
+      ...unit,
+      thresholds: ALL_OR_NONE,
+      queries: [
+        sqlRows(`SELECT sumIf(ifNull(effective_cost, 0), team = 'unowned') AS unowned FROM ${CHARGES} WHERE ${BOOKED}`),
+      ],
+      empty: NOTHING_CHARGED,
+      width: 4,
+      height: 5,
+      links: [toPage("Owners and their gaps", "/prices")],
+    },
+  ];
+};
+
+const overTime = (options: DashboardOptions): readonly Panel[] => {
+  const unit = { unit: money(options), decimals: 2 } as const;
+  return [
+    {
+      title: "Cost per hour by state",
+      description:
+        "What an hour costs, by what the money bought: active is used; idle, waiting, starting and unobserved are held; stranded and unallocated nobody holds; " +
+        "unavailable could not be used. What stands above active is what can be saved.",
+      needs: "D",
+      view: { kind: "series", isStacked: true, isBars: true },
+      ...unit,
+      queries: [
+        sqlRange(`SELECT ${STEP} AS time, state, ${byHour("toFloat64(sum(effective_cost))")} AS Value
+FROM ${CHARGES} WHERE ${CHARGED} AND effective_cost IS NOT NULL GROUP BY time, state ORDER BY time, state`),
+      ],
+      empty: NOTHING_CHARGED,
+      width: 12,
+      height: 10,
+    },
+    {
+      title: "Cost per hour by team",
+      description: `The same by who pays; those beyond the ${MOST} dearest are added up. platform pays what no team holds.`,
+      needs: "D",
+      view: { kind: "series", isStacked: true, isBars: true },
+      ...unit,
+      queries: [
+        sqlRange(`SELECT ${STEP} AS time, ${largest("team", { from: CHARGES, where: CHARGED, most: MOST })} AS name,
+  ${byHour("toFloat64(sum(effective_cost))")} AS Value
+FROM ${CHARGES} WHERE ${CHARGED} AND effective_cost IS NOT NULL GROUP BY time, name ORDER BY time, name`),
+      ],
+      empty: NOTHING_CHARGED,
+      width: 12,
+      height: 10,
+    },
+  ];
+};
+
+const where = (options: DashboardOptions): readonly Panel[] => {
+  const unit = { unit: money(options), decimals: 2 } as const;
+  return [
+    {
+      title: "Teams by state",
+      description:
+        "Hours that began in this time, by who pays and what that bought. Sort by a column to find who could save most; a click leads to the team's workloads.",
+      needs: "D",
+      view: {
+        kind: "table",
+        columns: [
+          {
+            field: "team",
+            title: "team",
+            link: toDashboard("teams", "What the team does", { team: cell("team"), policy: "${policy:percentencode}" }),
+          },
+          { field: "cost", title: "cost", ...unit },
+          { field: "active", title: "active", ...unit },
+          { field: "idle", title: "idle", ...unit },
+          { field: "waiting", title: "waiting", ...unit },
+          { field: "unobserved", title: "unobserved", ...unit },
+          { field: "free", title: "free, stranded or away", ...unit },
+          { field: "beside", title: "beside GPUs", ...unit },
+          { field: "unpriced", title: "unpriced GPU-hours", unit: "none", decimals: 1 },
+        ],
+        sortedBy: "cost",
+      },
+      unit: "none",
+      queries: [
+        sqlRows(`SELECT team, sum(ifNull(effective_cost, 0)) AS cost, sumIf(ifNull(effective_cost, 0), state = 'active') AS active,
+  sumIf(ifNull(effective_cost, 0), state = 'idle') AS idle, sumIf(ifNull(effective_cost, 0), state IN ('waiting', 'starting')) AS waiting,
+  sumIf(ifNull(effective_cost, 0), state = 'unobserved') AS unobserved,
+  sumIf(ifNull(effective_cost, 0), state IN ('unallocated', 'stranded', 'unavailable')) AS free,
+  sumIf(ifNull(effective_cost, 0), NOT (${OF_GPUS})) AS beside, sumIf(gpu_hours, effective_cost IS NULL) AS unpriced
+FROM ${CHARGES} WHERE ${CHARGED} GROUP BY team ORDER BY cost DESC, team`),
+      ],
+      empty: NOTHING_CHARGED,
+      width: 24,
+      height: 10,
+    },
+    {
+      title: "Paid for nothing by model",
+      description:
+        "Cost of GPU-time of this time that nothing was done in, by model and pool. Large for one model: there are too many of it, or too few who know.",
+      needs: "D",
+      view: {
+        kind: "table",
+        columns: [
+          { field: "gpu_model", title: "model" },
+          { field: "pool", title: "pool" },
+          { field: "capacity_type", title: "capacity" },
+          { field: "state", title: "state" },
+          { field: "because", title: "because" },
+          { field: "hours", title: "GPU-hours", unit: "none", decimals: 1 },
+          { field: "cost", title: "cost", ...unit },
+        ],
+        sortedBy: "cost",
+      },
+      unit: "none",
+      queries: [
+        sqlRows(`SELECT gpu_model, pool, capacity_type, state, because, sum(gpu_hours) AS hours, sum(ifNull(effective_cost, 0)) AS cost
+FROM ${CHARGES} WHERE ${CHARGED} AND ${FOR_NOTHING} GROUP BY gpu_model, pool, capacity_type, state, because ORDER BY cost DESC LIMIT 200`),
+      ],
+      empty: NOTHING_CHARGED,
+      width: 12,
+      height: 10,
+    },
+    {
+      title: "Policies side by side",
+      description:
+        "The same cost under each policy that is kept: what teams, the platform and nobody would pay. The sum is the same under each, to the last digit.",
+      needs: "D",
+      view: {
+        kind: "table",
+        columns: [
+          {
+            field: "policy",
+            title: "policy",
+            link: toPage("Policies side by side", "/policies"),
+          },
+          { field: "cost", title: "all", ...unit },
+          { field: "teams", title: "teams", ...unit },
+          { field: "platform", title: "platform", ...unit },
+          { field: "unowned", title: "unowned", ...unit },
+        ],
+        sortedBy: "policy",
+      },
+      unit: "none",
+      queries: [
+        sqlRows(`SELECT policy, sum(ifNull(effective_cost, 0)) AS cost, sumIf(ifNull(effective_cost, 0), team NOT IN ('platform', 'unowned')) AS teams,
+  sumIf(ifNull(effective_cost, 0), team = 'platform') AS platform, sumIf(ifNull(effective_cost, 0), team = 'unowned') AS unowned
+FROM ${CHARGES} WHERE ${IN_TIME} AND ${WHOSE} GROUP BY policy ORDER BY policy`),
+      ],
+      empty: NOTHING_CHARGED,
+      width: 12,
+      height: 10,
+    },
+  ];
+};
+
+const gaps = (options: DashboardOptions): readonly Panel[] => {
+  const unit = { unit: money(options), decimals: 2 } as const;
+  return [
+    {
+      title: "Without a price",
+      description:
+        "GPU-time of this time for which no price is visible. Give the price book an entry that matches; open hours are charged again by it.",
+      needs: "D",
+      view: {
+        kind: "table",
+        columns: [
+          { field: "cluster", title: "cluster" },
+          { field: "gpu_model", title: "model" },
+          { field: "instance_type", title: "instance type" },
+          { field: "pool", title: "pool" },
+          { field: "capacity_type", title: "capacity" },
+          { field: "hours", title: "GPU-hours", unit: "none", decimals: 1 },
+        ],
+        sortedBy: "GPU-hours",
+      },
+      unit: "none",
+      queries: [
+        sqlRows(`SELECT cluster, gpu_model, instance_type, pool, capacity_type, sum(gpu_hours) AS hours
+FROM ${CHARGES} WHERE ${CHARGED} AND effective_cost IS NULL GROUP BY cluster, gpu_model, instance_type, pool, capacity_type
+ORDER BY hours DESC LIMIT 200`),
+      ],
+      empty: "Everything has a price.",
+      width: 12,
+      height: 8,
+    },
+    {
+      title: "Without an owner",
+      description:
+        "Who holds GPUs of this time that no rule names a team of. A label on the namespace, or a rule of the owners, names it.",
+      needs: "D",
+      view: {
+        kind: "table",
+        columns: [
+          { field: "cluster", title: "cluster" },
+          { field: "namespace", title: "namespace" },
+          { field: "workload_type", title: "type" },
+          { field: "hours", title: "GPU-hours", unit: "none", decimals: 1 },
+          { field: "cost", title: "cost", ...unit },
+        ],
+        sortedBy: "cost",
+      },
+      unit: "none",
+      queries: [
+        sqlRows(`SELECT cluster, namespace, workload_type, sum(gpu_hours) AS hours, sum(ifNull(effective_cost, 0)) AS cost
+FROM ${CHARGES} WHERE ${CHARGED} AND team = 'unowned' GROUP BY cluster, namespace, workload_type ORDER BY cost DESC LIMIT 200`),
+      ],
+      empty: "Everything has an owner.",
+      width: 12,
+      height: 8,
+    },
+  ];
+};
+
+const closed = (options: DashboardOptions): readonly Panel[] => [
+  {
+    title: "Statements",
+    description:
+      "What closed months came to, as it was frozen: exact, and posted as it was invoiced. Nothing changes them; corrections are booked in an open month.",
+    needs: "D",
+    view: {
+      kind: "table",
+      columns: [
+        {
+          field: "month",
+          title: "month",
+          link: toPage("The statement, in every format", `/statement?period=${cell("month")}`),
+        },
+        { field: "team", title: "team" },
+        { field: "cost_center", title: "cost centre" },
+        { field: "cost", title: "exact cost", unit: money(options), decimals: 9 },
+        { field: "corrections", title: "corrections", unit: money(options), decimals: 2 },
+        { field: "invoiced", title: "posted", unit: money(options), decimals: 2 },
+      ],
+      sortedBy: "month",
+    },
+    unit: "none",
+    queries: [
+      sqlRows(`SELECT formatDateTime(billing_period, '%Y-%m') AS month, team, cost_center, effective_cost AS cost, correction_cost AS corrections, posted AS invoiced
+FROM statements WHERE close_id IN (SELECT close_id FROM closed_periods) AND ${among("team")} ORDER BY billing_period DESC, team, cost_center`),
+    ],
+    empty: "No month is closed yet.",
+    width: 24,
+    height: 8,
+  },
+];
+
+/** What the fleet costs, who pays it, and what it bought. */
+export function costDashboard(options: DashboardOptions): Dashboard {
+  return {
+    uid: UIDS.cost,
+    title: "GPU cost",
+    description:
+      "What the fleet costs, who pays it, what it bought, and what has neither a price nor an owner: the ledger's own figures.",
+    variables: [policyVariable(options), CLUSTERS, chargesVariable("team", [among("cluster")])],
+    annotations: [],
+    sections: [
+      { title: "The month", panels: month(options) },
+      { title: "Over time", panels: overTime(options) },
+      { title: "Where it goes", panels: where(options) },
+      { title: "Gaps", panels: gaps(options) },
+      { title: "Closed months", panels: closed(options) },
+    ],
+    from: "now-7d",
+    refresh: "5m",
+  };
+}

@@ -1,0 +1,246 @@
+import { among, byHour, CHARGES, chosen, CLUSTERS, IN_TIME, money, policyVariable, STEP } from "../ledger.ts";
+import { cell, toDashboard, UIDS } from "../links.ts";
+import { MILLIS, NEWEST, USAGE, WITH_NEWEST } from "../usage.ts";
+import type { Dashboard, Panel } from "../model.ts";
+import type { DashboardOptions } from "../options.ts";
+import { instant, sqlRange, sqlRows } from "../queries.ts";
+
+const NOT_METERED = "No GPU of these clusters was metered in this time.";
+const gpus = { unit: "short", decimals: 1 } as const;
+const hours = { unit: "none", decimals: 1 } as const;
+
+const METERED = `$__timeFilter(from_at) AND ${among("cluster")}`;
+/** How a GPU is handed out. */
+const LAYOUT = "JSONExtractString(gpu_at, 'layout', 'kind')";
+/** What a claim is on: an instance's number, a replica, a part in words. */
+const HELD = "JSONExtractString(claim, 'held', 'what')";
+
+/** Each MIG instance of the newest hour, by its last cut, and whether anybody held it then. */
+const INSTANCES = `SELECT cluster, node, slot, model, instance.1 AS id, instance.2 AS profile, toUInt8OrZero(extract(instance.2, '(\\\\d+)g\\\\.')) AS slices,
+    has(taken, id) AS isHeld
+  FROM (
+    SELECT cluster, node, slot, JSONExtractString(argMax(gpu_at, from_at) AS cut, 'model') AS model,
+      JSONExtract(cut, 'layout', 'instances', 'Array(Tuple(id String, profile String))') AS instances,
+      arrayMap(claim -> coalesce(nullIf(JSONExtractString(claim, 'held', 'instance'), ''), JSONExtractString(claim, 'held', 'part')), argMax(claims, from_at)) AS taken
+    FROM ${USAGE} WHERE ${NEWEST} AND ${LAYOUT} = 'mig' GROUP BY cluster, node, slot)
+  ARRAY JOIN instances AS instance`;
+
+const regimes = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => [
+  {
+    title: "GPUs by how they are handed out",
+    description:
+      "GPUs of each hour: whole, cut into MIG instances, shared as replicas by time-slicing or MPS, or in AMD's partitions. What changes here was changed by somebody.",
+    needs: "D",
+    view: { kind: "series", isStacked: true, isBars: true },
+    ...gpus,
+    queries: [
+      sqlRange(`SELECT ${STEP} AS time, ${LAYOUT} AS name, ${byHour(`sum(${MILLIS}) / 3600000`)} AS Value
+FROM ${USAGE} WHERE ${METERED} GROUP BY time, name ORDER BY time, name`),
+    ],
+    empty: NOT_METERED,
+    width: 12,
+    height: 9,
+  },
+  {
+    title: "How parts are held",
+    description:
+      "GPU-hours with a claim, by what it is on: all of a GPU, an instance, replicas, a part by HAMi or Volcano (vgpu), a fraction by KAI or Run:ai, or devices in common, of which " +
+      "nothing tells who has which.",
+    needs: "D",
+    view: {
+      kind: "table",
+      columns: [
+        { field: "held", title: "held" },
+        { field: "evidence", title: "known by" },
+        { field: "who", title: "holders", unit: "short", decimals: 0 },
+        { field: "hours", title: "hours of claims", ...hours },
+      ],
+      sortedBy: "hours of claims",
+    },
+    unit: "none",
+    queries: [
+      sqlRows(`SELECT ${HELD} AS held, JSONExtractString(claim, 'evidence') AS evidence, uniqExact(holder) AS who, sum(${MILLIS}) / 3600000 AS hours
+FROM ${USAGE} ARRAY JOIN claims AS claim, holders AS holder WHERE ${METERED} GROUP BY held, evidence ORDER BY hours DESC`),
+    ],
+    empty: "Nobody held anything in this time.",
+    width: 12,
+    height: 9,
+  },
+  {
+    title: "GPUs that several share now",
+    description:
+      "GPUs and instances on which exporters name several pods, or whose node says that it hands out replicas.",
+    needs: "A",
+    view: { kind: "stat" },
+    unit: "short",
+    decimals: 0,
+    queries: [instant(`count(gpu:device_replicas:count{${cluster}=~"$cluster"}) or on () vector(0)`)],
+    empty: "No exporter tells of a GPU.",
+    width: 6,
+    height: 5,
+  },
+  {
+    title: "Nodes of shared GPUs",
+    description:
+      "Nodes with replicas: how many, how many pods hold one, and how busy these GPUs were. Few pods on many replicas: it need not be shared; many on busy ones: they slow each other down.",
+    needs: "D",
+    view: {
+      kind: "table",
+      columns: [
+        { field: "cluster", title: "cluster" },
+        {
+          field: "node",
+          title: "node",
+          link: toDashboard("gpu", "The node and its GPUs", { cluster: cell("cluster"), node: cell("node") }),
+        },
+        { field: "gpus", title: "GPUs", unit: "short", decimals: 0 },
+        { field: "replicas", title: "replicas of a GPU", unit: "short", decimals: 0 },
+        { field: "pods", title: "holders", unit: "short", decimals: 0 },
+        { field: "busy", title: "busy", unit: "percentunit", decimals: 1 },
+      ],
+      sortedBy: "holders",
+    },
+    unit: "none",
+    queries: [
+      sqlRows(`${WITH_NEWEST}
+SELECT cluster, node, uniqExact(slot) AS gpus, max(JSONExtractUInt(gpu_at, 'layout', 'replicas')) AS replicas,
+  length(groupUniqArrayArray(holders)) AS pods, sum(busy_ms) / sum(${MILLIS}) AS busy
+FROM ${USAGE} WHERE ${NEWEST} AND ${LAYOUT} = 'shared' GROUP BY cluster, node ORDER BY pods DESC, cluster, node LIMIT 500`),
+    ],
+    empty: "No node hands out replicas of its GPUs.",
+    width: 18,
+    height: 5,
+  },
+];
+
+const mig = (): readonly Panel[] => [
+  {
+    title: "MIG instances by profile",
+    description:
+      "Instances of the newest hour, held and free. A profile of which none is free makes its pods wait, however many others are.",
+    needs: "D",
+    view: {
+      kind: "table",
+      columns: [
+        { field: "model", title: "model" },
+        { field: "profile", title: "profile" },
+        { field: "instances", title: "instances", unit: "short", decimals: 0 },
+        { field: "held", title: "held", unit: "short", decimals: 0 },
+        {
+          field: "free",
+          title: "free",
+          unit: "short",
+          decimals: 0,
+          thresholds: [{ color: "orange" }, { color: "green", from: 1 }],
+        },
+      ],
+      sortedBy: "instances",
+    },
+    unit: "none",
+    queries: [
+      sqlRows(`${WITH_NEWEST}
+SELECT model, profile, count() AS instances, countIf(isHeld) AS held, countIf(NOT isHeld) AS free
+FROM (${INSTANCES}) GROUP BY model, profile ORDER BY instances DESC, model, profile`),
+    ],
+    empty: "No GPU is in MIG mode.",
+    width: 10,
+    height: 9,
+  },
+  {
+    title: "What could still be placed",
+    description:
+      "GPUs in MIG mode by the slices of compute that nobody holds: in free instances, or not cut at all. Many GPUs with one or two free slices each are fragments: no larger " +
+      "profile fits anywhere, though the sum would. Drain one, and cut it anew.",
+    needs: "D",
+    view: {
+      kind: "table",
+      columns: [
+        { field: "model", title: "model" },
+        { field: "free", title: "free slices of 7", unit: "short", decimals: 0 },
+        { field: "uncut", title: "of them not cut", unit: "short", decimals: 0 },
+        { field: "largest", title: "largest free instance" },
+        { field: "gpus", title: "GPUs", unit: "short", decimals: 0 },
+      ],
+      sortedBy: "free slices of 7",
+    },
+    unit: "none",
+    queries: [
+      sqlRows(`${WITH_NEWEST}
+SELECT model, 7 - held AS free, 7 - cut AS uncut, largest, count() AS gpus
+FROM (
+  SELECT cluster, node, slot, any(model) AS model, sum(slices) AS cut, sumIf(slices, isHeld) AS held, argMaxIf(profile, slices, NOT isHeld) AS largest
+  FROM (${INSTANCES}) GROUP BY cluster, node, slot)
+GROUP BY model, free, uncut, largest ORDER BY free DESC, gpus DESC`),
+    ],
+    empty: "No GPU is in MIG mode.",
+    width: 14,
+    height: 9,
+  },
+];
+
+const stranded = (options: DashboardOptions): readonly Panel[] => {
+  const unit = { unit: money(options), decimals: 2 } as const;
+  const charged = `${IN_TIME} AND policy = ${chosen("policy")} AND ${among("cluster")} AND state = 'stranded'`;
+  const nothing = "Nothing is stranded: whatever nobody holds of a GPU could be given to somebody.";
+  return [
+    {
+      title: "Stranded cost per hour",
+      description:
+        "What the parts of GPUs cost that nobody can be given: slices that no instance was made of, memory beside compute, what is left beside a fraction. Another cut would sell it.",
+      needs: "D",
+      view: { kind: "series", isStacked: true, isBars: true },
+      ...unit,
+      queries: [
+        sqlRange(`SELECT ${STEP} AS time, gpu_model AS name, ${byHour("toFloat64(sum(effective_cost))")} AS Value
+FROM ${CHARGES} WHERE ${charged} AND effective_cost IS NOT NULL GROUP BY time, name ORDER BY time, name`),
+      ],
+      empty: nothing,
+      width: 12,
+      height: 9,
+    },
+    {
+      title: "Stranded by pool",
+      description: "The same by where it is, and why. The dearest row is the first layout to look at.",
+      needs: "D",
+      view: {
+        kind: "table",
+        columns: [
+          { field: "cluster", title: "cluster" },
+          { field: "pool", title: "pool" },
+          { field: "gpu_model", title: "model" },
+          { field: "because", title: "because" },
+          { field: "hours", title: "GPU-hours", ...hours },
+          { field: "cost", title: "cost", ...unit },
+        ],
+        sortedBy: "cost",
+      },
+      unit: "none",
+      queries: [
+        sqlRows(`SELECT cluster, pool, gpu_model, because, sum(gpu_hours) AS hours, sum(ifNull(effective_cost, 0)) AS cost
+FROM ${CHARGES} WHERE ${charged} GROUP BY cluster, pool, gpu_model, because ORDER BY cost DESC, cluster, pool`),
+      ],
+      empty: nothing,
+      width: 12,
+      height: 9,
+    },
+  ];
+};
+
+/** How GPUs are cut and shared, what of that fits nobody, and what it costs. */
+export function sharingDashboard(options: DashboardOptions): Dashboard {
+  return {
+    uid: UIDS.sharing,
+    title: "GPU sharing",
+    description:
+      "How GPUs are cut and shared, who holds the parts, what could still be placed, and what the rest costs.",
+    variables: [policyVariable(options), CLUSTERS],
+    annotations: [],
+    sections: [
+      { title: "How GPUs are handed out", panels: regimes(options) },
+      { title: "MIG", panels: mig() },
+      { title: "Stranded", panels: stranded(options) },
+    ],
+    from: "now-7d",
+    refresh: "5m",
+  };
+}

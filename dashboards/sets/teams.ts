@@ -1,0 +1,282 @@
+import {
+  among,
+  byHour,
+  CHARGES,
+  chargesVariable,
+  chosen,
+  CLUSTERS,
+  FOR_NOTHING,
+  IN_TIME,
+  largest,
+  money,
+  OF_GPUS,
+  policyVariable,
+  STEP,
+  WORKLOAD_CHARGES,
+} from "../ledger.ts";
+import { cell, toDashboard, toPage, UIDS } from "../links.ts";
+import type { Column, Dashboard, Panel } from "../model.ts";
+import type { DashboardOptions } from "../options.ts";
+import { instant, range, sqlRange, sqlRows } from "../queries.ts";
+
+const WHOSE = [`policy = ${chosen("policy")}`, among("cluster"), among("team"), among("namespace")].join(" AND ");
+const NOTHING_CHARGED =
+  "Nothing of these teams was charged in this time: the time may be too short, or gpu-ledger charges it still.";
+const MOST = 12;
+
+/** GPU-time and money of the dashboard's time by some columns, with the cost of as long a time before; the dearest, or all. */
+function sums(columns: readonly string[], from: string, most?: number): string {
+  const by = columns.join(", ");
+  return `SELECT ${by}, sumIf(gpu_hours, is_held AND isNow) AS held,
+  toFloat64(sumIf(gpu_hours, state = 'active' AND isNow)) / nullIf(toFloat64(held), 0) AS active,
+  1 - toFloat64(sumIf(gpu_hours, state = 'unobserved' AND isNow)) / nullIf(toFloat64(held), 0) AS observed,
+  sumIf(ifNull(effective_cost, 0), isNow) AS cost, sumIf(ifNull(effective_cost, 0), NOT isNow) AS before,
+  cost - before AS change, sumIf(ifNull(effective_cost, 0), isNow AND ${FOR_NOTHING}) AS wasted
+FROM (
+  SELECT *, from_at >= $__fromTime AS isNow FROM ${from}
+  WHERE from_at >= $__fromTime - toIntervalSecond(toUnixTimestamp($__toTime) - toUnixTimestamp($__fromTime)) AND from_at <= $__toTime AND ${WHOSE})
+GROUP BY ${by} HAVING cost != 0 OR before != 0 OR held != 0 ORDER BY cost DESC, ${by}${most === undefined ? "" : ` LIMIT ${most}`}`;
+}
+
+const hours = { unit: "none", decimals: 1 } as const;
+const part = { unit: "percentunit", decimals: 1 } as const;
+
+function sumColumns(options: DashboardOptions): readonly Column[] {
+  const unit = { unit: money(options), decimals: 2 } as const;
+  return [
+    { field: "cost", title: "cost", ...unit },
+    { field: "before", title: "before", ...unit },
+    { field: "change", title: "change", ...unit, thresholds: [{ color: "green" }, { color: "text", from: 0 }] },
+    { field: "wasted", title: "paid for nothing", ...unit },
+    { field: "held", title: "GPU-hours held", ...hours },
+    {
+      field: "active",
+      title: "active",
+      ...part,
+      thresholds: [{ color: "red" }, { color: "yellow", from: 0.3 }, { color: "green", from: 0.6 }],
+    },
+    { field: "observed", title: "observed", ...part, thresholds: [{ color: "orange" }, { color: "text", from: 0.99 }] },
+  ];
+}
+
+const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
+  const where = `${cluster}=~"$cluster", team=~"$team"`;
+  return [
+    {
+      title: "Devices held now",
+      description:
+        "GPUs and instances that a team's pods hold now, as exporters say. Compare it with the money below: what is held costs, used or not.",
+      needs: "B",
+      view: { kind: "bars" },
+      unit: "short",
+      decimals: 0,
+      queries: [instant(`sort_desc(topk(${MOST}, sum by (team) (team:gpus_held:count{${where}})))`, "{{team}}")],
+      empty: "No team is known to hold a GPU.",
+      width: 8,
+      height: 9,
+    },
+    {
+      title: "Idle for a day",
+      description:
+        "Devices of them that were hardly active for a whole day. Ask their team whether they are needed; an alert says so too, when it is more than half.",
+      needs: "B",
+      view: { kind: "bars" },
+      unit: "short",
+      decimals: 0,
+      thresholds: [{ color: "orange" }],
+      queries: [instant(`sort_desc(topk(${MOST}, sum by (team) (team:gpus_idle_day:count{${where}})))`, "{{team}}")],
+      empty: "No team holds a GPU that was idle for a day.",
+      width: 8,
+      height: 9,
+    },
+    {
+      title: "Held over time",
+      description:
+        "The same over time. A team that holds as much at night as by day has services, or forgets to let go.",
+      needs: "B",
+      view: { kind: "series" },
+      unit: "short",
+      queries: [range(`sum by (team) (team:gpus_held:count{${where}})`, "{{team}}")],
+      empty: "No team was known to hold a GPU.",
+      width: 8,
+      height: 9,
+    },
+  ];
+};
+
+const byTeam = (options: DashboardOptions): readonly Panel[] => [
+  {
+    title: "Teams",
+    description:
+      "What each team is charged for hours that began in this time, against as long a time before: what it held, how much of that was active, and " +
+      "what was paid for nothing. platform pays what nobody holds, unowned is held by nobody who is known. Figures are the ledger's own.",
+    needs: "D",
+    view: {
+      kind: "table",
+      columns: [
+        { field: "team", title: "team", link: toPage("The team's bill", `/team?team=${cell("team")}`) },
+        ...sumColumns(options),
+      ],
+      sortedBy: "cost",
+    },
+    unit: "none",
+    queries: [sqlRows(sums(["team"], CHARGES))],
+    empty: NOTHING_CHARGED,
+    width: 24,
+    height: 10,
+  },
+  {
+    title: "Cost per hour by team",
+    description: `What an hour costs each team; those beyond the ${MOST} dearest are added up. A step is a workload that began or ended.`,
+    needs: "D",
+    view: { kind: "series", isStacked: true, isBars: true },
+    unit: money(options),
+    decimals: 2,
+    queries: [
+      sqlRange(`SELECT ${STEP} AS time, ${largest("team", { from: CHARGES, where: `${IN_TIME} AND ${WHOSE}`, most: MOST })} AS name,
+  ${byHour("toFloat64(sum(effective_cost))")} AS Value
+FROM ${CHARGES} WHERE ${IN_TIME} AND ${WHOSE} AND effective_cost IS NOT NULL GROUP BY time, name ORDER BY time, name`),
+    ],
+    empty: NOTHING_CHARGED,
+    width: 12,
+    height: 9,
+  },
+  {
+    title: "GPUs by what was done with them",
+    description:
+      "GPUs of these teams, of each hour: active, or held and idle, waiting for a gang, starting, unobserved. Waste is what is not active.",
+    needs: "D",
+    view: { kind: "series", isStacked: true, isBars: true },
+    unit: "short",
+    decimals: 1,
+    queries: [
+      sqlRange(`SELECT ${STEP} AS time, state, ${byHour("toFloat64(sum(gpu_hours))")} AS Value
+FROM ${CHARGES} WHERE ${IN_TIME} AND ${WHOSE} AND ${OF_GPUS} GROUP BY time, state ORDER BY time, state`),
+    ],
+    empty: NOTHING_CHARGED,
+    width: 12,
+    height: 9,
+  },
+];
+
+const within = (options: DashboardOptions): readonly Panel[] => [
+  {
+    title: "Namespaces",
+    description: "The same by namespace. Where a team's cost rises, this says in which of its namespaces.",
+    needs: "D",
+    view: {
+      kind: "table",
+      columns: [
+        { field: "cluster", title: "cluster" },
+        { field: "namespace", title: "namespace" },
+        ...sumColumns(options),
+      ],
+      sortedBy: "cost",
+    },
+    unit: "none",
+    queries: [sqlRows(sums(["cluster", "namespace"], CHARGES))],
+    empty: NOTHING_CHARGED,
+    width: 24,
+    height: 9,
+  },
+  {
+    title: "Training, inference, notebooks",
+    description:
+      "The same by what kind of work it is. Notebooks that are hardly active are the first to be made smaller or shared; a service's low activity may be its reserve.",
+    needs: "D",
+    view: {
+      kind: "table",
+      columns: [{ field: "workload_type", title: "type" }, ...sumColumns(options)],
+      sortedBy: "cost",
+    },
+    unit: "none",
+    queries: [sqlRows(sums(["workload_type"], CHARGES))],
+    empty: NOTHING_CHARGED,
+    width: 24,
+    height: 7,
+  },
+  {
+    title: "Workloads",
+    description: "The thousand dearest workloads. A click leads to what one does with its GPUs.",
+    needs: "D",
+    view: {
+      kind: "table",
+      columns: [
+        { field: "cluster", title: "cluster" },
+        { field: "namespace", title: "namespace" },
+        {
+          field: "workload",
+          title: "workload",
+          link: toDashboard("workload", "What it does with its GPUs", {
+            cluster: cell("cluster"),
+            namespace: cell("namespace"),
+            workload: cell("workload"),
+          }),
+        },
+        ...sumColumns(options),
+      ],
+      sortedBy: "cost",
+    },
+    unit: "none",
+    queries: [sqlRows(sums(["cluster", "namespace", "workload"], WORKLOAD_CHARGES, 1000))],
+    empty: NOTHING_CHARGED,
+    width: 24,
+    height: 11,
+  },
+];
+
+const quotas = (): readonly Panel[] => [
+  {
+    title: "Quotas",
+    description:
+      "What namespaces may have of GPUs, and what they have, at the end of this time. None left, and pods that wait: the quota is what they wait for.",
+    needs: "D",
+    view: {
+      kind: "table",
+      columns: [
+        { field: "cluster", title: "cluster" },
+        { field: "namespace", title: "namespace" },
+        { field: "quota", title: "quota" },
+        { field: "resource", title: "resource" },
+        { field: "granted", title: "granted", ...hours },
+        { field: "used", title: "used", ...hours },
+        { field: "left", title: "left", ...hours, thresholds: [{ color: "orange" }, { color: "text", from: 1 }] },
+      ],
+      sortedBy: "used",
+    },
+    unit: "none",
+    queries: [
+      sqlRows(`SELECT cluster, namespace, name AS quota, resource, hard AS granted, used, hard - used AS left
+FROM quota_history WHERE valid_from <= $__toTime AND valid_until > $__toTime AND ${among("cluster")} AND ${among("namespace")}
+ORDER BY used DESC, cluster, namespace, quota, resource`),
+    ],
+    empty: "No namespace has a quota of GPUs.",
+    width: 24,
+    height: 7,
+  },
+];
+
+/** What teams hold, what they do with it, and what that costs. */
+export function teamsDashboard(options: DashboardOptions): Dashboard {
+  const ofPolicy = [among("cluster")];
+  return {
+    uid: UIDS.teams,
+    title: "GPU teams and namespaces",
+    description: "What each team holds, what it does with that, what it costs, and what is left of its quota.",
+    variables: [
+      policyVariable(options),
+      CLUSTERS,
+      chargesVariable("team", ofPolicy),
+      chargesVariable("namespace", [...ofPolicy, among("team")]),
+    ],
+    annotations: [],
+    sections: [
+      { title: "Now", panels: now(options) },
+      { title: "Money and what it bought", panels: byTeam(options) },
+      { title: "Where it goes", panels: within(options) },
+      { title: "Quotas", panels: quotas() },
+    ],
+    from: "now-7d",
+    refresh: "5m",
+  };
+}

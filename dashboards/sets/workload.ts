@@ -1,0 +1,366 @@
+import type { DashboardOptions } from "../options.ts";
+import { keysOf, listed } from "../../alerts/series/keys.ts";
+import { state } from "../../alerts/series/state.ts";
+import { byHour, chosen, IN_TIME, money, OF_GPUS, policyVariable, STEP, WORKLOAD_CHARGES } from "../ledger.ts";
+import { cell, toDashboard, toPage, UIDS } from "../links.ts";
+import type { Dashboard, Panel } from "../model.ts";
+import { instant, range, rows, sqlRange, sqlRows } from "../queries.ts";
+import { labelVariable } from "../variables.ts";
+
+const NO_PODS = "Choose a workload: no pod of this one held a GPU in this time.";
+/** What is known of a workload that wants GPUs. */
+const KNOWN = "gpu:workload:info";
+
+/** What panels ask for: the workload that is chosen, and what is read of its pods alone. */
+interface Names {
+  readonly cluster: string;
+  /** Its activity by pod and device. */
+  readonly activity: string;
+  /** Something that is known of devices, of those that it holds. */
+  ofDevices(series: string): string;
+  /** Something that is known of pods, of its own. */
+  ofPods(series: string): string;
+  readonly device: string;
+}
+
+function namesOf(options: DashboardOptions): Names {
+  const { cluster, pod, device } = keysOf(options);
+  const namespace = `${cluster}=~"$cluster", namespace=~"$namespace"`;
+  const pods = `on (${listed(pod)}) ${KNOWN}{${namespace}, workload=~"$workload"}`;
+  const held = `max by (${listed([...device, "namespace", "pod"])}) (gpu:device_holder:info{${namespace}} and ${pods})`;
+  return {
+    cluster,
+    activity: `gpu:pod_activity:ratio{${namespace}} and ${pods}`,
+    ofDevices: (series) => `${held} * on (${listed(device)}) group_left () ${series}{${cluster}=~"$cluster"}`,
+    ofPods: (series) => `${series} and ${pods}`,
+    device: listed(device),
+  };
+}
+
+const now = (options: DashboardOptions): readonly Panel[] => {
+  const { activity, ofPods } = namesOf(options);
+  return [
+    {
+      title: "Devices",
+      description: "GPUs and instances that its pods hold, as exporters say; one that several share counts for each.",
+      needs: "A",
+      view: { kind: "stat" },
+      unit: "short",
+      decimals: 0,
+      queries: [instant(`count(${activity})`)],
+      empty: NO_PODS,
+      width: 4,
+      height: 5,
+    },
+    {
+      title: "Mean activity",
+      description:
+        "How busy they are together. Below a third, it could do with fewer of them, or waits for something else than GPUs.",
+      needs: "A",
+      view: { kind: "stat" },
+      unit: "percentunit",
+      decimals: 1,
+      thresholds: [{ color: "red" }, { color: "yellow", from: 0.3 }, { color: "green", from: 0.6 }],
+      queries: [instant(`avg(${activity})`)],
+      empty: NO_PODS,
+      width: 4,
+      height: 5,
+    },
+    {
+      title: "Waiting pods",
+      description:
+        "Its pods that have no node yet. Members that wait while others hold GPUs keep these from everybody: look at the queue.",
+      needs: "A",
+      view: { kind: "stat" },
+      unit: "short",
+      decimals: 0,
+      thresholds: [{ color: "green" }, { color: "orange", from: 1 }],
+      queries: [instant(`sum(${ofPods(state(options, "kube_pod_status_phase", 'phase="Pending"'))})`)],
+      empty: "Kubernetes knows no pod of it.",
+      width: 4,
+      height: 5,
+      links: [toPage("The queue", "/queue")],
+    },
+    {
+      title: "Restarts",
+      description:
+        "Containers of its pods that ended and were started again in this time. What each run had computed may be lost.",
+      needs: "A",
+      view: { kind: "stat" },
+      unit: "short",
+      decimals: 0,
+      thresholds: [{ color: "green" }, { color: "orange", from: 1 }],
+      queries: [
+        instant(
+          `sum(increase(${state(options, "kube_pod_container_status_restarts_total")}[$__range]) and on (${listed(keysOf(options).pod)}) ${KNOWN}{${keysOf(options).cluster}=~"$cluster", namespace=~"$namespace", workload=~"$workload"})`,
+        ),
+      ],
+      empty: "Kubernetes knows no container of it.",
+      width: 4,
+      height: 5,
+    },
+    {
+      title: "An hour costs",
+      description:
+        "What an hour of what it holds costs now, by the price book, without power. The ledger charges exactly, below.",
+      needs: "C",
+      view: { kind: "stat" },
+      unit: money(options),
+      decimals: 2,
+      queries: [instant(`sum(${ofPods("pod:gpu_cost_per_hour:sum")})`)],
+      empty: "It holds nothing that has a price.",
+      width: 8,
+      height: 5,
+    },
+  ];
+};
+
+const sideBySide = (options: DashboardOptions): readonly Panel[] => {
+  const { cluster, activity, ofDevices, device } = namesOf(options);
+  const pod = `${device}, namespace, pod`;
+  const share = { unit: "percentunit", decimals: 1 } as const;
+  return [
+    {
+      title: "Its devices side by side",
+      description:
+        "Each device of it: how active it is now and was over this time, how full, how warm. A straggler is far less active than the others of a job " +
+        "that works in step, and holds all of them back. A click leads to the GPU.",
+      needs: "A",
+      view: {
+        kind: "table",
+        columns: [
+          { field: "pod", title: "pod" },
+          {
+            field: "node",
+            title: "node",
+            link: toDashboard("gpu", "The GPU in time", {
+              cluster: cell(cluster),
+              node: cell("node"),
+              gpu: cell("UUID"),
+            }),
+          },
+          { field: "UUID", title: "UUID" },
+          { field: "GPU_I_ID", title: "instance" },
+          { field: "Value #A", title: "active now", ...share },
+          {
+            field: "Value #B",
+            title: "active over time",
+            ...share,
+            thresholds: [{ color: "red" }, { color: "yellow", from: 0.3 }, { color: "green", from: 0.6 }],
+          },
+          { field: "Value #C", title: "memory in use", ...share },
+          { field: "Value #D", title: "temperature", unit: "celsius", decimals: 0 },
+        ],
+        sortedBy: "active over time",
+      },
+      unit: "none",
+      queries: [
+        rows(`sum by (${pod}) (${activity})`),
+        rows(
+          `sum by (${pod}) (avg_over_time(gpu:pod_activity:ratio{${cluster}=~"$cluster", namespace=~"$namespace"}[$__range]) and on (${pod}) (${activity}))`,
+        ),
+        rows(ofDevices("gpu:memory_used:ratio")),
+        rows(
+          `max by (${pod}) (gpu:device_holder:info{${cluster}=~"$cluster", namespace=~"$namespace"} and on (${pod}) (${activity})) * on (${cluster}, node, UUID) group_left () gpu:temperature:celsius{${cluster}=~"$cluster"}`,
+        ),
+      ],
+      empty: NO_PODS,
+      width: 24,
+      height: 10,
+    },
+    {
+      title: "How even it is",
+      description:
+        "The least, the middle and the most active of its devices. Lines that lie together are a job in step; a lowest one far below is a straggler, or a member that waits.",
+      needs: "A",
+      view: { kind: "series", max: 1 },
+      unit: "percentunit",
+      queries: [
+        range(`max(${activity})`, "most active"),
+        range(`quantile(0.5, ${activity})`, "middle"),
+        range(`min(${activity})`, "least active"),
+      ],
+      empty: NO_PODS,
+      width: 12,
+      height: 9,
+    },
+    {
+      title: "Memory in use",
+      description:
+        "The fullest, the middle and the emptiest of its devices, by the memory they have. Well below half for weeks: a smaller GPU or an instance would do.",
+      needs: "A",
+      view: { kind: "series", max: 1 },
+      unit: "percentunit",
+      queries: [
+        range(`max(${ofDevices("gpu:memory_used:ratio")})`, "fullest"),
+        range(`quantile(0.5, ${ofDevices("gpu:memory_used:ratio")})`, "middle"),
+        range(`min(${ofDevices("gpu:memory_used:ratio")})`, "emptiest"),
+      ],
+      empty: NO_PODS,
+      width: 12,
+      height: 9,
+    },
+  ];
+};
+
+/** What is chosen, of rows of ClickHouse; a Prometheus that names no cluster has one. */
+const CHOSEN = `${chosen("cluster")} IN ('', cluster) AND namespace = ${chosen("namespace")} AND workload = ${chosen("workload")}`;
+/** Its pods, whenever they were. */
+const PODS = `SELECT DISTINCT cluster, namespace, pod FROM workloads WHERE ${CHOSEN}`;
+
+const history = (): readonly Panel[] => {
+  const per = (sum: string, time: string): string => `sum(${sum}) / nullIf(sum(${time}), 0)`;
+  const ofPods = `FROM gpu_5m_published WHERE $__timeFilter(bucket) AND scope = 'device'
+  AND (cluster, holder_namespace, holder_pod) IN (${PODS})`;
+  return [
+    {
+      title: "Tensor cores and memory bus",
+      description:
+        "Cycles in which tensor cores were busy, and those in which memory was read or written, of all its devices together. Memory high and tensor cores low: it waits for memory.",
+      needs: "D",
+      view: { kind: "series", max: 1 },
+      unit: "percentunit",
+      queries: [
+        sqlRange(`SELECT $__timeInterval(bucket) AS time, ${per("tensor_ppm_ms", "tensor_ms")} / 1e6 AS "tensor cores", ${per("dram_ppm_ms", "dram_ms")} / 1e6 AS "memory bus",
+  ${per("sm_ppm_ms", "sm_ms")} / 1e6 AS multiprocessors
+${ofPods} GROUP BY time ORDER BY time`),
+      ],
+      empty: "Exporters gave none of it of its devices in this time.",
+      width: 12,
+      height: 8,
+    },
+    {
+      title: "Power",
+      description:
+        "Mean draw of one of its GPUs. It follows what is computed more closely than activity does: a flat low line is a program that spins.",
+      needs: "D",
+      view: { kind: "series" },
+      unit: "watt",
+      queries: [
+        sqlRange(`SELECT $__timeInterval(bucket) AS time, ${per("power_mw_ms", "power_ms")} / 1000 AS "mean power of a GPU"
+${ofPods} GROUP BY time ORDER BY time`),
+      ],
+      empty: "Exporters gave no power of its devices in this time.",
+      width: 12,
+      height: 8,
+    },
+    {
+      title: "Its pods",
+      description:
+        "Pods of it that were there in this time, how long each waited for a node and for its start, and how it ended. Many short ones are restarts by Kubernetes.",
+      needs: "D",
+      view: {
+        kind: "table",
+        columns: [
+          { field: "pod", title: "pod" },
+          {
+            field: "node",
+            title: "node",
+            link: toDashboard("gpu", "The node and its GPUs", { cluster: cell("cluster"), node: cell("node") }),
+          },
+          { field: "phase", title: "phase" },
+          { field: "created", title: "created", unit: "dateTimeAsIso" },
+          { field: "waited", title: "waited for a node", unit: "s" },
+          { field: "starting", title: "took to start", unit: "s" },
+          { field: "ran", title: "has run", unit: "s" },
+          { field: "cluster", title: "cluster" },
+        ],
+        sortedBy: "created",
+      },
+      unit: "none",
+      queries: [
+        sqlRows(`SELECT cluster, pod, argMax(node, valid_from) AS node, argMax(phase, valid_from) AS phase, any(created_at) AS created,
+  dateDiff('second', any(created_at), least(ifNull(max(scheduled_at), $__toTime), $__toTime)) AS waited,
+  dateDiff('second', max(scheduled_at), least(max(started_at), $__toTime)) AS starting,
+  dateDiff('second', max(started_at), least(ifNull(max(finished_at), $__toTime), $__toTime)) AS ran
+FROM (SELECT * FROM workloads WHERE ${CHOSEN} AND valid_from <= $__toTime AND valid_until > $__fromTime)
+GROUP BY cluster, uid, pod ORDER BY created DESC LIMIT 500`),
+      ],
+      empty: "No pod of it was there in this time.",
+      width: 24,
+      height: 8,
+    },
+  ];
+};
+
+const cost = (options: DashboardOptions): readonly Panel[] => {
+  const unit = { unit: money(options), decimals: 2 } as const;
+  const whose = `policy = ${chosen("policy")} AND ${CHOSEN}`;
+  return [
+    {
+      title: "Cost so far",
+      description: "What it was charged since it is known, whatever the time above is.",
+      needs: "D",
+      view: { kind: "stat" },
+      ...unit,
+      queries: [
+        sqlRows(`SELECT sum(effective_cost) AS cost FROM ${WORKLOAD_CHARGES} WHERE from_at <= $__toTime AND ${whose}`),
+      ],
+      empty: "Nothing of it has been charged yet.",
+      width: 6,
+      height: 9,
+      links: [
+        toPage(
+          "How that comes about",
+          "/explain?policy=${policy:percentencode}&where=workload%3D${workload:percentencode}",
+        ),
+      ],
+    },
+    {
+      title: "What its money bought",
+      description:
+        "What an hour of it cost, by state. All that is not active is what a smaller or a shorter one would save.",
+      needs: "D",
+      view: { kind: "series", isStacked: true, isBars: true },
+      ...unit,
+      queries: [
+        sqlRange(`SELECT ${STEP} AS time, state, ${byHour("toFloat64(sum(effective_cost))")} AS Value
+FROM ${WORKLOAD_CHARGES} WHERE ${IN_TIME} AND ${whose} AND ${OF_GPUS} AND effective_cost IS NOT NULL GROUP BY time, state ORDER BY time, state`),
+      ],
+      empty: "Nothing of it was charged in this time.",
+      width: 18,
+      height: 9,
+    },
+  ];
+};
+
+/** One job, service or notebook: what it does with its GPUs, and what it costs. */
+export function workloadDashboard(options: DashboardOptions): Dashboard {
+  const { cluster, ofPods } = namesOf(options);
+  const began = "pod:gpu_start:timestamp";
+  const ofNamespace = `${cluster}=~"$cluster", namespace=~"$namespace"`;
+  return {
+    uid: UIDS.workload,
+    title: "GPU workload",
+    description:
+      "One job, service or notebook: its GPUs side by side, what holds it back, how often it began again, and what it costs.",
+    variables: [
+      labelVariable("cluster", "cluster", cluster, KNOWN, { isSingle: true }),
+      labelVariable("namespace", "namespace", "namespace", `${KNOWN}{${cluster}=~"$cluster"}`, { isSingle: true }),
+      labelVariable("workload", "workload", "workload", `${KNOWN}{${ofNamespace}}`, { isSingle: true }),
+      policyVariable(options),
+    ],
+    annotations: [
+      {
+        name: "XID",
+        expr: `gpu:xid_new:info{${ofNamespace}}`,
+        text: "XID {{code}} on {{node}} {{UUID}}, held by {{namespace}}/{{pod}}",
+        color: "red",
+      },
+      {
+        name: "New pods",
+        expr: `count(${ofPods(began)} unless ${began} offset 5m) > 0`,
+        text: "Pods of it began to hold GPUs",
+        color: "blue",
+      },
+    ],
+    sections: [
+      { title: "Now", panels: now(options) },
+      { title: "Side by side", panels: sideBySide(options) },
+      { title: "In time", panels: history() },
+      { title: "Money", panels: cost(options) },
+    ],
+    from: "now-24h",
+    refresh: "1m",
+  };
+}

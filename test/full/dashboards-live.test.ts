@@ -1,0 +1,160 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { dashboards } from "../../dashboards/files.ts";
+import type { Dashboard, Variable } from "../../dashboards/model.ts";
+import { DEFAULT_DASHBOARD_OPTIONS } from "../../dashboards/options.ts";
+import { generateQuickAlerts, QUICK_SECONDS } from "../support/alert-files.ts";
+import { createCommandFolder, getJson, type CommandFolder } from "../support/command.ts";
+import { askStore, isEmpty, remarks, type Answer, type Reader } from "../support/grafana/clickhouse.ts";
+import { ALL, expandedPromql, expandedSql, type Shown } from "../support/grafana/expand.ts";
+import { requirePart } from "../support/parts.ts";
+import { startPrometheus, type PrometheusServer } from "../support/prometheus-server.ts";
+
+const hasPrometheus = await requirePart("prometheus");
+const DAY_MILLIS = 86_400_000;
+const DAYS = 3;
+const CLUSTER = "demo";
+const MOST_CHOICES = 20;
+const SETS = dashboards(DEFAULT_DASHBOARD_OPTIONS);
+const PANELS = SETS.flatMap((dashboard) =>
+  dashboard.sections.flatMap(({ panels }) =>
+    panels.map((panel) => ({ name: `${dashboard.title}: ${panel.title}`, dashboard, panel })),
+  ),
+);
+const OF_STORE = PANELS.filter(({ panel }) => panel.needs === "D");
+const OF_PROCESSORS = PANELS.filter(({ panel }) => panel.needs === "C");
+/** What is rightly empty here, and why. */
+const IN_BOOKS = "the demo has none; test/integration/dashboards.test.ts has books with some";
+const EMPTY: Readonly<Record<string, string>> = {
+  "GPU cost: Statements": IN_BOOKS,
+  "GPU cost: Without a price": IN_BOOKS,
+  "GPU cost: Without an owner": IN_BOOKS,
+  "GPU sharing: Stranded cost per hour": IN_BOOKS,
+  "GPU sharing: Stranded by pool": IN_BOOKS,
+  "GPU pipeline: Kubernetes' answers that failed": "the demo's API server answers",
+};
+/** What is there at some moments, and not at others: that the question is one is all that is looked at. */
+const WAITING = "whether pods of the demo wait depends on when it is looked at";
+const AT_TIMES: Readonly<Record<string, string>> = {
+  "GPU fleet: Waiting": WAITING,
+  "GPU queue: GPUs asked for": WAITING,
+  "GPU queue: Longest wait": WAITING,
+  "GPU queue: Gangs that hold while they wait": WAITING,
+  "GPU queue: GPUs that they hold": WAITING,
+  "GPU queue: What waits, and why": WAITING,
+  "GPU queue: Asked for over time": WAITING,
+};
+
+/** The demo's pipeline as it is shipped, with days of its fleet behind it, and a Prometheus that scrapes all of it. */
+describe.skipIf(!hasPrometheus)("what dashboards ask of a running gpu-ledger", () => {
+  let folder: CommandFolder;
+  let prometheus: PrometheusServer;
+  let address: string;
+  let reader: Reader;
+  let times: Omit<Shown, "chosen">;
+
+  const ask = (sql: string, chosen: Shown["chosen"] = {}): Promise<Answer> =>
+    askStore(reader, expandedSql(sql, { ...times, chosen }));
+
+  beforeAll(async () => {
+    folder = createCommandFolder();
+    const config = folder.write("c.yaml", {
+      cluster: CLUSTER,
+      data: "data",
+      server: { listen: "127.0.0.1:0" },
+      demo: { gpus: 48, history: `${DAYS}d` },
+    });
+    const up = folder.start(["up", "--config", config]);
+    address = await up.address(60_000);
+    const { store } = await getJson<{ readonly store: { readonly url: string } }>(`${address}/api/status`);
+    const { reader: user } = JSON.parse(readFileSync(join(folder.path, "data/store/credentials.json"), "utf8")) as {
+      readonly reader: { readonly username: string; readonly password: string };
+    };
+    reader = { url: store.url, database: "gpu_ledger", ...user };
+    const files = await generateQuickAlerts(folder, {});
+    prometheus = await startPrometheus({
+      configuration: {
+        global: { scrape_interval: `${QUICK_SECONDS}s` },
+        rule_files: Object.keys(files.rules),
+        scrape_configs: [
+          {
+            job_name: "dcgm-exporter",
+            http_sd_configs: [{ url: `${address}/api/demo/targets` }],
+            relabel_configs: [{ target_label: "cluster", replacement: CLUSTER }],
+            honor_labels: true,
+          },
+          { job_name: "gpu-ledger", static_configs: [{ targets: [new URL(address).host] }], honor_labels: true },
+        ],
+      },
+      files: files.rules,
+    });
+    const isCharged = async (): Promise<boolean> => {
+      const { rows } = await askStore(reader, "SELECT uniqExact(window_start) FROM charge_runs");
+      return Number(rows[0]![0]) >= DAYS * 24;
+    };
+    await vi.waitUntil(isCharged, { timeout: 400_000, interval: 2_000 });
+    const untilMillis = Date.now();
+    times = {
+      fromMillis: untilMillis - DAYS * DAY_MILLIS,
+      untilMillis,
+      stepSeconds: 900,
+      scrapeSeconds: QUICK_SECONDS,
+    };
+  }, 600_000);
+  afterAll(async () => {
+    await prometheus?.stop();
+    await folder.dispose();
+  });
+
+  /** What people see who open a dashboard: all of what can be several, and of what is one, each value; not more than some. */
+  async function choicesOf({ variables }: Dashboard): Promise<readonly Shown["chosen"][]> {
+    let choices: readonly Shown["chosen"][] = [{}];
+    for (const { name, query, isMulti } of variables) {
+      const next = choices.map(async (chosen) => {
+        const values = await valuesOf(query, chosen);
+        return (isMulti ? values.slice(0, 1).map(() => ALL) : values).map((value) => ({ ...chosen, [name]: value }));
+      });
+      choices = (await Promise.all(next)).flat().slice(0, MOST_CHOICES);
+    }
+    expect(choices.length).toBeGreaterThan(0);
+    return choices;
+  }
+
+  async function valuesOf(query: Variable["query"], chosen: Shown["chosen"]): Promise<readonly string[]> {
+    if (query.source === "clickhouse") return (await ask(query.sql, chosen)).rows.map(([value]) => String(value));
+    const selector = expandedPromql(query.selector, { ...times, chosen });
+    return prometheus.labelValues(query.of, selector, times.untilMillis - 600_000, Date.now());
+  }
+
+  it.each(OF_STORE)("$name has rows as its panel shows them", async ({ name, dashboard, panel }) => {
+    const choices = await choicesOf(dashboard);
+    for (const query of panel.queries) {
+      if (query.source !== "clickhouse") throw new Error("a panel has one source");
+      const answers = await Promise.all(choices.map((chosen) => ask(query.sql, chosen)));
+      expect(answers.flatMap((answer) => remarks(answer, query, panel))).toEqual([]);
+      expect(answers.every(isEmpty) ? (EMPTY[name] ?? "nobody knows why it is empty") : undefined).toBe(EMPTY[name]);
+    }
+  });
+
+  it.each(OF_PROCESSORS)("$name is told by the processors", async ({ name, dashboard, panel }) => {
+    const [chosen] = await choicesOf(dashboard);
+    const shown = {
+      ...times,
+      fromMillis: Date.now() - 120_000,
+      untilMillis: Date.now(),
+      stepSeconds: 15,
+      chosen: chosen!,
+    };
+    const answers = panel.queries.map(async (query) => {
+      if (query.source !== "prometheus") throw new Error("a panel has one source");
+      const expr = expandedPromql(query.expr, shown);
+      return query.as === "range"
+        ? prometheus.queryRange(expr, shown.fromMillis, shown.untilMillis, shown.stepSeconds)
+        : prometheus.query(expr);
+    });
+    const series = (await Promise.all(answers)).flat();
+    const why = EMPTY[name] ?? (name in AT_TIMES ? undefined : "nobody knows why it is empty");
+    expect(series.length === 0 ? why : undefined).toBe(EMPTY[name]);
+  });
+});

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { amountOf, formatAmount } from "../../domain/exact/units.ts";
+import { dashboards } from "../../dashboards/files.ts";
+import { DEFAULT_DASHBOARD_OPTIONS } from "../../dashboards/options.ts";
+import { readReport } from "../../reports/report/read.ts";
+import { readStatements } from "../../reports/statements/read.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { openBooks } from "../support/books.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { askStore, remarks } from "../support/grafana/clickhouse.ts";
+import { ALL, expandedSql, type Shown } from "../support/grafana/expand.ts";
+import { HOSTILE, NOON, pagesFleet } from "../support/pages-fleet.ts";
+import { createTestDatabase } from "../support/pipeline.ts";
+import { playAs, scenarioFiles } from "../support/play-ledger.ts";
+
+const PANELS = dashboards(DEFAULT_DASHBOARD_OPTIONS).flatMap(({ title, sections }) =>
+  sections.flatMap(({ panels }) => panels.map((panel) => ({ name: `${title}: ${panel.title}`, panel }))),
+);
+const MARCH = { name: "2026-03", from: Date.UTC(2026, 2, 1), until: Date.UTC(2026, 3, 1) };
+const SHOWN = { fromMillis: MARCH.from, untilMillis: MARCH.until - 1000, stepSeconds: 3600, scrapeSeconds: 30 };
+
+let embedded: TestStore;
+beforeAll(async () => {
+  embedded = await startTestStore();
+});
+afterAll(() => embedded.stop());
+
+type Row = Readonly<Record<string, string | null>>;
+
+/** The rows of a panel's answer, as a reader of the store gets it. */
+async function rowsOf(database: string, name: string, chosen: Shown["chosen"]): Promise<readonly Row[]> {
+  const { panel } = PANELS.find((each) => each.name === name)!;
+  const [query] = panel.queries;
+  if (query?.source !== "clickhouse") throw new Error(`${name} does not ask the store`);
+  const reader = { url: embedded.url, database, ...embedded.reader };
+  const sql = expandedSql(query.sql, { ...SHOWN, chosen: { cluster: ALL, team: ALL, namespace: ALL, ...chosen } });
+  const answer = await askStore(reader, sql);
+  expect(remarks(answer, query, panel)).toEqual([]);
+  return answer.rows.map((row) =>
+    Object.fromEntries(answer.columns.map(({ name: column }, place) => [column, row[place]!])),
+  );
+}
+
+/** A decimal without the zeros behind it, as reports write amounts. */
+const amount = (text: unknown): string => formatAmount(amountOf<"currency">(String(text)));
+
+describe("what dashboards say of played fleets is what reports say", () => {
+  const played = ["mig-stranded", "unpriced", "owners", "spread-over-node", "fractions-and-vgpu", "time-slicing"];
+  let store: StoreClient;
+  const ask = (name: string, policy: string): Promise<readonly Row[]> => rowsOf("panels", name, { policy });
+
+  beforeAll(async () => {
+    store = await createTestDatabase(embedded, "panels");
+    for (const name of played) {
+      const { scenario } = scenarioFiles().find(({ file }) => file === `${name}.yaml`)!;
+      await playAs(store, name, scenario);
+    }
+  });
+  afterAll(() => store.close());
+
+  it.each(["GPU cost: Teams by state", "GPU teams and namespaces: Teams"])("%s", async (name) => {
+    const question = { policy: "default", kind: "showback", span: MARCH, by: ["team"], where: [] } as const;
+    const { rows, total } = await readReport(store, question, "USD");
+    const shown = await ask(name, "default");
+    expect(Object.fromEntries(shown.map(({ team, cost }) => [team, amount(cost)]))).toEqual(
+      Object.fromEntries(rows.map(({ dimensions, cost }) => [dimensions["team"], cost])),
+    );
+    expect(amount(total.cost)).not.toBe("0");
+  });
+
+  it("policies come to the same, and split it otherwise", async () => {
+    const policies = await ask("GPU cost: Policies side by side", "default");
+    expect(policies.map(({ policy }) => policy)).toEqual(expect.arrayContaining(["by-compute", "default"]));
+    for (const { policy, cost } of policies) {
+      const question = { policy: String(policy), kind: "showback", span: MARCH, by: [], where: [] } as const;
+      expect(amount(cost)).toBe((await readReport(store, question, "USD")).total.cost);
+    }
+  });
+
+  it("what has no price, what nobody owns and what is stranded is named", async () => {
+    expect(await ask("GPU cost: Without a price", "default")).toMatchObject([
+      { cluster: "unpriced", gpu_model: "Tesla-T4", hours: "3" },
+      { cluster: "unpriced", gpu_model: "NVIDIA-L4", hours: "2" },
+    ]);
+    expect(await ask("GPU cost: Without an owner", "default")).toMatchObject([{ cluster: "owners", cost: "1" }]);
+    expect(await ask("GPU sharing: Stranded by pool", "by-compute")).toMatchObject([
+      { cluster: "mig-stranded", gpu_model: "NVIDIA-A100-SXM4-40GB", cost: "0.2" },
+    ]);
+    expect(await ask("GPU sharing: Stranded cost per hour", "by-compute")).toMatchObject([{ Value: "0.2" }]);
+  });
+
+  it("parts of GPUs are told by what they are", async () => {
+    const held = (await ask("GPU sharing: How parts are held", "default")).map((row) => row["held"]);
+    expect(held).toEqual(expect.arrayContaining(["whole", "instance", "replicas", "vgpu", "fraction"]));
+  });
+});
+
+describe("what dashboards say of a month is what its statements say", () => {
+  const PRICE = "3.123456789";
+  let store: StoreClient;
+
+  beforeAll(async () => {
+    store = await createTestDatabase(embedded, "statements");
+    const fleet = pagesFleet(PRICE);
+    const books = openBooks(store, fleet);
+    await books.arrive(fleet);
+    await books.settle(NOON);
+    await books.close("2026-03", Date.UTC(2026, 3, 4));
+  });
+  afterAll(() => store.close());
+
+  it("to the last digit, of each team and together, whatever a team is called", async () => {
+    const { total, statements } = await readStatements(store, { period: MARCH, policy: "default", where: [] }, "USD");
+    const [booked] = await rowsOf("statements", "GPU cost: Booked this month", { policy: "default" });
+    expect(amount(booked!["booked"])).toBe(total.cost);
+    const rows = await rowsOf("statements", "GPU cost: Statements", { policy: "default" });
+    expect(rows.map(({ team, cost, invoiced }) => [team, amount(cost), amount(invoiced)])).toEqual(
+      statements.map(({ team, cost, posted }) => [team, cost, amount(posted)]),
+    );
+    const odd = await rowsOf("statements", "GPU cost: Booked this month", { policy: "default", team: [HOSTILE] });
+    expect(amount(odd[0]!["booked"])).toBe(statements.find(({ team }) => team === HOSTILE)!.cost);
+  });
+});
