@@ -46,6 +46,8 @@ async function oneHour(gpus: number): Promise<number> {
 /** A fleet in a store, for a bench. */
 export interface BenchFleet {
   readonly store: StoreClient;
+  /** Who may only read, with limits, as dashboards do. */
+  readonly reader: StoreClient;
   readonly address: StoreAddress;
   readonly storeProcess: number;
   /** Is gone afterwards. */
@@ -64,14 +66,21 @@ export async function withFleet<Result>(
   const connect = (database: string): StoreClient =>
     createStoreClient({ url: embedded.url, ...embedded.internal, database, requestTimeoutMillis: 600_000 });
   const store = connect("bench");
+  const reader = createStoreClient({
+    url: embedded.url,
+    ...embedded.reader,
+    database: "bench",
+    requestTimeoutMillis: 600_000,
+  });
   try {
     const retentionDays = { raw: 0, fiveMinutes: 0 };
     await migrate({ connect, database: "bench", folder: MIGRATIONS_FOLDER, retentionDays, now: Date.now, logger });
     await fill(store, gpus, teams);
     await settled(store);
     const address = { url: embedded.url, ...embedded.internal, database: "bench" };
-    return await work({ store, address, folder, storeProcess: embedded.processId! });
+    return await work({ store, reader, address, folder, storeProcess: embedded.processId! });
   } finally {
+    await reader.close();
     await store.close();
     await embedded.stop();
     rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,5 @@
 import { benchAlerts } from "./alerts.ts";
+import { benchDashboards } from "./dashboards.ts";
 import { benchGpuMetrics } from "./gpu-metrics.ts";
 import { benchJoin } from "./join.ts";
 import { benchKubernetes } from "./kubernetes.ts";
@@ -21,6 +22,7 @@ const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: ()
   "ledger-month": { what: "a month of a fleet charged again, and explained", run: benchLedgerMonth },
   reports: { what: "a month of 10,000 GPUs and 200 teams summed, and its lines exported", run: benchReports },
   pages: { what: "the pages and the API of a month of 10,000 GPUs and 200 teams", run: benchPages },
+  dashboards: { what: "what dashboards ask the store, of a week of 10,000 GPUs and 200 teams", run: benchDashboards },
   alerts: { what: "every rule evaluated for 10,000 GPUs, by a real Prometheus", run: benchAlerts },
   "gpu-metrics": { what: "/metrics/gpu of 100,000 GPUs with their owners, one core", run: benchGpuMetrics },
   start: { what: "from npm start to rows", run: benchStart },

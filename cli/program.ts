@@ -18,6 +18,7 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
   ["collect", async () => (await import("./collect.ts")).addCollect],
   ["process", async () => (await import("./process.ts")).addProcess],
   ["serve", async () => (await import("./serve.ts")).addServe],
+  ["demo", async () => (await import("./demo.ts")).addDemo],
   ["inspect", async () => (await import("./inspect.ts")).addInspect],
   ["check", async () => (await import("./check.ts")).addCheck],
   ["scenario", async () => (await import("./scenario.ts")).addScenario],

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { LOOPBACK, type DemoAddress } from "./address.ts";
 import { createPageBuffer } from "./exporter/page.ts";
 import { createPageRenderer, type PageRenderer } from "./exporter/renderer.ts";
 import type { Fleet } from "./fleet/fleet.ts";
@@ -32,8 +33,12 @@ interface Exporter {
   last?: { readonly collectedAt: number; readonly page: Buffer };
 }
 
-/** Serves the pages of every node of a fleet on ports of 127.0.0.1 that the system chooses. */
-export async function startExporterServers(fleet: Fleet, now: () => number): Promise<ExporterServers> {
+/** Serves the pages of every node of a fleet on ports that the system chooses, of the address that is given. */
+export async function startExporterServers(
+  fleet: Fleet,
+  now: () => number,
+  address: DemoAddress = LOOPBACK,
+): Promise<ExporterServers> {
   const isShared = fleet.nodes.length > MOST_SERVERS;
   const buffer = createPageBuffer();
   const groups: Exporter[][] = [];
@@ -64,11 +69,11 @@ export async function startExporterServers(fleet: Fleet, now: () => number): Pro
   const servers = await Promise.all(
     groups.map((group) => {
       const exporters = new Map(group.map((exporter) => [exporter.path, exporter]));
-      return listen((request, response) => answer(exporters, request, response));
+      return listen(address.listen, (request, response) => answer(exporters, request, response));
     }),
   );
   const targets = groups.flatMap((group, i) =>
-    group.map(({ node, path }) => ({ url: `${urlOf(servers[i]!)}${path}`, node: node.name })),
+    group.map(({ node, path }) => ({ url: `http://${address.host}:${portOf(servers[i]!)}${path}`, node: node.name })),
   );
   return {
     targets,
@@ -86,16 +91,19 @@ function send(response: ServerResponse, status: number, body: Buffer): void {
   response.end(body);
 }
 
-function listen(listener: (request: IncomingMessage, response: ServerResponse) => void): Promise<Server> {
+function listen(
+  address: string,
+  listener: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<Server> {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MILLIS }, listener);
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => resolve(server));
+    server.listen(0, address, () => resolve(server));
   });
 }
 
-function urlOf(server: Server): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
 }
 
 function close(server: Server): Promise<void> {

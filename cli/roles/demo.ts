@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
+import { demoAddress } from "../../demo/address.ts";
 import { createFleet } from "../../demo/fleet/fleet.ts";
 import { createClusterDriver } from "../../demo/kubernetes/cluster/driver.ts";
 import { startApiServer } from "../../demo/kubernetes/server/server.ts";
@@ -27,13 +28,14 @@ export function demoKubeconfig(config: Config): string {
  */
 export async function startDemoRole(config: Config, logger: Logger): Promise<Role<DemoStatus>> {
   const lifecycle = createLifecycle(logger);
-  const { gpus, seed } = config.demo;
+  const { gpus, seed, listen } = config.demo;
+  const address = demoAddress(listen);
   // The live scrapes are of the configured cluster: the past must be of the same one.
   const fleet = createFleet({ seed, gpus, cluster: config.cluster });
   try {
-    const servers = lifecycle.add("exporters", await startExporterServers(fleet, Date.now));
+    const servers = lifecycle.add("exporters", await startExporterServers(fleet, Date.now, address));
     await mkdir(config.data, { recursive: true });
-    const apiServer = lifecycle.add("API server", await startApiServer());
+    const apiServer = lifecycle.add("API server", await startApiServer({ address }));
     const driver = createClusterDriver(fleet, apiServer, Date.now, {
       exporters: servers.targets,
       stepMillis: Math.max(1000, (gpus / GPUS_PER_SECOND) * 1000),

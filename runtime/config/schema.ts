@@ -230,6 +230,9 @@ export function createConfigSchema(sources: ConfigSources) {
             .default(1)
             .describe("The same seed gives the same fleet."),
           history: duration("0s", "40d").prefault("7d").describe("How much past the demo sends at its start."),
+          listen: text("an address of this machine")
+            .default("127.0.0.1")
+            .describe("The address of the demo's exporters and of its cluster's API server; 0.0.0.0 in a container."),
         })
         .prefault({}),
     })

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { z } from "zod";
 import type { fleetSchema } from "../../reports/api/live-schemas.ts";
@@ -112,3 +114,25 @@ it("an API server that comes back at another port, with other versions, is found
     .poll(async () => (await read<SystemStatus>("/api/status")).collector?.kubernetes[0], LONG)
     .toMatchObject({ watching: true });
 }, 90_000);
+
+it("the demo by itself serves its fleet and its cluster on the address that it is given, and ends when it is asked to", async () => {
+  const place = "127.0.0.2";
+  const alone = folder.write("demo.yaml", {
+    data: "demo-data",
+    server: { listen: "127.0.0.1:0" },
+    demo: { gpus: 8, history: "0s", listen: place },
+  });
+  const demo = folder.start(["demo", "--config", alone]);
+  const own = await demo.address(15_000);
+  const [target] = (await (await fetch(`${own}/api/demo/targets`)).json()) as readonly { readonly targets: string[] }[];
+  expect(target!.targets[0]).toMatch(new RegExp(`^${place}:`));
+  expect(await (await fetch(`http://${target!.targets[0]!}/metrics`)).text()).toContain("DCGM_FI_DEV_GPU_TEMP");
+  const kubeconfig = JSON.parse(readFileSync(join(folder.path, "demo-data/demo-kubeconfig.json"), "utf8")) as {
+    readonly clusters: readonly { readonly cluster: { readonly server: string } }[];
+  };
+  const { server } = kubeconfig.clusters[0]!.cluster;
+  expect(server).toMatch(new RegExp(`^http://${place}:`));
+  const { items } = (await (await fetch(`${server}/api/v1/nodes`)).json()) as { readonly items: readonly unknown[] };
+  expect(items.length).toBeGreaterThan(0);
+  expect((await demo.end("SIGTERM")).code).toBe(0);
+});

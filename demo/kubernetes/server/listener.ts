@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
-/** A port of 127.0.0.1 that can close and open again. */
+/** A port that can close and open again. */
 export interface Listener {
   readonly port: number;
   /** Opens the port; the same one as before, where there was one. */
@@ -10,8 +10,11 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** A listener that hands requests on; it is closed. */
-export function createListener(handle: (request: IncomingMessage, response: ServerResponse) => void): Listener {
+/** A listener on an address that hands requests on; it is closed. */
+export function createListener(
+  address: string,
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+): Listener {
   const sockets = new Set<Socket>();
   let port = 0;
   let server: Server | undefined;
@@ -29,7 +32,7 @@ export function createListener(handle: (request: IncomingMessage, response: Serv
       });
       await new Promise<void>((resolve, reject) => {
         opening.once("error", reject);
-        opening.listen(port, "127.0.0.1", resolve);
+        opening.listen(port, address, resolve);
       });
       server = opening;
       port = (opening.address() as AddressInfo).port;

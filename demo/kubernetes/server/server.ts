@@ -1,3 +1,4 @@
+import { LOOPBACK, type DemoAddress } from "../../address.ts";
 import { createAccess, type Access } from "./access.ts";
 import { createHandler } from "./handler.ts";
 import { createListener } from "./listener.ts";
@@ -53,7 +54,7 @@ export interface ApiServer {
   stop(): Promise<void>;
 }
 
-/** Starts a server on a free port of 127.0.0.1. */
+/** Starts a server on a free port, of 127.0.0.1 where nothing else is given. */
 export async function startApiServer(
   options: {
     readonly resources?: readonly ApiResource[];
@@ -62,6 +63,7 @@ export async function startApiServer(
     readonly user?: string;
     /** Changes that are kept; older versions than theirs are too old. */
     readonly keptEvents?: number;
+    readonly address?: DemoAddress;
   } = {},
 ): Promise<ApiServer> {
   const { resources = [...BUILT_IN_RESOURCES, ...ADDED_RESOURCES], now = Date.now, bookmarkMillis = 60_000 } = options;
@@ -72,7 +74,8 @@ export async function startApiServer(
   const requests = createRequestLog();
   const watches = new Set<OpenWatch>();
   const handle = createHandler({ store, catalogue, access, troubles, requests, watches, now, bookmarkMillis });
-  const listener = createListener(handle);
+  const { listen, host } = options.address ?? LOOPBACK;
+  const listener = createListener(listen, handle);
   await listener.open();
 
   function watchesOf(resource: string | undefined): OpenWatch[] {
@@ -81,7 +84,7 @@ export async function startApiServer(
 
   return {
     get url() {
-      return `http://127.0.0.1:${listener.port}`;
+      return `http://${host}:${listener.port}`;
     },
     store,
     catalogue,

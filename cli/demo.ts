@@ -1,0 +1,40 @@
+import type { Command } from "commander";
+import { loadConfig } from "../runtime/config/load.ts";
+import { createLifecycle, untilAsked } from "../runtime/lifecycle/stopping.ts";
+import { createLogger } from "../runtime/telemetry/log.ts";
+import { startStatusServer } from "../runtime/telemetry/server.ts";
+import type { CommandContext } from "./context.ts";
+import { demoKubeconfig, startDemoRole } from "./roles/demo.ts";
+
+/** `gpu-ledger demo`: the demo fleet by itself, for a collector, a Prometheus or anything else to try. */
+export function addDemo(program: Command, context: CommandContext): void {
+  program
+    .command("demo")
+    .description("run the demo fleet by itself: its exporters, its cluster's API server, and its past over the bus")
+    .option("--config <file>", "the configuration")
+    .action(async (options: { config?: string }) => {
+      const { config } = loadConfig(options.config, context.env);
+      const logger = createLogger(config.log.level, { part: "demo" });
+      const lifecycle = createLifecycle(logger);
+      try {
+        const role = lifecycle.add("demo", await startDemoRole(config, logger));
+        const { targets } = await role.status();
+        const views = {
+          status: async () => ({ version: context.version, demo: await role.status() }),
+          metrics: () => role.registry.metrics(),
+          notReady: () => [],
+          demoTargets: () => targets,
+          metricsToken: config.server.metricsToken,
+        };
+        const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger));
+        logger.info(
+          { address: server.url, exporters: targets.length, kubeconfig: demoKubeconfig(config) },
+          "a demo fleet runs",
+        );
+        const signal = await untilAsked();
+        logger.info({ signal }, "stopping");
+      } finally {
+        await lifecycle.stop();
+      }
+    });
+}
