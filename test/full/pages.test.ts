@@ -91,6 +91,12 @@ describe.skipIf(!isThere)("pages in a browser", () => {
           "document.documentElement.scrollWidth - document.documentElement.clientWidth",
         );
         expect(wider).toBe(0);
+        // A chart's texts are twelve pixels where it is drawn as large as it is shown.
+        const scales = (await page.evaluate(
+          "[...document.querySelectorAll('.chart svg')].map((svg) => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)",
+        )) as readonly number[];
+        expect(scales.filter((scale) => scale > 0 && scale < 0.8)).toEqual([]);
+        expect(scales.filter((scale) => scale > 0)).toHaveLength(scales.length / 2);
         const { violations } = await new AxeBuilder({ page }).withRules(["color-contrast"]).analyze();
         expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
       });

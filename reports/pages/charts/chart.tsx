@@ -6,7 +6,8 @@ import type { VNode } from "preact";
 
 use([BarChart, LineChart, GridComponent, SVGRenderer]);
 
-const WIDTH = 1_100;
+/** A chart is drawn for screens and paper, and for telephones, whose texts would be too small otherwise: the page's style shows one. */
+const WIDTHS = { wide: 1_100, narrow: 360 } as const;
 /** How large texts are taken to be; the page's style says their font. */
 const TEXT_SIZE = 12;
 
@@ -20,18 +21,22 @@ export const AXIS = {
 
 /** A chart, drawn on the server, that says in words what it shows; no script and no style of its own is in it. */
 export function Chart({ option, label, height = 220 }: ChartProps): VNode {
-  const chart = init(null, null, { renderer: "svg", ssr: true, width: WIDTH, height });
+  const drawn = (["wide", "narrow"] as const).map((size) => svgOf(size, option, label, height));
+  return <figure class="chart" dangerouslySetInnerHTML={{ __html: drawn.join("") }} />;
+}
+
+function svgOf(size: keyof typeof WIDTHS, option: EChartsCoreOption, label: string, height: number): string {
+  const chart = init(null, null, { renderer: "svg", ssr: true, width: WIDTHS[size], height });
   try {
     chart.setOption({ animation: false, ...option });
-    const svg = chart
+    return chart
       .renderToSVGString()
       .replaceAll(/ (?:style|class|ecmeta_\w+|xmlns:xlink|baseProfile|version)="[^"]*"/g, "")
       .replaceAll(/<style[^>]*>[\s\S]*?<\/style>/g, "")
       .replace(
         /^<svg width="\d+" height="\d+"/,
-        `<svg role="img" aria-label="${escaped(label)}" preserveAspectRatio="xMidYMid meet"`,
+        `<svg class="${size}" role="img" aria-label="${escaped(label)}" preserveAspectRatio="xMidYMid meet"`,
       );
-    return <figure class="chart" dangerouslySetInnerHTML={{ __html: svg }} />;
   } finally {
     chart.dispose();
   }
