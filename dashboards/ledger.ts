@@ -38,13 +38,16 @@ export function byHour(sum: string): string {
   return `${sum} / (${HOURS_OF_STEP})`;
 }
 
-/** The most important values of a column, and how all others are called together. */
-export function largest(
-  column: string,
-  { from, where, most }: Record<"from" | "where", string> & { most: number },
-): string {
-  const first = `SELECT ${column} FROM ${from} WHERE ${where} GROUP BY ${column} ORDER BY sum(effective_cost) DESC, ${column} LIMIT ${most}`;
-  return `if(${column} IN (${first}), ${column}, 'others')`;
+/** Cost per hour of the dearest values of a column, and of all others together, of some charges: a series of each. */
+export function costByDearest(column: string, where: string, most: number): string {
+  return `SELECT point.1 AS time, if(place <= ${most}, key, 'others') AS name, ${byHour("sum(point.2)")} AS Value
+FROM (
+  SELECT key, groupArray((at, cost)) AS points, row_number() OVER (ORDER BY sum(cost) DESC, key) AS place
+  FROM (
+    SELECT ${STEP} AS at, ${column} AS key, toFloat64(sum(effective_cost)) AS cost
+    FROM ${CHARGES} WHERE ${where} AND effective_cost IS NOT NULL GROUP BY at, key)
+  GROUP BY key)
+ARRAY JOIN points AS point GROUP BY time, name ORDER BY time, name`;
 }
 
 /** Cost that bought nothing: neither activity nor what stands beside GPUs. */

@@ -7,7 +7,7 @@ import {
   CLUSTERS,
   FOR_NOTHING,
   IN_TIME,
-  largest,
+  costByDearest,
   money,
   OF_GPUS,
   policyVariable,
@@ -141,11 +141,7 @@ FROM ${CHARGES} WHERE ${CHARGED} AND effective_cost IS NOT NULL GROUP BY time, s
       needs: "D",
       view: { kind: "series", isStacked: true, isBars: true },
       ...unit,
-      queries: [
-        sqlRange(`SELECT ${STEP} AS time, ${largest("team", { from: CHARGES, where: CHARGED, most: MOST })} AS name,
-  ${byHour("toFloat64(sum(effective_cost))")} AS Value
-FROM ${CHARGES} WHERE ${CHARGED} AND effective_cost IS NOT NULL GROUP BY time, name ORDER BY time, name`),
-      ],
+      queries: [sqlRange(costByDearest("team", CHARGED, MOST))],
       empty: NOTHING_CHARGED,
       width: 12,
       height: 10,

@@ -44,7 +44,7 @@ FROM ${USAGE} WHERE ${METERED} GROUP BY time, name ORDER BY time, name`),
   {
     title: "How parts are held",
     description:
-      "GPU-hours with a claim, by what it is on: all of a GPU, an instance, replicas, a part by HAMi or Volcano (vgpu), a fraction by KAI or Run:ai, or devices in common, of which " +
+      "What is held in the newest hour that was metered, by what it is: all of a GPU, an instance, replicas, a part by HAMi or Volcano (vgpu), a fraction by KAI or Run:ai, or devices in common, of which " +
       "nothing tells who has which.",
     needs: "D",
     view: {
@@ -53,16 +53,17 @@ FROM ${USAGE} WHERE ${METERED} GROUP BY time, name ORDER BY time, name`),
         { field: "held", title: "held" },
         { field: "evidence", title: "known by" },
         { field: "who", title: "holders", unit: "short", decimals: 0 },
-        { field: "hours", title: "hours of claims", ...hours },
+        { field: "parts", title: "GPUs or parts", ...gpus },
       ],
-      sortedBy: "hours of claims",
+      sortedBy: "GPUs or parts",
     },
     unit: "none",
     queries: [
-      sqlRows(`SELECT ${HELD} AS held, JSONExtractString(claim, 'evidence') AS evidence, uniqExact(holder) AS who, sum(${MILLIS}) / 3600000 AS hours
-FROM ${USAGE} ARRAY JOIN claims AS claim, holders AS holder WHERE ${METERED} GROUP BY held, evidence ORDER BY hours DESC`),
+      sqlRows(`${WITH_NEWEST}
+SELECT ${HELD} AS held, JSONExtractString(claim, 'evidence') AS evidence, uniqExact(holder) AS who, sum(${MILLIS}) / 3600000 AS parts
+FROM ${USAGE} ARRAY JOIN claims AS claim, holders AS holder WHERE ${NEWEST} GROUP BY held, evidence ORDER BY parts DESC`),
     ],
-    empty: "Nobody held anything in this time.",
+    empty: "Nobody held anything in that hour.",
     width: 12,
     height: 9,
   },

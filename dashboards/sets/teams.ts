@@ -7,7 +7,7 @@ import {
   CLUSTERS,
   FOR_NOTHING,
   IN_TIME,
-  largest,
+  costByDearest,
   money,
   OF_GPUS,
   policyVariable,
@@ -132,11 +132,7 @@ const byTeam = (options: DashboardOptions): readonly Panel[] => [
     view: { kind: "series", isStacked: true, isBars: true },
     unit: money(options),
     decimals: 2,
-    queries: [
-      sqlRange(`SELECT ${STEP} AS time, ${largest("team", { from: CHARGES, where: `${IN_TIME} AND ${WHOSE}`, most: MOST })} AS name,
-  ${byHour("toFloat64(sum(effective_cost))")} AS Value
-FROM ${CHARGES} WHERE ${IN_TIME} AND ${WHOSE} AND effective_cost IS NOT NULL GROUP BY time, name ORDER BY time, name`),
-    ],
+    queries: [sqlRange(costByDearest("team", `${IN_TIME} AND ${WHOSE}`, MOST))],
     empty: NOTHING_CHARGED,
     width: 12,
     height: 9,

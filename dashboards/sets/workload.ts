@@ -210,7 +210,9 @@ const PODS = `SELECT DISTINCT cluster, namespace, pod FROM workloads WHERE ${CHO
 
 const history = (): readonly Panel[] => {
   const per = (sum: string, time: string): string => `sum(${sum}) / nullIf(sum(${time}), 0)`;
+  // Rows lie by node: those of others are passed over.
   const ofPods = `FROM gpu_5m_published WHERE $__timeFilter(bucket) AND scope = 'device'
+  AND (cluster, node) IN (SELECT DISTINCT cluster, node FROM workloads WHERE ${CHOSEN} AND node != '')
   AND (cluster, holder_namespace, holder_pod) IN (${PODS})`;
   return [
     {

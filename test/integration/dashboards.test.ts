@@ -90,7 +90,10 @@ describe("what dashboards say of played fleets is what reports say", () => {
   });
 
   it("parts of GPUs are told by what they are", async () => {
-    const held = (await ask("GPU sharing: How parts are held", "default")).map((row) => row["held"]);
+    const rows = await Promise.all(
+      played.map((cluster) => rowsOf("panels", "GPU sharing: How parts are held", { cluster: [cluster] })),
+    );
+    const held = rows.flat().map((row) => row["held"]);
     expect(held).toEqual(expect.arrayContaining(["whole", "instance", "replicas", "vgpu", "fraction"]));
   });
 });
