@@ -1,6 +1,6 @@
 // Runs statements on a store's data as a user with given grants, row filters and settings, and prints what came of each. chDB knows the
 // one user `default`, whose rights stand in a file, and no CREATE USER: so the program's own addon is opened in a process of its own.
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadChdbAddon } from "../../dist/runtime/store/embedded/addon.js";
@@ -26,4 +26,5 @@ for (const sql of statements) {
   }
 }
 addon.CloseConnection(keeper);
+rmSync(folder, { recursive: true });
 process.stdout.write(JSON.stringify(answers));

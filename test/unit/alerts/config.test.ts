@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ALERT_NAMES } from "../../../alerts/catalog/catalog.ts";
@@ -12,9 +11,10 @@ import {
   loadAlertConfig,
 } from "../../../cli/alerts/config.ts";
 import { ConfigError } from "../../../runtime/config/load.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 
 function read(text: string) {
-  const path = join(mkdtempSync(join(tmpdir(), "alerts-")), "alerts.yaml");
+  const path = join(temporaryFolder("alerts"), "alerts.yaml");
   writeFileSync(path, text);
   return loadAlertConfig(path, {}).config;
 }

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
@@ -7,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { loadOrCreateCredentials } from "../../../../../runtime/store/embedded/credentials.ts";
 import { renderConfig, renderUsers } from "../../../../../runtime/store/embedded/engine-config.ts";
 import { storeFolder } from "../../../../../runtime/store/embedded/store-folder.ts";
+import { temporaryFolder } from "../../../../support/folder.ts";
 
 describe("the engine's configuration", () => {
   it("grants no source outside of the database", () => {
@@ -37,7 +37,7 @@ describe("the engine's configuration", () => {
 
 describe("the passwords", () => {
   it("are made once, differ, and are readable by their owner alone", () => {
-    const file = join(mkdtempSync(join(tmpdir(), "store-credentials-")), "deep", "credentials.json");
+    const file = join(temporaryFolder("credentials"), "deep", "credentials.json");
     const made = loadOrCreateCredentials(file);
     expect(loadOrCreateCredentials(file)).toEqual(made);
     expect(made.internal.password).not.toBe(made.reader.password);
@@ -46,7 +46,7 @@ describe("the passwords", () => {
   });
 
   it("are refused where the file was emptied, and not silently made anew", () => {
-    const file = join(mkdtempSync(join(tmpdir(), "store-credentials-")), "credentials.json");
+    const file = join(temporaryFolder("credentials"), "credentials.json");
     writeFileSync(file, '{"internal":{"username":"gpu_ledger","password":""}}');
     expect(() => loadOrCreateCredentials(file)).toThrow(/does not hold two users/);
     expect(readFileSync(file, "utf8")).toContain('"password":""');
