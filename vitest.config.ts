@@ -5,7 +5,7 @@ const ALONE = ["bus-*", "chaos-short", "cli", "demo*", "election", "leadership",
   (name) => `test/integration/${name}.test.ts`,
 );
 /** Long tests that mostly compute: two at a time. */
-const LONG_BESIDE = ["alerts-day", "closing*", "focus-export", "ledger", "pages", "scenarios"].map(
+const LONG_BESIDE = ["alerts-day", "closing", "closing-spread", "focus-export", "ledger", "pages", "scenarios"].map(
   (name) => `test/full/${name}.test.ts`,
 );
 /** Both cores of the smallest machine that is promised to run them; by itself Vitest leaves one of them idle. */

@@ -13,7 +13,7 @@ import { startPrometheus, type PrometheusServer } from "../support/prometheus-se
 
 const hasPrometheus = await requirePart("prometheus");
 const DAY_MILLIS = 86_400_000;
-const DAYS = 3;
+const DAYS = 1;
 const CLUSTER = "demo";
 const MOST_CHOICES = 20;
 const SETS = dashboards(DEFAULT_DASHBOARD_OPTIONS);
@@ -63,7 +63,7 @@ describe.skipIf(!hasPrometheus)("what dashboards ask of a running gpu-ledger", (
       cluster: CLUSTER,
       data: "data",
       server: { listen: "127.0.0.1:0" },
-      demo: { gpus: 48, history: `${DAYS}d` },
+      demo: { gpus: 32, history: `${DAYS}d` },
     });
     const up = folder.start(["up", "--config", config]);
     address = await up.address(60_000);
