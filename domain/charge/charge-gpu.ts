@@ -1,6 +1,6 @@
 import type { Allocation, FreeState, HeldState } from "../allocation/allocate.ts";
-import { add, compare, ZERO, type Rational } from "../exact/rational.ts";
-import { split } from "../exact/split.ts";
+import { add, ZERO, type Rational } from "../exact/rational.ts";
+import { createSplit, type Weight } from "../exact/split.ts";
 import { difference, lastUnits, type Carbon, type GpuHours, type Money } from "../exact/units.ts";
 import type { Accrual } from "../exact/accrual.ts";
 import type { CostKind } from "../price/book.ts";
@@ -66,23 +66,25 @@ export function chargeGpu<Segment extends AllocatedSegment>(
   const { fromMillis, untilMillis, costs, power } = piece;
   const lengths = segments.map((segment) => segment.untilMillis - segment.fromMillis);
   const gpuHours = difference(hours.roundedAt(untilMillis), hours.roundedAt(fromMillis));
-  const hoursOf = splitFully(gpuHours, lengths);
-  const costsOf = costs === undefined ? undefined : perKind(costs, (cost) => splitFully(cost, lengths));
-  const powerOf = power === undefined ? undefined : splitFully(power, lengths);
+  const overSegments = splitFully(lengths);
+  const hoursOf = overSegments(gpuHours);
+  const costsOf = costs === undefined ? undefined : perKind(costs, overSegments);
+  const powerOf = power === undefined ? undefined : overSegments(power);
   return segments.flatMap((segment, index) => {
     const { allocation, millijoules, carbon } = segment;
     const parts = partsOf(allocation);
-    const partHours = splitParts(hoursOf[index]!, parts);
+    const divide = createDivision(parts);
+    const partHours = divide(hoursOf[index]!);
     const partCosts =
       costsOf === undefined
         ? undefined
         : perKind(
             perKind(costsOf, (amounts) => amounts[index]!),
-            (cost) => splitParts(cost, parts),
+            divide,
           );
-    const partPower = powerOf === undefined ? undefined : splitParts(powerOf[index]!, parts);
-    const partEnergy = millijoules === undefined ? undefined : splitParts(millijoules, parts);
-    const partCarbon = carbon === undefined ? undefined : splitParts(carbon, parts);
+    const partPower = powerOf === undefined ? undefined : divide(powerOf[index]!);
+    const partEnergy = millijoules === undefined ? undefined : divide(millijoules);
+    const partCarbon = carbon === undefined ? undefined : divide(carbon);
     return parts.flatMap(({ claim, states }, part) =>
       states.map(({ state, weight }, place): ChargeLine<Segment> => {
         const ofPower = partPower?.[part]![place];
@@ -110,46 +112,38 @@ export function chargeGpu<Segment extends AllocatedSegment>(
 interface Part {
   readonly claim: number | undefined;
   readonly states: readonly { readonly state: HeldState | FreeState; readonly weight: Rational }[];
-  readonly weight: Rational;
 }
 
 function partsOf({ held, free }: Allocation): readonly Part[] {
-  const parts = held.map(({ states }, claim) =>
-    partOf(
-      claim,
-      HELD_STATES.map((state) => ({ state, weight: states[state] })),
-    ),
-  );
-  parts.push(
-    partOf(
-      undefined,
-      FREE_STATES.map((state) => ({ state, weight: free[state] })),
-    ),
-  );
+  const parts: Part[] = held.map(({ states }, claim) => ({ claim, states: lasting(HELD_STATES, states) }));
+  parts.push({ claim: undefined, states: lasting(FREE_STATES, free) });
   return parts.filter(({ states }) => states.length > 0);
 }
 
-function partOf(claim: number | undefined, all: Part["states"]): Part {
-  const states = all.filter(({ weight }) => compare(weight, ZERO) > 0);
-  return { claim, states, weight: states.reduce((sum, { weight }) => add(sum, weight), ZERO) };
+/** The states that have any time, in their order. */
+function lasting<State extends HeldState | FreeState>(
+  order: readonly State[],
+  weights: Readonly<Record<State, Rational>>,
+): Part["states"] {
+  const states: { state: State; weight: Rational }[] = [];
+  for (const state of order) if (weights[state].num > 0n) states.push({ state, weight: weights[state] });
+  return states;
 }
 
-function splitParts<Count extends bigint>(amount: Count, parts: readonly Part[]): readonly (readonly Count[])[] {
-  const amounts = splitFully(
-    amount,
-    parts.map(({ weight }) => weight),
+/** Divides amounts over parts, and over the states of each. */
+function createDivision(
+  parts: readonly Part[],
+): <Count extends bigint>(amount: Count) => readonly (readonly Count[])[] {
+  const overParts = splitFully(
+    parts.length === 1 ? [1] : parts.map(({ states }) => states.reduce((sum, { weight }) => add(sum, weight), ZERO)),
   );
-  return parts.map(({ states }, index) =>
-    splitFully(
-      amounts[index]!,
-      states.map(({ weight }) => weight),
-    ),
-  );
+  const overStates = parts.map(({ states }) => splitFully(states.map(({ weight }) => weight)));
+  return (amount) => overParts(amount).map((ofPart, index) => overStates[index]!(ofPart));
 }
 
 /** Segments fill their piece and states their segment: there is always somebody to take it. */
-function splitFully<Count extends bigint>(amount: Count, weights: Parameters<typeof split>[1]): readonly Count[] {
-  const parts = split(amount, weights);
-  if (parts === undefined) throw new RangeError("there is nobody to charge");
-  return parts;
+function splitFully(weights: readonly Weight[]): <Count extends bigint>(amount: Count) => readonly Count[] {
+  const divide = createSplit(weights);
+  if (divide === undefined) throw new RangeError("there is nobody to charge");
+  return divide;
 }

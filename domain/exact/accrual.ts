@@ -1,5 +1,5 @@
 import { halfEvenOfNumbers, halfEvenQuotient, LARGEST_SAFE } from "./integer.ts";
-import { divide, multiply, rational, subtract, type Rational } from "./rational.ts";
+import { divide, multiply, ONE, rational, subtract, type Rational } from "./rational.ts";
 import { difference, LAST_UNITS_IN_ONE, lastUnits, roundToLastUnit, type Amount, type Quantity } from "./units.ts";
 
 const MILLIS_IN_HOUR = 3_600_000n;
@@ -43,11 +43,16 @@ export function accrualOf<Of extends Quantity>(originMillis: number, exact: (mil
  * product of rate and time is a safe integer, it is rounded without a division of bigints, to the same result.
  */
 export function steadyAccrual<Of extends Quantity>(perHour: Rational, originMillis: number): Accrual<Of> {
+  return steadyAccruals<Of>(perHour)(originMillis);
+}
+
+/** Accruals of so much an hour, from any origin. */
+function steadyAccruals<Of extends Quantity>(perHour: Rational): (originMillis: number) => Accrual<Of> {
   const perMilli = divide(perHour, rational(MILLIS_IN_HOUR));
   const { num, den } = multiply(perMilli, rational(LAST_UNITS_IN_ONE));
   const isSmall = num >= 0n && num <= LARGEST_SAFE && den <= LARGEST_SAFE;
   const [quickNum, quickDen] = isSmall ? [Number(num), Number(den)] : [Infinity, 1];
-  return {
+  return (originMillis) => ({
     originMillis,
     exactAt: (millis) => multiply(perMilli, rational(elapsedMillis(originMillis, millis))),
     roundedAt(millis) {
@@ -56,8 +61,11 @@ export function steadyAccrual<Of extends Quantity>(perHour: Rational, originMill
       if (product <= Number.MAX_SAFE_INTEGER) return lastUnits(BigInt(halfEvenOfNumbers(product, quickDen)));
       return lastUnits(halfEvenQuotient(num * BigInt(elapsed), den));
     },
-  };
+  });
 }
+
+/** The GPU-hours of a GPU since it appeared: 1 an hour. */
+export const gpuHoursSince = steadyAccruals<"gpu-hour">(ONE);
 
 /**
  * The accrual of the same cost from a later origin on: C(t) − C(origin), exact. An accrual that is dear to make (one in a

@@ -41,26 +41,32 @@ export function parseDecimal(text: string): ParsedDecimal {
   return { value: reduced(BigInt(`${sign}${whole}${fraction}`), 10n ** BigInt(fraction.length)) };
 }
 
-/** a + b. */
+/** a + b. Most of what a ledger adds and multiplies is 0 or 1: neither is computed with. */
 export function add(a: Rational, b: Rational): Rational {
+  if (a.num === 0n) return b;
+  if (b.num === 0n) return a;
   if (a.den === b.den) return reduced(a.num + b.num, a.den);
   return reduced(a.num * b.den + b.num * a.den, a.den * b.den);
 }
 
 /** a − b. */
 export function subtract(a: Rational, b: Rational): Rational {
+  if (b.num === 0n) return a;
   if (a.den === b.den) return reduced(a.num - b.num, a.den);
   return reduced(a.num * b.den - b.num * a.den, a.den * b.den);
 }
 
 /** a × b. */
 export function multiply(a: Rational, b: Rational): Rational {
+  if (isOne(a)) return b;
+  if (isOne(b)) return a;
   return reduced(a.num * b.num, a.den * b.den);
 }
 
 /** a ÷ b. Fails with a RangeError where b is 0. */
 export function divide(a: Rational, b: Rational): Rational {
   if (b.num === 0n) throw new RangeError("a number is not divided by 0");
+  if (isOne(b)) return a;
   return reduced(a.num * b.den, a.den * b.num);
 }
 
@@ -96,9 +102,14 @@ export function roundedDecimal(a: Rational, digits: number): string {
   return decimalText(halfEvenQuotient(a.num * 10n ** BigInt(digits), a.den), digits);
 }
 
+function isOne({ num, den }: Rational): boolean {
+  return num === 1n && den === 1n;
+}
+
 function reduced(num: bigint, den: bigint): Rational {
   const [above, below] = den < 0n ? [-num, -den] : [num, den];
-  const common = below === 1n ? 1n : gcd(above < 0n ? -above : above, below);
+  if (below === 1n) return { num: above, den: below } as Rational;
+  const common = gcd(above < 0n ? -above : above, below);
   return (common === 1n ? { num: above, den: below } : { num: above / common, den: below / common }) as Rational;
 }
 

@@ -18,19 +18,42 @@ const MOST_PICKED = 16;
  * Fails with a RangeError where a weight is negative or not a safe integer.
  */
 export function split<Count extends bigint>(amount: Count, weights: readonly Weight[]): readonly Count[] | undefined {
-  const count: bigint = amount;
-  const isNegative = count < 0n;
-  const positive = isNegative ? -count : count;
+  return createSplit(weights)?.(amount);
+}
+
+/** Amounts over the same weights, as {@link split} does it with one: many of them share what is made of the weights. */
+export function createSplit(
+  weights: readonly Weight[],
+): (<Count extends bigint>(amount: Count) => readonly Count[]) | undefined {
   const integers = integersOf(weights);
-  const quick = positive <= LARGEST_SAFE ? quickWeights(integers) : undefined;
-  const parts = quick === undefined ? splitBig(positive, integers) : splitQuick(Number(positive), quick);
-  return (isNegative ? parts?.map((part) => -part) : parts) as readonly Count[] | undefined;
+  if (integers.every((weight) => Number(weight) === 0)) return undefined;
+  if (integers.length === 1) return (amount) => [amount];
+  const quick = quickWeights(integers);
+  let big: BigWeights | undefined;
+  return <Count extends bigint>(amount: Count) => {
+    const count: bigint = amount;
+    const isNegative = count < 0n;
+    const positive = isNegative ? -count : count;
+    const parts =
+      quick !== undefined && positive <= LARGEST_SAFE
+        ? splitQuick(Number(positive), quick)
+        : splitBig(positive, (big ??= bigWeights(integers)));
+    return (isNegative ? parts.map((part) => -part) : parts) as unknown as readonly Count[];
+  };
+}
+
+interface QuickWeights {
+  readonly weights: readonly number[];
+  readonly total: number;
+}
+
+interface BigWeights {
+  readonly weights: readonly bigint[];
+  readonly total: bigint;
 }
 
 /** Integers as numbers, and their sum, where it is small. */
-function quickWeights(
-  integers: readonly (number | bigint)[],
-): { readonly weights: readonly number[]; readonly total: number } | undefined {
+function quickWeights(integers: readonly (number | bigint)[]): QuickWeights | undefined {
   const weights: number[] = [];
   let total = 0;
   for (const integer of integers) {
@@ -42,13 +65,7 @@ function quickWeights(
   return { weights, total };
 }
 
-function splitQuick(
-  amount: number,
-  of: { readonly weights: readonly number[]; readonly total: number },
-): readonly bigint[] | undefined {
-  const { weights, total } = of;
-  if (total === 0) return undefined;
-  if (weights.length === 1) return [BigInt(amount)];
+function splitQuick(amount: number, { weights, total }: QuickWeights): readonly bigint[] {
   // amount = each × total + over, so that a share is each × weight and over × weight ÷ total: both safe integers.
   const over = amount % total;
   const each = (amount - over) / total;
@@ -66,11 +83,14 @@ function splitQuick(
   return parts.map(BigInt);
 }
 
-function splitBig(amount: bigint, integers: readonly (number | bigint)[]): readonly bigint[] | undefined {
+function bigWeights(integers: readonly (number | bigint)[]): BigWeights {
   const weights = integers.map(BigInt);
   let total = 0n;
   for (const weight of weights) total += weight;
-  if (total === 0n) return undefined;
+  return { weights, total };
+}
+
+function splitBig(amount: bigint, { weights, total }: BigWeights): readonly bigint[] {
   const rests: bigint[] = [];
   let left = amount;
   const parts = weights.map((weight) => {

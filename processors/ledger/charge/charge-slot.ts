@@ -3,9 +3,9 @@ import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
 import { chargeGpu, type AllocatedSegment, type ChargeLine } from "../../../domain/charge/charge-gpu.ts";
 import { carbonOf } from "../../../domain/energy/carbon.ts";
 import type { EnergyFactors } from "../../../domain/energy/factors.ts";
-import { steadyAccrual } from "../../../domain/exact/accrual.ts";
+import { gpuHoursSince } from "../../../domain/exact/accrual.ts";
 import { partOfSpan, type Millis } from "../../../domain/exact/part-of-span.ts";
-import { multiply, ONE, rational, type Rational } from "../../../domain/exact/rational.ts";
+import { multiply, rational, type Rational } from "../../../domain/exact/rational.ts";
 import type { Carbon } from "../../../domain/exact/units.ts";
 import type { ShareMeasures } from "../../../domain/share/claim.ts";
 import type { NodePrices, PiecePrice, PricePiece } from "./node-prices.ts";
@@ -60,7 +60,7 @@ export function chargeSlot(
   const until = hours.at(-1)!.segment.untilMillis;
   const { model } = first.segment.gpu;
   const pieces = prices.pieces({ cluster, node, model, place }, from, until);
-  const gpuHours = steadyAccrual<"gpu-hour">(ONE, place.appearedAt);
+  const gpuHours = gpuHoursSince(place.appearedAt);
   const allocated = hours.map((hour) => ({
     hour,
     allocation: allocate(hour.segment, measures),

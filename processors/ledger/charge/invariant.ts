@@ -1,6 +1,5 @@
 import type { Charge } from "../../../domain/charge/charge.ts";
-import { steadyAccrual } from "../../../domain/exact/accrual.ts";
-import { ONE } from "../../../domain/exact/rational.ts";
+import { gpuHoursSince } from "../../../domain/exact/accrual.ts";
 import { formatAmount, type Amount, type Money, type Quantity } from "../../../domain/exact/units.ts";
 import type { ChargedNode } from "./charge-node.ts";
 
@@ -33,8 +32,8 @@ export function breachesOf(
   const expected = new Map<string, Sums>();
   for (const { slot, charged } of slots) {
     const of = sumsOf(expected, String(slot));
+    const hours = gpuHoursSince(charged.segments[0]!.hour.place.appearedAt);
     for (const { fromMillis, untilMillis, price } of charged.pieces) {
-      const hours = steadyAccrual<"gpu-hour">(ONE, charged.lines[0]!.segment.hour.place.appearedAt);
       of["gpu-hours"] += hours.roundedAt(untilMillis) - hours.roundedAt(fromMillis);
       addCosts(of, price?.gpu(slot));
       addPower(of, price?.power(charged.segments.map(({ hour }) => hour.segment)));
