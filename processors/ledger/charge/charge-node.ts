@@ -5,6 +5,7 @@ import {
   PLATFORM,
   type Charge,
   type ChargedHolder,
+  type ChargeTrail,
   type Costs,
 } from "../../../domain/charge/charge.ts";
 import type { EnergyFactors } from "../../../domain/energy/factors.ts";
@@ -13,7 +14,7 @@ import type { OwnerRules } from "../../../domain/owner/compile.ts";
 import type { Attribution, OwnerSubject } from "../../../domain/owner/owner.ts";
 import { ownersOf } from "../../../domain/owner/owners.ts";
 import { payerOf, type Policy } from "../../../domain/policy/policy.ts";
-import { chargeSlot, type ChargedSlot, type SlotLine } from "./charge-slot.ts";
+import { chargeSlot, type ChargedSlot, type SlotLine, type SlotSegment } from "./charge-slot.ts";
 import { withExcess } from "./excess.ts";
 import type { NodePrices } from "./node-prices.ts";
 
@@ -48,7 +49,7 @@ export interface ChargedNode {
  * differ in who pays alone.
  */
 export function chargeNode(hours: readonly UsageHour[], { prices, owners, policies, energy }: Rules): ChargedNode {
-  const attributions = new Map<string, Attribution>();
+  const holders = createHolders(owners);
   const groups = groupRows(hours);
   const slotRules = { prices, ownerChanges: owners.changes, energy };
   const byMeasures = new Map<string, readonly { readonly slot: number; readonly charged: ChargedSlot }[]>();
@@ -64,13 +65,6 @@ export function chargeNode(hours: readonly UsageHour[], { prices, owners, polici
     return slots;
   };
 
-  function ownersAt(hour: UsageHour, index: number, at: number): Attribution {
-    const key = `${hour.slot} ${hour.segment.fromMillis} ${index} ${at}`;
-    const known = attributions.get(key) ?? ownersOf(owners, subjectOf(hour, index), at);
-    attributions.set(key, known);
-    return known;
-  }
-
   const charges = policies.map((policy) => {
     const slots = chargedBy(policy);
     const lines =
@@ -78,11 +72,39 @@ export function chargeNode(hours: readonly UsageHour[], { prices, owners, polici
         ? linesBySlot(slots).flatMap((ofSlot) => withExcess(ofSlot, policy))
         : slots.flatMap(({ charged }) => charged.lines);
     return [
-      ...lines.map((line) => chargeOf(line, policy, (index) => ownersAt(line.segment.hour, index, line.fromMillis))),
+      ...lines.map((line) => chargeOf(line, policy, holders)),
       ...slots.flatMap(({ slot, charged }) => (slot === 0 ? nonGpuCharges(charged) : [])),
     ];
   });
-  return { charges, slots: chargedBy(policies[0]!), refused: refusedOf(hours, attributions) };
+  return { charges, slots: chargedBy(policies[0]!), refused: holders.refused };
+}
+
+/** A holder of a segment, as every line that it has of it says. */
+interface SegmentHolder {
+  readonly charged: ChargedHolder;
+  readonly owners: Attribution["owners"];
+  /** Where each of them comes from. */
+  readonly trail: ChargeTrail["owners"];
+}
+
+interface Holders {
+  of(segment: SlotSegment, claim: number): SegmentHolder;
+  /** Teams that holders asked for so far named, and that did not count. */
+  readonly refused: readonly RefusedTeam[];
+}
+
+/** Finds each holder once for all of its lines, which come one after the other. */
+function createHolders(rules: OwnerRules): Holders {
+  const known = new Map<SlotSegment, SegmentHolder[]>();
+  const refused: RefusedTeam[] = [];
+  return {
+    refused,
+    of(segment, claim) {
+      const ofSegment = known.get(segment) ?? [];
+      if (ofSegment.length === 0) known.set(segment, ofSegment);
+      return (ofSegment[claim] ??= holderOf(segment, claim, rules, refused));
+    },
+  };
 }
 
 function subjectOf({ holders, place }: UsageHour, index: number): OwnerSubject {
@@ -121,14 +143,14 @@ function groupRows(hours: readonly UsageHour[]): readonly (readonly UsageHour[])
   return groups;
 }
 
-function chargeOf(line: SlotLine, policy: Policy, ownersAt: (index: number) => Attribution): Charge {
+function chargeOf(line: SlotLine, policy: Policy, holders: Holders): Charge {
   const { claim, state, fromMillis, untilMillis } = line;
-  const { hour, whole, price } = line.segment;
-  const { cluster, node, slot, segment, holders, place } = hour;
+  const { hour, price } = line.segment;
+  const { cluster, node, slot, segment, place } = hour;
   const payer = payerOf(state, policy);
-  const owners = claim === undefined ? undefined : ownersAt(claim).owners;
+  const holder = claim === undefined ? undefined : holders.of(line.segment, claim);
+  const owners = holder?.owners;
   const isHolders = payer === "holder" && owners !== undefined;
-  const held = claim === undefined ? undefined : whole.held[claim]!;
   const isDown = state === "unavailable";
   // Written out, as there are very many: copies of the parts would take twice as long.
   return {
@@ -150,10 +172,7 @@ function chargeOf(line: SlotLine, policy: Policy, ownersAt: (index: number) => A
     costCenter: isHolders ? owners.costCenter.value : "",
     project: owners?.project.value ?? "",
     environment: owners?.environment.value ?? "",
-    holder:
-      claim === undefined || held === undefined
-        ? undefined
-        : holderOf(segment.claims[claim]!.claim.holder, holders[claim]!, held),
+    holder: holder?.charged,
     shareMillis: line.shareMillis,
     gpuHours: line.gpuHours,
     costs: line.costs,
@@ -163,38 +182,45 @@ function chargeOf(line: SlotLine, policy: Policy, ownersAt: (index: number) => A
     trail: {
       price: price?.entry.place ?? "",
       pricedSince: price?.since ?? 0,
-      owners:
-        owners === undefined
-          ? NO_OWNERS
-          : {
-              team: owners.team.place,
-              costCenter: owners.costCenter.place,
-              project: owners.project.place,
-              environment: owners.environment.place,
-            },
+      owners: holder?.trail ?? NO_OWNERS,
     },
   };
 }
 
+/** Who has a claim on a segment, whose owners stay the same in it. */
 function holderOf(
-  id: string,
-  holder: UsageHour["holders"][number],
-  { raw, share }: { readonly raw: Rational; readonly share: Rational },
-): ChargedHolder {
+  { hour, whole, fromMillis }: SlotSegment,
+  claim: number,
+  rules: OwnerRules,
+  refused: RefusedTeam[],
+): SegmentHolder {
+  const holder = hour.holders[claim]!;
+  const { raw, share } = whole.held[claim]!;
+  const { owners, refused: refusedOwners } = ownersOf(rules, subjectOf(hour, claim), fromMillis);
   const { namespace, name: pod, workloadKind, workload, type, queue, priorityClass, labels, evidence } = holder;
+  for (const { value } of refusedOwners) refused.push({ team: value, namespace, workload });
   return {
-    id,
-    namespace,
-    pod,
-    workloadKind,
-    workload,
-    type,
-    queue,
-    priorityClass,
-    labels,
-    attribution: evidence,
-    rawShare: fraction(raw),
-    share: fraction(share),
+    charged: {
+      id: hour.segment.claims[claim]!.claim.holder,
+      namespace,
+      pod,
+      workloadKind,
+      workload,
+      type,
+      queue,
+      priorityClass,
+      labels,
+      attribution: evidence,
+      rawShare: fraction(raw),
+      share: fraction(share),
+    },
+    owners,
+    trail: {
+      team: owners.team.place,
+      costCenter: owners.costCenter.place,
+      project: owners.project.place,
+      environment: owners.environment.place,
+    },
   };
 }
 
@@ -214,20 +240,5 @@ function nonGpuCharges({ lines, pieces }: ChargedSlot): readonly Charge[] {
     const machine = { cluster, node, instanceType, region, zone, pool, capacityType };
     const given = { fromMillis, untilMillis, ...machine, state: "non-gpu" as const, costs };
     return [chargeBeside(given, { price: price!.entry.place, pricedSince: price!.since })];
-  });
-}
-
-function refusedOf(
-  hours: readonly UsageHour[],
-  attributions: ReadonlyMap<string, Attribution>,
-): readonly RefusedTeam[] {
-  const some = [...attributions].filter(([, { refused }]) => refused.length > 0);
-  if (some.length === 0) return [];
-  const byRow = new Map(hours.map((hour) => [`${hour.slot} ${hour.segment.fromMillis}`, hour]));
-  return some.flatMap(([key, { refused }]) => {
-    const [slot, from, index] = key.split(" ");
-    const holder = byRow.get(`${slot} ${from}`)?.holders[Number(index)];
-    if (holder === undefined) return [];
-    return refused.map(({ value }) => ({ team: value, namespace: holder.namespace, workload: holder.workload }));
   });
 }
