@@ -1,9 +1,10 @@
+import { LRUCache } from "lru-cache";
 import type { Measured, UsageClaim } from "../../domain/allocation/segment.ts";
 import type { Telemetry, UsageHolder, UsageHour, UsagePlace } from "../../domain/allocation/usage-hour.ts";
 import type { Claim } from "../../domain/share/claim.ts";
 import type { GpuAt } from "../../domain/share/layout.ts";
 import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
-import { oneAhead, slicesOf } from "../../runtime/in-turns.ts";
+import { slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Span } from "../ledger/plan/node-record.ts";
 
@@ -93,48 +94,55 @@ export async function insertUsage(store: StoreClient, run: string, hours: readon
   await store.insertRows("usage_hours", ["run_id", ...USAGE_COLUMNS], writer.take());
 }
 
-const TIMES = new Set(["from_at", "until_at"]);
-const TIME_LISTS = new Set(["first_at", "last_at"]);
-const SELECTED = USAGE_COLUMNS.map((name) =>
-  TIMES.has(name)
-    ? `toFloat64(toUnixTimestamp64Milli(${name})) AS ${name}_ms`
-    : TIME_LISTS.has(name)
-      ? `arrayMap(t -> toFloat64(toUnixTimestamp64Milli(t)), ${name}) AS ${name}_ms`
-      : name,
-);
+/** The columns that have an element for each claim. */
+const OF_CLAIMS = USAGE_COLUMNS.slice(USAGE_COLUMNS.indexOf("holders"));
+const TIMES = new Set(["from_at", "until_at", "first_at", "last_at"]);
+const SELECTED = [
+  ...USAGE_COLUMNS.filter((name) => !OF_CLAIMS.includes(name)).map((name) =>
+    TIMES.has(name) ? `toFloat64(toUnixTimestamp64Milli(${name}))` : name,
+  ),
+  `arrayZip(${OF_CLAIMS.map((name) =>
+    TIMES.has(name) ? `arrayMap(t -> toFloat64(toUnixTimestamp64Milli(t)), ${name})` : name,
+  ).join(", ")})`,
+].join(", ");
 
-interface UsageRow {
-  readonly cluster: string;
-  readonly node: string;
-  readonly slot: number;
-  readonly from_at_ms: number;
-  readonly until_at_ms: number;
-  readonly gpu_key: string;
-  readonly gpu_at: string;
-  readonly place: string;
-  readonly because: string;
-  readonly cordoned: boolean;
-  readonly busy_ms: number;
-  readonly energy_mj: string;
-  readonly energy_covered_ms: number;
-  readonly holders: readonly string[];
-  readonly claims: readonly string[];
-  readonly samples: readonly number[];
-  readonly first_at_ms: readonly number[];
-  readonly last_at_ms: readonly number[];
-  readonly covered_ms: readonly number[];
-  readonly active_ms: readonly number[];
-  readonly activity_ppm_ms: readonly string[];
-  readonly activity_at_claims_ppm_ms: readonly string[];
-  readonly activity_max_ppm: readonly number[];
-  readonly memory_max_mib: readonly number[];
-  readonly has_process: readonly boolean[];
-  readonly process_at_claim_ppm_ms: readonly string[];
-  readonly process_at_occupant_ppm_ms: readonly string[];
-  readonly process_ppm_ms: readonly string[];
-}
+/** What {@link SELECTED} gives, in its order. */
+type UsageRow = readonly [
+  cluster: string,
+  node: string,
+  slot: number,
+  fromMillis: number,
+  untilMillis: number,
+  gpuKey: string,
+  gpuAt: string,
+  place: string,
+  unavailableBecause: string,
+  isCordoned: boolean,
+  busyMillis: number,
+  millijoules: string,
+  energyCoveredMillis: number,
+  claims: readonly ClaimRow[],
+];
 
-/** Nodes whose rows are read, and held, in one go; while they are worked on, the next are being read. */
+type ClaimRow = readonly [
+  holder: string,
+  text: string,
+  samples: number,
+  firstAt: number,
+  lastAt: number,
+  coveredMillis: number,
+  busyMillis: number,
+  activity: string,
+  activityAtClaims: string,
+  activityMaxPpm: number,
+  memoryMaxMiB: number,
+  hasProcess: boolean,
+  processAtClaim: string,
+  processAtOccupant: string,
+  processAtUsage: string,
+];
+
+/** Nodes whose rows the store sorts in one go. */
 const NODES_PER_READ = 1_000;
 
 const WITHIN = `
@@ -154,16 +162,21 @@ export async function* readUsage(
   const parameters = { cluster, ...span };
   const nodes = await store.query<{ node: string }>(`SELECT DISTINCT node ${WITHIN} ORDER BY node`, parameters);
   const sql = `
-    SELECT ${SELECTED.join(", ")} ${WITHIN} AND node BETWEEN {first:String} AND {last:String}
+    SELECT ${SELECTED} ${WITHIN} AND node BETWEEN {first:String} AND {last:String}
     ORDER BY node, toStartOfHour(from_at), slot, from_at`;
-  const read = (slice: typeof nodes): Promise<readonly UsageRow[]> =>
-    store.query<UsageRow>(sql, { ...parameters, first: slice[0]!.node, last: slice.at(-1)!.node });
-  const [gpu, place] = [parsed<GpuAt>(), parsed<UsagePlace>()];
-  for await (const rows of oneAhead(slicesOf(nodes, NODES_PER_READ), read))
-    yield rows.map((row) => hourOf(row, { gpu: gpu(row.gpu_at), place: place(row.place) }));
+  const texts: Texts = { gpu: parsed(), place: parsed() };
+  for (const slice of slicesOf(nodes, NODES_PER_READ)) {
+    const within = { ...parameters, first: slice[0]!.node, last: slice.at(-1)!.node };
+    for await (const rows of store.streamLists<UsageRow>(sql, within)) yield rows.map((row) => hourOf(row, texts));
+  }
 }
 
-/** Texts as objects, the same object for one that is as the one before: the slots of a machine have much in common. */
+/** How texts become objects: the same object for one that is as the one before, as the slots of a machine have much in common. */
+interface Texts {
+  readonly gpu: (text: string) => GpuAt;
+  readonly place: (text: string) => UsagePlace;
+}
+
 function parsed<Value>(): (text: string) => Value {
   let last: { readonly text: string; readonly value: Value } | undefined;
   return (text) => {
@@ -172,65 +185,70 @@ function parsed<Value>(): (text: string) => Value {
   };
 }
 
-function hourOf(row: UsageRow, { gpu, place }: { readonly gpu: GpuAt; readonly place: UsagePlace }): UsageHour {
-  const texts = row.claims.map((text) => JSON.parse(text) as ClaimText);
-  const claims = texts.map(({ held, stage }, index): UsageClaim => ({
-    claim: { holder: row.holders[index]!, held },
-    stage,
-    measured: {
-      coveredMillis: row.covered_ms[index]!,
-      busyMillis: row.active_ms[index]!,
-      activityPpmMillis: BigInt(row.activity_ppm_ms[index]!),
-      activityAtClaimsPpmMillis: BigInt(row.activity_at_claims_ppm_ms[index]!),
-      ...(row.has_process[index] === true
-        ? {
-            process: {
-              atClaimPpmMillis: BigInt(row.process_at_claim_ppm_ms[index]!),
-              atOccupantPpmMillis: BigInt(row.process_at_occupant_ppm_ms[index]!),
-              atUsagePpmMillis: BigInt(row.process_ppm_ms[index]!),
-            },
-          }
-        : {}),
-    },
-  }));
-  return {
-    cluster: row.cluster,
-    node: row.node,
-    slot: row.slot,
-    gpuKey: row.gpu_key,
-    segment: {
-      fromMillis: row.from_at_ms,
-      untilMillis: row.until_at_ms,
-      gpu,
-      unavailableBecause: row.because,
-      isCordoned: row.cordoned,
-      busyMillis: row.busy_ms,
-      energy: { millijoules: BigInt(row.energy_mj), coveredMillis: row.energy_covered_ms },
-      claims,
-    },
+/** Pods hold what they hold for hours: texts of claims are read once as long as they are among the latest. */
+const CLAIM_TEXTS = new LRUCache<string, ReadClaim>({ max: 30_000 });
+
+/** The text of a claim, as it is for each hour in which it holds. */
+interface ReadClaim extends Pick<ClaimText, "held" | "stage"> {
+  readonly holder: Omit<UsageHolder, "telemetry">;
+}
+
+function claimTextOf(text: string): ReadClaim {
+  const known = CLAIM_TEXTS.get(text);
+  if (known !== undefined) return known;
+  const { held, stage, ...holder } = JSON.parse(text) as ClaimText;
+  const read = { held, stage, holder };
+  CLAIM_TEXTS.set(text, read);
+  return read;
+}
+
+function hourOf(row: UsageRow, texts: Texts): UsageHour {
+  const [
+    cluster,
+    node,
+    slot,
+    fromMillis,
+    untilMillis,
+    gpuKey,
+    gpuAt,
     place,
-    holders: texts.map((text, index): UsageHolder => ({
-      evidence: text.evidence,
-      kind: text.kind,
-      namespace: text.namespace,
-      name: text.name,
-      ...(text.since === undefined ? {} : { since: text.since }),
-      workloadKind: text.workloadKind,
-      workload: text.workload,
-      type: text.type,
-      queue: text.queue,
-      priorityClass: text.priorityClass,
-      labels: text.labels,
-      annotations: text.annotations,
-      namespaceLabels: text.namespaceLabels,
-      namespaceAnnotations: text.namespaceAnnotations,
-      telemetry: {
-        samples: row.samples[index]!,
-        firstAt: row.first_at_ms[index]!,
-        lastAt: row.last_at_ms[index]!,
-        activityMaxPpm: row.activity_max_ppm[index]!,
-        memoryMaxMiB: row.memory_max_mib[index]!,
-      },
-    })),
+    unavailableBecause,
+    isCordoned,
+    busyMillis,
+    millijoules,
+    coveredMillis,
+    claimRows,
+  ] = row;
+  const claims: UsageClaim[] = [];
+  const holders: UsageHolder[] = [];
+  for (const claim of claimRows) {
+    const { held, stage, holder } = claimTextOf(claim[1]);
+    claims.push({ claim: { holder: claim[0], held }, stage, measured: measuredOf(claim) });
+    holders.push({ ...holder, telemetry: telemetryOf(claim) });
+  }
+  const energy = { millijoules: BigInt(millijoules), coveredMillis };
+  const gpu = texts.gpu(gpuAt);
+  const segment = { fromMillis, untilMillis, gpu, unavailableBecause, isCordoned, busyMillis, energy, claims };
+  return { cluster, node, slot, gpuKey, segment, place: texts.place(place), holders };
+}
+
+function telemetryOf([, , samples, firstAt, lastAt, , , , , activityMaxPpm, memoryMaxMiB]: ClaimRow): Telemetry {
+  return { samples, firstAt, lastAt, activityMaxPpm, memoryMaxMiB };
+}
+
+function measuredOf(row: ClaimRow): Measured {
+  const [, , , , , coveredMillis, busyMillis, activity, atClaims, , , hasProcess, ofClaim, ofOccupant, ofUsage] = row;
+  const measured = {
+    coveredMillis,
+    busyMillis,
+    activityPpmMillis: BigInt(activity),
+    activityAtClaimsPpmMillis: BigInt(atClaims),
   };
+  if (!hasProcess) return measured;
+  const process = {
+    atClaimPpmMillis: BigInt(ofClaim),
+    atOccupantPpmMillis: BigInt(ofOccupant),
+    atUsagePpmMillis: BigInt(ofUsage),
+  };
+  return { ...measured, process };
 }
