@@ -6,7 +6,7 @@ import type { EnergyFactors } from "../domain/energy/factors.ts";
 import type { PriceBook } from "../domain/price/book.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { keepBreaches } from "./charges/breaches.ts";
-import { CHARGE_COLUMNS, insertCharges } from "./charges/charge-rows.ts";
+import { CHARGE_COLUMNS, createChargeInserts, type ChargeInserts } from "./charges/charge-rows.ts";
 import { chargedNodes } from "./charges/charged-nodes.ts";
 import type { RefusedTeam, Rules } from "./ledger/charge/charge-node.ts";
 import { breachesOf, type Breach } from "./ledger/charge/invariant.ts";
@@ -43,9 +43,6 @@ FROM charges
 WHERE cluster = {cluster:String} AND run_id = toUUID({run:String})
   AND from_at >= fromUnixTimestamp64Milli({start:Int64}) AND from_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`;
 
-/** Charges wait for so many more before they go on. */
-const CHARGES_WAITING = 50_000;
-
 /**
  * Makes the charges of one UTC hour of one cluster from what the meter has published of it, under each policy, holds them against
  * what each GPU cost, and publishes them as one run. A breach publishes nothing. Fails with a `StoreError`.
@@ -64,9 +61,7 @@ export async function chargeWindow(
   let unpriced = 0n;
   await announceRun(store, run);
   const bills = policies.map((policy) =>
-    createBill(policy, book, (charges) =>
-      insertCharges(store, { run: runId, policy: policy.name, billingPeriod }, charges),
-    ),
+    createBill(policy, book, createChargeInserts(store, { run: runId, policy: policy.name, billingPeriod })),
   );
   for await (const { node, charged } of chargedNodes(store, run, rules)) {
     for (const refused of charged.refused) refusedTeams.set(JSON.stringify(refused), refused);
@@ -117,52 +112,51 @@ interface Bill {
 }
 
 /**
- * Charges go on as they come, except where a policy spreads over more than a node, or marks up: those wait for the whole hour.
- * What is spread over more than an hour goes on as it is.
+ * Charges go on as they come, except where a policy spreads within the hour, or marks up: those wait, for their node or the whole
+ * hour. What is spread over more than an hour goes on as it is.
  */
-function createBill(policy: Policy, book: PriceBook, insert: (charges: readonly Charge[]) => Promise<void>): Bill {
+function createBill(policy: Policy, book: PriceBook, inserts: ChargeInserts): Bill {
   const { spread, payers } = policy;
   const spreads = Object.values(payers).includes("spread") && spread.window === "hour";
   const waits = book.markup.length > 0 || (spreads && spread.over !== "node");
   const refused: string[] = [];
-  let waiting: Charge[] = [];
-  let inserted: Promise<void> = Promise.resolve();
-  const before: bigint[] = [];
-  const after: bigint[] = [];
+  const waiting: Charge[] = [];
+  let isBalanced = true;
 
-  /** Ends when the charges before are inserted: these are while the next are made. */
-  async function flush(): Promise<void> {
-    const charges = waiting;
-    waiting = [];
+  async function finish(charges: readonly Charge[]): Promise<void> {
     const done = spreads ? spreadCharges(charges, spread) : { charges, refused: [] };
     refused.push(...done.refused);
     const all = [...done.charges, ...markupCharges(done.charges, book.markup)];
-    addSums(after, all);
-    await inserted;
-    inserted = insert(all);
-    // Whoever stops in between hears of no failure of what was inserted for nothing.
-    inserted.catch(() => {});
+    isBalanced &&= isSameSum(charges, all);
+    await inserts.add(all);
   }
 
   return {
     name: policy.name,
     async add(charges) {
-      addSums(before, charges);
-      waiting.push(...charges);
-      if (!waits && waiting.length >= CHARGES_WAITING) await flush();
+      if (waits) waiting.push(...charges);
+      else if (spreads) await finish(charges);
+      else await inserts.add(charges);
     },
     async end() {
-      await flush();
-      await inserted;
-      return { refused, isBalanced: before.every((sum, index) => sum === after[index]) };
+      await finish(waiting);
+      await inserts.end();
+      return { refused, isBalanced };
     },
   };
 }
 
-/** Adds up all that spreading moves, and must neither make nor lose. */
-function addSums(sums: bigint[], charges: readonly Charge[]): void {
+/** Spreading moves, and must neither make nor lose. */
+function isSameSum(before: readonly Charge[], after: readonly Charge[]): boolean {
+  const [sums, others] = [sumsOf(before), sumsOf(after)];
+  return sums.every((sum, index) => sum === others[index]);
+}
+
+function sumsOf(charges: readonly Charge[]): readonly bigint[] {
+  const sums = [0n, 0n, 0n, 0n, 0n, 0n, 0n];
   for (const { gpuHours, costs, power, millijoules, carbon } of charges) {
     const amounts = [gpuHours, costs?.list, costs?.contracted, costs?.effective, power, millijoules, carbon];
-    for (const [index, amount] of amounts.entries()) sums[index] = (sums[index] ?? 0n) + (amount ?? 0n);
+    for (const [index, amount] of amounts.entries()) if (amount !== undefined) sums[index]! += amount;
   }
+  return sums;
 }

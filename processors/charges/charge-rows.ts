@@ -1,4 +1,4 @@
-import type { Charge, ChargeState } from "../../domain/charge/charge.ts";
+import type { Charge, ChargeState, ChargeTrail } from "../../domain/charge/charge.ts";
 import { rational } from "../../domain/exact/rational.ts";
 import { amountOf } from "../../domain/exact/units.ts";
 import type { Evidence } from "../../domain/holder.ts";
@@ -78,17 +78,57 @@ export interface BookedCharge extends Charge {
 /** Charges are inserted in portions of about so many. */
 const CHARGES_PER_INSERT = 50_000;
 
-/** Inserts charges under a run that nobody sees yet. */
-export async function insertCharges(store: StoreClient, booking: Booking, charges: readonly Charge[]): Promise<void> {
-  for (let first = 0; first < charges.length; first += CHARGES_PER_INSERT)
-    await insertPortion(store, booking, charges.slice(first, first + CHARGES_PER_INSERT));
+/** Charges on their way into the store, under a run that nobody sees yet. */
+export interface ChargeInserts {
+  /** Writes them out at once, so that no charge is held; waits only where two portions would be under way. */
+  add(charges: readonly Charge[]): Promise<void>;
+  /** Ends when all that was added is inserted. */
+  end(): Promise<void>;
 }
 
-async function insertPortion(
-  store: StoreClient,
-  { run, policy, billingPeriod, corrects = "" }: Booking,
-  charges: readonly Charge[],
-): Promise<void> {
+/** Inserts charges in portions: while one is inserted, the next is written. Fails with a `StoreError`. */
+export function createChargeInserts(store: StoreClient, booking: Booking): ChargeInserts {
+  const rows = createChargeRows(booking);
+  let inserted: Promise<void> = Promise.resolve();
+
+  async function flush(): Promise<void> {
+    const body = rows.take();
+    await inserted;
+    inserted = store.insertRows("charges", ["run_id", ...CHARGE_COLUMNS], body).then(() => {});
+    // Whoever stops in between hears of no failure of what was inserted for nothing.
+    inserted.catch(() => {});
+  }
+
+  return {
+    async add(charges) {
+      for (const charge of charges) {
+        rows.write(charge);
+        if (rows.count >= CHARGES_PER_INSERT) await flush();
+      }
+    },
+    async end() {
+      if (rows.count > 0) await flush();
+      await inserted;
+    },
+  };
+}
+
+/** Inserts charges that are all there. Fails with a `StoreError`. */
+export async function insertCharges(store: StoreClient, booking: Booking, charges: readonly Charge[]): Promise<void> {
+  const inserts = createChargeInserts(store, booking);
+  await inserts.add(charges);
+  await inserts.end();
+}
+
+/** Rows of `charges` in RowBinary. */
+interface ChargeRows {
+  /** Written since the last `take`. */
+  readonly count: number;
+  write(charge: Charge): void;
+  take(): Uint8Array<ArrayBuffer>;
+}
+
+function createChargeRows({ run, policy, billingPeriod, corrects = "" }: Booking): ChargeRows {
   const writer = createRowBinaryWriter();
   const { string } = writer;
   writer.uuid(run);
@@ -97,33 +137,49 @@ async function insertPortion(
   writer.uint16(billingPeriod / DAY_MILLIS);
   string(corrects);
   const booking = writer.take();
-  for (const charge of charges) {
-    const { holder, costs, trail } = charge;
-    writer.raw(booking);
-    string(charge.cluster);
-    string(charge.node);
-    writer.nullable(charge.slot, writer.uint16);
-    writer.dateTime64Millis(charge.fromMillis);
-    writer.dateTime64Millis(charge.untilMillis);
-    for (const text of [charge.gpuModel, charge.instanceType, charge.region, charge.zone, charge.pool]) string(text);
-    for (const text of [charge.capacityType, charge.state, charge.because, charge.payer]) string(text);
-    for (const text of [charge.team, charge.costCenter, charge.project, charge.environment]) string(text);
+  const holderTexts = writer.repeating((holder: Charge["holder"]) => {
     for (const text of [holder?.id, holder?.namespace, holder?.pod, holder?.workloadKind]) string(text ?? "");
     for (const text of [holder?.workload, holder?.type, holder?.queue, holder?.priorityClass]) string(text ?? "");
     writer.map(Object.entries(holder?.labels ?? {}), string);
     for (const text of [holder?.attribution, holder?.rawShare, holder?.share]) string(text ?? "");
-    string(`${charge.shareMillis.num}/${charge.shareMillis.den}`);
-    writer.decimal128(charge.gpuHours);
-    writer.nullable(costs?.list, writer.decimal128);
-    writer.nullable(costs?.contracted, writer.decimal128);
-    writer.nullable(costs?.effective, writer.decimal128);
-    for (const amount of [charge.power, charge.millijoules, charge.carbon]) writer.nullable(amount, writer.decimal128);
-    string(trail.price);
-    writer.dateTime64Millis(trail.pricedSince);
-    for (const place of [trail.owners.team, trail.owners.costCenter]) string(place);
-    for (const place of [trail.owners.project, trail.owners.environment]) string(place);
-  }
-  await store.insertRows("charges", ["run_id", ...CHARGE_COLUMNS], writer.take());
+  });
+  const ownerPlaces = writer.repeating(({ team, costCenter, project, environment }: ChargeTrail["owners"]) => {
+    for (const place of [team, costCenter, project, environment]) string(place);
+  });
+  let count = 0;
+  return {
+    get count() {
+      return count;
+    },
+    write(charge) {
+      const { holder, costs, trail } = charge;
+      count += 1;
+      writer.raw(booking);
+      string(charge.cluster);
+      string(charge.node);
+      writer.nullable(charge.slot, writer.uint16);
+      writer.dateTime64Millis(charge.fromMillis);
+      writer.dateTime64Millis(charge.untilMillis);
+      for (const text of [charge.gpuModel, charge.instanceType, charge.region, charge.zone, charge.pool]) string(text);
+      for (const text of [charge.capacityType, charge.state, charge.because, charge.payer]) string(text);
+      for (const text of [charge.team, charge.costCenter, charge.project, charge.environment]) string(text);
+      holderTexts(holder);
+      string(`${charge.shareMillis.num}/${charge.shareMillis.den}`);
+      writer.decimal128(charge.gpuHours);
+      writer.nullable(costs?.list, writer.decimal128);
+      writer.nullable(costs?.contracted, writer.decimal128);
+      writer.nullable(costs?.effective, writer.decimal128);
+      for (const amount of [charge.power, charge.millijoules, charge.carbon])
+        writer.nullable(amount, writer.decimal128);
+      string(trail.price);
+      writer.dateTime64Millis(trail.pricedSince);
+      ownerPlaces(trail.owners);
+    },
+    take() {
+      count = 0;
+      return writer.take();
+    },
+  };
 }
 
 const DAY_MILLIS = 86_400_000;

@@ -1,9 +1,8 @@
-import type { Charge } from "../../domain/charge/charge.ts";
 import type { InvoiceLine } from "../../domain/charge/invoice.ts";
 import type { BillingPeriod } from "../../domain/period.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { insertCharges } from "../charges/charge-rows.ts";
+import { createChargeInserts } from "../charges/charge-rows.ts";
 import { newRunId } from "../runs.ts";
 import { CloseError } from "./close-error.ts";
 import { closeLines } from "./close-lines.ts";
@@ -17,9 +16,6 @@ import { insertClosing, insertStatements, lastDryRun } from "./records.ts";
 import { readReadiness, refuseUnlessReady, type CloseRules, type Readiness } from "./readiness.ts";
 import { sealed, statementsOf, type StatementDocument, type Statements } from "./statement.ts";
 import { readClosed } from "./closed.ts";
-
-/** Lines of the close wait for so many others before they are inserted. */
-const CHARGES_WAITING = 50_000;
 
 /** Who closes what, and why. */
 export interface CloseRequest {
@@ -112,17 +108,12 @@ async function bookLines(
   const input = { period, closeId, markup, invoiced, weights: createFrozenWeights(store) };
   const summing = createLineSumming();
   for (const policy of isDryRun ? [billing] : policies) {
-    const booking = { run: closeId, policy: policy.name, billingPeriod: period.from };
-    let waiting: Charge[] = [];
+    const inserts = createChargeInserts(store, { run: closeId, policy: policy.name, billingPeriod: period.from });
     for await (const charges of closeLines(store, policy, input)) {
       if (policy === billing) summing.add(charges);
-      if (isDryRun) continue;
-      for (const charge of charges) waiting.push(charge);
-      if (waiting.length < CHARGES_WAITING) continue;
-      await insertCharges(store, booking, waiting);
-      waiting = [];
+      if (!isDryRun) await inserts.add(charges);
     }
-    await insertCharges(store, booking, waiting);
+    await inserts.end();
   }
   const frozen = await readLineSums(store, { closeId, policy: billing.name, kinds: ["charge", "correction"] });
   return { statements: statementsOf([...frozen, ...summing.sums], currency), invoice: invoiceDocument(invoiced) };

@@ -34,6 +34,8 @@ export interface RowBinaryWriter {
   readonly bytes: (value: Uint8Array) => void;
   /** Columns that were written before, as `take` gave them. */
   readonly raw: (columns: Uint8Array) => void;
+  /** A function that writes columns by `write`, and copies what it wrote last where it is given the same object again. */
+  readonly repeating: <Value>(write: (value: Value) => void) => (value: Value) => void;
   /** A UUID in its usual text form. */
   readonly uuid: (value: string) => void;
   /** `DateTime64(3)`: milliseconds since the epoch. */
@@ -58,6 +60,7 @@ export interface RowBinaryWriter {
 export function createRowBinaryWriter(initialBytes = 64 * 1024): RowBinaryWriter {
   let buffer = Buffer.allocUnsafeSlow(Math.max(16, initialBytes));
   let at = 0;
+  let taken = 0;
 
   const room = (bytes: number): void => {
     if (at + bytes <= buffer.length) return;
@@ -173,6 +176,21 @@ export function createRowBinaryWriter(initialBytes = 64 * 1024): RowBinaryWriter
       buffer.set(columns, at);
       at += columns.length;
     },
+    repeating(write) {
+      let last: { readonly value: unknown; readonly from: number; readonly until: number } | undefined;
+      let lastTaken = taken;
+      return (value) => {
+        if (last === undefined || last.value !== value || lastTaken !== taken) {
+          const from = at;
+          write(value);
+          [last, lastTaken] = [{ value, from, until: at }, taken];
+          return;
+        }
+        room(last.until - last.from);
+        buffer.copyWithin(at, last.from, last.until);
+        at += last.until - last.from;
+      };
+    },
     uuid(value) {
       const digits = value.replaceAll("-", "");
       if (!/^[0-9a-f]{32}$/i.test(digits)) throw new RangeError(`${value} is no UUID`);
@@ -218,10 +236,11 @@ export function createRowBinaryWriter(initialBytes = 64 * 1024): RowBinaryWriter
       }
     },
     take() {
-      const taken = new Uint8Array(buffer.buffer, buffer.byteOffset, at);
+      const bytes = new Uint8Array(buffer.buffer, buffer.byteOffset, at);
       buffer = Buffer.allocUnsafeSlow(Math.max(16, Math.min(buffer.length, at * 2)));
       at = 0;
-      return taken;
+      taken += 1;
+      return bytes;
     },
   };
   return writer;

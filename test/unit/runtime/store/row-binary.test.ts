@@ -37,6 +37,22 @@ describe("the RowBinary writer", () => {
     expect(written((w) => w.nullable(undefined, w.uint8))).toBe("01");
   });
 
+  it("repeats what an object was written as, and writes anew what is another, or comes after rows were taken", () => {
+    const [one, other] = [{ text: "a" }, { text: "a much longer text than the first buffer has room for" }];
+    const writer = createRowBinaryWriter(16);
+    const calls: string[] = [];
+    const repeating = writer.repeating(({ text }: { readonly text: string }) => {
+      calls.push(text);
+      writer.string(text);
+    });
+    for (const value of [one, one, other, other, one]) repeating(value);
+    const texts = [one, one, other, other, one].map(({ text }) => String.fromCharCode(text.length) + text);
+    expect(Buffer.from(writer.take()).toString()).toBe(texts.join(""));
+    repeating(one);
+    expect(Buffer.from(writer.take()).toString("hex")).toBe("0161");
+    expect(calls).toEqual([one, other, one, one].map(({ text }) => text));
+  });
+
   it("writes arrays and maps as a count and their items", () => {
     expect(written((w) => w.array(["a", "bc"], w.string))).toBe("020161026263");
     expect(written((w) => w.map([["a", 1]], w.uint8))).toBe("01016101");
