@@ -209,7 +209,7 @@ export function createConfigSchema(sources: ConfigSources) {
             .describe(
               "Proxies that say for whom they ask (X-Forwarded-For, -Proto): requests count for those. Nobody else is believed.",
             ),
-          access: access.prefault({}).describe("Who may ask for reports; see docs/access.md."),
+          access: access(sources).prefault({}).describe("Who may ask for reports; see docs/access.md."),
         })
         .prefault({}),
       tracing: z

@@ -85,9 +85,15 @@ export function fileText({ readFile }: ConfigSources): z.ZodType<string, string>
   });
 }
 
-/** A secret: the text itself, `{ file: path }` or `{ env: NAME }`. A file's last line feed is not part of it. */
-export function secret(sources: ConfigSources): z.ZodType<string, string | { file: string } | { env: string }> {
-  const allowed = "a text, { file: path } or { env: NAME }";
+/**
+ * A secret: the text itself, `{ file: path }` or `{ env: NAME }`. A file's last line feed is not part of it. What the text has to be can
+ * be told for messages.
+ */
+export function secret(
+  sources: ConfigSources,
+  what = "a text",
+): z.ZodType<string, string | { file: string } | { env: string }> {
+  const allowed = `${what}, { file: path } or { env: NAME }`;
   return z
     .union([text(allowed), z.strictObject({ file: z.string() }), z.strictObject({ env: z.string() })], {
       error: allowed,

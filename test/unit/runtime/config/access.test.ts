@@ -1,9 +1,13 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ConfigError, parseConfig } from "../../../../runtime/config/load.ts";
 import type { FileProblem } from "../../../../runtime/config/yaml.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
 
 const HASH = "ab".repeat(32);
 const FORM = "the SHA-256 of a token, 64 hexadecimal digits, as `gpu-ledger token create --for-config` prints it";
+const GIVEN = `${FORM}, { file: path } or { env: NAME }`;
 
 const read = (text: string, env: NodeJS.ProcessEnv = {}) =>
   parseConfig(text, { source: "test", folder: ".", env }).server;
@@ -35,6 +39,20 @@ server:
     expect(read("").access.tokens).toEqual([]);
   });
 
+  it("have hashes that may stand in a file or a variable, as secrets do", () => {
+    const folder = temporaryFolder("access");
+    writeFileSync(join(folder, "hash"), `${HASH}\n`);
+    writeFileSync(join(folder, "wrong"), "gpul_secret\n");
+    const readHash = (sha256: object): string | undefined => {
+      const text = JSON.stringify({ server: { access: { tokens: [{ name: "a", role: "finance", sha256 }] } } });
+      return parseConfig(text, { source: "test", folder, env: { HASH } }).server.access.tokens[0]?.sha256;
+    };
+    expect(readHash({ file: "hash" })).toBe(HASH);
+    expect(readHash({ env: "HASH" })).toBe(HASH);
+    expect(() => readHash({ file: "wrong" })).toThrow(`{"file":"wrong"} is not ${FORM}`);
+    expect(() => readHash({ file: "nowhere" })).toThrow("ENOENT");
+  });
+
   it.each([
     [`{ name: a, role: owner, sha256: ${HASH} }`, "role", "owner", "one of: viewer, finance, administrator"],
     [`{ name: a, role: viewer, sha256: ${HASH} }`, "teams", undefined, "one team at least, as role is viewer"],
@@ -46,7 +64,13 @@ server:
     ],
     ["{ name: a, role: finance, sha256: gpul_secret }", "sha256", "gpul_secret", FORM],
     [`{ name: a, role: finance, sha256: ${HASH.toUpperCase()} }`, "sha256", HASH.toUpperCase(), FORM],
-    ["{ name: a, role: finance }", "sha256", undefined, `required: ${FORM}`],
+    ["{ name: a, role: finance }", "sha256", undefined, `required: ${GIVEN}`],
+    [
+      "{ name: a, role: finance, sha256: { env: UNSET } }",
+      "sha256",
+      { env: "UNSET" },
+      `${GIVEN}; what it names is empty`,
+    ],
     [`{ name: '', role: finance, sha256: ${HASH} }`, "name", "", "a name"],
     [`{ name: a, role: finance, sha256: ${HASH}, token: x }`, "token", "x", "no such key; see the annotated example"],
   ])("refuse %s", (token, key, value, allowed) => {
