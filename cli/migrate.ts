@@ -1,8 +1,12 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { Command } from "commander";
+import { READER, readerPasswordSql } from "../reports/access/reader-sql.ts";
 import { loadConfig } from "../runtime/config/load.ts";
-import { migrateStore, outsideStore } from "../runtime/store/connection.ts";
+import type { Config } from "../runtime/config/schema.ts";
+import { connectStore, migrateStore, outsideStore, type StoreAddress } from "../runtime/store/connection.ts";
 import { createLogger } from "../runtime/telemetry/log.ts";
-import { CommandError, type CommandContext } from "./context.ts";
+import { CommandError, tell, type CommandContext } from "./context.ts";
 
 /** `gpu-ledger migrate`: brings an outside ClickHouse's tables to where this release wants them; `up` does so itself. */
 export function addMigrate(program: Command, context: CommandContext): void {
@@ -10,14 +14,43 @@ export function addMigrate(program: Command, context: CommandContext): void {
     .command("migrate")
     .description("create or alter the store's tables for this release")
     .option("--config <file>", "the configuration")
-    .action(async (options: { config?: string }) => {
+    .option("--reader-password <file>", `make ${READER}, who may read (docs/access.md), with the password of a file`)
+    .action(async (options: { config?: string; readerPassword?: string }) => {
       const { config } = loadConfig(options.config, context.env);
       const address = outsideStore(config);
       if (address === undefined) {
         throw new CommandError("store.kind is embedded: `gpu-ledger up` migrates its own store when it starts", 2);
       }
+      const passwordFile = options.readerPassword;
+      const passwordHash = passwordFile === undefined ? undefined : hashOfPassword(passwordFile);
       const { applied, total } = await migrateStore(address, config, createLogger(config.log.level));
       const done = applied.length === 0 ? "nothing to do" : `applied ${applied.join(", ")}`;
       context.stdout.write(`${done}; ${total} migrations in all\n`);
+      if (passwordHash === undefined) return;
+      await makeReader(address, config, passwordHash);
+      context.stdout.write(`${READER} may read, with the password of ${passwordFile}\n`);
     });
+}
+
+/** The SHA-256 of a file's text without its last line feed. */
+function hashOfPassword(file: string): string {
+  const wrong = (why: string): CommandError => new CommandError(`--reader-password ${file}: ${why}`, 2);
+  let password: string;
+  try {
+    password = readFileSync(file, "utf8").replace(/\r?\n$/, "");
+  } catch (error) {
+    throw wrong(tell(error));
+  }
+  if (password === "") throw wrong("there is no password in it");
+  return createHash("sha256").update(password).digest("hex");
+}
+
+async function makeReader(address: StoreAddress, config: Config, passwordHash: string): Promise<void> {
+  const place = { database: config.store.database, cluster: config.store.clickhouse?.cluster };
+  const store = connectStore(address, config);
+  try {
+    for (const statement of readerPasswordSql(place, passwordHash)) await store.command(statement);
+  } finally {
+    await store.close();
+  }
 }

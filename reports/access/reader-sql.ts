@@ -19,25 +19,38 @@ export interface ReaderSql {
   readonly statements: readonly string[];
 }
 
+/** The user who reads everything; a team's has the team's name behind. */
+export const READER = "gpu_ledger_reader";
+
 /** The reader of everything, and one for each team. */
 export function readersSql(store: ReaderStore, teams: readonly string[]): readonly ReaderSql[] {
   return [
-    { fileName: "reader", statements: statementsOf(store, "", READER_GRANTS, undefined) },
+    { fileName: "reader", statements: statementsOf(store, "", READER_GRANTS, undefined, PASSWORD_PLACE) },
     ...teams.map((team) => ({
       fileName: `reader-${encodeURIComponent(team).replaceAll("'", "%27")}`,
-      statements: statementsOf(store, `_${team}`, TEAM_GRANTS, team),
+      statements: statementsOf(store, `_${team}`, TEAM_GRANTS, team, PASSWORD_PLACE),
     })),
   ];
 }
 
+/** Statements that make the reader of everything with a password, or give it this one, by its SHA-256 in hexadecimal digits. */
+export function readerPasswordSql(store: ReaderStore, passwordHash: string): readonly string[] {
+  return [
+    ...statementsOf(store, "", READER_GRANTS, undefined, passwordHash),
+    `ALTER USER ${sqlIdentifier(READER)}${onCluster(store)} ${identifiedBy(passwordHash)}`,
+  ];
+}
+
 function statementsOf(
-  { database, cluster }: ReaderStore,
+  store: ReaderStore,
   suffix: string,
   grants: readonly ReaderGrant[],
   team: string | undefined,
+  passwordHash: string,
 ): readonly string[] {
-  const on = cluster === undefined ? "" : ` ON CLUSTER ${sqlIdentifier(cluster)}`;
-  const name = sqlIdentifier(`gpu_ledger_reader${suffix}`);
+  const { database } = store;
+  const on = onCluster(store);
+  const name = sqlIdentifier(`${READER}${suffix}`);
   const role = sqlIdentifier(`gpu_ledger_reading${suffix}`);
   const place = (table: string): string => `${sqlIdentifier(database)}.${table}`;
   const settings = READER_SETTINGS.map(settingSql).join(",\n  ");
@@ -54,9 +67,17 @@ function statementsOf(
       const what = columns === undefined ? "SELECT" : `SELECT(${columns.join(", ")})`;
       return `GRANT${on} ${what} ON ${place(table)} TO ${role}`;
     }),
-    `CREATE USER IF NOT EXISTS ${name}${on} IDENTIFIED WITH sha256_hash BY ${sqlString(PASSWORD_PLACE)} SETTINGS PROFILE ${name}`,
+    `CREATE USER IF NOT EXISTS ${name}${on} ${identifiedBy(passwordHash)} SETTINGS PROFILE ${name}`,
     `GRANT${on} ${role} TO ${name}`,
   ];
+}
+
+function onCluster({ cluster }: ReaderStore): string {
+  return cluster === undefined ? "" : ` ON CLUSTER ${sqlIdentifier(cluster)}`;
+}
+
+function identifiedBy(passwordHash: string): string {
+  return `IDENTIFIED WITH sha256_hash BY ${sqlString(passwordHash)}`;
 }
 
 /**
