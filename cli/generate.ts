@@ -10,6 +10,7 @@ import { alertConfigJsonSchema } from "./alerts/config.ts";
 import { addGenerateAlerts } from "./alerts/generate.ts";
 import type { CommandContext } from "./context.ts";
 import { addGenerateDashboards } from "./generate/dashboards.ts";
+import { addGenerateSecrets } from "./generate/secrets.ts";
 import { addGenerateStoreReaders } from "./generate/store-readers.ts";
 
 /** `gpu-ledger generate … --out DIR`: files that are derived from the code. */
@@ -43,4 +44,5 @@ export function addGenerate(program: Command, context: CommandContext): void {
   addGenerateAlerts(generate, context, write);
   addGenerateDashboards(generate, context, write);
   addGenerateStoreReaders(generate, context, write);
+  addGenerateSecrets(generate, context);
 }
