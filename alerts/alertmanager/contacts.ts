@@ -16,3 +16,8 @@ export interface Contacts {
     | { readonly days: readonly string[]; readonly from: string; readonly until: string; readonly timeZone: string }
     | undefined;
 }
+
+/** Whether there is any way to reach anybody. */
+export function reachesAnybody({ platform, teams }: Contacts): boolean {
+  return [platform, ...Object.values(teams)].some((contact) => Object.values(contact).some((way) => way !== undefined));
+}

@@ -65,6 +65,13 @@ describe.skipIf(!hasParts)("a whole configuration of Alertmanager", () => {
     expect(await receiversOf(configuration!, labels as Record<string, string>)).toEqual([receiver]);
   });
 
+  it("says at its top where nobody is told, and not where anybody is", () => {
+    const nobody = { ...CONTACTS, platform: {}, teams: { vision: {} } };
+    expect(filesOf(nobody, "full")["alertmanager.yaml"]).toContain("# Nobody is told:");
+    for (const contacts of [CONTACTS, { ...nobody, teams: CONTACTS.teams }])
+      expect(filesOf(contacts, "full")["alertmanager.yaml"]).not.toContain("Nobody is told");
+  });
+
   it("tells tickets in working hours alone, pages at any time, and again as often as the configuration says", () => {
     const { route } = alertmanagerParts(DEFAULT_ALERT_OPTIONS, CONTACTS);
     const [, page, ticket] = route.routes!;

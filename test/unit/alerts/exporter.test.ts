@@ -91,8 +91,10 @@ describe("the generated files", () => {
     const contacts = { platform: {}, teams: {}, repeat: { page: "4h", ticket: "24h" } };
     const place = { namespace: undefined, labels: {} };
     const files = [
-      ...alertFiles(DEFAULT_ALERT_OPTIONS, contacts, { rules: "files", place, alertmanager: "fragment" }).map(
-        (file) => ["deploy/prometheus", file] as const,
+      ...(["fragment", "full"] as const).flatMap((alertmanager) =>
+        alertFiles(DEFAULT_ALERT_OPTIONS, contacts, { rules: "files", place, alertmanager }).map(
+          (file) => ["deploy/prometheus", file] as const,
+        ),
       ),
       ...exporterFiles(GROUPS, "classic").map((file) => ["deploy/exporter", file] as const),
     ];
