@@ -9,7 +9,7 @@ export const SOURCES = {
 } as const;
 
 /** The version of the ClickHouse plugin whose queries these are. */
-const CLICKHOUSE_PLUGIN = "4.20.0";
+export const CLICKHOUSE_PLUGIN = "4.20.0";
 
 /** A query of a panel as Grafana keeps it. */
 export function targetOf(query: Query, place: number): Builder<Dataquery> {
