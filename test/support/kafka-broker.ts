@@ -13,6 +13,7 @@ const run = promisify(execFile);
 const CACHE = resolve("node_modules/.cache/gpu-ledger/kafka");
 const POM = resolve("test/support/kafka/pom.xml");
 const LIBS = join(CACHE, "libs-4.1.0");
+const CLUSTER_ID = "4L6g3nShT-eMCtK--X86sw";
 const KEYSTORE_PASSWORD = "only-for-tests";
 const START_TIMEOUT_MILLIS = 60_000;
 
@@ -74,7 +75,7 @@ export async function startKafkaBroker(
     "--add-scram",
     `${mechanism}=[name=ledger,password=right]`,
   ]);
-  const format = ["kafka.tools.StorageTool", "format", "-t", "4L6g3nShT-eMCtK--X86sw", "-c", config];
+  const format = ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", config];
   await run("java", [...java, ...format, ...(certificate === undefined ? [] : users)]);
 
   let child: ChildProcess | undefined;
@@ -118,6 +119,25 @@ export async function startKafkaBroker(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Does with settings what Kafka's image does with a mounted `server.properties` before its broker starts: writes the broker's
+ * configuration, and formats its folder of data. Gives that configuration, and fails with what Kafka says.
+ */
+export async function setUpAsImage(folder: string, settings: string): Promise<string> {
+  const [given, mounted, final] = ["default", "mounted", "final"].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  for (const path of [given, mounted, final]) mkdirSync(path);
+  for (const name of ["server.properties", "log4j2.yaml", "tools-log4j2.yaml"]) writeFileSync(join(given, name), "\n");
+  writeFileSync(join(mounted, "server.properties"), settings);
+  const folders = ["--default-configs-dir", given, "--mounted-configs-dir", mounted, "--final-configs-dir", final];
+  const env = { ...process.env, CLUSTER_ID };
+  await run("java", ["-cp", `${LIBS}/*`, "kafka.docker.KafkaDockerWrapper", "setup", ...folders], { env });
+  return readFileSync(join(final, "server.properties"), "utf8");
 }
 
 function serverSettings(folder: string, port: number, controllerPort: number): Record<string, string> {

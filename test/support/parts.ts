@@ -22,6 +22,7 @@ const PARTS = {
   },
   openssl: { debianPackage: "openssl", hint: "OpenSSL (https://openssl-library.org)" },
   amtool: { debianPackage: "prometheus-alertmanager", hint: "Alertmanager, which brings amtool" },
+  "docker-compose": { debianPackage: "docker-compose", hint: "Docker Compose (https://docs.docker.com/compose)" },
 } as const satisfies Record<string, { debianPackage: string; command?: string; hint: string }>;
 
 /** The name of a program that tests may need. */
