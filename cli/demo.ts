@@ -10,7 +10,9 @@ import { demoKubeconfig, startDemoRole } from "./roles/demo.ts";
 export function addDemo(program: Command, context: CommandContext): void {
   program
     .command("demo")
-    .description("run the demo fleet by itself: its exporters, its cluster's API server, and its past over the bus")
+    .description(
+      "run the demo fleet by itself: its exporters, its cluster's API server and kube-state-metrics, and its past over the bus",
+    )
     .option("--config <file>", "the configuration")
     .action(async (options: { config?: string }) => {
       const { config } = loadConfig(options.config, context.env);
@@ -26,7 +28,14 @@ export function addDemo(program: Command, context: CommandContext): void {
           demoTargets: () => targets,
           metricsToken: config.server.metricsToken,
         };
-        const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger));
+        const server = lifecycle.add(
+          "server",
+          await startStatusServer(config.server.listen, views, logger, (routes) => {
+            routes.get("/api/demo/kube-state-metrics", (_, reply) =>
+              reply.type("text/plain; version=0.0.4; charset=utf-8").send(role.stateMetrics()),
+            );
+          }),
+        );
         logger.info(
           { address: server.url, exporters: targets.length, kubeconfig: demoKubeconfig(config) },
           "a demo fleet runs",

@@ -5,7 +5,9 @@ import { Registry } from "prom-client";
 import { demoAddress } from "../../demo/address.ts";
 import { createFleet } from "../../demo/fleet/fleet.ts";
 import { createClusterDriver } from "../../demo/kubernetes/cluster/driver.ts";
+import { objectsAt } from "../../demo/kubernetes/cluster/objects.ts";
 import { startApiServer } from "../../demo/kubernetes/server/server.ts";
+import { stateMetricsPage } from "../../demo/kubernetes/state-metrics.ts";
 import { startHistory } from "../../demo/history/history.ts";
 import { startExporterServers } from "../../demo/servers.ts";
 import { openBus } from "../../runtime/bus/open.ts";
@@ -17,6 +19,12 @@ import type { DemoStatus, Role } from "./role.ts";
 /** So many GPUs' objects are looked over in a second without being noticed. */
 const GPUS_PER_SECOND = 1_000;
 
+/** The demo fleet, running. */
+export interface DemoRole extends Role<DemoStatus> {
+  /** What a kube-state-metrics of its cluster says now, in Prometheus' text format. */
+  stateMetrics(): string;
+}
+
 /** Where the demo's cluster is to be found, as kubectl would ask for it. */
 export function demoKubeconfig(config: Config): string {
   return join(config.data, "demo-kubeconfig.json");
@@ -26,7 +34,7 @@ export function demoKubeconfig(config: Config): string {
  * Starts the demo fleet's exporters and the API server of its cluster, and sends the fleet's history over the bus while
  * they already serve.
  */
-export async function startDemoRole(config: Config, logger: Logger): Promise<Role<DemoStatus>> {
+export async function startDemoRole(config: Config, logger: Logger): Promise<DemoRole> {
   const lifecycle = createLifecycle(logger);
   const { gpus, seed, listen } = config.demo;
   const address = demoAddress(listen);
@@ -59,6 +67,7 @@ export async function startDemoRole(config: Config, logger: Logger): Promise<Rol
       registry: new Registry(),
       status: () => Promise.resolve({ targets: servers.targets, gpus, history: history.progress() }),
       notReady: () => undefined,
+      stateMetrics: () => stateMetricsPage(objectsAt(fleet, Date.now())),
       stop: () => lifecycle.stop(),
     };
   } catch (error) {

@@ -127,6 +127,8 @@ it("the demo by itself serves its fleet and its cluster on the address that it i
   const [target] = (await (await fetch(`${own}/api/demo/targets`)).json()) as readonly { readonly targets: string[] }[];
   expect(target!.targets[0]).toMatch(new RegExp(`^${place}:`));
   expect(await (await fetch(`http://${target!.targets[0]!}/metrics`)).text()).toContain("DCGM_FI_DEV_GPU_TEMP");
+  const state = await (await fetch(`${own}/api/demo/kube-state-metrics`)).text();
+  expect(state).toMatch(/^kube_node_status_capacity\{node="gpu-[^}]*resource="nvidia_com_gpu"[^}]*\} \d+$/m);
   const kubeconfig = JSON.parse(readFileSync(join(folder.path, "demo-data/demo-kubeconfig.json"), "utf8")) as {
     readonly clusters: readonly { readonly cluster: { readonly server: string } }[];
   };

@@ -15,7 +15,7 @@ import { startPrometheusOn, type PrometheusServer } from "../prometheus-server.t
 import { readsOf } from "../rules/promql-names.ts";
 import { createScrapes } from "../week/pages.ts";
 import { createRecorder, type Recorder } from "../week/recorder.ts";
-import { stateSamples } from "../week/state-metrics.ts";
+import { stateSamples } from "../../../demo/kubernetes/state-metrics.ts";
 
 const run = promisify(execFile);
 const STATE_TARGET = { job: "kube-state-metrics", instance: "kube-state-metrics:8080" };

@@ -6,7 +6,7 @@ import { readsOf } from "../rules/promql-names.ts";
 import { createScrapes } from "./pages.ts";
 import { createRecorder } from "./recorder.ts";
 import { replay, type Firing } from "./replay.ts";
-import { stateSamples } from "./state-metrics.ts";
+import { stateSamples } from "../../../demo/kubernetes/state-metrics.ts";
 import { faultsBetween, reasonOf, type Fault } from "./truth.ts";
 
 const MINUTE_MILLIS = 60_000;

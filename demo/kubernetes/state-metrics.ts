@@ -1,10 +1,11 @@
-import type { KubernetesObject } from "../../../demo/kubernetes/server/object.ts";
-import type { Labels } from "./recorder.ts";
+import type { KubernetesObject } from "./server/object.ts";
+
+type Labels = Readonly<Record<string, string>>;
 
 /** A series' name, labels and value. */
 export type StateSample = readonly [name: string, labels: Labels, value: number];
 
-/** The labels that the generated allowlist lets through. */
+/** Labels of objects that the generated allowlist (`deploy/exporter/kube-state-metrics.values.yaml`) lets through. */
 const ALLOWED = [
   "team",
   "cost-center",
@@ -21,6 +22,18 @@ export function stateSamples(objects: readonly KubernetesObject[]): readonly Sta
     if (object.kind !== "Namespace") return [];
     return [["kube_namespace_labels", { namespace: object.metadata.name, ...labelsOf(object) }, 1] as const];
   });
+}
+
+/** The same as a page in Prometheus' text format, 0.0.4. */
+export function stateMetricsPage(objects: readonly KubernetesObject[]): string {
+  const families = new Map<string, string[]>();
+  for (const [name, labels, value] of stateSamples(objects)) {
+    const lines = families.get(name) ?? [`# TYPE ${name} ${name.endsWith("_total") ? "counter" : "gauge"}\n`];
+    const pairs = Object.entries(labels).map(([label, text]) => `${label}=${JSON.stringify(text)}`);
+    lines.push(`${name}{${pairs.join(",")}} ${value}\n`);
+    families.set(name, lines);
+  }
+  return [...families.values()].flat().join("");
 }
 
 interface Pod extends KubernetesObject {
