@@ -64,19 +64,23 @@ describe("the stack's configurations", () => {
     expect(config.demo.listen).toBe("0.0.0.0");
   });
 
-  it("have places for exporters of one's own, which Prometheus reads too, and none in the repository", () => {
+  it("have a place for exporters of one's own", () => {
     const [job] = configOf("gpu-ledger-real.yaml").collector.jobs;
     const [path] = job!.files!.paths;
-    expect(mountedFrom(services["collect-real"]!, path!)).toBe(`./${COMPOSE}/targets/*.yaml`);
-    expect(readdirSync(`${COMPOSE}/targets`)).toEqual(["exporters.yaml"]);
-    const text = read("targets/exporters.yaml");
+    expect(mountedFrom(services["collect-real"]!, path!)).toBe(`./${COMPOSE}/targets/exporters.yaml`);
+  });
+
+  it.each([
+    ["exporters.yaml", ["http://10.0.0.11:9400/metrics", "http://10.0.0.12:9400/metrics"]],
+    ["kube-state-metrics.yaml", ["http://10.0.0.10:8080/metrics"]],
+  ])("name nobody in %s, and show how", (name, urls) => {
+    const text = read(`targets/${name}`);
     const defaults = { scheme: "http", port: 9400, path: "/metrics" } as const;
     expect(readTargetGroups(parse(text), defaults)).toEqual([]);
     const example = text.split("\n").flatMap((line) => /^# (- targets.*|  labels.*)$/.exec(line)?.[1] ?? []);
-    expect(readTargetGroups(parse(example.join("\n")), defaults)).toMatchObject([
-      { url: "http://10.0.0.11:9400/metrics", labels: { cluster: "prod" } },
-      { url: "http://10.0.0.12:9400/metrics", labels: { cluster: "prod" } },
-    ]);
+    expect(readTargetGroups(parse(example.join("\n")), defaults)).toMatchObject(
+      urls.map((url) => ({ url, labels: { cluster: "prod" } })),
+    );
   });
 
   it("have a broker where the others look for it", () => {
@@ -95,6 +99,7 @@ interface ScrapeJob {
   readonly authorization?: { readonly credentials_file: string };
   readonly static_configs?: readonly { readonly targets: readonly string[] }[];
   readonly http_sd_configs?: readonly { readonly url: string }[];
+  readonly dns_sd_configs?: readonly object[];
   readonly file_sd_configs?: readonly { readonly files: readonly string[] }[];
 }
 
@@ -122,15 +127,23 @@ describe("the stack's Prometheus", () => {
     expect(alerting.alertmanagers.flatMap(targetsOf)).toEqual(["alertmanager:9093"]);
   });
 
-  it("finds the demo's exporters and one's own, under names by which the rules know them", () => {
+  it("finds the demo's exporters and cluster and one's own, under names by which the rules know them", () => {
     const { exporters, ledger } = DEFAULT_ALERT_OPTIONS.selectors;
     const found = scrape_configs.filter((job) => targetsOf(job).length === 0);
-    expect(found.map(({ job_name }) => patternOf(exporters).test(job_name))).toEqual([true, true]);
-    expect(found.flatMap(({ http_sd_configs = [] }) => http_sd_configs)).toEqual([
-      { url: "http://demo:8080/api/demo/targets" },
+    const named = (pattern: RegExp): readonly string[] =>
+      found.map(({ job_name }) => job_name).filter((name) => pattern.test(name));
+    expect(named(patternOf(exporters))).toEqual(["demo-dcgm-exporter", "dcgm-exporter"]);
+    expect(named(/kube-state-metrics$/)).toEqual(["demo-kube-state-metrics", "kube-state-metrics"]);
+    expect(
+      found.flatMap(({ http_sd_configs = [], dns_sd_configs = [] }) => [...http_sd_configs, ...dns_sd_configs]),
+    ).toEqual([
+      { url: `http://demo:${portOf("demo")}/api/demo/targets` },
+      { names: ["demo"], type: "A", port: Number(portOf("demo")) },
     ]);
-    const [files] = found.flatMap(({ file_sd_configs = [] }) => file_sd_configs.flatMap((each) => each.files));
-    expect(mountedFrom(services["prometheus"]!, files!)).toBe(`./${COMPOSE}/targets/*.yaml`);
+    const files = found.flatMap(({ file_sd_configs = [] }) => file_sd_configs.flatMap((each) => each.files));
+    expect(files.map((path) => mountedFrom(services["prometheus"]!, path))).toEqual(
+      ["exporters.yaml", "kube-state-metrics.yaml"].map((name) => `./${COMPOSE}/targets/${name}`),
+    );
     const ours = scrape_configs.filter((job) => targetsOf(job).length > 0);
     expect(ours.map(({ job_name }) => patternOf(ledger).test(job_name))).toEqual([true, true]);
   });
