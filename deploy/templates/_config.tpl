@@ -1,0 +1,113 @@
+{{/* What every part is told: the cluster's name, and that others than its own pod may ask it. */}}
+{{- define "gpu-ledger.commonConfig" -}}
+cluster: {{ .Values.cluster | quote }}
+server:
+  listen: 0.0.0.0:8080
+  {{- if .Values.metricsToken.enabled }}
+  metricsToken: { env: METRICS_TOKEN }
+  {{- end }}
+{{- end -}}
+
+{{/* This cluster: its exporters' pods as they come and go, and its API server. */}}
+{{- define "gpu-ledger.clusterConfig" -}}
+data: /var/lib/gpu-ledger
+collector:
+  jobs:
+    - name: exporters
+      kubernetes: {}
+kubernetes:
+  clusters:
+    - {}
+{{- end -}}
+
+{{- define "gpu-ledger.busConfig" -}}
+bus:
+  kind: kafka
+  kafka:
+    brokers: {{- toYaml .Values.kafka.brokers | nindent 6 }}
+    {{- with .Values.kafka.tls }}
+    {{- if .enabled }}
+    tls:
+      insecureSkipVerify: false
+      {{- if .caSecret }}
+      ca: /etc/gpu-ledger-kafka/ca/ca.crt
+      {{- end }}
+      {{- if .clientSecret }}
+      cert: /etc/gpu-ledger-kafka/client/tls.crt
+      key: /etc/gpu-ledger-kafka/client/tls.key
+      {{- end }}
+    {{- end }}
+    {{- end }}
+    {{- with .Values.kafka.sasl }}
+    {{- if .mechanism }}
+    sasl:
+      mechanism: {{ .mechanism }}
+      username: {{ .username | quote }}
+      password: { env: KAFKA_PASSWORD }
+    {{- end }}
+    {{- end }}
+{{- end -}}
+
+{{- define "gpu-ledger.storeConfig" -}}
+store:
+  kind: clickhouse
+  clickhouse:
+    url: {{ .Values.clickhouse.url | quote }}
+    username: {{ .Values.clickhouse.username | quote }}
+    password: { env: CLICKHOUSE_PASSWORD }
+{{- end -}}
+
+{{/* The collectors' configuration: what concerns them of the values' too. */}}
+{{- define "gpu-ledger.collectorConfig" -}}
+{{- $own := merge (include "gpu-ledger.commonConfig" . | fromYaml) (include "gpu-ledger.clusterConfig" . | fromYaml) (include "gpu-ledger.busConfig" . | fromYaml) -}}
+{{- $said := pick .Values.config "cluster" "data" "log" "collector" "bus" "kubernetes" "server" "tracing" -}}
+{{ mergeOverwrite $own (deepCopy $said) | toYaml }}
+{{- end -}}
+
+{{/* The configuration of processors and servers. */}}
+{{- define "gpu-ledger.processorConfig" -}}
+{{- $own := merge (include "gpu-ledger.commonConfig" . | fromYaml) (include "gpu-ledger.busConfig" . | fromYaml) (include "gpu-ledger.storeConfig" . | fromYaml) -}}
+{{- $said := omit .Values.config "collector" "kubernetes" "data" -}}
+{{ mergeOverwrite $own (deepCopy $said) | toYaml }}
+{{- end -}}
+
+{{/* The configuration of the one pod of mode small. */}}
+{{- define "gpu-ledger.smallConfig" -}}
+{{- $own := merge (include "gpu-ledger.commonConfig" . | fromYaml) (include "gpu-ledger.clusterConfig" . | fromYaml) -}}
+{{ mergeOverwrite $own (deepCopy .Values.config) | toYaml }}
+{{- end -}}
+
+{{/* The files that a part finds in its folder: (list $ "collector"). */}}
+{{- define "gpu-ledger.files" -}}
+{{- $values := (index . 0).Values -}}
+{{- $part := index . 1 -}}
+{{- $files := dict "collector" $values.collectorFiles "processor" $values.files "small" (merge (deepCopy $values.files) $values.collectorFiles) -}}
+{{- $config := include (printf "gpu-ledger.%sConfig" $part) (index . 0) -}}
+{{ set (deepCopy (get $files $part)) "gpu-ledger.yaml" (printf "%s\n" $config) | toYaml }}
+{{- end -}}
+
+{{/* Says of values with which nothing could start what they lack. */}}
+{{- define "gpu-ledger.check" -}}
+{{- if eq .Values.mode "small" -}}
+{{- $access := dig "server" "access" "tokens" list .Values.config -}}
+{{- if not $access -}}
+{{- fail "config.server.access.tokens is empty: the first token of mode small stands in the configuration; `gpu-ledger token create NAME --role administrator --for-config` prints one with its entry" -}}
+{{- end -}}
+{{- else -}}
+{{- $config := include "gpu-ledger.processorConfig" . | fromYaml -}}
+{{- if not $config.bus.kafka.brokers -}}
+{{- fail "kafka.brokers is empty: name some brokers of your Kafka as host:port, or choose mode: small" -}}
+{{- end -}}
+{{- if not $config.store.clickhouse.url -}}
+{{- fail "clickhouse.url is empty: name your ClickHouse, or choose mode: small" -}}
+{{- end -}}
+{{- if not (or .Values.clickhouse.password .Values.clickhouse.existingSecret) -}}
+{{- fail "clickhouse.password and clickhouse.existingSecret are empty: one of them is needed" -}}
+{{- end -}}
+{{- with .Values.kafka.sasl -}}
+{{- if and .mechanism (not (or .password .existingSecret)) -}}
+{{- fail "kafka.sasl.password and kafka.sasl.existingSecret are empty: with kafka.sasl.mechanism one of them is needed" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

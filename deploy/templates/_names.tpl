@@ -1,0 +1,52 @@
+{{/* What every object's name begins with: the release's, which for a release gpu-ledger is that of the manifests. */}}
+{{- define "gpu-ledger.name" -}}
+{{- if contains "gpu-ledger" .Release.Name -}}
+{{ .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- else -}}
+{{ printf "%s-gpu-ledger" (.Release.Name | trunc 29 | trimSuffix "-") }}
+{{- end -}}
+{{- end -}}
+
+{{/* Labels that say of which release an object is. */}}
+{{- define "gpu-ledger.releaseLabels" -}}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{/* Labels by which the pods of a part are selected: (list $ "collector"). */}}
+{{- define "gpu-ledger.selector" -}}
+app.kubernetes.io/name: gpu-ledger
+app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end -}}
+
+{{/* Labels of a part's objects: (list $ "collector"). */}}
+{{- define "gpu-ledger.labels" -}}
+app.kubernetes.io/name: gpu-ledger
+app.kubernetes.io/component: {{ index . 1 }}
+{{ include "gpu-ledger.releaseLabels" (index . 0) }}
+{{- end -}}
+
+{{- define "gpu-ledger.image" -}}
+{{- $tag := .Values.image.tag | default (eq .Values.mode "small" | ternary (printf "%s-embedded" .Chart.AppVersion) .Chart.AppVersion) -}}
+{{ .Values.image.repository }}:{{ $tag }}
+{{- end -}}
+
+{{/* The parts that serve pages, and those that have the joined series of GPUs. */}}
+{{- define "gpu-ledger.serving" -}}
+{{ eq .Values.mode "small" | ternary "small" "server" }}
+{{- end -}}
+
+{{- define "gpu-ledger.clickhouseSecret" -}}
+{{ .Values.clickhouse.existingSecret | default (printf "%s-clickhouse" (include "gpu-ledger.name" .)) }}
+{{- end -}}
+
+{{- define "gpu-ledger.kafkaSecret" -}}
+{{ .Values.kafka.sasl.existingSecret | default (printf "%s-kafka" (include "gpu-ledger.name" .)) }}
+{{- end -}}
+
+{{- define "gpu-ledger.metricsSecret" -}}
+{{ .Values.metricsToken.existingSecret | default (printf "%s-metrics" (include "gpu-ledger.name" .)) }}
+{{- end -}}
