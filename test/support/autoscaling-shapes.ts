@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const name = z.string().regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/);
 const labels = z.record(z.string(), z.string());
-const metadata = z.strictObject({ name, namespace: name, labels: labels.optional() });
+const metadata = z.strictObject({ name, namespace: name, labels: labels.optional(), annotations: labels.optional() });
 const duration = z.string().regex(/^(\d+(ms|[smhd]))+$/);
 /** What KEDA's metadata are: texts, numbers and booleans too. */
 const text = z.string().min(1);
@@ -88,8 +88,41 @@ export const SERVICE_MONITOR = z.strictObject({
           scrapeTimeout: duration,
           honorLabels: z.boolean(),
           params: z.record(z.string(), z.array(z.string())).optional(),
+          relabelings: z.array(z.strictObject({ targetLabel: text, replacement: text })).optional(),
+          authorization: z.strictObject({ credentials: z.strictObject({ name, key: text }) }).optional(),
         }),
       )
       .min(1),
+  }),
+});
+
+/**
+ * A PrometheusRule of the same operator (.../api/#monitoring.coreos.com/v1.PrometheusRule). What is in its expressions promtool tries
+ * elsewhere.
+ */
+export const PROMETHEUS_RULE = z.strictObject({
+  apiVersion: z.literal("monitoring.coreos.com/v1"),
+  kind: z.literal("PrometheusRule"),
+  metadata,
+  spec: z.strictObject({
+    groups: z.array(
+      z.strictObject({
+        name: text,
+        interval: duration.optional(),
+        rules: z.array(
+          z.union([
+            z.strictObject({ record: text, expr: text, labels: labels.optional() }),
+            z.strictObject({
+              alert: text,
+              expr: text,
+              for: duration.optional(),
+              keep_firing_for: duration.optional(),
+              labels,
+              annotations: labels,
+            }),
+          ]),
+        ),
+      }),
+    ),
   }),
 });

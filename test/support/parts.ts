@@ -24,6 +24,18 @@ const PARTS = {
   amtool: { debianPackage: "prometheus-alertmanager", hint: "Alertmanager, which brings amtool" },
   "docker-compose": { debianPackage: "docker-compose", hint: "Docker Compose (https://docs.docker.com/compose)" },
 } as const satisfies Record<string, { debianPackage: string; command?: string; hint: string }>;
+  // Debian's own is too old for the programs that are built with it here.
+  go: { hint: "Go 1.24 or later (https://go.dev/dl)" },
+  python3: { debianPackage: "python3-venv", hint: "Python 3 with venv (https://www.python.org)" },
+} as const satisfies Record<string, Part>;
+
+interface Part {
+  /** Where Debian has none that would do, it has to be installed by hand. */
+  readonly debianPackage?: string;
+  /** What is looked for on PATH; the part's own name where it is left out. */
+  readonly command?: string;
+  readonly hint: string;
+}
 
 /** The name of a program that tests may need. */
 export type PartName = keyof typeof PARTS;
@@ -34,14 +46,14 @@ export type PartName = keyof typeof PARTS;
  * `CI=true` it is a failure instead, so that nothing is skipped where it counts.
  */
 export async function requirePart(name: PartName): Promise<boolean> {
-  const part: { debianPackage: string; command?: string; hint: string } = PARTS[name];
-  const command = part.command ?? name;
+  const { debianPackage, hint, command = name }: Part = PARTS[name];
   if (isOnPath(command)) return true;
-  if (process.getuid?.() === 0 && existsSync("/etc/debian_version")) {
-    await install(part.debianPackage).catch((error: unknown) => say(`apt-get could not install it: ${String(error)}`));
+  if (debianPackage !== undefined && process.getuid?.() === 0 && existsSync("/etc/debian_version")) {
+    await install(debianPackage).catch((error: unknown) => say(`apt-get could not install it: ${String(error)}`));
     if (isOnPath(command)) return true;
   }
-  const message = `${command} is missing. Install ${part.hint}, or Debian's ${part.debianPackage}.`;
+  const instead = debianPackage === undefined ? "" : `, or Debian's ${debianPackage}`;
+  const message = `${command} is missing. Install ${hint}${instead}.`;
   if (process.env["CI"] === "true") throw new Error(message);
   say(`${message} The tests that need it are skipped.`);
   return false;
