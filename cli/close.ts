@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { userInfo } from "node:os";
 import { Option, type Command } from "commander";
 import type { InvoiceLine } from "../domain/charge/invoice.ts";
 import { PERIOD_FORM, readPeriod, type BillingPeriod } from "../domain/period.ts";
@@ -13,6 +12,7 @@ import { closeText } from "./closing/report.ts";
 import { rulesOfConfig } from "./ledger-rules.ts";
 import { openStore } from "./store.ts";
 import { loadLedgerConfig } from "./ledger-config.ts";
+import { whoRuns } from "./who.ts";
 
 interface Options {
   readonly config?: string;
@@ -60,7 +60,7 @@ async function requestOf(name: string, { dryRun, invoice, by, why }: Options): P
     throw new CommandError("--why is required: a close is for good, and the audit trail says why it was made", 2);
   return {
     period: periodOfArgument(name),
-    by: by ?? userInfo().username,
+    by: by ?? whoRuns(),
     why: why ?? "",
     invoice: invoice === undefined ? [] : await invoiceOf(invoice),
     isDryRun,

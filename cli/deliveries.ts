@@ -1,4 +1,3 @@
-import { userInfo } from "node:os";
 import { Option, type Command } from "commander";
 import { listDeliveries } from "../reports/delivery/list.ts";
 import { RetryError, retryDeliveries } from "../reports/delivery/retry.ts";
@@ -9,6 +8,7 @@ import { loadConfig } from "../runtime/config/load.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { deliveriesText } from "./deliveries/text.ts";
 import { openStore } from "./store.ts";
+import { whoRuns } from "./who.ts";
 
 interface ListOptions {
   readonly config?: string;
@@ -63,7 +63,7 @@ export function addDeliveries(program: Command, context: CommandContext): void {
     .option("--why <text>", "why, for the audit trail")
     .option("--config <file>", "the configuration")
     .action(async (delivery: string, options: RetryOptions) => {
-      const { config, recipient, period, by = userInfo().username, why = "" } = options;
+      const { config, recipient, period, by = whoRuns(), why = "" } = options;
       try {
         const retried = await inStore(config, (store) =>
           retryDeliveries(store, { delivery, recipient, period }, { by, why }, Date.now()),

@@ -1,4 +1,3 @@
-import { userInfo } from "node:os";
 import { Option, type Command } from "commander";
 import { ROLES, type Role } from "../domain/role.ts";
 import { instantOf, INSTANT_FORM } from "../domain/price/instant.ts";
@@ -15,6 +14,7 @@ import { loadConfig } from "../runtime/config/load.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { openStore } from "./store.ts";
 import { configEntry, madeText, tokenRecords, tokensText } from "./token/text.ts";
+import { whoRuns } from "./who.ts";
 
 const DAY_MILLIS = 86_400_000;
 
@@ -110,7 +110,7 @@ function acted(command: Command): Command {
 }
 
 function actorOf({ by, why }: ActorOptions): { readonly by: string; readonly why: string } {
-  return { by: by ?? userInfo().username, why: why ?? "" };
+  return { by: by ?? whoRuns(), why: why ?? "" };
 }
 
 async function orRefused(act: () => Promise<void>): Promise<void> {
