@@ -8,8 +8,11 @@ import { ADAPTER_VALUES, SCALED_OBJECT, SERVICE_MONITOR } from "../../support/au
 import { misfits } from "../../support/object-shape.ts";
 
 const read = (name: string): string => readFileSync(`deploy/autoscaling/${name}`, "utf8");
+/** By this the chart scales processors: test/full/chart.test.ts. */
+const LAG = "gpu_ledger_lag_messages";
 const hpa = parse(read("hpa.yaml")) as V2HorizontalPodAutoscaler;
 const adapter = ADAPTER_VALUES.parse(parse(read("prometheus-adapter.yaml")));
+const METRICS_PAGE = readFileSync("docs/metrics.md", "utf8");
 const [service, monitor] = parseAllDocuments(read("servicemonitor.yaml")).map(
   (document) => document.toJS() as unknown,
 ) as [V1Service, unknown];
@@ -21,9 +24,15 @@ describe("the examples of deploy/autoscaling", () => {
     const { scaleTargetRef, minReplicas, maxReplicas, metrics } = hpa.spec!;
     expect([minReplicas! >= 1, maxReplicas > minReplicas!, metrics!.length]).toEqual([true, true, 1]);
     const { metric, target } = metrics![0]!.external!;
-    expect(adapter.rules.external.map((rule) => rule.name.as)).toEqual([metric.name]);
+    expect(adapter.rules.external.map((rule) => rule.name.as)).toEqual([metric.name, LAG]);
     expect(metric.selector!.matchLabels).toEqual({ workload: scaleTargetRef.name });
     expect(target).toEqual({ type: "Value", value: "700m" });
+  });
+
+  it("have the adapter give what waits on the bus, a metric that processors have", () => {
+    const rule = adapter.rules.external.find(({ name }) => name.as === LAG)!;
+    expect(rule.metricsQuery).toContain(`(${LAG}{`);
+    expect(METRICS_PAGE).toContain(`| \`${LAG}\` `);
   });
 
   it("have a ScaledObject that fits KEDA's, whose behaviour is an HPA's and whose names agree", () => {
