@@ -8,6 +8,7 @@ import { benchLedgerMonth } from "./ledger-month.ts";
 import { benchPages } from "./pages.ts";
 import { benchParse } from "./parse.ts";
 import { benchReports } from "./reports.ts";
+import { benchSmall } from "./small.ts";
 import { benchStart } from "./start.ts";
 import { benchFleet, benchKafka, benchPipeline, benchStorage } from "./pipeline.ts";
 
@@ -25,6 +26,7 @@ const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: ()
   dashboards: { what: "what dashboards ask the store, of a week of 10,000 GPUs and 200 teams", run: benchDashboards },
   alerts: { what: "every rule evaluated for 10,000 GPUs, by a real Prometheus", run: benchAlerts },
   "gpu-metrics": { what: "/metrics/gpu of 100,000 GPUs with their owners, one core", run: benchGpuMetrics },
+  small: { what: "up on embedded parts in front of a cluster of 250, 500 and 1,000 GPUs", run: benchSmall },
   start: { what: "from npm start to rows", run: benchStart },
   fleet: { what: "100,000 GPUs every 30 s for five minutes", run: benchFleet },
 };
