@@ -11,6 +11,7 @@ import type { Config } from "../../runtime/config/schema.ts";
 import { PROMETHEUS_RULE, SCALED_OBJECT, SERVICE_MONITOR } from "../support/autoscaling-shapes.ts";
 import {
   lintChart,
+  notesOf,
   packageChart,
   prepareHelm,
   renderChart,
@@ -409,6 +410,19 @@ describe.skipIf(!ready)("the chart", () => {
     // Helm keeps chart and objects as JSON, with gzip and base64; a Secret holds 1 MiB.
     const bytes = statSync(path).size + gzipSync(rendered.EVERYTHING.text).length;
     expect((bytes * 4) / 3).toBeLessThan(2 ** 19);
+  });
+
+  it("is told of in docs/install-cluster.md as it is: values that it takes, and the commands of its notes", async () => {
+    const page = readFileSync("docs/install-cluster.md", "utf8");
+    const blocks = Array.from(
+      page.matchAll(/```yaml\n(# values\.yaml\n.*?)```/gs),
+      ([, text]) => parse(text!) as object,
+    );
+    expect(blocks).toHaveLength(4);
+    for (const values of blocks) expect((await renderChart({ ...LEAST, ...values })).objects).not.toEqual([]);
+    const commands = (await notesOf(LEAST)).split("\n").filter((line) => line.startsWith("  "));
+    expect(commands).toHaveLength(5);
+    for (const line of commands) expect(page).toContain(line.slice(2));
   });
 
   /** The configuration that a pod would load, from the folder that it mounts, with secrets that say what they are. */

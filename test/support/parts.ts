@@ -23,7 +23,6 @@ const PARTS = {
   openssl: { debianPackage: "openssl", hint: "OpenSSL (https://openssl-library.org)" },
   amtool: { debianPackage: "prometheus-alertmanager", hint: "Alertmanager, which brings amtool" },
   "docker-compose": { debianPackage: "docker-compose", hint: "Docker Compose (https://docs.docker.com/compose)" },
-} as const satisfies Record<string, { debianPackage: string; command?: string; hint: string }>;
   // Debian's own is too old for the programs that are built with it here.
   go: { hint: "Go 1.24 or later (https://go.dev/dl)" },
   python3: { debianPackage: "python3-venv", hint: "Python 3 with venv (https://www.python.org)" },

@@ -108,7 +108,7 @@ export const OPENSHIFT = {
   openshift: true,
   processor: { scaling: { by: "hpa" } },
   networkPolicy: { enabled: true },
-  prometheusRule: { enabled: true, labels: { "openshift.io/prometheus-rule-evaluation-scope": "leaf-prometheus" } },
+  prometheusRule: { enabled: true },
   serviceMonitor: { enabled: true },
 };
 
