@@ -1,10 +1,10 @@
-{{/* What every object's name begins with: the release's, which for a release gpu-ledger is that of the manifests. */}}
+{{/*
+What every object's name begins with: the release's, with gpu-ledger in it, by which the alerts know our jobs. It leaves room for what a
+StatefulSet's pods add to it.
+*/}}
 {{- define "gpu-ledger.name" -}}
-{{- if contains "gpu-ledger" .Release.Name -}}
-{{ .Release.Name | trunc 40 | trimSuffix "-" }}
-{{- else -}}
-{{ printf "%s-gpu-ledger" (.Release.Name | trunc 29 | trimSuffix "-") }}
-{{- end -}}
+{{- $release := .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{ contains "gpu-ledger" $release | ternary $release (printf "%s-gpu-ledger" (.Release.Name | trunc 29 | trimSuffix "-")) }}
 {{- end -}}
 
 {{/* Labels that say of which release an object is. */}}
@@ -34,7 +34,7 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{ .Values.image.repository }}:{{ $tag }}
 {{- end -}}
 
-{{/* The parts that serve pages, and those that have the joined series of GPUs. */}}
+{{/* The part that serves the API and the pages. */}}
 {{- define "gpu-ledger.serving" -}}
 {{ eq .Values.mode "small" | ternary "small" "server" }}
 {{- end -}}

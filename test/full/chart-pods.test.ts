@@ -4,7 +4,12 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { notesOf, prepareHelm, renderChart, type ClusterObject, type Rendered } from "../support/chart/helm.ts";
-import { createCommandFolder, type CommandFolder, type RunningCommand } from "../support/command.ts";
+import {
+  createCommandFolder,
+  type CommandFolder,
+  type CommandOutcome,
+  type RunningCommand,
+} from "../support/command.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { prepareKafka, startKafkaBroker, type KafkaBroker } from "../support/kafka-broker.ts";
 
@@ -88,6 +93,12 @@ function noted(notes: string, verb: string, { config }: Pod): readonly string[] 
   return args.map((arg) => (arg === MOUNTED ? config : arg));
 }
 
+/** What a check did not find as it should be, but for the one of the demo's exporters that is away for ten minutes of each hour. */
+function failed(check: CommandOutcome): readonly string[] {
+  const lines = check.stdout.split("\n").filter((line) => line.startsWith("FAIL"));
+  return lines.filter((line) => !/^FAIL {2}job exporters, .*: http-status: HTTP 503$/.test(line));
+}
+
 /** How many GPUs the pages show to who brings a token, and what is said to who does not. */
 async function seenBy(address: string, token: string): Promise<{ readonly status: number; readonly gpus: number }> {
   const answer = await fetch(`${address}/api/v1/fleet`, { headers: { authorization: `Bearer ${token}` } });
@@ -134,7 +145,7 @@ describe.skipIf(!(await prepareHelm()) || !(await prepareKafka()))(
       expect(await seenBy(server.address, "wrong")).toEqual({ status: 401, gpus: 0 });
       const check = await folder.run(noted(notes, "check", first));
       expect(check.stdout).toMatch(/^ok {4}bus \(kafka\): answers/m);
-      expect(check.stdout).not.toMatch(/^FAIL/m);
+      expect(failed(check)).toEqual([]);
       for (const { command } of [...collectors, processor, server])
         expect(await command.end("SIGTERM")).toMatchObject({ code: 0 });
     }, 180_000);
@@ -150,7 +161,7 @@ describe.skipIf(!(await prepareHelm()) || !(await prepareKafka()))(
       await untilReady(up);
       await expect.poll(async () => (await seenBy(up.address, token)).gpus, LONG).toBeGreaterThan(20);
       expect(await seenBy(up.address, "wrong")).toEqual({ status: 401, gpus: 0 });
-      expect((await folder.run(noted(notes, "check", up))).stdout).not.toMatch(/^FAIL/m);
+      expect(failed(await folder.run(noted(notes, "check", up)))).toEqual([]);
       expect(await up.command.end("SIGTERM")).toMatchObject({ code: 0 });
     }, 180_000);
   },

@@ -107,7 +107,7 @@ describe.skipIf(!ready)("the chart", () => {
     }
     const wide = other.objects.filter(({ metadata }) => metadata.namespace !== "monitoring").map(({ kind }) => kind);
     expect(wide.toSorted()).toEqual(["ClusterRole", "ClusterRoleBinding"]);
-    expect(other.objects.every(({ metadata }) => metadata.name.startsWith("aaaa"))).toBe(true);
+    expect(other.objects.every(({ metadata }) => /^a{29}-gpu-ledger/.test(metadata.name))).toBe(true);
   });
 
   it("has the version of the program, and of its image; the small form that of the embedded image", () => {
@@ -388,6 +388,11 @@ describe.skipIf(!ready)("the chart", () => {
     ["the small form without a token", { mode: "small" }, /config\.server\.access\.tokens is empty: the first token/],
   ])("refuses %s, with a sentence", async (_, values, sentence) => {
     await expect(renderChart(values)).rejects.toThrow(sentence);
+  });
+
+  it("refuses a Kubernetes that is older than the oldest", async () => {
+    expect((await renderChart(LEAST, { kubernetes: `${OLDEST_KUBERNETES}.0` })).text).toBe(rendered.LEAST.text);
+    await expect(renderChart(LEAST, { kubernetes: "1.24.17" })).rejects.toThrow(/requires kubeVersion: >=1\.25/);
   });
 
   it("packs what it needs and nothing else, and fits with all that it makes into the Secret of a release", async () => {
