@@ -99,7 +99,11 @@ interface ScrapeJob {
   readonly authorization?: { readonly credentials_file: string };
   readonly static_configs?: readonly { readonly targets: readonly string[] }[];
   readonly http_sd_configs?: readonly { readonly url: string }[];
-  readonly dns_sd_configs?: readonly object[];
+  readonly dns_sd_configs?: readonly {
+    readonly names: readonly string[];
+    readonly type: string;
+    readonly port: number;
+  }[];
   readonly file_sd_configs?: readonly { readonly files: readonly string[] }[];
 }
 
@@ -109,18 +113,24 @@ describe("the stack's Prometheus", () => {
     readonly alerting: { readonly alertmanagers: readonly Pick<ScrapeJob, "static_configs">[] };
     readonly scrape_configs: readonly ScrapeJob[];
   };
-  const targetsOf = ({ static_configs = [] }: Pick<ScrapeJob, "static_configs">): readonly string[] =>
-    static_configs.flatMap(({ targets }) => targets);
+  const targetsOf = ({
+    static_configs = [],
+    dns_sd_configs = [],
+  }: Pick<ScrapeJob, "static_configs" | "dns_sd_configs">): readonly string[] => [
+    ...static_configs.flatMap(({ targets }) => targets),
+    ...dns_sd_configs.flatMap(({ names, port }) => names.map((name) => `${name}:${port}`)),
+  ];
+  const isOurs = ({ job_name }: ScrapeJob): boolean => job_name.startsWith("gpu-ledger");
   const patternOf = (selector: string): RegExp => new RegExp(`^${/job=~"(.*)"/.exec(selector)![1]}$`);
 
   it("asks services by ports on which they listen, with the token that they want", () => {
-    const asked = scrape_configs.flatMap(targetsOf);
+    const ours = scrape_configs.filter(isOurs);
+    const asked = ours.flatMap(targetsOf);
     expect(asked).toEqual(["collect:8080", "process:8080", "serve:8080", "process:8080"]);
     for (const target of [...asked, ...alerting.alertmanagers.flatMap(targetsOf)]) {
       const [name, port] = target.split(":");
       expect([name, port]).toEqual([name, portOf(name!)]);
     }
-    const ours = scrape_configs.filter((job) => targetsOf(job).length > 0);
     for (const { authorization, honor_labels } of ours)
       expect([authorization?.credentials_file, honor_labels]).toEqual(["/run/gpu-ledger/metrics-token", true]);
     expect(ours.map(({ metrics_path }) => metrics_path)).toEqual([undefined, GPU_METRICS_PATH]);
@@ -129,7 +139,7 @@ describe("the stack's Prometheus", () => {
 
   it("finds the demo's exporters and cluster and one's own, under names by which the rules know them", () => {
     const { exporters, ledger } = DEFAULT_ALERT_OPTIONS.selectors;
-    const found = scrape_configs.filter((job) => targetsOf(job).length === 0);
+    const found = scrape_configs.filter((job) => !isOurs(job));
     const named = (pattern: RegExp): readonly string[] =>
       found.map(({ job_name }) => job_name).filter((name) => pattern.test(name));
     expect(named(patternOf(exporters))).toEqual(["demo-dcgm-exporter", "dcgm-exporter"]);
@@ -144,8 +154,7 @@ describe("the stack's Prometheus", () => {
     expect(files.map((path) => mountedFrom(services["prometheus"]!, path))).toEqual(
       ["exporters.yaml", "kube-state-metrics.yaml"].map((name) => `./${COMPOSE}/targets/${name}`),
     );
-    const ours = scrape_configs.filter((job) => targetsOf(job).length > 0);
-    expect(ours.map(({ job_name }) => patternOf(ledger).test(job_name))).toEqual([true, true]);
+    expect(scrape_configs.filter(isOurs).map(({ job_name }) => patternOf(ledger).test(job_name))).toEqual([true, true]);
   });
 
   it("loads every file of our rules", () => {
