@@ -1,10 +1,26 @@
-import { createServer, type AddressInfo } from "node:net";
+import { randomInt } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:net";
+
+/** Below the ports that systems give to outgoing connections (Linux from 32768 on): those may be taken at any moment. */
+const PORTS = { from: 10_240, until: 32_768 };
 
 /** A port of 127.0.0.1 on which nobody listens now, for programs that can't choose one and say which. */
 export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(PORTS.from, PORTS.until);
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  const listens = once(server, "listening").then(
+    () => true,
+    () => false,
+  );
+  server.listen(port, "127.0.0.1");
+  const isOurs = await listens;
+  if (isOurs) await new Promise((resolve) => server.close(resolve));
+  return isOurs;
 }
