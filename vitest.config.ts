@@ -4,15 +4,26 @@ import { defineConfig } from "vitest/config";
 const ALONE = ["bus-*", "chaos-short", "cli", "demo*", "election", "leadership", "tracing"].map(
   (name) => `test/integration/${name}.test.ts`,
 );
-/** Long tests that mostly compute: two at a time. */
-const LONG_BESIDE = ["alerts-day", "closing", "closing-spread", "focus-export", "ledger", "pages", "scenarios"].map(
-  (name) => `test/full/${name}.test.ts`,
-);
+/** Long tests that compute, or wait for what is no matter of a second: two at a time. */
+const LONG_BESIDE = [
+  "alerts-day",
+  "chart",
+  "chart-pods",
+  "closing",
+  "closing-spread",
+  "dashboards",
+  "dashboards-live",
+  "focus-export",
+  "ledger",
+  "pages",
+  "scenarios",
+  "stack",
+].map((name) => `test/full/${name}.test.ts`);
 /** Both cores of the smallest machine that is promised to run them; by itself Vitest leaves one of them idle. */
 const BESIDE_EACH_OTHER = { maxWorkers: 2, sequence: { groupOrder: 0 } };
 const REAL_PARTS = { globalSetup: ["test/support/global-setup.ts"], hookTimeout: 120_000 };
 
-/** Sizes of tests: unit (no server), integration (real parts, quick), full (chaos, soak, whole system), mutation (with full), week (by hand). */
+/** Sizes of tests: unit (no server), integration (real parts, quick), full (chaos, soak, whole system), mutation (with full), week and soak (by hand). */
 export default defineConfig({
   test: {
     projects: [
@@ -71,6 +82,15 @@ export default defineConfig({
           include: ["test/mutation/**/*.test.ts"],
           testTimeout: 7_200_000,
           sequence: { groupOrder: 4 },
+        },
+      },
+      {
+        test: {
+          ...REAL_PARTS,
+          name: "soak",
+          include: ["test/soak/**/*.test.ts"],
+          testTimeout: 7_200_000,
+          sequence: { groupOrder: 6 },
         },
       },
       {

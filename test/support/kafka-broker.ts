@@ -35,6 +35,13 @@ export interface KafkaBroker {
   dispose(): Promise<void>;
 }
 
+/** Where a broker is to listen, on 127.0.0.1, and to keep its data. */
+export interface BrokerPlace {
+  readonly data: string;
+  readonly port: number;
+  readonly controllerPort: number;
+}
+
 /**
  * Fetches the broker's jars from Maven Central (43 MB, once; they are kept under `node_modules/.cache`). `false` where
  * Java or Maven is missing and can't be installed; see {@link requirePart}.
@@ -56,10 +63,15 @@ export async function prepareKafka(): Promise<boolean> {
  * Starts a broker (KRaft, broker and controller in one process; about 3 s and 330 MB). Its settings make it quick for
  * tests: segments roll after a second and the cleaner runs every 200 ms, so compaction can be seen; groups do not wait
  * for more members, and may have short sessions. A `secure` one also listens with TLS and SASL (PLAIN and SCRAM); one that
- * is `steady` has Kafka's own settings and all of Java's compilers, for benchmarks.
+ * is `steady` has Kafka's own settings and all of Java's compilers, for benchmarks. Where `settings` gives them, those are the
+ * broker's instead.
  */
 export async function startKafkaBroker(
-  options: { readonly secure?: boolean; readonly steady?: boolean } = {},
+  options: {
+    readonly secure?: boolean;
+    readonly steady?: boolean;
+    readonly settings?: (place: BrokerPlace) => string;
+  } = {},
 ): Promise<KafkaBroker> {
   if (!(await prepareKafka())) throw new Error("Java or Maven is missing, so there is no broker.");
   const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-kafka-"));
@@ -68,7 +80,8 @@ export async function startKafkaBroker(
   const certificate = options.secure === true ? await createCertificate(folder) : undefined;
   const alone = serverSettings(folder, port, controllerPort);
   const settings = options.steady === true ? alone : { ...alone, ...QUICK };
-  writeFileSync(config, properties(certificate === undefined ? settings : secured(settings, folder, securePort)));
+  const own = properties(certificate === undefined ? settings : secured(settings, folder, securePort));
+  writeFileSync(config, options.settings?.({ data: join(folder, "data"), port, controllerPort }) ?? own);
   writeFileSync(join(folder, "log4j2.properties"), LOGGING);
   const java = ["-cp", `${LIBS}/*`, `-Dlog4j2.configurationFile=${join(folder, "log4j2.properties")}`];
   const users = ["SCRAM-SHA-256", "SCRAM-SHA-512"].flatMap((mechanism) => [

@@ -37,6 +37,7 @@ export interface PrometheusServer {
   labelValues(label: string, selector: string, fromMillis: number, untilMillis: number): Promise<readonly string[]>;
   alerts(): Promise<readonly ShownAlert[]>;
   readonly url: string;
+  readonly processId: number;
   stop(): Promise<void>;
 }
 
@@ -86,24 +87,26 @@ export async function startPrometheus(options: {
  * Starts it on a file of configuration and a folder of data, which stay, with more flags where they are given. Fails with its log where
  * it does not become ready.
  */
-export async function startPrometheusOn(
+export function startPrometheusOn(
   configuration: string,
   data: string,
   flags: readonly string[] = [],
 ): Promise<PrometheusServer> {
+  return startPrometheusWith([
+    `--config.file=${configuration}`,
+    `--storage.tsdb.path=${data}`,
+    // A past may be of any time.
+    "--storage.tsdb.retention.time=100y",
+    ...flags,
+  ]);
+}
+
+/** Starts it with flags alone, on a port of 127.0.0.1. Fails with its log where it does not become ready. */
+export async function startPrometheusWith(flags: readonly string[]): Promise<PrometheusServer> {
   const port = await freePort();
-  const child = spawn(
-    "prometheus",
-    [
-      `--config.file=${configuration}`,
-      `--storage.tsdb.path=${data}`,
-      // A past may be of any time.
-      "--storage.tsdb.retention.time=100y",
-      `--web.listen-address=127.0.0.1:${port}`,
-      ...flags,
-    ],
-    { stdio: ["ignore", "ignore", "pipe"] },
-  );
+  const child = spawn("prometheus", [...flags, `--web.listen-address=127.0.0.1:${port}`], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   let log = "";
   child.stderr.on("data", (chunk: Buffer) => (log += chunk.toString()));
   const url = `http://127.0.0.1:${port}`;
@@ -134,6 +137,7 @@ export async function startPrometheusOn(
   }
   return {
     url,
+    processId: child.pid!,
     labelValues: (label, selector, fromMillis, untilMillis) =>
       ask(`label/${label}/values`, {
         "match[]": selector,

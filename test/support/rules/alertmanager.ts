@@ -59,6 +59,7 @@ export async function startWebhook(): Promise<Webhook> {
 /** A real Alertmanager. */
 export interface Alertmanager {
   readonly url: string;
+  readonly processId: number;
   /** Hands alerts in that fire from now on, by their labels. */
   fire(...alerts: readonly Readonly<Record<string, string>>[]): Promise<void>;
   stop(): Promise<void>;
@@ -68,23 +69,33 @@ export interface Alertmanager {
 export async function startAlertmanager(files: Readonly<Record<string, string>>): Promise<Alertmanager> {
   const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-alertmanager-"));
   await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)));
+  const alertmanager = await startAlertmanagerWith([
+    `--config.file=${join(folder, "alertmanager.yaml")}`,
+    `--storage.path=${join(folder, "data")}`,
+    "--cluster.listen-address=",
+  ]);
+  return {
+    ...alertmanager,
+    async stop() {
+      await alertmanager.stop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** Starts it with flags alone, on a port of 127.0.0.1. Fails with its log where it does not become ready. */
+export async function startAlertmanagerWith(flags: readonly string[]): Promise<Alertmanager> {
   const port = await freePort();
-  const child: ChildProcess = spawn(
-    "prometheus-alertmanager",
-    [
-      `--config.file=${join(folder, "alertmanager.yaml")}`,
-      `--storage.path=${join(folder, "data")}`,
-      `--web.listen-address=127.0.0.1:${port}`,
-      "--cluster.listen-address=",
-    ],
-    { stdio: ["ignore", "ignore", "pipe"] },
-  );
+  const child: ChildProcess = spawn("prometheus-alertmanager", [...flags, `--web.listen-address=127.0.0.1:${port}`], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   let log = "";
   child.stderr!.on("data", (chunk: Buffer) => (log += chunk.toString()));
   const url = `http://127.0.0.1:${port}`;
   await untilReady(`${url}/-/ready`, child, () => log);
   return {
     url,
+    processId: child.pid!,
     async fire(...alerts) {
       const startsAt = new Date().toISOString();
       const response = await fetch(`${url}/api/v2/alerts`, {
@@ -97,7 +108,6 @@ export async function startAlertmanager(files: Readonly<Record<string, string>>)
     async stop() {
       child.kill("SIGTERM");
       if (child.exitCode === null) await once(child, "exit");
-      await rm(folder, { recursive: true });
     },
   };
 }

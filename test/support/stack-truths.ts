@@ -1,0 +1,116 @@
+import { expect } from "vitest";
+import type { CollectorStatus, DemoStatus, ProcessorStatus } from "../../cli/roles/role.ts";
+import { HOUR_MILLIS } from "../../processors/rollup/window.ts";
+import type { ProgramName, Stack } from "./stack.ts";
+
+/** What a program of the stack says of itself, with the administrator's token. */
+export async function statusOf(stack: Stack, name: ProgramName): Promise<Status> {
+  const headers = { authorization: `Bearer ${stack.secret("admin-token")}` };
+  const answer = await fetch(`${stack.program(name).url}/api/status`, { headers });
+  return (await answer.json()) as Status;
+}
+
+interface Status {
+  readonly demo: DemoStatus;
+  readonly collector: CollectorStatus;
+  readonly processor: ProcessorStatus;
+}
+
+/** What is younger may still be on its way. */
+const UNDER_WAY_MILLIS = 45_000;
+const IN_SPAN =
+  "scraped_at >= fromUnixTimestamp64Milli({since:Int64}) AND scraped_at < fromUnixTimestamp64Milli({until:Int64})";
+
+/** How many hours of the demo's past are charged under every policy that is kept. */
+export async function chargedHours({ store }: Stack): Promise<number> {
+  const [row] = await store.query<{ hours: number }>(
+    "SELECT toUInt32(uniqExact(window_start)) AS hours FROM charge_runs WHERE cluster = 'demo'",
+  );
+  return row!.hours;
+}
+
+/**
+ * Every scrape since a time is stored once, in a row without a gap of numbers, with a row for each device of its page; no message
+ * was dropped, and none is a dead letter but those that are expected. The collector was never killed.
+ */
+export async function expectNothingLost(stack: Stack, sinceMillis: number, deadLetters: number): Promise<void> {
+  const collected = await statusOf(stack, "collect");
+  expect(collected.collector.spool.dropped).toBe(0);
+  const span = { since: sinceMillis, until: Date.now() - UNDER_WAY_MILLIS };
+  const scrapes = await stack.store.query(
+    `SELECT toUInt32(uniqExact(target)) AS targets, toUInt32(sum(last - first + 1 - distinct)) AS missing,
+       toUInt32(sum(rows - distinct)) AS twice
+     FROM (
+       SELECT target, min(sequence) AS first, max(sequence) AS last, uniqExact(sequence) AS distinct, count() AS rows
+       FROM scrapes FINAL WHERE ${IN_SPAN} GROUP BY target, epoch
+     )`,
+    span,
+  );
+  expect(scrapes).toEqual([{ targets: collected.collector.targets.total, missing: 0, twice: 0 }]);
+  const devices = await stack.store.query(
+    `SELECT node, scraped_at, devices, rows
+     FROM (SELECT node, scraped_at, sum(devices) AS devices FROM scrapes FINAL GROUP BY node, scraped_at) AS scraped
+     FULL JOIN (SELECT node, scraped_at, count() AS rows FROM gpu_samples FINAL GROUP BY node, scraped_at) AS stored
+       USING (node, scraped_at)
+     WHERE ${IN_SPAN} AND devices != rows`,
+    span,
+  );
+  expect(devices).toEqual([]);
+  const buried = await stack.run(["dead-letter", "list", "--format", "json"]);
+  expect(buried.stderr).toBe("");
+  expect(JSON.parse(buried.stdout)).toHaveLength(deadLetters);
+}
+
+/** Every hour under every policy comes to the same cost and time, no sum is broken, and a report of a day says what its lines sum to. */
+export async function expectChargesToAddUp(stack: Stack): Promise<void> {
+  expect(await stack.store.query("SELECT * FROM breaches")).toEqual([]);
+  const hours = await stack.store.query(
+    `SELECT hour, groupArray((policy, cost, time)) AS of_policies
+     FROM (
+       SELECT toStartOfHour(from_at) AS hour, policy, sum(effective_cost) AS cost, sum(gpu_hours) AS time
+       FROM charges_published GROUP BY hour, policy
+     )
+     GROUP BY hour HAVING count() != 3 OR uniqExact(cost) != 1 OR uniqExact(time) != 1`,
+  );
+  expect(hours).toEqual([]);
+  const day = new Date(Date.now() - 48 * HOUR_MILLIS).toISOString().slice(0, 10);
+  const [summed] = await stack.store.query<{ cost: string }>(
+    `SELECT toString(sum(effective_cost)) AS cost FROM charges_published
+     WHERE policy = 'showback' AND toDate(from_at) = {day:Date}`,
+    { day },
+  );
+  const { stdout } = await stack.run(["report", day, "--format", "json"]);
+  const [report] = (
+    JSON.parse(stdout) as { readonly reports: readonly { readonly total: { readonly cost: string } }[] }
+  ).reports;
+  expect([day, report!.total.cost]).toEqual([day, summed!.cost]);
+  expect(Number(summed!.cost)).toBeGreaterThan(0);
+}
+
+/** Prometheus reaches every one of our parts, evaluates every rule, and knows of every node of the cluster that has GPUs. */
+export async function expectMetricsToBeRight(stack: Stack): Promise<void> {
+  const { prometheus } = stack;
+  const up = await prometheus.query('sum by (job) (up{job!="demo-dcgm-exporter"})');
+  expect(Object.fromEntries(up.map(({ metric, values }) => [metric["job"], Number(values[0]![1])]))).toEqual({
+    "demo-kube-state-metrics": 1,
+    "gpu-ledger": ["collect", "process", "process-2", "serve"].length,
+    "gpu-ledger-gpus": ["process", "process-2"].length,
+  });
+  const answer = (await (await fetch(`${prometheus.url}/api/v1/rules`)).json()) as RulesAnswer;
+  const rules = answer.data.groups.flatMap((group) => group.rules);
+  expect(rules.length).toBeGreaterThan(100);
+  expect(rules.filter(({ health }) => health === "err")).toEqual([]);
+  const [known] = await prometheus.query("count(gpu_node_inventory_gpus)");
+  const [offered] = await prometheus.query(
+    'count(count by (node) (kube_node_status_capacity{resource=~"nvidia_com_gpu|nvidia_com_mig_.*|amd_com_gpu"}))',
+  );
+  expect(known!.values[0]![1]).toBe(offered!.values[0]![1]);
+  const [total] = await prometheus.query("sum(max by (team) (gpu_ledger_team_month_cost))");
+  expect(Number(total!.values[0]![1])).toBeGreaterThan(0);
+}
+
+interface RulesAnswer {
+  readonly data: {
+    readonly groups: readonly { readonly rules: readonly { readonly name: string; readonly health: string }[] }[];
+  };
+}
