@@ -3,7 +3,11 @@ import type { FactOrigin } from "../fact.ts";
 import type { InventoryFact } from "../inventory.ts";
 import type { WorkloadFact } from "../workload.ts";
 
-/** The version of the facts' JSON. A reader knows every version that was ever released. */
+/**
+ * The version of the facts' JSON. A reader knows every version that was ever released, and waits at a later one. It goes up for
+ * messages that an earlier reader would misread, as with a new kind of ask or evidence; fields and kinds of cluster facts that
+ * an earlier reader may pass over leave it as it is.
+ */
 export const FACT_SCHEMA_VERSION = 1;
 
 /** A message as the bus takes it. */

@@ -18,7 +18,9 @@ import type { Scrape, ScrapeOrigin, ScrapeShape } from "../scrape.ts";
  * | … | S bytes | JSON of origin and shape: the same bytes from scrape to scrape |
  * | … | E bytes | JSON of the failure and of what was dropped |
  *
- * The values come first so that they are aligned; the stable part is encoded once per target and copied.
+ * The values come first so that they are aligned; the stable part is encoded once per target and copied. A column that a reader
+ * does not know is kept under its name, a field is passed over; whatever else changes raises the version, at which earlier
+ * readers wait.
  */
 export const SCRAPE_SCHEMA_VERSION = 1;
 

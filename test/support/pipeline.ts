@@ -12,6 +12,8 @@ import type { Bus } from "../../runtime/bus/bus.ts";
 import { createStoreClient, type StoreClient } from "../../runtime/store/client.ts";
 import { migrate } from "../../runtime/store/migrate.ts";
 import type { TestStore } from "./embedded-store.ts";
+import { startFacts } from "../../processors/facts.ts";
+import type { Intake, IntakeEvents } from "../../processors/intake.ts";
 import { startProcessor, type Processor, type ProcessorEvents } from "../../processors/processor.ts";
 
 export const silent = pino({ level: "silent" });
@@ -32,7 +34,7 @@ export async function createTestDatabase(store: TestStore, database: string): Pr
 }
 
 /** An embedded bus in a folder that vanishes with it, the topics declared. */
-export async function openTestBus(): Promise<{
+export async function openTestBus({ samplePartitions = 4 } = {}): Promise<{
   readonly bus: Bus;
   readonly folder: string;
   readonly close: () => Promise<void>;
@@ -40,7 +42,7 @@ export async function openTestBus(): Promise<{
   const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-bus-"));
   const bus = await openEmbeddedBus({ folder, clock: systemClock, logger: silent });
   await bus.declare(
-    topicDeclarations({ kind: "embedded", samplePartitions: 4, retention: 86_400_000, retentionSize: 1e9, spool: 1e9 }),
+    topicDeclarations({ kind: "embedded", samplePartitions, retention: 86_400_000, retentionSize: 1e9, spool: 1e9 }),
   );
   return {
     bus,
@@ -70,7 +72,34 @@ export async function startTestProcessor(
   store: StoreClient,
   { flushRows = 500 } = {},
 ): Promise<{ readonly processor: Processor; readonly log: ProcessorLog }> {
-  const log: ProcessorLog = {
+  const log = emptyLog();
+  const events: ProcessorEvents = {
+    ...loggedEvents(log),
+    onStored({ scrapes, rows }) {
+      log.stored += scrapes;
+      log.rows += rows;
+    },
+    onFresh: () => {},
+    onTraced: () => {},
+    onPassedOver: (reason) => log.passedOver.push(reason),
+  };
+  const processor = await startProcessor({ bus, store, flushMillis: 50, flushRows, events, now: Date.now });
+  return { processor, log };
+}
+
+/** What takes facts into the store, with quick flushes, and a log of what it told. */
+export async function startTestFacts(
+  bus: Bus,
+  store: StoreClient,
+): Promise<{ readonly facts: Intake; readonly log: ProcessorLog }> {
+  const log = emptyLog();
+  const events = { ...loggedEvents(log), onStored: (items: readonly unknown[]) => (log.stored += items.length) };
+  return { facts: await startFacts({ bus, store, flushMillis: 50, flushRows: 500, events, now: Date.now }), log };
+}
+
+/** A log in which nothing stands yet. */
+export function emptyLog(): ProcessorLog {
+  return {
     stored: 0,
     rows: 0,
     deadLetters: [],
@@ -80,23 +109,18 @@ export async function startTestProcessor(
     futures: 0,
     passedOver: [],
   };
-  const events: ProcessorEvents = {
-    onStored({ scrapes, rows }) {
-      log.stored += scrapes;
-      log.rows += rows;
-    },
-    onFresh: () => {},
-    onTraced: () => {},
+}
+
+/** The events of an intake but `onStored`, written into a log. */
+export function loggedEvents(log: ProcessorLog): Omit<IntakeEvents<never>, "onStored"> {
+  return {
     onDropped: () => {},
     onDeadLetter: (reason) => log.deadLetters.push(reason),
     onFutureSchema: () => (log.futures += 1),
     onJump: (jump) => log.jumps.push(jump),
-    onPassedOver: (reason) => log.passedOver.push(reason),
     onRetry: (error) => log.retries.push(error),
     onFatal: (error) => log.fatal.push(error),
   };
-  const processor = await startProcessor({ bus, store, flushMillis: 50, flushRows, events, now: Date.now });
-  return { processor, log };
 }
 
 /** A message of one scrape, two GPUs of one node by default. */

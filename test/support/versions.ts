@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { extract } from "tar";
+import type { OutgoingMessage } from "../../runtime/bus/bus.ts";
+import { parseConfig } from "../../runtime/config/load.ts";
+import type { Config } from "../../runtime/config/schema.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+
+const FIXTURES = resolve("test/fixtures/versions");
+
+/** The releases of which there is a fixture (scripts/make-fixture.mjs). */
+export const versions: readonly string[] = readdirSync(FIXTURES);
+
+/** What a version's data folder has: how far each partition goes, and of each table its columns and rows. */
+export interface VersionContent {
+  readonly positions: readonly { readonly topic: string; readonly partition: number; readonly high: number }[];
+  readonly tables: Readonly<
+    Record<string, { readonly columns: readonly string[]; readonly counted: string; readonly digest: string }>
+  >;
+}
+
+/** A message that a version sent. */
+export interface VersionMessage extends OutgoingMessage {
+  readonly topic: string;
+  readonly value: Uint8Array;
+}
+
+/** An insert of a version's processors (scripts/record-inserts.mjs), by named columns in RowBinary or as objects. */
+export type VersionInsert =
+  | { readonly table: string; readonly columns: readonly string[]; readonly rowBinary: string }
+  | { readonly table: string; readonly rows: readonly object[] };
+
+/** What a version's data folder has. */
+export function contentOf(version: string): VersionContent {
+  return JSON.parse(read(version, "expected.json")) as VersionContent;
+}
+
+/** Messages that a version sent, each partition's in their order. */
+export function messagesOf(version: string): readonly VersionMessage[] {
+  return lines<Omit<VersionMessage, "value"> & { readonly value: string }>(version, "messages.jsonl").map(
+    ({ value, ...message }) => ({ ...message, value: Buffer.from(value, "base64") }),
+  );
+}
+
+/** What a version's processors insert for its messages. */
+export function insertsOf(version: string): readonly VersionInsert[] {
+  return lines(version, "inserts.jsonl");
+}
+
+/** Sends an insert of a version to a store, byte by byte as it was. */
+export async function repeatInsert(store: StoreClient, insert: VersionInsert): Promise<void> {
+  if ("rows" in insert) await store.insertJson(insert.table, insert.rows);
+  else await store.insertRows(insert.table, insert.columns, Buffer.from(insert.rowBinary, "base64"));
+}
+
+/** A version's configuration as text, with what is given in the place of its own. */
+export function configurationOf(version: string, given: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify({ ...(JSON.parse(read(version, "config.json")) as object), ...given });
+}
+
+/** The data folder of a version, unpacked into a place of its own, with the configuration that it was written with. */
+export async function unpackVersion(
+  version: string,
+): Promise<{ readonly config: Config; readonly remove: () => Promise<void> }> {
+  const data = await mkdtemp(join(tmpdir(), "gpu-ledger-fixture-"));
+  await extract({ file: join(FIXTURES, version, "data.tar.gz"), cwd: data });
+  return {
+    config: parseConfig(configurationOf(version, { data }), { source: "fixture", folder: data, env: {} }),
+    remove: () => rm(data, { recursive: true, force: true }),
+  };
+}
+
+function read(version: string, file: string): string {
+  return readFileSync(join(FIXTURES, version, file), "utf8");
+}
+
+function lines<Line>(version: string, file: string): readonly Line[] {
+  return read(version, file)
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Line);
+}
