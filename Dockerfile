@@ -1,14 +1,17 @@
 # syntax=docker/dockerfile:1
 # Two images: `production` for an outside Kafka and ClickHouse, and `embedded`, which has chDB too and so runs `gpu-ledger up`.
 
-FROM node:26.10.0-trixie-slim AS build
+# The unit tests run on it too: `npm run test:image-node`.
+ARG NODE_VERSION=26.10.0
+
+FROM node:${NODE_VERSION}-trixie-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY . .
 RUN npm run build && rm -rf dist/bench dist/test
 
-FROM node:26.10.0-trixie-slim AS packages
+FROM node:${NODE_VERSION}-trixie-slim AS packages
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev
@@ -17,7 +20,7 @@ RUN npm ci --omit=dev
 FROM packages AS packages-production
 RUN rm -rf node_modules/chdb node_modules/@chdb
 
-FROM node:26.10.0-trixie-slim AS base
+FROM node:${NODE_VERSION}-trixie-slim AS base
 LABEL org.opencontainers.image.title="gpu-ledger" \
   org.opencontainers.image.description="Observability and cost attribution for GPUs on Kubernetes" \
   org.opencontainers.image.version="0.2.0" \

@@ -138,10 +138,13 @@ describe("the images of the Dockerfile", () => {
   const text = readFileSync("Dockerfile", "utf8");
   const stages = [...text.matchAll(/^FROM (\S+) AS (\S+)$/gm)].map(([, from, name]) => ({ from: from!, name: name! }));
 
-  it("are built on one Node, whose release is named", () => {
+  it("are built on one Node, named once, on which CI runs the unit tests, and the newest that is supported", () => {
     const bases = stages.map(({ from }) => from).filter((from) => !stages.some(({ name }) => name === from));
-    expect(new Set(bases).size).toBe(1);
-    expect(bases[0]).toMatch(/^node:\d+\.\d+\.\d+-trixie-slim$/);
+    expect(new Set(bases)).toEqual(new Set(["node:${NODE_VERSION}-trixie-slim"]));
+    const [, node, major] = /^ARG NODE_VERSION=((\d+)\.\d+\.\d+)$/m.exec(text)!;
+    expect(text.split(node!)).toHaveLength(2);
+    expect(readFileSync(".ci/run", "utf8")).toContain('step "npm run test:image-node"');
+    expect(readFileSync("README.md", "utf8")).toContain(`Node 20.19 to ${major}.`);
   });
 
   it("are one for production, which the stack runs and a build makes by default, and one with the embedded parts", () => {
