@@ -43,7 +43,7 @@ async function oneHour(gpus: number): Promise<number> {
   return withFleet(gpus, ({ store }) => compute(store, gpus));
 }
 
-/** A fleet in a store, for a bench. */
+/** A store for a bench, and whoever asks it. */
 export interface BenchFleet {
   readonly store: StoreClient;
   /** Who may only read, with limits, as dashboards do. */
@@ -55,11 +55,20 @@ export interface BenchFleet {
 }
 
 /** A fleet's hour in a store of its own, which is gone afterwards. */
-export async function withFleet<Result>(
+export function withFleet<Result>(
   gpus: number,
   work: (fleet: BenchFleet) => Promise<Result>,
   teams = 50,
 ): Promise<Result> {
+  return withStore(async (fleet) => {
+    await fill(fleet.store, gpus, teams);
+    await settled(fleet.store);
+    return work(fleet);
+  });
+}
+
+/** A store with nothing in its tables, which is gone afterwards. */
+export async function withStore<Result>(work: (fleet: BenchFleet) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-bench-ledger-"));
   const logger = pino({ level: "silent" });
   const embedded = await startEmbeddedStore({ folder, program: [process.execPath, STORE_PROGRAM], logger });
@@ -75,8 +84,6 @@ export async function withFleet<Result>(
   try {
     const retentionDays = { raw: 0, fiveMinutes: 0 };
     await migrate({ connect, database: "bench", folder: MIGRATIONS_FOLDER, retentionDays, now: Date.now, logger });
-    await fill(store, gpus, teams);
-    await settled(store);
     const address = { url: embedded.url, ...embedded.internal, database: "bench" };
     return await work({ store, reader, address, folder, storeProcess: embedded.processId! });
   } finally {

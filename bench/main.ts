@@ -8,12 +8,14 @@ import { benchLedgerMonth } from "./ledger-month.ts";
 import { benchPages } from "./pages.ts";
 import { benchParse } from "./parse.ts";
 import { benchReports } from "./reports.ts";
+import { benchSizes } from "./sizes.ts";
 import { benchSmall } from "./small.ts";
 import { benchStart } from "./start.ts";
 import { benchFleet, benchKafka, benchPipeline, benchStorage } from "./pipeline.ts";
 
 const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: () => void | Promise<void> }>> = {
   parse: { what: "reading pages, one core", run: benchParse },
+  sizes: { what: "bytes a row of each table of 1,000 GPUs", run: benchSizes },
   storage: { what: "bytes on disk", run: benchStorage },
   pipeline: { what: "from scrape to stored row, on embedded parts", run: benchPipeline },
   kafka: { what: "from scrape to stored row, over a real Kafka broker", run: benchKafka },
