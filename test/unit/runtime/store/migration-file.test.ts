@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 
+import { MIGRATIONS_FOLDER } from "../../../../runtime/store/connection.ts";
 import { pendingMigrations } from "../../../../runtime/store/migrate.ts";
-import { splitStatements } from "../../../../runtime/store/migration-file.ts";
+import { loadMigrations, splitStatements } from "../../../../runtime/store/migration-file.ts";
+import { sqlTokens } from "../../../../runtime/store/sql-tokens.ts";
 
 const file = (number: number, sha256 = `hash ${number}`) => ({
   name: `000${number}_step.sql`,
@@ -38,5 +40,19 @@ describe("what is still to be applied", () => {
     expect(() => pendingMigrations([file(1), file(2)], [recorded(2)])).toThrow(/0001_step.sql was never applied/);
     expect(() => pendingMigrations([file(1)], [recorded(1), recorded(2)])).toThrow(/newer release \(0002_step.sql\)/);
     expect(() => pendingMigrations([file(1)], [recorded(1), recorded(1, "of another release")])).toThrow(/changed/);
+  });
+});
+
+describe("the migrations of this release", () => {
+  it("only add, so that processors of a former one go on inserting", async () => {
+    const statements = (await loadMigrations(MIGRATIONS_FOLDER)).flatMap((migration) => migration.statements);
+    const changing = statements
+      .map((statement) => [...sqlTokens(statement)].map(({ text }) => text.toUpperCase()).join(" "))
+      .filter((words) => !/^CREATE (?:TABLE|VIEW) IF NOT EXISTS |^CREATE OR REPLACE VIEW /.test(words));
+    expect(changing.length).toBeGreaterThan(5);
+    for (const words of changing) {
+      expect(words).toMatch(/^ALTER TABLE .*(?:ADD COLUMN|ADD INDEX|MATERIALIZE INDEX) /);
+      expect(words).not.toMatch(/ (?:DROP|RENAME|MODIFY|CLEAR) /);
+    }
   });
 });
