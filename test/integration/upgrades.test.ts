@@ -179,7 +179,7 @@ describe.each(versions)("beside version %s", (version) => {
     expect(await ask("SELECT count() FROM scrapes FINAL WHERE collector != 'new'")).toBe(String(sent - buried));
     expect(Number(await ask("SELECT count() FROM gpu_samples WHERE hostname = 'gpu-node-7'"))).toBeGreaterThan(1);
     expect(await ask("SELECT name FROM migrations ORDER BY name")).toBe(MIGRATIONS.join("\n"));
-  });
+  }, 120_000);
 });
 
 describe("a collector of a later release", () => {
