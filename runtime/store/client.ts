@@ -27,8 +27,8 @@ export interface StoreClientOptions {
 /** Values of `{name:Type}` placeholders. Decimals and large integers travel as strings. */
 export type StoreParameters = Readonly<Record<string, unknown>>;
 
-/** The rows of an insert in RowBinary, whole or in parts. */
-export type RowBinaryBody = Uint8Array | AsyncIterable<Uint8Array>;
+/** The rows of an insert, whole or in parts. */
+export type InsertBody = Uint8Array | AsyncIterable<Uint8Array>;
 
 /** What an insert did. */
 export interface InsertOutcome {
@@ -48,8 +48,13 @@ export interface InsertOptions {
 /** The client. Every method fails with a `StoreError`. */
 export interface StoreClient {
   readonly database: string;
-  /** Inserts rows in RowBinary. An acknowledged insert is in the table; one that failed may be in it too. */
-  insertRows(table: string, columns: readonly string[], body: RowBinaryBody): Promise<InsertOutcome>;
+  /** Inserts rows, in RowBinary by default. An acknowledged insert is in the table; one that failed may be in it too. */
+  insertRows(
+    table: string,
+    columns: readonly string[],
+    body: InsertBody,
+    format?: "RowBinary" | "Native",
+  ): Promise<InsertOutcome>;
   /** Inserts objects as JSONEachRow; for a few rows, where RowBinary is not worth its code. */
   insertJson(table: string, rows: readonly object[], options?: InsertOptions): Promise<InsertOutcome>;
   /** All rows. Decimals and 64-bit integers are strings; whoever asks checks the shape. */
@@ -122,11 +127,11 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
 
   return {
     database: options.database,
-    async insertRows(table, columns, body) {
+    async insertRows(table, columns, body, format = "RowBinary") {
       const names = columns.map(sqlIdentifier).join(", ");
       const result = await client
         .exec({
-          query: `INSERT INTO ${sqlIdentifier(table)} (${names}) FORMAT RowBinary`,
+          query: `INSERT INTO ${sqlIdentifier(table)} (${names}) FORMAT ${format}`,
           values: body instanceof Uint8Array ? Readable.from([body]) : Readable.from(body, { objectMode: false }),
           clickhouse_settings: insertSettings,
         })

@@ -42,3 +42,20 @@ function readString(bytes: Buffer, from: number): readonly [string, number] {
   const [length, start] = readVarint(bytes, from);
   return [bytes.toString("utf8", start, start + length), start + length];
 }
+
+/** How many rows blocks have that were written without a protocol version. Fails with 48 for types that cannot be measured. */
+export function countNativeRows(bytes: Buffer): number {
+  let counted = 0;
+  for (let at = 0; at < bytes.length;) {
+    const [columns, afterColumns] = readVarint(bytes, at);
+    const [rows, afterRows] = readVarint(bytes, afterColumns);
+    counted += rows;
+    at = afterRows;
+    for (let column = 0; column < columns; column += 1) {
+      const [, afterName] = readString(bytes, at);
+      const [type, afterType] = readString(bytes, afterName);
+      at = skipColumn(type, bytes, afterType, rows);
+    }
+  }
+  return counted;
+}

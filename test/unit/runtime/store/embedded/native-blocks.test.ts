@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { frameNativeBlocks } from "../../../../../runtime/store/embedded/native-blocks.ts";
+import { countNativeRows, frameNativeBlocks } from "../../../../../runtime/store/embedded/native-blocks.ts";
 import { createRowBinaryWriter } from "../../../../../runtime/store/row-binary.ts";
 import type { RowBinaryWriter } from "../../../../../runtime/store/row-binary.ts";
 
@@ -122,5 +122,16 @@ describe("Native blocks for a client with a protocol version", () => {
         ),
       ).toThrow(expect.objectContaining({ clickhouseCode: 48 }));
     }
+  });
+});
+
+describe("the rows of Native blocks", () => {
+  it.each(columns)("are counted whatever they hold, such as %s", (type, rows, values) => {
+    const blocks = [block(type, rows, values), block(type, 0, () => undefined), block("UInt8", 1, (w) => w.uint8(9))];
+    expect(countNativeRows(Buffer.concat(blocks))).toBe(rows + 1);
+  });
+
+  it("are none where there are no blocks", () => {
+    expect(countNativeRows(Buffer.alloc(0))).toBe(0);
   });
 });
