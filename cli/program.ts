@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { BackupError } from "../processors/backup/backup-error.ts";
 import { AccessError } from "../reports/access/mode.ts";
 import { BusError } from "../runtime/bus/bus.ts";
 import { ConfigError } from "../runtime/config/load.ts";
@@ -34,12 +35,14 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
   ["token", async () => (await import("./token.ts")).addToken],
   ["deliveries", async () => (await import("./deliveries.ts")).addDeliveries],
   ["dead-letter", async () => (await import("./dead-letter.ts")).addDeadLetter],
+  ["backup", async () => (await import("./backup.ts")).addBackup],
+  ["restore", async () => (await import("./restore.ts")).addRestore],
   ["migrate", async () => (await import("./migrate.ts")).addMigrate],
   ["generate", async () => (await import("./generate.ts")).addGenerate],
 ];
 
 /** What the outside world refuses. */
-const OUTSIDE = [AccessError, BusError, ListenError, StoreError];
+const OUTSIDE = [AccessError, BackupError, BusError, ListenError, StoreError];
 
 /** The `gpu-ledger` command: one file per verb. */
 export interface Program {

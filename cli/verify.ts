@@ -36,7 +36,8 @@ export function addVerify(program: Command, context: CommandContext): void {
     });
 }
 
-function verifiedText(periods: readonly VerifiedPeriod[]): string {
+/** Closed periods in sentences, and what of each is not as it was closed. */
+export function verifiedText(periods: readonly VerifiedPeriod[]): string {
   if (periods.length === 0) return "no period is closed";
   return periods
     .map(({ period, closedBy, closedAt, posted, currency, statements, lines, hash, deviations }) => {

@@ -1,0 +1,108 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { BackupError } from "./backup-error.ts";
+import { BACKED_UP } from "./tables.ts";
+
+/** The name of the manifest, which is written last: a folder without one is no whole backup. */
+export const MANIFEST = "manifest.json";
+
+const manifestSchema = z.object({
+  format: z.literal("gpu-ledger backup 1"),
+  /** The release that wrote it, for people. */
+  version: z.string(),
+  /** The number of the last migration of the store that it is of. */
+  schema: z.int(),
+  begunAt: z.iso.datetime(),
+  endedAt: z.iso.datetime(),
+  /** In the order in which they are restored. */
+  tables: z.array(
+    z.object({
+      name: z.enum(BACKED_UP.map(({ name }) => name)),
+      columns: z.array(z.string()).min(1),
+      /** Rows of these columns in ClickHouse's Native format, packed by gzip. */
+      files: z.array(
+        z.object({
+          name: z.string().regex(/^[a-z0-9_]+-\d+\.native\.gz$/),
+          rows: z.int(),
+          bytes: z.int(),
+          sha256: z.string(),
+        }),
+      ),
+    }),
+  ),
+});
+
+/** What a backup has. */
+export type Manifest = z.infer<typeof manifestSchema>;
+
+/** A table of a backup. */
+export type BackupTable = Manifest["tables"][number];
+
+/** A file of a backup. */
+export type BackupFile = BackupTable["files"][number];
+
+/** What a backup comes to. */
+export function sizeOf({ tables }: Manifest): {
+  readonly files: number;
+  readonly rows: number;
+  readonly bytes: number;
+} {
+  const files = tables.flatMap((table) => table.files);
+  const sumOf = (what: "rows" | "bytes"): number => files.reduce((sum, file) => sum + file[what], 0);
+  return { files: files.length, rows: sumOf("rows"), bytes: sumOf("bytes") };
+}
+
+/**
+ * Reads a backup's manifest and holds every file against it. Fails with a {@link BackupError} where there is none, where a file is
+ * missing or another one, or where the backup is of a schema beyond `knownSchema`.
+ */
+export async function readBackup(folder: string, knownSchema: number): Promise<Manifest> {
+  const manifest = parsed(folder, await read(folder, MANIFEST, "no-backup"));
+  if (manifest.schema > knownSchema)
+    throw new BackupError(
+      "newer",
+      `${folder} was written by release ${manifest.version}, with ${manifest.schema} migrations; this one knows ${knownSchema}: restore it with that release or a later one`,
+    );
+  for (const file of manifest.tables.flatMap(({ files }) => files)) await readBackupFile(folder, file);
+  return manifest;
+}
+
+/** The bytes of a file, packed as they are. Fails with a {@link BackupError} where they are not those that were written. */
+export async function readBackupFile(folder: string, { name, sha256 }: BackupFile): Promise<Buffer> {
+  const bytes = await read(folder, name, "damaged");
+  if (sha256Of(bytes) !== sha256)
+    throw new BackupError(
+      "damaged",
+      `${join(folder, name)} is not the file that the backup wrote: its hash is another`,
+    );
+  return bytes;
+}
+
+/** SHA-256 in hex. */
+export function sha256Of(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+async function read(folder: string, name: string, code: "no-backup" | "damaged"): Promise<Buffer> {
+  try {
+    return await readFile(join(folder, name));
+  } catch (error) {
+    const why =
+      code === "damaged"
+        ? `${join(folder, name)} cannot be read, and the backup has it`
+        : `${folder} has no ${MANIFEST}: it is no backup, or one that was cut off`;
+    throw new BackupError(code, why, { cause: error });
+  }
+}
+
+function parsed(folder: string, bytes: Buffer): Manifest {
+  try {
+    return manifestSchema.parse(JSON.parse(bytes.toString("utf8")));
+  } catch (error) {
+    throw new BackupError("damaged", `${join(folder, MANIFEST)} is no manifest of a backup that this release knows`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,97 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openBooks } from "../support/books.ts";
+import { createCommandFolder, type CommandFolder } from "../support/command.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { createTestDatabase } from "../support/pipeline.ts";
+import { scenarioWith } from "../support/played.ts";
+
+/** Two hours of two GPUs at 3 an hour, one of them held by vision. */
+const fleet = scenarioWith({
+  period: { start: "2026-03-31T22:00:00Z", end: "2026-04-01T00:00:00Z" },
+  nodes: [{ name: "gpu-a", model: "A100", gpus: 2, instanceType: "p5", until: "2026-04-01T00:00:00Z" }],
+  namespaces: { vision: { labels: { team: "vision" } } },
+  pods: [{ name: "v-0", namespace: "vision", node: "gpu-a", holds: { gpus: 1 }, devices: [0], activity: 1 }],
+  prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "3.00" }],
+});
+
+const APRIL_3 = Date.UTC(2026, 3, 3);
+
+describe("the commands backup and restore", () => {
+  let store: TestStore;
+  let folder: CommandFolder;
+
+  /** A configuration whose store is a database of the running one. */
+  const outside = (database: string): string =>
+    folder.write(`${database}.json`, {
+      store: { kind: "clickhouse", database, clickhouse: { url: store.url, ...store.internal } },
+    });
+
+  beforeAll(async () => {
+    store = await startTestStore();
+    folder = createCommandFolder();
+    const client = await createTestDatabase(store, "books");
+    const books = openBooks(client, fleet);
+    await books.arrive(fleet);
+    await books.settle(APRIL_3);
+    await books.close("2026-03", APRIL_3);
+    await client.close();
+  });
+  afterAll(async () => {
+    await folder.dispose();
+    await store.stop();
+  });
+
+  it("write a folder, fill another database from it, and verify what was closed", async () => {
+    const config = outside("books");
+    const written = await folder.run(["backup", "--out", "one", "--config", config]);
+    expect(written).toMatchObject({ code: 0, stderr: "" });
+    expect(written.stdout).toMatch(/^one: backup of \S+Z, \d+ rows in \d+ files, 0\.0 MB\n$/);
+    expect(await folder.run(["backup", "--out", "one", "--config", config])).toMatchObject({
+      code: 1,
+      stderr: "gpu-ledger: one has files already: a backup gets a folder of its own\n",
+    });
+    const other = outside("other");
+    const restored = await folder.run(["restore", "--from", "one", "--by", "operations", "--config", other]);
+    expect(restored).toMatchObject({ code: 0, stderr: "" });
+    expect(restored.stdout).toMatch(
+      /^restored: backup of .*\n2026-03, closed by finance at \S+: 12 USD, 2 statements, 4 lines: as it was closed \(\w+\)\n$/,
+    );
+    const verify = (file: string) => folder.run(["verify", "--config", file]);
+    expect(await verify(other)).toEqual(await verify(config));
+    const statement = (file: string) => folder.run(["statement", "2026-03", "--format", "json", "--config", file]);
+    expect(await statement(other)).toEqual(await statement(config));
+    expect((await folder.run(["audit", "--config", other])).stdout).toMatch(/operations +restored +backup of /);
+    expect(await folder.run(["restore", "--from", "one", "--config", other])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("the store has rows already, in ") as string,
+    });
+  });
+
+  it("fill an embedded store that nobody holds", async () => {
+    await folder.run(["backup", "--out", "two", "--config", outside("books")]);
+    const config = folder.write("embedded.json", { data: "data" });
+    const restored = await folder.run(["restore", "--from", "two", "--config", config]);
+    expect(restored).toMatchObject({ code: 0, stderr: "" });
+    expect(restored.stdout).toContain("12 USD, 2 statements, 4 lines: as it was closed");
+    const held = await startTestStore({ folder: join(folder.path, "data", "store") });
+    const again = await folder.run(["restore", "--from", "two", "--config", config]);
+    await held.stop();
+    expect(again).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /the store of .*data is in use: stop `up`, and restore into a new folder\n$/,
+      ) as string,
+    });
+  });
+
+  it("want a folder, and one that is a backup", async () => {
+    const config = outside("books");
+    expect(await folder.run(["backup", "--config", config])).toMatchObject({ code: 2 });
+    expect(await folder.run(["restore", "--config", config])).toMatchObject({ code: 2 });
+    expect(await folder.run(["restore", "--from", "none", "--config", config])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("none has no manifest.json: it is no backup, or one that was cut off") as string,
+    });
+  });
+});
