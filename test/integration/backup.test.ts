@@ -145,7 +145,7 @@ describe("a backup", () => {
         "machines",
         "label_proofs",
       ].map((view) =>
-        store.query(`SELECT '${view}' AS view, count() AS rows, sum(cityHash64(*)) AS digest FROM ${view}`),
+        store.query(`SELECT '${view}' AS view, count() AS rows, sum(cityHash64(tuple(*))) AS digest FROM ${view}`),
       ),
     );
     return {
