@@ -7,6 +7,7 @@ const ALONE = ["bus-*", "chaos-short", "cli", "demo*", "election", "leadership",
 /** Long tests that compute, or wait for what is no matter of a second: two at a time. */
 const LONG_BESIDE = [
   "alerts-day",
+  "backup",
   "chart",
   "chart-pods",
   "closing",
@@ -18,6 +19,7 @@ const LONG_BESIDE = [
   "pages",
   "scenarios",
   "stack",
+  "upgrades",
 ].map((name) => `test/full/${name}.test.ts`);
 /** Both cores of the smallest machine that is promised to run them; by itself Vitest leaves one of them idle. */
 const BESIDE_EACH_OTHER = { maxWorkers: 2, sequence: { groupOrder: 0 } };
