@@ -16,7 +16,8 @@ import {
 const hasParts = (await requirePart("prometheus")) && (await requirePart("alertmanager")) && (await prepareKafka());
 const MINUTE = 60_000;
 const RUN_MILLIS = 5 * MINUTE;
-const DEMO_HOURS = 7 * 24;
+/** Of the demo's week, the newest first: more than the day that is reported. */
+const CHARGED_HOURS = 3 * 24;
 const SOON = { timeout: 2 * MINUTE, interval: 1_000 };
 
 /** The demo fleet on the whole stack for five minutes, in which a processor is killed and the broker is restarted. */
@@ -82,7 +83,7 @@ describe.skipIf(!hasParts)("the stack of docker-compose.yml, without containers"
   });
 
   it("has lost nothing after five minutes, and samples, charges and metrics are right", async () => {
-    await vi.waitUntil(async () => (await chargedHours(stack)) >= DEMO_HOURS, {
+    await vi.waitUntil(async () => (await chargedHours(stack)) >= CHARGED_HOURS, {
       timeout: 10 * MINUTE,
       interval: 2_000,
     });
