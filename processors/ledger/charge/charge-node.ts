@@ -88,7 +88,8 @@ interface SegmentHolder {
 }
 
 interface Holders {
-  of(segment: SlotSegment, claim: number): SegmentHolder;
+  /** The owners are those of the time: a line may lie in another than its segment, where more was used than held. */
+  of(segment: SlotSegment, claim: number, atMillis: number): SegmentHolder;
   /** Teams that holders asked for so far named, and that did not count. */
   readonly refused: readonly RefusedTeam[];
 }
@@ -99,10 +100,11 @@ function createHolders(rules: OwnerRules): Holders {
   const refused: RefusedTeam[] = [];
   return {
     refused,
-    of(segment, claim) {
+    of(segment, claim, at) {
+      if (at !== segment.fromMillis) return holderOf(segment, claim, { rules, at, refused });
       const ofSegment = known.get(segment) ?? [];
       if (ofSegment.length === 0) known.set(segment, ofSegment);
-      return (ofSegment[claim] ??= holderOf(segment, claim, rules, refused));
+      return (ofSegment[claim] ??= holderOf(segment, claim, { rules, at, refused }));
     },
   };
 }
@@ -148,7 +150,7 @@ function chargeOf(line: SlotLine, policy: Policy, holders: Holders): Charge {
   const { hour, price } = line.segment;
   const { cluster, node, slot, segment, place } = hour;
   const payer = payerOf(state, policy);
-  const holder = claim === undefined ? undefined : holders.of(line.segment, claim);
+  const holder = claim === undefined ? undefined : holders.of(line.segment, claim, fromMillis);
   const owners = holder?.owners;
   const isHolders = payer === "holder" && owners !== undefined;
   const isDown = state === "unavailable";
@@ -187,16 +189,15 @@ function chargeOf(line: SlotLine, policy: Policy, holders: Holders): Charge {
   };
 }
 
-/** Who has a claim on a segment, whose owners stay the same in it. */
+/** Who has a claim on a segment, and whose it is at a time. */
 function holderOf(
-  { hour, whole, fromMillis }: SlotSegment,
+  { hour, whole }: SlotSegment,
   claim: number,
-  rules: OwnerRules,
-  refused: RefusedTeam[],
+  { rules, at, refused }: { readonly rules: OwnerRules; readonly at: number; readonly refused: RefusedTeam[] },
 ): SegmentHolder {
   const holder = hour.holders[claim]!;
   const { raw, share } = whole.held[claim]!;
-  const { owners, refused: refusedOwners } = ownersOf(rules, subjectOf(hour, claim), fromMillis);
+  const { owners, refused: refusedOwners } = ownersOf(rules, subjectOf(hour, claim), at);
   const { namespace, name: pod, workloadKind, workload, type, queue, priorityClass, labels, evidence } = holder;
   for (const { value } of refusedOwners) refused.push({ team: value, namespace, workload });
   return {

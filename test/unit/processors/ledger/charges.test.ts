@@ -98,6 +98,46 @@ prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "2.00" }]`);
     expect(charges[0]!.map(({ trail }) => trail.owners.team)).toEqual(["owners.team[1]", "owners.team[0]"]);
   });
 
+  it("are of whoever owns a holder when it used more than it held", () => {
+    const { prices, owners, policies, energy } = rules(`
+owners:
+  team: [{ namespace: vision, value: robots, from: 2026-03-02T00:30:00Z }, { namespaceLabel: team }]
+prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "8.00" }]
+policies: [{ name: by-max, basis: max }]`);
+    const whole = hour();
+    const gpuMillis = BigInt(2 * HALF);
+    // It holds a quarter and uses 0.45 of the GPU: of each half hour, 0.1 h of what nobody holds.
+    const process = {
+      atClaimPpmMillis: 250_000n * gpuMillis,
+      atOccupantPpmMillis: 250_000n * gpuMillis,
+      atUsagePpmMillis: 450_000n * gpuMillis,
+    };
+    const [claim] = whole.segment.claims;
+    const quarter: UsageHour = {
+      ...whole,
+      segment: {
+        ...whole.segment,
+        gpu: { model: "NVIDIA-L4", layout: { kind: "shared", replicas: 4 } },
+        claims: [
+          {
+            ...claim!,
+            claim: { holder: "pod-1", held: { what: "replicas", count: 1 } },
+            measured: { ...claim!.measured, process },
+          },
+        ],
+      },
+    };
+    const { charges } = chargeNode([quarter], { prices, owners, policies, energy });
+    expect(shown(charges[0]!).toSorted()).toEqual([
+      "0 platform unallocated 0.275 h 2.2 prices[0]",
+      "0 vision active 0.1 h 0.8 prices[0]",
+      "0 vision active 0.125 h 1 prices[0]",
+      "30 platform unallocated 0.275 h 2.2 prices[0]",
+      "30 robots active 0.1 h 0.8 prices[0]",
+      "30 robots active 0.125 h 1 prices[0]",
+    ]);
+  });
+
   it("split its energy and what that has emitted where the price begins, by time", () => {
     const { prices, owners, policies, energy } = rules(`
 prices:
