@@ -15,6 +15,7 @@ export interface UsageHour {
   readonly place: UsagePlace;
   /** Beside the segment's claims, in their order. */
   readonly holders: readonly UsageHolder[];
+  readonly telemetry: readonly Telemetry[];
 }
 
 /** A machine as prices look at it. What is not known is left out. */
@@ -34,7 +35,7 @@ export interface UsagePlace {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Who has a claim, how that is known, and what samples there were of it. */
+/** Who has a claim, and how that is known. */
 export interface UsageHolder {
   readonly evidence: Evidence;
   readonly kind: "pod" | "job" | "stranger";
@@ -52,7 +53,6 @@ export interface UsageHolder {
   readonly annotations: Readonly<Record<string, string>>;
   readonly namespaceLabels: Readonly<Record<string, string>>;
   readonly namespaceAnnotations: Readonly<Record<string, string>>;
-  readonly telemetry: Telemetry;
 }
 
 /** The samples behind a claim's figures. */

@@ -3,6 +3,7 @@ import type { Measured, UsageClaim } from "../../domain/allocation/segment.ts";
 import type { Telemetry, UsageHolder, UsageHour, UsagePlace } from "../../domain/allocation/usage-hour.ts";
 import type { Claim } from "../../domain/share/claim.ts";
 import type { GpuAt } from "../../domain/share/layout.ts";
+import { rowsOf, type RowBinaryReader } from "../../runtime/store/row-binary-reader.ts";
 import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
 import { slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
@@ -41,7 +42,7 @@ export const USAGE_COLUMNS: readonly string[] = [
 ];
 
 /** What stands in the column `claims` of each claim. */
-interface ClaimText extends Omit<UsageHolder, "telemetry"> {
+interface ClaimText extends UsageHolder {
   readonly held: Claim["held"];
   readonly stage: UsageClaim["stage"];
 }
@@ -56,8 +57,7 @@ export async function insertUsage(store: StoreClient, run: string, hours: readon
     const { segment, holders } = hour;
     const { claims } = segment;
     const each = (write: (measured: Measured) => void): void => writer.array(claims, ({ measured }) => write(measured));
-    const eachHolder = (write: (telemetry: Telemetry) => void): void =>
-      writer.array(holders, ({ telemetry }) => write(telemetry));
+    const eachTelemetry = (write: (telemetry: Telemetry) => void): void => writer.array(hour.telemetry, write);
     writer.raw(id);
     writer.string(hour.cluster);
     writer.string(hour.node);
@@ -75,17 +75,17 @@ export async function insertUsage(store: StoreClient, run: string, hours: readon
     writer.array(claims, ({ claim }) => writer.string(claim.holder));
     writer.array(claims, ({ claim: { held }, stage }, index) => {
       const text: ClaimText = { held, stage, ...holders[index]! };
-      writer.string(JSON.stringify({ ...text, telemetry: undefined }));
+      writer.string(JSON.stringify(text));
     });
-    eachHolder(({ samples }) => writer.uint32(samples));
-    eachHolder(({ firstAt }) => writer.dateTime64Millis(firstAt));
-    eachHolder(({ lastAt }) => writer.dateTime64Millis(lastAt));
+    eachTelemetry(({ samples }) => writer.uint32(samples));
+    eachTelemetry(({ firstAt }) => writer.dateTime64Millis(firstAt));
+    eachTelemetry(({ lastAt }) => writer.dateTime64Millis(lastAt));
     each(({ coveredMillis }) => writer.uint32(coveredMillis));
     each(({ busyMillis }) => writer.uint32(busyMillis));
     each(({ activityPpmMillis }) => writer.uint64(activityPpmMillis));
     each(({ activityAtClaimsPpmMillis }) => writer.uint64(activityAtClaimsPpmMillis));
-    eachHolder(({ activityMaxPpm }) => writer.uint32(activityMaxPpm));
-    eachHolder(({ memoryMaxMiB }) => writer.uint32(memoryMaxMiB));
+    eachTelemetry(({ activityMaxPpm }) => writer.uint32(activityMaxPpm));
+    eachTelemetry(({ memoryMaxMiB }) => writer.uint32(memoryMaxMiB));
     each(({ process }) => writer.bool(process !== undefined));
     each(({ process }) => writer.uint64(process?.atClaimPpmMillis ?? 0n));
     each(({ process }) => writer.uint64(process?.atOccupantPpmMillis ?? 0n));
@@ -96,51 +96,11 @@ export async function insertUsage(store: StoreClient, run: string, hours: readon
 
 /** The columns that have an element for each claim. */
 const OF_CLAIMS = USAGE_COLUMNS.slice(USAGE_COLUMNS.indexOf("holders"));
-const TIMES = new Set(["from_at", "until_at", "first_at", "last_at"]);
+/** What {@link hourOf} reads: the elements of a claim one after the other. */
 const SELECTED = [
-  ...USAGE_COLUMNS.filter((name) => !OF_CLAIMS.includes(name)).map((name) =>
-    TIMES.has(name) ? `toFloat64(toUnixTimestamp64Milli(${name}))` : name,
-  ),
-  `arrayZip(${OF_CLAIMS.map((name) =>
-    TIMES.has(name) ? `arrayMap(t -> toFloat64(toUnixTimestamp64Milli(t)), ${name})` : name,
-  ).join(", ")})`,
+  ...USAGE_COLUMNS.filter((name) => !OF_CLAIMS.includes(name)),
+  `arrayZip(${OF_CLAIMS.join(", ")})`,
 ].join(", ");
-
-/** What {@link SELECTED} gives, in its order. */
-type UsageRow = readonly [
-  cluster: string,
-  node: string,
-  slot: number,
-  fromMillis: number,
-  untilMillis: number,
-  gpuKey: string,
-  gpuAt: string,
-  place: string,
-  unavailableBecause: string,
-  isCordoned: boolean,
-  busyMillis: number,
-  millijoules: string,
-  energyCoveredMillis: number,
-  claims: readonly ClaimRow[],
-];
-
-type ClaimRow = readonly [
-  holder: string,
-  text: string,
-  samples: number,
-  firstAt: number,
-  lastAt: number,
-  coveredMillis: number,
-  busyMillis: number,
-  activity: string,
-  activityAtClaims: string,
-  activityMaxPpm: number,
-  memoryMaxMiB: number,
-  hasProcess: boolean,
-  processAtClaim: string,
-  processAtOccupant: string,
-  processAtUsage: string,
-];
 
 /** Nodes whose rows the store sorts in one go. */
 const NODES_PER_READ = 1_000;
@@ -167,7 +127,7 @@ export async function* readUsage(
   const texts: Texts = { gpu: parsed(), place: parsed() };
   for (const slice of slicesOf(nodes, NODES_PER_READ)) {
     const within = { ...parameters, first: slice[0]!.node, last: slice.at(-1)!.node };
-    for await (const rows of store.streamLists<UsageRow>(sql, within)) yield rows.map((row) => hourOf(row, texts));
+    yield* rowsOf(store.bytes(sql, within, "RowBinary"), (row) => hourOf(row, texts));
   }
 }
 
@@ -190,7 +150,7 @@ const CLAIM_TEXTS = new LRUCache<string, ReadClaim>({ max: 30_000 });
 
 /** The text of a claim, as it is for each hour in which it holds. */
 interface ReadClaim extends Pick<ClaimText, "held" | "stage"> {
-  readonly holder: Omit<UsageHolder, "telemetry">;
+  readonly holder: UsageHolder;
 }
 
 function claimTextOf(text: string): ReadClaim {
@@ -202,53 +162,35 @@ function claimTextOf(text: string): ReadClaim {
   return read;
 }
 
-function hourOf(row: UsageRow, texts: Texts): UsageHour {
-  const [
-    cluster,
-    node,
-    slot,
-    fromMillis,
-    untilMillis,
-    gpuKey,
-    gpuAt,
-    place,
-    unavailableBecause,
-    isCordoned,
-    busyMillis,
-    millijoules,
-    coveredMillis,
-    claimRows,
-  ] = row;
+/** An hour of a slot, of the columns {@link SELECTED}. */
+function hourOf(row: RowBinaryReader, texts: Texts): UsageHour {
+  const { string, uint16, uint32, uint64, bool, dateTime64Millis } = row;
+  const [cluster, node, slot] = [string(), string(), uint16()];
+  const [fromMillis, untilMillis, gpuKey] = [dateTime64Millis(), dateTime64Millis(), string()];
+  const [gpu, place] = [texts.gpu(string()), texts.place(string())];
+  const [unavailableBecause, isCordoned, busyMillis] = [string(), bool(), uint32()];
+  const energy = { millijoules: uint64(), coveredMillis: uint32() };
   const claims: UsageClaim[] = [];
   const holders: UsageHolder[] = [];
-  for (const claim of claimRows) {
-    const { held, stage, holder } = claimTextOf(claim[1]);
-    claims.push({ claim: { holder: claim[0], held }, stage, measured: measuredOf(claim) });
-    holders.push({ ...holder, telemetry: telemetryOf(claim) });
-  }
-  const energy = { millijoules: BigInt(millijoules), coveredMillis };
-  const gpu = texts.gpu(gpuAt);
+  const telemetry: Telemetry[] = [];
+  row.array(() => {
+    const [id, { held, stage, holder }] = [string(), claimTextOf(string())];
+    const [samples, firstAt, lastAt] = [uint32(), dateTime64Millis(), dateTime64Millis()];
+    const amounts = {
+      coveredMillis: uint32(),
+      busyMillis: uint32(),
+      activityPpmMillis: uint64(),
+      activityAtClaimsPpmMillis: uint64(),
+    };
+    const [activityMaxPpm, memoryMaxMiB] = [uint32(), uint32()];
+    const [hasProcess, process] = [
+      bool(),
+      { atClaimPpmMillis: uint64(), atOccupantPpmMillis: uint64(), atUsagePpmMillis: uint64() },
+    ];
+    claims.push({ claim: { holder: id, held }, stage, measured: hasProcess ? { ...amounts, process } : amounts });
+    holders.push(holder);
+    telemetry.push({ samples, firstAt, lastAt, activityMaxPpm, memoryMaxMiB });
+  });
   const segment = { fromMillis, untilMillis, gpu, unavailableBecause, isCordoned, busyMillis, energy, claims };
-  return { cluster, node, slot, gpuKey, segment, place: texts.place(place), holders };
-}
-
-function telemetryOf([, , samples, firstAt, lastAt, , , , , activityMaxPpm, memoryMaxMiB]: ClaimRow): Telemetry {
-  return { samples, firstAt, lastAt, activityMaxPpm, memoryMaxMiB };
-}
-
-function measuredOf(row: ClaimRow): Measured {
-  const [, , , , , coveredMillis, busyMillis, activity, atClaims, , , hasProcess, ofClaim, ofOccupant, ofUsage] = row;
-  const measured = {
-    coveredMillis,
-    busyMillis,
-    activityPpmMillis: BigInt(activity),
-    activityAtClaimsPpmMillis: BigInt(atClaims),
-  };
-  if (!hasProcess) return measured;
-  const process = {
-    atClaimPpmMillis: BigInt(ofClaim),
-    atOccupantPpmMillis: BigInt(ofOccupant),
-    atUsagePpmMillis: BigInt(ofUsage),
-  };
-  return { ...measured, process };
+  return { cluster, node, slot, gpuKey, segment, place, holders, telemetry };
 }

@@ -61,9 +61,7 @@ export interface StoreClient {
   query<Row>(sql: string, parameters?: StoreParameters): Promise<readonly Row[]>;
   /** Rows in portions, for results that should not be held at once on this side. */
   stream<Row>(sql: string, parameters?: StoreParameters): AsyncIterable<readonly Row[]>;
-  /** The same, each row the list of its columns: for many rows of many columns, whose names take as long to read as they do. */
-  streamLists<Row extends readonly unknown[]>(sql: string, parameters?: StoreParameters): AsyncIterable<readonly Row[]>;
-  /** The answer in a format of ClickHouse's, `CSV` or `ArrowStream`, as it comes, with its settings. */
+  /** The answer in a format of ClickHouse's, `CSV` or `RowBinary`, as it comes, with its settings. */
   bytes(
     sql: string,
     parameters: StoreParameters,
@@ -112,19 +110,6 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
   });
   const insertSettings: ClickHouseSettings = { ...options.insertSettings };
 
-  async function* streamed<Row>(
-    sql: string,
-    parameters: StoreParameters,
-    format: "JSONEachRow" | "JSONCompactEachRow",
-  ): AsyncGenerator<readonly Row[]> {
-    try {
-      const result = await client.query({ query: sql, query_params: { ...parameters }, format });
-      for await (const rows of result.stream<Row>()) yield rows.map((row) => row.json<Row>());
-    } catch (error) {
-      throw storeErrorOf(error);
-    }
-  }
-
   return {
     database: options.database,
     async insertRows(table, columns, body, format = "RowBinary") {
@@ -160,9 +145,14 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
         throw storeErrorOf(error);
       }
     },
-    stream: <Row>(sql: string, parameters: StoreParameters = {}) => streamed<Row>(sql, parameters, "JSONEachRow"),
-    streamLists: <Row>(sql: string, parameters: StoreParameters = {}) =>
-      streamed<Row>(sql, parameters, "JSONCompactEachRow"),
+    async *stream<Row>(sql: string, parameters: StoreParameters = {}) {
+      try {
+        const result = await client.query({ query: sql, query_params: { ...parameters }, format: "JSONEachRow" });
+        for await (const rows of result.stream<Row>()) yield rows.map((row) => row.json<Row>());
+      } catch (error) {
+        throw storeErrorOf(error);
+      }
+    },
     async *bytes(sql, parameters, format, settings = {}) {
       try {
         const result = await client.exec({

@@ -86,6 +86,7 @@ function absentHour(
     },
     place,
     holders: [],
+    telemetry: [],
   };
 }
 

@@ -1,5 +1,5 @@
 import { NO_ENERGY, type MeasuredEnergy, type UsageClaim } from "../../../domain/allocation/segment.ts";
-import type { UsageHolder, UsageHour, UsagePlace } from "../../../domain/allocation/usage-hour.ts";
+import type { Telemetry, UsageHolder, UsageHour, UsagePlace } from "../../../domain/allocation/usage-hour.ts";
 import { multiply, rational, roundHalfEven, type Rational } from "../../../domain/exact/rational.ts";
 import { partIdOf, type Claim } from "../../../domain/share/claim.ts";
 import { cutGpu } from "../../../domain/share/cut.ts";
@@ -92,7 +92,8 @@ export function usageHourOf(
       })),
     },
     place: placeOf(planned),
-    holders: claims.map(({ device }, index) => holderOf(record, planned, planned.claims[index]!, sums[device]!)),
+    holders: planned.claims.map((claim) => holderOf(record, planned, claim)),
+    telemetry: claims.map(({ device }) => telemetryOf(sums[device]!)),
   };
 }
 
@@ -118,6 +119,10 @@ function energyOf({ energyMillijoules: millijoules, energyCoveredMillis: covered
   return { millijoules, coveredMillis };
 }
 
+function telemetryOf({ samples, firstAt, lastAt, maxPpm, memoryMaxMiB }: Sums): Telemetry {
+  return { samples, firstAt, lastAt, activityMaxPpm: maxPpm, memoryMaxMiB };
+}
+
 function placeOf({ state, appearedAt, delivered }: PlannedSegment): UsagePlace {
   if (state === undefined) return { appearedAt, since: appearedAt, delivered, labels: {} };
   const { uid, instanceType, region, zone, pool, capacityType, labels } = state.fact;
@@ -135,19 +140,7 @@ function placeOf({ state, appearedAt, delivered }: PlannedSegment): UsagePlace {
   };
 }
 
-function holderOf(
-  record: NodeRecord,
-  { namespaces }: PlannedSegment,
-  { holder, evidence }: PlannedClaim,
-  sums: Sums,
-): UsageHolder {
-  const telemetry = {
-    samples: sums.samples,
-    firstAt: sums.firstAt,
-    lastAt: sums.lastAt,
-    activityMaxPpm: sums.maxPpm,
-    memoryMaxMiB: sums.memoryMaxMiB,
-  };
+function holderOf(record: NodeRecord, { namespaces }: PlannedSegment, { holder, evidence }: PlannedClaim): UsageHolder {
   const pod = holder.kind === "pod" ? record.pods.get(holder.uid) : undefined;
   const marksOf = (namespace: string) => {
     const space = namespaces.get(namespace);
@@ -160,7 +153,6 @@ function holderOf(
       kind: holder.kind,
       namespace,
       name,
-      telemetry,
       workloadKind: holder.kind === "job" ? "Job" : "Pod",
       workload: name,
       type: "other",
@@ -186,7 +178,6 @@ function holderOf(
     labels: fact.labels,
     annotations: fact.annotations,
     ...marksOf(fact.namespace),
-    telemetry,
   };
 }
 

@@ -66,9 +66,9 @@ function hour(given: { readonly slot?: number; readonly namespace?: string } = {
         annotations: {},
         namespaceLabels: { team: namespace },
         namespaceAnnotations: {},
-        telemetry: { samples: 120, firstAt: START, lastAt: START, activityMaxPpm: 1_000_000, memoryMaxMiB: 0 },
       },
     ],
+    telemetry: [{ samples: 120, firstAt: START, lastAt: START, activityMaxPpm: 1_000_000, memoryMaxMiB: 0 }],
   };
 }
 
