@@ -1,6 +1,7 @@
 import { SAMPLES_TOPIC } from "../domain/messages/topics.ts";
 import type { Bus } from "../runtime/bus/bus.ts";
 import { pause } from "../runtime/clock.ts";
+import { inTurns } from "../runtime/in-turns.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import type { ChargeFindings } from "./charges.ts";
 import { createDirtyFacts } from "./dirty-facts.ts";
@@ -12,7 +13,8 @@ import { auditRules } from "./closing/audit.ts";
 import { NOTHING_CLOSED, readClosed, type Closed } from "./closing/closed.ts";
 import { firstCharged } from "./closing/readiness.ts";
 import { createFrozenWeights } from "./closing/frozen.ts";
-import { chargeAgain, computeLedger, staleCharges, type LedgerRules, type StaleWindow } from "./ledger-window.ts";
+import { computeLedger, staleCharges, type LedgerRules, type StaleWindow } from "./ledger-window.ts";
+import { createRecharge, type Recharge } from "./recharge.ts";
 import { HOUR_MILLIS } from "./rollup/window.ts";
 import { createSchedule, keyOf, type ScheduleTiming, type WindowOfCluster } from "./rollup/schedule.ts";
 import { computeWindow } from "./rollups.ts";
@@ -63,11 +65,13 @@ export interface TermLedger {
   readonly rules: LedgerRules;
   /** Hours before it are metered no more, as their raw rows have begun to expire. */
   meteredSince(nowMillis: number): number;
+  /** Who charges hours again; the term itself where it is left out. */
+  readonly recharge?: Recharge;
 }
 
 /**
  * The work of a term: looks for hours of which something new is known, by samples, facts or the clock, makes their rollups, meters
- * and charges them one at a time, the newest first, charges again what other rules had charged, corrects what is closed, and drops
+ * and charges them one at a time, the newest first, charges again what other rules had charged, several at once, corrects what is closed, and drops
  * what was superseded. A failure is told and tried again, and never ends the term; a higher generation in the store does, as then another one has been
  * elected meanwhile, and so does a clock that was set back.
  */
@@ -99,6 +103,7 @@ export async function workTerm(
   let stale: StaleWindow[] = [];
   let closed: Closed = NOTHING_CLOSED;
   const weights = createFrozenWeights(store);
+  const again = ledger.recharge ?? createRecharge(store, ledger.rules);
   let lookAt = 0;
   let dropAt = 0;
   let latest = 0;
@@ -128,9 +133,9 @@ export async function workTerm(
     }
     if (now() >= ledgerAt && !signal.aborted) await chargeRunning();
     const window = signal.aborted ? undefined : schedule.next(now());
-    const old = window === undefined && !signal.aborted ? stale.shift() : undefined;
     if (window !== undefined) await compute(window);
-    else if (old !== undefined) await recharge(old);
+    else if (stale.length > 0 && !signal.aborted)
+      await inTurns(stale.splice(0, again.atOnce * HOURS_EACH), again.atOnce, recharge);
     else await pause(Math.min(timing.lookMillis, Math.max(50, Math.min(lookAt, ledgerAt) - now())), signal);
   }
 
@@ -201,6 +206,7 @@ export async function workTerm(
   async function makeLedger(window: WindowOfCluster): Promise<void> {
     const turn = { generation, facts: facts.watermark, now: time(), closed, weights };
     const begun = performance.now();
+    stale = stale.filter((old) => keyOf(old) !== keyOf(window));
     const { usageRows, reopened, ...findings } = await computeLedger(store, window, ledger.rules, turn, signal);
     for (const other of reopened) schedule.touch(other, now());
     events.onRun({ ...window, kind: "usage", seconds: secondsSince(begun), rows: usageRows });
@@ -217,8 +223,9 @@ export async function workTerm(
   async function recharge(window: StaleWindow): Promise<void> {
     const begun = performance.now();
     try {
-      const turn = { generation, now: time(), closed, weights };
-      const { kind, chargeRows, ...findings } = await chargeAgain(store, window, ledger.rules, turn);
+      if (signal.aborted) return;
+      const turn = { generation, now: time(), closed };
+      const { kind, chargeRows, ...findings } = await again.charge(window, turn);
       events.onRun({ ...window, kind, seconds: secondsSince(begun), rows: chargeRows });
       events.onCharged({ ...window, findings });
     } catch (error) {
@@ -226,6 +233,9 @@ export async function workTerm(
     }
   }
 }
+
+/** So many hours are charged again by each that is at it, before windows of which something new is known have their turn. */
+const HOURS_EACH = 2;
 
 function secondsSince(begun: number): number {
   return (performance.now() - begun) / 1000;

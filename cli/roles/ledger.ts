@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { startLeadership } from "../../processors/leader.ts";
 import { startMonth } from "./month.ts";
 import { TERM_TIMING, workTerm, type TermEvents, type TermLedger } from "../../processors/term-work.ts";
+import type { Recharge } from "../../processors/recharge.ts";
 import { SCHEDULE_TIMING } from "../../processors/rollup/schedule.ts";
 import { dateText, periodOf, periodsDue, type BillingPeriod } from "../../domain/period.ts";
 import { rulesOfConfig } from "../ledger-rules.ts";
@@ -23,6 +24,8 @@ export async function startLedger(options: {
   readonly config: Config;
   readonly bus: Bus;
   readonly store: StoreClient;
+  /** Charges hours again, whose rules have changed. */
+  readonly recharge: Recharge;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly now: () => number;
@@ -31,7 +34,7 @@ export async function startLedger(options: {
   const totals = { windows: 0, lastSeconds: undefined as number | undefined, dirty: 0 };
   metrics.leader.set(0);
 
-  const ledger = termLedger(config);
+  const ledger = { ...termLedger(config), recharge: options.recharge };
   const work: TermEvents = {
     onRun({ kind, cluster, windowStart, seconds, rows }) {
       if (kind === "rollup") {

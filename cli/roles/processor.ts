@@ -20,6 +20,7 @@ import type { WriteGpuPage } from "./gpu-metrics.ts";
 import { startLedger } from "./ledger.ts";
 import { ownNodes, startLivePods } from "./live-pods.ts";
 import { startQueueView } from "./queue.ts";
+import { createRechargeThreads } from "./recharge.ts";
 import type { ProcessorStatus, Role } from "./role.ts";
 
 const RATE_WINDOW_MILLIS = 60_000;
@@ -104,7 +105,11 @@ async function assemble(
       now: Date.now,
     }),
   );
-  const ledger = lifecycle.add("ledger", await startLedger({ config, bus, store, metrics, logger, now: Date.now }));
+  const recharge = lifecycle.add("recharge", createRechargeThreads(config, address));
+  const ledger = lifecycle.add(
+    "ledger",
+    await startLedger({ config, bus, store, recharge, metrics, logger, now: Date.now }),
+  );
   const queue = lifecycle.add(
     "queue",
     startQueueView(board, metrics, () => ledger.status().leader !== undefined),

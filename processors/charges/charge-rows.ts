@@ -78,6 +78,11 @@ export interface BookedCharge extends Charge {
 /** Charges are inserted in portions of about so many. */
 const CHARGES_PER_INSERT = 50_000;
 
+/** Rows are written into parts of about so many bytes: none has to grow, and be copied, as it is filled. */
+const PART_BYTES = 256 * 1024;
+/** Few rows are longer; a part grows where one is. */
+const LONGEST_ROW = 4 * 1024;
+
 /** Charges on their way into the store, under a run that nobody sees yet. */
 export interface ChargeInserts {
   /** Writes them out at once, so that no charge is held; waits only where two portions would be under way. */
@@ -125,18 +130,14 @@ interface ChargeRows {
   /** Written since the last `take`. */
   readonly count: number;
   write(charge: Charge): void;
-  take(): Uint8Array<ArrayBuffer>;
+  /** One part after the other. */
+  take(): readonly Uint8Array[];
 }
 
-function createChargeRows({ run, policy, billingPeriod, corrects = "" }: Booking): ChargeRows {
-  const writer = createRowBinaryWriter();
+function createChargeRows(under: Booking): ChargeRows {
+  const booking = bookingColumns(under);
+  const writer = createRowBinaryWriter(PART_BYTES);
   const { string } = writer;
-  writer.uuid(run);
-  string(policy);
-  // A Date counts days.
-  writer.uint16(billingPeriod / DAY_MILLIS);
-  string(corrects);
-  const booking = writer.take();
   const holderTexts = writer.repeating((holder: Charge["holder"]) => {
     for (const text of [holder?.id, holder?.namespace, holder?.pod, holder?.workloadKind]) string(text ?? "");
     for (const text of [holder?.workload, holder?.type, holder?.queue, holder?.priorityClass]) string(text ?? "");
@@ -147,6 +148,7 @@ function createChargeRows({ run, policy, billingPeriod, corrects = "" }: Booking
     for (const place of [team, costCenter, project, environment]) string(place);
   });
   let count = 0;
+  let parts: Uint8Array[] = [];
   return {
     get count() {
       return count;
@@ -154,6 +156,7 @@ function createChargeRows({ run, policy, billingPeriod, corrects = "" }: Booking
     write(charge) {
       const { holder, costs, trail } = charge;
       count += 1;
+      if (writer.length > PART_BYTES - LONGEST_ROW) parts.push(writer.take());
       writer.raw(booking);
       string(charge.cluster);
       string(charge.node);
@@ -176,10 +179,22 @@ function createChargeRows({ run, policy, billingPeriod, corrects = "" }: Booking
       ownerPlaces(trail.owners);
     },
     take() {
-      count = 0;
-      return writer.take();
+      const taken = [...parts, writer.take()];
+      [count, parts] = [0, []];
+      return taken;
     },
   };
+}
+
+/** The columns that all rows of a booking have in common. */
+function bookingColumns({ run, policy, billingPeriod, corrects = "" }: Booking): Uint8Array {
+  const { uuid, string, uint16, take } = createRowBinaryWriter(256);
+  uuid(run);
+  string(policy);
+  // A Date counts days.
+  uint16(billingPeriod / DAY_MILLIS);
+  string(corrects);
+  return take();
 }
 
 const DAY_MILLIS = 86_400_000;

@@ -28,7 +28,7 @@ export interface StoreClientOptions {
 export type StoreParameters = Readonly<Record<string, unknown>>;
 
 /** The rows of an insert, whole or in parts. */
-export type InsertBody = Uint8Array | AsyncIterable<Uint8Array>;
+export type InsertBody = Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array>;
 
 /** What an insert did. */
 export interface InsertOutcome {

@@ -1,4 +1,4 @@
-import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
+import type { UsageHolder, UsageHour, UsagePlace } from "../../../domain/allocation/usage-hour.ts";
 import {
   chargeBeside,
   NO_OWNERS,
@@ -109,8 +109,30 @@ function createHolders(rules: OwnerRules): Holders {
   };
 }
 
-function subjectOf({ holders, place }: UsageHour, index: number): OwnerSubject {
-  const holder = holders[index]!;
+/** Of holders that were asked for, as long as anybody has them: most hold for many hours, and no rule changes meanwhile. */
+const ATTRIBUTIONS = new WeakMap<OwnerRules, WeakMap<UsageHolder, KnownAttribution>>();
+
+interface KnownAttribution {
+  readonly pool: string | undefined;
+  /** Of the rules, after the time that was asked for; undefined where none comes. */
+  readonly nextChange: number | undefined;
+  readonly attribution: Attribution;
+}
+
+/** Whose a holder on a machine is at a time. */
+function attributionOf(rules: OwnerRules, { holders, place }: UsageHour, claim: number, at: number): Attribution {
+  const ofRules = ATTRIBUTIONS.get(rules) ?? new WeakMap<UsageHolder, KnownAttribution>();
+  ATTRIBUTIONS.set(rules, ofRules);
+  const holder = holders[claim]!;
+  const nextChange = rules.changes.find((change) => change > at);
+  const known = ofRules.get(holder);
+  if (known !== undefined && known.pool === place.pool && known.nextChange === nextChange) return known.attribution;
+  const attribution = ownersOf(rules, subjectOf(holder, place), at);
+  ofRules.set(holder, { pool: place.pool, nextChange, attribution });
+  return attribution;
+}
+
+function subjectOf(holder: UsageHolder, place: UsagePlace): OwnerSubject {
   return {
     namespace: holder.namespace,
     workload: holder.workload,
@@ -197,7 +219,7 @@ function holderOf(
 ): SegmentHolder {
   const holder = hour.holders[claim]!;
   const { raw, share } = whole.held[claim]!;
-  const { owners, refused: refusedOwners } = ownersOf(rules, subjectOf(hour, claim), at);
+  const { owners, refused: refusedOwners } = attributionOf(rules, hour, claim, at);
   const { namespace, name: pod, workloadKind, workload, type, queue, priorityClass, labels, evidence } = holder;
   for (const { value } of refusedOwners) refused.push({ team: value, namespace, workload });
   return {

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { RechargeThreads } from "../../cli/roles/recharge.ts";
+import { rulesOfConfig } from "../../cli/ledger-rules.ts";
+import { readCharges } from "../../processors/charges/read-charges.ts";
+import { NOTHING_CLOSED } from "../../processors/closing/closed.ts";
+import { createFrozenWeights } from "../../processors/closing/frozen.ts";
+import { computeLedger, staleCharges, type StaleWindow } from "../../processors/ledger-window.ts";
+import { createRecharge } from "../../processors/recharge.ts";
+import { HOUR_MILLIS } from "../../processors/rollup/window.ts";
+import { parseConfig } from "../../runtime/config/load.ts";
+import type { Config } from "../../runtime/config/schema.ts";
+import type { StoreAddress } from "../../runtime/store/connection.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { createTestDatabase } from "../support/pipeline.ts";
+import { scenarioFiles } from "../support/play-ledger.ts";
+import { storeScenario } from "../support/play.ts";
+
+const DATABASE = "recharge";
+const { scenario } = scenarioFiles().find(({ file }) => file === "by-usage.yaml")!;
+const span = { from: scenario.period.start, until: scenario.period.end };
+const ALL = { from: -Infinity, openSince: -Infinity };
+
+/** Threads run what the build has made. */
+const { createRechargeThreads } = (await import(new URL("../../dist/cli/roles/recharge.js", import.meta.url).href)) as {
+  createRechargeThreads(config: Config, address: StoreAddress): RechargeThreads;
+};
+
+function priced(effective: string): Config {
+  const text = `
+owners: { team: [{ namespaceLabel: team }, { podLabel: team }] }
+prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "${effective}" }]`;
+  return parseConfig(text, { source: "the test", folder: ".", env: {} });
+}
+
+describe("hours that are charged again", () => {
+  let embedded: TestStore;
+  let store: StoreClient;
+  beforeAll(async () => {
+    embedded = await startTestStore();
+    store = await createTestDatabase(embedded, DATABASE);
+    await storeScenario(store, scenario);
+    const { rules } = rulesOfConfig(priced("1.00"));
+    const turn = { generation: 1, facts: new Map(), now: span.until, closed: NOTHING_CLOSED };
+    for (let windowStart = span.from; windowStart < span.until; windowStart += HOUR_MILLIS) {
+      const weights = createFrozenWeights(store);
+      await computeLedger(store, { cluster: scenario.nodes[0]!.cluster, windowStart }, rules, { ...turn, weights });
+    }
+  });
+  afterAll(async () => {
+    await store.close();
+    await embedded.stop();
+  });
+
+  const stale = (config: Config): Promise<readonly StaleWindow[]> =>
+    staleCharges(store, rulesOfConfig(config).rules, ALL);
+  const threadsOf = (config: Config, database = DATABASE): RechargeThreads => {
+    const threads = createRechargeThreads(config, { url: embedded.url, ...embedded.internal, database });
+    onTestFinished(() => threads.stop());
+    return threads;
+  };
+  async function lines(config: Config): Promise<readonly string[]> {
+    const charges = await readCharges(store, rulesOfConfig(config).policies[0], span);
+    return charges
+      .map((charge) => JSON.stringify(charge, (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value)))
+      .toSorted();
+  }
+
+  it("say in threads what they say without, line by line, and are stale no more", async () => {
+    const config = priced("3.07");
+    const old = await stale(config);
+    expect(old.length).toBeGreaterThan(1);
+    const before = await lines(config);
+    const own = createRecharge(store, rulesOfConfig(config).rules);
+    const turn = { now: span.until, closed: NOTHING_CLOSED };
+    for (const window of old) await own.charge(window, { ...turn, generation: 2 });
+    const wanted = await lines(config);
+    expect(wanted).not.toEqual(before);
+
+    const dearer = priced("4.00");
+    for (const window of await stale(dearer))
+      await createRecharge(store, rulesOfConfig(dearer).rules).charge(window, { ...turn, generation: 3 });
+    expect(await lines(config)).not.toEqual(wanted);
+    const threads = threadsOf(config);
+    const again = await stale(config);
+    expect(again.length).toBe(old.length);
+    const made = await Promise.all(again.map((window) => threads.charge(window, { ...turn, generation: 4 })));
+    expect(made.map(({ kind, breaches }) => ({ kind, breaches }))).toEqual(
+      again.map(() => ({ kind: "charge", breaches: [] })),
+    );
+    expect(await stale(config)).toEqual([]);
+    expect(await lines(config)).toEqual(wanted);
+  });
+
+  it("fail with what the store says", async () => {
+    const [window] = await stale(priced("5.00"));
+    const turn = { generation: 5, now: span.until, closed: NOTHING_CLOSED };
+    const threads = threadsOf(priced("5.00"), "nowhere");
+    await expect(threads.charge(window!, turn)).rejects.toThrow("Database nowhere does not exist");
+  });
+});
