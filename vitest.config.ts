@@ -7,6 +7,8 @@ const ALONE = ["bus-*", "chaos-short", "cli", "demo*", "election", "leadership",
 /** Long tests that compute, or wait for what is no matter of a second: two at a time. */
 const LONG_BESIDE = [
   "alerts-day",
+  "alerts-end-to-end",
+  "alerts-two-processors",
   "backup",
   "chart",
   "chart-pods",
