@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Real parts that are killed, or whose times are looked at: they run when nothing else does. */
 const ALONE = ["bus-*", "chaos-short", "cli", "demo*", "election", "leadership", "tracing"].map(
@@ -23,6 +24,18 @@ const LONG_BESIDE = [
   "stack",
   "upgrades",
 ].map((name) => `test/full/${name}.test.ts`);
+/** The longest of those that run beside others: what begins last and is long leaves one of two cores idle at the end. */
+const LONGEST = ["full/ledger", "full/stack", "full/alerts-day", "alerts/catalog"].map((name) => `/${name}.test.ts`);
+
+/** The longest first; else as Vitest has them, large files first where it knows no durations. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification): boolean => LONGEST.some((name) => moduleId.endsWith(name));
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
 /** Both cores of the smallest machine that is promised to run them; by itself Vitest leaves one of them idle. */
 const BESIDE_EACH_OTHER = { maxWorkers: 2, sequence: { groupOrder: 0 } };
 const REAL_PARTS = { globalSetup: ["test/support/global-setup.ts"], hookTimeout: 120_000 };
@@ -30,6 +43,7 @@ const REAL_PARTS = { globalSetup: ["test/support/global-setup.ts"], hookTimeout:
 /** Sizes of tests: unit (no server), integration (real parts, quick), full (chaos, soak, whole system), mutation (with full), week and soak (by hand). */
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {

@@ -22,7 +22,7 @@ const MOST_GROWTH = { ratio: 1.1, megabytes: 24 };
 describe.skipIf(!hasParts)("the stack of docker-compose.yml over an hour", () => {
   let stack: Stack;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await startStack({ steady: true });
     await vi.waitUntil(async () => (await chargedHours(stack)) >= DEMO_HOURS, {
       timeout: 15 * MINUTE,
       interval: 5_000,

@@ -63,7 +63,7 @@ export async function prepareKafka(): Promise<boolean> {
  * Starts a broker (KRaft, broker and controller in one process; about 3 s and 330 MB). Its settings make it quick for
  * tests: segments roll after a second and the cleaner runs every 200 ms, so compaction can be seen; groups do not wait
  * for more members, and may have short sessions. A `secure` one also listens with TLS and SASL (PLAIN and SCRAM); one that
- * is `steady` has Kafka's own settings and all of Java's compilers, for benchmarks. Where `settings` gives them, those are the
+ * is `steady` has Kafka's own settings, all of Java's compilers and its whole heap from the start, for benchmarks and the soak. Where `settings` gives them, those are the
  * broker's instead.
  */
 export async function startKafkaBroker(
@@ -96,8 +96,9 @@ export async function startKafkaBroker(
 
   async function start(): Promise<void> {
     const log = openSync(join(folder, "broker.log"), "a");
-    const quick = options.steady === true ? [] : ["-XX:TieredStopAtLevel=1"];
-    const tuning = ["-Xmx512m", "-Xms64m", "-XX:+UseSerialGC", ...quick];
+    const steady = ["-Xms512m", "-XX:+AlwaysPreTouch"];
+    const kind = options.steady === true ? steady : ["-Xms64m", "-XX:TieredStopAtLevel=1"];
+    const tuning = ["-Xmx512m", "-XX:+UseSerialGC", ...kind];
     child = spawn("java", [...tuning, ...java, "kafka.Kafka", config], { stdio: ["ignore", log, log] });
     const until = Date.now() + START_TIMEOUT_MILLIS;
     while (!(await listens(port))) {

@@ -46,14 +46,14 @@ export interface Stack {
 const DATABASE = "gpu_ledger";
 const START_MILLIS = 60_000;
 
-/** Starts all of it; nothing is there of an earlier one. */
-export async function startStack(): Promise<Stack> {
+/** Starts all of it; nothing is there of an earlier one. A `steady` one has a broker whose heap is all there from the start. */
+export async function startStack({ steady = false }: { readonly steady?: boolean } = {}): Promise<Stack> {
   const { services } = readComposeFile();
   const folder = createCommandFolder();
   const stops: (() => Promise<unknown>)[] = [() => folder.dispose()];
   const running = new Map<ProgramName, StackProgram>();
   const secrets = join(folder.path, "secrets");
-  const [ports, embedded, broker] = await Promise.all([portsOf(PROGRAMS), startTestStore(), startBroker()]);
+  const [ports, embedded, broker] = await Promise.all([portsOf(PROGRAMS), startTestStore(), startBroker(steady)]);
   stops.push(
     () => embedded.stop(),
     () => broker.dispose(),
@@ -146,8 +146,9 @@ export async function startStack(): Promise<Stack> {
   }
 }
 
-function startBroker(): Promise<KafkaBroker> {
+function startBroker(steady: boolean): Promise<KafkaBroker> {
   return startKafkaBroker({
+    steady,
     settings: ({ data, port, controllerPort }) =>
       replaced(textOf("kafka", "/mnt/shared/config/server.properties"), {
         "localhost:9093": `127.0.0.1:${controllerPort}`,
