@@ -8,13 +8,17 @@ export interface Editions {
   current(): Promise<string>;
   /**
    * Looks for new publications, and tells each of them once `prepare` has made what answers about it need, so that nobody waits for that;
-   * where it takes longer than a publication may stay unseen, it is told before. Resolves when the signal is aborted.
+   * where it takes longer than a publication may stay unseen, it is told before. While nobody asks which one stands, it looks seldom.
+   * Resolves when the signal is aborted.
    */
   watch(prepare: (edition: string) => Promise<void>, signal: AbortSignal): Promise<void>;
 }
 
 const HOUR_MILLIS = 3_600_000;
 const LOOK_MILLIS = 500;
+/** Where nobody has asked for so long it is looked for less often, as a look costs the store what some hundred samples do. */
+const UNASKED_MILLIS = 60_000;
+const UNASKED_LOOK_MILLIS = 15_000;
 /** For so long what was read stands: a newly published run is seen at most so much later. */
 const STANDS_MILLIS = 2_000;
 
@@ -28,6 +32,7 @@ SELECT (SELECT toString((count(), max(published_at), max(generation))) FROM runs
  */
 export function createEditions(store: Pick<StoreClient, "query">, rules: string, now: () => number): Editions {
   let read: { readonly at: number; readonly edition: Promise<string> } | undefined;
+  let askedAt = now();
   async function ask(at: number): Promise<string> {
     const [row] = await store.query<{ readonly runs: string; readonly closings: string }>(PUBLISHED);
     const told = JSON.stringify([row, Math.floor(at / HOUR_MILLIS), rules]);
@@ -36,6 +41,7 @@ export function createEditions(store: Pick<StoreClient, "query">, rules: string,
   return {
     current() {
       const at = now();
+      askedAt = at;
       if (read === undefined || at - read.at >= STANDS_MILLIS || at < read.at) {
         const asked = { at, edition: ask(at) };
         read = asked;
@@ -48,16 +54,20 @@ export function createEditions(store: Pick<StoreClient, "query">, rules: string,
     },
     async watch(prepare, signal) {
       let prepared: string | undefined;
-      while (!signal.aborted) {
+      let lookAt = -Infinity;
+      async function look(): Promise<void> {
         try {
-          const at = now();
-          const edition = await ask(at);
+          const edition = await ask(now());
           if (edition !== prepared) await prepare(edition);
           prepared = edition;
           read = { at: now(), edition: Promise.resolve(edition) };
         } catch {
           // Whoever asks meanwhile is told why.
         }
+        lookAt = now() + UNASKED_LOOK_MILLIS;
+      }
+      while (!signal.aborted) {
+        if (now() - askedAt < UNASKED_MILLIS || now() >= lookAt) await look();
         await pause(LOOK_MILLIS, signal);
       }
     },

@@ -83,6 +83,21 @@ describe("a publication that is looked for", () => {
     expect(prepare.mock.calls).toEqual([[await editions.current()], [await editions.current()]]);
   });
 
+  it("is looked for seldom while nobody asks, and told within two seconds to whoever asks again", async () => {
+    void editions.watch(() => Promise.resolve(), stopping.signal);
+    const first = await editions.current();
+    await vi.advanceTimersByTimeAsync(60_000);
+    const asked = store.questions;
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(store.questions - asked).toBe(40);
+    store.runs += 1;
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(await editions.current()).not.toBe(first);
+    const again = store.questions;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(store.questions - again).toBe(20);
+  });
+
   it("is not looked for any more once that is stopped", async () => {
     const watching = editions.watch(() => Promise.resolve(), stopping.signal);
     await vi.advanceTimersByTimeAsync(600);
