@@ -16,7 +16,7 @@ import { createFrozenWeights } from "./closing/frozen.ts";
 import { computeLedger, staleCharges, type LedgerRules, type StaleWindow } from "./ledger-window.ts";
 import { createRecharge, type Recharge } from "./recharge.ts";
 import { HOUR_MILLIS } from "./rollup/window.ts";
-import { createSchedule, keyOf, type ScheduleTiming, type WindowOfCluster } from "./rollup/schedule.ts";
+import { createSchedule, keyOf, nextRefresh, type ScheduleTiming, type WindowOfCluster } from "./rollup/schedule.ts";
 import { computeWindow } from "./rollups.ts";
 import { highestGeneration, newRunId, type RunKind } from "./runs.ts";
 import { dropSuperseded } from "./superseded.ts";
@@ -47,7 +47,7 @@ export interface TermTiming extends ScheduleTiming {
   readonly overlapMillis: number;
   /** How long after its end an hour is settled. */
   readonly settleMillis: number;
-  /** The running hour is metered and charged as often as `refreshMillis` says, or after so many times what that cost last. */
+  /** The running hour is metered and charged as its rollups are refreshed, but after so many times what that cost last. */
   readonly ledgerCostFactor: number;
 }
 
@@ -57,7 +57,7 @@ export const TERM_TIMING = {
   dropMillis: 600_000,
   overlapMillis: 300_000,
   settleMillis: 600_000,
-  ledgerCostFactor: 10,
+  ledgerCostFactor: 200,
 } as const;
 
 /** What a term charges by, and what it meters. */
@@ -199,8 +199,8 @@ export async function workTerm(
         if (!signal.aborted) events.onError(error, window);
       }
     }
-    const cost = performance.now() - begun;
-    ledgerAt = now() + Math.max(timing.refreshMillis, timing.ledgerCostFactor * cost);
+    const ofLedger = { ...timing, refreshCostFactor: timing.ledgerCostFactor };
+    ledgerAt = nextRefresh(ofLedger, performance.now() - begun, now());
   }
 
   async function makeLedger(window: WindowOfCluster): Promise<void> {

@@ -43,9 +43,17 @@ interface KnownHour {
   readonly teams: HourOfTeam[];
 }
 
+interface RunOfHour {
+  readonly cluster: string;
+  readonly start: number;
+  readonly run: string;
+  readonly chargedAt: number;
+}
+
 const RUNS = `
 SELECT kind, cluster, toFloat64(toUnixTimestamp(window_start)) * 1000 AS start,
-  argMax(toString(run_id), (generation, published_at, toString(run_id))) AS run
+  argMax(toString(run_id), (generation, published_at, toString(run_id))) AS run,
+  argMax(toFloat64(toUnixTimestamp64Milli(published_at)), (generation, published_at, toString(run_id))) AS chargedAt
 FROM runs
 WHERE kind IN ('charge', 'correction') AND billing_period = toDate(toDateTime({since:Int64}, 'UTC'))
 GROUP BY kind, cluster, start`;
@@ -58,14 +66,14 @@ WHERE policy = {policy:String} AND billing_period = toDate(toDateTime({since:Int
 GROUP BY run_id, team`;
 
 /** A month of which nothing is known yet, under the policy of that name. */
-export function createMonth(store: StoreClient, policy: string): Month {
+export function createMonth(store: Pick<StoreClient, "query">, policy: string): Month {
   /** The hours that are booked in the month; those of corrections began before it. */
   const hours = new Map<string, KnownHour>();
   let known: number | undefined;
   return {
     async refresh(now) {
       const since = monthOf(now);
-      const runs = await store.query<{ cluster: string; start: number; run: string }>(RUNS, { since: since / 1000 });
+      const runs = await store.query<RunOfHour>(RUNS, { since: since / 1000 });
       if (known !== since) hours.clear();
       known = since;
       const changed = runs.filter(({ cluster, start, run }) => hours.get(`${start} ${cluster}`)?.run !== run);
@@ -85,9 +93,15 @@ export function createMonth(store: StoreClient, policy: string): Month {
           byRun.get(run)?.teams.push({ team, ...amounts });
         }
       }
-      return monthToDate([...hours.values()], now);
+      return monthToDate([...hours.values()], chargedUntil(runs, now));
     },
   };
+}
+
+/** Until when the hour that runs is charged: of a large fleet not until now, and what is unknown of it must not lower its burn rate. */
+function chargedUntil(runs: readonly RunOfHour[], now: number): number {
+  const running = runs.filter(({ start }) => start <= now && now < start + Number(HOUR_MILLIS));
+  return running.length === 0 ? now : Math.min(now, Math.max(...running.map(({ chargedAt }) => chargedAt)));
 }
 
 /** The month to date from its hours: burn rates are of the last 24 hours, as far as they are of this month. */

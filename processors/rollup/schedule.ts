@@ -1,4 +1,4 @@
-import { HOUR_MILLIS } from "./window.ts";
+import { HOUR_MILLIS, hourOf } from "./window.ts";
 
 /** One hour of one cluster. */
 export interface WindowOfCluster {
@@ -32,6 +32,21 @@ export const SCHEDULE_TIMING: ScheduleTiming = {
   longestWaitMillis: 300_000,
   retryMillis: 60_000,
 };
+
+type RefreshTiming = Pick<ScheduleTiming, "refreshMillis" | "refreshCostFactor" | "longestRefreshMillis">;
+
+/**
+ * When the hours that run are refreshed again, after a refresh of that cost, in milliseconds since the epoch. What a long hour cost at its end
+ * says nothing of the next one, which is short: that one begins to be refreshed at once.
+ */
+export function nextRefresh(timing: RefreshTiming, costMillis: number, nowMillis: number): number {
+  const nextHour = hourOf(nowMillis) + HOUR_MILLIS;
+  return Math.min(nowMillis + restMillis(timing, costMillis), nextHour + timing.refreshMillis);
+}
+
+function restMillis({ refreshMillis, refreshCostFactor, longestRefreshMillis }: RefreshTiming, cost: number): number {
+  return Math.max(refreshMillis, Math.min(refreshCostFactor * cost, longestRefreshMillis));
+}
 
 /** Windows that have changed, and which of them is to be computed next. Time is a parameter of everything. */
 export interface Schedule {
@@ -67,9 +82,7 @@ export function createSchedule(timing: ScheduleTiming): Schedule {
       return now - window.touchedAt >= timing.quietMillis || now - window.dirtySince >= timing.longestWaitMillis;
     }
     const last = refreshes.get(key);
-    if (last === undefined) return true;
-    const wait = Math.min(timing.refreshCostFactor * last.cost, timing.longestRefreshMillis);
-    return now - last.at >= Math.max(timing.refreshMillis, wait);
+    return last === undefined || now - last.at >= restMillis(timing, last.cost);
   }
 
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { monthToDate } from "../../../processors/charges/month.ts";
+import { createMonth, monthToDate } from "../../../processors/charges/month.ts";
 
 const HOUR = 3_600_000;
 const MARCH = Date.UTC(2026, 2, 1);
@@ -34,6 +34,23 @@ describe("the month to date", () => {
     // Half an hour at 1: 2 an hour.
     const { total } = monthToDate([hour(MARCH, "nlp", 1)], MARCH + HOUR / 2);
     expect(total).toMatchObject({ cost: "1", perHour: "2" });
+  });
+
+  it("goes on from when the running hour was charged last, which may be a while ago", async () => {
+    // At 13:40 the hour is charged until 13:20: 2 in 80 minutes are 1.5 an hour.
+    const start = MARCH + 12 * HOUR;
+    const at = (minutes: number) => start + minutes * 60_000;
+    const runs = [
+      { cluster: "a", start, run: "first", chargedAt: at(70) },
+      { cluster: "a", start: start + HOUR, run: "second", chargedAt: at(80) },
+    ];
+    const sums = runs.map(({ run }) => ({ run, team: "nlp", cost: "1", hours: "1", unpriced: "0" }));
+    const query = <Row>(sql: string): Promise<readonly Row[]> =>
+      Promise.resolve((sql.includes("FROM runs") ? runs : sums) as readonly unknown[] as readonly Row[]);
+    const { total } = await createMonth({ query }, "default").refresh(at(100));
+    expect(total).toMatchObject({ cost: "2", perHour: "1.5" });
+    // Of an hour that has just begun nothing is charged yet: 2 in two hours.
+    expect(await createMonth({ query }, "default").refresh(at(120))).toMatchObject({ total: { perHour: "1" } });
   });
 
   it("is nothing before anything was charged", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createSchedule, SCHEDULE_TIMING, type Schedule } from "../../../../processors/rollup/schedule.ts";
+import { createSchedule, nextRefresh, SCHEDULE_TIMING, type Schedule } from "../../../../processors/rollup/schedule.ts";
 import { HOUR_MILLIS } from "../../../../processors/rollup/window.ts";
 
 const NOON = Date.UTC(2026, 2, 1, 12);
@@ -94,5 +94,19 @@ describe("the schedule of windows", () => {
     expect(compute(schedule, NOON + 21_000)).toBe(-2);
     expect(compute(schedule, NOON + 80_999)).toBeUndefined();
     expect(compute(schedule, NOON + 81_000)).toBe(-1);
+  });
+});
+
+describe("the next refresh of the hours that run", () => {
+  const minutesUntil = (costMillis: number, at: number): number =>
+    (nextRefresh({ ...SCHEDULE_TIMING, refreshCostFactor: 200 }, costMillis, at) - at) / 60_000;
+
+  it("is due after a minute, or so many times what the last one cost, and after 20 minutes whatever that cost", () => {
+    expect([100, 300, 3_000, 60_000].map((cost) => minutesUntil(cost, NOON))).toEqual([1, 1, 10, 20]);
+  });
+
+  it("is due a minute after the hour ends, as the next one is short", () => {
+    const at = NOON + 55 * 60_000;
+    expect([300, 3_000, 60_000].map((cost) => minutesUntil(cost, at))).toEqual([1, 6, 6]);
   });
 });
