@@ -22,8 +22,8 @@ export function insertScrapes(
     let rows = 0;
     for (const { value, message } of some) rows += writer.append(value, message);
     const { samples, scrapes } = writer.take();
-    if (rows > 0) await store.insertRows("gpu_samples", SAMPLE_COLUMNS, samples);
-    await store.insertRows("scrapes", SCRAPE_COLUMNS, scrapes);
+    if (rows > 0) await store.insertRows("gpu_samples", SAMPLE_COLUMNS, samples, { unmerged: true });
+    await store.insertRows("scrapes", SCRAPE_COLUMNS, scrapes, { unmerged: true });
   });
 }
 

@@ -35,7 +35,7 @@ export async function restoreBackup(store: StoreClient, request: RestoreRequest)
   for (const { name, columns, files } of manifest.tables) {
     for (const file of files) {
       const rows = await unpack(await readBackupFile(folder, file));
-      const { writtenRows } = await store.insertRows(name, columns, rows, "Native");
+      const { writtenRows } = await store.insertRows(name, columns, rows, { format: "Native" });
       if (writtenRows !== file.rows)
         throw new BackupError("damaged", `the store took ${writtenRows} of the ${file.rows} rows of ${file.name}`);
     }
