@@ -25,7 +25,7 @@ export interface ScrapeLoop {
  * Scrapes begin in step: a few targets together find the processor's caches warm, where each by itself would find them
  * cold. Small beside every interval, so that targets are as good as evenly spread.
  */
-const STEP_MILLIS = 100;
+const STEP_MILLIS = 250;
 
 /**
  * Runs `scrape` once an interval, at an offset that the target's key gives: targets spread over the interval, and each
