@@ -91,7 +91,7 @@ describe("a scrape loop", () => {
     const { clock, advance, setWall, elapsed } = createClock();
     const at: number[] = [];
     const loop = startScrapeLoop({
-      key: "http://a",
+      key: "http://b",
       intervalMillis: 1000,
       scrape: () => Promise.resolve(void at.push(elapsed())),
       onSkipped: () => expect.unreachable(),
