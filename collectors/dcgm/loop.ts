@@ -22,10 +22,11 @@ export interface ScrapeLoop {
 }
 
 /**
- * Scrapes begin in step: a few targets together find the processor's caches warm, where each by itself would find them
- * cold. Small beside every interval, so that targets are as good as evenly spread.
+ * Scrapes begin in step: some targets together find the processor's caches warm, where each by itself would find them
+ * cold. At most a tenth of the interval, so that targets are as good as evenly spread.
  */
-const STEP_MILLIS = 250;
+const STEP_MILLIS = 500;
+const STEPS_AT_LEAST = 10;
 
 /**
  * Runs `scrape` once an interval, at an offset that the target's key gives: targets spread over the interval, and each
@@ -43,7 +44,7 @@ export function startScrapeLoop(options: {
   let stopped = false;
   let running: Promise<void> = Promise.resolve();
   const place = hash32(key) % intervalMillis;
-  const offset = place - (place % STEP_MILLIS);
+  const offset = place - (place % Math.min(STEP_MILLIS, intervalMillis / STEPS_AT_LEAST));
   const untilOffset = (offset - (clock.nowMillis() % intervalMillis) + intervalMillis) % intervalMillis;
   let dueAt = clock.monotonicMillis() + untilOffset;
 
