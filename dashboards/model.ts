@@ -15,7 +15,12 @@ export interface PrometheusQuery {
   readonly expr: string;
   /** How a series is called, its labels in double braces. */
   readonly legend?: string;
-  readonly as: "range" | "instant" | "table";
+  readonly as: "range" | "buckets" | "instant" | "table";
+}
+
+/** Whether a question is asked over the dashboard's time. */
+export function isOverTime({ as }: Pick<PrometheusQuery, "as">): boolean {
+  return as === "range" || as === "buckets";
 }
 
 /** A question to ClickHouse: columns `time`, one that names what is drawn, and `Value`; or a table. */
@@ -76,7 +81,7 @@ export type View =
   | { readonly kind: "series"; readonly isStacked?: boolean; readonly isBars?: boolean; readonly max?: number }
   | { readonly kind: "bars" }
   | { readonly kind: "timeline"; readonly meanings: Meanings }
-  | { readonly kind: "heatmap" }
+  | { readonly kind: "heatmap"; readonly of: Unit }
   | { readonly kind: "table"; readonly columns: readonly Column[]; readonly sortedBy?: string };
 
 /** A panel. */

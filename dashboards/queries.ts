@@ -10,7 +10,12 @@ export function instant(expr: string, legend = ""): PrometheusQuery {
   return { source: "prometheus", expr, legend, as: "instant" };
 }
 
-/** The same as rows, whose labels are columns. */
+/** Buckets of a histogram over the dashboard's time, by their upper bound `le`. */
+export function buckets(expr: string): PrometheusQuery {
+  return { source: "prometheus", expr, legend: "{{le}}", as: "buckets" };
+}
+
+/** An expression as of the end, as rows whose labels are columns. */
 export function rows(expr: string): PrometheusQuery {
   return { source: "prometheus", expr, as: "table" };
 }

@@ -10,6 +10,8 @@ import { THERMAL_LIMITS, USUAL_SLOWDOWN_MARGIN } from "../thermal-limits.ts";
 export const ACTIVITIES = ["gr_engine_active_ratio", "sm_active_ratio", "gpu_utilization_ratio"] as const;
 /** Those of them of which every exporter gives one: what tells of a GPU or of its pod is read from these. */
 export const USUAL_ACTIVITIES = ["gr_engine_active_ratio", "gpu_utilization_ratio"] as const;
+/** Degrees left by which nodes are counted. */
+const LEFT_BOUNDS = [0, 5, 10, 15, 20, 25, 30, 35, 40, 50] as const;
 const PRESENCE = [...USUAL_ACTIVITIES, "gpu_temperature_celsius"] as const;
 
 /** Which GPUs there are, on whose pages. */
@@ -35,7 +37,7 @@ export function deviceRules(options: AlertOptions): readonly RecordingRule[] {
 
 /** How warm and how full devices are. */
 export function readingRules(options: AlertOptions): readonly RecordingRule[] {
-  const { node, gpu: by, device } = keysOf(options);
+  const { cluster, node, gpu: by, device } = keysOf(options);
   const used = "gpu:memory_used:bytes";
   const left = "gpu:temperature_left:celsius";
   const free = read(options, "fb_free_bytes", { by: device });
@@ -51,6 +53,11 @@ export function readingRules(options: AlertOptions): readonly RecordingRule[] {
     // Of used and free memory, by one join instead of two.
     { record: "gpu:memory_used:ratio", expr: `1 / (1 + ${free} / ${on(device)} ${used})` },
     {
+      // By pod, so that dashboards of one workload need not read the memory of all GPUs there are.
+      record: "gpu:pod_memory_used:ratio",
+      expr: `gpu:device_holder:info * ${on(device)} group_left () gpu:memory_used:ratio`,
+    },
+    {
       // Until it slows down. Newer GPUs count down to a limit that is beyond that.
       record: left,
       expr: `gpu:slowdown_temperature:celsius - ${on(by)} gpu:temperature:celsius
@@ -58,7 +65,16 @@ or ${on(by)}
 (gpu:temperature_margin:celsius unless ${on(by)} gpu:temperature_margin_stuck:info) + ${-USUAL_SLOWDOWN_MARGIN}`,
     },
     { record: "node:temperature_left:min", expr: `min by (${listed(node)}) (${left})` },
+    { record: "cluster:nodes_by_temperature_left:count", expr: nodesByTemperatureLeft(cluster) },
   ];
+}
+
+/** Nodes with at most so many degrees left, as Prometheus has histograms: a cluster's nodes each as often as bounds are above them. */
+function nodesByTemperatureLeft(cluster: string): string {
+  const within = LEFT_BOUNDS.map((bound) =>
+    withLabel(`sum by (${cluster}) (node:temperature_left:min <= bool ${bound})`, "le", String(bound)),
+  );
+  return [...within, withLabel(`count by (${cluster}) (node:temperature_left:min)`, "le", "+Inf")].join("\nor\n");
 }
 
 /** What hardly ever changes: how many devices nodes have at most, how warm these may get. */

@@ -3,8 +3,12 @@ import type { AlertOptions } from "../options.ts";
 import { keysOf, listed, on } from "../series/keys.ts";
 import { IDLE_RATIO } from "./windows.ts";
 
-/** What is recorded of a fleet's use, for dashboards of weeks: GPUs of each node and model by what is done with them. */
+/** What is recorded of a fleet's use, for dashboards: GPUs of each node and model by what is done with them. */
 export const FLEET_USE = "node:gpus_by_use:sum";
+/** The same of all nodes of a cluster together, which weeks are drawn from. */
+export const CLUSTER_USE = "cluster:gpus_by_use:sum";
+/** GPUs that a node told of within a day and does not tell of now; none of a node that has all. */
+export const MISSING = "node:gpus_missing:count";
 /** Of all GPUs those that somebody holds; of these how many are at work, and those that are used at all. */
 export type FleetUse = "total" | "held" | "active" | "effective";
 
@@ -14,7 +18,7 @@ export type FleetUse = "total" | "held" | "active" | "effective";
  * nothing here knows what was starting, waiting or unavailable.
  */
 export function fleetRules(options: AlertOptions): readonly RecordingRule[] {
-  const { node, gpu, device } = keysOf(options);
+  const { cluster, node, gpu, device } = keysOf(options);
   const activity = "gpu:device_activity:ratio";
   const devices = `(${activity}{GPU_I_ID!=""} or ${on(gpu)} ${activity})`;
   const held = `and ${on(device)} gpu:device_holder:info`;
@@ -45,5 +49,7 @@ label_replace(group by (${listed(gpu)}) (gpu:exporter_gpu:info), "modelName", "u
     sumOf("held", `(${devices} * 0 + 1 ${held})`),
     sumOf("active", `(${devices} ${held})`),
     sumOf("effective", `(${devices} * 0 + 1 ${held} unless ${on(device)} (gpu:device_activity:avg1h < ${IDLE_RATIO}))`),
+    { record: CLUSTER_USE, expr: `sum by (${cluster}, modelName, use) (${FLEET_USE})` },
+    { record: MISSING, expr: "node:gpu_devices:max1d - node:gpu_devices:count > 0" },
   ];
 }

@@ -14,6 +14,8 @@ export interface ReadOptions {
   readonly where?: string;
   /** Whether GPUs count too that have left the page within five minutes: what tells of their loss stays a moment longer. */
   readonly alsoGone?: boolean;
+  /** Matchers of the GPUs that are wanted; all are where it is left out. */
+  readonly of?: string;
   /** Changes the labels of what was selected, before it is aggregated. */
   readonly relabelled?: (expr: string) => string;
 }
@@ -102,11 +104,11 @@ export function ownLabels(options: AlertOptions, by: readonly string[]): readonl
 /** Series of exporters' GPUs with the node and the UUID by which rules know them. */
 export function joined(
   options: AlertOptions,
-  { alsoGone = false }: Pick<ReadOptions, "alsoGone">,
+  { alsoGone = false, of = "" }: Pick<ReadOptions, "alsoGone" | "of">,
   series: string,
 ): string {
   const { exporterGpu } = keysOf(options);
-  const gpus = "gpu:exporter_gpu:info";
+  const gpus = select("gpu:exporter_gpu:info", of);
   const known = alsoGone ? `topk by (${listed(exporterGpu)}) (1, last_over_time(${gpus}[5m]))` : gpus;
   return `${series} * ${on(exporterGpu)} group_left (node, UUID) ${known}`;
 }

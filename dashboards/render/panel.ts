@@ -6,7 +6,6 @@ import {
   BigValueColorMode,
   BigValueGraphMode,
   GraphDrawStyle,
-  HeatmapCalculationOptionsBuilder,
   LegendDisplayMode,
   LegendPlacement,
   ReduceDataOptionsBuilder,
@@ -100,7 +99,10 @@ function viewOf(view: View): AnyPanel {
         .rowHeight(0.8)
         .legend(new VizLegendOptionsBuilder().showLegend(false));
     case "heatmap":
-      return new heatmap.PanelBuilder().calculate(true).calculation(new HeatmapCalculationOptionsBuilder()).cellGap(1);
+      return new heatmap.PanelBuilder()
+        .calculate(false)
+        .yAxis(new heatmap.YAxisConfigBuilder().unit(view.of))
+        .cellGap(1);
     case "table":
       return tableOf(view);
   }

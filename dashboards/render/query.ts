@@ -1,6 +1,6 @@
 import type { Builder, Dataquery } from "@grafana/grafana-foundation-sdk/cog";
 import { DataqueryBuilder, PromQueryFormat } from "@grafana/grafana-foundation-sdk/prometheus";
-import type { ClickHouseQuery, PrometheusQuery, Query } from "../model.ts";
+import { isOverTime, type ClickHouseQuery, type PrometheusQuery, type Query } from "../model.ts";
 
 /** The data sources that people choose; every query names one of them. */
 export const SOURCES = {
@@ -10,6 +10,13 @@ export const SOURCES = {
 
 /** The version of the ClickHouse plugin whose queries these are. */
 export const CLICKHOUSE_PLUGIN = "4.20.0";
+
+const FORMATS: Readonly<Record<PrometheusQuery["as"], PromQueryFormat>> = {
+  range: PromQueryFormat.TimeSeries,
+  buckets: PromQueryFormat.Heatmap,
+  instant: PromQueryFormat.TimeSeries,
+  table: PromQueryFormat.Table,
+};
 
 /** A query of a panel as Grafana keeps it. */
 export function targetOf(query: Query, place: number): Builder<Dataquery> {
@@ -23,8 +30,8 @@ function ofPrometheus({ expr, legend = "", as }: PrometheusQuery, refId: string)
     .datasource(SOURCES.prometheus)
     .expr(expr)
     .legendFormat(legend)
-    .format(as === "table" ? PromQueryFormat.Table : PromQueryFormat.TimeSeries);
-  return as === "range" ? query.range() : query.instant();
+    .format(FORMATS[as]);
+  return isOverTime({ as }) ? query.range() : query.instant();
 }
 
 /** The library knows no query of the ClickHouse plugin. */

@@ -20,7 +20,9 @@ export function variableOf({ name, label, query, isMulti, isHidden = false, firs
     .includeAll(isMulti)
     .hide(isHidden ? VariableHide.HideVariable : VariableHide.DontHide);
   // Series without the label count too: of a Prometheus that names no cluster there is one. What asks ClickHouse leaves such conditions out.
-  if (isMulti) builder.allValue(".*").current({ text: "All", value: "$__all" });
+  // What is hidden is there to narrow queries: all of it are the values that were found.
+  if (isMulti && !isHidden) builder.allValue(".*");
+  if (isMulti) builder.current({ text: "All", value: "$__all" });
   else if (first !== undefined) builder.current({ text: first, value: first });
   if (query.source === "clickhouse")
     return builder.definition(query.sql).query({ editorType: "sql", rawSql: query.sql });

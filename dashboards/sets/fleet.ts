@@ -1,4 +1,4 @@
-import { FLEET_USE, type FleetUse } from "../../alerts/recording/fleet.ts";
+import { CLUSTER_USE, FLEET_USE, type FleetUse } from "../../alerts/recording/fleet.ts";
 import { chosen } from "../ledger.ts";
 import { cell, toDashboard, toPage, UIDS } from "../links.ts";
 import type { Dashboard, Panel, Variable } from "../model.ts";
@@ -16,12 +16,22 @@ interface Names {
   /** GPUs by use, of the models that are chosen too. */
   gpus(use: FleetUse, by?: string): string;
   wasted(by?: string): string;
+  wastedOfNodes(by: string): string;
 }
 
 function namesOf({ clusterLabel: cluster }: DashboardOptions): Names {
   const where = `${cluster}=~"$cluster"`;
-  const gpus: Names["gpus"] = (use, by = "") => `sum ${by}(${FLEET_USE}{use="${use}", ${where}, modelName=~"$model"})`;
-  return { cluster, where, gpus, wasted: (by = "") => `(${gpus("total", by)} - ${gpus("effective", by)})` };
+  const sumOf = (series: string, use: FleetUse, by: string): string =>
+    `sum ${by}(${series}{use="${use}", ${where}, modelName=~"$model"})`;
+  const wastedOf = (series: string, by: string): string =>
+    `(${sumOf(series, "total", by)} - ${sumOf(series, "effective", by)})`;
+  return {
+    cluster,
+    where,
+    gpus: (use, by = "") => sumOf(CLUSTER_USE, use, by),
+    wasted: (by = "") => wastedOf(CLUSTER_USE, by),
+    wastedOfNodes: (by) => wastedOf(FLEET_USE, by),
+  };
 }
 
 const GPUS = { unit: "short", decimals: 1 } as const;
@@ -190,7 +200,7 @@ const places = (names: Names): readonly Panel[] => [
       sortedBy: "wasted",
     },
     ...GPUS,
-    queries: [rows(`topk(20, ${names.wasted(`by (${names.cluster}, node, modelName) `)} > 0)`)],
+    queries: [rows(`topk(20, ${names.wastedOfNodes(`by (${names.cluster}, node, modelName) `)} > 0)`)],
     empty: "No node has a free or unused GPU.",
     width: 12,
     height: 9,
@@ -257,8 +267,8 @@ export function fleetDashboard(options: DashboardOptions): Dashboard {
     description:
       "How many GPUs there are, how many of them do something, where the others are, and what is wrong right now.",
     variables: [
-      labelVariable("cluster", "cluster", names.cluster, FLEET_USE),
-      labelVariable("model", "model", "modelName", `${FLEET_USE}{${names.where}}`),
+      labelVariable("cluster", "cluster", names.cluster, CLUSTER_USE),
+      labelVariable("model", "model", "modelName", `${CLUSTER_USE}{${names.where}}`),
       PLACE,
     ],
     annotations: [],

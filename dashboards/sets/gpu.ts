@@ -1,5 +1,5 @@
 import type { AlertOptions } from "../../alerts/options.ts";
-import { keysOf, listed } from "../../alerts/series/keys.ts";
+import { keysOf } from "../../alerts/series/keys.ts";
 import { read } from "../../alerts/series/read.ts";
 import { cell, toPage, UIDS } from "../links.ts";
 import type { Dashboard, Meanings, Panel } from "../model.ts";
@@ -28,8 +28,7 @@ function namesOf(options: AlertOptions): Names {
   // The node's own page: what other exporters give need not be read to be left out.
   const series = [`${cluster}=~"$cluster"`, `instance=~"$exporter"`, selectors.series].filter((each) => each !== "");
   const here: AlertOptions = { ...options, selectors: { ...selectors, series: series.join(", ") } };
-  const chosen = (by: readonly string[], column: string): string =>
-    `${read(here, column, { by })}\nand on (${listed(gpu)}) gpu:exporter_gpu:info{${where}}`;
+  const chosen = (by: readonly string[], column: string): string => read(here, column, { by, of: where });
   return {
     cluster,
     where,
@@ -66,7 +65,7 @@ const who = ({ cluster, where }: Names): readonly Panel[] => [
     unit: "none",
     queries: [
       rows(
-        `max by (${cluster}, node, gpu, UUID) (gpu:exporter_gpu:info{${where}}) * on (${cluster}, node, UUID) group_left (modelName) gpu:model:info`,
+        `max by (${cluster}, node, gpu, UUID) (gpu:exporter_gpu:info{${where}}) * on (${cluster}, node, UUID) group_left (modelName) gpu:model:info{${where}}`,
       ),
     ],
     empty: NO_GPU,
@@ -263,7 +262,7 @@ export function gpuDashboard(options: AlertOptions): Dashboard {
     annotations: [
       {
         name: "XID",
-        expr: `gpu:xid_new:info{${names.where}}`,
+        expr: `present_over_time(gpu:xid_new:info{${names.where}}[$__interval])`,
         text: "XID {{code}} on {{node}} {{UUID}}, held by {{namespace}}/{{pod}}",
         color: "red",
       },

@@ -1,9 +1,10 @@
+import { CLUSTER_USE, MISSING } from "../../alerts/recording/fleet.ts";
 import { keysOf, listed } from "../../alerts/series/keys.ts";
 import { state } from "../../alerts/series/state.ts";
 import { cell, toDashboard, UIDS } from "../links.ts";
 import type { Column, Dashboard, Panel, Thresholds } from "../model.ts";
 import type { DashboardOptions } from "../options.ts";
-import { range, rows } from "../queries.ts";
+import { buckets, range, rows } from "../queries.ts";
 import { labelVariable } from "../variables.ts";
 
 const HEALTHY = "No GPU of these clusters told of any in this time.";
@@ -73,9 +74,9 @@ const heat = (where: string, cluster: string): readonly Panel[] => [
       "Of each node the GPU that is nearest to the temperature at which it slows down: how many nodes had how much left. A cloud that sinks as a whole is the room; " +
       "a few below it are their fans, or their place in the rack.",
     needs: "A",
-    view: { kind: "heatmap" },
-    unit: "celsius",
-    queries: [range(`node:temperature_left:min{${where}}`, "{{node}}")],
+    view: { kind: "heatmap", of: "celsius" },
+    ...count,
+    queries: [buckets(`sum by (le) (cluster:nodes_by_temperature_left:count{${where}})`)],
     empty: "No GPU tells its temperature.",
     width: 12,
     height: 9,
@@ -112,7 +113,7 @@ const heat = (where: string, cluster: string): readonly Panel[] => [
 ];
 
 const lost = (where: string, cluster: string): readonly Panel[] => {
-  const missing = `(node:gpu_devices:max1d{${where}} - node:gpu_devices:count{${where}})`;
+  const missing = `${MISSING}{${where}}`;
   return [
     {
       title: "Nodes that lost GPUs",
@@ -133,7 +134,7 @@ const lost = (where: string, cluster: string): readonly Panel[] => {
         sortedBy: "missing at most",
       },
       unit: "short",
-      queries: [rows(`max_over_time(${missing}[$__range:10m]) > 0`)],
+      queries: [rows(`max_over_time(${missing}[$__range])`)],
       empty: "Every node told of as many GPUs as it had.",
       width: 12,
       height: 8,
@@ -146,7 +147,10 @@ const lost = (where: string, cluster: string): readonly Panel[] => {
       view: { kind: "series" },
       ...count,
       queries: [
-        range(`sum by (${cluster}) (${missing} > 0) or sum by (${cluster}) (${missing} * 0)`, `{{${cluster}}} missing`),
+        range(
+          `sum by (${cluster}) (${missing}) or sum by (${cluster}) (${CLUSTER_USE}{${where}}) * 0`,
+          `{{${cluster}}} missing`,
+        ),
       ],
       empty: "No exporter tells of a GPU.",
       width: 12,

@@ -16,29 +16,31 @@ interface Names {
   readonly cluster: string;
   /** Its activity by pod and device. */
   readonly activity: string;
-  /** Something that is known of devices, of those that it holds. */
-  ofDevices(series: string): string;
-  /** Something that is known of pods, of its own. */
+  /** How full its devices are, by pod and device. */
+  readonly memory: string;
+  /** A selector of series of pods, of those that are its own. */
   ofPods(series: string): string;
   readonly device: string;
+  /** Matchers of its namespace. */
+  readonly namespace: string;
 }
 
 function namesOf(options: DashboardOptions): Names {
   const { cluster, pod, device } = keysOf(options);
   const namespace = `${cluster}=~"$cluster", namespace=~"$namespace"`;
   const pods = `on (${listed(pod)}) ${KNOWN}{${namespace}, workload=~"$workload"}`;
-  const held = `max by (${listed([...device, "namespace", "pod"])}) (gpu:device_holder:info{${namespace}} and ${pods})`;
   return {
     cluster,
     activity: `gpu:pod_activity:ratio{${namespace}} and ${pods}`,
-    ofDevices: (series) => `${held} * on (${listed(device)}) group_left () ${series}{${cluster}=~"$cluster"}`,
+    memory: `gpu:pod_memory_used:ratio{${namespace}} and ${pods}`,
     ofPods: (series) => `${series} and ${pods}`,
+    namespace,
     device: listed(device),
   };
 }
 
 const now = (options: DashboardOptions): readonly Panel[] => {
-  const { activity, ofPods } = namesOf(options);
+  const { activity, ofPods, namespace } = namesOf(options);
   return [
     {
       title: "Devices",
@@ -75,7 +77,7 @@ const now = (options: DashboardOptions): readonly Panel[] => {
       unit: "short",
       decimals: 0,
       thresholds: [{ color: "green" }, { color: "orange", from: 1 }],
-      queries: [instant(`sum(${ofPods(state(options, "kube_pod_status_phase", 'phase="Pending"'))})`)],
+      queries: [instant(`sum(${ofPods(state(options, "kube_pod_status_phase", namespace, 'phase="Pending"'))})`)],
       empty: "Kubernetes knows no pod of it.",
       width: 4,
       height: 5,
@@ -92,7 +94,7 @@ const now = (options: DashboardOptions): readonly Panel[] => {
       thresholds: [{ color: "green" }, { color: "orange", from: 1 }],
       queries: [
         instant(
-          `sum(increase(${state(options, "kube_pod_container_status_restarts_total")}[$__range]) and on (${listed(keysOf(options).pod)}) ${KNOWN}{${keysOf(options).cluster}=~"$cluster", namespace=~"$namespace", workload=~"$workload"})`,
+          `sum(${ofPods(`increase(${state(options, "kube_pod_container_status_restarts_total", namespace)}[$__range])`)})`,
         ),
       ],
       empty: "Kubernetes knows no container of it.",
@@ -107,7 +109,7 @@ const now = (options: DashboardOptions): readonly Panel[] => {
       view: { kind: "stat" },
       unit: money(options),
       decimals: 2,
-      queries: [instant(`sum(${ofPods("pod:gpu_cost_per_hour:sum")})`)],
+      queries: [instant(`sum(${ofPods(`pod:gpu_cost_per_hour:sum{${namespace}}`)})`)],
       empty: "It holds nothing that has a price.",
       width: 8,
       height: 5,
@@ -116,7 +118,7 @@ const now = (options: DashboardOptions): readonly Panel[] => {
 };
 
 const sideBySide = (options: DashboardOptions): readonly Panel[] => {
-  const { cluster, activity, ofDevices, device } = namesOf(options);
+  const { cluster, activity, memory, device } = namesOf(options);
   const pod = `${device}, namespace, pod`;
   const share = { unit: "percentunit", decimals: 1 } as const;
   return [
@@ -159,7 +161,7 @@ const sideBySide = (options: DashboardOptions): readonly Panel[] => {
         rows(
           `sum by (${pod}) (avg_over_time(gpu:pod_activity:ratio{${cluster}=~"$cluster", namespace=~"$namespace"}[$__range]) and on (${pod}) (${activity}))`,
         ),
-        rows(ofDevices("gpu:memory_used:ratio")),
+        rows(`sum by (${pod}) (${memory})`),
         rows(
           `max by (${pod}) (gpu:device_holder:info{${cluster}=~"$cluster", namespace=~"$namespace"} and on (${pod}) (${activity})) * on (${cluster}, node, UUID) group_left () gpu:temperature:celsius{${cluster}=~"$cluster"}`,
         ),
@@ -192,9 +194,9 @@ const sideBySide = (options: DashboardOptions): readonly Panel[] => {
       view: { kind: "series", max: 1 },
       unit: "percentunit",
       queries: [
-        range(`max(${ofDevices("gpu:memory_used:ratio")})`, "fullest"),
-        range(`quantile(0.5, ${ofDevices("gpu:memory_used:ratio")})`, "middle"),
-        range(`min(${ofDevices("gpu:memory_used:ratio")})`, "emptiest"),
+        range(`max(${memory})`, "fullest"),
+        range(`quantile(0.5, ${memory})`, "middle"),
+        range(`min(${memory})`, "emptiest"),
       ],
       empty: NO_PODS,
       width: 12,
@@ -328,9 +330,9 @@ FROM ${WORKLOAD_CHARGES} WHERE ${IN_TIME} AND ${whose} AND ${OF_GPUS} AND effect
 
 /** One job, service or notebook: what it does with its GPUs, and what it costs. */
 export function workloadDashboard(options: DashboardOptions): Dashboard {
-  const { cluster, ofPods } = namesOf(options);
-  const began = "pod:gpu_start:timestamp";
-  const ofNamespace = `${cluster}=~"$cluster", namespace=~"$namespace"`;
+  const { ofPods, namespace } = namesOf(options);
+  const { clusterLabel: cluster } = options;
+  const began = `pod:gpu_start:timestamp{${namespace}}`;
   return {
     uid: UIDS.workload,
     title: "GPU workload",
@@ -339,19 +341,19 @@ export function workloadDashboard(options: DashboardOptions): Dashboard {
     variables: [
       labelVariable("cluster", "cluster", cluster, KNOWN, { isSingle: true }),
       labelVariable("namespace", "namespace", "namespace", `${KNOWN}{${cluster}=~"$cluster"}`, { isSingle: true }),
-      labelVariable("workload", "workload", "workload", `${KNOWN}{${ofNamespace}}`, { isSingle: true }),
+      labelVariable("workload", "workload", "workload", `${KNOWN}{${namespace}}`, { isSingle: true }),
       policyVariable(options),
     ],
     annotations: [
       {
         name: "XID",
-        expr: `gpu:xid_new:info{${ofNamespace}}`,
+        expr: `present_over_time(gpu:xid_new:info{${namespace}}[$__interval])`,
         text: "XID {{code}} on {{node}} {{UUID}}, held by {{namespace}}/{{pod}}",
         color: "red",
       },
       {
         name: "New pods",
-        expr: `count(${ofPods(began)} unless ${began} offset 5m) > 0`,
+        expr: `count(${ofPods(began)} unless ${began} offset $__interval) > 0`,
         text: "Pods of it began to hold GPUs",
         color: "blue",
       },

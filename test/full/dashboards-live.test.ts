@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { dashboards } from "../../dashboards/files.ts";
-import type { Dashboard, Variable } from "../../dashboards/model.ts";
+import { isOverTime, type Dashboard, type Variable } from "../../dashboards/model.ts";
 import { DEFAULT_DASHBOARD_OPTIONS } from "../../dashboards/options.ts";
 import { generateQuickAlerts, QUICK_SECONDS } from "../support/alert-files.ts";
 import { createCommandFolder, getJson, type CommandFolder } from "../support/command.ts";
@@ -110,10 +110,11 @@ describe.skipIf(!hasPrometheus)("what dashboards ask of a running gpu-ledger", (
   /** What people see who open a dashboard: all of what can be several, and of what is one, each value; not more than some. */
   async function choicesOf({ variables }: Dashboard): Promise<readonly Shown["chosen"][]> {
     let choices: readonly Shown["chosen"][] = [{}];
-    for (const { name, query, isMulti } of variables) {
+    for (const { name, query, isMulti, isHidden = false } of variables) {
       const next = choices.map(async (chosen) => {
         const values = await valuesOf(query, chosen);
-        return (isMulti ? values.slice(0, 1).map(() => ALL) : values).map((value) => ({ ...chosen, [name]: value }));
+        const all = isHidden ? values : ALL;
+        return (isMulti ? values.slice(0, 1).map(() => all) : values).map((value) => ({ ...chosen, [name]: value }));
       });
       choices = (await Promise.all(next)).flat().slice(0, MOST_CHOICES);
     }
@@ -149,7 +150,7 @@ describe.skipIf(!hasPrometheus)("what dashboards ask of a running gpu-ledger", (
     const answers = panel.queries.map(async (query) => {
       if (query.source !== "prometheus") throw new Error("a panel has one source");
       const expr = expandedPromql(query.expr, shown);
-      return query.as === "range"
+      return isOverTime(query)
         ? prometheus.queryRange(expr, shown.fromMillis, shown.untilMillis, shown.stepSeconds)
         : prometheus.query(expr);
     });

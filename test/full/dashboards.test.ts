@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dashboards } from "../../dashboards/files.ts";
 import { DEFAULT_DASHBOARD_OPTIONS } from "../../dashboards/options.ts";
-import type { Dashboard, Panel, PrometheusQuery, Variable } from "../../dashboards/model.ts";
+import { isOverTime, type Dashboard, type Panel, type PrometheusQuery, type Variable } from "../../dashboards/model.ts";
 import { createFleet } from "../../demo/fleet/fleet.ts";
 import { ALL, expandedPromql, type Shown } from "../support/grafana/expand.ts";
 import { startHistory, type Past } from "../support/grafana/history.ts";
@@ -52,11 +52,11 @@ describe.skipIf(!hasPrometheus)("what dashboards ask of a real Prometheus", () =
   async function chosenOf({ variables }: Dashboard): Promise<readonly Shown[]> {
     const times = { fromMillis: PAST.fromMillis, untilMillis: PAST.untilMillis, stepSeconds: 120, scrapeSeconds: 60 };
     let all: readonly Shown[] = [{ ...times, chosen: {} }];
-    for (const { name, query, isMulti } of variables) {
+    for (const { name, query, isMulti, isHidden = false } of variables) {
       const next = all.map(async ({ chosen }) => {
         const values = query.source === "clickhouse" ? [] : await valuesOf(query, { ...times, chosen });
         // Where there is no value, nothing is chosen: of clusters in a Prometheus that names none.
-        const choices = isMulti ? [ALL] : values.length === 0 ? [""] : values;
+        const choices = isMulti ? [isHidden ? values : ALL] : values.length === 0 ? [""] : values;
         return choices.map((value) => ({ ...times, chosen: { ...chosen, [name]: value } }));
       });
       all = (await Promise.all(next)).flat().slice(0, MOST_CHOICES);
@@ -69,7 +69,7 @@ describe.skipIf(!hasPrometheus)("what dashboards ask of a real Prometheus", () =
 
   async function ask({ expr, as }: PrometheusQuery, of: Shown): Promise<readonly AnsweredSeries[]> {
     const text = expandedPromql(expr, of);
-    if (as === "range") return prometheus.queryRange(text, of.fromMillis, of.untilMillis, of.stepSeconds);
+    if (isOverTime({ as })) return prometheus.queryRange(text, of.fromMillis, of.untilMillis, of.stepSeconds);
     return (await Promise.all(LOOKS.map((at) => prometheus.query(text, at)))).flat();
   }
 

@@ -147,6 +147,45 @@ export const DEVICE_CASES: readonly RuleCase[] = [
     ],
   },
   {
+    name: "nodes are counted by how many degrees they have left at most, as Prometheus has histograms",
+    input: [0, 5, 10, 15, 20, 25, 30, 35, 40, 50, 51].map((left, node) =>
+      series("node:temperature_left:min", `${left}x20`, { node: `node-${node}` }),
+    ),
+    expect: records(
+      "cluster:nodes_by_temperature_left:count",
+      ["0", "5", "10", "15", "20", "25", "30", "35", "40", "50", "+Inf"].map(
+        (le, place) => [{ le }, place + 1] as const,
+      ),
+      "5m",
+    ),
+  },
+  {
+    name: "each pod has the memory in use of its devices, also of one that it shares",
+    input: [
+      series("gpu:memory_used:ratio", "0.25x20", gpuLabels()),
+      series("gpu:memory_used:ratio", "0.5x20", { ...gpuLabels({ gpu: 1 }), GPU_I_ID: "3" }),
+      series("gpu:memory_used:ratio", "0.75x20", gpuLabels({ gpu: 2 })),
+      ...["one", "other"].map((pod) =>
+        series("gpu:device_holder:info", "1x20", { ...gpuLabels(), namespace: "ml", pod }),
+      ),
+      series("gpu:device_holder:info", "1x20", {
+        ...gpuLabels({ gpu: 1 }),
+        GPU_I_ID: "3",
+        namespace: "ml",
+        pod: "one",
+      }),
+    ],
+    expect: records(
+      "gpu:pod_memory_used:ratio",
+      [
+        [{ ...gpuLabels(), namespace: "ml", pod: "one" }, 0.25],
+        [{ ...gpuLabels(), namespace: "ml", pod: "other" }, 0.25],
+        [{ ...gpuLabels({ gpu: 1 }), GPU_I_ID: "3", namespace: "ml", pod: "one" }, 0.5],
+      ],
+      "5m",
+    ),
+  },
+  {
     name: "a memory's temperature of 0 is none",
     input: [
       ...[0, 1, 2, 3].map((gpu) => known({ gpu })),

@@ -82,4 +82,37 @@ export const FLEET_CASES: readonly RuleCase[] = [
       ...gives('sum by (use) (node:gpus_by_use:sum{modelName="unknown"})', { '{use="total"}': 1 }, "5m"),
     ],
   },
+  {
+    name: "GPUs of a cluster are those of its nodes by model and use",
+    input: (
+      [
+        ["a", "node-1", H100, "held", 3],
+        ["a", "node-2", H100, "held", 4],
+        ["a", "node-2", H100, "total", 8],
+        ["a", "node-3", A100, "held", 2],
+        ["b", "node-1", H100, "held", 1],
+      ] as const
+    ).map(([cluster, node, modelName, use, value]) =>
+      series("node:gpus_by_use:sum", `${value}x20`, { cluster, node, modelName, use }),
+    ),
+    expect: records(
+      "cluster:gpus_by_use:sum",
+      [
+        [{ cluster: "a", modelName: H100, use: "held" }, 7],
+        [{ cluster: "a", modelName: H100, use: "total" }, 8],
+        [{ cluster: "a", modelName: A100, use: "held" }, 2],
+        [{ cluster: "b", modelName: H100, use: "held" }, 1],
+      ],
+      "5m",
+    ),
+  },
+  {
+    name: "a node lacks what it told of within a day and does not tell of now; one that has all is left out",
+    input: [
+      ...(["node-1", "node-2"] as const).map((node) => series("node:gpu_devices:max1d", "8x20", { node })),
+      series("node:gpu_devices:count", "7x20", { node: "node-1" }),
+      series("node:gpu_devices:count", "8x20", { node: "node-2" }),
+    ],
+    expect: records("node:gpus_missing:count", [[{ node: "node-1" }, 1]], "5m"),
+  },
 ];
