@@ -53,11 +53,6 @@ export function readingRules(options: AlertOptions): readonly RecordingRule[] {
     // Of used and free memory, by one join instead of two.
     { record: "gpu:memory_used:ratio", expr: `1 / (1 + ${free} / ${on(device)} ${used})` },
     {
-      // By pod, so that dashboards of one workload need not read the memory of all GPUs there are.
-      record: "gpu:pod_memory_used:ratio",
-      expr: `gpu:device_holder:info * ${on(device)} group_left () gpu:memory_used:ratio`,
-    },
-    {
       // Until it slows down. Newer GPUs count down to a limit that is beyond that.
       record: left,
       expr: `gpu:slowdown_temperature:celsius - ${on(by)} gpu:temperature:celsius
@@ -77,11 +72,13 @@ function nodesByTemperatureLeft(cluster: string): string {
   return [...within, withLabel(`count by (${cluster}) (node:temperature_left:min)`, "le", "+Inf")].join("\nor\n");
 }
 
-/** What hardly ever changes: how many devices nodes have at most, how warm these may get. */
+/** What hardly ever changes: how many devices nodes have at most, how warm these were and may get. */
 export function limitRules(options: AlertOptions): readonly RecordingRule[] {
   return [
     // Of a day: some devices may be gone from the page.
     { record: "node:gpu_devices:max1d", expr: "max_over_time(node:gpu_devices:count[1d])" },
+    // So that the least of a week is found among a fifth of its values.
+    { record: "node:temperature_left:min5m", expr: "min_over_time(node:temperature_left:min[5m])" },
     limitOf(options, "gpu:slowdown_temperature:celsius", "slowdown_temperature_celsius", "slowdown"),
     limitOf(options, "gpu:max_operating_temperature:celsius", "max_operating_temperature_celsius", "maxOperating"),
     limitOf(

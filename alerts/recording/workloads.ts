@@ -1,6 +1,6 @@
 import type { RecordingRule } from "../model.ts";
 import type { AlertOptions } from "../options.ts";
-import { relabel, stateLabel } from "../promql.ts";
+import { relabel, stateLabel, withLabel } from "../promql.ts";
 import { keysOf, listed, on } from "../series/keys.ts";
 import { ownPods } from "../series/own.ts";
 import { GPU_RESOURCES, optedOut, state } from "../series/state.ts";
@@ -49,6 +49,30 @@ group by (${listed(pod)}) (
   and on (${cluster}, namespace) ${optedOut(options, "kube_namespace_labels")}
 )`,
     },
+  ];
+}
+
+/** What workloads do with their devices, of each device and of all together: their dashboards read nobody else's. */
+export function evennessRules(options: AlertOptions): readonly RecordingRule[] {
+  const { cluster, pod, device } = keysOf(options);
+  const ofWorkloads = `${on(pod)} group_left (workload) gpu:workload:info{workload!=""}`;
+  const [activity, memory] = ["gpu:workload_activity:ratio", "gpu:workload_memory_used:ratio"] as const;
+  const spread = (series: string): string => {
+    const by = `by (${cluster}, namespace, workload)`;
+    return [
+      withLabel(`min ${by} (${series})`, "quantile", "0"),
+      withLabel(`quantile ${by} (0.5, ${series})`, "quantile", "0.5"),
+      withLabel(`max ${by} (${series})`, "quantile", "1"),
+    ].join("\nor\n");
+  };
+  return [
+    { record: activity, expr: `gpu:pod_activity:ratio * ${ofWorkloads}` },
+    {
+      record: memory,
+      expr: `gpu:device_holder:info * ${ofWorkloads}\n* ${on(device)} group_left () gpu:memory_used:ratio`,
+    },
+    { record: "workload:gpu_activity:quantile", expr: spread(activity) },
+    { record: "workload:gpu_memory_used:quantile", expr: spread(memory) },
   ];
 }
 

@@ -105,7 +105,7 @@ const heat = (where: string, cluster: string): readonly Panel[] => [
       ],
     },
     unit: "celsius",
-    queries: [rows(`bottomk(20, min_over_time(node:temperature_left:min{${where}}[$__range]))`)],
+    queries: [rows(`bottomk(20, min_over_time(node:temperature_left:min5m{${where}}[$__range]))`)],
     empty: "No GPU tells its temperature.",
     width: 12,
     height: 9,

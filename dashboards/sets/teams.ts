@@ -92,11 +92,16 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
     {
       title: "Held over time",
       description:
-        "The same over time. A team that holds as much at night as by day has services, or forgets to let go.",
+        "The same over time, of the twelve that held most in it. A team that holds as much at night as by day has services, or forgets to let go.",
       needs: "B",
       view: { kind: "series" },
       unit: "short",
-      queries: [range(`sum by (team) (team:gpus_held:count{${where}})`, "{{team}}")],
+      queries: [
+        range(
+          `sum by (team) (team:gpus_held:count{${where}} and on (team) topk(${MOST}, sum by (team) (avg_over_time(team:gpus_held:count{${where}}[$__range] @ end()))))`,
+          "{{team}}",
+        ),
+      ],
       empty: "No team was known to hold a GPU.",
       width: 8,
       height: 9,

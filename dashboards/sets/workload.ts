@@ -21,18 +21,21 @@ interface Names {
   /** A selector of series of pods, of those that are its own. */
   ofPods(series: string): string;
   readonly device: string;
-  /** Matchers of its namespace. */
+  /** Matchers of its namespace, and of itself. */
   readonly namespace: string;
+  readonly workload: string;
 }
 
 function namesOf(options: DashboardOptions): Names {
   const { cluster, pod, device } = keysOf(options);
   const namespace = `${cluster}=~"$cluster", namespace=~"$namespace"`;
-  const pods = `on (${listed(pod)}) ${KNOWN}{${namespace}, workload=~"$workload"}`;
+  const workload = `${namespace}, workload=~"$workload"`;
+  const pods = `on (${listed(pod)}) ${KNOWN}{${workload}}`;
   return {
     cluster,
     activity: `gpu:pod_activity:ratio{${namespace}} and ${pods}`,
-    memory: `gpu:pod_memory_used:ratio{${namespace}} and ${pods}`,
+    memory: `gpu:workload_memory_used:ratio{${workload}}`,
+    workload,
     ofPods: (series) => `${series} and ${pods}`,
     namespace,
     device: listed(device),
@@ -118,9 +121,11 @@ const now = (options: DashboardOptions): readonly Panel[] => {
 };
 
 const sideBySide = (options: DashboardOptions): readonly Panel[] => {
-  const { cluster, activity, memory, device } = namesOf(options);
+  const { cluster, activity, memory, workload, device } = namesOf(options);
   const pod = `${device}, namespace, pod`;
   const share = { unit: "percentunit", decimals: 1 } as const;
+  const quantile = (of: "activity" | "memory_used", which: "0" | "0.5" | "1"): string =>
+    `max(workload:gpu_${of}:quantile{${workload}, quantile="${which}"})`;
   return [
     {
       title: "Its devices side by side",
@@ -159,7 +164,7 @@ const sideBySide = (options: DashboardOptions): readonly Panel[] => {
       queries: [
         rows(`sum by (${pod}) (${activity})`),
         rows(
-          `sum by (${pod}) (avg_over_time(gpu:pod_activity:ratio{${cluster}=~"$cluster", namespace=~"$namespace"}[$__range]) and on (${pod}) (${activity}))`,
+          `sum by (${pod}) (avg_over_time(gpu:workload_activity:ratio{${workload}}[$__range]) and on (${pod}) (${activity}))`,
         ),
         rows(`sum by (${pod}) (${memory})`),
         rows(
@@ -178,9 +183,9 @@ const sideBySide = (options: DashboardOptions): readonly Panel[] => {
       view: { kind: "series", max: 1 },
       unit: "percentunit",
       queries: [
-        range(`max(${activity})`, "most active"),
-        range(`quantile(0.5, ${activity})`, "middle"),
-        range(`min(${activity})`, "least active"),
+        range(quantile("activity", "1"), "most active"),
+        range(quantile("activity", "0.5"), "middle"),
+        range(quantile("activity", "0"), "least active"),
       ],
       empty: NO_PODS,
       width: 12,
@@ -194,9 +199,9 @@ const sideBySide = (options: DashboardOptions): readonly Panel[] => {
       view: { kind: "series", max: 1 },
       unit: "percentunit",
       queries: [
-        range(`max(${memory})`, "fullest"),
-        range(`quantile(0.5, ${memory})`, "middle"),
-        range(`min(${memory})`, "emptiest"),
+        range(quantile("memory_used", "1"), "fullest"),
+        range(quantile("memory_used", "0.5"), "middle"),
+        range(quantile("memory_used", "0"), "emptiest"),
       ],
       empty: NO_PODS,
       width: 12,

@@ -160,30 +160,12 @@ export const DEVICE_CASES: readonly RuleCase[] = [
     ),
   },
   {
-    name: "each pod has the memory in use of its devices, also of one that it shares",
-    input: [
-      series("gpu:memory_used:ratio", "0.25x20", gpuLabels()),
-      series("gpu:memory_used:ratio", "0.5x20", { ...gpuLabels({ gpu: 1 }), GPU_I_ID: "3" }),
-      series("gpu:memory_used:ratio", "0.75x20", gpuLabels({ gpu: 2 })),
-      ...["one", "other"].map((pod) =>
-        series("gpu:device_holder:info", "1x20", { ...gpuLabels(), namespace: "ml", pod }),
-      ),
-      series("gpu:device_holder:info", "1x20", {
-        ...gpuLabels({ gpu: 1 }),
-        GPU_I_ID: "3",
-        namespace: "ml",
-        pod: "one",
-      }),
+    name: "a node's least of five minutes is kept, however short it was",
+    input: [series("node:temperature_left:min", "20x15 12 20x20", { node: "node-1" })],
+    expect: [
+      ...records("node:temperature_left:min5m", [[{ node: "node-1" }, 20]], "7m"),
+      ...records("node:temperature_left:min5m", [[{ node: "node-1" }, 12]], "12m"),
     ],
-    expect: records(
-      "gpu:pod_memory_used:ratio",
-      [
-        [{ ...gpuLabels(), namespace: "ml", pod: "one" }, 0.25],
-        [{ ...gpuLabels(), namespace: "ml", pod: "other" }, 0.25],
-        [{ ...gpuLabels({ gpu: 1 }), GPU_I_ID: "3", namespace: "ml", pod: "one" }, 0.5],
-      ],
-      "5m",
-    ),
   },
   {
     name: "a memory's temperature of 0 is none",

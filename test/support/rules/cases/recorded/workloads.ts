@@ -100,4 +100,39 @@ export const WORKLOAD_CASES: readonly RuleCase[] = [
       "5m",
     ),
   },
+  {
+    name: "a workload has each of its devices, and the least, the middle and the most of what they do; what belongs to none is left out",
+    input: [
+      ...[0, 1, 2].flatMap((gpu) => [
+        series("gpu:pod_activity:ratio", `${[0.2, 0.6, 0.7][gpu]}x20`, {
+          ...gpuLabels({ gpu }),
+          ...ml(`train-${gpu}`),
+        }),
+        series("gpu:device_holder:info", "1x20", { ...gpuLabels({ gpu }), ...ml(`train-${gpu}`) }),
+        series("gpu:memory_used:ratio", `${[0.5, 0.25, 1][gpu]}x20`, gpuLabels({ gpu })),
+        series("gpu:workload:info", "1x20", { ...ml(`train-${gpu}`), workload: "train", team: `team-${gpu}` }),
+      ]),
+      series("gpu:pod_activity:ratio", "1x20", { ...gpuLabels({ gpu: 3 }), ...ml("alone") }),
+      series("gpu:workload:info", "1x20", { ...ml("alone"), team: "nlp" }),
+    ],
+    expect: (
+      [
+        ["activity", [0.2, 0.6, 0.7], [0.2, 0.6, 0.7]],
+        ["memory_used", [0.5, 0.25, 1], [0.25, 0.5, 1]],
+      ] as const
+    ).flatMap(([of, each, quantiles]) => [
+      ...records(
+        `gpu:workload_${of}:ratio`,
+        each.map((value, gpu) => [{ ...gpuLabels({ gpu }), ...ml(`train-${gpu}`), workload: "train" }, value] as const),
+        "5m",
+      ),
+      ...records(
+        `workload:gpu_${of}:quantile`,
+        ["0", "0.5", "1"].map(
+          (quantile, place) => [{ namespace: "ml", workload: "train", quantile }, quantiles[place]!] as const,
+        ),
+        "5m",
+      ),
+    ]),
+  },
 ];
