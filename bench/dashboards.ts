@@ -11,11 +11,10 @@ import type { StoreClient } from "../runtime/store/client.ts";
 import { ALL, expandedSql, type Shown } from "../test/support/grafana/expand.ts";
 import { chargeMonth } from "./charged-month.ts";
 import { settled, START, withFleet } from "./ledger.ts";
-import { report } from "./report.ts";
+import { asked, reportPanels } from "./turns.ts";
 
 const GPUS = 10_000;
 const TEAMS = 200;
-const TURNS = 5;
 const DAYS = 7;
 /** What one looks at, of variables of one value. */
 const CHOSEN: Shown["chosen"] = {
@@ -53,17 +52,18 @@ export async function benchDashboards(): Promise<void> {
       const medians: number[] = [];
       for (const { title, variables, sections } of dashboards(DEFAULT_DASHBOARD_OPTIONS)) {
         const chosen = { ...CHOSEN, ...Object.fromEntries(variables.flatMap(allOf)) };
-        const asked = [
+        const questions = [
           ...variables.flatMap(({ name, query }) =>
             query.source === "clickhouse" ? [[`$${name}`, query.sql] as const] : [],
           ),
           ...sections.flatMap(({ panels }) => panels.flatMap(queriesOf)),
         ];
-        for (const [what, sql] of asked)
-          medians.push(await measured(reader, `${title}: ${what}`, expandedSql(sql, { ...times, chosen })));
+        for (const [what, sql] of questions) {
+          const text = expandedSql(sql, { ...times, chosen });
+          medians.push(await asked(`${title}: ${what}`, () => reader.query(text)));
+        }
       }
-      const sorted = medians.toSorted((a, b) => a - b);
-      report("19 of 20 panels", [sorted[Math.ceil(sorted.length * 0.95) - 1]!], "ms", { atMost: 500 });
+      reportPanels(medians);
     },
     TEAMS,
   );
@@ -76,17 +76,6 @@ function allOf({ name, isMulti }: Variable): readonly (readonly [string, string]
 function queriesOf({ title, queries }: Panel): readonly (readonly [string, string])[] {
   const ofStore = queries.filter((query): query is ClickHouseQuery => query.source === "clickhouse");
   return ofStore.map(({ sql }) => [title, sql]);
-}
-
-async function measured(reader: StoreClient, what: string, sql: string): Promise<number> {
-  const times: number[] = [];
-  for (let turn = 0; turn < TURNS; turn += 1) {
-    const begun = performance.now();
-    await reader.query(sql);
-    times.push(performance.now() - begun);
-  }
-  report(what, times, "ms", {});
-  return times.toSorted((a, b) => a - b)[Math.floor(TURNS / 2)]!;
 }
 
 /** Gives each hour of a time what the metered hour has: its usage, and its rollups by five minutes. */

@@ -6,6 +6,7 @@ import { benchKubernetes } from "./kubernetes.ts";
 import { benchLedger } from "./ledger.ts";
 import { benchLedgerMonth } from "./ledger-month.ts";
 import { benchPages } from "./pages.ts";
+import { benchPanels } from "./panels.ts";
 import { benchParse } from "./parse.ts";
 import { benchReports } from "./reports.ts";
 import { benchSizes } from "./sizes.ts";
@@ -26,6 +27,7 @@ const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: ()
   reports: { what: "a month of 10,000 GPUs and 200 teams summed, and its lines exported", run: benchReports },
   pages: { what: "the pages and the API of a month of 10,000 GPUs and 200 teams", run: benchPages },
   dashboards: { what: "what dashboards ask the store, of a week of 10,000 GPUs and 200 teams", run: benchDashboards },
+  panels: { what: "what dashboards ask Prometheus, of a week of 10,000 GPUs, by a real one", run: benchPanels },
   alerts: { what: "every rule evaluated for 10,000 GPUs, by a real Prometheus", run: benchAlerts },
   "gpu-metrics": { what: "/metrics/gpu of 100,000 GPUs with their owners, one core", run: benchGpuMetrics },
   small: { what: "up on embedded parts in front of a cluster of 250, 500 and 1,000 GPUs", run: benchSmall },
