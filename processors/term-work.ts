@@ -16,7 +16,14 @@ import { createFrozenWeights } from "./closing/frozen.ts";
 import { computeLedger, staleCharges, type LedgerRules, type StaleWindow } from "./ledger-window.ts";
 import { createRecharge, type Recharge } from "./recharge.ts";
 import { HOUR_MILLIS } from "./rollup/window.ts";
-import { createSchedule, keyOf, nextRefresh, type ScheduleTiming, type WindowOfCluster } from "./rollup/schedule.ts";
+import {
+  createSchedule,
+  keyOf,
+  nextLedger,
+  type LedgerTiming,
+  type ScheduleTiming,
+  type WindowOfCluster,
+} from "./rollup/schedule.ts";
 import { computeWindow } from "./rollups.ts";
 import { highestGeneration, newRunId, type RunKind } from "./runs.ts";
 import { dropSuperseded } from "./superseded.ts";
@@ -40,15 +47,13 @@ export interface TermEvents {
 }
 
 /** How often what is done. */
-export interface TermTiming extends ScheduleTiming {
+export interface TermTiming extends ScheduleTiming, LedgerTiming {
   readonly lookMillis: number;
   readonly dropMillis: number;
   /** How far behind the newest position the watermark stays. */
   readonly overlapMillis: number;
   /** How long after its end an hour is settled. */
   readonly settleMillis: number;
-  /** The running hour is metered and charged as its rollups are refreshed, but after so many times what that cost last. */
-  readonly ledgerCostFactor: number;
 }
 
 /** What the service runs with, beside the schedule's own. */
@@ -57,7 +62,8 @@ export const TERM_TIMING = {
   dropMillis: 600_000,
   overlapMillis: 300_000,
   settleMillis: 600_000,
-  ledgerCostFactor: 200,
+  ledgerRows: 500,
+  ledgerCostFactor: 10,
 } as const;
 
 /** What a term charges by, and what it meters. */
@@ -192,18 +198,19 @@ export async function workTerm(
 
   async function chargeRunning(): Promise<void> {
     const begun = performance.now();
+    let rows = 0;
     for (const window of running) {
       try {
-        if (!signal.aborted) await makeLedger(window);
+        if (!signal.aborted) rows += await makeLedger(window);
       } catch (error) {
         if (!signal.aborted) events.onError(error, window);
       }
     }
-    const ofLedger = { ...timing, refreshCostFactor: timing.ledgerCostFactor };
-    ledgerAt = nextRefresh(ofLedger, performance.now() - begun, now());
+    ledgerAt = nextLedger(timing, { costMillis: performance.now() - begun, rows }, now());
   }
 
-  async function makeLedger(window: WindowOfCluster): Promise<void> {
+  /** Meters and charges a window; how many rows of usage it has. */
+  async function makeLedger(window: WindowOfCluster): Promise<number> {
     const turn = { generation, facts: facts.watermark, now: time(), closed, weights };
     const begun = performance.now();
     stale = stale.filter((old) => keyOf(old) !== keyOf(window));
@@ -211,6 +218,7 @@ export async function workTerm(
     for (const other of reopened) schedule.touch(other, now());
     events.onRun({ ...window, kind: "usage", seconds: secondsSince(begun), rows: usageRows });
     events.onCharged({ ...window, findings });
+    return usageRows;
   }
 
   async function makeRollups(window: WindowOfCluster): Promise<void> {

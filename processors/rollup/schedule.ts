@@ -33,19 +33,26 @@ export const SCHEDULE_TIMING: ScheduleTiming = {
   retryMillis: 60_000,
 };
 
-type RefreshTiming = Pick<ScheduleTiming, "refreshMillis" | "refreshCostFactor" | "longestRefreshMillis">;
-
-/**
- * When the hours that run are refreshed again, after a refresh of that cost, in milliseconds since the epoch. What a long hour cost at its end
- * says nothing of the next one, which is short: that one begins to be refreshed at once.
- */
-export function nextRefresh(timing: RefreshTiming, costMillis: number, nowMillis: number): number {
-  const nextHour = hourOf(nowMillis) + HOUR_MILLIS;
-  return Math.min(nowMillis + restMillis(timing, costMillis), nextHour + timing.refreshMillis);
+/** When the ledger of the hours that run is made again. */
+export interface LedgerTiming extends Pick<ScheduleTiming, "refreshMillis" | "longestRefreshMillis"> {
+  /** Every `refreshMillis` where it has so many rows of usage, in proportion less often where it has more, */
+  readonly ledgerRows: number;
+  /** or every so many times what it took last, whichever is longer, but no longer than `longestRefreshMillis`. */
+  readonly ledgerCostFactor: number;
 }
 
-function restMillis({ refreshMillis, refreshCostFactor, longestRefreshMillis }: RefreshTiming, cost: number): number {
-  return Math.max(refreshMillis, Math.min(refreshCostFactor * cost, longestRefreshMillis));
+/**
+ * When the ledger of the hours that run is made again after one that took so long and has so many rows, in milliseconds since the
+ * epoch. What a long hour took at its end says nothing of the next one, which is short: that one is begun within `refreshMillis`.
+ */
+export function nextLedger(
+  { refreshMillis, longestRefreshMillis, ledgerRows, ledgerCostFactor }: LedgerTiming,
+  last: { readonly costMillis: number; readonly rows: number },
+  nowMillis: number,
+): number {
+  const rest = Math.max((refreshMillis * last.rows) / ledgerRows, ledgerCostFactor * last.costMillis);
+  const next = nowMillis + Math.max(refreshMillis, Math.min(rest, longestRefreshMillis));
+  return Math.min(next, hourOf(nowMillis) + HOUR_MILLIS + refreshMillis);
 }
 
 /** Windows that have changed, and which of them is to be computed next. Time is a parameter of everything. */
@@ -82,7 +89,9 @@ export function createSchedule(timing: ScheduleTiming): Schedule {
       return now - window.touchedAt >= timing.quietMillis || now - window.dirtySince >= timing.longestWaitMillis;
     }
     const last = refreshes.get(key);
-    return last === undefined || now - last.at >= restMillis(timing, last.cost);
+    if (last === undefined) return true;
+    const wait = Math.min(timing.refreshCostFactor * last.cost, timing.longestRefreshMillis);
+    return now - last.at >= Math.max(timing.refreshMillis, wait);
   }
 
   return {

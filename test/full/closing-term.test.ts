@@ -23,7 +23,6 @@ const TIMING = {
   quietMillis: 50,
   lookMillis: 250,
   dropMillis: 1e9,
-  ledgerCostFactor: 10,
 };
 const APRIL_5 = Date.UTC(2026, 3, 5);
 

@@ -40,6 +40,7 @@ const QUICK: TermTiming = {
   dropMillis: 600_000,
   overlapMillis: 1_000,
   settleMillis: 600_000,
+  ledgerRows: 500,
   ledgerCostFactor: 1,
 };
 

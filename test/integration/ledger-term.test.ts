@@ -23,7 +23,6 @@ const QUICK = {
   quietMillis: 50,
   lookMillis: 100,
   dropMillis: 1e9,
-  ledgerCostFactor: 10,
 };
 const SILENT: TermEvents = {
   onRun: () => {},

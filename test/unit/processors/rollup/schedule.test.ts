@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createSchedule, nextRefresh, SCHEDULE_TIMING, type Schedule } from "../../../../processors/rollup/schedule.ts";
+import { createSchedule, nextLedger, SCHEDULE_TIMING, type Schedule } from "../../../../processors/rollup/schedule.ts";
 import { HOUR_MILLIS } from "../../../../processors/rollup/window.ts";
 
 const NOON = Date.UTC(2026, 2, 1, 12);
@@ -97,16 +97,24 @@ describe("the schedule of windows", () => {
   });
 });
 
-describe("the next refresh of the hours that run", () => {
-  const minutesUntil = (costMillis: number, at: number): number =>
-    (nextRefresh({ ...SCHEDULE_TIMING, refreshCostFactor: 200 }, costMillis, at) - at) / 60_000;
+describe("the next ledger of the hours that run", () => {
+  const TIMING = { ...SCHEDULE_TIMING, ledgerRows: 500, ledgerCostFactor: 10 };
+  const minutesUntil = (last: { readonly costMillis: number; readonly rows: number }, at = NOON): number =>
+    (nextLedger(TIMING, last, at) - at) / 60_000;
 
-  it("is due after a minute, or so many times what the last one cost, and after 20 minutes whatever that cost", () => {
-    expect([100, 300, 3_000, 60_000].map((cost) => minutesUntil(cost, NOON))).toEqual([1, 1, 10, 20]);
+  it("is made after a minute for every 500 rows of usage, and after 20 minutes whatever there are", () => {
+    const rows = [0, 100, 500, 1_000, 8_000, 100_000];
+    expect(rows.map((some) => minutesUntil({ costMillis: 1_000, rows: some }))).toEqual([1, 1, 1, 2, 16, 20]);
   });
 
-  it("is due a minute after the hour ends, as the next one is short", () => {
+  it("is made after ten times what the last one took where that is longer, and after 20 minutes whatever that is", () => {
+    const costs = [6_000, 30_000, 120_000, 300_000];
+    expect(costs.map((costMillis) => minutesUntil({ costMillis, rows: 500 }))).toEqual([1, 5, 20, 20]);
+  });
+
+  it("is made a minute after the hour ends, as the next hour is short", () => {
     const at = NOON + 55 * 60_000;
-    expect([300, 3_000, 60_000].map((cost) => minutesUntil(cost, at))).toEqual([1, 6, 6]);
+    const rows = [100, 1_000, 8_000];
+    expect(rows.map((some) => minutesUntil({ costMillis: 1_000, rows: some }, at))).toEqual([1, 2, 6]);
   });
 });
