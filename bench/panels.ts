@@ -12,7 +12,7 @@ import { readsOf } from "../test/support/rules/promql-names.ts";
 import { ownMegabytes } from "./process.ts";
 import { report } from "./report.ts";
 import { asked, reportPanels } from "./turns.ts";
-import { writeWeek } from "./week/blocks.ts";
+import { BLOCK_HOURS, writeWeek } from "./week/blocks.ts";
 import { createWeekFleet, FROM, UNTIL } from "./week/fleet.ts";
 import { faultFamilies, gpuFamilies } from "./week/gpus.ts";
 import { clusterFamilies, nodeFamilies } from "./week/nodes.ts";
@@ -51,7 +51,9 @@ export async function benchPanels(): Promise<void> {
     const series = Math.max(...blocks.map(({ numSeries }) => numSeries));
     process.stdout.write(`  ${samples} samples in ${bytes} bytes, of up to ${series} series in a block\n`);
     await writeFile(join(folder, "prometheus.yaml"), "{}\n");
-    const prometheus = await startPrometheusOn(join(folder, "prometheus.yaml"), join(folder, "data"));
+    // Blocks stay as they are: compaction would take what is measured from its core.
+    const flags = [`--storage.tsdb.max-block-duration=${BLOCK_HOURS}h`];
+    const prometheus = await startPrometheusOn(join(folder, "prometheus.yaml"), join(folder, "data"), flags);
     try {
       const medians: number[] = [];
       for (const dashboard of SETS) medians.push(...(await askedOf(dashboard, prometheus, shown)));

@@ -9,7 +9,7 @@ import { HOUR, type WeekFamily, type WeekSeries } from "./series.ts";
 
 const run = promisify(execFile);
 /** As long as blocks become that a Prometheus keeps for a week: two hours thrice, and thrice again. */
-const BLOCK_HOURS = 18;
+export const BLOCK_HOURS = 18;
 
 /** What was written. */
 export interface Written {
