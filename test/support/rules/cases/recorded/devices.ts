@@ -148,22 +148,25 @@ export const DEVICE_CASES: readonly RuleCase[] = [
   },
   {
     name: "nodes are counted by how many degrees they have left at most, as Prometheus has histograms",
-    input: [0, 5, 10, 15, 20, 25, 30, 35, 40, 50, 51].map((left, node) =>
-      series("node:temperature_left:min", `${left}x20`, { node: `node-${node}` }),
+    input: [0, 5, 10, 15, 20, 25, 30, 35, 40, 50].flatMap((bound) =>
+      [bound, bound + 0.5].map((left) => series("node:temperature_left:min", `${left}x20`, { node: `node-${left}` })),
     ),
     expect: records(
       "cluster:nodes_by_temperature_left:count",
-      ["0", "5", "10", "15", "20", "25", "30", "35", "40", "50", "+Inf"].map(
-        (le, place) => [{ le }, place + 1] as const,
-      ),
+      [
+        ...["0", "5", "10", "15", "20", "25", "30", "35", "40", "50"].map(
+          (le, place) => [{ le }, 2 * place + 1] as const,
+        ),
+        [{ le: "+Inf" }, 20],
+      ],
       "5m",
     ),
   },
   {
     name: "a node's least of five minutes is kept, however short it was",
-    input: [series("node:temperature_left:min", "20x15 12 20x20", { node: "node-1" })],
+    input: [series("node:temperature_left:min", "20x15 12 20x30", { node: "node-1" })],
     expect: [
-      ...records("node:temperature_left:min5m", [[{ node: "node-1" }, 20]], "7m"),
+      ...records("node:temperature_left:min5m", [[{ node: "node-1" }, 20]], "7m", "18m"),
       ...records("node:temperature_left:min5m", [[{ node: "node-1" }, 12]], "12m"),
     ],
   },
