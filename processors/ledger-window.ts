@@ -103,6 +103,12 @@ export interface StaleWindow extends WindowOfCluster {
   readonly usageRun: string;
 }
 
+/** What an hour that was charged again came to. */
+export interface Recharged extends ChargeFindings {
+  readonly kind: "charge" | "correction";
+  readonly chargeRows: number;
+}
+
 /**
  * Charges an hour of a cluster by what the meter has published of it, as `usageRun`; where it is closed, books what differs from what
  * was closed in the oldest period that is open. Fails with a `StoreError`.
@@ -112,7 +118,7 @@ export async function chargeAgain(
   { cluster, windowStart, usageRun }: StaleWindow,
   rules: LedgerRules,
   { generation, now, closed, weights }: Omit<LedgerTurn, "facts">,
-): Promise<ChargeFindings & { readonly kind: "charge" | "correction"; readonly chargeRows: number }> {
+): Promise<Recharged> {
   const basis = basisOf(usageRun, rules);
   const run = { cluster, windowStart, generation, watermark: new Map(), publishedAt: now, runId: newRunId(), basis };
   const closing = closingOf(closed, windowStart);

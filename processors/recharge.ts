@@ -1,16 +1,9 @@
 import type { StoreClient } from "../runtime/store/client.ts";
-import type { ChargeFindings } from "./charges.ts";
 import { createFrozenWeights } from "./closing/frozen.ts";
-import { chargeAgain, type LedgerRules, type LedgerTurn, type StaleWindow } from "./ledger-window.ts";
+import { chargeAgain, type LedgerRules, type LedgerTurn, type Recharged, type StaleWindow } from "./ledger-window.ts";
 
 /** Who charges an hour again, and when: plain data, so that one thread can tell another. */
 export type RechargeTurn = Pick<LedgerTurn, "generation" | "now" | "closed">;
-
-/** What an hour that was charged again came to. */
-export interface Recharged extends ChargeFindings {
-  readonly kind: "charge" | "correction";
-  readonly chargeRows: number;
-}
 
 /** Charges hours again that were charged by other rules, or of other usage. */
 export interface Recharge {
