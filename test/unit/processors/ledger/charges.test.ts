@@ -98,6 +98,20 @@ prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "2.00" }]`);
     expect(charges[0]!.map(({ trail }) => trail.owners.team)).toEqual(["owners.team[1]", "owners.team[0]"]);
   });
 
+  it("are of whoever owns the pool where a holder is, hour by hour", () => {
+    const { prices, owners, policies, energy } = rules(`
+owners: { team: [{ pool: research, value: robots }, { namespaceLabel: team }] }
+prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "2.00" }]`);
+    const first = hour();
+    const moved: UsageHour = { ...first, place: { ...first.place, pool: "research" } };
+    const teams = [first, moved, first].map((each) => chargeNode([each], { prices, owners, policies, energy }));
+    expect(teams.map(({ charges: [lines] }) => lines!.map(({ team }) => team))).toEqual([
+      ["vision"],
+      ["robots"],
+      ["vision"],
+    ]);
+  });
+
   it("are of whoever owns a holder when it used more than it held", () => {
     const { prices, owners, policies, energy } = rules(`
 owners:
