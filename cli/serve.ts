@@ -1,10 +1,11 @@
 import type { Command } from "commander";
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { Registry } from "prom-client";
 import { loadConfig } from "../runtime/config/load.ts";
 import { createLifecycle, untilAsked } from "../runtime/lifecycle/stopping.ts";
 import { connectStore, migrateStore, outsideStore } from "../runtime/store/connection.ts";
 import { createLogger } from "../runtime/telemetry/log.ts";
 import { startStatusServer } from "../runtime/telemetry/server.ts";
+import { registerProcessMetrics } from "../runtime/telemetry/process-metrics.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { startCourier } from "./roles/courier.ts";
 import { openReports } from "./roles/reports.ts";
@@ -30,7 +31,7 @@ export function addServe(program: Command, context: CommandContext): void {
         const store = connectStore(address, config);
         lifecycle.add("reader", { stop: () => store.close() });
         const registry = new Registry();
-        collectDefaultMetrics({ register: registry });
+        registerProcessMetrics(registry);
         const views = {
           status: () =>
             Promise.resolve({ version: context.version, store: { url: address.url, kind: config.store.kind } }),

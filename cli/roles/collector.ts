@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { Registry } from "prom-client";
 import { startCollector, type CollectorEvents } from "../../collectors/dcgm/collector.ts";
 import { createJobs } from "../../collectors/dcgm/jobs.ts";
 import { machineClock } from "../../collectors/dcgm/loop.ts";
@@ -15,6 +15,7 @@ import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
 import { createMetrics, type Metrics } from "../../runtime/telemetry/metrics.ts";
 import { createTracing } from "../../runtime/telemetry/tracing.ts";
 import { createRate } from "../../runtime/telemetry/rate.ts";
+import { registerProcessMetrics } from "../../runtime/telemetry/process-metrics.ts";
 import { createLackingCounters } from "./lacking-counters.ts";
 import type { CollectorStatus, Role } from "./role.ts";
 import { startWatchers } from "./watchers.ts";
@@ -38,7 +39,7 @@ export async function startCollectorRole(
   logger: Logger,
 ): Promise<Role<CollectorStatus>> {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  registerProcessMetrics(registry);
   const metrics = createMetrics(registry);
   const lifecycle = createLifecycle(logger);
   const tracing = lifecycle.add("tracing", await createTracing(config.tracing, "gpu-ledger-collector"));

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { Registry } from "prom-client";
 import { startFacts } from "../../processors/facts.ts";
 import { startProcessor, type ProcessorEvents } from "../../processors/processor.ts";
 import { createGpuPrices } from "../../processors/live/gpu-price.ts";
@@ -16,6 +16,7 @@ import { connectStore, type StoreAddress } from "../../runtime/store/connection.
 import { createMetrics, type Metrics } from "../../runtime/telemetry/metrics.ts";
 import { createTracing, type Tracing } from "../../runtime/telemetry/tracing.ts";
 import { createRate } from "../../runtime/telemetry/rate.ts";
+import { registerProcessMetrics } from "../../runtime/telemetry/process-metrics.ts";
 import type { WriteGpuPage } from "./gpu-metrics.ts";
 import { startLedger } from "./ledger.ts";
 import { ownNodes, startLivePods } from "./live-pods.ts";
@@ -58,7 +59,7 @@ async function assemble(
   lifecycle: Lifecycle,
 ): Promise<ProcessorRole> {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  registerProcessMetrics(registry);
   const metrics = createMetrics(registry);
   const tracing = lifecycle.add("tracing", await createTracing(config.tracing, "gpu-ledger-processor"));
   const bus = await openBus(config, logger);

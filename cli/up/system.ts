@@ -4,13 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
-import {
-  AggregatorRegistry,
-  collectDefaultMetrics,
-  Registry,
-  type MetricObjectWithValues,
-  type MetricValue,
-} from "prom-client";
+import { AggregatorRegistry, Registry, type MetricObjectWithValues, type MetricValue } from "prom-client";
 import type { Config } from "../../runtime/config/schema.ts";
 import { superviseChild, type SupervisedChild } from "../../runtime/lifecycle/children.ts";
 import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
@@ -18,6 +12,7 @@ import { connectStore, migrateStore, outsideStore, type StoreAddress } from "../
 import { STORE_PROGRAM } from "../../runtime/store/embedded/program.ts";
 import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
 import { startStatusServer } from "../../runtime/telemetry/server.ts";
+import { registerProcessMetrics } from "../../runtime/telemetry/process-metrics.ts";
 import { demoKubeconfig } from "../roles/demo.ts";
 import { runsDemo, withDemoLedger } from "./demo-config.ts";
 import { startCourier } from "../roles/courier.ts";
@@ -84,7 +79,7 @@ export async function startSystem(options: {
   let asking: Promise<readonly unknown[]> | undefined;
   /** What this process tells itself. */
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  registerProcessMetrics(registry);
   /** Who waits for a part's metrics. */
   const metrics = new Map<string, (metrics: unknown) => void>();
 
