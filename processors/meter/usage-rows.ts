@@ -145,7 +145,7 @@ function parsed<Value>(): (text: string) => Value {
   };
 }
 
-/** Pods hold what they hold for hours: texts of claims are read once as long as they are among the latest. */
+/** Pods hold what they hold for hours: texts of claims are read once as long as they are among the latest to come. */
 const CLAIM_TEXTS = new LRUCache<string, ReadClaim>({ max: 30_000 });
 
 /** The text of a claim, as it is for each hour in which it holds. */
@@ -154,7 +154,8 @@ interface ReadClaim extends Pick<ClaimText, "held" | "stage"> {
 }
 
 function claimTextOf(text: string): ReadClaim {
-  const known = CLAIM_TEXTS.get(text);
+  // To note who was asked for last takes as long as finding it.
+  const known = CLAIM_TEXTS.peek(text);
   if (known !== undefined) return known;
   const { held, stage, ...holder } = JSON.parse(text) as ClaimText;
   const read = { held, stage, holder };
@@ -165,10 +166,17 @@ function claimTextOf(text: string): ReadClaim {
 /** An hour of a slot, of the columns {@link SELECTED}. */
 function hourOf(row: RowBinaryReader, texts: Texts): UsageHour {
   const { string, uint16, uint32, uint64, bool, dateTime64Millis } = row;
-  const [cluster, node, slot] = [string(), string(), uint16()];
-  const [fromMillis, untilMillis, gpuKey] = [dateTime64Millis(), dateTime64Millis(), string()];
-  const [gpu, place] = [texts.gpu(string()), texts.place(string())];
-  const [unavailableBecause, isCordoned, busyMillis] = [string(), bool(), uint32()];
+  const cluster = string();
+  const node = string();
+  const slot = uint16();
+  const fromMillis = dateTime64Millis();
+  const untilMillis = dateTime64Millis();
+  const gpuKey = string();
+  const gpu = texts.gpu(string());
+  const place = texts.place(string());
+  const unavailableBecause = string();
+  const isCordoned = bool();
+  const busyMillis = uint32();
   const energy = { millijoules: uint64(), coveredMillis: uint32() };
   const claims: UsageClaim[] = [];
   const holders: UsageHolder[] = [];

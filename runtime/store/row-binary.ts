@@ -6,9 +6,6 @@
 /** The largest number that a varint of this writer holds; ClickHouse's lengths stay far below. */
 const maxVarint = Number.MAX_SAFE_INTEGER;
 
-/** The largest integer that a number of JavaScript holds exactly, whatever its sign. */
-const LARGEST_HALVED = BigInt(Number.MAX_SAFE_INTEGER);
-
 /** Texts of up to so many UTF-16 units are written unit by unit. */
 const LONGEST_BY_UNIT = 24;
 
@@ -207,12 +204,12 @@ export function createRowBinaryWriter(initialBytes = 64 * 1024): RowBinaryWriter
       writer.int64(scaled);
     },
     decimal128(scaled) {
-      if (scaled > LARGEST_HALVED || scaled < -LARGEST_HALVED) {
+      const value = Number(scaled);
+      if (!Number.isSafeInteger(value)) {
         writer.uint64(BigInt.asUintN(64, scaled));
         writer.int64(scaled >> 64n);
         return;
       }
-      const value = Number(scaled);
       writer.int64(value);
       room(8);
       const sign = value < 0 ? 0xffffffff : 0;

@@ -31,6 +31,16 @@ describe("the RowBinary writer", () => {
     expect(written((w) => w.bytes(new Uint8Array([7, 0, 10])))).toBe("0307000a");
   });
 
+  it.each([2n ** 53n - 2n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 64n, 10n ** 37n])(
+    "writes a decimal of %s and its opposite in two's complement, with or without numbers",
+    (scaled) => {
+      for (const value of [scaled, -scaled]) {
+        const digits = BigInt.asUintN(128, value).toString(16).padStart(32, "0");
+        expect(written((w) => w.decimal128(value))).toBe(digits.match(/../g)!.toReversed().join(""));
+      }
+    },
+  );
+
   it("puts a byte before a nullable value and nothing after a null", () => {
     expect(written((w) => w.nullable(5, w.uint8))).toBe("0005");
     expect(written((w) => w.nullable(null, w.uint8))).toBe("01");
