@@ -29,6 +29,8 @@ export interface DirtyFacts {
   look(): Promise<readonly WindowOfCluster[]>;
   /** An hour that a look gave was metered, or is not to be. */
   settle(window: WindowOfCluster): void;
+  /** How many looks have found something new. */
+  readonly found: number;
   /** Below these places every fact's hours are settled: who leads next begins there, whatever this one leaves undone. */
   readonly watermark: Watermark;
 }
@@ -41,10 +43,14 @@ interface Look {
 
 /** A tracker that has not looked yet. */
 export function createDirtyFacts(store: StoreClient, now: () => number): DirtyFacts {
-  let marks: Map<number, number> | undefined;
+  let marks: ReadonlyMap<number, number> | undefined;
   let settled: ReadonlyMap<number, number> = new Map();
   const looks: Look[] = [];
+  let found = 0;
   return {
+    get found() {
+      return found;
+    },
     get watermark() {
       for (let first = looks[0]; first?.waiting.size === 0; first = looks[0]) {
         settled = first.marks;
@@ -60,23 +66,26 @@ export function createDirtyFacts(store: StoreClient, now: () => number): DirtyFa
         marks = await meteredMarks(store);
         settled = new Map(marks);
       }
-      // A look that fails in the middle has not been.
-      const reached = new Map(marks);
+      const rows = await rowsBeyond(store, marks);
       const windows = new Map<string, WindowOfCluster>();
-      for (const [index, table] of TABLES.entries()) {
-        for (const { cluster, from, until } of await changesIn(store, table, index, reached, now())) {
-          for (let hour = hourOf(from); hour < until; hour += HOUR_MILLIS)
-            windows.set(keyOf({ cluster, windowStart: hour }), { cluster, windowStart: hour });
-        }
+      for (const { cluster, from, until } of spansOf(rows, now())) {
+        for (let hour = hourOf(from); hour < until; hour += HOUR_MILLIS)
+          windows.set(keyOf({ cluster, windowStart: hour }), { cluster, windowStart: hour });
       }
-      marks = reached;
-      looks.push({ marks: new Map(reached), waiting: new Set(windows.keys()) });
+      // A look that fails in the middle has not been.
+      const seen = new Map(marks);
+      for (const { topic_place: place, reached } of rows)
+        seen.set(place, Math.max(seen.get(place) ?? -1, Number(reached)));
+      marks = seen;
+      if (rows.length > 0) found += 1;
+      looks.push({ marks, waiting: new Set(windows.keys()) });
       return [...windows.values()];
     },
   };
 }
 
 interface FactRow {
+  readonly source: (typeof TABLES)[number];
   readonly cluster: string;
   readonly object: string;
   readonly fact: string;
@@ -85,34 +94,31 @@ interface FactRow {
   readonly isNew: boolean;
 }
 
-/** The spans that rows beyond the marks change; the marks go on. */
-async function changesIn(
-  store: StoreClient,
-  table: (typeof TABLES)[number],
-  index: number,
-  marks: Map<number, number>,
-  now: number,
-): Promise<readonly (ChangedSpan & { readonly cluster: string })[]> {
-  const key = `toUInt32(${index * PARTITIONS} + partition)`;
-  const isNew = `position > arrayElement({positions:Array(Int64)}, indexOf({keys:Array(UInt32)}, ${key}) + 1)`;
-  const parameters = { keys: [...marks.keys()], positions: [-1, ...marks.values()] };
-  const rows = await store.query<FactRow>(
-    `SELECT cluster, toString((${OBJECTS[table]})) AS object, fact, ${key} AS topic_place, toString(position) AS reached,
-       toBool(${isNew}) AS isNew
+/** The new rows beyond the marks with the others of their objects, object by object. */
+function rowsBeyond(store: StoreClient, marks: ReadonlyMap<number, number>): Promise<readonly FactRow[]> {
+  const ofTables = TABLES.map((table, index) => {
+    const key = `toUInt32(${index * PARTITIONS} + partition)`;
+    const isNew = `position > arrayElement({positions:Array(Int64)}, indexOf({keys:Array(UInt32)}, ${key}) + 1)`;
+    return `SELECT '${table}' AS source, cluster, toString((${OBJECTS[table]})) AS object, fact, ${key} AS topic_place,
+       toString(position) AS reached, toBool(${isNew}) AS isNew
      FROM ${table} FINAL
-     WHERE (${OBJECTS[table]}) IN (SELECT ${OBJECTS[table]} FROM ${table} WHERE ${isNew})
-     ORDER BY object`,
-    parameters,
-  );
-  for (const { topic_place: place, reached } of rows)
-    marks.set(place, Math.max(marks.get(place) ?? -1, Number(reached)));
+     WHERE (${OBJECTS[table]}) IN (SELECT ${OBJECTS[table]} FROM ${table} WHERE ${isNew})`;
+  });
+  return store.query<FactRow>(`SELECT * FROM (${ofTables.join("\nUNION ALL ")}) ORDER BY source, object`, {
+    keys: [...marks.keys()],
+    positions: [-1, ...marks.values()],
+  });
+}
+
+/** The spans that new rows change. */
+function spansOf(rows: readonly FactRow[], now: number): readonly (ChangedSpan & { readonly cluster: string })[] {
   const spans: (ChangedSpan & { readonly cluster: string })[] = [];
   for (let first = 0; first < rows.length;) {
-    const { object, cluster } = rows[first]!;
+    const { source, object, cluster } = rows[first]!;
     let end = first;
-    while (rows[end]?.object === object) end += 1;
+    while (rows[end]?.source === source && rows[end]?.object === object) end += 1;
     const ofObject = rows.slice(first, end);
-    spans.push(...changesOf(table, ofObject, now).map((span) => ({ ...span, cluster })));
+    spans.push(...changesOf(source, ofObject, now).map((span) => ({ ...span, cluster })));
     first = end;
   }
   return spans;

@@ -51,35 +51,26 @@ export function createDirtyWindows(options: {
     const [at, end] = [now(), await ends()];
     const first = watermark === undefined;
     const from = within(watermark ?? (await publishedWatermark(store)), end);
-    await readMarks(first ? "true" : beyond(from));
-    const positions = new Map(
-      [...end].map(([partition, limit]) => [partition, Math.min(limit, marks.get(partition)?.position ?? 0)]),
-    );
     const moves = following !== undefined && at - following.at >= overlapMillis;
     const to = within(moves ? following!.positions : from, end);
     const changed = first ? await lookAtAll(from) : await lookBeyond(from, to);
+    const positions = new Map(
+      [...end].map(([partition, limit]) => [partition, Math.min(limit, marks.get(partition)?.position ?? 0)]),
+    );
     watermark = to;
     if (moves || following === undefined) following = { at, positions };
     passedMillis = passed(end, at);
     return changed;
   }
 
-  async function readMarks(condition: string): Promise<void> {
-    const rows = await store.query<{ partition: number; after: string; newest: string }>(`
-      SELECT partition, max(position) + 1 AS after, max(toUnixTimestamp64Milli(scraped_at)) AS newest
-      FROM scrapes WHERE ${condition} GROUP BY partition`);
-    for (const { partition, after, newest } of rows) {
-      marks.set(partition, { position: Number(after), scrapedAt: Number(newest) });
-    }
-  }
-
   async function lookAtAll(from: Watermark): Promise<readonly WindowOfCluster[]> {
+    mark(await store.query<MarkRow>(`SELECT partition, ${MARK} FROM scrapes GROUP BY partition`));
     const published = await publishedScrapes(store);
     const rows = await store.query<CountRow & { readonly scrapes: string }>(`
       SELECT cluster, arrayJoin(${HOURS_TOUCHED_SQL}) AS hour, uniqExact(${SCRAPE_KEY_SQL}) AS scrapes,
         uniqExactIf((partition, position), ${beyond(from)}) AS recent
       FROM scrapes GROUP BY cluster, hour`);
-    counts = countsOf(rows);
+    counts = new Map(rows.map((row) => [keyOf(windowOf(row)), Number(row.recent)]));
     // Fewer than were counted once: raw rows were dropped with age, and what was made of them stays.
     return rows
       .map((row) => ({ ...windowOf(row), scrapes: Number(row.scrapes) }))
@@ -87,13 +78,35 @@ export function createDirtyWindows(options: {
   }
 
   async function lookBeyond(from: Watermark, to: Watermark): Promise<readonly WindowOfCluster[]> {
-    const rows = await store.query<CountRow & { readonly seen: string }>(`
-      SELECT cluster, arrayJoin(${HOURS_TOUCHED_SQL}) AS hour, uniqExact((partition, position)) AS seen,
-        uniqExactIf((partition, position), ${beyond(to)}) AS recent
-      FROM scrapes WHERE ${beyond(from)} GROUP BY cluster, hour`);
-    const changed = rows.filter((row) => Number(row.seen) > (counts.get(keyOf(windowOf(row))) ?? 0));
-    counts = countsOf(rows);
-    return changed.map(windowOf);
+    const rows = await store.query<MarkRow & CountRow & { readonly seen: string }>(`
+      SELECT partition, ${MARK}, cluster, arrayJoin(${HOURS_TOUCHED_SQL}) AS hour, uniqExact(position) AS seen,
+        uniqExactIf(position, ${beyond(to)}) AS recent
+      FROM scrapes WHERE ${beyond(from)} GROUP BY partition, cluster, hour`);
+    mark(rows);
+    const windows = new Map<string, { readonly window: WindowOfCluster; seen: number; recent: number }>();
+    for (const row of rows) {
+      const window = windowOf(row);
+      const sum = windows.get(keyOf(window)) ?? { window, seen: 0, recent: 0 };
+      windows.set(keyOf(window), sum);
+      sum.seen += Number(row.seen);
+      sum.recent += Number(row.recent);
+    }
+    const changed = [...windows].filter(([key, { seen }]) => seen > (counts.get(key) ?? 0));
+    counts = new Map([...windows].map(([key, { recent }]) => [key, recent]));
+    return changed.map(([, { window }]) => window);
+  }
+
+  /** Takes over the newest that a look has found of each partition. */
+  function mark(rows: readonly MarkRow[]): void {
+    const found = new Map<number, PartitionMark>();
+    for (const { partition, after, newest } of rows) {
+      const { position, scrapedAt } = found.get(partition) ?? { position: 0, scrapedAt: 0 };
+      found.set(partition, {
+        position: Math.max(position, Number(after)),
+        scrapedAt: Math.max(scrapedAt, Number(newest)),
+      });
+    }
+    for (const [partition, newest] of found) marks.set(partition, newest);
   }
 
   function passed(end: PartitionEnds, at: number): number | undefined {
@@ -124,6 +137,14 @@ export function settledUntil(passedMillis: number | undefined, delayMillis: numb
   return passedMillis === undefined ? undefined : Math.floor((passedMillis - delayMillis) / HOUR_MILLIS) * HOUR_MILLIS;
 }
 
+const MARK = "max(position) + 1 AS after, max(toUnixTimestamp64Milli(scraped_at)) AS newest";
+
+interface MarkRow {
+  readonly partition: number;
+  readonly after: string;
+  readonly newest: string;
+}
+
 interface CountRow {
   readonly cluster: string;
   readonly hour: string;
@@ -132,10 +153,6 @@ interface CountRow {
 
 function windowOf({ cluster, hour }: CountRow): WindowOfCluster {
   return { cluster, windowStart: Number(hour) * HOUR_MILLIS };
-}
-
-function countsOf(rows: readonly CountRow[]): Map<string, number> {
-  return new Map(rows.map((row) => [keyOf(windowOf(row)), Number(row.recent)]));
 }
 
 /** A watermark for each partition there is, none beyond its end: a bus that was made anew begins at 0 again. */

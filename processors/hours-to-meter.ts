@@ -63,9 +63,8 @@ export interface HoursToMeter {
   readonly begun: ReadonlyMap<string, number>;
 }
 
-/** Looks up what there is to meter at a time. Fails with a `StoreError`. */
-export async function hoursToMeter(store: StoreClient, now: number, absentAfterMillis: number): Promise<HoursToMeter> {
-  const lives = await readLives(store, now, absentAfterMillis);
+/** What there is to meter at a time. */
+export function hoursToMeter(lives: readonly Life[], now: number): HoursToMeter {
   const due = lives.flatMap(({ cluster, begun, over, next, open }) => {
     const windows = open.map((windowStart) => ({ cluster, windowStart }));
     const from = Math.max(next === 0 ? hourOf(begun) : next, hourOf(now - OLDEST_MILLIS));

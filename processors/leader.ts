@@ -2,7 +2,8 @@ import { LEADER_GROUP, LEDGER_TOPIC } from "../domain/messages/topics.ts";
 import { pause } from "../runtime/clock.ts";
 import { BusError, type Bus, type GroupMember, type ReceivedMessage } from "../runtime/bus/bus.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
-import { highestGeneration, recordElection } from "./runs.ts";
+import { readMark } from "./books.ts";
+import { recordElection } from "./runs.ts";
 
 /** The time for which a processor leads: its work ends soon after `signal` is aborted. */
 export interface Term {
@@ -114,7 +115,7 @@ export function nextGeneration(ofGroup: number, highestSeen: number): number {
 
 /** Chooses a generation and writes it down. */
 async function elect(store: StoreClient, ofGroup: number, now: () => number): Promise<number> {
-  const generation = nextGeneration(ofGroup, await highestGeneration(store));
+  const generation = nextGeneration(ofGroup, (await readMark(store)).generation);
   await recordElection(store, generation, now());
   return generation;
 }

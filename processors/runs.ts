@@ -48,12 +48,6 @@ export async function publishRun(store: StoreClient, kind: RunKind, run: Run, co
   await insertRun(store, kind, run, content);
 }
 
-/** The highest generation that was ever written; 0 where none was. */
-export async function highestGeneration(store: StoreClient): Promise<number> {
-  const [row] = await store.query<{ highest: string }>("SELECT max(generation) AS highest FROM runs");
-  return Number(row?.highest ?? 0);
-}
-
 /** Writes down that a leader begins with this generation. */
 export async function recordElection(store: StoreClient, generation: number, atMillis: number): Promise<void> {
   const run = {

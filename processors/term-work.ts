@@ -4,16 +4,16 @@ import { pause } from "../runtime/clock.ts";
 import { inTurns } from "../runtime/in-turns.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import type { ChargeFindings } from "./charges.ts";
+import { readBooks, readMark, type Books } from "./books.ts";
 import { createDirtyFacts } from "./dirty-facts.ts";
 import { createDirtyWindows, settledUntil } from "./dirty-windows.ts";
 import { hoursToMeter } from "./hours-to-meter.ts";
 import type { Term } from "./leader.ts";
 import { dropAbandonedCloses } from "./closing/abandoned.ts";
 import { auditRules } from "./closing/audit.ts";
-import { NOTHING_CLOSED, readClosed, type Closed } from "./closing/closed.ts";
-import { firstCharged } from "./closing/readiness.ts";
+import { NOTHING_CLOSED, type Closed } from "./closing/closed.ts";
 import { createFrozenWeights } from "./closing/frozen.ts";
-import { computeLedger, staleCharges, type LedgerRules, type StaleWindow } from "./ledger-window.ts";
+import { computeLedger, type LedgerRules, type StaleWindow } from "./ledger-window.ts";
 import { createRecharge, type Recharge } from "./recharge.ts";
 import { HOUR_MILLIS } from "./rollup/window.ts";
 import {
@@ -25,7 +25,7 @@ import {
   type WindowOfCluster,
 } from "./rollup/schedule.ts";
 import { computeWindow } from "./rollups.ts";
-import { highestGeneration, newRunId, type RunKind } from "./runs.ts";
+import { newRunId, type RunKind } from "./runs.ts";
 import { dropSuperseded } from "./superseded.ts";
 
 /** What happens in a term, for metrics and logs. */
@@ -40,6 +40,8 @@ export interface TermEvents {
     readonly closed: Closed;
     /** When the first hour that was ever charged began. */
     readonly begun: number | undefined;
+    /** Whether anything was written into the books since the look before. */
+    readonly isNew: boolean;
   }): void;
   onDropped(runs: number): void;
   /** A look, a run or a drop failed; it is tried again. */
@@ -103,11 +105,16 @@ export async function workTerm(
   const schedule = createSchedule(timing);
   /** Windows that wait and have new samples: facts alone change no rollup. */
   const sampled = new Set<string>();
+  /** Hours that facts have changed, until a look has come to its end. */
+  const changed: WindowOfCluster[] = [];
   /** The hours that run: their bills grow by a clock of their own. */
   let running: readonly WindowOfCluster[] = [];
   let ledgerAt = 0;
+  let books: Books = { closed: NOTHING_CLOSED, lives: [], stale: [], begun: undefined };
+  /** What they were read at: nothing has changed that they depend on as long as that is the same. */
+  let booksAt: string | undefined;
+  /** What waits of the stale hours. */
   let stale: StaleWindow[] = [];
-  let closed: Closed = NOTHING_CLOSED;
   const weights = createFrozenWeights(store);
   const again = ledger.recharge ?? createRecharge(store, ledger.rules);
   let lookAt = 0;
@@ -127,8 +134,9 @@ export async function workTerm(
     try {
       if (now() >= lookAt) {
         lookAt = now() + timing.lookMillis;
-        if ((await highestGeneration(store)) > generation) return;
-        await look();
+        const mark = await readMark(store);
+        if (mark.generation > generation) return;
+        await look(mark.text);
       }
       if (now() >= dropAt && !signal.aborted) {
         dropAt = now() + timing.dropMillis;
@@ -150,29 +158,35 @@ export async function workTerm(
     return (latest = Math.max(latest, now()));
   }
 
-  async function look(): Promise<void> {
-    closed = await readClosed(store);
+  async function look(mark: string): Promise<void> {
     for (const window of await samples.look()) {
       sampled.add(keyOf(window));
       schedule.touch(window, now());
     }
-    const { due, begun } = await hoursToMeter(store, now(), ledger.rules.absentAfterMillis);
+    changed.push(...(await facts.look()));
+    const at = `${mark} ${facts.found} ${Math.floor(now() / BOOKS_STAND_MILLIS)}`;
+    const isNew = at !== booksAt;
+    if (isNew) {
+      books = await readBooks(store, ledger.rules, now());
+      booksAt = at;
+      stale = [...books.stale];
+    }
+    const { due, begun } = hoursToMeter(books.lives, now());
     const since = ledger.meteredSince(now());
     running = due.filter(isRunning);
-    for (const window of [...(await facts.look()), ...due]) {
+    for (const window of [...changed.splice(0), ...due]) {
       const { cluster, windowStart } = window;
       const isKnown = windowStart >= Math.max(since, begun.get(cluster) ?? Infinity);
       if (isKnown && !isRunning(window)) schedule.touch(window, now());
       // The running hour is metered again whatever happens, and once more when it is over.
       else facts.settle(window);
     }
-    const { openSince } = closed;
-    stale = [...(await staleCharges(store, ledger.rules, { from: -Infinity, openSince }))];
     events.onLooked({
       dirty: schedule.size,
       settledUntilMillis: settledUntil(samples.passedMillis, timing.settleMillis),
-      closed,
-      begun: await firstCharged(store),
+      closed: books.closed,
+      begun: books.begun,
+      isNew,
     });
   }
 
@@ -211,7 +225,7 @@ export async function workTerm(
 
   /** Meters and charges a window; how many rows of usage it has. */
   async function makeLedger(window: WindowOfCluster): Promise<number> {
-    const turn = { generation, facts: facts.watermark, now: time(), closed, weights };
+    const turn = { generation, facts: facts.watermark, now: time(), closed: books.closed, weights };
     const begun = performance.now();
     stale = stale.filter((old) => keyOf(old) !== keyOf(window));
     const { usageRows, reopened, ...findings } = await computeLedger(store, window, ledger.rules, turn, signal);
@@ -232,15 +246,20 @@ export async function workTerm(
     const begun = performance.now();
     try {
       if (signal.aborted) return;
-      const turn = { generation, now: time(), closed };
+      const turn = { generation, now: time(), closed: books.closed };
       const { kind, chargeRows, ...findings } = await again.charge(window, turn);
       events.onRun({ ...window, kind, seconds: secondsSince(begun), rows: chargeRows });
       events.onCharged({ ...window, findings });
     } catch (error) {
+      // It is stale still, whether or not the attempt has left a trace.
+      booksAt = undefined;
       if (!signal.aborted) events.onError(error, window);
     }
   }
 }
+
+/** What was read of the books stands for so long at most: a store of several replicas may have told its mark before the rest. */
+const BOOKS_STAND_MILLIS = 300_000;
 
 /** So many hours are charged again by each that is at it, before windows of which something new is known have their turn. */
 const HOURS_EACH = 2;

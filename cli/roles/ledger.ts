@@ -35,6 +35,13 @@ export async function startLedger(options: {
   metrics.leader.set(0);
 
   const ledger = { ...termLedger(config), recharge: options.recharge };
+  let isLeading = false;
+  const bills = startMonth({
+    ...options,
+    policy: ledger.billing,
+    isLeading: () => isLeading,
+    onMetrics: config.server.moneyOnMetrics,
+  });
   const work: TermEvents = {
     onRun({ kind, cluster, windowStart, seconds, rows }) {
       if (kind === "rollup") {
@@ -48,6 +55,7 @@ export async function startLedger(options: {
     },
     onCharged({ cluster, windowStart, findings: { breaches, refusedTeams, refusedScopes, unpricedGpuHours } }) {
       const window = new Date(windowStart).toISOString();
+      bills.changed();
       metrics.invariantBreaches.inc(breaches.length);
       metrics.unpricedGpuHours.set({ cluster }, unpricedGpuHours);
       metrics.refusedTeams.set({ cluster }, refusedTeams.length);
@@ -57,7 +65,8 @@ export async function startLedger(options: {
       if (refusedTeams.length > 0)
         logger.debug({ cluster, window, teams: refusedTeams }, "teams that the register does not know did not count");
     },
-    onLooked({ dirty, settledUntilMillis, closed, begun }) {
+    onLooked({ dirty, settledUntilMillis, closed, begun, isNew }) {
+      if (isNew) bills.changed();
       const first = begun === undefined ? undefined : periodOf(Math.max(begun, closed.openSince));
       warnOfOverdue(first === undefined ? [] : periodsDue(first, now(), ledger.closingDay));
       totals.dirty = dirty;
@@ -87,10 +96,12 @@ export async function startLedger(options: {
     now,
     events: {
       onElected(generation) {
+        isLeading = true;
         metrics.leader.set(1);
         logger.info({ generation }, "this processor leads");
       },
       onDeposed(generation) {
+        isLeading = false;
         metrics.unpricedGpuHours.reset();
         metrics.refusedTeams.reset();
         totals.dirty = 0;
@@ -108,13 +119,6 @@ export async function startLedger(options: {
       },
     },
     lead: (term) => workTerm({ bus, store, now, events: work, timing, ledger }, term),
-  });
-
-  const bills = startMonth({
-    ...options,
-    policy: ledger.billing,
-    isLeading: () => leadership.generation !== undefined,
-    onMetrics: config.server.moneyOnMetrics,
   });
 
   return {

@@ -5,7 +5,7 @@ import type { Metrics } from "../../runtime/telemetry/metrics.ts";
 
 const REFRESH_MILLIS = 15_000;
 
-/** The month to date, refreshed while this processor leads, as a view and as metrics by team. */
+/** The month to date while this processor leads, as a view and as metrics by team. What is charged is read where it may have changed. */
 export function startMonth(options: {
   readonly store: StoreClient;
   readonly metrics: Metrics;
@@ -16,15 +16,33 @@ export function startMonth(options: {
   readonly isLeading: () => boolean;
   /** Whether metrics tell it too. */
   readonly onMetrics: boolean;
-}): { view(): MonthToDate | undefined; stop(): Promise<void> } {
+}): {
+  view(): MonthToDate | undefined;
+  /** The books may say something else than when they were read. */
+  changed(): void;
+  stop(): Promise<void>;
+} {
   const { store, metrics, logger, now, policy, isLeading, onMetrics } = options;
   const month = createMonth(store, policy);
   let seen: MonthToDate | undefined;
   let running: Promise<void> | undefined;
+  let isStale = true;
+
+  async function read(): Promise<MonthToDate> {
+    const known = isStale ? undefined : month.known(now());
+    if (known !== undefined) return known;
+    isStale = false;
+    try {
+      return await month.refresh(now());
+    } catch (error) {
+      isStale = true;
+      throw error;
+    }
+  }
 
   async function refresh(): Promise<void> {
     try {
-      seen = isLeading() ? await month.refresh(now()) : undefined;
+      seen = isLeading() ? await read() : undefined;
       if (onMetrics) show(metrics, seen);
     } catch (error) {
       logger.debug({ err: error }, "the month to date cannot be read; it is tried again");
@@ -36,6 +54,7 @@ export function startMonth(options: {
   }, REFRESH_MILLIS);
   return {
     view: () => seen,
+    changed: () => void (isStale = true),
     async stop() {
       clearInterval(timer);
       await running;

@@ -27,7 +27,10 @@ export interface MonthToDate {
 
 /** The running month, kept up to date: only hours that were charged anew are read. */
 export interface Month {
+  /** Reads what was charged anew. */
   refresh(nowMillis: number): Promise<MonthToDate>;
+  /** As far as it is known; undefined where nothing was read of that month. */
+  known(nowMillis: number): MonthToDate | undefined;
 }
 
 interface HourOfTeam {
@@ -65,37 +68,50 @@ FROM charges
 WHERE policy = {policy:String} AND billing_period = toDate(toDateTime({since:Int64}, 'UTC')) AND run_id IN {runs:Array(UUID)}
 GROUP BY run_id, team`;
 
+interface SumsRow {
+  readonly run: string;
+  readonly team: string;
+  readonly cost: string;
+  readonly hours: string;
+  readonly unpriced: string;
+}
+
 /** A month of which nothing is known yet, under the policy of that name. */
 export function createMonth(store: Pick<StoreClient, "query">, policy: string): Month {
   /** The hours that are booked in the month; those of corrections began before it. */
   const hours = new Map<string, KnownHour>();
-  let known: number | undefined;
+  let month: number | undefined;
+  let runs: readonly RunOfHour[] = [];
+  const toDate = (now: number): MonthToDate => monthToDate([...hours.values()], chargedUntil(runs, now));
   return {
+    known: (now) => (monthOf(now) === month ? toDate(now) : undefined),
     async refresh(now) {
       const since = monthOf(now);
-      const runs = await store.query<RunOfHour>(RUNS, { since: since / 1000 });
-      if (known !== since) hours.clear();
-      known = since;
-      const changed = runs.filter(({ cluster, start, run }) => hours.get(`${start} ${cluster}`)?.run !== run);
+      const published = await store.query<RunOfHour>(RUNS, { since: since / 1000 });
+      const isKnown = ({ cluster, start, run }: RunOfHour): boolean =>
+        month === since && hours.get(`${start} ${cluster}`)?.run === run;
+      const changed = published.filter((run) => !isKnown(run));
+      const sums = changed.length === 0 ? [] : await readSums(changed, since);
+      // Nothing is known before all of it is read: what fails is asked again.
+      if (month !== since) hours.clear();
+      [month, runs] = [since, published];
       const byRun = new Map<string, KnownHour>();
       for (const { cluster, start, run } of changed) {
         const hour: KnownHour = { run, start, teams: [] };
         hours.set(`${start} ${cluster}`, hour);
         byRun.set(run, hour);
       }
-      if (changed.length > 0) {
-        const sums = await store.query<{ run: string; team: string; cost: string; hours: string; unpriced: string }>(
-          SUMS,
-          { policy, since: since / 1000, runs: changed.map(({ run }) => run) },
-        );
-        for (const { run, team, cost, hours: gpuHours, unpriced } of sums) {
-          const amounts = { cost: amountOf(cost), gpuHours: amountOf(gpuHours), unpriced: amountOf(unpriced) };
-          byRun.get(run)?.teams.push({ team, ...amounts });
-        }
+      for (const { run, team, cost, hours: gpuHours, unpriced } of sums) {
+        const amounts = { cost: amountOf(cost), gpuHours: amountOf(gpuHours), unpriced: amountOf(unpriced) };
+        byRun.get(run)?.teams.push({ team, ...amounts });
       }
-      return monthToDate([...hours.values()], chargedUntil(runs, now));
+      return toDate(now);
     },
   };
+
+  function readSums(changed: readonly RunOfHour[], since: number): Promise<readonly SumsRow[]> {
+    return store.query<SumsRow>(SUMS, { policy, since: since / 1000, runs: changed.map(({ run }) => run) });
+  }
 }
 
 /** Until when the hour that runs is charged: of a large fleet not until now, and what is unknown of it must not lower its burn rate. */

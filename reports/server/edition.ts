@@ -16,9 +16,8 @@ export interface Editions {
 
 const HOUR_MILLIS = 3_600_000;
 const LOOK_MILLIS = 500;
-/** Where nobody has asked for so long it is looked for less often, as a look costs the store what some hundred samples do. */
+/** Where nobody has asked for so long it is looked for that seldom, as a look costs the store what some hundred samples do. */
 const UNASKED_MILLIS = 60_000;
-const UNASKED_LOOK_MILLIS = 15_000;
 /** For so long what was read stands: a newly published run is seen at most so much later. */
 const STANDS_MILLIS = 2_000;
 
@@ -64,7 +63,7 @@ export function createEditions(store: Pick<StoreClient, "query">, rules: string,
         } catch {
           // Whoever asks meanwhile is told why.
         }
-        lookAt = now() + UNASKED_LOOK_MILLIS;
+        lookAt = now() + UNASKED_MILLIS;
       }
       while (!signal.aborted) {
         if (now() - askedAt < UNASKED_MILLIS || now() >= lookAt) await look();

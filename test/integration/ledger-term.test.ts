@@ -3,9 +3,10 @@ import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import { createMonth } from "../../processors/charges/month.ts";
 import { createDirtyFacts } from "../../processors/dirty-facts.ts";
 import { readFact } from "../../processors/facts.ts";
-import { ledgerRules } from "../../processors/ledger-window.ts";
+import { ledgerRules, staleCharges, type LedgerRules } from "../../processors/ledger-window.ts";
+import { createRecharge, type Recharge } from "../../processors/recharge.ts";
 import { SCHEDULE_TIMING } from "../../processors/rollup/schedule.ts";
-import { TERM_TIMING, workTerm, type TermEvents } from "../../processors/term-work.ts";
+import { TERM_TIMING, workTerm, type TermEvents, type TermLedger } from "../../processors/term-work.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { factsOf } from "../../scenarios/play/facts.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
@@ -24,6 +25,8 @@ const QUICK = {
   lookMillis: 100,
   dropMillis: 1e9,
 };
+/** The hour that runs is charged once. */
+const RARELY = { ...QUICK, refreshMillis: 60_000 };
 const SILENT: TermEvents = {
   onRun: () => {},
   onCharged: () => {},
@@ -49,17 +52,25 @@ describe("the ledger of a term", () => {
     const errors: unknown[] = [];
     const rules = ledgerRules(rulesOf(scenario), "rules");
     const abort = new AbortController();
+    const asked: string[] = [];
+    const query: StoreClient["query"] = (sql, parameters) => {
+      asked.push(sql);
+      return store.query(sql, parameters);
+    };
     const options = {
       bus,
-      store,
+      store: { ...store, query },
       now: () => Date.now() + clock.offset,
       timing: QUICK,
       events: { ...SILENT, onError: (error: unknown) => errors.push(error) },
       ledger: { rules, meteredSince: () => 0 },
     };
     const terms: Promise<void>[] = [];
-    const begin = (generation: number): Promise<void> => {
-      const term = workTerm(options, { generation, signal: abort.signal });
+    const begin = (
+      generation: number,
+      others: Partial<typeof options & { ledger: TermLedger }> = {},
+    ): Promise<void> => {
+      const term = workTerm({ ...options, ...others }, { generation, signal: abort.signal });
       terms.push(term);
       return term;
     };
@@ -70,7 +81,7 @@ describe("the ledger of a term", () => {
       await store.close();
       await close();
     });
-    return { store, errors, now: scenario.period.end + 3_600_000, clock, begin, done };
+    return { store, asked, errors, rules, now: scenario.period.end + 3_600_000, clock, begin, done };
   }
 
   const { scenario } = scenarioFiles().find(({ file }) => file === "by-usage.yaml")!;
@@ -120,6 +131,47 @@ describe("the ledger of a term", () => {
     await expect.poll(() => store.query(kinds), LONG).toEqual([{ kind: "pod" }]);
     await expect.poll(() => teams(store, now), LONG).toContain("vision 2");
     expect(errors).toEqual([]);
+  });
+
+  it("asks little of the store while nothing is written", async () => {
+    const { store, asked, errors, begin, done, now } = await work(scenario);
+    void begin(2, { timing: RARELY });
+    await done;
+    await expect.poll(() => teams(store, now), LONG).toContain("vision 2");
+    const looks = (): number => asked.filter((sql) => sql.includes("max(generation)")).length;
+    const whole = (): number => asked.filter((sql) => sql.includes("made_of")).length;
+    const quiet = async (): Promise<boolean> => {
+      const [before, from] = [whole(), looks()];
+      await expect.poll(looks, LONG).toBeGreaterThan(from + 3);
+      return whole() === before;
+    };
+    await expect.poll(quiet, LONG).toBe(true);
+    asked.length = 0;
+    await expect.poll(looks, LONG).toBeGreaterThan(8);
+    // What is read is read again every five minutes, and these may end meanwhile.
+    expect(whole()).toBeLessThanOrEqual(1);
+    expect(asked.length / looks()).toBeLessThan(4);
+    expect(errors).toEqual([]);
+  });
+
+  it("charges again by other rules what could not be charged at first, though that left no trace", async () => {
+    const { store, errors, rules, begin, done, now } = await work(scenario);
+    await expect.poll(() => teams(store, now), LONG).toContain("vision 2");
+    const others: LedgerRules = { ...rules, hash: "others" };
+    const made = createRecharge(store, others);
+    let failures = 0;
+    const recharge: Recharge = {
+      atOnce: 1,
+      charge: (window, turn) =>
+        failures++ < 12 ? Promise.reject(new Error("no thread is there")) : made.charge(window, turn),
+    };
+    // Its own facts are no reason to make them again.
+    await expect.poll(() => createDirtyFacts(store, () => now).look(), LONG).toEqual([]);
+    void begin(2, { timing: RARELY, ledger: { rules: others, meteredSince: () => 0, recharge } });
+    await done;
+    const stale = () => staleCharges(store, others, { from: -Infinity, openSince: -Infinity });
+    await expect.poll(stale, LONG).toEqual([]);
+    expect(errors).toEqual(Array.from({ length: 12 }, () => new Error("no thread is there")));
   });
 
   it("ends where the clock is set back, and what the next one publishes counts", async () => {

@@ -53,6 +53,25 @@ describe("the month to date", () => {
     expect(await createMonth({ query }, "default").refresh(at(120))).toMatchObject({ total: { perHour: "1" } });
   });
 
+  it("is known without a question until the month ends, and what could not be read is read again", async () => {
+    const runs = [{ cluster: "a", start: MARCH, run: "first", chargedAt: MARCH + HOUR }];
+    let failures = 1;
+    let questions = 0;
+    const query = <Row>(sql: string): Promise<readonly Row[]> => {
+      questions += 1;
+      if (!sql.includes("FROM runs") && failures-- > 0) return Promise.reject(new Error("away"));
+      const sums = [{ run: "first", team: "nlp", cost: "2", hours: "1", unpriced: "0" }];
+      return Promise.resolve((sql.includes("FROM runs") ? runs : sums) as readonly unknown[] as readonly Row[]);
+    };
+    const month = createMonth({ query }, "default");
+    expect(month.known(MARCH + HOUR)).toBeUndefined();
+    await expect(month.refresh(MARCH + HOUR)).rejects.toThrow("away");
+    expect(month.known(MARCH + HOUR)).toBeUndefined();
+    expect(await month.refresh(MARCH + HOUR)).toMatchObject({ total: { cost: "2", perHour: "2" } });
+    expect([questions, month.known(MARCH + 2 * HOUR)]).toMatchObject([4, { total: { cost: "2", perHour: "1" } }]);
+    expect(month.known(MARCH + 31 * 24 * HOUR)).toBeUndefined();
+  });
+
   it("is nothing before anything was charged", () => {
     expect(monthToDate([], MARCH + HOUR)).toMatchObject({
       teams: [],

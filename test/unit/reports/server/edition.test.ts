@@ -89,7 +89,7 @@ describe("a publication that is looked for", () => {
     await vi.advanceTimersByTimeAsync(60_000);
     const asked = store.questions;
     await vi.advanceTimersByTimeAsync(600_000);
-    expect(store.questions - asked).toBe(40);
+    expect(store.questions - asked).toBe(10);
     store.runs += 1;
     await vi.advanceTimersByTimeAsync(2_000);
     expect(await editions.current()).not.toBe(first);
