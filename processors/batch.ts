@@ -1,7 +1,7 @@
 import type { StoreClient } from "../runtime/store/client.ts";
 import { StoreError } from "../runtime/store/store-error.ts";
 import type { Refused, Taken } from "./intake.ts";
-import { SAMPLE_COLUMNS, SCRAPE_COLUMNS, type ScrapeRowWriter } from "./scrape-rows.ts";
+import { insertRows, type ScrapeRowWriter } from "./scrape-rows.ts";
 import type { JoinedScrape } from "./steps/join.ts";
 
 /** The rows of a scrape: one for itself, one for each device. */
@@ -10,8 +10,7 @@ export function rowsOf({ scrape }: JoinedScrape): number {
 }
 
 /**
- * Inserts the rows of all scrapes: the samples first, then the scrapes, so that a scrape that is there has its samples.
- * Fails with a retriable {@link StoreError} where trying again can help; resolves with what the store refuses as such.
+ * Inserts the rows of all scrapes. Fails with a retriable {@link StoreError} where trying again can help; resolves with what the store refuses as such.
  */
 export function insertScrapes(
   store: StoreClient,
@@ -19,11 +18,8 @@ export function insertScrapes(
   items: readonly Taken<JoinedScrape>[],
 ): Promise<readonly Refused<JoinedScrape>[]> {
   return insertOrHalve(items, async (some) => {
-    let rows = 0;
-    for (const { value, message } of some) rows += writer.append(value, message);
-    const { samples, scrapes } = writer.take();
-    if (rows > 0) await store.insertRows("gpu_samples", SAMPLE_COLUMNS, samples, { unmerged: true });
-    await store.insertRows("scrapes", SCRAPE_COLUMNS, scrapes, { unmerged: true });
+    for (const { value, message } of some) writer.append(value, message);
+    await insertRows(store, writer.take());
   });
 }
 

@@ -22,8 +22,9 @@ const record = (insert) => appendFileSync(out, `${JSON.stringify(insert)}\n`);
 
 /** Takes what the store is given, and holds nothing. */
 const recorder = {
-  async insertRows(table, columns, body) {
-    record({ table, columns, rowBinary: Buffer.from(body).toString("base64") });
+  async insertRows(table, columns, body, { format = "RowBinary" } = {}) {
+    const bytes = Buffer.from(body).toString("base64");
+    record({ table, columns, ...(format === "Native" ? { native: bytes } : { rowBinary: bytes }) });
   },
   async insertJson(table, rows) {
     record({ table, rows });

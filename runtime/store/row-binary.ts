@@ -27,6 +27,8 @@ export interface RowBinaryWriter {
   readonly float32: (value: number) => void;
   readonly float64: (value: number) => void;
   readonly bool: (value: boolean) => void;
+  /** A length, of 7 bits a byte. */
+  readonly varint: (value: number) => void;
   readonly string: (value: string) => void;
   readonly bytes: (value: Uint8Array) => void;
   /** Columns that were written before, as `take` gave them. */
@@ -145,6 +147,7 @@ export function createRowBinaryWriter(initialBytes = 64 * 1024): RowBinaryWriter
       room(1);
       buffer[at++] = value ? 1 : 0;
     },
+    varint,
     string(value) {
       // A UTF-16 unit takes three bytes of UTF-8 at most. Short texts are written first and their length is put before.
       const most = value.length * 3;
@@ -169,9 +172,11 @@ export function createRowBinaryWriter(initialBytes = 64 * 1024): RowBinaryWriter
       at += value.length;
     },
     raw(columns) {
-      room(columns.length);
-      buffer.set(columns, at);
-      at += columns.length;
+      const { length } = columns;
+      room(length);
+      if (length > LONGEST_BY_UNIT) buffer.set(columns, at);
+      else for (let index = 0; index < length; index++) buffer[at + index] = columns[index]!;
+      at += length;
     },
     repeating(write) {
       let last: { readonly value: unknown; readonly from: number; readonly until: number } | undefined;

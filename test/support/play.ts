@@ -3,7 +3,7 @@ import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
 import { INVENTORY_TOPIC, SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import { readFact } from "../../processors/facts.ts";
 import { createHoldings } from "../../processors/holdings/holdings.ts";
-import { createScrapeRowWriter, SAMPLE_COLUMNS, SCRAPE_COLUMNS } from "../../processors/scrape-rows.ts";
+import { createScrapeRowWriter, insertRows } from "../../processors/scrape-rows.ts";
 import { createDecodeStep } from "../../processors/steps/decode.ts";
 import { createJoinStep } from "../../processors/steps/join.ts";
 import { slicesOf } from "../../runtime/in-turns.ts";
@@ -58,9 +58,7 @@ export function createPut(store: StoreClient): (messages: readonly PlacedMessage
       }
     }
     for (const [table, rows] of facts) await store.insertJson(table, rows);
-    const { samples, scrapes } = writer.take();
-    if (samples.length > 0) await store.insertRows("gpu_samples", SAMPLE_COLUMNS, samples);
-    if (scrapes.length > 0) await store.insertRows("scrapes", SCRAPE_COLUMNS, scrapes);
+    await insertRows(store, writer.take());
   };
 }
 

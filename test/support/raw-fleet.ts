@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { Device } from "../../domain/device.ts";
 import { holderByLabels, type Holder } from "../../domain/holder.ts";
 import type { Scrape } from "../../domain/scrape.ts";
-import { createScrapeRowWriter, SAMPLE_COLUMNS, SCRAPE_COLUMNS } from "../../processors/scrape-rows.ts";
+import { createScrapeRowWriter, insertRows } from "../../processors/scrape-rows.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { RawSample } from "./rollup-reference.ts";
 
@@ -149,7 +149,6 @@ export async function insertRaw(
   firstPosition = 0,
 ): Promise<void> {
   const writer = createScrapeRowWriter();
-  let rows = 0;
   scrapes.forEach((scrape, index) => {
     const one = scrape[0]!;
     const shape = { exporter: "dcgm-exporter", columns: COLUMNS, devices: scrape.map(({ device }) => device) };
@@ -170,12 +169,10 @@ export async function insertRaw(
       shape,
       values,
     };
-    rows += writer.append(
+    writer.append(
       { scrape: written, holders: scrape.map(({ holder }) => holder) },
       { partition: 0, offset: firstPosition + index },
     );
   });
-  const { samples, scrapes: attempts } = writer.take();
-  if (rows > 0) await store.insertRows("gpu_samples", SAMPLE_COLUMNS, samples);
-  if (scrapes.length > 0) await store.insertRows("scrapes", SCRAPE_COLUMNS, attempts);
+  await insertRows(store, writer.take());
 }

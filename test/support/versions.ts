@@ -27,9 +27,10 @@ export interface VersionMessage extends OutgoingMessage {
   readonly value: Uint8Array;
 }
 
-/** An insert of a version's processors (scripts/record-inserts.mjs), by named columns in RowBinary or as objects. */
+/** An insert of a version's processors (scripts/record-inserts.mjs), by named columns in a binary format or as objects. */
 export type VersionInsert =
   | { readonly table: string; readonly columns: readonly string[]; readonly rowBinary: string }
+  | { readonly table: string; readonly columns: readonly string[]; readonly native: string }
   | { readonly table: string; readonly rows: readonly object[] };
 
 /** What a version's data folder has. */
@@ -52,7 +53,11 @@ export function insertsOf(version: string): readonly VersionInsert[] {
 /** Sends an insert of a version to a store, byte by byte as it was. */
 export async function repeatInsert(store: StoreClient, insert: VersionInsert): Promise<void> {
   if ("rows" in insert) await store.insertJson(insert.table, insert.rows);
-  else await store.insertRows(insert.table, insert.columns, Buffer.from(insert.rowBinary, "base64"));
+  else {
+    const [format, rows] =
+      "native" in insert ? (["Native", insert.native] as const) : (["RowBinary", insert.rowBinary] as const);
+    await store.insertRows(insert.table, insert.columns, Buffer.from(rows, "base64"), { format });
+  }
 }
 
 /** A version's configuration as text, with what is given in the place of its own. */
