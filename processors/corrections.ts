@@ -5,7 +5,7 @@ import type { Weights } from "../domain/policy/spread.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { contentOf, type ChargeFindings, type ChargeRules } from "./charges.ts";
 import { keepBreaches } from "./charges/breaches.ts";
-import { insertCharges } from "./charges/charge-rows.ts";
+import { insertCharges } from "./charges/charge-inserts.ts";
 import { chargedNodes } from "./charges/charged-nodes.ts";
 import type { ClosedPeriod } from "./closing/closed.ts";
 import { readBooked, type FrozenWeights } from "./closing/frozen.ts";

@@ -3,18 +3,9 @@ import { gpuKey, instanceKey, sharingKey, type Device } from "../domain/device.t
 import type { Holder } from "../domain/holder.ts";
 import { METRICS, METRIC_BY_NAME, type MetricUnit } from "../domain/metric.ts";
 import type { Scrape, ScrapeShape } from "../domain/scrape.ts";
-import {
-  mapColumn,
-  numberColumn,
-  takeBlock,
-  textColumn,
-  textKeys,
-  type NativeBlock,
-  type NativeColumn,
-  type NumberColumn,
-  type TextColumn,
-  type TextKeys,
-} from "../runtime/store/native.ts";
+import { takeBlock, type NativeColumn } from "../runtime/store/native/block.ts";
+import { numberColumn, type NumberColumn } from "../runtime/store/native/numbers.ts";
+import { mapColumn, textColumn, textKeys, type TextColumn, type TextKeys } from "../runtime/store/native/texts.ts";
 import { createRowBinaryWriter } from "../runtime/store/row-binary.ts";
 import type { JoinedScrape } from "./steps/join.ts";
 
@@ -88,14 +79,21 @@ interface ShapePlan {
   readonly processActivity: number;
 }
 
+/** Rows of `gpu_samples` in Native. */
+export interface SampleBlock {
+  /** Those for which any of the rows has a value: the others are left to the defaults of the table. */
+  readonly columns: readonly string[];
+  readonly bytes: Uint8Array;
+}
+
 /** Writes the samples of scrapes as rows of `gpu_samples`, column by column. */
 export interface SampleColumns {
   /** The columns there are, with the types in which they are sent. */
   readonly columns: readonly Pick<NativeColumn, "name" | "type">[];
   /** Appends the rows of a scrape and returns how many they are. */
   append(joined: JoinedScrape): number;
-  /** The rows appended since the last call; columns that none of them has a value for are left out. */
-  take(): NativeBlock;
+  /** The rows appended since the last call. */
+  take(): SampleBlock;
 }
 
 const FIRST_ROOM = 1024;
@@ -213,7 +211,8 @@ export function createSampleColumns(): SampleColumns {
       return count;
     },
     take() {
-      const block = takeBlock(out, columns, rows);
+      const written = columns.filter(({ isWritten }) => isWritten);
+      const block = { columns: written.map(({ name }) => name), bytes: takeBlock(out, written, rows) };
       rows = 0;
       return block;
     },

@@ -1,8 +1,7 @@
 import type { Scrape } from "../domain/scrape.ts";
 import { createRowBinaryWriter, type RowBinaryWriter } from "../runtime/store/row-binary.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
-import type { NativeBlock } from "../runtime/store/native.ts";
-import { createSampleColumns } from "./sample-columns.ts";
+import { createSampleColumns, type SampleBlock } from "./sample-columns.ts";
 import type { JoinedScrape } from "./steps/join.ts";
 
 /** A message's place on the bus. */
@@ -34,7 +33,7 @@ export const SCRAPE_COLUMNS: readonly string[] = [
 /** Rows of scrapes, for an insert. */
 export interface ScrapeRows {
   /** Of `gpu_samples`, in Native; undefined where there are none. */
-  readonly samples: NativeBlock | undefined;
+  readonly samples: SampleBlock | undefined;
   /** Of `scrapes`, in RowBinary. */
   readonly scrapes: Uint8Array;
 }

@@ -1,12 +1,10 @@
-import type { Charge, ChargeState, ChargeTrail } from "../../domain/charge/charge.ts";
+import type { Charge, ChargeState } from "../../domain/charge/charge.ts";
 import { rational } from "../../domain/exact/rational.ts";
 import { amountOf } from "../../domain/exact/units.ts";
 import type { Evidence } from "../../domain/holder.ts";
 import type { Payer } from "../../domain/policy/policy.ts";
-import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
-import type { StoreClient } from "../../runtime/store/client.ts";
 
-/** The columns of `charges` but the run's, in the order in which rows are written. */
+/** The columns of `charges` but the run's. */
 export const CHARGE_COLUMNS: readonly string[] = [
   "policy",
   "billing_period",
@@ -57,16 +55,6 @@ export const CHARGE_COLUMNS: readonly string[] = [
   "environment_rule",
 ];
 
-/** Under what charges are booked. */
-export interface Booking {
-  readonly run: string;
-  readonly policy: string;
-  /** The beginning of the billing period, milliseconds since the epoch. */
-  readonly billingPeriod: number;
-  /** The closing whose lines they correct; left out for charges that correct nothing. */
-  readonly corrects?: string;
-}
-
 /** A charge as the store has it. */
 export interface BookedCharge extends Charge {
   /** `2026-03`. */
@@ -75,140 +63,6 @@ export interface BookedCharge extends Charge {
   readonly corrects: string;
 }
 
-/** Charges are inserted in portions of about so many. */
-const CHARGES_PER_INSERT = 50_000;
-
-/** Rows are written into parts of about so many bytes: none has to grow, and be copied, as it is filled. */
-const PART_BYTES = 256 * 1024;
-/** Few rows are longer; a part grows where one is. */
-const LONGEST_ROW = 4 * 1024;
-
-/** Charges on their way into the store, under a run that nobody sees yet. */
-export interface ChargeInserts {
-  /** Writes them out at once, so that no charge is held; waits only where two portions would be under way. */
-  add(charges: readonly Charge[]): Promise<void>;
-  /** Ends when all that was added is inserted. */
-  end(): Promise<void>;
-}
-
-/** Inserts charges in portions: while one is inserted, the next is written. Fails with a `StoreError`. */
-export function createChargeInserts(store: StoreClient, booking: Booking): ChargeInserts {
-  const rows = createChargeRows(booking);
-  let inserted: Promise<void> = Promise.resolve();
-
-  async function flush(): Promise<void> {
-    const body = rows.take();
-    await inserted;
-    inserted = store.insertRows("charges", ["run_id", ...CHARGE_COLUMNS], body).then(() => {});
-    // Whoever stops in between hears of no failure of what was inserted for nothing.
-    inserted.catch(() => {});
-  }
-
-  return {
-    async add(charges) {
-      for (const charge of charges) {
-        rows.write(charge);
-        if (rows.count >= CHARGES_PER_INSERT) await flush();
-      }
-    },
-    async end() {
-      if (rows.count > 0) await flush();
-      await inserted;
-    },
-  };
-}
-
-/** Inserts charges that are all there. Fails with a `StoreError`. */
-export async function insertCharges(store: StoreClient, booking: Booking, charges: readonly Charge[]): Promise<void> {
-  const inserts = createChargeInserts(store, booking);
-  await inserts.add(charges);
-  await inserts.end();
-}
-
-/** Rows of `charges` in RowBinary. */
-interface ChargeRows {
-  /** Written since the last `take`. */
-  readonly count: number;
-  write(charge: Charge): void;
-  /** One part after the other. */
-  take(): readonly Uint8Array[];
-}
-
-function createChargeRows(under: Booking): ChargeRows {
-  const booking = bookingColumns(under);
-  const writer = createRowBinaryWriter(PART_BYTES);
-  const { string } = writer;
-  const holderTexts = writer.repeating((holder: Charge["holder"]) => {
-    for (const text of [holder?.id, holder?.namespace, holder?.pod, holder?.workloadKind]) string(text ?? "");
-    for (const text of [holder?.workload, holder?.type, holder?.queue, holder?.priorityClass]) string(text ?? "");
-    writer.map(Object.entries(holder?.labels ?? {}), string);
-    for (const text of [holder?.attribution, holder?.rawShare, holder?.share]) string(text ?? "");
-  });
-  const ownerPlaces = writer.repeating(({ team, costCenter, project, environment }: ChargeTrail["owners"]) => {
-    for (const place of [team, costCenter, project, environment]) string(place);
-  });
-  let count = 0;
-  let parts: Uint8Array[] = [];
-  return {
-    get count() {
-      return count;
-    },
-    write(charge) {
-      const { holder, costs, trail } = charge;
-      count += 1;
-      if (writer.length > PART_BYTES - LONGEST_ROW) parts.push(writer.take());
-      writer.raw(booking);
-      string(charge.cluster);
-      string(charge.node);
-      writer.nullable(charge.slot, writer.uint16);
-      writer.dateTime64Millis(charge.fromMillis);
-      writer.dateTime64Millis(charge.untilMillis);
-      string(charge.gpuModel);
-      string(charge.instanceType);
-      string(charge.region);
-      string(charge.zone);
-      string(charge.pool);
-      string(charge.capacityType);
-      string(charge.state);
-      string(charge.because);
-      string(charge.payer);
-      string(charge.team);
-      string(charge.costCenter);
-      string(charge.project);
-      string(charge.environment);
-      holderTexts(holder);
-      string(`${charge.shareMillis.num}/${charge.shareMillis.den}`);
-      writer.decimal128(charge.gpuHours);
-      writer.nullable(costs?.list, writer.decimal128);
-      writer.nullable(costs?.contracted, writer.decimal128);
-      writer.nullable(costs?.effective, writer.decimal128);
-      writer.nullable(charge.power, writer.decimal128);
-      writer.nullable(charge.millijoules, writer.decimal128);
-      writer.nullable(charge.carbon, writer.decimal128);
-      string(trail.price);
-      writer.dateTime64Millis(trail.pricedSince);
-      ownerPlaces(trail.owners);
-    },
-    take() {
-      const taken = [...parts, writer.take()];
-      [count, parts] = [0, []];
-      return taken;
-    },
-  };
-}
-
-/** The columns that all rows of a booking have in common. */
-function bookingColumns({ run, policy, billingPeriod, corrects = "" }: Booking): Uint8Array {
-  const { uuid, string, uint16, take } = createRowBinaryWriter(256);
-  uuid(run);
-  string(policy);
-  // A Date counts days.
-  uint16(billingPeriod / DAY_MILLIS);
-  string(corrects);
-  return take();
-}
-
-const DAY_MILLIS = 86_400_000;
 const TIMES = new Set(["from_at", "until_at", "priced_since"]);
 const COSTS = ["list_cost", "contracted_cost", "effective_cost", "power_cost"];
 const AMOUNTS = new Set(["gpu_hours", ...COSTS, "energy_mj", "carbon_grams"]);

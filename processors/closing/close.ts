@@ -2,7 +2,7 @@ import type { InvoiceLine } from "../../domain/charge/invoice.ts";
 import type { BillingPeriod } from "../../domain/period.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { createChargeInserts } from "../charges/charge-rows.ts";
+import { createChargeInserts } from "../charges/charge-inserts.ts";
 import { newRunId } from "../runs.ts";
 import { CloseError } from "./close-error.ts";
 import { closeLines } from "./close-lines.ts";

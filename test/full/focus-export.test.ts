@@ -4,7 +4,7 @@ import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chargeBeside, type Charge } from "../../domain/charge/charge.ts";
 import { amountOf, difference, formatAmount, lastUnits, sum } from "../../domain/exact/units.ts";
-import { insertCharges } from "../../processors/charges/charge-rows.ts";
+import { insertCharges } from "../../processors/charges/charge-inserts.ts";
 import { newRunId, publishRun } from "../../processors/runs.ts";
 import { exportFocus } from "../../reports/focus/export.ts";
 import type { FocusManifest } from "../../reports/focus/manifest.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { z } from "zod";
 import { chargeBeside, effectively } from "../../domain/charge/charge.ts";
 import { lastUnits } from "../../domain/exact/units.ts";
-import { insertCharges } from "../../processors/charges/charge-rows.ts";
+import { insertCharges } from "../../processors/charges/charge-inserts.ts";
 import { newRunId, publishRun } from "../../processors/runs.ts";
 import type { Viewer } from "../../reports/access/viewer.ts";
 import { fleetSchema, queueSchema } from "../../reports/api/live-schemas.ts";

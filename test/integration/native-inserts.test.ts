@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { mapColumn, numberColumn, takeBlock, textColumn, textKeys } from "../../runtime/store/native.ts";
+import { constantColumn, takeBlock } from "../../runtime/store/native/block.ts";
+import { decimalColumn, numberColumn } from "../../runtime/store/native/numbers.ts";
+import { mapColumn, textColumn, textKeys } from "../../runtime/store/native/texts.ts";
 import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { newRunId } from "../../processors/runs.ts";
+import { createSampleColumns } from "../../processors/sample-columns.ts";
+import { createChargeColumns } from "../../processors/charges/charge-columns.ts";
 import { createTestDatabase } from "../support/pipeline.ts";
 
 /** What a row of the table says; nothing where it has the default. */
@@ -77,9 +82,14 @@ describe("rows that are inserted in Native", () => {
         columns.other.set(from + index, Object.entries(row.other ?? {}));
       }
     }
-    const block = takeBlock(out, Object.values(columns), rows.length);
-    await store.insertRows("blocks", block.columns, block.bytes, { format: "Native" });
-    return block.columns;
+    return insertWritten(rows.length);
+  }
+
+  async function insertWritten(rows: number): Promise<readonly string[]> {
+    const written = Object.values(columns).filter(({ isWritten }) => isWritten);
+    const names = written.map(({ name }) => name);
+    await store.insertRows("blocks", names, takeBlock(out, written, rows), { format: "Native" });
+    return names;
   }
 
   const stored = (): Promise<readonly object[]> => store.query("SELECT * FROM blocks ORDER BY id");
@@ -137,12 +147,68 @@ describe("rows that are inserted in Native", () => {
     const values = Float64Array.of(0.5, -1, 0.1234567, -1, Number.NaN, -1, 3_000, -1, -0.1, -1);
     const bounds = { scale: 1e6, least: 0, most: 2 ** 31 - 1 };
     columns.ratio.setScaled(0, { values, first: 0, step: 2, rows: 5, ...bounds });
-    const block = takeBlock(out, Object.values(columns), 5);
-    await store.insertRows("blocks", block.columns, block.bytes, { format: "Native" });
+    await insertWritten(5);
     expect(await store.query("SELECT id, ratio FROM blocks ORDER BY id, ratio NULLS LAST")).toEqual([
       { id: 7, ratio: "0.5" },
       { id: 8, ratio: "0.123457" },
       ...[1, 2, 3].map(() => ({ id: 8, ratio: null })),
     ]);
+  });
+
+  it("may come in several blocks, with columns of one value and columns without any, and are one part", async () => {
+    await store.command(`
+      CREATE TABLE amounts (id UUID, name String, amount Decimal(38, 9), other Nullable(Decimal(38, 0)), labels Map(LowCardinality(String), String))
+      ENGINE = MergeTree ORDER BY amount`);
+    const id = createRowBinaryWriter(64);
+    id.uuid("0195b7a0-0000-7000-8000-00000000002a");
+    const all = {
+      id: constantColumn("id", "UUID", id.take()),
+      name: textColumn("name"),
+      amount: decimalColumn("amount", "Decimal(38, 9)"),
+      other: decimalColumn("other", "Nullable(Decimal(38, 0))"),
+      labels: mapColumn<string>("labels", "String", (to, value) => to.string(value)),
+    };
+    for (const column of Object.values(all)) column.grow(4);
+    const amounts = [-1n, 0n, 12_345_678_901_234_567_890_123_456_789n, -12_345_678_901_234_567_890_123_456_789n];
+    const first = takeBlock(out, Object.values(all), 2);
+    for (const [row, amount] of amounts.entries()) {
+      all.name.put(row, ["a", "", "a", "b"][row]!);
+      all.amount.set(row, amount);
+      if (row > 1) all.other.set(row, amount);
+    }
+    const second = takeBlock(out, Object.values(all), 4);
+    const names = Object.keys(all);
+    expect(await store.insertRows("amounts", names, [first, second], { format: "Native" })).toEqual({ writtenRows: 6 });
+    const empty = { id: "0195b7a0-0000-7000-8000-00000000002a", name: "", amount: "0", other: null, labels: {} };
+    expect(await store.query("SELECT * FROM amounts ORDER BY amount, name")).toEqual([
+      {
+        ...empty,
+        name: "b",
+        amount: "-12345678901234567890.123456789",
+        other: "-12345678901234567890123456789",
+      },
+      { ...empty, name: "a", amount: "-0.000000001" },
+      empty,
+      empty,
+      empty,
+      { ...empty, name: "a", amount: "12345678901234567890.123456789", other: "12345678901234567890123456789" },
+    ]);
+    const parts =
+      "SELECT count() AS parts FROM system.parts WHERE database = currentDatabase() AND table = 'amounts' AND active";
+    expect(await store.query(parts)).toEqual([{ parts: "1" }]);
+  });
+
+  it.each([
+    ["gpu_samples", createSampleColumns().columns],
+    ["charges", createChargeColumns({ run: newRunId(), policy: "default", billingPeriod: 0 }).columns],
+  ])("have a column for each of %s, sent in the table's type", async (table, sent) => {
+    const declared = await store.query<{ name: string; type: string }>(
+      "SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = {table:String}",
+      { table },
+    );
+    // The dictionary of a text is the store's own business.
+    const typeOf = ({ name, type }: { name: string; type: string }) =>
+      [name, type.replace(/^LowCardinality\(String\)$/, "String")] as const;
+    expect(new Map(sent.map(typeOf))).toEqual(new Map(declared.map(typeOf)));
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chargeBeside, effectively } from "../../domain/charge/charge.ts";
 import { amountOf } from "../../domain/exact/units.ts";
-import { insertCharges } from "../../processors/charges/charge-rows.ts";
+import { insertCharges } from "../../processors/charges/charge-inserts.ts";
 import { newRunId, publishRun } from "../../processors/runs.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";

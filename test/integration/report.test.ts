@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Charge } from "../../domain/charge/charge.ts";
 import { chargeBeside } from "../../domain/charge/charge.ts";
 import { amountOf, formatAmount, lastUnits, sum } from "../../domain/exact/units.ts";
-import { insertCharges } from "../../processors/charges/charge-rows.ts";
+import { insertCharges } from "../../processors/charges/charge-inserts.ts";
 import { newRunId, publishRun } from "../../processors/runs.ts";
 import { reportsCsv, reportsNdjson } from "../../reports/report/flat.ts";
 import type { ReportQuestion } from "../../reports/question/question.ts";

@@ -2,7 +2,7 @@ import pino from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { chargeBeside, effectively } from "../../domain/charge/charge.ts";
 import { lastUnits } from "../../domain/exact/units.ts";
-import { insertCharges } from "../../processors/charges/charge-rows.ts";
+import { insertCharges } from "../../processors/charges/charge-inserts.ts";
 import { newRunId, publishRun } from "../../processors/runs.ts";
 import { dropSuperseded } from "../../processors/superseded.ts";
 import { explain } from "../../reports/explain/read.ts";

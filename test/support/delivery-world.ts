@@ -5,7 +5,7 @@ import { Writable } from "node:stream";
 import { pino } from "pino";
 import { chargeBeside, type Charge } from "../../domain/charge/charge.ts";
 import { lastUnits } from "../../domain/exact/units.ts";
-import { insertCharges } from "../../processors/charges/charge-rows.ts";
+import { insertCharges } from "../../processors/charges/charge-inserts.ts";
 import { newRunId, publishRun } from "../../processors/runs.ts";
 import { createCourier, type Courier, type CourierOptions } from "../../reports/delivery/courier.ts";
 import { listDeliveries, type DeliveryStatus } from "../../reports/delivery/list.ts";

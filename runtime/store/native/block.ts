@@ -1,0 +1,47 @@
+/**
+ * Blocks in ClickHouse's Native format: whole columns one after the other, each with its name and type, which the store takes at a fraction of
+ * what rows cost it. Numbers are little-endian, as they are in memory here.
+ * https://clickhouse.com/docs/interfaces/formats/Native
+ */
+import type { RowBinaryWriter } from "../row-binary.ts";
+
+/** A column of a block. Rows that nothing was written to have the default of its type. */
+export interface NativeColumn {
+  readonly name: string;
+  readonly type: string;
+  /** Whether anything was written to it. */
+  readonly isWritten: boolean;
+  /** Makes room for so many rows. */
+  readonly grow: (rows: number) => void;
+  /** Writes so many rows out, and begins anew. */
+  readonly take: (out: RowBinaryWriter, rows: number) => void;
+}
+
+/** Takes so many rows of columns as one block. */
+export function takeBlock(
+  out: RowBinaryWriter,
+  columns: readonly NativeColumn[],
+  rows: number,
+): Uint8Array<ArrayBuffer> {
+  out.varint(columns.length);
+  out.varint(rows);
+  for (const { name, type, take } of columns) {
+    out.string(name);
+    out.string(type);
+    take(out, rows);
+  }
+  return out.take();
+}
+
+/** One value in all rows, as RowBinary has it. */
+export function constantColumn(name: string, type: string, value: Uint8Array): NativeColumn {
+  return {
+    name,
+    type,
+    isWritten: true,
+    grow: () => {},
+    take(out, rows) {
+      for (let row = 0; row < rows; row++) out.raw(value);
+    },
+  };
+}
