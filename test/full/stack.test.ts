@@ -63,10 +63,13 @@ describe.skipIf(!hasParts)("the stack of docker-compose.yml, without containers"
   it("tells on-call of a message that nobody can read, by Prometheus and Alertmanager", async () => {
     // A counter that is seen for the first time has not risen: both processors have to be known.
     const now = Date.now() / 1000;
-    const seenAt = 'timestamp(gpu_ledger_messages_total{outcome="not-a-scrape"})';
-    const seen = async (): Promise<number> =>
-      (await stack.prometheus.query(seenAt)).filter(({ values }) => Number(values[0]![1]) > now).length;
-    await expect.poll(seen, SOON).toBe(2);
+    const seenAt = 'timestamp(gpu_ledger_messages_total{job="gpu-ledger",outcome="not-a-scrape"})';
+    const seen = async (): Promise<unknown> =>
+      (await stack.prometheus.query(seenAt))
+        .filter(({ values }) => Number(values[0]![1]) > now)
+        .map(({ metric }) => metric["instance"]);
+    const processors = (["process", "process-2"] as const).map((name) => new URL(stack.program(name).url).host);
+    await expect.poll(seen, SOON).toEqual(expect.arrayContaining(processors));
     const kafka = new Kafka({ brokers: [stack.broker.address], logLevel: logLevel.NOTHING });
     const producer = kafka.producer();
     await producer.connect();
