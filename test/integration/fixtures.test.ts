@@ -57,6 +57,16 @@ async function contentIn(client: StoreClient, table: string, columns: readonly s
   return { table, ...content };
 }
 
+/** The columns of a table that the store fills by itself, and takes from nobody. */
+async function computedIn(client: StoreClient, table: string): Promise<ReadonlySet<string>> {
+  const columns = await client.query<{ readonly name: string }>(
+    `SELECT name FROM system.columns
+     WHERE database = currentDatabase() AND table = {table:String} AND default_kind = 'MATERIALIZED'`,
+    { table },
+  );
+  return new Set(columns.map(({ name }) => name));
+}
+
 it("there is a fixture of at least one version", () => {
   expect(versions).not.toHaveLength(0);
 });
@@ -101,7 +111,8 @@ describe.each(versions)("what version %s wrote", (version) => {
     const { migrations: _, ...tables } = contentOf(version).tables;
     for (const [table, { columns, counted, digest }] of Object.entries(tables)) {
       expect(await contentIn(written, table, columns)).toEqual({ table, counted, digest });
-      const names = columns.join(", ");
+      const computed = await computedIn(fresh, table);
+      const names = columns.filter((column) => !computed.has(column)).join(", ");
       await fresh.command(`INSERT INTO ${table} (${names}) SELECT ${names} FROM ${written.database}.${table}`);
       expect(await contentIn(fresh, table, columns)).toEqual({ table, counted, digest });
     }
