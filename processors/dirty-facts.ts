@@ -1,8 +1,10 @@
 import { compareFacts } from "../domain/fact.ts";
 import { holdingOf } from "../domain/holding.ts";
 import type { InventoryFact } from "../domain/inventory.ts";
+import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../domain/messages/topics.ts";
 import type { WorkloadFact } from "../domain/workload.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
+import type { PartitionEnds } from "./dirty-windows.ts";
 import { HOUR_MILLIS, hourOf } from "./rollup/window.ts";
 import { keyOf, type WindowOfCluster } from "./rollup/schedule.ts";
 import type { Watermark } from "./runs.ts";
@@ -14,6 +16,8 @@ export interface ChangedSpan {
 }
 
 const TABLES = ["workload_facts", "inventory_facts", "cluster_facts"] as const;
+/** The topic of each table's facts. */
+const TOPICS = [WORKLOADS_TOPIC, INVENTORY_TOPIC, CLUSTER_TOPIC] as const;
 /** The places of three topics in one map of partitions: a topic has fewer partitions than this. */
 const PARTITIONS = 1_000_000;
 /** What object a row of each table is a fact of. */
@@ -41,8 +45,17 @@ interface Look {
   readonly waiting: Set<string>;
 }
 
-/** A tracker that has not looked yet. */
-export function createDirtyFacts(store: StoreClient, now: () => number): DirtyFacts {
+/**
+ * A tracker that has not looked yet. Places of a bus that was made anew begin at 0 again: a partition that ends before what
+ * was looked at is looked at from its beginning, and what the store has from beyond its end is of the bus before.
+ */
+export function createDirtyFacts(options: {
+  readonly store: StoreClient;
+  /** Where the partitions of a topic end. */
+  readonly ends: (topic: string) => Promise<PartitionEnds>;
+  readonly now: () => number;
+}): DirtyFacts {
+  const { store, ends, now } = options;
   let marks: ReadonlyMap<number, number> | undefined;
   let settled: ReadonlyMap<number, number> = new Map();
   const looks: Look[] = [];
@@ -62,18 +75,18 @@ export function createDirtyFacts(store: StoreClient, now: () => number): DirtyFa
       for (const { waiting } of looks) waiting.delete(keyOf(window));
     },
     async look() {
-      if (marks === undefined) {
-        marks = await meteredMarks(store);
-        settled = new Map(marks);
-      }
-      const rows = await rowsBeyond(store, marks);
+      // Asked before the rows are read: what is stored meanwhile is found by the next look.
+      const limits = await placesEnd(ends);
+      const from = within(marks ?? (await meteredMarks(store)), limits);
+      if (marks === undefined) settled = from;
+      const rows = await rowsBetween(store, from, limits);
       const windows = new Map<string, WindowOfCluster>();
       for (const { cluster, from, until } of spansOf(rows, now())) {
         for (let hour = hourOf(from); hour < until; hour += HOUR_MILLIS)
           windows.set(keyOf({ cluster, windowStart: hour }), { cluster, windowStart: hour });
       }
       // A look that fails in the middle has not been.
-      const seen = new Map(marks);
+      const seen = new Map(from);
       for (const { topic_place: place, reached } of rows)
         seen.set(place, Math.max(seen.get(place) ?? -1, Number(reached)));
       marks = seen;
@@ -94,19 +107,40 @@ interface FactRow {
   readonly isNew: boolean;
 }
 
-/** The new rows beyond the marks with the others of their objects, object by object. */
-function rowsBeyond(store: StoreClient, marks: ReadonlyMap<number, number>): Promise<readonly FactRow[]> {
+/** Where each partition of the three topics ends. */
+async function placesEnd(ends: (topic: string) => Promise<PartitionEnds>): Promise<ReadonlyMap<number, number>> {
+  const found = await Promise.all(TOPICS.map((topic) => ends(topic)));
+  return new Map(
+    found.flatMap((ofTopic, index) =>
+      [...ofTopic].map(([partition, end]) => [index * PARTITIONS + partition, end] as const),
+    ),
+  );
+}
+
+/** The marks that a bus with these ends can have: one at or beyond its partition's end is of another bus. */
+function within(marks: ReadonlyMap<number, number>, limits: ReadonlyMap<number, number>): ReadonlyMap<number, number> {
+  return new Map([...marks].filter(([place, mark]) => mark < (limits.get(place) ?? 0)));
+}
+
+/** The new rows beyond the marks and before the limits with the others of their objects, object by object. */
+function rowsBetween(
+  store: StoreClient,
+  marks: ReadonlyMap<number, number>,
+  limits: ReadonlyMap<number, number>,
+): Promise<readonly FactRow[]> {
   const ofTables = TABLES.map((table, index) => {
     const key = `toUInt32(${index * PARTITIONS} + partition)`;
-    const isNew = `position > arrayElement({positions:Array(Int64)}, indexOf({keys:Array(UInt32)}, ${key}) + 1)`;
+    const place = `indexOf({keys:Array(UInt32)}, ${key}) + 1`;
+    const isNew = `(position > {marks:Array(Int64)}[${place}] AND position < {limits:Array(Int64)}[${place}])`;
     return `SELECT '${table}' AS source, cluster, toString((${OBJECTS[table]})) AS object, fact, ${key} AS topic_place,
        toString(position) AS reached, toBool(${isNew}) AS isNew
      FROM ${table} FINAL
      WHERE (${OBJECTS[table]}) IN (SELECT ${OBJECTS[table]} FROM ${table} WHERE ${isNew})`;
   });
   return store.query<FactRow>(`SELECT * FROM (${ofTables.join("\nUNION ALL ")}) ORDER BY source, object`, {
-    keys: [...marks.keys()],
-    positions: [-1, ...marks.values()],
+    keys: [...limits.keys()],
+    marks: [-1, ...[...limits.keys()].map((place) => marks.get(place) ?? -1)],
+    limits: [0, ...limits.values()],
   });
 }
 
@@ -185,11 +219,11 @@ function saidSince(fact: InventoryFact, before: InventoryFact | undefined): numb
   );
 }
 
-/** What the meter's latest runs had looked at. */
-async function meteredMarks(store: StoreClient): Promise<Map<number, number>> {
+/** What the meter's latest run had looked at. */
+async function meteredMarks(store: StoreClient): Promise<ReadonlyMap<number, number>> {
   const rows = await store.query<{ partition: number; position: string }>(`
-    SELECT each.1 AS partition, max(each.2) AS position
-    FROM (SELECT arrayJoin(CAST(watermark, 'Array(Tuple(UInt32, UInt64))')) AS each FROM runs WHERE kind = 'usage')
-    GROUP BY partition`);
+    SELECT each.1 AS partition, each.2 AS position
+    FROM (SELECT arrayJoin(CAST(argMax(watermark, (generation, published_at, toString(run_id))), 'Array(Tuple(UInt32, UInt64))')) AS each
+      FROM runs WHERE kind = 'usage')`);
   return new Map(rows.map(({ partition, position }) => [partition, Number(position)]));
 }

@@ -4,7 +4,7 @@ import { keyOf, type WindowOfCluster } from "./rollup/schedule.ts";
 import { SCRAPE_KEY_SQL } from "./rollups.ts";
 import type { Watermark } from "./runs.ts";
 
-/** Where each partition of `gpu.samples` ends: the position that its next message will have. */
+/** Where each partition of a topic ends: the position that its next message will have. */
 export type PartitionEnds = ReadonlyMap<number, number>;
 
 /**

@@ -2,6 +2,7 @@ import type { StoreClient } from "../runtime/store/client.ts";
 import { insertFiveMinutes } from "./rollup/five-minutes.ts";
 import { digestOfRun, insertHours } from "./rollup/hours.ts";
 import { HOURS_TOUCHED_SQL, HOUR_MILLIS, LONGEST_REACH_MILLIS, REACH_SQL } from "./rollup/window.ts";
+import type { WindowOfCluster } from "./rollup/schedule.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "./runs.ts";
 
 /** What tells one scrape from another; a replay has the same. */
@@ -29,17 +30,46 @@ WHERE cluster = {cluster:String}
 export async function computeWindow(store: StoreClient, run: Run, signal?: AbortSignal): Promise<RunContent> {
   const { cluster, windowStart } = run;
   // Counted before the samples are read: a scrape that comes in between is taken for a change, and none is missed.
-  const [input] = await store.query<{ scrapes: string; samples: string; reach: string }>(INPUT, {
-    cluster,
-    start: windowStart,
-  });
+  const { scrapes, samples, reachMillis } = await readInput(store, { cluster, windowStart });
   await announceRun(store, run);
-  const slices = Math.max(1, Math.ceil(Number(input?.samples ?? 0) / SAMPLES_PER_SLICE));
-  await insertFiveMinutes(store, { ...run, reachMillis: Number(input?.reach ?? 0), slices });
+  const slices = Math.max(1, Math.ceil(samples / SAMPLES_PER_SLICE));
+  await insertFiveMinutes(store, { ...run, reachMillis, slices });
   signal?.throwIfAborted();
   await insertHours(store, run);
-  const content = { scrapes: Number(input?.scrapes ?? 0), ...(await digestOfRun(store, run)) };
+  const content = { scrapes, ...(await digestOfRun(store, run)) };
   signal?.throwIfAborted();
   await publishRun(store, "rollup", run, content);
   return content;
+}
+
+/**
+ * Whether an hour has all the raw rows still that its rollups were made of. One that was metered after its end, and has fewer, has lost
+ * them, as after a restore of a backup: what was made of them is never made again of what is left. Fails with a `StoreError`.
+ */
+export async function hasRawRows(store: StoreClient, window: WindowOfCluster): Promise<boolean> {
+  const [made] = await store.query<{ counted: string; isOver: boolean }>(MADE, {
+    cluster: window.cluster,
+    start: window.windowStart,
+  });
+  if (made?.isOver !== true) return true;
+  return (await readInput(store, window)).scrapes >= Number(made.counted);
+}
+
+/** How many scrapes the rollups of a window were made of, and whether it was metered after its end. */
+const MADE = `
+SELECT argMaxIf(scrapes, (generation, published_at, toString(run_id)), kind = 'rollup') AS counted,
+  toBool(argMaxIf(published_at >= window_end, (generation, published_at, toString(run_id)), kind = 'usage')) AS isOver
+FROM runs
+WHERE cluster = {cluster:String} AND window_start = fromUnixTimestamp64Milli({start:Int64}) AND kind IN ('rollup', 'usage')`;
+
+async function readInput(
+  store: StoreClient,
+  { cluster, windowStart: start }: WindowOfCluster,
+): Promise<{ readonly scrapes: number; readonly samples: number; readonly reachMillis: number }> {
+  const [input] = await store.query<{ scrapes: string; samples: string; reach: string }>(INPUT, { cluster, start });
+  return {
+    scrapes: Number(input?.scrapes ?? 0),
+    samples: Number(input?.samples ?? 0),
+    reachMillis: Number(input?.reach ?? 0),
+  };
 }

@@ -6,7 +6,7 @@ import type { StoreClient } from "../runtime/store/client.ts";
 import type { ChargeFindings } from "./charges.ts";
 import { readBooks, readMark, type Books } from "./books.ts";
 import { createDirtyFacts } from "./dirty-facts.ts";
-import { createDirtyWindows, settledUntil } from "./dirty-windows.ts";
+import { createDirtyWindows, settledUntil, type PartitionEnds } from "./dirty-windows.ts";
 import { hoursToMeter } from "./hours-to-meter.ts";
 import type { Term } from "./leader.ts";
 import { dropAbandonedCloses } from "./closing/abandoned.ts";
@@ -24,7 +24,7 @@ import {
   type ScheduleTiming,
   type WindowOfCluster,
 } from "./rollup/schedule.ts";
-import { computeWindow } from "./rollups.ts";
+import { computeWindow, hasRawRows } from "./rollups.ts";
 import { newRunId, type RunKind } from "./runs.ts";
 import { dropSuperseded } from "./superseded.ts";
 
@@ -95,13 +95,14 @@ export async function workTerm(
   { generation, signal }: Term,
 ): Promise<void> {
   const { bus, store, now, events, timing, ledger } = options;
+  const ends = (topic: string): Promise<PartitionEnds> => partitionEnds(bus, topic);
   const samples = createDirtyWindows({
     store,
-    ends: () => partitionEnds(bus),
+    ends: () => ends(SAMPLES_TOPIC),
     now,
     overlapMillis: timing.overlapMillis,
   });
-  const facts = createDirtyFacts(store, now);
+  const facts = createDirtyFacts({ store, ends, now });
   const schedule = createSchedule(timing);
   /** Windows that wait and have new samples: facts alone change no rollup. */
   const sampled = new Set<string>();
@@ -195,8 +196,9 @@ export async function workTerm(
     schedule.begin(window, now());
     const isSampled = sampled.delete(keyOf(window));
     try {
-      if (isSampled) await makeRollups(window);
-      if (!isRunning(window) && window.windowStart >= ledger.meteredSince(now())) await makeLedger(window);
+      const hasRaw = await hasRawRows(store, window);
+      if (isSampled && hasRaw) await makeRollups(window);
+      if (hasRaw && !isRunning(window) && window.windowStart >= ledger.meteredSince(now())) await makeLedger(window);
       facts.settle(window);
       schedule.finish(window, performance.now() - started);
     } catch (error) {
@@ -268,6 +270,6 @@ function secondsSince(begun: number): number {
   return (performance.now() - begun) / 1000;
 }
 
-async function partitionEnds(bus: Bus): Promise<ReadonlyMap<number, number>> {
-  return new Map((await bus.watermarks(SAMPLES_TOPIC)).map(({ partition, high }) => [partition, high]));
+async function partitionEnds(bus: Bus, topic: string): Promise<PartitionEnds> {
+  return new Map((await bus.watermarks(topic)).map(({ partition, high }) => [partition, high]));
 }

@@ -11,7 +11,7 @@ import { TERM_TIMING, workTerm } from "../../processors/term-work.ts";
 import { factsOf } from "../../scenarios/play/facts.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase, openTestBus } from "../support/pipeline.ts";
+import { createTestDatabase, openTestBus, withFactsStored } from "../support/pipeline.ts";
 import { scenarioWith } from "../support/played.ts";
 import { storeScenario } from "../support/play.ts";
 
@@ -56,7 +56,7 @@ describe("a leader of books that people close", () => {
     const now = (): number => Date.now() + offset;
     const done = workTerm(
       {
-        bus,
+        bus: withFactsStored(bus),
         store,
         now,
         timing: TIMING,

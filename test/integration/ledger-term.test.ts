@@ -12,7 +12,7 @@ import { factsOf } from "../../scenarios/play/facts.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase, openTestBus } from "../support/pipeline.ts";
+import { createTestDatabase, FACTS_END, openTestBus, withFactsStored } from "../support/pipeline.ts";
 import { scenarioFiles } from "../support/play-ledger.ts";
 import { storeScenario } from "../support/play.ts";
 
@@ -58,7 +58,7 @@ describe("the ledger of a term", () => {
       return store.query(sql, parameters);
     };
     const options = {
-      bus,
+      bus: withFactsStored(bus),
       store: { ...store, query },
       now: () => Date.now() + clock.offset,
       timing: QUICK,
@@ -90,12 +90,15 @@ describe("the ledger of a term", () => {
     return all.map(({ team, cost }) => `${team} ${cost}`);
   };
 
-  /** Facts that come late: what is known of the scenario's pods. */
-  async function storeWorkloads(store: StoreClient): Promise<void> {
+  const dirtyFacts = (store: StoreClient, now: number, end = FACTS_END) =>
+    createDirtyFacts({ store, ends: () => Promise.resolve(new Map([[0, end]])), now: () => now });
+
+  /** Facts that come late, at places of the bus from `first` on: what is known of the scenario's pods. */
+  async function storeWorkloads(store: StoreClient, first = 100): Promise<void> {
     const late = [...factsOf(scenario)].filter(({ topic }) => topic === WORKLOADS_TOPIC);
     const rows = late.flatMap((message, index) => {
       const read = readFact({ ...message, intact: true });
-      return read.kind === "ok" ? [{ ...read.value.row, partition: 0, position: 100 + index }] : [];
+      return read.kind === "ok" ? [{ ...read.value.row, partition: 0, position: first + index }] : [];
     });
     await store.insertJson("workload_facts", rows);
   }
@@ -110,7 +113,7 @@ describe("the ledger of a term", () => {
     const store = await createTestDatabase(embedded, `term_${(stores += 1)}`);
     onTestFinished(() => store.close());
     await storeScenario(store, scenario);
-    const facts = createDirtyFacts(store, () => scenario.period.end);
+    const facts = dirtyFacts(store, scenario.period.end);
     const [first, ...others] = await facts.look();
     expect(others.length).toBeGreaterThan(0);
     for (const window of others) facts.settle(window);
@@ -118,6 +121,40 @@ describe("the ledger of a term", () => {
     expect(await facts.look()).toEqual([]);
     facts.settle(first!);
     expect(facts.watermark.size).toBeGreaterThan(0);
+  });
+
+  it("finds late facts of a bus that was made anew, and those of the bus before no more", async () => {
+    const { store, now, errors } = await work(scenario, WORKLOADS_TOPIC);
+    await storeWorkloads(store, 500);
+    await expect.poll(() => teams(store, now), LONG).toContain("vision 2");
+    await expect.poll(() => dirtyFacts(store, now).look(), LONG).toEqual([]);
+
+    const [empty, anew] = [dirtyFacts(store, now, 0), dirtyFacts(store, now, 10)];
+    expect(await empty.look()).toEqual([]);
+    await storeWorkloads(store, 2);
+    const found = await anew.look();
+    expect(found.length).toBeGreaterThan(0);
+    expect(await anew.look()).toEqual([]);
+    for (const window of found) anew.settle(window);
+    expect(Math.max(...anew.watermark.values())).toBeLessThan(10);
+    expect(errors).toEqual([]);
+  });
+
+  it("leaves an hour as it was metered where raw rows are gone, whatever is known of it later", async () => {
+    const { store, errors, begin, done, now } = await work(scenario, WORKLOADS_TOPIC);
+    const whole = `FROM usage_hours_published WHERE from_at < fromUnixTimestamp64Milli(${scenario.period.end})`;
+    const usage = () => store.query(`SELECT * EXCEPT run_id ${whole} ORDER BY ALL`);
+    await expect.poll(async () => (await teams(store, now))[0], LONG).toMatch(/^vision 3\.0/);
+    const before = await usage();
+    for (const table of ["scrapes", "gpu_samples"]) await store.command(`TRUNCATE TABLE ${table}`);
+    await storeWorkloads(store);
+    expect(await dirtyFacts(store, now).look()).not.toEqual([]);
+    void begin(2);
+    await done;
+    // They have been looked at, and are settled.
+    await expect.poll(() => dirtyFacts(store, now).look(), LONG).toEqual([]);
+    expect(await usage()).toEqual(before);
+    expect(errors).toEqual([]);
   });
 
   it("is made again for the hours of a pod of which nothing was known by then", async () => {
@@ -166,7 +203,7 @@ describe("the ledger of a term", () => {
         failures++ < 12 ? Promise.reject(new Error("no thread is there")) : made.charge(window, turn),
     };
     // Its own facts are no reason to make them again.
-    await expect.poll(() => createDirtyFacts(store, () => now).look(), LONG).toEqual([]);
+    await expect.poll(() => dirtyFacts(store, now).look(), LONG).toEqual([]);
     void begin(2, { timing: RARELY, ledger: { rules: others, meteredSince: () => 0, recharge } });
     await done;
     const stale = () => staleCharges(store, others, { from: -Infinity, openSince: -Infinity });

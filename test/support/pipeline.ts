@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import pino from "pino";
 import { encodeScrape, encodeStable, SCRAPE_SCHEMA_VERSION } from "../../domain/messages/scrape-message.ts";
+import { SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
 import type { Device } from "../../domain/device.ts";
 import type { OffsetJump, OutgoingMessage } from "../../runtime/bus/bus.ts";
 import { openEmbeddedBus } from "../../runtime/bus/embedded/embedded-bus.ts";
@@ -50,6 +51,20 @@ export async function openTestBus({ samplePartitions = 4 } = {}): Promise<{
     async close() {
       await bus.close();
       await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Where partitions of facts end on a bus that has whatever a test put into the store without it. */
+export const FACTS_END = 1_000;
+
+/** A bus whose partitions of facts end there. */
+export function withFactsStored(bus: Bus): Bus {
+  return {
+    ...bus,
+    async watermarks(topic) {
+      const places = await bus.watermarks(topic);
+      return topic === SAMPLES_TOPIC ? places : places.map((place) => ({ ...place, high: FACTS_END }));
     },
   };
 }
