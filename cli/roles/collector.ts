@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { startCollector, type CollectorEvents } from "../../collectors/dcgm/collector.ts";
@@ -7,7 +6,7 @@ import { machineClock } from "../../collectors/dcgm/loop.ts";
 import { SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
 import type { LineDrop } from "../../domain/scrape.ts";
 import { openBus } from "../../runtime/bus/open.ts";
-import { createSpoolingSender } from "../../runtime/bus/spool.ts";
+import { createSpoolingSender, type DropReason } from "../../runtime/bus/spool.ts";
 import { topicDeclarations } from "../../runtime/bus/topics.ts";
 import { BusError, type Bus } from "../../runtime/bus/bus.ts";
 import type { Config } from "../../runtime/config/schema.ts";
@@ -17,6 +16,7 @@ import { createTracing } from "../../runtime/telemetry/tracing.ts";
 import { createRate } from "../../runtime/telemetry/rate.ts";
 import { registerProcessMetrics } from "../../runtime/telemetry/process-metrics.ts";
 import { createLackingCounters } from "./lacking-counters.ts";
+import { sendLeftSpools, spoolFolder, type Shard } from "./left-spools.ts";
 import type { CollectorStatus, Role } from "./role.ts";
 import { startWatchers } from "./watchers.ts";
 
@@ -33,11 +33,7 @@ const LACKING_EVERY_MILLIS = 30_000;
  * Starts a collector: targets of this shard are scraped, and what comes of it goes over the spool to the bus. Of all
  * collectors one is elected in each cluster to watch it.
  */
-export async function startCollectorRole(
-  config: Config,
-  shard: { readonly index: number; readonly count: number },
-  logger: Logger,
-): Promise<Role<CollectorStatus>> {
+export async function startCollectorRole(config: Config, shard: Shard, logger: Logger): Promise<Role<CollectorStatus>> {
   const registry = new Registry();
   registerProcessMetrics(registry);
   const metrics = createMetrics(registry);
@@ -47,13 +43,16 @@ export async function startCollectorRole(
   lifecycle.add("bus", { stop: () => bus.close() });
   const declaring = declareTopics(bus, config, logger);
   lifecycle.add("declaration of topics", declaring);
+  const onDropped = (count: number, reason: DropReason): void => metrics.messagesDropped.inc({ reason }, count);
+  const left = { data: config.data, shard, bus, maxBytes: config.bus.spool, onDropped, logger };
+  lifecycle.add("spools that were left", sendLeftSpools(left));
   const sender = createSpoolingSender({
     bus,
     topic: SAMPLES_TOPIC,
-    folder: join(config.data, `spool-${shard.index}-of-${shard.count}`),
+    folder: spoolFolder(config.data, shard, SAMPLES_TOPIC),
     maxBytes: config.bus.spool,
     lingerMillis: LINGER_MILLIS,
-    onDropped: (count, reason) => metrics.messagesDropped.inc({ reason }, count),
+    onDropped,
     logger,
   });
   lifecycle.add("spool", {

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import type { Logger } from "pino";
 import { createKubeAccess } from "../../collectors/kubernetes/api/access.ts";
 import { createApiConnection } from "../../collectors/kubernetes/api/connection.ts";
@@ -17,6 +16,7 @@ import { systemClock } from "../../runtime/clock.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { Metrics } from "../../runtime/telemetry/metrics.ts";
+import { spoolFolder, type Shard } from "./left-spools.ts";
 
 /** The watchers of all clusters of the configuration. */
 export interface Watchers {
@@ -37,7 +37,7 @@ const SPOOL_MEMORY_BYTES = 4 * 1024 * 1024;
 /** Starts to take part in the election of every cluster's watcher; without clusters it does nothing. */
 export function startWatchers(options: {
   readonly config: Config;
-  readonly shard: { readonly index: number; readonly count: number };
+  readonly shard: Shard;
   readonly bus: Bus;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -50,7 +50,7 @@ export function startWatchers(options: {
     sender: createSpoolingSender({
       bus,
       topic,
-      folder: join(config.data, `spool-${shard.index}-of-${shard.count}-${topic}`),
+      folder: spoolFolder(config.data, shard, topic),
       maxBytes: SPOOL_BYTES,
       maxMemoryBytes: SPOOL_MEMORY_BYTES,
       lingerMillis: LINGER_MILLIS,

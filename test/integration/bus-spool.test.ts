@@ -10,6 +10,8 @@ import { BusError } from "../../runtime/bus/bus.ts";
 import type { Bus, OutgoingMessage, TopicDeclaration } from "../../runtime/bus/bus.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { openEmbeddedBus } from "../../runtime/bus/embedded/embedded-bus.ts";
+import { sendLeftSpools, spoolFolder, type Shard } from "../../cli/roles/left-spools.ts";
+import { SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import { createSpoolingSender } from "../../runtime/bus/spool.ts";
 import type { DropReason, SpoolOptions, SpoolingSender } from "../../runtime/bus/spool.ts";
 import { collector, newTopic, numbered, textMessage } from "../support/bus/messages.ts";
@@ -203,5 +205,41 @@ describe("the spooling sender", () => {
     await second.send([textMessage("key-0", "last")]);
     expect(await second.drain(10_000)).toBe(true);
     expect(await textsOf(bus, topic.name)).toEqual([...numbered(50, 1).map(({ value }) => String(value)), "last"]);
+  });
+});
+
+describe("what another number of collectors has left", () => {
+  it("is sent by the one of those that are there now whose it is, to its own topic, and kept while the bus is away", async () => {
+    const bus = await openEmbeddedBus({ folder: newFolder(), clock: systemClock, logger });
+    cleanups.push(() => bus.close());
+    const topics = [SAMPLES_TOPIC, WORKLOADS_TOPIC].map((name) => ({ ...newTopic({ partitions: 1 }), name }));
+    await bus.declare(topics);
+    const data = newFolder();
+    const away = lineTo(bus);
+    away.cut = true;
+    const leave = async (shard: Shard, topic: string): Promise<void> => {
+      const folder = spoolFolder(data, shard, topic);
+      const left = newSender({ bus: { send: () => Promise.reject(new Error("away")) }, topic, folder });
+      await left.send([textMessage("k", `${topic} of ${shard.index}`)]);
+      await left.close();
+    };
+    await leave({ index: 1, count: 4 }, SAMPLES_TOPIC);
+    await leave({ index: 3, count: 4 }, WORKLOADS_TOPIC);
+    await leave({ index: 2, count: 4 }, SAMPLES_TOPIC);
+    await leave({ index: 1, count: 2 }, SAMPLES_TOPIC);
+
+    const options = { data, shard: { index: 1, count: 2 }, maxBytes: 1e8, onDropped: () => {}, logger };
+    const cut = sendLeftSpools({ ...options, bus: away });
+    await delay(100);
+    await cut.stop();
+    const sending = sendLeftSpools({ ...options, bus });
+    cleanups.push(() => sending.stop());
+    await expect.poll(() => textsOf(bus, SAMPLES_TOPIC)).toEqual([`${SAMPLES_TOPIC} of 1`]);
+    await expect.poll(() => textsOf(bus, WORKLOADS_TOPIC)).toEqual([`${WORKLOADS_TOPIC} of 3`]);
+    await sending.stop();
+    const again = sendLeftSpools({ ...options, bus });
+    cleanups.push(() => again.stop());
+    await delay(100);
+    expect(await textsOf(bus, SAMPLES_TOPIC)).toEqual([`${SAMPLES_TOPIC} of 1`]);
   });
 });
