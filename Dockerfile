@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 # Two images: `production` for an outside Kafka and ClickHouse, and `embedded`, which has chDB too and so runs `gpu-ledger up`.
 
-# The unit tests run on it too: `npm run test:image-node`.
+# The unit tests run on it too: `npm run test:other-nodes`.
 ARG NODE_VERSION=26.10.0
 
 FROM node:${NODE_VERSION}-trixie-slim AS build
