@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 
@@ -26,6 +27,14 @@ describe("the command scenario", () => {
         "by-usage": { total: "2", gpuHours: "2", unpricedGpuHours: "0", lines: vision },
       },
     });
+  });
+
+  it("prints the bill that the README shows", async () => {
+    const shown = /^\$ gpu-ledger (?<command>scenario .*)\n(?<bill>[^`]*)```/m.exec(
+      readFileSync("README.md", "utf8"),
+    )!.groups!;
+    const { code, stdout } = await folder.run(shown["command"]!.replace("test/", `${resolve("test")}/`).split(" "));
+    expect({ code, stdout }).toEqual({ code: 0, stdout: shown["bill"] });
   });
 
   it("says line by line what was expected and is not so, and ends with 1", async () => {
