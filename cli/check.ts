@@ -3,6 +3,7 @@ import { createJobs } from "../collectors/dcgm/jobs.ts";
 import { loadConfig } from "../runtime/config/load.ts";
 import type { Config } from "../runtime/config/schema.ts";
 import { checkClusters } from "./check/clusters.ts";
+import { checkDestinations } from "./check/destinations.ts";
 import type { Finding } from "./check/finding.ts";
 import { checkJob, type FoundTarget } from "./check/jobs.ts";
 import { checkLedger } from "./check/ledger.ts";
@@ -30,6 +31,7 @@ export function addCheck(program: Command, context: CommandContext): void {
 async function* checks(config: Config, path: string | undefined): AsyncGenerator<Finding> {
   yield { ok: true, what: "configuration", answer: path ?? "none; the defaults hold" };
   yield* checkStorage(config);
+  yield* checkDestinations(config);
   if (config.collector.jobs.length === 0) {
     yield { ok: true, what: "targets", answer: "no collector.jobs: `gpu-ledger up` starts the demo fleet" };
   }

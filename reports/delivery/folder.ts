@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { createReadStream, createWriteStream } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
+import { constants, createReadStream, createWriteStream } from "node:fs";
+import { access, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -19,11 +19,22 @@ export async function putIntoFolder(folder: string, parcel: Parcel, signal: Abor
     await put(folder, `${name}.manifest.json`, Readable.from([manifest]), signal);
   } catch (error) {
     if (signal.aborted) throw error;
-    const { code = "" } = error as NodeJS.ErrnoException;
-    throw new DeliveryError("folder-refused", `the folder does not take it: ${REASONS[code] ?? code}`, {
-      cause: error,
-    });
+    throw refusal(error);
   }
+}
+
+/** Looks whether files can be put into a folder, without one. Fails with the {@link DeliveryError} that a delivery to it would. */
+export async function checkFolder(folder: string): Promise<void> {
+  try {
+    await access(`${folder}/`, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw refusal(error);
+  }
+}
+
+function refusal(cause: unknown): DeliveryError {
+  const { code = "" } = cause as NodeJS.ErrnoException;
+  return new DeliveryError("folder-refused", `the folder does not take it: ${REASONS[code] ?? code}`, { cause });
 }
 
 /** What the file system says, for people. */

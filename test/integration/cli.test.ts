@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DEAD_LETTER_TOPIC, SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
@@ -148,6 +148,37 @@ describe("gpu-ledger check", () => {
     expect(stdout).toContain(`ok    job gpus, ${up.url}: dcgm-exporter`);
     expect(stdout).toContain(`FAIL  job gpus, ${html.url}: not-exposition: `);
     expect(stdout).toContain(`FAIL  job gpus, ${down.url}: refused: `);
+  });
+});
+
+describe("gpu-ledger check, of deliveries and traces", () => {
+  it("says where each can be sent to, with nothing of an address that may be a secret", async () => {
+    const webhook = await startExporter();
+    const there = join(folder.path, "there");
+    mkdirSync(there);
+    const to = [
+      { name: "books", folder: there },
+      { name: "lost", folder: join(folder.path, "gone") },
+      { name: "file", folder: folder.write("file", "text") },
+      { name: "chat", webhook: { url: `${webhook.url}?token=hush` } },
+      { name: "deaf", webhook: { url: "https://127.0.0.1:1/hush" } },
+    ];
+    const config = folder.write("c.yaml", {
+      data: "data",
+      deliveries: [{ name: "monthly", schedule: "0 6 3 * *", to }],
+      tracing: { otlp: "http://127.0.0.1:1" },
+    });
+    const { code, stdout } = await folder.run(["check", "--config", config]);
+    expect(code).toBe(1);
+    expect(stdout.split("\n").filter((line) => /delivery|traces/.test(line))).toEqual([
+      `ok    delivery monthly to books: ${there} can be written`,
+      expect.stringContaining("FAIL  delivery monthly to lost: the folder does not take it: it is not there"),
+      expect.stringContaining("FAIL  delivery monthly to file: the folder does not take it: it is no folder"),
+      `ok    delivery monthly to chat: 127.0.0.1:${new URL(webhook.url).port} takes connections; nothing was sent`,
+      expect.stringMatching(/^FAIL {2}delivery monthly to deaf: .*ECONNREFUSED/),
+      expect.stringMatching(/^FAIL {2}traces: .*ECONNREFUSED/),
+    ]);
+    expect(stdout).not.toContain("hush");
   });
 });
 

@@ -1,0 +1,42 @@
+import { connect, isIP } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { checkFolder } from "../../reports/delivery/folder.ts";
+import type { Config } from "../../runtime/config/schema.ts";
+import { attempt, type Finding } from "./finding.ts";
+
+const TRACES_TIMEOUT_MILLIS = 5_000;
+
+/** Tries what is sent to beside the bus and the store: folders and webhooks of deliveries, and who takes traces. Nothing is sent. */
+export async function* checkDestinations({ deliveries, tracing }: Config): AsyncGenerator<Finding> {
+  for (const { name, to } of deliveries) {
+    for (const { name: recipient, folder, webhook } of to) {
+      yield await attempt(`delivery ${name} to ${recipient}`, async () => {
+        if (webhook !== undefined) return takesConnections(new URL(webhook.url), webhook.timeout);
+        await checkFolder(folder!);
+        return `${folder!} can be written`;
+      });
+    }
+  }
+  const { otlp } = tracing;
+  if (otlp !== undefined) yield await attempt("traces", () => takesConnections(new URL(otlp), TRACES_TIMEOUT_MILLIS));
+}
+
+/** Of an address no more than its host and port is told, as the rest can be a secret. */
+async function takesConnections({ protocol, hostname, port }: URL, timeoutMillis: number): Promise<string> {
+  const isTls = protocol === "https:";
+  const host = hostname.replaceAll(/[[\]]/g, "");
+  const at = { host, port: Number(port) || (isTls ? 443 : 80) };
+  const socket = isTls ? connectTls({ ...at, ...(isIP(host) === 0 ? { servername: host } : {}) }) : connect(at);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.setTimeout(timeoutMillis, () =>
+        reject(new Error(`${host}:${at.port} does not answer within ${timeoutMillis / 1_000} s`)),
+      );
+      socket.once(isTls ? "secureConnect" : "connect", () => resolve());
+      socket.once("error", reject);
+    });
+    return `${host}:${at.port} takes connections; nothing was sent`;
+  } finally {
+    socket.destroy();
+  }
+}
