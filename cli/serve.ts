@@ -40,7 +40,7 @@ export function addServe(program: Command, context: CommandContext): void {
           metricsToken: config.server.metricsToken,
           trustProxy: config.server.trustProxy,
         };
-        const isDemo = false;
+        const isDemo = config.server.demo;
         const addRoutes = await openReports(config, { store, version: context.version, isDemo, logger });
         const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger, addRoutes));
         lifecycle.add("courier", startCourier(config, { store, version: context.version, logger, registry }));

@@ -209,6 +209,9 @@ export function createConfigSchema(sources: ConfigSources) {
             .describe(
               "Proxies that say for whom they ask (X-Forwarded-For, -Proto): requests count for those. Nobody else is believed.",
             ),
+          demo: flag
+            .default(false)
+            .describe("Whether what `serve` shows is a demo fleet: every page says so. `up` knows it by itself."),
           access: access(sources).prefault({}).describe("Who may ask for reports; see docs/access.md."),
         })
         .prefault({}),

@@ -106,7 +106,8 @@ function DemoNotice(): VNode {
       <p>
         <strong>A demonstration:</strong> this fleet is synthetic, and no real GPU is measured. To see your own, name a
         cluster under <code>kubernetes.clusters</code> or exporters under <code>collector.jobs</code> in{" "}
-        <code>gpu-ledger.yaml</code>, and start <code>gpu-ledger up</code> again.
+        <code>gpu-ledger.yaml</code>, and start <code>gpu-ledger up</code> again; with Compose, start the profile{" "}
+        <code>real</code>.
       </p>
     </aside>
   );

@@ -62,6 +62,7 @@ describe("the stack's configurations", () => {
     expect(config.kubernetes.clusters).toMatchObject([{ kubeconfig: "/run/demo/demo-kubeconfig.json" }]);
     expect(services["collect"]!.volumes).toContain("demo:/run/demo:ro");
     expect(config.demo.listen).toBe("0.0.0.0");
+    expect(CONFIGS.map((name) => configOf(name).server.demo)).toEqual([true, false]);
   });
 
   it("have a place for exporters of one's own", () => {
