@@ -22,7 +22,8 @@ export async function writeOut(
     await pipeline(Readable.from(parts), createWriteStream(unfinished));
     await rename(unfinished, file);
   } catch (error) {
-    await rm(unfinished, { force: true });
+    // Where nothing could be written there may be nothing to remove, nor a folder that it could be in.
+    await rm(unfinished, { force: true }).catch(() => {});
     // What the file system refuses is told so; the parts' own failures are of other kinds.
     const isOfFile = error instanceof Error && "syscall" in error;
     throw isOfFile ? new CommandError(`${file} cannot be written: ${tell(error)}`) : error;

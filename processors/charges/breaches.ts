@@ -39,6 +39,6 @@ export async function standingBreaches(
      WHERE window_start >= fromUnixTimestamp({from:Int64}) AND window_start < fromUnixTimestamp({until:Int64})
        AND found_at > charged_at
      ORDER BY window_start, cluster, node, slot, policy, what`,
-    { from: from / 1000, until: until / 1000 },
+    { from: Math.floor(from / 1000), until: Math.ceil(until / 1000) },
   );
 }

@@ -138,6 +138,16 @@ describe("the HTTP face", () => {
     );
     expect(row).toEqual({ count: "20000", last: names.at(-1) });
 
+    const long = `${names.join("\r\n")}"`;
+    const parts: Uint8Array[] = [];
+    for await (const part of client.bytes(
+      "SELECT {long:String} AS long, {n:UInt8} AS n",
+      { long, n: 7 },
+      "JSONEachRow",
+    ))
+      parts.push(part);
+    expect(JSON.parse(Buffer.concat(parts).toString())).toEqual({ long, n: 7 });
+
     const send = (fields: Readonly<Record<string, string | Blob>>) => formOf(fields).then((form) => ask(store, form));
     expect(await send({ query: "SELECT {n:UInt8} + 1", param_n: "4" })).toMatchObject({ status: 200, text: "5\n" });
     const code = (value: string) => ({ headers: { "x-clickhouse-exception-code": value } });

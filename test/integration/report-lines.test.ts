@@ -137,6 +137,7 @@ describe("lines", () => {
     { args: ["--lines", "--format", "table"], why: "--format table: lines are exported as csv, ndjson, parquet" },
     { args: ["--lines", "--policy", "default", "by-usage"], why: "--lines are of one policy" },
     { args: ["--lines", "--out", "/nowhere/lines.csv"], why: "/nowhere/lines.csv cannot be written" },
+    { args: ["--lines", "--out", "/dev/null/lines.csv"], why: "/dev/null/lines.csv cannot be written" },
   ])("are refused in a sentence: $why", async ({ args, why }) => {
     const { code, stdout, stderr } = await run(...args);
     expect({ isRefused: code !== 0, stdout }).toEqual({ isRefused: true, stdout: "" });
