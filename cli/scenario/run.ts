@@ -35,7 +35,15 @@ const DAY_MILLIS = 86_400_000;
  * bus, through processors into a store without TTL, metered and charged hour by hour, its books kept as its events say. Gives the
  * bill of each policy.
  */
-export async function runScenario(scenario: Scenario): Promise<ReadonlyMap<string, Bill>> {
+export function runScenario(scenario: Scenario): Promise<ReadonlyMap<string, Bill>> {
+  return playScenario(scenario, (_, bills) => Promise.resolve(bills));
+}
+
+/** Plays a scenario, and gives what is made of its store and its bills before they are gone. */
+export async function playScenario<Made>(
+  scenario: Scenario,
+  make: (store: StoreClient, bills: ReadonlyMap<string, Bill>) => Promise<Made>,
+): Promise<Made> {
   const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-scenario-"));
   const logger = pino({ level: "silent" });
   const lifecycle = createLifecycle(logger);
@@ -60,7 +68,7 @@ export async function runScenario(scenario: Scenario): Promise<ReadonlyMap<strin
       topicDeclarations({ kind: "embedded", samplePartitions: 1, retention: kept, retentionSize: 1e12, spool: 1e9 }),
     );
     await storeAll(bus, store, play(scenario));
-    return await keepBooks(store, scenario, (messages) => storeAll(bus, store, messages));
+    return await make(store, await keepBooks(store, scenario, (messages) => storeAll(bus, store, messages)));
   } finally {
     await lifecycle.stop();
   }

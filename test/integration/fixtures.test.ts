@@ -8,16 +8,22 @@ import {
   SAMPLES_TOPIC,
   WORKLOADS_TOPIC,
 } from "../../domain/messages/topics.ts";
+import { readPeriod } from "../../domain/period.ts";
+import { readBackup } from "../../processors/backup/manifest.ts";
+import { restoreBackup } from "../../processors/backup/restore.ts";
+import { verifyClosings } from "../../processors/closing/verify.ts";
 import { readDeadLetter } from "../../processors/dead-letter.ts";
 import { readFact } from "../../processors/facts.ts";
+import { readStatements } from "../../reports/statements/read.ts";
 import { openBus } from "../../runtime/bus/open.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { connectStore, migrateStore } from "../../runtime/store/connection.ts";
+import { connectStore, migrateStore, MIGRATIONS_FOLDER } from "../../runtime/store/connection.ts";
 import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
-import { storeProgram } from "../support/embedded-store.ts";
-import { silent } from "../support/pipeline.ts";
-import { contentOf, messagesOf, unpackVersion, versions } from "../support/versions.ts";
+import { loadMigrations } from "../../runtime/store/migration-file.ts";
+import { startTestStore, storeProgram } from "../support/embedded-store.ts";
+import { createTestDatabase, silent } from "../support/pipeline.ts";
+import { contentOf, messagesOf, unpackBooks, unpackVersion, versions, versionsWithBooks } from "../support/versions.ts";
 
 const FACT_TOPICS: readonly string[] = [WORKLOADS_TOPIC, INVENTORY_TOPIC, CLUSTER_TOPIC];
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -67,8 +73,9 @@ async function computedIn(client: StoreClient, table: string): Promise<ReadonlyS
   return new Set(columns.map(({ name }) => name));
 }
 
-it("there is a fixture of at least one version", () => {
+it("there are fixtures, and closed books among them", () => {
   expect(versions).not.toHaveLength(0);
+  expect(versionsWithBooks).not.toHaveLength(0);
 });
 
 describe.each(versions)("what version %s wrote", (version) => {
@@ -115,6 +122,36 @@ describe.each(versions)("what version %s wrote", (version) => {
       const names = columns.filter((column) => !computed.has(column)).join(", ");
       await fresh.command(`INSERT INTO ${table} (${names}) SELECT ${names} FROM ${written.database}.${table}`);
       expect(await contentIn(fresh, table, columns)).toEqual({ table, counted, digest });
+    }
+  });
+});
+
+describe.each(versionsWithBooks)("the books that version %s closed", (version) => {
+  it("are restored, are as they were closed, and every month comes to what it came to", async () => {
+    const { books, path, remove } = await unpackBooks(version);
+    cleanups.push(remove);
+    const embedded = await startTestStore();
+    cleanups.push(() => embedded.stop());
+    const migrations = (await loadMigrations(MIGRATIONS_FOLDER)).length;
+    for (const { folder, statements } of books) {
+      const store = await createTestDatabase(embedded, folder.replaceAll("-", "_"));
+      cleanups.push(() => store.close());
+      const from = join(path, folder);
+      await restoreBackup(store, {
+        folder: from,
+        manifest: await readBackup(from, migrations),
+        by: "test",
+        now: Date.now,
+      });
+      const verified = await verifyClosings(store, undefined);
+      expect(verified.flatMap(({ deviations }) => deviations)).toEqual([]);
+      expect(verified.map(({ period }) => period)).toEqual(
+        statements.filter(({ closed }) => closed !== null).map(({ billingPeriod }) => billingPeriod),
+      );
+      for (const month of statements) {
+        const of = { period: readPeriod(month.billingPeriod)!, policy: month.policy, where: [] };
+        expect(await readStatements(store, of, month.currency)).toEqual(month);
+      }
     }
   });
 });

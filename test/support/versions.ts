@@ -1,14 +1,16 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { extract } from "tar";
 import type { OutgoingMessage } from "../../runtime/bus/bus.ts";
+import type { MonthStatements } from "../../reports/statements/read.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 
 const FIXTURES = resolve("test/fixtures/versions");
+const BOOKS = "books.tar.gz";
 
 /** The releases of which there is a fixture (scripts/make-fixture.mjs). */
 export const versions: readonly string[] = readdirSync(FIXTURES);
@@ -19,6 +21,30 @@ export interface VersionContent {
   readonly tables: Readonly<
     Record<string, { readonly columns: readonly string[]; readonly counted: string; readonly digest: string }>
   >;
+}
+
+/** The releases of which there are closed books (scripts/make-books.mjs): the first ones closed none. */
+export const versionsWithBooks = versions.filter((version) => existsSync(join(FIXTURES, version, BOOKS)));
+
+/** What a month of a version's books came to, by the name of the books' folder. */
+export interface VersionBooks {
+  readonly folder: string;
+  readonly statements: readonly MonthStatements[];
+}
+
+/** A version's books: what their months came to, and a folder with a backup of each, unpacked into a place of its own. */
+export async function unpackBooks(version: string): Promise<{
+  readonly books: readonly VersionBooks[];
+  readonly path: string;
+  readonly remove: () => Promise<void>;
+}> {
+  const path = await mkdtemp(join(tmpdir(), "gpu-ledger-books-"));
+  await extract({ file: join(FIXTURES, version, BOOKS), cwd: path });
+  return {
+    books: JSON.parse(read(version, "books.json")) as VersionBooks[],
+    path,
+    remove: () => rm(path, { recursive: true, force: true }),
+  };
 }
 
 /** A message that a version sent. */

@@ -1,0 +1,43 @@
+// Makes the books of this version's fixture: scenarios with closings and what came after them, played by this release and backed
+// up, and what each of their months comes to. fixtures.test.ts of test/integration restores and verifies every version's.
+import { createWriteStream, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { create } from "tar";
+import { playScenario } from "../dist/cli/scenario/run.js";
+import { periodOf } from "../dist/domain/period.js";
+import { writeBackup } from "../dist/processors/backup/write.js";
+import { readStatements } from "../dist/reports/statements/read.js";
+import { readScenario } from "../dist/scenarios/read.js";
+
+const SCENARIOS = "test/scenarios/closing";
+const { version } = JSON.parse(readFileSync("package.json", "utf8"));
+const out = join("test/fixtures/versions", version);
+const path = mkdtempSync(join(tmpdir(), "gpu-ledger-books-"));
+
+const books = [];
+for (const file of readdirSync(SCENARIOS)) {
+  const folder = basename(file, ".yaml");
+  const scenario = readScenario(readFileSync(join(SCENARIOS, file), "utf8"), file);
+  const statements = await playScenario(scenario, async (store) => {
+    await writeBackup(store, { folder: join(path, folder), version, now: Date.now });
+    const months = [];
+    for (
+      let period = periodOf(scenario.period.start);
+      period.from < scenario.period.end;
+      period = periodOf(period.until)
+    )
+      for (const { name: policy } of scenario.policies)
+        months.push(await readStatements(store, { period, policy, where: [] }, scenario.currency));
+    return months;
+  });
+  books.push({ folder, statements });
+}
+writeFileSync(join(out, "books.json"), `${JSON.stringify(books, null, 2)}\n`);
+await pipeline(
+  create({ cwd: path, gzip: { level: 9 }, portable: true }, ["."]),
+  createWriteStream(join(out, "books.tar.gz")),
+);
+rmSync(path, { recursive: true });
+process.exit(0);
