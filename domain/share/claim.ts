@@ -9,23 +9,27 @@ export interface ShareMeasures {
   readonly sharedBy: SharedBy;
 }
 
-/** What somebody holds of one GPU, whatever a policy makes of it. */
-export type Held =
+/** What somebody has of a device, wherever that is. */
+export type PartOfDevice =
   /** All of it; with `reservedFor`, as one of so many pods that a DRA claim is reserved for. */
   | { readonly what: "whole"; readonly reservedFor?: number }
+  /** HAMi's or Volcano's part. */
+  | ({ readonly what: "vgpu" } & VgpuAmounts)
+  /** KAI's or Run:ai's part. */
+  | ({ readonly what: "fraction" } & FractionAmounts);
+
+/** What somebody holds of one GPU, whatever a policy makes of it. */
+export type Held =
+  | PartOfDevice
   /** A MIG instance, by its number on the GPU. */
   | { readonly what: "instance"; readonly instance: string; readonly reservedFor?: number }
   /** AMD's partition, by its number on the GPU. */
   | { readonly what: "partition"; readonly partition: string; readonly reservedFor?: number }
   /** Replicas of the GPU, or of the instance `part` of it. Activity as in `ReplicaClaim`. */
   | { readonly what: "replicas"; readonly count: number; readonly activity?: bigint; readonly part?: string }
-  /** HAMi's or Volcano's part. */
-  | ({ readonly what: "vgpu" } & VgpuAmounts)
-  /** KAI's or Run:ai's part. */
-  | ({ readonly what: "fraction" } & FractionAmounts)
   /**
    * `count` of the `setSize` members of a common set, of which `members` are here: 1, or the replicas of this GPU (or of its
-   * instance or partition `part`) that are in the set.
+   * instance or partition `part`) that are in the set; of each, what `each` says.
    */
   | {
       readonly what: "common";
@@ -33,6 +37,7 @@ export type Held =
       readonly setSize: number;
       readonly members: number;
       readonly part?: string;
+      readonly each?: PartOfDevice;
     };
 
 /** A holder's claim on one GPU. */

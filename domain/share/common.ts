@@ -1,4 +1,4 @@
-import type { Claim } from "./claim.ts";
+import type { Claim, PartOfDevice } from "./claim.ts";
 
 /** A device of the kind that is asked for: a GPU, an instance or partition of one, or the replicas of either. */
 export interface CommonDevice {
@@ -17,6 +17,8 @@ export interface CommonHolder {
   readonly holder: string;
   /** How many of the kind it has. */
   readonly count: number;
+  /** What it has of each of them; all of it where this is left out. */
+  readonly each?: PartOfDevice;
 }
 
 /** The common set of one kind of devices of a node, and what it makes of each GPU. */
@@ -32,7 +34,8 @@ export interface CommonSet {
 /**
  * Who holds what of a node's devices of one kind (the same resource name and model) where nothing tells (ledger, "Held in
  * common"): the set are those that are not known to be another's and not unavailable, or all that are not known to be another's
- * if more are held than remain. Each common holder has `count ÷ size of the set` of every member; the rest stays unallocated.
+ * if more are held than remain. Each common holder has `count ÷ size of the set` of every member, and of that what it has of each
+ * device (ledger, "Shares"); the rest stays unallocated.
  * Where more is held than is there, the claims on a GPU add up to more than 1, and `gpuShares` divides them by their sum.
  */
 export function heldInCommon(devices: readonly CommonDevice[], holders: readonly CommonHolder[]): CommonSet {
@@ -48,8 +51,9 @@ export function heldInCommon(devices: readonly CommonDevice[], holders: readonly
   for (const { gpu, part, members } of set) {
     const ofGpu = claims.get(gpu) ?? [];
     claims.set(gpu, ofGpu);
-    for (const { holder, count } of holders) {
-      const held = { what: "common", count, setSize, members, ...(part === undefined ? {} : { part }) } as const;
+    for (const { holder, count, each } of holders) {
+      const what = { what: "common", count, setSize, members } as const;
+      const held = { ...what, ...(part === undefined ? {} : { part }), ...(each === undefined ? {} : { each }) };
       ofGpu.push({ holder, held });
     }
   }

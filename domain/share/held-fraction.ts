@@ -1,4 +1,4 @@
-import { ONE, rational, ZERO, type Rational } from "../exact/rational.ts";
+import { multiply, ONE, rational, ZERO, type Rational } from "../exact/rational.ts";
 import { partIdOf, type Claim, type Held } from "./claim.ts";
 import type { CutGpu, Part } from "./cut.ts";
 import { fractionShare } from "./fraction.ts";
@@ -41,10 +41,11 @@ function fractionOf(held: Held, part: Part, memory: GpuMemory | undefined): Memo
       return vgpuShare(held, memory);
     case "fraction":
       return fractionShare(held, memory);
-    case "common":
-      return {
-        share: rational(BigInt(held.count) * BigInt(held.members), BigInt(held.setSize) * BigInt(part.replicas)),
-      };
+    case "common": {
+      const { share, ...rest } = held.each === undefined ? { share: ONE } : fractionOf(held.each, part, memory);
+      const there = rational(BigInt(held.count) * BigInt(held.members), BigInt(held.setSize) * BigInt(part.replicas));
+      return { share: multiply(share, there), ...rest };
+    }
     case "replicas":
       return { share: ZERO };
   }
@@ -73,7 +74,8 @@ function replicaFractions(
   return fractions;
 }
 
-/** Replicas; and of a common set that lies on this one part altogether, whose holders are here whatever tells. */
+/** Replicas; and of a common set that lies on this one part altogether, whose holders are here whatever tells, and have all of theirs. */
 function isByReplica(held: Held): held is Extract<Held, { what: "replicas" | "common" }> {
-  return held.what === "replicas" || (held.what === "common" && held.members === held.setSize);
+  if (held.what === "common") return held.members === held.setSize && held.each === undefined;
+  return held.what === "replicas";
 }

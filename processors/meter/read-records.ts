@@ -1,6 +1,6 @@
 import type { Holding } from "../../domain/holding.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import type { NodeRecord, SeenFault, SeenGpu, Span } from "../ledger/plan/node-record.ts";
+import type { Machine, NodeRecord, SeenFault, SeenGpu, Span } from "../ledger/plan/node-record.ts";
 import type { ClusterRecord } from "./read-cluster.ts";
 import { readProofs } from "./proofs.ts";
 import { readMachines } from "./read-machines.ts";
@@ -9,6 +9,7 @@ import {
   placeKey,
   readFirstMoments,
   readGroups,
+  readLastGroups,
   readLastMoments,
   readMoments,
   readOnset,
@@ -69,7 +70,7 @@ export async function readRecords(
   await names.learn(groups);
   const bare = named.filter(({ isBare }) => isBare).map(({ node }) => node);
   const proven = await readProofs(store, cluster, pods);
-  const seen = await readSeen(store, cluster, { groups, nodes, bare, names, window, looked });
+  const seen = await readSeen(store, cluster, { groups, nodes, bare, machines, names, window, looked });
   return named.map(({ node, isBare }): NodeRecord => ({
     cluster,
     node,
@@ -113,6 +114,7 @@ interface SeenWindow {
   readonly groups: readonly SampleGroup[];
   readonly nodes: readonly string[];
   readonly bare: readonly string[];
+  readonly machines: ReadonlyMap<string, readonly Machine[]>;
   readonly names: Names;
   readonly window: RecordWindow;
   readonly looked: Span;
@@ -122,12 +124,13 @@ interface SeenWindow {
 async function readSeen(
   store: StoreClient,
   cluster: string,
-  { groups, nodes, bare, names, window, looked }: SeenWindow,
+  { groups, nodes, bare, machines, names, window, looked }: SeenWindow,
 ): Promise<ReadonlyMap<string, readonly SeenGpu[]>> {
   const byGpu = grouped(groups);
+  const speaking = new Set(byGpu.keys());
   const before = { from: looked.from - window.absentAfterMillis, until: looked.from };
   const isBare = new Set(bare);
-  for (const [key, earlier] of await readEarlier(store, cluster, { byGpu, nodes, bare, before }))
+  for (const [key, earlier] of await readEarlier(store, cluster, { byGpu, nodes, bare, machines, before }))
     byGpu.set(key, earlier);
   const special = [...byGpu.values()].flatMap((ofGpu) => {
     const { node, gpuKey } = ofGpu[0]!;
@@ -142,6 +145,8 @@ async function readSeen(
   const ofBare = special.filter(({ node }) => isBare.has(node));
   const firsts = await readFirstMoments(store, cluster, ofBare, after);
   const next = new Map(firsts.map((moment) => [placeKey(moment), moment.at]));
+  for (const ofGpu of await readLongAgo(store, cluster, { byGpu, machines, until: before.from }))
+    byGpu.set(placeKey(ofGpu[0]!), ofGpu);
 
   const seen = new Map<string, SeenGpu[]>();
   for (const [key, ofGpu] of byGpu) {
@@ -153,14 +158,14 @@ async function readSeen(
       if (gpu === undefined) continue;
       const faults = await beganBefore(store, cluster, { node, gpuKey: gpu.gpuKey }, gpu.faults, ofMoments?.[0]?.at);
       const ofNode = seen.get(node) ?? [];
-      ofNode.push(faults === gpu.faults ? gpu : { ...gpu, faults });
+      ofNode.push({ ...gpu, faults, ...(speaking.has(key) ? {} : { isSilent: true }) });
       seen.set(node, ofNode);
     }
   }
   return seen;
 }
 
-/** GPUs that are silent in the window, as the day before it showed them: of nodes that are silent, and of bare ones. */
+/** GPUs that are silent in the window, as the day before it showed them: of nodes that lack some, and of bare ones. */
 async function readEarlier(
   store: StoreClient,
   cluster: string,
@@ -168,16 +173,72 @@ async function readEarlier(
     readonly byGpu: ReadonlyMap<string, readonly SampleGroup[]>;
     readonly nodes: readonly string[];
     readonly bare: readonly string[];
+    readonly machines: ReadonlyMap<string, readonly Machine[]>;
     readonly before: Span;
   },
 ): Promise<ReadonlyMap<string, readonly SampleGroup[]>> {
-  const { byGpu, nodes, bare, before } = of;
-  const spoken = new Set([...byGpu.values()].map((ofGpu) => ofGpu[0]!.node));
+  const { byGpu, nodes, bare, machines, before } = of;
+  const spoken = indexesOf(byGpu);
+  const lacking = nodes.filter((node) => (spoken.get(node)?.size ?? 0) < Math.max(1, mostOf(machines.get(node))));
   const gone = (await readSeenGpus(store, cluster, bare, before)).filter((place) => !byGpu.has(placeKey(place)));
-  const asked = new Set([...nodes.filter((node) => !spoken.has(node)), ...gone.map(({ node }) => node)]);
+  const asked = new Set([...lacking, ...gone.map(({ node }) => node)]);
   if (asked.size === 0) return new Map();
   const earlier = grouped(await readGroups(store, cluster, [...asked], before));
   return new Map([...earlier].filter(([key]) => !byGpu.has(key)));
+}
+
+/** How many days back a GPU is looked for that is silent for longer than a day: most were heard of lately. */
+const DAYS_BACK = [8, 40];
+const DAY_MILLIS = 86_400_000;
+
+/**
+ * GPUs of machines that are silent for longer than a day, as the last sample of them showed them: a GPU stays in its slot, with its
+ * instances, as long as nothing else was seen there.
+ */
+async function readLongAgo(
+  store: StoreClient,
+  cluster: string,
+  of: {
+    readonly byGpu: ReadonlyMap<string, readonly SampleGroup[]>;
+    readonly machines: ReadonlyMap<string, readonly Machine[]>;
+    readonly until: number;
+  },
+): Promise<readonly (readonly SampleGroup[])[]> {
+  const known = indexesOf(of.byGpu);
+  const found: (readonly SampleGroup[])[] = [];
+  let until = of.until;
+  for (const days of DAYS_BACK) {
+    const lacking = [...of.machines].flatMap(([node, ofNode]) =>
+      (known.get(node)?.size ?? 0) < mostOf(ofNode) ? [node] : [],
+    );
+    if (lacking.length === 0) break;
+    const from = of.until - days * DAY_MILLIS;
+    const groups = grouped(await readLastGroups(store, cluster, lacking, { from, until }));
+    const newestFirst = [...groups.values()].toSorted((a, b) => b[0]!.lastAt - a[0]!.lastAt);
+    for (const ofGpu of newestFirst) {
+      const { node, gpu, lastAt } = ofGpu[0]!;
+      const indexes = known.get(node) ?? new Set();
+      const isOfMachine = of.machines.get(node)!.some((machine) => machine.from <= lastAt);
+      if (indexes.has(gpu) || !isOfMachine) continue;
+      known.set(node, indexes.add(gpu));
+      found.push(ofGpu);
+    }
+    until = from;
+  }
+  return found;
+}
+
+/** The indexes of the GPUs that are known, by node. */
+function indexesOf(byGpu: ReadonlyMap<string, readonly SampleGroup[]>): Map<string, Set<string>> {
+  const indexes = new Map<string, Set<string>>();
+  for (const [{ node, gpu }] of [...byGpu.values()] as [SampleGroup][])
+    indexes.set(node, (indexes.get(node) ?? new Set()).add(gpu));
+  return indexes;
+}
+
+/** The most GPUs that a node had within the window. */
+function mostOf(machines: readonly Machine[] = []): number {
+  return Math.max(0, ...machines.map(({ most }) => most));
 }
 
 /** Faults that the first moment shows began before it, and may be over by then. */

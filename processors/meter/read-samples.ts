@@ -10,7 +10,7 @@ const WITHIN = `
   AND scraped_at >= fromUnixTimestamp64Milli({from:Int64}) AND scraped_at < fromUnixTimestamp64Milli({until:Int64})`;
 const MEMORY = "coalesce(fb_total_bytes, fb_used_bytes + fb_free_bytes + ifNull(fb_reserved_bytes, 0))";
 
-const GROUPS = `
+const groupsOf = (more: string): string => `
 SELECT node, gpu_key AS gpuKey, instance AS part, profile,
   any(gpu) AS gpu, any(uuid) AS uuid, any(pci_bus_id) AS pciBusId, any(model) AS model,
   toUInt32(ifNull(intDiv(max(${MEMORY}), 1048576), 0)) AS memoryMiB,
@@ -19,8 +19,12 @@ SELECT node, gpu_key AS gpuKey, instance AS part, profile,
   toBool(max(ifNull(xid_code, 0) IN (${HARDWARE_XIDS.join(", ")}))) AS hasHardwareXid,
   toBool(max(process_activity_ppm IS NOT NULL)) AS hasProcesses
 FROM gpu_samples
-WHERE ${WITHIN}
+WHERE ${WITHIN} ${more}
 GROUP BY node, gpu_key, instance, profile, sharing, pod_uid`;
+const GROUPS = groupsOf("");
+const LAST_GROUPS = groupsOf(
+  `AND (node, gpu_key, scraped_at) IN (SELECT node, gpu_key, max(scraped_at) FROM gpu_samples WHERE ${WITHIN} GROUP BY node, gpu_key)`,
+);
 
 const MOMENT = `
 SELECT DISTINCT node, gpu_key AS gpuKey, toFloat64(${AT}) AS at, toFloat64(${REACH_SQL}) AS reachMillis, instance AS part, profile,
@@ -37,6 +41,16 @@ export function readGroups(
   span: Span,
 ): Promise<readonly SampleGroup[]> {
   return store.query<SampleGroup>(GROUPS, { cluster, nodes, ...span });
+}
+
+/** The same of the last moment of each GPU of some nodes within a span alone. */
+export function readLastGroups(
+  store: StoreClient,
+  cluster: string,
+  nodes: readonly string[],
+  span: Span,
+): Promise<readonly SampleGroup[]> {
+  return store.query<SampleGroup>(LAST_GROUPS, { cluster, nodes, ...span });
 }
 
 /** Every row of some GPUs within a span, in the order of time. */

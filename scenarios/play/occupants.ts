@@ -60,8 +60,13 @@ function partialClaim(
   node: ScenarioNode,
   on: { readonly gpu: number; readonly gpus: number; readonly at: number },
 ): Rational | undefined {
-  if ("fraction" in holds) return rational(Math.round(holds.fraction * 1e6), 1_000_000);
   if ("replicas" in holds) return rational(replicasOn(holds.replicas, on.gpus), membersOf(node, on.gpu, on.at));
+  return partOfEach({ holds }, node);
+}
+
+/** What a pod with parts of GPUs has of each of them; undefined for one with whole ones. */
+function partOfEach({ holds }: Pick<ScenarioPod, "holds">, node: ScenarioNode): Rational | undefined {
+  if ("fraction" in holds) return rational(Math.round(holds.fraction * 1e6), 1_000_000);
   if (!("hami" in holds)) return undefined;
   const { memoryMiB, cores } = holds.hami;
   const amounts = {
@@ -106,11 +111,13 @@ function commonOccupants(
   return [...heldInCommon(devices, holders).claims].flatMap(([gpu, claims]) =>
     claims.flatMap(({ holder, held }): readonly Occupant[] => {
       if (held.what !== "common") return [];
+      const pod = pods[Number(holder)]!;
       const share = multiply(
         rational(held.count, held.setSize),
         rational(held.members, membersOf(node, Number(gpu), at)),
       );
-      return [{ pod: pods[Number(holder)]!, gpu: Number(gpu), part: held.part ?? "", claimed: share, isCommon: true }];
+      const claimed = multiply(share, partOfEach(pod, node) ?? rational(1));
+      return [{ pod, gpu: Number(gpu), part: held.part ?? "", claimed, isCommon: true }];
     }),
   );
 }

@@ -36,6 +36,9 @@ function readyOf({ conditions }: InventoryFact): { readonly since: number; reado
   return ready === undefined ? undefined : { since: ready.since, isReady: ready.status === "True" };
 }
 
+/** Why a GPU in MIG mode without an instance cannot be used. */
+export const MIG_WITHOUT_INSTANCES = "mig-without-instances";
+
 /** What is known of a slot when it is asked why it cannot be used. */
 export interface SlotAt {
   readonly slot: number;
@@ -43,6 +46,8 @@ export interface SlotAt {
   /** An XID of the hardware class that nothing has ended yet. */
   readonly fault: number | undefined;
   readonly isHeld: boolean;
+  /** It is cut into instances or partitions. */
+  readonly isCut: boolean;
 }
 
 /**
@@ -71,7 +76,21 @@ export function unavailableAt(
     withdrawnOf(fact) - broken.length,
   );
   for (const slot of withdrawn) if (!because.has(slot)) because.set(slot, "withdrawn");
+  const uncut = left.filter(({ slot, isCut, isHeld }) => !isCut && !isHeld && !because.has(slot));
+  const held = left.filter(({ isCut, isHeld }) => !isCut && isHeld).length;
+  for (const slot of pick(uncut, uncut.length + held - wholeOf(fact))) because.set(slot, MIG_WITHOUT_INSTANCES);
   return because;
+}
+
+/**
+ * The GPUs that a Node offers whole, where it offers instances beside them (the mixed strategy of MIG): what is cut into none and not
+ * among these is in MIG mode without an instance. Infinity where nothing says it.
+ */
+function wholeOf({ gpus, capacity }: InventoryFact): number {
+  const [kind, other] = gpus;
+  const offered = capacity["nvidia.com/gpu"];
+  if (kind?.mig.strategy !== "mixed" || other !== undefined || offered === undefined) return Infinity;
+  return Math.ceil((offered + (capacity["nvidia.com/gpu.shared"] ?? 0)) / Math.max(1, kind.replicas));
 }
 
 /**

@@ -91,6 +91,8 @@ export interface SeenGpu extends Span {
   readonly faults: readonly SeenFault[];
   /** The exporter told processes of pods apart. */
   readonly hasProcesses: boolean;
+  /** No sample around the window tells of it: it is as it was seen before. */
+  readonly isSilent?: true;
 }
 
 /** A MIG instance, or another maker's partition. */

@@ -2,13 +2,14 @@ import type { GpuAt } from "../../../domain/share/layout.ts";
 import { partIdOf } from "../../../domain/share/claim.ts";
 import type { Proofs } from "../../steps/join/proofs.ts";
 import { HOUR_MILLIS } from "../../rollup/window.ts";
-import { conditionAt, conditionEdges, unavailableAt, type SlotAt } from "./condition.ts";
+import { commonHolders } from "./common-holders.ts";
+import { conditionAt, conditionEdges, MIG_WITHOUT_INSTANCES, unavailableAt, type SlotAt } from "./condition.ts";
 import { createFaults, type Faults } from "./faults.ts";
 import type { KnownDates } from "./known-dates.ts";
-import { commonHolders, knownHolders, type SlotHolder } from "./ladder.ts";
+import { knownHolders } from "./ladder.ts";
 import { createSlots, stateOf, type Slots } from "./machine-slots.ts";
 import type { NamespaceState, NodeRecord, Span } from "./node-record.ts";
-import type { PlannedClaim, PlannedSegment } from "./planned.ts";
+import type { PlannedClaim, PlannedSegment, SlotHolder } from "./planned.ts";
 import { proofsOf } from "./proven.ts";
 import type { FilledSlot } from "./slots.ts";
 
@@ -116,6 +117,8 @@ interface Asked {
   readonly slotsOf: Slots;
 }
 
+const NO_INSTANCES: GpuAt["layout"] = { kind: "mig", instances: [] };
+
 /** Every slot of a node at a moment. */
 function slotsAt(record: NodeRecord, at: number, { proofs, faults, slotsOf }: Asked): readonly SlotState[] {
   const { machines, isBare } = record;
@@ -129,9 +132,10 @@ function slotsAt(record: NodeRecord, at: number, { proofs, faults, slotsOf }: As
     machine,
     slots.map((slot): SlotAt => ({
       slot: slot.slot,
-      seen: slot.seen,
+      seen: slot.seen?.isSilent === true ? undefined : slot.seen,
       fault: faults(slot, at),
       isHeld: known.holders.some((holder) => holder.slot === slot.slot),
+      isCut: slot.devices.some(({ part }) => part !== ""),
     })),
     at,
   );
@@ -142,7 +146,9 @@ function slotsAt(record: NodeRecord, at: number, { proofs, faults, slotsOf }: As
   const delivered = slots.length;
   const ofAll = JSON.stringify([isCordoned, delivered, state?.placedSince, machine?.uid]);
   return slots.map((filled): SlotState => {
-    const { slot, seen, gpu } = filled;
+    const { slot, seen } = filled;
+    const unavailableBecause = unavailable.get(slot) ?? "";
+    const gpu = unavailableBecause === MIG_WITHOUT_INSTANCES ? { ...filled.gpu, layout: NO_INSTANCES } : filled.gpu;
     const claims = inOrder(record, bySlot.get(slot)!).map((holder) => claimOf(record, holder, at));
     const namespaces = new Map<string, NamespaceState>();
     for (const { holder } of claims) {
@@ -150,7 +156,6 @@ function slotsAt(record: NodeRecord, at: number, { proofs, faults, slotsOf }: As
       const marks = named === undefined ? undefined : namespaceAt(record, named, at);
       if (named !== undefined && marks !== undefined) namespaces.set(named, marks);
     }
-    const unavailableBecause = unavailable.get(slot) ?? "";
     const gpuKey = seen?.gpuKey ?? "";
     const ofClaims = claims.map(claimText);
     const ofNamespaces = [...namespaces].map(([name, marks]) => `${name} ${textOf(marks)}`);

@@ -39,3 +39,13 @@ export interface PlannedSegment extends Span {
   /** Of the namespaces of the holders. */
   readonly namespaces: ReadonlyMap<string, NamespaceState>;
 }
+
+/** Somebody who has something of a slot at a moment. */
+export interface SlotHolder {
+  readonly slot: number;
+  /** The instance or partition; empty for the GPU itself. */
+  readonly part: string;
+  readonly holder: PlannedHolder;
+  readonly held: Held;
+  readonly evidence: Evidence;
+}

@@ -24,24 +24,27 @@ interface Allocation {
 export interface Allocations {
   /** For each row. */
   readonly rows: readonly (Allocated | undefined)[];
-  /** The UIDs of the pods of which all is told, on whatever page their devices stand. */
+  /** The UIDs of the pods of which all is told. */
   readonly told: ReadonlySet<string>;
+  /** The UIDs of pods that have devices which are named, and which none of the rows is. */
+  readonly elsewhere: ReadonlySet<string>;
 }
 
 const STRENGTH: readonly Allocated["evidence"][] = ["dra", "annotation", "group"];
 const NONE: readonly Allocation[] = [];
-const NOTHING: Allocations = { rows: [], told: new Set() };
+const NOTHING: Allocations = { rows: [], told: new Set(), elsewhere: new Set() };
 
 /**
  * Finds the rows of what was allocated: by the claim that a row's own labels name, else by the device. Where an
- * allocation fits several devices (MIG instances of one profile on one GPU), it tells where there are as many
- * allocations of this kind as such devices: each pod has one of them.
+ * allocation fits several devices (MIG instances of one profile on one GPU), it tells where as many are allocated
+ * as there are such devices: each is one of them, though several pods may share a claim.
  */
 export function readAllocations(devices: readonly Device[], moment: Moment): Allocations {
   const allocations = moment.pods.flatMap((pod) => allocationsOf(pod, moment));
   if (allocations.length === 0) return NOTHING;
   const found = devices.map(() => new Map<Allocated["evidence"], Set<Holding>>());
   const told = new Set<string>();
+  const elsewhere = new Set<string>();
   const tell = (row: number, { evidence, pod }: Allocation): void => {
     const pods = found[row]!.get(evidence);
     if (pods === undefined) found[row]!.set(evidence, new Set([pod]));
@@ -63,15 +66,23 @@ export function readAllocations(devices: readonly Device[], moment: Moment): All
     const [{ named }] = alike as [Allocation];
     const rows = unnamed.filter(({ device }) => fits(device, named));
     const places = rows.length > 1 ? new Set(rows.map(({ device }) => deviceKey(device))).size : rows.length;
-    // What fits nothing here is a device of another page, if it says at all which device it is.
-    const isTold = places === 0 ? isPlaced(named) : places === 1 || places === alike.length;
-    if (!isTold) continue;
+    if (places === 0 && isPlaced(named)) for (const { pod } of alike) elsewhere.add(pod.uid);
+    if (places !== 1 && places !== devicesOf(alike)) continue;
     for (const allocation of alike) {
       told.add(allocation.pod.uid);
       for (const { row } of rows) tell(row, allocation);
     }
   }
-  return { rows: found.map((pods) => strongest(pods, moment.pods)), told };
+  return { rows: found.map((pods) => strongest(pods, moment.pods)), told, elsewhere };
+}
+
+/** How many devices some allocations are: what several pods have through one claim is one. */
+function devicesOf(alike: readonly Allocation[]): number {
+  return new Set(
+    alike.map(({ named }, index) =>
+      named.claim === undefined ? index : `${named.namespace}/${named.claim} ${named.device}`,
+    ),
+  ).size;
 }
 
 function allocationsOf(pod: Holding, moment: Moment): readonly Allocation[] {
@@ -113,7 +124,7 @@ function bySignature(allocations: Iterable<Allocation>): ReadonlyMap<string, rea
   return groups;
 }
 
-/** Whether an allocation says which device it means: it is another page's then, if none of this one fits. */
+/** Whether an allocation says which device it means. */
 function isPlaced({ uuid, pciBusId, parentUuid }: Named): boolean {
   return uuid !== undefined || pciBusId !== undefined || parentUuid !== undefined;
 }

@@ -57,7 +57,9 @@ export function climb(layout: Layout, moment: Moment, proofs: Proofs): readonly 
     // Replicas can be of one GPU, and a claim does not say how many it is for: one device that is proven tells all.
     return proofs.devices(pod) < (sharing || asked === Infinity ? Math.min(1, asked) : asked);
   };
-  const open = moment.pods.filter((pod) => !allocations.told.has(pod.uid) && isOpen(pod));
+  const { told, elsewhere } = allocations;
+  // A device that is named, and is none of these, stands on another page.
+  const open = moment.pods.filter((pod) => !told.has(pod.uid) && !elsewhere.has(pod.uid) && isOpen(pod));
   return holders.map((holder, row) => {
     if (holder !== undefined) return holder;
     const common = open.filter((pod) => asksFor(pod, devices[row]!, vendor, moment.node));

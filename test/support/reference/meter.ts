@@ -10,7 +10,7 @@ import {
 } from "../../../domain/exact/rational.ts";
 import { sumOf } from "../../../domain/share/scale.ts";
 import { gpuMemoryOf } from "../../../domain/share/gpu-memory.ts";
-import type { Held } from "../../../domain/share/claim.ts";
+import type { Held, PartOfDevice } from "../../../domain/share/claim.ts";
 import { heldInCommon, type CommonDevice } from "../../../domain/share/common.ts";
 import type { GpuAt } from "../../../domain/share/layout.ts";
 import { vgpuShare } from "../../../domain/share/vgpu.ts";
@@ -172,9 +172,12 @@ function stateAt(scenario: Scenario, node: ScenarioNode, index: number, at: numb
   const down = downOf(scenario, node, index)
     .filter(({ from, until }) => from <= at && at < until)
     .toSorted((a, b) => rankOf(a) - rankOf(b));
+  const gpu = gpuAt(scenario, node, index, at);
+  const isEmpty = gpu.layout.kind === "mig" && gpu.layout.instances.length === 0;
+  const because = down.find((each) => each.because !== "cordoned")?.because;
   return {
-    gpu: gpuAt(scenario, node, index, at),
-    unavailableBecause: down.find(({ because }) => because !== "cordoned")?.because ?? "",
+    gpu,
+    unavailableBecause: because ?? (isEmpty ? "mig-without-instances" : ""),
     isCordoned: down.some(({ because }) => because === "cordoned"),
     holders: holdersAt(scenario, node, at)
       .filter(({ gpu: on }) => on === index)
@@ -317,7 +320,9 @@ function findHolders(scenario: Scenario, node: ScenarioNode, at: number): readon
     return pod.node === node.name && from <= at && at < until;
   });
   const known = bound.flatMap((pod) =>
-    knownDevices(scenario, pod).map(({ gpu, held }) => ({ pod, gpu, held: reservedAmong(bound, pod, held) })),
+    knownDevices(scenario, pod)
+      .filter(({ gpu, held }) => isStillThere(pod, held, gpuAt(scenario, node, gpu, at)))
+      .map(({ gpu, held }) => ({ pod, gpu, held: reservedAmong(bound, pod, held) })),
   );
   const unknown = bound.filter((pod) => knownDevices(scenario, pod).length === 0);
   const kinds = [...new Set(unknown.map(kindOf))];
@@ -325,13 +330,26 @@ function findHolders(scenario: Scenario, node: ScenarioNode, at: number): readon
     const holders = unknown.filter((pod) => kindOf(pod) === kind);
     const { claims } = heldInCommon(
       devicesOf(scenario, node, at, { kind, known }),
-      holders.map((pod) => ({ holder: nameOf(pod), count: countOf(pod) })),
+      holders.map((pod) => ({ holder: nameOf(pod), count: countOf(pod), ...eachOf(pod) })),
     );
     return [...claims].flatMap(([gpu, all]) =>
       all.map(({ holder, held }) => ({ pod: holders.find((pod) => nameOf(pod) === holder)!, gpu: Number(gpu), held })),
     );
   });
   return [...known, ...common];
+}
+
+/** An allocation ends when its instance does, also where another one has its number. */
+function isStillThere({ holds }: ScenarioPod, held: Held, { layout }: GpuAt): boolean {
+  if (held.what !== "instance" || !("mig" in holds) || layout.kind !== "mig") return true;
+  const there = layout.instances.find(({ id }) => id === held.instance);
+  return there === undefined || there.profile === holds.mig;
+}
+
+/** Of a pod with parts of GPUs, what it has of each, wherever that is. */
+function eachOf(pod: ScenarioPod): { readonly each?: PartOfDevice } {
+  if (!("hami" in pod.holds) && !("fraction" in pod.holds)) return {};
+  return { each: heldOn(pod, 0, undefined).held as PartOfDevice };
 }
 
 /** A device of a DRA claim is shared by those who hold it at the time. */
@@ -621,7 +639,7 @@ function claimedOf(held: Held, gpu: GpuAt): Rational {
       return vgpuShare(held, gpuMemoryOf(gpu)).share;
     case "common":
       return multiply(
-        rational(held.count, held.setSize),
+        multiply(rational(held.count, held.setSize), claimedOf(held.each ?? { what: "whole" }, gpu)),
         rational(held.members, gpu.layout.kind === "shared" ? gpu.layout.replicas : 1),
       );
   }

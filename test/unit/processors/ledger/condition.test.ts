@@ -21,6 +21,7 @@ function slots(given: {
     slot,
     seen: silent.includes(slot) ? undefined : seen(slot),
     fault: undefined,
+    isCut: false,
     isHeld: held.includes(slot),
   }));
 }
@@ -43,4 +44,21 @@ it.each([
 it("a GPU that the Node does not count is absent: the one of which samples say nothing", () => {
   const because = unavailableAt(machine(8), slots({ count: 9, silent: [3] }), AT);
   expect([...because]).toEqual([[3, "absent"]]);
+});
+
+it("a GPU that is neither cut nor offered whole, where instances are, is in MIG mode without one: a free one, the highest index first", () => {
+  const gpus = [
+    { ...inventoryFact({}).gpus[0]!, count: 4, mig: { strategy: "mixed" as const, profiles: { "1g.5gb": 2 } } },
+  ];
+  const offered = { "nvidia.com/gpu": 1, "nvidia.com/mig-1g.5gb": 2 };
+  const fact = inventoryFact({ gpus, capacity: offered, allocatable: offered });
+  const states = [{ from: 0, until: Infinity, placedSince: 0, fact }];
+  const here = slots({ count: 4, held: [3] }).map((slot) => ({ ...slot, isCut: slot.slot === 0 }));
+  const mixed = { uid: "m", from: 0, until: Infinity, most: 4, states };
+  expect([...unavailableAt(mixed, here, AT)]).toEqual([
+    [2, "mig-without-instances"],
+    [1, "mig-without-instances"],
+  ]);
+  const unsaid = { ...fact, capacity: { "nvidia.com/mig-1g.5gb": 2 } };
+  expect([...unavailableAt({ ...mixed, states: [{ ...states[0]!, fact: unsaid }] }, here, AT)]).toEqual([]);
 });

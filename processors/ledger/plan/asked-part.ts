@@ -1,0 +1,38 @@
+import type { Device } from "../../../domain/device.ts";
+import type { ClaimedDevice, Holding } from "../../../domain/holding.ts";
+import type { PartOfDevice } from "../../../domain/share/claim.ts";
+import type { VgpuAmounts } from "../../../domain/share/vgpu.ts";
+import type { GpuAsk } from "../../../domain/workload.ts";
+
+/** What KAI's or Run:ai's pod has of each of its devices. */
+export function fractionOf({ ppm, memoryMiB }: Extract<GpuAsk, { kind: "fraction" }>): PartOfDevice {
+  return {
+    what: "fraction",
+    ...(ppm === undefined ? {} : { ppm }),
+    ...(memoryMiB === undefined ? {} : { memoryMiB }),
+  };
+}
+
+/** 0 is as good as unset, as both schedulers have it. */
+export function amountsOf({ memoryMiB = 0, memoryPercent = 0, coresPercent = 0 }: VgpuAmounts): VgpuAmounts {
+  return {
+    ...(memoryMiB === 0 ? {} : { memoryMiB }),
+    ...(memoryPercent === 0 ? {} : { memoryPercent }),
+    ...(coresPercent === 0 ? {} : { coresPercent }),
+  };
+}
+
+/** What a scheduler wrote that a pod has of a GPU, over all its containers. */
+export function annotated(pod: Holding, { uuid }: Pick<Device, "uuid">): VgpuAmounts | undefined {
+  const entries = pod.evidence.flatMap((said) => (said.by === "annotation" && said.uuid === uuid ? [said] : []));
+  if (entries.length === 0) return undefined;
+  return {
+    memoryMiB: entries.reduce((sum, { memoryMiB }) => sum + memoryMiB, 0),
+    coresPercent: entries.reduce((sum, { coresPercent }) => sum + coresPercent, 0),
+  };
+}
+
+/** A claim's name, which no other one of a cluster has. */
+export function nameOf({ namespace, claim }: ClaimedDevice): string {
+  return `${namespace}/${claim}`;
+}

@@ -1,0 +1,149 @@
+import type { Holding, NodeHoldings } from "../../../domain/holding.ts";
+import type { NodeGpus } from "../../../domain/inventory.ts";
+import type { PartOfDevice } from "../../../domain/share/claim.ts";
+import { heldInCommon, type CommonDevice, type CommonHolder } from "../../../domain/share/common.ts";
+import type { GpuAsk } from "../../../domain/workload.ts";
+import { askedInAll, asksFor } from "../../steps/join/kind.ts";
+import { amountsOf, annotated, fractionOf, nameOf } from "./asked-part.ts";
+import type { NodeRecord } from "./node-record.ts";
+import type { SlotHolder } from "./planned.ts";
+import type { FilledSlot, SlotDevice } from "./slots.ts";
+
+/** How many devices of an ask nobody knows. */
+export interface OpenAsk {
+  readonly pod: Holding;
+  readonly ask: GpuAsk;
+  readonly count: number;
+  /** What the pod has of each of them; all of it where this is left out. */
+  readonly each?: PartOfDevice;
+  /** They are named, and none of the GPUs that were ever seen in the slots: they sit in the others. */
+  readonly isUnseen: boolean;
+}
+
+/** What of a pod's asks nothing tells: a claim of which nothing is known is for one device at least. */
+export function openAsks(
+  record: NodeRecord,
+  pods: readonly Holding[],
+  pod: Holding,
+  found: number,
+): readonly Omit<OpenAsk, "isUnseen">[] {
+  let known = found;
+  return pod.asks.flatMap((asked) => {
+    const most = asked.kind === "claim" ? Math.min(1, askedInAll(pod)) : asked.count;
+    const count = Math.max(0, most - known);
+    known = Math.max(0, known - most);
+    return count === 0 ? [] : [{ pod, count, ...openPart(record, pods, pod, asked) }];
+  });
+}
+
+/** What a pod has of each device that an ask is for, wherever that is; of a claim that was allocated, what the device is. */
+function openPart(
+  record: NodeRecord,
+  pods: readonly Holding[],
+  pod: Holding,
+  ask: GpuAsk,
+): Pick<OpenAsk, "ask" | "each"> {
+  if (ask.kind === "vgpu") {
+    const named = pod.evidence.find((said) => said.by === "annotation");
+    const amounts = named === undefined ? undefined : annotated(pod, named);
+    return { ask, each: { what: "vgpu", ...amountsOf(amounts ?? ask) } };
+  }
+  if (ask.kind === "fraction") return { ask, each: fractionOf(ask) };
+  const [device] = ask.kind === "claim" ? record.claimed(pod.uid) : [];
+  if (device === undefined) return { ask };
+  const claim = nameOf(device);
+  const sharers = pods.filter(({ uid }) => record.claimed(uid).some((one) => nameOf(one) === claim)).length;
+  const { profile } = device;
+  return {
+    ask: profile === undefined ? ask : { kind: "mig", resource: "", profile, count: 1 },
+    ...(sharers > 1 ? { each: { what: "whole", reservedFor: sharers } } : {}),
+  };
+}
+
+/** Whether no sample has ever told which GPU sits in a slot. */
+export function isUnseen({ devices }: Pick<FilledSlot, "devices">): boolean {
+  return devices.every(({ device }) => device.uuid === undefined);
+}
+
+/** Holders of a node's devices in common, one set for each kind of device that is asked for. */
+export function commonHolders(
+  record: NodeRecord,
+  slots: readonly FilledSlot[],
+  gpus: readonly NodeGpus[],
+  { holders, open }: { readonly holders: readonly SlotHolder[]; readonly open: readonly OpenAsk[] },
+  unavailable: ReadonlyMap<number, string>,
+): readonly SlotHolder[] {
+  const node: NodeHoldings = { version: 0, pods: [], gpus, claimed: record.claimed };
+  const kinds = new Map<string, OpenAsk[]>();
+  for (const each of open) {
+    const kind = `${kindOf(each.ask)} ${each.isUnseen}`;
+    kinds.set(kind, [...(kinds.get(kind) ?? []), each]);
+  }
+  return [...kinds.values()].flatMap((alike) => {
+    const [{ pod, ask, isUnseen: areUnseen }] = alike as [OpenAsk];
+    const fitting = slots
+      .filter((slot) => !areUnseen || isUnseen(slot))
+      .flatMap((slot) =>
+        slot.devices
+          .filter(({ device }) => asksFor({ ...pod, asks: [ask] }, device, undefined, node))
+          .map((place) => commonDevice(slot, place, holders, unavailable.has(slot.slot))),
+      );
+    const { claims } = heldInCommon(fitting, mergeHolders(alike));
+    return [...claims].flatMap(([slot, ofSlot]) =>
+      ofSlot.map(({ holder, held }): SlotHolder => ({
+        slot: Number(slot),
+        part: held.what === "common" ? (held.part ?? "") : "",
+        holder: { kind: "pod", uid: holder },
+        held,
+        evidence: "node",
+      })),
+    );
+  });
+}
+
+function mergeHolders(alike: readonly OpenAsk[]): readonly CommonHolder[] {
+  const holders = new Map<string, CommonHolder>();
+  for (const { pod, count, each } of alike) {
+    const { count: before = 0 } = holders.get(pod.uid) ?? {};
+    holders.set(pod.uid, { holder: pod.uid, count: before + count, ...(each === undefined ? {} : { each }) });
+  }
+  return [...holders.values()];
+}
+
+function commonDevice(
+  { gpu: { layout } }: FilledSlot,
+  { slot, part }: SlotDevice,
+  holders: readonly SlotHolder[],
+  isUnavailable: boolean,
+): CommonDevice {
+  const members = replicasOf(layout, part);
+  const here = holders.filter((one) => one.slot === slot && one.part === part);
+  const taken = here.reduce((sum, { held }) => sum + (held.what === "replicas" ? held.count : members), 0);
+  return {
+    gpu: String(slot),
+    ...(part === "" ? {} : { part }),
+    members,
+    taken: Math.min(members, taken),
+    isUnavailable,
+  };
+}
+
+function replicasOf(layout: FilledSlot["gpu"]["layout"], part: string): number {
+  if (layout.kind === "shared") return layout.replicas;
+  if (layout.kind !== "mig") return 1;
+  return layout.instances.find(({ id }) => id === part)?.replicas ?? 1;
+}
+
+/** Asks of one kind fit the same devices. */
+function kindOf(ask: GpuAsk): string {
+  switch (ask.kind) {
+    case "gpu":
+      return ask.resource;
+    case "mig":
+      return `mig ${ask.profile}`;
+    case "vgpu":
+    case "fraction":
+    case "claim":
+      return "nvidia.com/gpu";
+  }
+}
