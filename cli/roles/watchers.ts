@@ -2,21 +2,17 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { createKubeAccess } from "../../collectors/kubernetes/api/access.ts";
 import { createApiConnection } from "../../collectors/kubernetes/api/connection.ts";
-import { ownerKinds } from "../../collectors/kubernetes/owners/kinds.ts";
 import { FACT_TOPICS } from "../../collectors/kubernetes/watcher/books.ts";
 import type { WatcherEvents } from "../../collectors/kubernetes/watcher/events.ts";
-import type { ProjectionOptions } from "../../collectors/kubernetes/watcher/projector.ts";
 import { createFactSender, type FactSender } from "../../collectors/kubernetes/watcher/sender.ts";
 import { startWatcher, type WatcherState } from "../../collectors/kubernetes/watcher/watcher.ts";
-import { DIMENSIONS } from "../../domain/owner/owner.ts";
-import type { OwnerRule } from "../../domain/owner/rule.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import { createSpoolingSender, type SpoolingSender } from "../../runtime/bus/spool.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { ledgerOf } from "../../runtime/config/ledger.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { Metrics } from "../../runtime/telemetry/metrics.ts";
 import { spoolFolder, type Shard } from "./left-spools.ts";
+import { projectionOf } from "./projection.ts";
 
 /** The watchers of all clusters of the configuration. */
 export interface Watchers {
@@ -114,35 +110,6 @@ export function startWatchers(options: {
 async function drain(sender: SpoolingSender): Promise<void> {
   await sender.drain(DRAIN_MILLIS);
   await sender.close();
-}
-
-/** What the configuration says about reading pods and nodes. Labels that owners and prices are read by are kept too. */
-function projectionOf(config: Config): ProjectionOptions {
-  const { kubernetes, owners } = config;
-  const { prices, commitments, fixed } = ledgerOf(config).book;
-  const matches = [...prices.map(({ match }) => match), ...[...commitments, ...fixed].map(({ scope }) => scope)];
-  const ofNodes = matches.flatMap(({ nodeLabels }) => Object.keys(nodeLabels));
-  const named = DIMENSIONS.flatMap((dimension) => owners[dimension].flatMap(podMarkOf));
-  const gpuResources = new Map(Object.entries(kubernetes.gpuResources));
-  return {
-    pods: {
-      kinds: ownerKinds(
-        kubernetes.owners.map(({ type, ...kind }) => ({ ...kind, ...(type === undefined ? {} : { type }) })),
-      ),
-      labels: [...new Set([...kubernetes.labels, ...named])],
-      annotations: [...new Set([...kubernetes.annotations, ...named])],
-      typeLabels: kubernetes.typeLabels,
-      reservationNamespaces: kubernetes.reservationNamespaces,
-      gpuResources,
-    },
-    nodes: { labels: [...new Set([...kubernetes.nodeLabels, ...ofNodes])], gpuResources },
-  };
-}
-
-function podMarkOf(rule: OwnerRule): readonly string[] {
-  if ("podLabel" in rule) return [rule.podLabel];
-  if ("podAnnotation" in rule) return [rule.podAnnotation];
-  return "ownerLabel" in rule ? [rule.ownerLabel] : [];
 }
 
 function eventsOf(cluster: string, metrics: Metrics, logger: Logger): WatcherEvents {
