@@ -14,6 +14,7 @@ import { openBus } from "../../runtime/bus/open.ts";
 import { topicDeclarations } from "../../runtime/bus/topics.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
+import { projectionOf } from "./projection.ts";
 import type { DemoStatus, Role } from "./role.ts";
 
 /** So many GPUs' objects are looked over in a second without being noticed. */
@@ -59,6 +60,7 @@ export async function startDemoRole(config: Config, logger: Logger): Promise<Dem
       historyMillis: config.demo.history,
       bus,
       path: join(config.data, "demo-history.json"),
+      projection: projectionOf(config),
       now: Date.now,
       logger,
     });

@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
-import { SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
+import type { ProjectionOptions } from "../../collectors/kubernetes/watcher/projector.ts";
+import { SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import { BusError, type Bus, type OutgoingMessage } from "../../runtime/bus/bus.ts";
 import type { Fleet } from "../fleet/fleet.ts";
+import { pastFacts } from "./facts.ts";
 import { gridTimes, hourChunks, mostRowsOf, thinnedInterval } from "./plan.ts";
 import { missingRanges, type Range } from "./ranges.ts";
 import { createRecordKeeper, readRecord, type RecordKeeper } from "./record.ts";
@@ -30,20 +32,23 @@ export interface History {
 }
 
 /**
- * Sends what is missing of the last `historyMillis` before now over the bus, as a collector would have, and notes in
- * `path` what was sent and until when the fleet runs live, so that a later start sends only the gap.
+ * Sends what is missing of the last `historyMillis` before now over the bus, as a collector would have: first the facts of
+ * the pods that are over, then the scrapes. Notes in `path` what was sent and until when the fleet runs live, so that a later
+ * start sends only the gap.
  */
 export async function startHistory(options: {
   readonly fleet: Fleet;
   readonly historyMillis: number;
   readonly bus: Bus;
   readonly path: string;
+  /** How the fleet's watcher reads pods. */
+  readonly projection: ProjectionOptions;
   readonly now: () => number;
   /** The pace; by default one that processor and store hold on two cores, so that live scrapes do not wait behind it. */
   readonly rowsPerSecond?: number;
   readonly logger: Logger;
 }): Promise<History> {
-  const { fleet, historyMillis, bus, path, now, logger, rowsPerSecond = ROWS_PER_SECOND } = options;
+  const { fleet, historyMillis, bus, path, projection, now, logger, rowsPerSecond = ROWS_PER_SECOND } = options;
   if (fleet.gpus > MOST_GPUS_WITH_HISTORY || historyMillis === 0) {
     logger.info({ gpus: fleet.gpus, most: MOST_GPUS_WITH_HISTORY }, "the demo fleet starts without a history");
     return { progress: () => ({ sent: 0, total: 0 }), done: Promise.resolve(), stop: () => Promise.resolve() };
@@ -53,7 +58,8 @@ export async function startHistory(options: {
   const keeper = createRecordKeeper(path, await readRecord(path, { seed, gpus, cluster }));
   const intervalMillis = thinnedInterval(fleet, historyMillis);
   const known = [...keeper.record.sent, ...keeper.record.live];
-  const chunks = hourChunks(missingRanges([startMillis - historyMillis, startMillis], known));
+  const missing = missingRanges([startMillis - historyMillis, startMillis], known);
+  const chunks = hourChunks(missing);
   const rowsPerPass = fleet.nodes.reduce((sum, node) => sum + mostRowsOf(node), 0);
   const passes = chunks.reduce((sum, chunk) => sum + gridTimes(chunk, intervalMillis).length, 0);
   const state = { sent: 0, total: passes * rowsPerPass, isStopping: false };
@@ -61,6 +67,10 @@ export async function startHistory(options: {
   const stopHeartbeat = startHeartbeat(keeper, startMillis, now, logger);
   const past = createPastScrapes(intervalMillis);
   const done = (async () => {
+    // Before all scrapes: whose pods are told later, that hour is metered again.
+    for (const stretch of missing) {
+      if (!(await sendFacts({ fleet, stretch, projection, bus, state, logger }))) return;
+    }
     for (const chunk of chunks) {
       if (state.isStopping) return;
       const isSent = await sendChunk({ fleet, chunk, intervalMillis, rowsPerSecond, past, bus, state, logger });
@@ -100,6 +110,26 @@ function startHeartbeat(
   };
 }
 
+/** Sends the facts of a stretch; `false` where it was stopped before the end. */
+async function sendFacts(work: {
+  readonly fleet: Fleet;
+  readonly stretch: Range;
+  readonly projection: ProjectionOptions;
+  readonly bus: Bus;
+  readonly state: { readonly isStopping: boolean };
+  readonly logger: Logger;
+}): Promise<boolean> {
+  const { fleet, stretch, projection, bus, state, logger } = work;
+  let batch: OutgoingMessage[] = [];
+  for await (const facts of pastFacts(fleet, stretch, projection)) {
+    batch.push(...facts);
+    if (batch.length < BATCH_MESSAGES) continue;
+    if (!(await send(bus, WORKLOADS_TOPIC, batch, state, logger))) return false;
+    batch = [];
+  }
+  return await send(bus, WORKLOADS_TOPIC, batch, state, logger);
+}
+
 /** Sends one chunk, node by node so that pages are read by template; `false` where it was stopped before the end. */
 async function sendChunk(work: {
   readonly fleet: Fleet;
@@ -122,7 +152,7 @@ async function sendChunk(work: {
     const [messages, count] = [batch, rows];
     batch = [];
     rows = 0;
-    sending = send(bus, messages, state, logger).then(async (done) => {
+    sending = send(bus, SAMPLES_TOPIC, messages, state, logger).then(async (done) => {
       if (done) state.sent += count;
       await pause((count * 1000) / rowsPerSecond);
       return done;
@@ -153,13 +183,14 @@ async function sendChunk(work: {
 /** Sends messages, again and again while that can help; `false` where it was stopped before it went well. */
 async function send(
   bus: Bus,
+  topic: string,
   messages: readonly OutgoingMessage[],
   state: { readonly isStopping: boolean },
   logger: Logger,
 ): Promise<boolean> {
   while (!state.isStopping) {
     try {
-      if (messages.length > 0) await bus.send(SAMPLES_TOPIC, messages);
+      if (messages.length > 0) await bus.send(topic, messages);
       return true;
     } catch (error) {
       if (!(error instanceof BusError) || !error.retriable) throw error;

@@ -3,10 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { inspectPage } from "../../collectors/dcgm/inspect.ts";
+import { ownerKinds } from "../../collectors/kubernetes/owners/kinds.ts";
 import { startDemoRole } from "../../cli/roles/demo.ts";
+import { decodeWorkload } from "../../domain/messages/fact-message.ts";
 import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
-import { SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
+import { SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import type { Scrape } from "../../domain/scrape.ts";
+import type { WorkloadFact } from "../../domain/workload.ts";
 import { createFleet } from "../../demo/fleet/fleet.ts";
 import { isExporterAway } from "../../demo/fleet/troubles.ts";
 import { startHistory, type History } from "../../demo/history/history.ts";
@@ -19,6 +22,7 @@ const MINUTE_MILLIS = 60_000;
 const HOUR_MILLIS = 60 * MINUTE_MILLIS;
 const NOW = Date.UTC(2026, 5, 2, 12, 0, 10);
 const fleet = createFleet({ seed: 4, gpus: 96, cluster: "test" });
+const projection = { pods: { kinds: ownerKinds() }, nodes: {} };
 
 describe("the exporters of the demo fleet", () => {
   let clock = NOW;
@@ -104,6 +108,7 @@ describe("the history of the demo fleet", () => {
       historyMillis: 26 * HOUR_MILLIS,
       bus,
       path: join(folder, "demo-history.json"),
+      projection,
       now: () => at,
       rowsPerSecond: 1e6,
       logger: silent,
@@ -115,18 +120,29 @@ describe("the history of the demo fleet", () => {
     return history.progress();
   };
 
-  /** Every scrape on the bus, in the order of its partition. */
-  async function sent(): Promise<Scrape[]> {
-    const decoder = createScrapeDecoder();
-    const scrapes: Scrape[] = [];
-    for (const { topic, partition, low, high } of await bus.watermarks(SAMPLES_TOPIC)) {
+  /** Everything on a topic of the bus, in the order of its partition. */
+  async function read<Value extends object>(
+    of: string,
+    decode: (bytes: Uint8Array) => Value | { readonly invalid: string },
+  ): Promise<Value[]> {
+    const values: Value[] = [];
+    for (const { topic, partition, low, high } of await bus.watermarks(of)) {
       for (const { value } of await bus.read({ topic, partition }, low, high - low)) {
-        const scrape = decoder.decode(value!);
-        if ("invalid" in scrape) throw new Error(scrape.invalid);
-        scrapes.push(scrape);
+        const decoded = decode(value!);
+        if ("invalid" in decoded) throw new Error(String(decoded.invalid));
+        values.push(decoded);
       }
     }
-    return scrapes;
+    return values;
+  }
+  function sent(): Promise<Scrape[]> {
+    const decoder = createScrapeDecoder();
+    return read<Scrape>(SAMPLES_TOPIC, (bytes) => decoder.decode(bytes));
+  }
+  /** The ends of pods that were told. */
+  async function told(): Promise<WorkloadFact[]> {
+    const facts = await read<WorkloadFact>(WORKLOADS_TOPIC, decodeWorkload);
+    return facts.filter(({ end }) => end !== undefined);
   }
   const keyOf = ({ node, scrapedAtMillis, epoch, sequence }: Scrape): string =>
     [node, scrapedAtMillis, epoch, sequence].join("/");
@@ -160,10 +176,27 @@ describe("the history of the demo fleet", () => {
     expect(await run(later)).toEqual({ sent: 0, total: 0 });
   });
 
+  test("tells of the pods that are over, at a second start of those that ended in the gap alone", async () => {
+    await run(NOW);
+    const first = await told();
+    expect(first.length).toBeGreaterThan(5);
+    for (const { end } of first) {
+      expect(end!.atMillis).toBeGreaterThan(NOW - 26 * HOUR_MILLIS);
+      expect(end!.atMillis).toBeLessThanOrEqual(NOW);
+    }
+    const later = NOW + 12 * HOUR_MILLIS;
+    await run(later);
+    const gap = (await told()).filter(({ end }) => end!.atMillis > NOW);
+    expect(gap.length).toBeGreaterThan(0);
+    expect(await told()).toHaveLength(first.length + gap.length);
+    await run(later);
+    expect(await told()).toHaveLength(first.length + gap.length);
+  });
+
   test("leaves out the time for which the fleet was live", async () => {
     let clock = NOW;
     const path = join(folder, "demo-history.json");
-    const options = { fleet: small, historyMillis: HOUR_MILLIS, bus, path, logger: silent };
+    const options = { fleet: small, historyMillis: HOUR_MILLIS, bus, path, projection, logger: silent };
     const first = await startHistory({ ...options, now: () => clock });
     await first.done;
     clock = NOW + 30 * MINUTE_MILLIS;

@@ -14,6 +14,14 @@ const PAGE = dcgmPage({
   value: (_, gpu) => String(50 + 25 * gpu),
 });
 
+/** What is read of charges by the kind of their workloads. */
+interface Charges {
+  readonly rows: readonly {
+    readonly dimensions: { readonly workloadKind: string };
+    readonly heldGpuHours: string;
+  }[];
+}
+
 let folder: CommandFolder;
 let exporter: ExporterDouble;
 
@@ -123,6 +131,33 @@ describe("gpu-ledger up", () => {
     expect(page).toMatch(/<h1><a href="\/explain\?span=[^"]*policy=showback"><data value="\d/);
     expect((await up.end("SIGTERM")).code).toBe(0);
   });
+
+  it(
+    "charges the demo's past to the workloads that there were, whose pods are gone",
+    { timeout: 240_000 },
+    async () => {
+      const file = folder.write("demo.yaml", {
+        data: "demo",
+        server: { listen: `127.0.0.1:${await freePort()}` },
+        demo: { history: "1d", gpus: 32 },
+      });
+      const up = folder.start(["up", "--config", file], { ownGroup: true });
+      const address = await up.address(15_000);
+      const heldHours = async (): Promise<Record<string, number>> => {
+        const { rows } = await getJson<Charges>(`${address}/api/v1/charges?span=3d&by=workloadKind`);
+        return Object.fromEntries(
+          rows.map(({ dimensions, heldGpuHours }) => [dimensions.workloadKind, Number(heldGpuHours)]),
+        );
+      };
+      const sum = (hours: Record<string, number>): number => Object.values(hours).reduce((all, each) => all + each, 0);
+      await expect.poll(async () => sum(await heldHours()), { timeout: 180_000, interval: 2_000 }).toBeGreaterThan(300);
+      const hours = await heldHours();
+      expect(Object.keys(hours)).toEqual(expect.arrayContaining(["Deployment", "Job"]));
+      // Who is known by an exporter's label alone counts as a pod of its own.
+      expect(hours["Pod"] ?? 0).toBeLessThan(0.02 * sum(hours));
+      expect((await up.end("SIGTERM")).code).toBe(0);
+    },
+  );
 
   it("ends the same way with Ctrl-C, which reaches every process of the group", async () => {
     const up = folder.start(["up", "--config", configuration()], { ownGroup: true });

@@ -36,13 +36,19 @@ const GRACE = 30 * SECOND;
 
 /** The lives of all pods of the fleet that exist at a time, or whose job is queued then, in the order of the nodes. */
 export function livesAt(fleet: Fleet, timeMillis: number): PodLife[] {
+  return livesBetween(fleet, timeMillis, timeMillis);
+}
+
+/** The same of some moment of a time, both its ends included. */
+export function livesBetween(fleet: Fleet, fromMillis: number, untilMillis: number): PodLife[] {
   const placed = new Map<string, { readonly pod: FleetPod; readonly node: FleetNode; readonly slots: Slot[] }>();
   for (const node of fleet.nodes) {
     for (const slot of node.gpus.flatMap(({ slots }) => slots)) {
-      let at = timeMillis - FINISHED_STAY;
-      while (at < timeMillis + LONGEST_WAIT) {
-        const { pod, untilMillis } = tenancyAt(slot, at);
-        at = untilMillis;
+      let at = fromMillis - FINISHED_STAY;
+      while (at < untilMillis + LONGEST_WAIT) {
+        const tenancy = tenancyAt(slot, at);
+        at = tenancy.untilMillis;
+        const { pod } = tenancy;
         if (pod === undefined) continue;
         const known = placed.get(pod.uid);
         if (known === undefined) placed.set(pod.uid, { pod, node, slots: [slot] });
@@ -52,7 +58,7 @@ export function livesAt(fleet: Fleet, timeMillis: number): PodLife[] {
   }
   return [...placed.values()]
     .flatMap((each) => livesOf(each.pod, each.node, each.slots))
-    .filter((life) => life.queuedMillis <= timeMillis && timeMillis < life.goneMillis);
+    .filter((life) => life.queuedMillis <= untilMillis && fromMillis < life.goneMillis);
 }
 
 /** The lives under one pod's name: one, or several where its node was taken away meanwhile. */

@@ -1,0 +1,99 @@
+import type { OwnerCache } from "../../collectors/kubernetes/owners/cache.ts";
+import { createBooks } from "../../collectors/kubernetes/watcher/books.ts";
+import {
+  createProjector,
+  type ProjectionOptions,
+  type Projector,
+} from "../../collectors/kubernetes/watcher/projector.ts";
+import type { Sight } from "../../collectors/kubernetes/watcher/fact-book.ts";
+import { FACT_SCHEMA_VERSION } from "../../domain/messages/fact-message.ts";
+import { BACKFILL_HEADER, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
+import type { OutgoingMessage } from "../../runtime/bus/bus.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import { pulledEvent } from "../kubernetes/cluster/events.ts";
+import { livesBetween, type PodLife } from "../kubernetes/cluster/lives.ts";
+import { ownerObjects } from "../kubernetes/cluster/owner-objects.ts";
+import { podObject } from "../kubernetes/cluster/pods.ts";
+import { queueObjects } from "../kubernetes/cluster/queues.ts";
+import type { KubernetesObject } from "../kubernetes/server/object.ts";
+import type { Range } from "./ranges.ts";
+import { HISTORY_COLLECTOR } from "./scrapes.ts";
+
+/** The term of past facts: before every watcher's, so that what one has said itself of a pod holds. */
+const PAST_EPOCH = 0;
+
+/** The kinds that tell of gangs and of queues' times, by the resource that each is watched as. */
+const GANG_RESOURCES: Readonly<Record<string, string>> = {
+  Workload: "workloads.kueue.x-k8s.io",
+  PodGroup: "podgroups.scheduling.volcano.sh",
+  JobSet: "jobsets.jobset.x-k8s.io",
+};
+
+/**
+ * What a watcher would have said of the pods that lived in a stretch of the past and were gone by its end, the newest first:
+ * each step from a pod's creation to its end, pod by pod. It follows from the fleet and the pods' own times: what is sent
+ * again is the same to the last byte. Pods that are still there are the watcher's to tell.
+ */
+export async function* pastFacts(
+  fleet: Fleet,
+  [fromMillis, untilMillis]: Range,
+  projection: ProjectionOptions,
+): AsyncGenerator<readonly OutgoingMessage[]> {
+  const lives = livesBetween(fleet, fromMillis, untilMillis)
+    .filter(({ goneMillis }) => goneMillis <= untilMillis)
+    .toSorted((a, b) => b.goneMillis - a.goneMillis);
+  const owners = ownerObjects(fleet, lives, untilMillis);
+  let said: OutgoingMessage[] = [];
+  const books = createBooks(
+    fleet.cluster,
+    () => PAST_EPOCH,
+    (topic, message) => {
+      if (topic === WORKLOADS_TOPIC) said.push(asOutgoing(message));
+    },
+  );
+  const projector = createProjector({
+    books,
+    owners: ownersIn(owners),
+    projection,
+    onRemarks: () => {},
+    signal: new AbortController().signal,
+  });
+  for (const object of [...queueObjects(fleet, lives, [], untilMillis), ...owners]) {
+    const resource = GANG_RESOURCES[object.kind];
+    if (resource !== undefined) await projector.take(resource, object, sightAt(untilMillis));
+  }
+  for (const life of lives) {
+    await tellLife(projector, life, fleet.nodes.length);
+    yield said;
+    said = [];
+  }
+}
+
+/** Shows a pod at every moment at which it changed, and its end. */
+async function tellLife(projector: Projector, life: PodLife, nodes: number): Promise<void> {
+  const { createdMillis, boundMillis, startMillis, askedToEndMillis, endMillis, goneMillis } = life;
+  const moments = [createdMillis, boundMillis, startMillis, askedToEndMillis, endMillis];
+  for (const at of moments.filter((each) => each < goneMillis).toSorted((a, b) => a - b)) {
+    const pulled = pulledEvent(life, at);
+    if (pulled !== undefined) await projector.take("events", pulled, sightAt(at));
+    await projector.take("pods", podObject(life, at, nodes), sightAt(at));
+  }
+  projector.gone("pods", life.uid, { atMillis: goneMillis, inferred: false }, sightAt(goneMillis));
+}
+
+function sightAt(atMillis: number): Sight {
+  return { resourceVersion: String(atMillis), atMillis };
+}
+
+function ownersIn(objects: readonly KubernetesObject[]): OwnerCache {
+  const byUid = new Map(objects.map(({ metadata }) => [metadata.uid, metadata]));
+  return {
+    lookup: ({ uid }) => byUid.get(uid),
+    isUnknown: () => false,
+    fetch: () => Promise.resolve(),
+  };
+}
+
+function asOutgoing({ key, value }: { readonly key: string; readonly value: Uint8Array | null }): OutgoingMessage {
+  return { key, value, schemaVersion: FACT_SCHEMA_VERSION, headers: { [BACKFILL_HEADER]: HISTORY_COLLECTOR } };
+}

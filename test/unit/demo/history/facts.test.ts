@@ -1,0 +1,146 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { ownerKinds } from "../../../../collectors/kubernetes/owners/kinds.ts";
+import { createScrapeDecoder } from "../../../../domain/messages/scrape-message.ts";
+import { decodeWorkload, workloadKey } from "../../../../domain/messages/fact-message.ts";
+import { holdingOf, holdsAt } from "../../../../domain/holding.ts";
+import type { WorkloadFact } from "../../../../domain/workload.ts";
+import { createFleet } from "../../../../demo/fleet/fleet.ts";
+import { pastFacts } from "../../../../demo/history/facts.ts";
+import type { Range } from "../../../../demo/history/ranges.ts";
+import { createPastScrapes } from "../../../../demo/history/scrapes.ts";
+import { objectsAt } from "../../../../demo/kubernetes/cluster/objects.ts";
+import type { OutgoingMessage } from "../../../../runtime/bus/bus.ts";
+import { podsOf } from "../../../support/cluster-objects.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const NOW = Date.UTC(2026, 5, 9, 12, 0, 10);
+const WEEK: Range = [NOW - 7 * DAY, NOW];
+const projection = { pods: { kinds: ownerKinds(), labels: ["team"] }, nodes: {} };
+const fleet = createFleet({ seed: 1, gpus: 96, cluster: "test" });
+
+async function messagesOf(past: Range, of = fleet): Promise<readonly OutgoingMessage[]> {
+  const messages: OutgoingMessage[] = [];
+  for await (const some of pastFacts(of, past, projection)) messages.push(...some);
+  return messages;
+}
+
+function factOf({ key, value }: OutgoingMessage): WorkloadFact {
+  const fact = decodeWorkload(value!);
+  if ("invalid" in fact) throw new Error(fact.invalid);
+  expect(key).toBe(workloadKey(fact));
+  return fact;
+}
+
+function grouped(all: readonly WorkloadFact[], keyOf: (fact: WorkloadFact) => string): Map<string, WorkloadFact[]> {
+  const groups = new Map<string, WorkloadFact[]>();
+  for (const fact of all) {
+    const group = groups.get(keyOf(fact));
+    if (group === undefined) groups.set(keyOf(fact), [fact]);
+    else group.push(fact);
+  }
+  return groups;
+}
+
+let facts: readonly WorkloadFact[];
+/** What was said last of each pod. */
+let lasts: readonly WorkloadFact[];
+beforeAll(async () => {
+  facts = (await messagesOf(WEEK)).map(factOf);
+  lasts = [...new Map(facts.map((fact) => [fact.uid, fact])).values()];
+});
+
+describe("the facts of the past", () => {
+  test("tell of every pod that an exporter's page named then and that is gone, for the page's time", () => {
+    const known = grouped(lasts, ({ namespace, name }) => `${namespace}/${name}`);
+    const there = new Set(
+      podsOf(objectsAt(fleet, NOW)).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`),
+    );
+    const scrapes = createPastScrapes(2 * MINUTE);
+    const decoder = createScrapeDecoder();
+    let compared = 0;
+    for (let at = WEEK[0] + MINUTE; at < NOW; at += 127 * MINUTE) {
+      for (const node of fleet.nodes) {
+        const scrape = decoder.decode(scrapes.messageAt(node, at).value!);
+        if ("invalid" in scrape) throw new Error(scrape.invalid);
+        for (const { namespace, pod, podUid } of scrape.shape.devices) {
+          if (pod === undefined || there.has(`${namespace}/${pod}`)) continue;
+          const alike = known.get(`${namespace}/${pod}`) ?? [];
+          // The page is up to half a minute older than its scrape.
+          const holders = alike.filter((fact) => [at, at - MINUTE / 2].some((each) => holdsAt(holdingOf(fact)!, each)));
+          expect(
+            holders.map((fact) => fact.node),
+            `${namespace}/${pod} at ${at}`,
+          ).toEqual([node.name]);
+          expect(holders[0]!.uid).toBe(podUid ?? holders[0]!.uid);
+          compared += 1;
+        }
+      }
+    }
+    expect(compared).toBeGreaterThan(1_500);
+  });
+
+  test("name the workload, its kind and type, and what was asked", () => {
+    const kinds = new Map(lasts.map(({ workload, type }) => [workload.kind, type]));
+    expect(Object.fromEntries(kinds)).toEqual({
+      Job: "training",
+      JobSet: "training",
+      PyTorchJob: "training",
+      Deployment: "inference",
+      Notebook: "notebook",
+    });
+    for (const { asks, owners, ownersTruncated, labels, type } of lasts) {
+      expect(asks).toHaveLength(1);
+      expect(owners.length).toBeGreaterThan(0);
+      expect(ownersTruncated).toBe(false);
+      expect(labels["team"] !== undefined).toBe(type === "training");
+    }
+    for (const { gang, queue, times } of lasts.filter(({ workload }) => workload.kind === "PyTorchJob")) {
+      expect(gang!.size).toBe(2);
+      expect(queue).toBeDefined();
+      expect(times.finished).toBeDefined();
+    }
+    for (const { times } of lasts.filter(({ workload }) => workload.kind === "Job")) {
+      expect(times.queued).toBeLessThanOrEqual(times.admitted!);
+      expect(times.admitted).toBeLessThanOrEqual(times.created);
+    }
+  });
+
+  test("show each pod from its creation to its end, and nothing before it happened", () => {
+    for (const steps of grouped(facts, ({ uid }) => uid).values()) {
+      const ends = steps.filter(({ end }) => end !== undefined);
+      expect(ends).toEqual([steps.at(-1)]);
+      expect(ends[0]!.end).toEqual({ atMillis: ends[0]!.seenAtMillis, inferred: false });
+      expect(ends[0]!.endReason).toBeDefined();
+      const seen = steps.map(({ seenAtMillis }) => seenAtMillis);
+      expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+      for (const { times, seenAtMillis } of steps) {
+        // Its PodGroup's time aside: that is created with the first of the gang, after the others have been.
+        const { queued: _, ...own } = times;
+        expect(Math.max(...Object.values(own))).toBeLessThanOrEqual(seenAtMillis);
+      }
+    }
+  });
+
+  test("leave out the pods that are still there: those are the watcher's to tell", () => {
+    const there = new Set(podsOf(objectsAt(fleet, NOW)).map(({ metadata }) => metadata.uid));
+    expect(lasts.filter(({ uid }) => there.has(uid))).toEqual([]);
+    expect(lasts.filter(({ end }) => end!.atMillis > NOW)).toEqual([]);
+  });
+
+  test("never win over what a watcher says", () => {
+    expect(new Set(facts.map(({ epoch }) => epoch))).toEqual(new Set([0]));
+  });
+
+  test("are the same to the last byte when they are sent again, and of a part of the time a part", async () => {
+    const textOf = ({ value }: OutgoingMessage): string => Buffer.from(value!).toString("utf8");
+    const day: Range = [NOW - 3 * DAY, NOW - 2 * DAY];
+    const part = (await messagesOf(day)).map(textOf);
+    const twin = createFleet({ seed: 1, gpus: 96, cluster: "test" });
+    expect((await messagesOf(day, twin)).map(textOf)).toEqual(part);
+    expect(part.length).toBeGreaterThan(50);
+    const whole = new Set(facts.map((fact) => JSON.stringify(fact)));
+    expect(part.filter((text) => !whole.has(text))).toEqual([]);
+  });
+});
