@@ -3,6 +3,7 @@ import { demandAll, policyOf } from "../api/context.ts";
 import { readLiveFleet } from "../live/gpus.ts";
 import { readScrapedTargets, type ScrapedTarget } from "../quality/read.ts";
 import type { ChargesQuestion } from "../question/question.ts";
+import { readCharged } from "../report/charged.ts";
 import { readReport } from "../report/read.ts";
 import type { Report } from "../report/report.ts";
 import { address, explainAddress } from "./address.ts";
@@ -33,13 +34,17 @@ export function addQuality(add: AddPage, { store, ledger, answers, now }: PageCo
         () => readReport(store, { ...question, by: ["cluster", "node"] }, ledger.book.currency, { isCompared: false }),
         ({ rows }) => rows.length,
       );
-    const [targets, byNode, { unobserved }] = await Promise.all([
+    const [targets, byNode, { unobserved }, charged] = await Promise.all([
       readScrapedTargets(store, { from: at - HOUR_MILLIS, until: at }),
       byNodeOnce(),
       readLiveFleet(store, ledger.owners, at),
+      readCharged(store, { from: span.from, until: span.until + HOUR_MILLIS }),
     ]);
     const silent = unobserved.reduce((sum, { gpus }) => sum + gpus, 0);
-    return { title: "Data quality", content: <QualityPage {...{ targets, byNode, question, silent, at }} /> };
+    return {
+      title: "Data quality",
+      content: <QualityPage {...{ targets, byNode, question, silent, at }} chargedUntil={charged?.until} />,
+    };
   });
 }
 
@@ -49,9 +54,10 @@ interface QualityProps {
   readonly question: ChargesQuestion;
   readonly silent: number;
   readonly at: number;
+  readonly chargedUntil: number | undefined;
 }
 
-function QualityPage({ targets, byNode, question, silent, at }: QualityProps): VNode {
+function QualityPage({ targets, byNode, question, silent, at, chargedUntil }: QualityProps): VNode {
   const isLate = ({ lastAt, intervalSeconds }: ScrapedTarget): boolean =>
     at - lastAt > LATE_INTERVALS * intervalSeconds * 1000;
   const bad = targets.filter((target) => target.failed > 0 || isLate(target));
@@ -73,9 +79,9 @@ function QualityPage({ targets, byNode, question, silent, at }: QualityProps): V
         </Figure>
         <Figure
           title="Charged until"
-          beside={byNode.chargedUntil === null ? "no hour of the last day" : utc(byNode.chargedUntil).slice(0, 10)}
+          beside={chargedUntil === undefined ? "no hour of the last day" : utc(chargedUntil).slice(0, 10)}
         >
-          {byNode.chargedUntil === null ? "–" : utc(byNode.chargedUntil).slice(11, 16)}
+          {chargedUntil === undefined ? "–" : utc(chargedUntil).slice(11, 16)}
         </Figure>
         <div>
           <dt>Coverage of the last day</dt>

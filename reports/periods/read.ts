@@ -1,5 +1,6 @@
 import { closesFrom, periodOf, readPeriod, type BillingPeriod } from "../../domain/period.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { CHARGED_HOURS } from "../report/charged.ts";
 
 /** A billing period as the ledger stands. Times are ISO 8601; amounts exact decimal texts, of the billing policy. */
 export interface Period {
@@ -10,7 +11,7 @@ export interface Period {
   readonly status: "running" | "open" | "closed";
   /** From when on it can be closed. */
   readonly closesFrom: string;
-  /** The end of its last hour that is charged; null where none is. */
+  /** Until when it is charged, of an hour that runs until its charges were made; null where nothing is. */
   readonly chargedUntil: string | null;
   readonly closed: {
     readonly by: string;
@@ -22,11 +23,9 @@ export interface Period {
   } | null;
 }
 
-const HOUR_MILLIS = 3_600_000;
-
 const CHARGED = `
-SELECT formatDateTime(billing_period, '%Y-%m') AS period, toFloat64(toUnixTimestamp(max(window_start))) * 1000 AS last
-FROM charge_runs WHERE kind = 'charge' GROUP BY billing_period ORDER BY billing_period`;
+SELECT formatDateTime(billing_period, '%Y-%m') AS period, max(charged_until) AS until
+FROM ${CHARGED_HOURS} GROUP BY billing_period ORDER BY billing_period`;
 
 const CLOSED = `
 SELECT formatDateTime(billing_period, '%Y-%m') AS period, closed_by AS by, formatDateTime(closed_at, '%Y-%m-%dT%H:%i:%SZ', 'UTC') AS at,
@@ -40,17 +39,17 @@ export async function readPeriods(
   { closingDay, now }: { readonly closingDay: number; readonly now: number },
 ): Promise<readonly Period[]> {
   const [charged, closings] = await Promise.all([
-    store.query<{ readonly period: string; readonly last: number }>(CHARGED),
+    store.query<{ readonly period: string; readonly until: number }>(CHARGED),
     store.query<{ readonly period: string } & NonNullable<Period["closed"]>>(CLOSED),
   ]);
-  const lastOf = new Map(charged.map(({ period, last }) => [period, last]));
+  const chargedUntil = new Map(charged.map(({ period, until }) => [period, until]));
   const closingOf = new Map(closings.map(({ period, ...closing }) => [period, closing]));
-  const names = new Set([...lastOf.keys(), periodOf(now).name]);
+  const names = new Set([...chargedUntil.keys(), periodOf(now).name]);
   return [...names]
     .toSorted((a, b) => (a < b ? 1 : -1))
     .map((name) => {
       const period = readPeriod(name)!;
-      const last = lastOf.get(name);
+      const chargedTo = chargedUntil.get(name);
       const closed = closingOf.get(name) ?? null;
       return {
         period: name,
@@ -58,7 +57,7 @@ export async function readPeriods(
         until: iso(period.until),
         status: statusOf(period, closed !== null, now),
         closesFrom: iso(closesFrom(period, closingDay)),
-        chargedUntil: last === undefined ? null : iso(last + HOUR_MILLIS),
+        chargedUntil: chargedTo === undefined ? null : iso(chargedTo),
         closed,
       };
     });

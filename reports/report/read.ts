@@ -1,6 +1,7 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { hasTrend, type ChargesQuestion, type ReportQuestion } from "../question/question.ts";
 import { fromLines, type ChooseTable } from "../sums/tables.ts";
+import { readCharged } from "./charged.ts";
 import { readGroups, type GroupSums } from "./groups.ts";
 import type { Report } from "./report.ts";
 import { monthsIn, spanBefore, spanText, type Span } from "../question/span.ts";
@@ -42,7 +43,7 @@ export async function readReports(
     readGroups(store, question, bys, chooseTable),
     readCharged(store, span),
   ]);
-  const earlier = comparable.length > 0 && charged !== undefined ? partBefore(span, charged.until) : undefined;
+  const earlier = comparable.length > 0 && charged !== undefined ? partBefore(span, charged.hoursUntil) : undefined;
   // Of a time before the first charge nothing is known: it did not cost 0.
   const comparedWith = earlier !== undefined && charged!.since <= earlier.from ? earlier : undefined;
   const before =
@@ -130,7 +131,7 @@ function withTrend(
   return { ...measures, before: text(costOf(earlier)), change: text(costOf(sums) - costOf(earlier)) };
 }
 
-/** As long a time before a span as is charged of the span. */
+/** As long a time before a span as is charged of the span, in whole hours. */
 function partBefore(span: Span, chargedUntil: number): Span {
   const { from, until } = spanBefore(span);
   const part = { from, until: Math.min(until, from + (chargedUntil - span.from)) };
@@ -151,17 +152,4 @@ function descending(a: bigint, b: bigint): number {
 function inOrder({ values: a }: Group, { values: b }: Group): number {
   const place = a.findIndex((value, index) => value !== b[index]);
   return place < 0 ? 0 : a[place]! < b[place]! ? -1 : 1;
-}
-
-const CHARGED = `
-SELECT min(start) AS since, maxIf(start, start >= {from:Int64} AND start < {until:Int64}) + 3600000 AS until
-FROM (SELECT toFloat64(toUnixTimestamp(window_start)) * 1000 AS start FROM charge_runs WHERE kind = 'charge')`;
-
-/** Since when anything is charged, and until when in a span; undefined where nothing of the span is. */
-async function readCharged(
-  store: StoreClient,
-  { from, until }: Span,
-): Promise<{ readonly since: number; readonly until: number } | undefined> {
-  const [row] = await store.query<{ since: number; until: number }>(CHARGED, { from, until });
-  return row === undefined || row.until <= from ? undefined : row;
 }

@@ -51,7 +51,7 @@ export interface Report {
   readonly policy: string;
   readonly kind: ReportKind;
   readonly span: Span;
-  /** The end of the last hour of the span that is charged, milliseconds since the epoch; null where none is. */
+  /** Until when the span is charged, of an hour that runs until its charges were made, in milliseconds since the epoch; null where nothing is. */
   readonly chargedUntil: number | null;
   readonly by: readonly string[];
   /** Which lines are in it; all where there is no condition. */

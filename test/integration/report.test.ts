@@ -8,6 +8,7 @@ import { insertCharges } from "../../processors/charges/charge-inserts.ts";
 import { newRunId, publishRun } from "../../processors/runs.ts";
 import { reportsCsv, reportsNdjson } from "../../reports/report/flat.ts";
 import type { ReportQuestion } from "../../reports/question/question.ts";
+import { readPeriods } from "../../reports/periods/read.ts";
 import { readReport } from "../../reports/report/read.ts";
 import type { Report } from "../../reports/report/report.ts";
 import { readSpan, type Span } from "../../reports/question/span.ts";
@@ -50,10 +51,10 @@ describe("a report", () => {
     );
 
   /** Books charges of one hour, as the ledger publishes them. */
-  async function book(windowStart: number, charges: readonly Charge[]): Promise<void> {
+  async function book(windowStart: number, charges: readonly Charge[], publishedAt = windowStart): Promise<void> {
     const run = { cluster: charges[0]!.cluster, windowStart, runId: newRunId(), generation: 1 };
     await insertCharges(store, { run: run.runId, policy: "default", billingPeriod: Date.UTC(2026, 4, 1) }, charges);
-    const published = { ...run, watermark: new Map<number, number>(), publishedAt: windowStart };
+    const published = { ...run, watermark: new Map<number, number>(), publishedAt };
     await publishRun(store, "charge", published, { scrapes: 0, rows: charges.length, hash: "0" });
   }
 
@@ -199,6 +200,26 @@ describe("a report", () => {
     expect(lines.map((line) => (JSON.parse(line) as { team: string }).team).toSorted()).toEqual(hostile.toSorted());
     expect(reportsText([report])).not.toMatch(/\u202E|break,comma"quote\n/);
     expect(reportsText([report])).toContain("a?gnp.exe");
+  });
+
+  it("is charged until the charges of the hour that runs were made, as the periods say too, and no longer than the hour", async () => {
+    const hour = Date.UTC(2026, 4, 20, 22);
+    const running = { fromMillis: hour, untilMillis: hour + 1_500_000, cluster: "running", state: "active" } as const;
+    const cost = lastUnits<"currency">(1n);
+    const costs = { list: cost, contracted: cost, effective: cost };
+    const charges = [chargeBeside({ ...running, costs }, { price: "prices[0]" })];
+    const chargedUntil = async (): Promise<readonly unknown[]> => {
+      const { chargedUntil: ofReport } = await ask({ span: spanOf("2026-05-20") });
+      const periods = await readPeriods(store, { closingDay: 3, now: hour });
+      return [ofReport, periods.find(({ period }) => period === "2026-05")?.chargedUntil];
+    };
+    await book(hour, charges, hour + 1_500_000);
+    expect(await chargedUntil()).toEqual([hour + 1_500_000, "2026-05-20T22:25:00.000Z"]);
+    expect(reportsText([await ask({ span: spanOf("2026-05-20") })])).toContain(
+      "as far as it is charged (until 2026-05-20T22:25Z)",
+    );
+    await book(hour, charges, hour + 3_700_000);
+    expect(await chargedUntil()).toEqual([hour + 3_600_000, "2026-05-20T23:00:00.000Z"]);
   });
 
   it("says that nothing was charged where there is nothing", async () => {
