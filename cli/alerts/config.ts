@@ -151,7 +151,7 @@ export function loadAlertConfig(
   }
   const read = readYaml(source, alertConfigSchema, {
     env,
-    unknownKey: "known; config/alerts.example.yaml shows every key",
+    unknownKey: "no such key; config/alerts.example.yaml shows every key",
   });
   if ("problems" in read) throw new ConfigError(path, read.problems);
   return { config: read.value, folder: resolve(dirname(path)) };

@@ -2,6 +2,7 @@ import { isAbsolute } from "node:path";
 import { CronExpressionParser } from "cron-parser";
 import { z } from "zod";
 import { CHARGE_DIMENSIONS, isChargeDimension, labelOfDimension } from "../../domain/charge/dimension.ts";
+import { between } from "./between.ts";
 import { policiesOf, type WrittenPolicy } from "./policies.ts";
 import { duration } from "./quantity.ts";
 import { flag, list, oneOf, secret, text, webAddress, type ConfigSources } from "./words.ts";
@@ -145,11 +146,18 @@ export type ConfiguredWebhook = NonNullable<ConfiguredRecipient["webhook"]>;
 /** See {@link DELIVERED_FORMATS}. */
 export type DeliveredFormat = (typeof DELIVERED_FORMATS)[number];
 
-/** What is wrong between deliveries, and between them and the policies. */
-export function checkDeliveries(
-  config: { readonly deliveries: readonly ConfiguredDelivery[]; readonly policies: readonly WrittenPolicy[] },
-  context: z.RefinementCtx,
-): void {
+interface WrittenDeliveries {
+  readonly deliveries: readonly ConfiguredDelivery[];
+  readonly policies: readonly WrittenPolicy[];
+}
+
+/** What may be wrong between deliveries, and between them and the policies. */
+export const deliveriesCheck: z.core.$ZodCheck<WrittenDeliveries> = between(
+  [["deliveries"], ["policies"]],
+  checkDeliveries,
+);
+
+function checkDeliveries(config: WrittenDeliveries, context: z.RefinementCtx): void {
   const kept = policiesOf(config.policies)
     .filter(({ keep }) => keep)
     .map((policy) => policy.name);

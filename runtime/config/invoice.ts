@@ -36,7 +36,10 @@ export type ReadInvoice = { readonly value: readonly InvoiceLine[] } | { readonl
  * order. Amounts are exact decimals, in YAML in quotes: a number without them has been through floating-point arithmetic.
  */
 export function readInvoice(written: string, format: "yaml" | "csv"): ReadInvoice {
-  const read = format === "yaml" ? readYaml(written, invoice, { unknownKey: UNKNOWN }) : readCsv(written);
+  const read =
+    format === "yaml"
+      ? readYaml(written, invoice, { unknownKey: `no such key; a line has ${COLUMNS.join(", ")}` })
+      : readCsv(written);
   if ("problems" in read) return read;
   if (read.value.length === 0) return { problems: [{ key: "(the whole file)", allowed: "one line at least" }] };
   return { value: read.value.map((line, index) => ({ place: `invoice[${index}]`, ...line })) };

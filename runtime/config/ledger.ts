@@ -5,6 +5,7 @@ import type { OwnerConfig } from "../../domain/owner/rule.ts";
 import { minorDigitsOf } from "../../domain/price/currency.ts";
 import type { PriceBook } from "../../domain/price/book.ts";
 import { readBook } from "../../domain/price/read.ts";
+import { between } from "./between.ts";
 import { checkEnergy, energy, factorsOf } from "./energy.ts";
 import { ownerLists, ownerRuleOrFile } from "./owners.ts";
 import { ownersFile } from "./owners-file.ts";
@@ -78,28 +79,48 @@ type WrittenLedger = OwnerConfig &
     readonly store: { readonly rawDays: number };
   };
 
-/** What is wrong between keys of which each is right. */
-export function checkLedger(config: WrittenLedger, context: z.RefinementCtx): void {
+/** What may be wrong between keys of which each is right. */
+export const LEDGER_CHECKS: readonly z.core.$ZodCheck<WrittenLedger>[] = [
+  between([["currency"], ["pricesFile"], ...Object.keys(bookKeys).map((key) => [key])], checkPrices),
+  between([["owners"], ["ownersFile"], ["register"]], checkOwners),
+  between([["policies"]], ({ policies }, context) => checkPolicies(policies, context)),
+  between([["energy"]], ({ energy: given }, context) => checkEnergy(given, context)),
+  between([["closing", "accounts"]], checkAccounts),
+  between(
+    [
+      ["closing", "lateness"],
+      ["store", "rawDays"],
+    ],
+    checkLateness,
+  ),
+];
+
+function checkPrices(config: WrittenLedger, context: z.RefinementCtx): void {
   const complain = (path: PropertyKey[], message: string): void => context.addIssue({ code: "custom", path, message });
-  if (config.pricesFile === undefined) checkBook(writtenBook(config), context);
-  else {
-    for (const key of BOOK_KEYS)
-      if (config[key] !== undefined) complain([key], "a key beside pricesFile: prices stand in the file or here");
-    if (config.currency !== undefined && config.currency !== config.pricesFile.currency)
-      complain(["currency"], `the currency of pricesFile, which is ${config.pricesFile.currency}`);
+  if (config.pricesFile === undefined) {
+    checkBook(writtenBook(config), context);
+    return;
   }
-  checkOwners(config, context);
-  checkPolicies(config.policies, context);
-  checkEnergy(config.energy, context);
-  const { closing, store } = config;
+  for (const key of BOOK_KEYS)
+    if (config[key] !== undefined) complain([key], "a key beside pricesFile: prices stand in the file or here");
+  if (config.currency !== undefined && config.currency !== config.pricesFile.currency)
+    complain(["currency"], `the currency of pricesFile, which is ${config.pricesFile.currency}`);
+}
+
+function checkAccounts({ closing }: WrittenLedger, context: z.RefinementCtx): void {
+  const message = "a cluster that no other account has";
   const clusters = Object.entries(closing.accounts ?? {}).flatMap(([account, ofAccount]) =>
     ofAccount.map((cluster, index) => ({ account, cluster, index })),
   );
   for (const { account, cluster, index } of clusters)
     if (clusters.some((other) => other.cluster === cluster && other.account !== account))
-      complain(["closing", "accounts", account, index], "a cluster that no other account has");
-  if (closing.lateness !== undefined && closing.lateness + DAY_MILLIS > store.rawDays * DAY_MILLIS)
-    complain(["closing", "lateness"], `a day less than store.rawDays at most, which is ${store.rawDays}d`);
+      context.addIssue({ code: "custom", path: ["closing", "accounts", account, index], message });
+}
+
+function checkLateness({ closing: { lateness }, store: { rawDays } }: WrittenLedger, context: z.RefinementCtx): void {
+  const message = `a day less than store.rawDays at most, which is ${rawDays}d`;
+  if (lateness !== undefined && lateness + DAY_MILLIS > rawDays * DAY_MILLIS)
+    context.addIssue({ code: "custom", path: ["closing", "lateness"], message });
 }
 
 /** Adds what is wrong between the rules of owners. */

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { access } from "./access.ts";
-import { checkDeliveries, deliveries } from "./deliveries.ts";
+import { between } from "./between.ts";
+import { deliveriesCheck, deliveries } from "./deliveries.ts";
 import { focus } from "./focus.ts";
 import { kubernetes } from "./kubernetes.ts";
-import { checkLedger, ledgerKeys } from "./ledger.ts";
+import { LEDGER_CHECKS, ledgerKeys } from "./ledger.ts";
 import { duration, size } from "./quantity.ts";
 import {
   fileText,
@@ -239,31 +240,43 @@ export function createConfigSchema(sources: ConfigSources) {
         })
         .prefault({}),
     })
-    .superRefine((config, context) => {
-      checkLedger(config, context);
-      checkDeliveries(config, context);
-      if (config.bus.kind === "kafka" && config.bus.kafka === undefined) {
-        context.addIssue({ code: "custom", path: ["bus", "kafka"], message: "brokers, as bus.kind is kafka" });
-      }
-      if (config.store.kind === "clickhouse" && config.store.clickhouse === undefined) {
-        context.addIssue({
-          code: "custom",
-          path: ["store", "clickhouse"],
-          message: "url, as store.kind is clickhouse",
-        });
-      }
-      config.collector.jobs.forEach((each, index) => {
-        const interval = each.interval ?? config.collector.interval;
-        const path = ["collector", "jobs", index, "timeout"];
-        const message = "a timeout no longer than the interval";
-        if ((each.timeout ?? config.collector.timeout) > interval) context.addIssue({ code: "custom", path, message });
-        const other = config.collector.jobs.findIndex(({ name }) => name === each.name);
-        if (other < index) {
-          const named = ["collector", "jobs", index, "name"];
-          context.addIssue({ code: "custom", path: named, message: `a name that no other job has` });
-        }
-      });
-    });
+    .check(
+      ...LEDGER_CHECKS,
+      deliveriesCheck,
+      between([["bus"]], ({ bus: { kind, kafka } }: WithParts, context) => {
+        if (kind === "kafka" && kafka === undefined)
+          context.addIssue({ code: "custom", path: ["bus", "kafka"], message: "brokers, as bus.kind is kafka" });
+      }),
+      between(
+        [
+          ["store", "kind"],
+          ["store", "clickhouse"],
+        ],
+        ({ store: { kind, clickhouse } }: WithParts, context) => {
+          const message = "url, as store.kind is clickhouse";
+          if (kind === "clickhouse" && clickhouse === undefined)
+            context.addIssue({ code: "custom", path: ["store", "clickhouse"], message });
+        },
+      ),
+      between([["collector"]], checkJobs),
+    );
+}
+
+/** What some checks between keys look at. */
+interface WithParts {
+  readonly collector: z.output<ReturnType<typeof collector>>;
+  readonly bus: z.output<ReturnType<typeof bus>>;
+  readonly store: z.output<ReturnType<typeof store>>;
+}
+
+function checkJobs({ collector: { jobs, interval, timeout } }: WithParts, context: z.RefinementCtx): void {
+  jobs.forEach((each, index) => {
+    const complain = (key: string, message: string): void =>
+      context.addIssue({ code: "custom", path: ["collector", "jobs", index, key], message });
+    if ((each.timeout ?? timeout) > (each.interval ?? interval))
+      complain("timeout", "a timeout no longer than the interval");
+    if (jobs.findIndex(({ name }) => name === each.name) < index) complain("name", "a name that no other job has");
+  });
 }
 
 /** The configuration as the program uses it: durations in milliseconds, sizes in bytes, files and secrets read. */

@@ -7,6 +7,8 @@ export interface FileProblem {
   readonly line?: number;
   readonly value?: unknown;
   readonly allowed: string;
+  /** Set where the key itself is wrong, whatever its value: what is allowed is then said of keys. */
+  readonly isUnknownKey?: true;
 }
 
 /**
@@ -31,7 +33,7 @@ export function readYaml<Schema extends z.ZodType>(
   }
   const missing = options.env === undefined ? [] : fillVariables(document, options.env);
   const raw: unknown = document.toJS() ?? {};
-  const result = schema.safeParse(raw);
+  const result = schema.safeParse(raw, { error: allowedOf });
   const lineOf = (path: readonly PropertyKey[]): number | undefined => lineAt(document, lines, path);
   const unset = missing.map(({ path, name }) => ({
     ...locate(path, lineOf),
@@ -46,10 +48,27 @@ export function readYaml<Schema extends z.ZodType>(
 }
 
 /** The problem as a line for people: the key, its line, the value and what is allowed. */
-export function describeProblem({ key, line, value, allowed }: FileProblem): string {
+export function describeProblem({ key, line, value, allowed, isUnknownKey }: FileProblem): string {
   const place = line === undefined ? key : `${key} (line ${line})`;
+  if (isUnknownKey === true) return `  ${place}: ${allowed}; its value is ${JSON.stringify(value)}`;
   return value === undefined ? `  ${place}: ${allowed}` : `  ${place}: ${JSON.stringify(value)} is not ${allowed}`;
 }
+
+/** What is allowed where a schema does not say it in words of its own. */
+function allowedOf(issue: { readonly code: string; readonly expected?: unknown }): string | undefined {
+  if (issue.code !== "invalid_type") return undefined;
+  return KINDS[String(issue.expected)] ?? `of the type ${String(issue.expected)}`;
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  object: "a mapping",
+  record: "a mapping",
+  array: "a list",
+  tuple: "a list",
+  string: "a text",
+  number: "a number",
+  boolean: "true or false",
+};
 
 interface Issue {
   readonly code?: string;
@@ -64,7 +83,7 @@ function toProblems(issue: Issue, raw: unknown, lineOf: LineOf, unknownKey: stri
   if (issue.code === "unrecognized_keys") {
     return (issue.keys ?? []).map((key) => {
       const path = [...issue.path, key];
-      return { ...locate(path, lineOf), value: valueAt(raw, path), allowed: unknownKey };
+      return { ...locate(path, lineOf), value: valueAt(raw, path), allowed: unknownKey, isUnknownKey: true };
     });
   }
   const value = valueAt(raw, issue.path);

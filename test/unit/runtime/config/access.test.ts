@@ -74,7 +74,7 @@ server:
     [`{ name: '', role: finance, sha256: ${HASH} }`, "name", "", "a name"],
     [`{ name: a, role: finance, sha256: ${HASH}, token: x }`, "token", "x", "no such key; see the annotated example"],
   ])("refuse %s", (token, key, value, allowed) => {
-    expect(problemsOf(token)).toEqual([
+    expect(problemsOf(token)).toMatchObject([
       { key: `server.access.tokens[0].${key}`, line: 1, ...(value === undefined ? {} : { value }), allowed },
     ]);
   });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { ConfigError, loadConfig, parseConfig } from "../../../../runtime/config/load.ts";
-import type { FileProblem } from "../../../../runtime/config/yaml.ts";
+import { describeProblem, type FileProblem } from "../../../../runtime/config/yaml.ts";
 import { parseDuration, parseSize } from "../../../../runtime/config/quantity.ts";
 import { configJsonSchema } from "../../../../runtime/config/schema.ts";
 
@@ -115,11 +115,49 @@ describe("the configuration", () => {
           allowed: "an http:// or https:// address",
         },
         { key: "bus.kind", line: 8, value: "rabbit", allowed: "one of: embedded, kafka" },
-        { key: "sever", line: 9, value: {}, allowed: "no such key; see the annotated example" },
+        {
+          key: "sever",
+          line: 9,
+          value: {},
+          allowed: "no such key; see the annotated example",
+          isUnknownKey: true,
+        },
         { key: "server.listen", line: 10, value: 8080, allowed: "host:port, such as 127.0.0.1:8080" },
       ]),
     );
     expect(problems).toHaveLength(7);
+  });
+
+  it("says in a sentence that a key is unknown, and of which kind a value must be", () => {
+    expect(problemsOf("colector: { jobs: [] }\nserver: hello\n").map(describeProblem)).toEqual([
+      '  server (line 2): "hello" is not a mapping',
+      '  colector (line 1): no such key; see the annotated example; its value is {"jobs":[]}',
+    ]);
+    expect(problemsOf('"hello"').map(describeProblem)).toEqual(['  (the whole file): "hello" is not a mapping']);
+  });
+
+  it("tells what is wrong between keys together with what is wrong with single ones", () => {
+    const problems = problemsOf(
+      [
+        "colector: {}",
+        "log: { level: loud }",
+        "collector: { jobs: [{ name: a }, { name: a }] }",
+        "policies: [{ name: a, billing: true }, { name: b, billing: true }]",
+        "store: { kind: clickhouse, rawDays: many }",
+        "deliveries: soon",
+      ].join("\n"),
+    );
+    expect(problems.map(({ key }) => key).toSorted()).toEqual(
+      [
+        "colector",
+        "log.level",
+        "collector.jobs[1].name",
+        "policies",
+        "store.rawDays",
+        "store.clickhouse",
+        "deliveries",
+      ].toSorted(),
+    );
   });
 
   it("names a key that is required and missing", () => {

@@ -182,7 +182,7 @@ describe("policies", () => {
     [
       "with a key that there is not",
       "policies: [{ name: a, payer: {} }]",
-      "policies[0].payer (line 1): {} is not no such key",
+      "policies[0].payer (line 1): no such key; see the annotated example; its value is {}",
     ],
   ])("%s are refused", (_, text, sentence) => {
     expect(wrongWith(text)).toEqual([expect.stringContaining(sentence)]);
