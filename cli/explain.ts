@@ -1,4 +1,5 @@
 import { Option, type Command } from "commander";
+import { CHARGE_STATES } from "../domain/charge/charge.ts";
 import { periodOf } from "../domain/period.ts";
 import { explain } from "../reports/explain/read.ts";
 import { explanationText } from "../reports/explain/text.ts";
@@ -35,7 +36,7 @@ export function addExplain(program: Command, context: CommandContext): void {
     .option("--month <month>", "what was booked in 2026-03, say; the running one by default")
     .option("--span <span>", "what was used in a time instead: 2026-03-01/2026-03-15, 7d, today, …")
     .option("--team <team>", "who pays: a team, platform or unowned")
-    .option("--state <state>", "active, idle, unobserved, starting, waiting, unavailable, stranded, unallocated, …")
+    .addOption(new Option("--state <state>", "what the time went to").choices(CHARGE_STATES))
     .option("--namespace <namespace>", "of the holders")
     .option("--where <conditions...>", "only lines with these values, such as workload=train costCenter=4711", [])
     .option("--policy <name>", "the billing policy by default")

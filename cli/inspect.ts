@@ -61,6 +61,8 @@ export function addInspect(program: Command, context: CommandContext): void {
           ? JSON.stringify({ source, ...(node === undefined ? {} : { node }), ...inspection }, null, 2)
           : render(inspection, node);
       context.stdout.write(`${text}\n`);
+      if (inspection.devices.length === 0)
+        throw new CommandError(`${source}: nothing was read of any GPU: is it a page of a GPU exporter?`);
     });
 }
 

@@ -53,9 +53,10 @@ export async function checkBookOf(
     return { source: name, entries: 0, problems };
   }
   const { book } = source;
-  const nodes = await storedNodes(config, period);
+  const stored = await storedNodes(config, period);
   const problems = examineBook(book).map(problemOfBook);
-  if (nodes === undefined) return { source: name, entries: entriesOf(book), problems };
+  if ("unasked" in stored) return { source: name, entries: entriesOf(book), problems };
+  const { nodes } = stored;
   const found = checkPrices(rankEntries(book.prices), nodes, period).map(problemOfNode);
   return { source: name, entries: entriesOf(book), nodes: nodes.length, problems: [...problems, ...found] };
 }

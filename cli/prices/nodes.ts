@@ -4,8 +4,9 @@ import type { CheckedNode } from "../../domain/price/check.ts";
 import { instantOf, INSTANT_FORM } from "../../domain/price/instant.ts";
 import type { PriceFacts } from "../../domain/price/match.ts";
 import type { Config } from "../../runtime/config/schema.ts";
-import { connectStore, outsideStore } from "../../runtime/store/connection.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
 import { CommandError } from "../context.ts";
+import { openStore } from "../store.ts";
 
 /** What the command line can say of a node. */
 export interface NodeOptions {
@@ -42,17 +43,14 @@ export async function nodesOf(options: NodeOptions, config: Config, atMillis: nu
   const known = isDescribed
     ? undefined
     : await storedNodes(config, { fromMillis: atMillis, untilMillis: atMillis + 1 });
-  if (isDescribed || (known === undefined && options.node !== undefined)) {
+  if (known === undefined || ("unasked" in known && options.node !== undefined)) {
     const { cluster = config.cluster, node = "" } = options;
     return [{ cluster, node, ...Object.fromEntries(given), labels: Object.fromEntries(nodeLabel.map(labelOf)) }];
   }
-  if (known === undefined) {
-    throw new CommandError(
-      "store.kind is embedded, which only `gpu-ledger up` reads: say which node, with --node, --instance-type, --model and so on",
-      2,
-    );
+  if ("unasked" in known) {
+    throw new CommandError(`${known.unasked}: say which node, with --node, --instance-type, --model and so on`, 2);
   }
-  return known
+  return known.nodes
     .map(({ facts }) => facts)
     .filter(({ cluster }) => options.cluster === undefined || options.cluster === cluster)
     .filter(({ node }) => options.node === undefined || options.node === node);
@@ -78,26 +76,34 @@ interface InventoryRow {
   readonly until_millis: string;
 }
 
+/** Nodes of an inventory, or why the store that has it cannot be asked. */
+export type StoredNodes = { readonly nodes: readonly CheckedNode[] } | { readonly unasked: string };
+
 /**
- * The nodes of an outside ClickHouse's inventory over a time, one for each model of GPU on it, as long as the same is known
- * of it; undefined for the embedded store, which belongs to the process that runs it.
+ * The nodes of the store's inventory over a time, one for each model of GPU on it, as long as the same is known of it; an embedded
+ * store can be asked while its `up` runs. Fails with a `StoreError`.
  */
 export async function storedNodes(
   config: Config,
   { fromMillis, untilMillis }: { readonly fromMillis: number; readonly untilMillis: number },
-): Promise<readonly CheckedNode[] | undefined> {
-  const address = outsideStore(config);
-  if (address === undefined) return undefined;
-  const store = connectStore(address, config);
+): Promise<StoredNodes> {
+  let store: StoreClient;
+  try {
+    store = await openStore(config);
+  } catch (error) {
+    if (error instanceof CommandError) return { unasked: error.message };
+    throw error;
+  }
   try {
     const rows = await store.query<InventoryRow>(INVENTORY, { from: fromMillis, until: untilMillis });
-    return rows.flatMap(({ fact, from_millis, until_millis }) =>
+    const nodes = rows.flatMap(({ fact, from_millis, until_millis }) =>
       priceFactsOfNode(JSON.parse(fact) as InventoryFact).map((facts) => ({
         facts,
         fromMillis: Number(from_millis),
         untilMillis: Number(until_millis),
       })),
     );
+    return { nodes };
   } finally {
     await store.close();
   }

@@ -37,6 +37,8 @@ export const amd: Dialect = {
   exporter: "amd-device-metrics-exporter",
   table: TABLE,
   owns: (name) => /^(amd_)?(gpu|pcie|xgmi)_/i.test(name),
+  // Whatever counts GPUs may call its metrics gpu_…, this program too.
+  marks: (name) => PREFIX.test(name) || lookUp(name).length > 0,
   aliases: (name) => lookUp(name.replace(PREFIX, "")),
   fields: {
     gpu_id: "gpu",

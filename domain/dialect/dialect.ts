@@ -36,6 +36,8 @@ export interface Dialect {
   readonly table: readonly AliasRow[];
   /** Whether a metric's name is this exporter's. */
   readonly owns: (name: string) => boolean;
+  /** Names of which a page has one where it is this exporter's; left out where no other program has names that are alike. */
+  readonly marks?: (name: string) => boolean;
   /** The aliases of a metric's name, in the order in which they are tried; none for an unknown metric. */
   readonly aliases: (name: string) => readonly Alias[];
   /** Labels that fill a field of the device. */

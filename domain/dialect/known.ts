@@ -7,7 +7,12 @@ import { nvidiaSmi } from "./nvidia-smi.ts";
 /** Every exporter that is understood. */
 export const DIALECTS: readonly Dialect[] = [nvidiaDcgm, nvidiaSmi, amd, intel];
 
-/** The dialect that a metric's name belongs to, or `undefined`. */
-export function dialectOf(name: string): Dialect | undefined {
-  return DIALECTS.find((dialect) => dialect.owns(name));
+/** The dialects that the names of a page's metrics belong to; names of no exporter are left out. */
+export function dialectsOf(names: ReadonlySet<string>): ReadonlyMap<string, Dialect> {
+  const found = [...names].flatMap((name) => {
+    const dialect = DIALECTS.find(({ owns }) => owns(name));
+    return dialect === undefined ? [] : [[name, dialect] as const];
+  });
+  const isMarked = new Set(found.flatMap(([name, dialect]) => (dialect.marks?.(name) === false ? [] : [dialect])));
+  return new Map(found.filter(([, dialect]) => isMarked.has(dialect)));
 }

@@ -1,4 +1,5 @@
 import {
+  CHARGE_DIMENSIONS,
   isChargeDimension,
   labelOfDimension,
   LABEL_DIMENSION,
@@ -56,7 +57,10 @@ export function readFilters(
   for (const text of texts) {
     const equals = text.indexOf("=");
     const dimension = text.slice(0, Math.max(0, equals));
-    if (!isChargeDimension(dimension) && labelOfDimension(dimension) === undefined)
+    const isKnown = isChargeDimension(dimension) || labelOfDimension(dimension) !== undefined;
+    if (!isKnown && /^[\w.]+$/.test(dimension))
+      return { error: `${dimension} is no dimension; there are ${CHARGE_DIMENSIONS.join(", ")} and label.<name>` };
+    if (!isKnown)
       return { error: `${JSON.stringify(text)} is not a dimension, = and its values, such as team=vision,nlp` };
     where.push({ dimension, values: valuesIn(text.slice(equals + 1)) });
   }

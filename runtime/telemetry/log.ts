@@ -9,6 +9,18 @@ export function createLogger(
   fields: Readonly<Record<string, unknown>> = {},
   fileDescriptor = 2,
 ): Logger {
-  const options = { level, base: fields, timestamp: pino.stdTimeFunctions.isoTime };
+  const options = {
+    level,
+    base: fields,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: serializeError },
+  };
   return pino(options, pino.destination({ dest: fileDescriptor, sync: true }));
+}
+
+/** An error as pino writes it, with its cause's message behind its own; said once where both are the same. */
+export function serializeError(error: Error): object {
+  const written = pino.stdSerializers.err(error);
+  const { cause } = error;
+  return cause instanceof Error && cause.message === error.message ? { ...written, message: error.message } : written;
 }

@@ -94,6 +94,17 @@ describe("gpu-ledger inspect", () => {
   });
 
   it.each([
+    ["a text", "# A README\n\nIt says much.\n", "nothing was read of any GPU: is it a page of a GPU exporter?"],
+    ["nothing", "", "nothing was read of any GPU: is it a page of a GPU exporter?"],
+    ["a program's own metrics", "gpu_ledger_windows_dirty 3\n", "foreign-page: no series of a known GPU exporter; "],
+  ])("says of %s that it is no exporter's page, with exit code 1", async (_, page, why) => {
+    const { code, stdout, stderr } = await folder.run(["inspect", "-"], page);
+    expect(code).toBe(1);
+    expect(stdout).not.toContain("amd");
+    expect(stderr).toContain(`gpu-ledger: -: ${why}`);
+  });
+
+  it.each([
     ["a file that is not there", ["inspect", "no-such-page.txt"], "no-such-page.txt is neither a file"],
     ["an address that is none", ["inspect", "http://"], "http:// is no address"],
     ["an unknown option", ["inspect", "-", "--bogus"], "unknown option '--bogus'"],
@@ -101,6 +112,12 @@ describe("gpu-ledger inspect", () => {
     ["a timeout that is no number", ["inspect", "http://127.0.0.1:1", "--timeout", "soon"], "--timeout soon"],
     ["no source at all", ["inspect"], "missing required argument"],
     ["a number of shards that is none", ["collect", "--shards", "two"], "--shards two: it is how many collectors"],
+    ["a state that there is not", ["explain", "--state", "foo"], "Allowed choices are active, idle, waiting"],
+    [
+      "a dimension that there is not",
+      ["report", "--where", "foo=bar"],
+      "foo is no dimension; there are team, costCenter",
+    ],
     ["an unknown command", ["ponder"], "unknown command 'ponder'"],
   ])("answers %s with one line and exit code 2", async (_, args, said) => {
     const { code, stdout, stderr } = await folder.run(args);

@@ -1,3 +1,8 @@
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createProgram } from "../../cli/program.ts";
@@ -56,19 +61,22 @@ afterAll(async () => {
   await folder.dispose();
 });
 
-async function prices(...args: readonly string[]): Promise<{ readonly code: number; readonly stdout: string }> {
+async function prices(args: readonly string[]): Promise<{ readonly code: number; readonly stdout: string }> {
   const stdout = new PassThrough();
   let said = "";
   stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
   const program = createProgram({ stdout, stderr: new PassThrough(), stdin: new PassThrough(), env: {} });
-  return { code: await program.run(["prices", ...args, "--config", config]), stdout: said };
+  return {
+    code: await program.run(["prices", ...(args.includes("--config") ? args : [...args, "--config", config])]),
+    stdout: said,
+  };
 }
 
 describe("a price book beside the store's inventory", () => {
   it("is shown for each node as it was at a time", async () => {
     const shown = async (at: number, ...args: readonly string[]): Promise<unknown> => {
       const time = new Date(at).toISOString();
-      return JSON.parse((await prices("show", "--at", time, "--format", "json", ...args)).stdout) as unknown;
+      return JSON.parse((await prices(["show", "--at", time, "--format", "json", ...args])).stdout) as unknown;
     };
     expect(await shown(NOON - 3 * HOUR)).toMatchObject([
       { node: "gpu-a", capacityType: "spot", entries: ["prices[1]"], price: { per: "node-hour", list: "20" } },
@@ -80,9 +88,32 @@ describe("a price book beside the store's inventory", () => {
     expect(await shown(NOON, "--node", "gpu-b")).toHaveLength(1);
   });
 
+  it("is shown by the embedded store of the `up` that runs with the same configuration", async () => {
+    const up = createServer((_, response) => response.end(JSON.stringify({ store: { url: server.url } })));
+    up.listen(0, "127.0.0.1");
+    await once(up, "listening");
+    try {
+      mkdirSync(join(folder.path, "data/store"), { recursive: true });
+      folder.write("data/store/credentials.json", { internal: server.internal });
+      const embedded = folder.write("embedded.yaml", {
+        data: join(folder.path, "data"),
+        server: { listen: `127.0.0.1:${(up.address() as AddressInfo).port}` },
+        store: { database: "prices" },
+        prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", list: "6.88" }],
+      });
+      const time = new Date(NOON).toISOString();
+      const args = ["show", "--at", time, "--node", "gpu-b", "--format", "json"];
+      expect(JSON.parse((await prices([...args, "--config", embedded])).stdout)).toMatchObject([
+        { node: "gpu-b", model: "L4", entries: ["prices[0]"] },
+      ]);
+    } finally {
+      up.close();
+    }
+  });
+
   it("is checked against every node of a period", async () => {
     const period = ["--from", "2026-03-01", "--until", "2026-03-02"];
-    const { code, stdout } = await prices("check", ...period, "--format", "json");
+    const { code, stdout } = await prices(["check", ...period, "--format", "json"]);
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({
       nodes: 3,

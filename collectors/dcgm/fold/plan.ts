@@ -2,8 +2,8 @@ import type { Device } from "../../../domain/device.ts";
 import { gpuKey, instanceKey, sharingKey } from "../../../domain/device.ts";
 import { METRICS, METRIC_BY_NAME, MOST_OF_UNIT } from "../../../domain/metric.ts";
 import type { LineDrop, ScrapeShape } from "../../../domain/scrape.ts";
-import { number, type Alias, type Dialect, type Reading } from "../../../domain/dialect/dialect.ts";
-import { dialectOf } from "../../../domain/dialect/known.ts";
+import { number, type Alias, type Reading } from "../../../domain/dialect/dialect.ts";
+import { dialectsOf } from "../../../domain/dialect/known.ts";
 import type { ExpositionSample, FamilyMeta } from "../exposition/parse.ts";
 import { assemble, type Instruction, type Program } from "./program.ts";
 import { compareDevices, readRowLabels, type RowLabels } from "./row.ts";
@@ -80,11 +80,10 @@ type Drop = (sample: ExpositionSample, reason: LineDrop, why: string) => void;
 
 function groupRows(samples: readonly ExpositionSample[], exporters: Map<string, number>, drop: Drop): Row[] {
   const rows = new Map<string, Row>();
-  const dialects = new Map<string, Dialect | undefined>();
+  const dialects = dialectsOf(new Set(samples.map(({ name }) => name)));
   // Equal label blocks of a page share one map, see the parser.
   const read = new Map<ReadonlyMap<string, string>, RowLabels>();
   samples.forEach((sample, index) => {
-    if (!dialects.has(sample.name)) dialects.set(sample.name, dialectOf(sample.name));
     const dialect = dialects.get(sample.name);
     if (dialect === undefined) {
       drop(sample, "not-a-gpu", "no GPU exporter that is known gives this metric");

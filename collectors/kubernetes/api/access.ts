@@ -11,6 +11,9 @@ export interface KubeAccessOptions {
   readonly context?: string;
 }
 
+/** What the client takes where it has found nothing, as kubectl once did. */
+const NOWHERE = "http://localhost:8080";
+
 /**
  * Reads the access to a cluster as kubectl does: kubeconfigs with client certificates, tokens, token files and exec
  * plugins, or the service account of the pod that this runs in. Tokens that expire are got anew in time; after an answer
@@ -43,6 +46,8 @@ export function createKubeAccess({ file, context }: KubeAccessOptions): ApiAcces
     }
     const cluster = loaded.getCurrentCluster();
     if (cluster === null) throw new Error("the kubeconfig's context names no cluster");
+    if (file === undefined && cluster.server === NOWHERE)
+      throw new Error("no kubeconfig was found (KUBECONFIG, ~/.kube/config), and no service account of a pod");
     const options: RequestOptions = { headers: {} };
     await loaded.applyToHTTPSOptions(options);
     const { ca, cert, key, servername, rejectUnauthorized, auth, headers } = options;
