@@ -8,6 +8,7 @@ import { objectionTo, readFilters, REPORT_KINDS, type ReportKind } from "../repo
 import { SUM_FORMATS, type SumFormat } from "../reports/report/formats.ts";
 import { TooManyGroupsError } from "../reports/report/groups.ts";
 import { readReport } from "../reports/report/read.ts";
+import { provisionalSentence } from "../reports/report/provisional.ts";
 import type { Report } from "../reports/report/report.ts";
 import { readSpan } from "../reports/question/span.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
@@ -100,7 +101,11 @@ export function addReport(program: Command, context: CommandContext): void {
         for (const policy of others) reports.push(await ask(policy));
         const { version, env } = context;
         const making = { store, version, madeAt: Date.now(), server: options.linkTo, env };
-        await writeOut(context, options.out, await SUM_FORMATS[format as SumFormat](reports, making));
+        const bytes = await SUM_FORMATS[format as SumFormat](reports, making);
+        await writeOut(context, options.out, bytes);
+        const asked = ledger.policies.filter(({ name }) => reports.some(({ policy }) => policy === name));
+        const provisional = provisionalSentence(asked);
+        if (provisional !== undefined) context.stderr.write(`${provisional}\n`);
       } catch (error) {
         if (error instanceof TooManyGroupsError || error instanceof LinesReplacedError || error instanceof PdfError)
           throw new CommandError(error.message);

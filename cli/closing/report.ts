@@ -1,6 +1,7 @@
 import { payerName } from "../../processors/closing/document.ts";
 import type { CloseReport as WholeReport } from "../../processors/closing/close.ts";
 import { percent } from "../../reports/format/percent.ts";
+import { roundedMoney } from "../../reports/format/rounded.ts";
 import { renderTable } from "../table.ts";
 
 type CloseReport = Omit<WholeReport, "closed">;
@@ -9,18 +10,19 @@ type CloseReport = Omit<WholeReport, "closed">;
 export function closeText(report: CloseReport): string {
   const { document } = report;
   const { billingPeriod, total, currency, policies, closedBy, unowned, statements } = document;
+  const posted = roundedMoney(total.posted, currency);
   const head = report.isDryRun
-    ? `${billingPeriod} as it would be closed: ${total.posted} ${currency} under the policy ${policies[0]!.name}`
-    : `${billingPeriod} is closed by ${closedBy}: ${total.posted} ${currency} under the policy ${policies[0]!.name}`;
+    ? `${billingPeriod} as it would be closed: ${posted} ${currency} under the policy ${policies[0]!.name}`
+    : `${billingPeriod} is closed by ${closedBy}: ${posted} ${currency} under the policy ${policies[0]!.name}`;
   const rows = statements.map((statement) => [
     payerName(statement),
     statement.gpuHours,
     statement.effective,
-    statement.posted,
+    roundedMoney(statement.posted, currency),
   ]);
   const table = renderTable(
     ["team", "GPU-hours", "cost", "posted"],
-    [...rows, ["total", total.gpuHours, total.effective, total.posted]],
+    [...rows, ["total", total.gpuHours, total.effective, posted]],
   );
   const figures = [
     `coverage: ${total.coverage === null ? "nothing was held" : percent(total.coverage)}; ${total.unobservedGpuHours} of ${total.heldGpuHours} GPU-hours that were held are unobserved`,

@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { z } from "zod";
 import type { ChargeState } from "../../domain/charge/charge.ts";
+import { amountOf, formatAmount, sum } from "../../domain/exact/units.ts";
 import { periodOf } from "../../domain/period.ts";
 import { allowed, keptPolicies, policyOf } from "../api/context.ts";
 import { fixedSpan } from "../report/json.ts";
@@ -126,7 +127,7 @@ function Teams({ report, question, span, paging }: Part & Pick<Overview, "span" 
   const state = (name: ChargeState) => moneyColumn(rows, ({ states }) => states[name], currency);
   return (
     <Table
-      caption={`What each team pays in ${currency}; the dearest first`}
+      caption={`What each team pays in ${currency}; the dearest first. Below them each held GPU-hour bears what nobody held too`}
       rows={rows}
       paging={paging}
       columns={[
@@ -134,6 +135,7 @@ function Teams({ report, question, span, paging }: Part & Pick<Overview, "span" 
         { head: "GPU-hours", ...hoursColumn(rows, ({ gpuHours }) => gpuHours) },
         { head: "cost", ...cost, cell: (row) => <a href={explainAddress(question, ofTeam(row))}>{cost.cell(row)}</a> },
         ...(["active", "idle", "unobserved"] as const).map((name) => ({ head: name, ...state(name) })),
+        { head: "not held", ...moneyColumn(rows, notHeld, currency) },
         {
           head: "each held GPU-hour",
           isNumber: true,
@@ -144,6 +146,14 @@ function Teams({ report, question, span, paging }: Part & Pick<Overview, "span" 
     />
   );
 }
+
+/** What is paid for time that nobody held, and for what is no GPU time; undefined where there is none. */
+function notHeld({ states }: ReportRow): string | undefined {
+  const amounts = NOT_HELD.flatMap((name) => states[name] ?? []);
+  return amounts.length === 0 ? undefined : formatAmount(sum(amounts.map((each) => amountOf<"currency">(each))));
+}
+
+const NOT_HELD: readonly ChargeState[] = ["unavailable", "stranded", "unallocated", "non-gpu", "unused commitment"];
 
 function TeamLink({ team, span }: { readonly team: string; readonly span: string }): VNode {
   return (

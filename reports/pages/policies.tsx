@@ -4,6 +4,7 @@ import { amountOf, difference, formatAmount } from "../../domain/exact/units.ts"
 import { allowed, keptPolicies } from "../api/context.ts";
 import type { ChargesQuestion } from "../question/question.ts";
 import { fixedSpan } from "../report/json.ts";
+import { provisionalSentence } from "../report/provisional.ts";
 import type { Report } from "../report/report.ts";
 import { explainAddress, teamAddress } from "./address.ts";
 import { Money, moneyColumn } from "./parts/money.tsx";
@@ -22,7 +23,10 @@ export function addPolicies(add: AddPage, context: PageContext): void {
     const reports = await Promise.all(
       keptPolicies(context.ledger).map((policy) => readPart(context, viewer, edition, { ...of, policy, by: ["team"] })),
     );
-    const view = { reports, question: of, span: span.span.name, paging: pagingOf(url, "teams") };
+    const { policies } = context.ledger;
+    const kept = keptPolicies(context.ledger);
+    const provisional = provisionalSentence(policies.filter(({ name }) => kept.includes(name)));
+    const view = { reports, question: of, span: span.span.name, paging: pagingOf(url, "teams"), provisional };
     return { title: "Policies", content: <PoliciesPage {...view} /> };
   });
 }
@@ -32,6 +36,8 @@ interface PoliciesProps {
   readonly question: Omit<ChargesQuestion, "policy">;
   readonly span: string;
   readonly paging: Paging;
+  /** What of it is not final. */
+  readonly provisional: string | undefined;
 }
 
 interface TeamRow {
@@ -40,11 +46,9 @@ interface TeamRow {
   readonly costs: readonly string[];
 }
 
-function PoliciesPage({ reports, question, span, paging }: PoliciesProps): VNode {
+function PoliciesPage({ reports, question, span, paging, provisional }: PoliciesProps): VNode {
   const { currency } = reports[0]!;
   const rows = rowsOf(reports);
-  const last = reports.length - 1;
-  const more = moneyColumn(rows, ({ costs }) => minus(costs[last]!, costs[0]!), currency);
   return (
     <>
       <h1>Policies side by side</h1>
@@ -59,6 +63,7 @@ function PoliciesPage({ reports, question, span, paging }: PoliciesProps): VNode
           <code>policies</code> is laid beside it from then on; <code>gpu-ledger bill</code> computes a month under any.
         </p>
       )}
+      {provisional !== undefined && <p>{provisional}</p>}
       {rows.length === 0 ? (
         <Empty>
           <p>
@@ -81,9 +86,9 @@ function PoliciesPage({ reports, question, span, paging }: PoliciesProps): VNode
               ),
               foot: "all",
             },
-            ...reports.map(({ policy }, place) => {
+            ...reports.flatMap(({ policy }, place) => {
               const column = moneyColumn(rows, ({ costs }) => costs[place], currency);
-              return {
+              const cost = {
                 head: policy,
                 ...column,
                 cell: (row: TeamRow) => (
@@ -92,18 +97,15 @@ function PoliciesPage({ reports, question, span, paging }: PoliciesProps): VNode
                   </a>
                 ),
               };
+              if (place === 0) return [cost];
+              const more = ({ costs }: TeamRow): string => minus(costs[place]!, costs[0]!);
+              const difference = {
+                head: `against ${reports[0]!.policy}`,
+                ...moneyColumn(rows, more, currency),
+                cell: (row: TeamRow) => <Money amount={more(row)} currency={currency} isSigned />,
+              };
+              return [cost, difference];
             }),
-            ...(last > 0
-              ? [
-                  {
-                    head: "the last costs more",
-                    ...more,
-                    cell: ({ costs }: TeamRow) => (
-                      <Money amount={minus(costs[last]!, costs[0]!)} currency={currency} isSigned />
-                    ),
-                  },
-                ]
-              : []),
           ]}
         />
       )}

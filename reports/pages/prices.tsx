@@ -139,10 +139,10 @@ function PricesPage({ gaps, unowned, question, register, entries, currency, span
         caption="Every entry, as charges name it by its place"
         rows={entries}
         columns={[
-          { head: "entry", cell: ({ place }) => <code>{place}</code> },
+          { head: "entry", isWhole: true, cell: ({ place }) => <code>{place}</code> },
           { head: "for", cell: ({ match }) => matchText(match) },
-          { head: "from", cell: ({ from }) => from.slice(0, 10) },
-          { head: "until", cell: ({ until }) => until?.slice(0, 10) ?? "" },
+          { head: "from", isWhole: true, cell: ({ from }) => from.slice(0, 10) },
+          { head: "until", isWhole: true, cell: ({ until }) => until?.slice(0, 10) ?? "" },
           { head: "by", cell: ({ per }) => PER[per] },
           { head: "list", isNumber: true, cell: aligned(entries, ({ list }) => list) },
           { head: "contracted", isNumber: true, cell: aligned(entries, ({ contracted }) => contracted) },

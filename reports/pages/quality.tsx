@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { demandAll, policyOf } from "../api/context.ts";
 import { readLiveFleet } from "../live/gpus.ts";
+import { standingOf } from "../quality/standing.ts";
 import { readScrapedTargets, type ScrapedTarget } from "../quality/read.ts";
 import type { ChargesQuestion } from "../question/question.ts";
 import { readCharged } from "../report/charged.ts";
@@ -17,8 +18,8 @@ const HOUR_MILLIS = 3_600_000;
 const DAY_MILLIS = 24 * HOUR_MILLIS;
 const MOST_NODES = 50;
 const MOST_TARGETS = 100;
-/** A target is late when this many of its intervals have gone by without a scrape. */
-const LATE_INTERVALS = 2.5;
+/** So many of the targets that are gone are named. */
+const MOST_GONE = 5;
 
 /** Adds how fresh and how complete the data is that figures rest on. */
 export function addQuality(add: AddPage, { store, ledger, answers, now }: PageContext): void {
@@ -58,9 +59,7 @@ interface QualityProps {
 }
 
 function QualityPage({ targets, byNode, question, silent, at, chargedUntil }: QualityProps): VNode {
-  const isLate = ({ lastAt, intervalSeconds }: ScrapedTarget): boolean =>
-    at - lastAt > LATE_INTERVALS * intervalSeconds * 1000;
-  const bad = targets.filter((target) => target.failed > 0 || isLate(target));
+  const { bad, gone } = standingOf(targets, at);
   const newest = targets.reduce((last, { lastAt }) => Math.max(last, lastAt), 0);
   const sum = (of: (target: ScrapedTarget) => number): number => targets.reduce((total, each) => total + of(each), 0);
   const gaps = byNode.rows
@@ -126,6 +125,17 @@ function QualityPage({ targets, byNode, question, silent, at, chargedUntil }: Qu
             { head: "last scrape", cell: ({ lastAt }) => utc(lastAt) },
           ]}
         />
+      )}
+      {gone.length > 0 && (
+        <p class="quiet">
+          {gone.length === 1 ? "One target is gone" : `${gone.length} targets are gone`}, and their nodes have others
+          that speak, as after a new roll-out of exporters:{" "}
+          {gone
+            .slice(0, MOST_GONE)
+            .map(({ target }) => target)
+            .join(", ")}
+          {gone.length > MOST_GONE ? " and more" : ""}.
+        </p>
       )}
       <h2>Nodes that were not observed all the time</h2>
       {gaps.length === 0 ? (

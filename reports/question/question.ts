@@ -181,6 +181,11 @@ export function hasTrend({ by }: Pick<ReportQuestion, "by">): boolean {
   return !by.some((name) => TIMES.has(name));
 }
 
+/** Whether rows of a question are of one time after the other. */
+export function beginsWithTime({ by: [first = ""] }: Pick<ReportQuestion, "by">): boolean {
+  return TIMES.has(first);
+}
+
 /** A dimension as a heading for people: `Cost centre`, `run-id`. */
 export function titleOfDimension(name: string): string {
   if (name.startsWith(LABEL_DIMENSION)) return name.slice(LABEL_DIMENSION.length);

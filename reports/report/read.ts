@@ -1,5 +1,5 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { hasTrend, type ChargesQuestion, type ReportQuestion } from "../question/question.ts";
+import { beginsWithTime, hasTrend, type ChargesQuestion, type ReportQuestion } from "../question/question.ts";
 import { fromLines, type ChooseTable } from "../sums/tables.ts";
 import { readCharged } from "./charged.ts";
 import { readGroups, type GroupSums } from "./groups.ts";
@@ -77,10 +77,12 @@ function reportOf(
     ...groups.keys(),
     ...[...before].flatMap(([key, group]) => (costOf(group.sums) === 0n ? [] : key)),
   ]);
-  const rows = [...keys].map((key) => ({
+  const unordered = [...keys].map((key) => ({
     group: groups.get(key) ?? { values: before.get(key)!.values, sums: [] },
     sumsBefore: before.get(key)?.sums ?? [],
   }));
+  const byCost = (a: (typeof unordered)[number], b: (typeof unordered)[number]): number =>
+    beginsWithTime({ by }) ? 0 : descending(costOf(a.group.sums), costOf(b.group.sums));
   return {
     policy,
     kind,
@@ -91,8 +93,8 @@ function reportOf(
     currency,
     comparedWith: past?.span ?? null,
     total: withTrend(sumsOf(groups), sumsOf(before), question, past !== undefined),
-    rows: rows
-      .toSorted((a, b) => descending(costOf(a.group.sums), costOf(b.group.sums)) || inOrder(a.group, b.group))
+    rows: unordered
+      .toSorted((a, b) => byCost(a, b) || inOrder(a.group, b.group))
       .map(({ group, sumsBefore }) => ({
         dimensions: Object.fromEntries(by.map((name, place) => [name, group.values[place]!])),
         ...withTrend(group.sums, sumsBefore, question, past !== undefined),

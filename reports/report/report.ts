@@ -60,6 +60,6 @@ export interface Report {
   /** As long a time as is charged of the span, before it; null where rows say when, and where charges begin later than that time. */
   readonly comparedWith: Span | null;
   readonly total: Omit<ReportRow, "dimensions">;
-  /** The dearest first, then by what the dimensions say. */
+  /** The dearest first, then by what the dimensions say; where the first of them says when, in the order of time. */
   readonly rows: readonly ReportRow[];
 }

@@ -152,12 +152,12 @@ store:
     const look = await run("close", "2026-03", "--dry-run", "--by", "finance");
     expect(look).toMatchObject({ code: 0, stderr: "" });
     expect(look.stdout.split("\n")).toEqual([
-      "2026-03 as it would be closed: 12 USD under the policy default",
+      "2026-03 as it would be closed: 12.00 USD under the policy default",
       "",
       "team      GPU-hours  cost  posted",
-      "platform          2     6       6",
-      "vision            2     6       6",
-      "total             4    12      12",
+      "platform          2     6    6.00",
+      "vision            2     6    6.00",
+      "total             4    12   12.00",
       "",
       "coverage: 100 %; 0 of 2 GPU-hours that were held are unobserved",
       "without a price: 0 GPU-hours, which have no cost",
@@ -178,7 +178,7 @@ store:
 
     const closed = await run("close", "2026-03", "--by", "finance", "--why", "the month is over", "--invoice", invoice);
     expect(closed).toMatchObject({ code: 0, stderr: "" });
-    expect(closed.stdout).toContain("2026-03 is closed by finance: 12.5 USD under the policy default");
+    expect(closed.stdout).toContain("2026-03 is closed by finance: 12.50 USD under the policy default");
     expect(closed.stdout).toContain("Nothing differs from the last dry run.");
     const second = await run("close", "2026-03", "--by", "operations", "--why", "again");
     expect(second).toMatchObject({ code: 1 });

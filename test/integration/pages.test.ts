@@ -1,5 +1,8 @@
+import { renderToString } from "preact-render-to-string";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { problemContent } from "../../reports/pages/parts/problem.tsx";
+import { Problem } from "../../reports/server/problem.ts";
 import { openBooks } from "../support/books.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { NOON, OF_ALL, PAGES, PAGES_FLEET, PRICES_CONFIG } from "../support/pages-fleet.ts";
@@ -41,6 +44,20 @@ describe("pages", () => {
       "Scheduling efficiency": "75.0 %",
     });
     expect((await server.get("/fleet", VISION)).body).not.toContain("Scheduling efficiency");
+  });
+
+  it("says in the overview what nobody held, and breaks no date of a price", async () => {
+    const { body } = await server.get("/?span=2026-03");
+    expect(body).toContain("not held</th>");
+    expect(body).toMatch(/<bdi>platform<\/bdi>.*?<\/tr>/);
+    const [row] = /<bdi>platform<\/bdi>.*?<\/tr>/.exec(body)!;
+    expect(row.match(/<data /g)!.length).toBeGreaterThan(2);
+    expect((await server.get("/prices?span=2026-03")).body).toMatch(/<td class="whole">20\d\d-\d\d-\d\d<\/td>/);
+  });
+
+  it("says once that a token is needed", () => {
+    const problem = new Problem("not-authenticated", "a token is needed");
+    expect(renderToString(problemContent(problem))).not.toContain("a token is needed");
   });
 
   it("sends at most 150 kB a page", async () => {

@@ -222,6 +222,11 @@ describe("a report", () => {
     expect(await chargedUntil()).toEqual([hour + 3_600_000, "2026-05-20T23:00:00.000Z"]);
   });
 
+  it("is in the order of time where its rows are of one time after the other", async () => {
+    const { rows } = await ask({ span: spanOf("2026-05-01/2026-07-01"), by: ["chargeDay"] });
+    expect(rows.map(({ dimensions }) => dimensions["chargeDay"])).toEqual(["2026-05-01", "2026-05-20", "2026-06-01"]);
+  });
+
   it("says that nothing was charged where there is nothing", async () => {
     const report = await ask({ span: spanOf("2020-01") });
     expect(report).toMatchObject({
@@ -332,7 +337,7 @@ describe("a report", () => {
       { args: ["2026-03-02/2026-03-01"], why: "its end is not after its beginning" },
       { args: ["2026-03-01/"], why: "is not a month" },
       { args: ["--by", "teem"], why: '--by: "teem" is not one of: team, costCenter' },
-      { args: ["--where", "teem=x"], why: '--where: "teem=x" is not a dimension, = and its values' },
+      { args: ["--where", "teem=x"], why: "--where: teem is no dimension; there are team," },
       {
         args: ["--kind", "chargeback", "2026-03-02"],
         why: "--kind: a chargeback is of what was booked in whole months",

@@ -76,7 +76,7 @@ export function Figures({ report: { total, currency, comparedWith }, question }:
           <Link to={stateLink("unobserved")}>
             <Money amount={total.states.unobserved ?? "0"} currency={currency} />
           </Link>{" "}
-          unobserved
+          {currency} unobserved
         </dd>
       </div>
       <div>

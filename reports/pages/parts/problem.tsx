@@ -42,7 +42,7 @@ export function problemContent(problem: Problem): VNode {
   return (
     <>
       <h1>{problem.title}</h1>
-      <p class="lead">{problem.message}</p>
+      {problem.message.toLowerCase() !== problem.title.toLowerCase() && <p class="lead">{problem.message}</p>}
       {NEXT[problem.code]}
     </>
   );

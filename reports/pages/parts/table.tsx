@@ -5,6 +5,8 @@ import { PagingLinks, rowsOfPage, type Paging } from "./paging.tsx";
 export interface Column<Row> {
   readonly head: string;
   readonly isNumber?: boolean;
+  /** Whether its cells are never broken into lines, as dates and names of entries are not. */
+  readonly isWhole?: boolean;
   readonly cell: (row: Row) => ComponentChildren;
   /** Under the rows; nothing where it has no sum. */
   readonly foot?: ComponentChildren;
@@ -14,7 +16,8 @@ export interface Column<Row> {
 export function Table<Row>({ caption, columns, rows, isWide = false, paging }: TableProps<Row>): VNode {
   const [first, ...others] = columns;
   const hasFoot = columns.some(({ foot }) => foot !== undefined);
-  const kind = ({ isNumber }: Column<Row>) => (isNumber === true ? { class: "number" } : {});
+  const kind = ({ isNumber, isWhole }: Column<Row>) =>
+    isNumber === true ? { class: "number" } : isWhole === true ? { class: "whole" } : {};
   const shown = paging === undefined ? rows : rowsOfPage(rows, paging);
   const table = (
     <div class="scroll" tabIndex={0} role="region" aria-label={caption} {...(paging && { id: paging.name })}>

@@ -1,0 +1,16 @@
+import type { Policy } from "../../domain/policy/policy.ts";
+
+/**
+ * What is provisional under policies that spread over more than an hour, in a sentence that names them; undefined where there is none
+ * (docs/policies.md).
+ */
+export function provisionalSentence(policies: readonly Policy[]): string | undefined {
+  const names = policies.filter(isProvisional).map(({ name }) => name);
+  if (names.length === 0) return undefined;
+  const who = `the ${names.length === 1 ? "policy" : "policies"} ${names.join(" and ")}`;
+  return `What ${who} will spread over a day or the billing period is the platform's provisionally, until that time is over and the period is closed.`;
+}
+
+function isProvisional({ payers, spread }: Policy): boolean {
+  return spread.window !== "hour" && Object.values(payers).includes("spread");
+}

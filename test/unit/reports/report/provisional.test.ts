@@ -1,0 +1,20 @@
+import { describe, expect, it } from "vitest";
+import { DEFAULT_POLICY } from "../../../../domain/policy/policy.ts";
+import { provisionalSentence } from "../../../../reports/report/provisional.ts";
+
+const spreading = (name: string, window: "hour" | "day" | "period") => ({
+  ...DEFAULT_POLICY,
+  name,
+  payers: { ...DEFAULT_POLICY.payers, unallocated: "spread" as const },
+  spread: { ...DEFAULT_POLICY.spread, window },
+});
+
+describe("what is provisional", () => {
+  it("is what policies spread over more than an hour, which are named", () => {
+    expect(provisionalSentence([DEFAULT_POLICY, spreading("hourly", "hour")])).toBeUndefined();
+    expect(provisionalSentence([{ ...DEFAULT_POLICY, spread: spreading("x", "day").spread }])).toBeUndefined();
+    expect(provisionalSentence([DEFAULT_POLICY, spreading("daily", "day"), spreading("all-in", "period")])).toBe(
+      "What the policies daily and all-in will spread over a day or the billing period is the platform's provisionally, until that time is over and the period is closed.",
+    );
+  });
+});
