@@ -43,6 +43,8 @@ export interface TermEvents {
     /** Whether anything was written into the books since the look before. */
     readonly isNew: boolean;
   }): void;
+  /** How many hours that are over wait to be charged, or to be charged again; told whenever that may have changed. */
+  onWaiting(hours: number): void;
   onDropped(runs: number): void;
   /** A look, a run or a drop failed; it is tried again. */
   onError(error: unknown, window?: WindowOfCluster): void;
@@ -147,6 +149,7 @@ export async function workTerm(
       events.onError(error);
     }
     if (now() >= ledgerAt && !signal.aborted) await chargeRunning();
+    events.onWaiting(new Set([...schedule.past(now()), ...stale].map(({ windowStart }) => windowStart)).size);
     const window = signal.aborted ? undefined : schedule.next(now());
     if (window !== undefined) await compute(window);
     else if (stale.length > 0 && !signal.aborted)

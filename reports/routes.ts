@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import { isBehind } from "../domain/charge/settling.ts";
 import type { ConfiguredDelivery } from "../runtime/config/deliveries.ts";
 import type { FocusConfig } from "../runtime/config/focus.ts";
 import type { Ledger } from "../runtime/config/ledger.ts";
@@ -28,6 +29,8 @@ export interface ReportsOptions {
   /** Whether the fleet is the synthetic one. */
   readonly isDemo: boolean;
   readonly now: () => number;
+  /** How many hours that are over wait to be charged; left out where nobody here knows. */
+  readonly hoursWaiting?: () => number;
   /** Requests that one address may send in a minute. */
   readonly requestsPerMinute?: number;
 }
@@ -40,11 +43,12 @@ const REMEMBERED_BYTES = 128 * 1024 * 1024;
 /** Adds everything that `reports/` serves to a server of its own, or to a part of one. */
 export async function addReports(server: FastifyInstance, options: ReportsOptions): Promise<void> {
   const { store, ledger, focus, deliveries, rules, access, logger, version, isDemo, now } = options;
+  const { hoursWaiting = () => 0 } = options;
   const { authenticate, mode } = access;
   const pages = createPages({ version, isDemo, hasLogin: mode === "tokens" });
   const { requestsPerMinute = REQUESTS_PER_MINUTE } = options;
   await prepareServer(server, { authenticate, logger, requestsPerMinute, problemPage: pages.problem });
-  const editions = createEditions(store, rules, now);
+  const editions = createEditions(store, () => `${rules} ${isBehind(hoursWaiting()) ? hoursWaiting() : ""}`, now);
   const answers = createAnswers(editions, createRemembered(REMEMBERED_BYTES), now);
   const sums = createSums(store, { logger, now });
   const closing = new AbortController();
@@ -60,6 +64,7 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
     answers,
     sums,
     now,
+    hoursWaiting,
     version,
     focus,
     deliveries,

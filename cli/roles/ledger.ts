@@ -4,6 +4,7 @@ import { startMonth } from "./month.ts";
 import { TERM_TIMING, workTerm, type TermEvents, type TermLedger } from "../../processors/term-work.ts";
 import type { Recharge } from "../../processors/recharge.ts";
 import { SCHEDULE_TIMING } from "../../processors/rollup/schedule.ts";
+import { isBehind } from "../../domain/charge/settling.ts";
 import { dateText, periodOf, periodsDue, type BillingPeriod } from "../../domain/period.ts";
 import { rulesOfConfig } from "../ledger-rules.ts";
 import type { Config } from "../../runtime/config/schema.ts";
@@ -14,7 +15,7 @@ import type { ProcessorStatus } from "./role.ts";
 
 /** A processor's part in the ledger, whether it leads or not. */
 export interface Ledger {
-  status(): Pick<ProcessorStatus, "leader" | "rollups" | "month">;
+  status(): Pick<ProcessorStatus, "leader" | "rollups" | "hoursWaiting" | "month">;
   /** Ends the work under way and leaves the leadership to another one. */
   stop(): Promise<void>;
 }
@@ -32,6 +33,7 @@ export async function startLedger(options: {
 }): Promise<Ledger> {
   const { config, bus, store, metrics, logger, now } = options;
   const totals = { windows: 0, lastSeconds: undefined as number | undefined, dirty: 0 };
+  let hoursWaiting = 0;
   metrics.leader.set(0);
 
   const ledger = { ...termLedger(config), recharge: options.recharge };
@@ -40,6 +42,7 @@ export async function startLedger(options: {
     ...options,
     policy: ledger.billing,
     isLeading: () => isLeading,
+    isBehind: () => isBehind(hoursWaiting),
     onMetrics: config.server.moneyOnMetrics,
   });
   const work: TermEvents = {
@@ -73,6 +76,7 @@ export async function startLedger(options: {
       metrics.windowsDirty.set(dirty);
       metrics.settledSeconds.set((settledUntilMillis ?? 0) / 1000);
     },
+    onWaiting: (hours) => void (hoursWaiting = hours),
     onDropped: (runs) => metrics.runsDropped.inc(runs),
     onError(error, window) {
       metrics.runErrors.inc();
@@ -105,6 +109,7 @@ export async function startLedger(options: {
         metrics.unpricedGpuHours.reset();
         metrics.refusedTeams.reset();
         totals.dirty = 0;
+        hoursWaiting = 0;
         metrics.leader.set(0);
         metrics.windowsDirty.set(0);
         metrics.settledSeconds.set(0);
@@ -125,6 +130,7 @@ export async function startLedger(options: {
     status: () => ({
       leader: leadership.generation === undefined ? undefined : { generation: leadership.generation },
       rollups: { ...totals },
+      hoursWaiting: leadership.generation === undefined ? undefined : hoursWaiting,
       month: leadership.generation === undefined ? undefined : bills.view(),
     }),
     async stop() {

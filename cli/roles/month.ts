@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { createMonth, type MonthToDate } from "../../processors/charges/month.ts";
+import { createMonth, withoutForecast, type MonthToDate } from "../../processors/charges/month.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Metrics } from "../../runtime/telemetry/metrics.ts";
 
@@ -14,6 +14,8 @@ export function startMonth(options: {
   /** The billing policy's name. */
   readonly policy: string;
   readonly isLeading: () => boolean;
+  /** Whether so many hours wait to be charged that there is no forecast. */
+  readonly isBehind: () => boolean;
   /** Whether metrics tell it too. */
   readonly onMetrics: boolean;
 }): {
@@ -22,11 +24,15 @@ export function startMonth(options: {
   changed(): void;
   stop(): Promise<void>;
 } {
-  const { store, metrics, logger, now, policy, isLeading, onMetrics } = options;
+  const { store, metrics, logger, now, policy, isLeading, isBehind, onMetrics } = options;
   const month = createMonth(store, policy);
   let seen: MonthToDate | undefined;
   let running: Promise<void> | undefined;
   let isStale = true;
+
+  function view(): MonthToDate | undefined {
+    return seen !== undefined && isBehind() ? withoutForecast(seen) : seen;
+  }
 
   async function read(): Promise<MonthToDate> {
     const known = isStale ? undefined : month.known(now());
@@ -43,7 +49,7 @@ export function startMonth(options: {
   async function refresh(): Promise<void> {
     try {
       seen = isLeading() ? await read() : undefined;
-      if (onMetrics) show(metrics, seen);
+      if (onMetrics) show(metrics, view());
     } catch (error) {
       logger.debug({ err: error }, "the month to date cannot be read; it is tried again");
     }
@@ -53,7 +59,7 @@ export function startMonth(options: {
     running ??= refresh().finally(() => (running = undefined));
   }, REFRESH_MILLIS);
   return {
-    view: () => seen,
+    view,
     changed: () => void (isStale = true),
     async stop() {
       clearInterval(timer);
@@ -70,6 +76,6 @@ function show(metrics: Metrics, month: MonthToDate | undefined): void {
   for (const { team, cost, perHour, forecast } of month?.teams ?? []) {
     metrics.teamMonthCost.set({ team }, Number(cost));
     metrics.teamBurnRate.set({ team }, Number(perHour));
-    metrics.teamForecast.set({ team }, Number(forecast));
+    if (forecast !== null) metrics.teamForecast.set({ team }, Number(forecast));
   }
 }

@@ -1,11 +1,9 @@
 import type { FastifyInstance } from "fastify";
-import type { Logger } from "pino";
 import { openAccess } from "../../reports/access/open.ts";
-import { addReports } from "../../reports/routes.ts";
+import { addReports, type ReportsOptions } from "../../reports/routes.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import type { Config } from "../../runtime/config/schema.ts";
-import type { StoreClient } from "../../runtime/store/client.ts";
 import { rulesOfConfig } from "../ledger-rules.ts";
 
 /**
@@ -14,7 +12,7 @@ import { rulesOfConfig } from "../ledger-rules.ts";
  */
 export async function openReports(
   config: Config,
-  of: { readonly store: StoreClient; readonly version: string; readonly isDemo: boolean; readonly logger: Logger },
+  of: Pick<ReportsOptions, "store" | "version" | "isDemo" | "logger" | "hoursWaiting">,
 ): Promise<(server: FastifyInstance) => void> {
   const { store, logger } = of;
   const { listen, access: configured } = config.server;

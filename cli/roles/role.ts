@@ -44,6 +44,8 @@ export interface ProcessorStatus {
     /** Windows that wait. */
     readonly dirty: number;
   };
+  /** Hours that are over and wait to be charged, or to be charged again; undefined where another processor leads. */
+  readonly hoursWaiting: number | undefined;
   /** What teams have cost this month under the billing policy, as the leader sees it; some seconds old. */
   readonly month: MonthToDate | undefined;
 }

@@ -159,7 +159,13 @@ export async function startSystem(options: {
     const store = connectStore(address, config);
     lifecycle.add("reader", { stop: () => store.close() });
     const scraped = isDemo ? onDemo(config) : config;
-    const addReports = await openReports(scraped, { store, version, isDemo, logger });
+    const addReports = await openReports(scraped, {
+      store,
+      version,
+      isDemo,
+      logger,
+      hoursWaiting: () => fresh<ProcessorStatus>("processor")?.hoursWaiting ?? 0,
+    });
     const server = lifecycle.add(
       "server",
       await startStatusServer(config.server.listen, views, logger, (routes) => {

@@ -38,7 +38,7 @@ export function renderView(status: SystemStatus, logPath: string): string {
     if (spool.messages > 0) lines.push(["spool", `${whole(spool.messages)} messages wait for the bus`]);
   }
   if (processor !== undefined) {
-    const { rowsStored, lagMessages, freshnessSeconds, deadLetters, queue, month } = processor;
+    const { rowsStored, lagMessages, freshnessSeconds, deadLetters, queue, hoursWaiting = 0, month } = processor;
     const fresh =
       freshnessSeconds === undefined
         ? "nothing stored yet"
@@ -47,6 +47,11 @@ export function renderView(status: SystemStatus, logPath: string): string {
     lines.push(["rows stored", whole(rowsStored)]);
     lines.push(["lag", `${whole(lagMessages)} messages`]);
     if (queue !== undefined) lines.push(["waiting", waiting(queue)]);
+    if (hoursWaiting > 0)
+      lines.push([
+        "to be charged",
+        `${whole(hoursWaiting)} ${hoursWaiting === 1 ? "hour that is over waits" : "hours that are over wait"}`,
+      ]);
     if (month !== undefined) lines.push([`cost of ${month.month}`, bill(month)]);
     if (deadLetters > 0) lines.push(["dead letters", whole(deadLetters)]);
   }
@@ -81,8 +86,10 @@ function waiting({ pending, gangs }: NonNullable<ProcessorStatus["queue"]>): str
 
 /** The bill so far, and the teams that have most of it. */
 function bill({ total, teams }: NonNullable<ProcessorStatus["month"]>): string {
+  if (teams.length === 0) return "nothing is charged yet";
   const dearest = teams.slice(0, 3).map(({ team, cost }) => `${team} ${money(cost)}`);
-  return `${money(total.cost)}, ${money(total.perHour)} an hour, ${money(total.forecast)} by its end; ${dearest.join(", ")}`;
+  const end = total.forecast === null ? "" : `, ${money(total.forecast)} by its end`;
+  return `${money(total.cost)}, ${money(total.perHour)} an hour${end}; ${dearest.join(", ")}`;
 }
 
 function money(text: string): string {

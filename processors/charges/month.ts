@@ -13,8 +13,8 @@ export interface TeamMonth {
   readonly unpricedGpuHours: string;
   /** Cost of an hour, as the last 24 hours were. */
   readonly perHour: string;
-  /** Cost of the whole month, if it goes on as the last 24 hours did. */
-  readonly forecast: string;
+  /** Cost of the whole month, if it goes on as the last 24 hours did; null as long as hours of it wait to be charged. */
+  readonly forecast: string | null;
 }
 
 /** The month to date under the billing policy, the dearest team first. */
@@ -23,6 +23,11 @@ export interface MonthToDate {
   readonly month: string;
   readonly total: TeamMonth;
   readonly teams: readonly TeamMonth[];
+}
+
+/** The same month before its hours are charged: what it will have cost is not known. */
+export function withoutForecast({ month, total, teams }: MonthToDate): MonthToDate {
+  return { month, total: { ...total, forecast: null }, teams: teams.map((team) => ({ ...team, forecast: null })) };
 }
 
 /** The running month, kept up to date: only hours that were charged anew are read. */

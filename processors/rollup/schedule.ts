@@ -59,6 +59,8 @@ export function nextLedger(
 export interface Schedule {
   /** Windows that wait, those that are not due yet included. */
   readonly size: number;
+  /** Of them those whose hour is over. */
+  past(nowMillis: number): readonly WindowOfCluster[];
   /** New input touches a window. */
   touch(window: WindowOfCluster, nowMillis: number): void;
   /** The newest window that is due. It stays until `begin`. */
@@ -98,6 +100,7 @@ export function createSchedule(timing: ScheduleTiming): Schedule {
     get size() {
       return waiting.size;
     },
+    past: (now) => [...waiting.values()].filter(({ windowStart }) => now >= windowStart + HOUR_MILLIS),
     touch({ cluster, windowStart }, now) {
       const key = keyOf({ cluster, windowStart });
       const { dirtySince = now, notBefore = 0 } = waiting.get(key) ?? {};

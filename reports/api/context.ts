@@ -15,6 +15,8 @@ export interface ApiContext {
   readonly answers: Answers;
   readonly sums: Sums;
   readonly now: () => number;
+  /** How many hours that are over wait to be charged; 0 where nobody here knows. */
+  readonly hoursWaiting: () => number;
   readonly version: string;
   /** Whom the rows of FOCUS name. */
   readonly focus: FocusConfig;

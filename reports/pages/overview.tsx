@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { z } from "zod";
 import type { ChargeState } from "../../domain/charge/charge.ts";
+import { isBehind } from "../../domain/charge/settling.ts";
 import { amountOf, formatAmount, sum } from "../../domain/exact/units.ts";
 import { periodOf } from "../../domain/period.ts";
 import { allowed, keptPolicies, policyOf } from "../api/context.ts";
@@ -29,6 +30,7 @@ interface Overview {
   readonly span: string;
   /** Of the teams. */
   readonly paging: Paging;
+  readonly hoursWaiting: number;
 }
 
 const MOST_CHANGES = 8;
@@ -49,18 +51,24 @@ export function addOverview(add: AddPage, context: PageContext): void {
     const [byTeam, byDay] = [reports[0]!, reports[1]!];
     const policies = keptPolicies(ledger);
     const paging = pagingOf(url, "teams");
-    const content = <OverviewPage {...{ question, byTeam, byDay, policies, span: span.span.name, paging }} />;
+    const content = (
+      <OverviewPage
+        {...{ question, byTeam, byDay, policies, span: span.span.name, paging }}
+        hoursWaiting={context.hoursWaiting()}
+      />
+    );
     return { title: "Overview", content };
   });
 }
 
-function OverviewPage({ question, byTeam, byDay, policies, span, paging }: Overview): VNode {
+function OverviewPage({ question, byTeam, byDay, policies, span, paging, hoursWaiting }: Overview): VNode {
   const { total, rows, currency } = byTeam;
   const form = <SpanForm path="/" span={span} policies={policies} policy={question.policy} />;
   if (rows.length === 0)
     return (
       <>
         <h1>Nothing is charged yet in {spanText(question.span)}</h1>
+        <Waiting hours={hoursWaiting} />
         {form}
         <Empty>
           <p>
@@ -81,6 +89,7 @@ function OverviewPage({ question, byTeam, byDay, policies, span, paging }: Overv
         in {titleOfSpan(byTeam)}
       </h1>
       <p class="lead">{standing(byTeam)}</p>
+      <Waiting hours={hoursWaiting} />
       {form}
       <Figures report={byTeam} question={question} />
       <h2>From what it costs to what it does</h2>
@@ -96,6 +105,19 @@ function OverviewPage({ question, byTeam, byDay, policies, span, paging }: Overv
         <a href="/statement">The month's statement</a>
       </p>
     </>
+  );
+}
+
+/** Says that the figures grow yet, where more hours wait than at any time. */
+function Waiting({ hours }: { readonly hours: number }): VNode | null {
+  if (!isBehind(hours)) return null;
+  return (
+    <div class="notice">
+      <p>
+        <strong>{hours} hours wait to be charged:</strong> what is shown is not all of it yet. They are charged one
+        after the other, the newest first.
+      </p>
+    </div>
   );
 }
 

@@ -27,14 +27,14 @@ SELECT (SELECT toString((count(), max(published_at), max(generation))) FROM runs
 
 /**
  * Reads from the store which publication stands, of several who ask at once for one of them. The hour is in it, as spans such as `7d` are
- * of other hours then; `rules` is, as what prices and owners say is told too.
+ * of other hours then; what `rules` gives is, as what prices and owners say is told too.
  */
-export function createEditions(store: Pick<StoreClient, "query">, rules: string, now: () => number): Editions {
+export function createEditions(store: Pick<StoreClient, "query">, rules: () => string, now: () => number): Editions {
   let read: { readonly at: number; readonly edition: Promise<string> } | undefined;
   let askedAt = now();
   async function ask(at: number): Promise<string> {
     const [row] = await store.query<{ readonly runs: string; readonly closings: string }>(PUBLISHED);
-    const told = JSON.stringify([row, Math.floor(at / HOUR_MILLIS), rules]);
+    const told = JSON.stringify([row, Math.floor(at / HOUR_MILLIS), rules()]);
     return createHash("sha256").update(told).digest("base64url").slice(0, 16);
   }
   return {

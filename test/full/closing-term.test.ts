@@ -63,6 +63,7 @@ describe("a leader of books that people close", () => {
         events: {
           onRun: () => {},
           onCharged: () => {},
+          onWaiting: () => {},
           onLooked: ({ closed }) => (seen = closed),
           onDropped: () => {},
           onError: (error) => errors.push(error),

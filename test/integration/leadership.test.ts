@@ -110,6 +110,7 @@ describe("the leader", () => {
                 log.push(`${kind} ${(windowStart - NOON) / HOUR_MILLIS}: ${rows}`),
               onCharged: ({ findings }) => log.push(...findings.breaches.map(({ node }) => `failed ${node}`)),
               onLooked: () => {},
+              onWaiting: () => {},
               onDropped: () => {},
               onError: (error) => log.push(`failed ${String(error)}`),
             },

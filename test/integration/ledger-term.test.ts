@@ -31,6 +31,7 @@ const SILENT: TermEvents = {
   onRun: () => {},
   onCharged: () => {},
   onLooked: () => {},
+  onWaiting: () => {},
   onDropped: () => {},
   onError: () => {},
 };

@@ -55,6 +55,19 @@ describe("pages", () => {
     expect((await server.get("/prices?span=2026-03")).body).toMatch(/<td class="whole">20\d\d-\d\d-\d\d<\/td>/);
   });
 
+  it("says in the overview how many hours wait to be charged, where more do than at any time", async () => {
+    let waiting = 2;
+    const other = await createReportsServer(store, NOON, PRICES_CONFIG, { hoursWaiting: () => waiting });
+    try {
+      expect((await other.get("/?span=2026-03")).body).not.toContain("wait to be charged");
+      waiting = 70;
+      other.now += 3_000;
+      expect((await other.get("/?span=2026-03")).body).toContain("70 hours wait to be charged");
+    } finally {
+      await other.close();
+    }
+  });
+
   it("says once that a token is needed", () => {
     const problem = new Problem("not-authenticated", "a token is needed");
     expect(renderToString(problemContent(problem))).not.toContain("a token is needed");

@@ -27,7 +27,7 @@ export async function createReportsServer(
   store: StoreClient,
   now: number,
   config: string,
-  more: Pick<ReportsOptions, "requestsPerMinute"> = {},
+  more: Pick<ReportsOptions, "requestsPerMinute" | "hoursWaiting"> = {},
 ): Promise<ReportsServer> {
   const fastify = Fastify();
   const server: ReportsServer = {

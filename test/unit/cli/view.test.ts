@@ -54,6 +54,7 @@ const STATUS: SystemStatus = {
       queues: [],
     },
     rollups: { windows: 0, lastSeconds: undefined, dirty: 0 },
+    hoursWaiting: 0,
     month: undefined,
   },
   processes: { store: { id: 1, restarts: 0 }, collector: { id: 2, restarts: 0 } },
@@ -95,6 +96,19 @@ describe("the view of `up`", () => {
       view({ collector: { ...STATUS.collector!, kubernetes: [{ ...state!, ...changed }] } });
     expect(seen({ watching: false })).toMatch(/^ {2}cluster prod +watched by another collector$/m);
     expect(seen({ failure: "connect ECONNREFUSED" })).toMatch(/^ {2}cluster prod +connect ECONNREFUSED$/m);
+  });
+
+  it("says how many hours wait to be charged, and no forecast until they are", () => {
+    const amounts = { gpuHours: "1", unpricedGpuHours: "0", perHour: "2.5", forecast: null };
+    const total = { team: "", cost: "10", ...amounts };
+    const month = { month: "2026-03", total, teams: [{ ...total, team: "nlp" }] };
+    const text = view({ processor: { ...STATUS.processor!, hoursWaiting: 70, month } });
+    expect(text).toMatch(/^ {2}to be charged +70 hours that are over wait$/m);
+    expect(text).toMatch(/^ {2}cost of 2026-03 +10\.00, 2\.50 an hour; nlp 10\.00$/m);
+    const before = { month: "2026-03", total, teams: [] };
+    expect(view({ processor: { ...STATUS.processor!, month: before } })).toMatch(
+      /^ {2}cost of 2026-03 +nothing is charged yet$/m,
+    );
   });
 
   it("says what waits, for how long, and what is held for nothing", () => {

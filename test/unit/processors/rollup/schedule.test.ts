@@ -85,6 +85,15 @@ describe("the schedule of windows", () => {
     expect(compute(schedule, NOON + 15_001)).toBe(-1);
   });
 
+  it("tells which windows wait whose hour is over", () => {
+    const schedule = createSchedule(SCHEDULE_TIMING);
+    for (const hours of [0, 1, 2]) schedule.touch(hourBefore(hours), NOON + 1);
+    expect(schedule.past(NOON + 1).map(({ windowStart }) => windowStart)).toEqual([
+      hourBefore(1).windowStart,
+      hourBefore(2).windowStart,
+    ]);
+  });
+
   it("tries a window that failed again after a minute, and the others meanwhile", () => {
     const schedule = createSchedule(SCHEDULE_TIMING);
     for (const hours of [1, 2]) schedule.touch(hourBefore(hours), NOON);

@@ -10,7 +10,7 @@ let stopping: AbortController;
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.UTC(2026, 2, 1, 12) });
   Object.assign(store, { runs: 1, isAway: false, questions: 0 });
-  editions = createEditions({ query }, "rules", Date.now);
+  editions = createEditions({ query }, () => "rules", Date.now);
   stopping = new AbortController();
 });
 afterEach(() => {
