@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { z } from "zod";
 import { demandAll, policyOf } from "../api/context.ts";
 import { UNOWNED } from "../../domain/owner/owner.ts";
-import { shownEntries, type ShownEntry } from "../prices/entries.ts";
+import { shownEntries, shownRates, type ShownEntry, type ShownRate } from "../prices/entries.ts";
 import type { ChargesQuestion } from "../question/question.ts";
 import { fixedSpan } from "../report/json.ts";
 import type { Report } from "../report/report.ts";
@@ -32,7 +32,16 @@ export function addPrices(add: AddPage, context: PageContext): void {
     const { book, owners } = ledger;
     const register = owners.register === undefined ? undefined : [...owners.register];
     const paging = pagingOf(url, "unowned");
-    const view = { gaps, unowned, question, register, entries: shownEntries(book), currency: book.currency, paging };
+    const view = {
+      gaps,
+      unowned,
+      question,
+      register,
+      entries: shownEntries(book),
+      currency: book.currency,
+      paging,
+      rates: shownRates(book),
+    };
     return { title: "Prices and owners", content: <PricesPage {...view} span={span.span.name} /> };
   });
 }
@@ -43,6 +52,7 @@ interface PricesProps {
   readonly question: ChargesQuestion;
   readonly register: readonly string[] | undefined;
   readonly entries: readonly ShownEntry[];
+  readonly rates: readonly ShownRate[];
   readonly currency: string;
   readonly span: string;
   /** Of what is unowned. */
@@ -57,7 +67,7 @@ const PER: Readonly<Record<ShownEntry["per"], string>> = {
   hour: "each hour",
 };
 
-function PricesPage({ gaps, unowned, question, register, entries, currency, span, paging }: PricesProps): VNode {
+function PricesPage({ gaps, unowned, question, register, entries, rates, currency, span, paging }: PricesProps): VNode {
   return (
     <>
       <h1>Prices and owners</h1>
@@ -150,6 +160,17 @@ function PricesPage({ gaps, unowned, question, register, entries, currency, span
           { head: "in", cell: ({ currency: own }) => own },
         ]}
       />
+      {rates.length > 0 && (
+        <Table
+          caption={`What one unit of another currency is in ${currency}`}
+          rows={rates}
+          columns={[
+            { head: "currency", cell: (rate) => rate.currency },
+            { head: "from", isWhole: true, cell: ({ from }) => from.slice(0, 10) },
+            { head: currency, isNumber: true, cell: ({ rate }) => rate },
+          ]}
+        />
+      )}
       <p class="links">
         <a href="/api/v1/prices">The price book as JSON</a>
         <a href={address("/api/v1/owners", { span })}>What is unowned as JSON</a>

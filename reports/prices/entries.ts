@@ -18,7 +18,19 @@ export interface ShownEntry {
   readonly amount: string;
 }
 
+/** From when on one unit of a currency is how much of the book's, as people read it. */
+export interface ShownRate {
+  readonly currency: string;
+  readonly from: string;
+  readonly rate: string;
+}
+
 const DIGITS = 9;
+
+/** The rates of a book by which entries of other currencies are converted, by currency and then by time. */
+export function shownRates({ rates }: PriceBook): readonly ShownRate[] {
+  return rates.map(({ currency, fromMillis, rate }) => ({ currency, from: iso(fromMillis), rate: decimal(rate) }));
+}
 
 /** Every entry of a book, in its order. */
 export function shownEntries({ prices, commitments, fixed }: PriceBook): readonly ShownEntry[] {

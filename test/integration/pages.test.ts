@@ -68,6 +68,18 @@ describe("pages", () => {
     }
   });
 
+  it("tells what another currency is in that of the bills", async () => {
+    const rates = '\nrates: [{ from: 2026-01-01, currency: EUR, rate: "1.08" }]';
+    const other = await createReportsServer(store, NOON, `${PRICES_CONFIG}${rates}`);
+    try {
+      const { body } = await other.get("/prices?span=2026-03");
+      expect(body).toContain("What one unit of another currency is in USD");
+      expect(body).toContain('<th scope="row">EUR</th><td class="whole">2026-01-01</td><td class="number">1.08</td>');
+    } finally {
+      await other.close();
+    }
+  });
+
   it("says once that a token is needed", () => {
     const problem = new Problem("not-authenticated", "a token is needed");
     expect(renderToString(problemContent(problem))).not.toContain("a token is needed");
