@@ -23,7 +23,7 @@ RUN rm -rf node_modules/chdb node_modules/@chdb
 FROM node:${NODE_VERSION}-trixie-slim AS base
 LABEL org.opencontainers.image.title="gpu-ledger" \
   org.opencontainers.image.description="Observability and cost attribution for GPUs on Kubernetes" \
-  org.opencontainers.image.version="0.2.0" \
+  org.opencontainers.image.version="0.3.0" \
   org.opencontainers.image.source="https://github.com/gpu-ledger/gpu-ledger" \
   org.opencontainers.image.licenses="Apache-2.0"
 # The folders of volumes belong to the user: a new volume takes that over.

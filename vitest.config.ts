@@ -11,6 +11,7 @@ const LONG_BESIDE = [
   "alerts-end-to-end",
   "alerts-two-processors",
   "backup",
+  "backup-command",
   "chart",
   "chart-pods",
   "closing",

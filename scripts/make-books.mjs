@@ -10,6 +10,7 @@ import { periodOf } from "../dist/domain/period.js";
 import { writeBackup } from "../dist/processors/backup/write.js";
 import { readStatements } from "../dist/reports/statements/read.js";
 import { readScenario } from "../dist/scenarios/read.js";
+import { rulesOf } from "../dist/scenarios/rules.js";
 
 const SCENARIOS = "test/scenarios/closing";
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -28,7 +29,7 @@ for (const file of readdirSync(SCENARIOS)) {
       period.from < scenario.period.end;
       period = periodOf(period.until)
     )
-      for (const { name: policy } of scenario.policies)
+      for (const { name: policy } of rulesOf(scenario).policies)
         months.push(await readStatements(store, { period, policy, where: [] }, scenario.currency));
     return months;
   });

@@ -145,9 +145,9 @@ describe.each(versionsWithBooks)("the books that version %s closed", (version) =
       });
       const verified = await verifyClosings(store, undefined);
       expect(verified.flatMap(({ deviations }) => deviations)).toEqual([]);
-      expect(verified.map(({ period }) => period)).toEqual(
-        statements.filter(({ closed }) => closed !== null).map(({ billingPeriod }) => billingPeriod),
-      );
+      expect(verified.map(({ period }) => period)).toEqual([
+        ...new Set(statements.filter(({ closed }) => closed !== null).map(({ billingPeriod }) => billingPeriod)),
+      ]);
       for (const month of statements) {
         const of = { period: readPeriod(month.billingPeriod)!, policy: month.policy, where: [] };
         expect(await readStatements(store, of, month.currency)).toEqual(month);
