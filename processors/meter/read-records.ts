@@ -9,10 +9,10 @@ import {
   placeKey,
   readFirstMoments,
   readGroups,
-  readLastGroups,
   readLastMoments,
   readMoments,
   readOnset,
+  readOtherGroups,
   readSeenGpus,
 } from "./read-samples.ts";
 import type { GpuPlace, SampleGroup, SampleMoment } from "../ledger/plan/samples.ts";
@@ -178,13 +178,13 @@ async function readEarlier(
   },
 ): Promise<ReadonlyMap<string, readonly SampleGroup[]>> {
   const { byGpu, nodes, bare, machines, before } = of;
-  const spoken = indexesOf(byGpu);
+  const known = [...byGpu.values()].map((ofGpu) => ofGpu[0]!);
+  const spoken = indexesOf(known);
   const lacking = nodes.filter((node) => (spoken.get(node)?.size ?? 0) < Math.max(1, mostOf(machines.get(node))));
   const gone = (await readSeenGpus(store, cluster, bare, before)).filter((place) => !byGpu.has(placeKey(place)));
   const asked = new Set([...lacking, ...gone.map(({ node }) => node)]);
   if (asked.size === 0) return new Map();
-  const earlier = grouped(await readGroups(store, cluster, [...asked], before));
-  return new Map([...earlier].filter(([key]) => !byGpu.has(key)));
+  return grouped(await readOtherGroups(store, cluster, [...asked], { ...before, known }));
 }
 
 /** How many days back a GPU is looked for that is silent for longer than a day: most were heard of lately. */
@@ -204,23 +204,24 @@ async function readLongAgo(
     readonly until: number;
   },
 ): Promise<readonly (readonly SampleGroup[])[]> {
-  const known = indexesOf(of.byGpu);
+  const known = [...of.byGpu.values()].map((ofGpu) => ofGpu[0]!);
+  const indexes = indexesOf(known);
   const found: (readonly SampleGroup[])[] = [];
   let until = of.until;
   for (const days of DAYS_BACK) {
     const lacking = [...of.machines].flatMap(([node, ofNode]) =>
-      (known.get(node)?.size ?? 0) < mostOf(ofNode) ? [node] : [],
+      (indexes.get(node)?.size ?? 0) < mostOf(ofNode) ? [node] : [],
     );
     if (lacking.length === 0) break;
     const from = of.until - days * DAY_MILLIS;
-    const groups = grouped(await readLastGroups(store, cluster, lacking, { from, until }));
+    const groups = grouped(await readOtherGroups(store, cluster, lacking, { from, until, known, isLast: true }));
     const newestFirst = [...groups.values()].toSorted((a, b) => b[0]!.lastAt - a[0]!.lastAt);
     for (const ofGpu of newestFirst) {
       const { node, gpu, lastAt } = ofGpu[0]!;
-      const indexes = known.get(node) ?? new Set();
+      const ofNode = indexes.get(node) ?? new Set();
       const isOfMachine = of.machines.get(node)!.some((machine) => machine.from <= lastAt);
-      if (indexes.has(gpu) || !isOfMachine) continue;
-      known.set(node, indexes.add(gpu));
+      if (ofNode.has(gpu) || !isOfMachine) continue;
+      indexes.set(node, ofNode.add(gpu));
       found.push(ofGpu);
     }
     until = from;
@@ -229,10 +230,9 @@ async function readLongAgo(
 }
 
 /** The indexes of the GPUs that are known, by node. */
-function indexesOf(byGpu: ReadonlyMap<string, readonly SampleGroup[]>): Map<string, Set<string>> {
+function indexesOf(known: readonly SampleGroup[]): Map<string, Set<string>> {
   const indexes = new Map<string, Set<string>>();
-  for (const [{ node, gpu }] of [...byGpu.values()] as [SampleGroup][])
-    indexes.set(node, (indexes.get(node) ?? new Set()).add(gpu));
+  for (const { node, gpu } of known) indexes.set(node, (indexes.get(node) ?? new Set()).add(gpu));
   return indexes;
 }
 

@@ -22,9 +22,11 @@ FROM gpu_samples
 WHERE ${WITHIN} ${more}
 GROUP BY node, gpu_key, instance, profile, sharing, pod_uid`;
 const GROUPS = groupsOf("");
-const LAST_GROUPS = groupsOf(
-  `AND (node, gpu_key, scraped_at) IN (SELECT node, gpu_key, max(scraped_at) FROM gpu_samples WHERE ${WITHIN} GROUP BY node, gpu_key)`,
-);
+/** Of GPUs that are not known already: what speaks need not be read again to find what does not. */
+const OTHERS = "AND concat(node, ' ', gpu_key) NOT IN {known:Array(String)}";
+const OTHER_GROUPS = groupsOf(OTHERS);
+const LAST_GROUPS = groupsOf(`${OTHERS} AND (node, gpu_key, scraped_at) IN (
+  SELECT node, gpu_key, max(scraped_at) FROM gpu_samples WHERE ${WITHIN} ${OTHERS} GROUP BY node, gpu_key)`);
 
 const MOMENT = `
 SELECT DISTINCT node, gpu_key AS gpuKey, toFloat64(${AT}) AS at, toFloat64(${REACH_SQL}) AS reachMillis, instance AS part, profile,
@@ -43,14 +45,16 @@ export function readGroups(
   return store.query<SampleGroup>(GROUPS, { cluster, nodes, ...span });
 }
 
-/** The same of the last moment of each GPU of some nodes within a span alone. */
-export function readLastGroups(
+/** The same of GPUs that are not known already; with `isLast`, of the last moment of each alone. */
+export function readOtherGroups(
   store: StoreClient,
   cluster: string,
   nodes: readonly string[],
-  span: Span,
+  { known, isLast = false, ...span }: Span & { readonly known: readonly GpuPlace[]; readonly isLast?: boolean },
 ): Promise<readonly SampleGroup[]> {
-  return store.query<SampleGroup>(LAST_GROUPS, { cluster, nodes, ...span });
+  const asked = new Set(nodes);
+  const names = known.filter(({ node }) => asked.has(node)).map(({ node, gpuKey }) => `${node} ${gpuKey}`);
+  return store.query<SampleGroup>(isLast ? LAST_GROUPS : OTHER_GROUPS, { cluster, nodes, known: names, ...span });
 }
 
 /** Every row of some GPUs within a span, in the order of time. */
