@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Real parts that are killed, or whose times are looked at: they run when nothing else does. */
-const ALONE = ["bus-*", "chaos-short", "cli", "demo*", "election", "leadership", "tracing"].map(
+const ALONE = ["bus-*", "chaos-short", "cli", "election", "leadership", "tracing"].map(
   (name) => `test/integration/${name}.test.ts`,
 );
 /** Long tests that compute, or wait for what is no matter of a second: two at a time. */
@@ -23,6 +23,7 @@ const LONG_BESIDE = [
   "pages",
   "scenarios",
   "stack",
+  "sums",
   "upgrades",
 ].map((name) => `test/full/${name}.test.ts`);
 /** The longest of those that run beside others: what begins last and is long leaves one of two cores idle at the end. */
