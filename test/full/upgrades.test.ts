@@ -138,10 +138,13 @@ describe.each(versions)("beside version %s", (version) => {
     const messages = messagesOf(version).filter(({ topic }) => topic !== DEAD_LETTER_TOPIC);
     for (const { topic, ...message } of messages) await bus.send(topic, [message]);
     const { log, factsLog } = await startProcessing(ours);
-    const samples = messages.filter(({ topic }) => topic === SAMPLES_TOPIC).length;
-    await untilStored(log, samples);
-    await untilStored(factsLog, messages.length - samples);
-    expect([log.deadLetters, log.passedOver, factsLog.deadLetters]).toEqual([[], [], []]);
+    const samples = messages.filter(({ topic }) => topic === SAMPLES_TOPIC);
+    // A fixture's log has a message that is none; whether it is among those that were kept depends on when it was sent.
+    const poison = samples.filter(({ value }) => Buffer.from(value).toString() === "no scrape");
+    await untilStored(log, samples.length - poison.length);
+    await untilStored(factsLog, messages.length - samples.length);
+    await expect.poll(() => log.deadLetters).toEqual(poison.map(() => "not-a-scrape"));
+    expect([log.passedOver, factsLog.deadLetters]).toEqual([[], []]);
     const rows = await rowsOfTables(theirs);
     expect(rows["gpu_samples"]!.length).toBeGreaterThan(50);
     expect(await rowsOfTables(ours)).toEqual(rows);
