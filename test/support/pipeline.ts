@@ -56,7 +56,7 @@ export async function openTestBus({ samplePartitions = 4 } = {}): Promise<{
 }
 
 /** Where partitions of facts end on a bus that has whatever a test put into the store without it. */
-export const FACTS_END = 1_000;
+export const FACTS_END = 100_000;
 
 /** A bus whose partitions of facts end there. */
 export function withFactsStored(bus: Bus): Bus {
