@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Kafka, logLevel } from "kafkajs";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
 import { prepareKafka } from "../support/kafka-broker.ts";
 import { requirePart } from "../support/parts.ts";
@@ -10,6 +10,7 @@ import {
   expectChargesToAddUp,
   expectMetricsToBeRight,
   expectNothingLost,
+  expectProgramsToRun,
   statusOf,
 } from "../support/stack-truths.ts";
 
@@ -30,6 +31,7 @@ describe.skipIf(!hasParts)("the stack of docker-compose.yml, without containers"
     startedAt = Date.now();
   }, 4 * MINUTE);
   afterAll(() => stack?.stop());
+  beforeEach(() => expectProgramsToRun(stack));
 
   it("is ready, part by part, and tells nobody who has no token", async () => {
     const readiness = async (): Promise<readonly number[]> =>

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { CollectorStatus, DemoStatus, ProcessorStatus } from "../../cli/roles/role.ts";
 import { HOUR_MILLIS } from "../../processors/rollup/window.ts";
-import type { ProgramName, Stack } from "./stack.ts";
+import { PROGRAMS, type ProgramName, type Stack } from "./stack.ts";
 
 /** What a program of the stack says of itself, with the administrator's token. */
 export async function statusOf(stack: Stack, name: ProgramName): Promise<Status> {
@@ -14,6 +14,17 @@ interface Status {
   readonly demo: DemoStatus;
   readonly collector: CollectorStatus;
   readonly processor: ProcessorStatus;
+}
+
+/** No program of the stack has ended by itself; of one that has, its exit code and the end of its log. */
+export function expectProgramsToRun(stack: Stack): void {
+  const ended = PROGRAMS.flatMap((name) => {
+    const { child, log } = stack.program(name).command;
+    const { exitCode, signalCode } = child;
+    const isRunning = exitCode === null && signalCode === null;
+    return isRunning ? [] : [{ name, exitCode, signalCode, log: log().split("\n").slice(-30) }];
+  });
+  expect(ended).toEqual([]);
 }
 
 /** What is younger may still be on its way. */
