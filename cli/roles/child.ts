@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { createLogger } from "../../runtime/telemetry/log.ts";
 import type { StatusServer } from "../../runtime/telemetry/server.ts";
+import { repeat } from "../../runtime/lifecycle/repeat.ts";
 import { untilAsked } from "../../runtime/lifecycle/stopping.ts";
 import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "./child-messages.ts";
 import type { Role } from "./role.ts";
@@ -33,15 +34,14 @@ async function main(): Promise<void> {
     const told = { status: await role.status(), notReady: role.notReady() };
     say(gpuMetrics === undefined ? told : { ...told, gpuMetrics: gpuMetrics.url });
   };
-  void report();
-  const timer = setInterval(() => void report(), REPORT_MILLIS);
+  const reporting = repeat(REPORT_MILLIS, report, (error) => logger.error({ err: error }, "nothing can be reported"));
   process.on("message", (message) => {
     if (message === ASK_METRICS) void role.registry.getMetricsAsJSON().then((metrics) => say({ metrics }));
   });
   // Ctrl-C reaches the whole process group; the parent alone decides when its parts end, and in which order.
   process.on("SIGINT", () => {});
   const why = await Promise.race([untilAsked(["SIGTERM"]), orphaned, failed]);
-  clearInterval(timer);
+  await reporting.stop();
   await gpuMetrics?.stop();
   await role.stop();
   process.exit(why === "failed" ? 1 : 0);

@@ -10,6 +10,7 @@ import { createSpoolingSender, type DropReason } from "../../runtime/bus/spool.t
 import { topicDeclarations } from "../../runtime/bus/topics.ts";
 import { BusError, type Bus } from "../../runtime/bus/bus.ts";
 import type { Config } from "../../runtime/config/schema.ts";
+import { repeat } from "../../runtime/lifecycle/repeat.ts";
 import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
 import { createMetrics, type Metrics } from "../../runtime/telemetry/metrics.ts";
 import { createTracing } from "../../runtime/telemetry/tracing.ts";
@@ -28,6 +29,7 @@ const DRAIN_MILLIS = 3_000;
 const DECLARE_AGAIN_MILLIS = 5_000;
 /** Counter files change with releases of the exporter. */
 const LACKING_EVERY_MILLIS = 30_000;
+const SAMPLE_MILLIS = 1_000;
 
 /**
  * Starts a collector: targets of this shard are scraped, and what comes of it goes over the spool to the bus. Of all
@@ -92,8 +94,12 @@ export async function startCollectorRole(config: Config, shard: Shard, logger: L
     watchers.sample();
   };
   const tellLacking = createLackingCounters(metrics);
-  const timers = [setInterval(sample, 1000), setInterval(() => tellLacking(collector.targets()), LACKING_EVERY_MILLIS)];
-  lifecycle.add("sampling", { stop: () => Promise.resolve(timers.forEach(clearInterval)) });
+  const onError = (error: unknown): void => logger.error({ err: error }, "the collector cannot tell how it does");
+  lifecycle.add("sampling", repeat(SAMPLE_MILLIS, sample, onError));
+  lifecycle.add(
+    "lacking counters",
+    repeat(LACKING_EVERY_MILLIS, () => tellLacking(collector.targets()), onError),
+  );
 
   return {
     registry,

@@ -1,9 +1,11 @@
+import type { Logger } from "pino";
 import { sampleKey } from "../../domain/messages/scrape-message.ts";
 import { inventoryKey } from "../../domain/messages/fact-message.ts";
 import type { PriceBook } from "../../domain/price/book.ts";
 import { asNumber, createGpuPrices } from "../../processors/live/gpu-price.ts";
 import type { IsOwn, LivePods } from "../../processors/live/pods.ts";
 import { partitionOf } from "../../runtime/bus/partitioner.ts";
+import { repeat, type Repeated } from "../../runtime/lifecycle/repeat.ts";
 import type { Metrics } from "../../runtime/telemetry/metrics.ts";
 
 /** Pods begin and end; alerts about them wait for minutes. */
@@ -24,9 +26,10 @@ export function startLivePods(options: {
   readonly book: PriceBook;
   readonly withMoney: boolean;
   readonly metrics: Metrics;
+  readonly logger: Logger;
   readonly now: () => number;
-}): { stop(): Promise<void> } {
-  const { pods, isOwn, book, withMoney, metrics, now } = options;
+}): Repeated {
+  const { pods, isOwn, book, withMoney, metrics, logger, now } = options;
   const priceOf = createGpuPrices(book);
 
   function look(): void {
@@ -55,7 +58,5 @@ export function startLivePods(options: {
     }
   }
 
-  const timer = setInterval(look, REFRESH_MILLIS);
-  look();
-  return { stop: () => Promise.resolve(clearInterval(timer)) };
+  return repeat(REFRESH_MILLIS, look, (error) => logger.error({ err: error }, "the pods that hold cannot be told"));
 }

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { createMonth, withoutForecast, type MonthToDate } from "../../processors/charges/month.ts";
+import { repeat, type Repeated } from "../../runtime/lifecycle/repeat.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Metrics } from "../../runtime/telemetry/metrics.ts";
 
@@ -18,16 +19,14 @@ export function startMonth(options: {
   readonly isBehind: () => boolean;
   /** Whether metrics tell it too. */
   readonly onMetrics: boolean;
-}): {
+}): Repeated & {
   view(): MonthToDate | undefined;
   /** The books may say something else than when they were read. */
   changed(): void;
-  stop(): Promise<void>;
 } {
   const { store, metrics, logger, now, policy, isLeading, isBehind, onMetrics } = options;
   const month = createMonth(store, policy);
   let seen: MonthToDate | undefined;
-  let running: Promise<void> | undefined;
   let isStale = true;
 
   function view(): MonthToDate | undefined {
@@ -47,24 +46,16 @@ export function startMonth(options: {
   }
 
   async function refresh(): Promise<void> {
-    try {
-      seen = isLeading() ? await read() : undefined;
-      if (onMetrics) show(metrics, view());
-    } catch (error) {
-      logger.debug({ err: error }, "the month to date cannot be read; it is tried again");
-    }
+    seen = isLeading() ? await read() : undefined;
+    if (onMetrics) show(metrics, view());
   }
 
-  const timer = setInterval(() => {
-    running ??= refresh().finally(() => (running = undefined));
-  }, REFRESH_MILLIS);
   return {
     view,
     changed: () => void (isStale = true),
-    async stop() {
-      clearInterval(timer);
-      await running;
-    },
+    ...repeat(REFRESH_MILLIS, refresh, (error) =>
+      logger.debug({ err: error }, "the month to date cannot be read; it is tried again"),
+    ),
   };
 }
 

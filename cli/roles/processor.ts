@@ -11,6 +11,7 @@ import { openBus } from "../../runtime/bus/open.ts";
 import { topicDeclarations } from "../../runtime/bus/topics.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import type { Config } from "../../runtime/config/schema.ts";
+import { repeat } from "../../runtime/lifecycle/repeat.ts";
 import { createLifecycle, type Lifecycle } from "../../runtime/lifecycle/stopping.ts";
 import { connectStore, type StoreAddress } from "../../runtime/store/connection.ts";
 import { createMetrics, type Metrics } from "../../runtime/telemetry/metrics.ts";
@@ -25,6 +26,7 @@ import { createRechargeThreads } from "./recharge.ts";
 import type { ProcessorStatus, Role } from "./role.ts";
 
 const RATE_WINDOW_MILLIS = 60_000;
+const SAMPLE_MILLIS = 1_000;
 const LAST_SCRAPES = 2_000;
 /** Facts are few and people wait for them. */
 const FACTS_FLUSH_MILLIS = 1_000;
@@ -89,7 +91,7 @@ async function assemble(
     now: Date.now,
   });
   lifecycle.add("processor", processor);
-  lifecycle.add("live pods", startLivePods({ pods, isOwn, book, withMoney, metrics, now: Date.now }));
+  lifecycle.add("live pods", startLivePods({ pods, isOwn, book, withMoney, metrics, logger, now: Date.now }));
   lifecycle.add(
     "facts",
     await startFacts({
@@ -113,7 +115,7 @@ async function assemble(
   );
   const queue = lifecycle.add(
     "queue",
-    startQueueView(board, metrics, () => ledger.status().leader !== undefined),
+    startQueueView({ board, metrics, logger, leads: () => ledger.status().leader !== undefined }),
   );
 
   const rate = createRate(RATE_WINDOW_MILLIS);
@@ -127,10 +129,8 @@ async function assemble(
     for (const { partition, messages } of lags) metrics.lag.set({ partition: String(partition) }, messages);
     lagMessages = lags.reduce((sum, { messages }) => sum + messages, 0);
   };
-  const timer = setInterval(() => {
-    sample().catch((error: unknown) => logger.debug({ err: error }, "the lag cannot be read"));
-  }, 1000);
-  lifecycle.add("sampling", { stop: () => Promise.resolve(clearInterval(timer)) });
+  const onError = (error: unknown): void => logger.debug({ err: error }, "the lag cannot be read");
+  lifecycle.add("sampling", repeat(SAMPLE_MILLIS, sample, onError));
 
   return {
     registry,

@@ -1,18 +1,25 @@
+import type { Logger } from "pino";
 import type { QueueBoard } from "../../processors/queue/board.ts";
 import { viewQueue, type QueueView } from "../../domain/queue/view.ts";
+import { repeat, type Repeated } from "../../runtime/lifecycle/repeat.ts";
 import type { Metrics } from "../../runtime/telemetry/metrics.ts";
 
 /** The queue as the leader shows it; others know the same and leave it to the leader to say. */
-export interface QueueReport {
+export interface QueueReport extends Repeated {
   view(): QueueView | undefined;
-  stop(): Promise<void>;
 }
 
 /** Ages are minutes: people do not miss seconds of them. */
 const REFRESH_MILLIS = 5_000;
 
 /** Looks at the board again and again while this processor leads, and sets the gauges. */
-export function startQueueView(board: QueueBoard, metrics: Metrics, leads: () => boolean): QueueReport {
+export function startQueueView(options: {
+  readonly board: QueueBoard;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly leads: () => boolean;
+}): QueueReport {
+  const { board, metrics, logger, leads } = options;
   let view: QueueView | undefined;
   const gauges = [
     metrics.pendingPods,
@@ -51,7 +58,6 @@ export function startQueueView(board: QueueBoard, metrics: Metrics, leads: () =>
     }
   }
 
-  const timer = setInterval(look, REFRESH_MILLIS);
-  look();
-  return { view: () => view, stop: () => Promise.resolve(clearInterval(timer)) };
+  const onError = (error: unknown): void => logger.error({ err: error }, "the queue cannot be told");
+  return { view: () => view, ...repeat(REFRESH_MILLIS, look, onError) };
 }

@@ -1,3 +1,4 @@
+import pino from "pino";
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { ownNodes, startLivePods } from "../../../cli/roles/live-pods.ts";
@@ -26,7 +27,8 @@ async function seriesOf(assigned: readonly number[], withMoney = true): Promise<
   }
   const registry = new Registry();
   const isOwn = ownNodes(() => new Set(assigned), PARTITIONS);
-  const live = startLivePods({ pods, isOwn, book, withMoney, metrics: createMetrics(registry), now: () => NOON });
+  const [metrics, logger] = [createMetrics(registry), pino({ level: "silent" })];
+  const live = startLivePods({ pods, isOwn, book, withMoney, metrics, logger, now: () => NOON });
   const text = await registry.metrics();
   await live.stop();
   return text.split("\n").filter((line) => /^gpu_(workload|node)_/.test(line));
