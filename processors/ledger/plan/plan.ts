@@ -26,7 +26,7 @@ export function planNode(
 ): readonly PlannedSegment[] {
   const looked = { from: window.from - reachMillis, until: window.until };
   const proofs = proofsOf(record);
-  const edges = edgesOf(record, looked, dates);
+  const { edges, changes } = edgesOf(record, looked, dates);
   const open = new Map<number, Open>();
   const segments: PlannedSegment[] = [];
   const close = ({ from, plan }: Open, until: number): void => {
@@ -35,10 +35,11 @@ export function planNode(
   const slotsOf = createSlots(record, dates);
   const faults = createFaults(record, proofs, slotsOf);
   const since = new Map<string, number>();
+  let slots: ReadonlyMap<number, SlotState> = new Map();
   edges.forEach((at, index) => {
-    const isEnd = index === edges.length - 1;
-    const slots = new Map<number, SlotState>();
-    if (!isEnd) for (const one of slotsAt(record, at, { proofs, faults, slotsOf })) slots.set(one.plan.slot, one);
+    if (index === edges.length - 1) slots = new Map();
+    else if (changes.has(at))
+      slots = new Map(slotsAt(record, at, { proofs, faults, slotsOf }).map((one) => [one.plan.slot, one]));
     for (const [slot, segment] of open) {
       if (slots.get(slot)?.key === segment.key && !isCut(at, segment.plan, dates, looked)) continue;
       close(segment, at);
@@ -86,29 +87,41 @@ function claimText(claim: PlannedClaim): string {
   return `${evidence} ${stage} ${JSON.stringify(held)} ${claimKey("", claim)}`;
 }
 
-/** All times at which something can change, from the first that is looked at to the last. */
-function edgesOf({ machines, isBare, pods, namespace, seen }: NodeRecord, looked: Span, dates: KnownDates) {
-  const edges = new Set<number>([looked.from, looked.until, ...dates.ofOwners]);
-  const add = ({ from, until }: Span): unknown => edges.add(from).add(until);
+interface Edges {
+  /** All times at which a segment can end, from the first that is looked at to the last. */
+  readonly edges: readonly number[];
+  /** Those at which a slot can become another: at the rest of them nothing but a date is passed. */
+  readonly changes: ReadonlySet<number>;
+}
+
+function edgesOf({ machines, isBare, pods, namespace, seen }: NodeRecord, looked: Span, dates: KnownDates): Edges {
+  const passed = new Set<number>([looked.until, ...dates.ofOwners]);
   for (let hour = Math.ceil(looked.from / HOUR_MILLIS) * HOUR_MILLIS; hour < looked.until; hour += HOUR_MILLIS)
-    edges.add(hour);
+    passed.add(hour);
+  const changes = new Set<number>([looked.from]);
+  const add = ({ from, until }: Span): unknown => changes.add(from).add(until);
+  const addNamespace = (name: string): void => {
+    for (const { from } of namespace(name)) changes.add(from);
+  };
   for (const machine of machines) {
     add(machine);
-    for (const at of conditionEdges(machine)) edges.add(at);
-    for (const state of machine.states) for (const at of dates.ofMachine(state, looked)) edges.add(at);
+    for (const at of conditionEdges(machine)) changes.add(at);
+    for (const state of machine.states) for (const at of dates.ofMachine(state, looked)) passed.add(at);
   }
   for (const { holding, startedAt, wholeAt } of pods.values()) {
     add(holding);
-    edges.add(startedAt).add(wholeAt);
-    for (const { from } of namespace(holding.namespace)) edges.add(from);
+    changes.add(startedAt).add(wholeAt);
+    addNamespace(holding.namespace);
   }
   for (const gpu of seen) {
     // It matters when a GPU was seen first where another had its slot, and where samples are all that is known.
     if (isBare || seen.some((other) => other !== gpu && other.index === gpu.index)) add(gpu);
     for (const span of [...gpu.parts, ...gpu.strangers, ...gpu.faults]) add(span);
-    for (const { activeAt } of gpu.faults) for (const at of activeAt) edges.add(at);
+    for (const stranger of gpu.strangers) addNamespace(stranger.namespace);
+    for (const { activeAt } of gpu.faults) for (const at of activeAt) changes.add(at);
   }
-  return [...edges].filter((at) => looked.from <= at && at <= looked.until).toSorted((a, b) => a - b);
+  const all = [...new Set([...passed, ...changes])].filter((at) => looked.from <= at && at <= looked.until);
+  return { edges: all.toSorted((a, b) => a - b), changes };
 }
 
 interface Asked {
