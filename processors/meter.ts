@@ -12,6 +12,7 @@ import { planNode } from "./ledger/plan/plan.ts";
 import { newlyProven } from "./ledger/plan/proven.ts";
 import { hoursMetered, keepProofs } from "./meter/proofs.ts";
 import { readCluster } from "./meter/read-cluster.ts";
+import { createPodReader } from "./meter/read-pods.ts";
 import { readNodeNames, readRecords } from "./meter/read-records.ts";
 import { insertUsage, USAGE_COLUMNS } from "./meter/usage-rows.ts";
 
@@ -72,9 +73,13 @@ export async function meterWindow(
     readCluster(store, cluster, window),
   ]);
   const proven: Holding[] = [];
-  await inTurns(slicesOf(nodes, NODES_PER_SLICE), SLICES_AT_ONCE, async (slice, index) => {
+  const slices = slicesOf(nodes, NODES_PER_SLICE);
+  const names = slices.map((slice) => slice.map(({ node }) => node));
+  const looked = { from: start - reachMillis, until: window.until };
+  const podsOf = createPodReader(store, cluster, names, looked);
+  await inTurns(slices, SLICES_AT_ONCE, async (slice, index) => {
     signal?.throwIfAborted();
-    const records = await readRecords(store, cluster, slice, { window, ofCluster });
+    const records = await readRecords(store, cluster, slice, { window, looked, ofCluster, asked: podsOf(index) });
     const found = records.flatMap((record) => newlyProven(record).map((one) => ({ node: record.node, ...one })));
     await keepProofs(
       store,

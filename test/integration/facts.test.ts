@@ -6,7 +6,9 @@ import { CLUSTER_TOPIC, DEAD_LETTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } fr
 import type { WorkloadFact } from "../../domain/workload.ts";
 import { readFact, startFacts } from "../../processors/facts.ts";
 import type { Intake } from "../../processors/intake.ts";
+import { createPodReader } from "../../processors/meter/read-pods.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
+import { slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/facts.ts";
@@ -73,6 +75,25 @@ const change = fc.record({
   seconds: fc.integer({ min: 0, max: 600 }),
   phase: fc.constantFrom("Pending", "Running", "Succeeded"),
   ended: fc.boolean(),
+});
+
+describe("the pods of slices of nodes", () => {
+  it("are those of each slice, read for five of them at once, in whatever order slices are asked for", async () => {
+    const nodes = Array.from({ length: 22 }, (_, index) => `node-${index}`);
+    const pods = nodes.flatMap((node) => ["a", "b"].map((name) => ({ node, uid: `${name}-${node}` })));
+    await insertWorkloads(pods.map((pod) => workloadFact(pod)));
+    const slices = slicesOf(nodes, 2);
+    let reads = 0;
+    const counted: StoreClient = { ...store, query: (sql, asked) => ((reads += 1), store.query(sql, asked)) };
+    const podsOf = createPodReader(counted, "test", slices, { from: NOON, until: NOON + 3_600_000 });
+    const order = [1, 0, 2, 5, 3, 4, 6, 8, 7, 10, 9];
+    const found = new Map(await Promise.all(order.map(async (index) => [index, await podsOf(index)] as const)));
+    expect(reads).toBe(3);
+    for (const [index, slice] of slices.entries()) {
+      const uids = [...found.get(index)!].map(([node, ofNode]) => [node, [...ofNode.keys()].toSorted()]);
+      expect(uids).toEqual(slice.map((node) => [node, [`a-${node}`, `b-${node}`]]));
+    }
+  });
 });
 
 describe("the history of workloads", () => {
