@@ -125,16 +125,18 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
     database: options.database,
     async insertRows(table, columns, body, { format = "RowBinary", unmerged = false } = {}) {
       const names = columns.map(sqlIdentifier).join(", ");
-      const result = await client
-        .exec({
+      try {
+        const result = await client.exec({
           query: `INSERT INTO ${sqlIdentifier(table)} (${names}) FORMAT ${format}`,
           values: body instanceof Uint8Array ? Readable.from([body]) : Readable.from(body, { objectMode: false }),
           clickhouse_settings: unmerged ? { ...insertSettings, optimize_on_insert: 0 } : insertSettings,
-        })
-        .catch(rethrow);
-      // The socket is free for the next insert when the empty answer has been read.
-      for await (const _ of result.stream) void _;
-      return { writtenRows: Number(result.summary?.written_rows ?? 0) };
+        });
+        // The socket is free for the next insert when the empty answer has been read.
+        for await (const _ of result.stream) void _;
+        return { writtenRows: Number(result.summary?.written_rows ?? 0) };
+      } catch (error) {
+        throw storeErrorOf(error);
+      }
     },
     async insertJson(table, rows, { onceFor } = {}) {
       const once = onceFor === undefined ? {} : { insert_deduplicate: 1 as const, insert_deduplication_token: onceFor };
