@@ -16,13 +16,14 @@ interface Status {
   readonly processor: ProcessorStatus;
 }
 
-/** No program of the stack has ended by itself; of one that has, its exit code and the end of its log. */
+/** No program of the stack has ended by itself; of one that has, its exit code, the end of its log, and how often the store died. */
 export function expectProgramsToRun(stack: Stack): void {
   const ended = PROGRAMS.flatMap((name) => {
     const { child, log } = stack.program(name).command;
     const { exitCode, signalCode } = child;
     const isRunning = exitCode === null && signalCode === null;
-    return isRunning ? [] : [{ name, exitCode, signalCode, log: log().split("\n").slice(-30) }];
+    const said = { log: log().split("\n").slice(-30), storeRestarts: stack.embedded.restarts };
+    return isRunning ? [] : [{ name, exitCode, signalCode, ...said }];
   });
   expect(ended).toEqual([]);
 }
