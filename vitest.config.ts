@@ -18,6 +18,7 @@ const LONG_BESIDE = [
   "closing-spread",
   "dashboards",
   "dashboards-live",
+  "fixtures",
   "focus-export",
   "ledger",
   "pages",

@@ -1,5 +1,5 @@
 // Makes the books of this version's fixture: scenarios with closings and what came after them, played by this release and backed
-// up, and what each of their months comes to. fixtures.test.ts of test/integration restores and verifies every version's.
+// up, and what each of their months comes to. fixtures.test.ts of test/full restores and verifies every version's.
 import { createWriteStream, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";

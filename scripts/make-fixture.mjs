@@ -1,6 +1,6 @@
 // Makes the fixture of this version: a data folder and messages as this release writes them, with what they hold. Run it
 // at the end of a version, `npm run fixture`, and commit what it writes; fixtures.test.ts and upgrades.test.ts of
-// test/integration read every one.
+// test/full read every one.
 import { createWriteStream, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
