@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { createClient } from "@clickhouse/client";
 import type { ClickHouseSettings } from "@clickhouse/client";
 
+import { inPieces } from "./long-parameters.ts";
 import { sqlIdentifier } from "./sql-tokens.ts";
 import { storeErrorOf } from "./store-error.ts";
 
@@ -152,7 +153,7 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
     },
     async query<Row>(sql: string, parameters: StoreParameters = {}) {
       try {
-        const result = await client.query({ query: sql, query_params: { ...parameters }, format: "JSONEachRow" });
+        const result = await client.query({ ...asked(sql, parameters), format: "JSONEachRow" });
         return await result.json<Row>();
       } catch (error) {
         throw storeErrorOf(error);
@@ -160,7 +161,7 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
     },
     async *stream<Row>(sql: string, parameters: StoreParameters = {}) {
       try {
-        const result = await client.query({ query: sql, query_params: { ...parameters }, format: "JSONEachRow" });
+        const result = await client.query({ ...asked(sql, parameters), format: "JSONEachRow" });
         for await (const rows of result.stream<Row>()) yield rows.map((row) => row.json<Row>());
       } catch (error) {
         throw storeErrorOf(error);
@@ -168,9 +169,10 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
     },
     async *bytes(sql, parameters, format, settings = {}) {
       try {
+        const { query, query_params } = asked(`${sql}\nFORMAT ${sqlIdentifier(format)}`, parameters);
         const result = await client.exec({
-          query: `${sql}\nFORMAT ${sqlIdentifier(format)}`,
-          ...(await carried(parameters)),
+          query,
+          ...(await carried(query_params)),
           clickhouse_settings: settings,
         });
         for await (const part of result.stream) yield part as Uint8Array;
@@ -179,7 +181,7 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
       }
     },
     async command(sql, parameters = {}) {
-      await client.command({ query: sql, query_params: { ...parameters } }).catch(rethrow);
+      await client.command(asked(sql, parameters)).catch(rethrow);
     },
     async ping() {
       const result = await client.ping();
@@ -189,6 +191,11 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
       await client.close();
     },
   };
+}
+
+function asked(sql: string, parameters: StoreParameters) {
+  const { sql: query, parameters: pieces } = inPieces({ sql, parameters });
+  return { query, query_params: { ...pieces } };
 }
 
 /** A text that is longer goes into a form: a URL must not be much longer. */

@@ -151,6 +151,9 @@ describe("the HTTP face", () => {
     const send = (fields: Readonly<Record<string, string | Blob>>) => formOf(fields).then((form) => ask(store, form));
     expect(await send({ query: "SELECT {n:UInt8} + 1", param_n: "4" })).toMatchObject({ status: 200, text: "5\n" });
     const code = (value: string) => ({ headers: { "x-clickhouse-exception-code": value } });
+    const tooLong = { query: "SELECT length({long:String})", param_long: "a".repeat(131_073) };
+    expect(await send(tooLong)).toMatchObject(code("1000"));
+    expect(await send({ ...tooLong, param_long: "a".repeat(131_072) })).toMatchObject({ text: "131072\n" });
     expect(await send({ query: "SELECT 1", max_threads: "1" })).toMatchObject(code("48"));
     expect(await send({ query: "SELECT 1", param_n: new Blob(["4"]) })).toMatchObject(code("48"));
     expect(await send({ query: "INSERT INTO kinds FORMAT CSV 1" })).toMatchObject(code("48"));

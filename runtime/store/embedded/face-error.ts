@@ -16,6 +16,7 @@ export const faceErrorNames = {
   396: "TOO_MANY_ROWS_OR_BYTES",
   497: "ACCESS_DENIED",
   516: "AUTHENTICATION_FAILED",
+  1000: "POCO_EXCEPTION",
   1001: "STD_EXCEPTION",
 } as const;
 

@@ -30,13 +30,16 @@ export type Statement =
   | { readonly kind: "text"; readonly sql: string }
   | { readonly kind: "insert"; readonly insert: InsertStatement; readonly file: string; readonly bytes: number };
 
+/** A server's `http_max_field_value_size`: what it would refuse of a form is refused here too. */
+const maxFieldBytes = 131_072;
+
 /** How much of a body is looked at to find out whether it is an insert with rows. */
 const headBytes = 64 * 1024;
 
 /**
  * Reads a request's body: what is to be run, and the request with the parameters that came with it. Fails with 187 where it is
- * larger than the limits, 243 where the disk is full; with 36 for a form that is none, and with 48 where it brings files
- * or rows.
+ * larger than the limits, 243 where the disk is full; with 36 for a form that is none, with 48 where it brings files
+ * or rows, and with 1000 for a field that is too long.
  */
 export async function readBody(
   message: IncomingMessage,
@@ -108,6 +111,11 @@ async function readForm(
   for (const [name, value] of form) {
     if (typeof value !== "string" || (name !== "query" && !name.startsWith("param_")))
       throw new FaceError(48, `The embedded store takes a statement and its parameters in a form, and no ${name}`);
+    if (Buffer.byteLength(value) > maxFieldBytes)
+      throw new FaceError(
+        1000,
+        `HTML Form Exception: Field value too long: ${name} is longer than ${maxFieldBytes} bytes`,
+      );
     if (name === "query") sql += value;
     else parameters.set(name.slice("param_".length), value);
   }
