@@ -58,6 +58,11 @@ export function gpuKey(device: Device): string {
   return device.gpu === undefined ? "" : `index:${device.gpu}`;
 }
 
+/** The UUID in a GPU's key; undefined where something else tells it from others. */
+export function uuidInKey(key: string): string | undefined {
+  return key === "" || /^(pci|index):/.test(key) ? undefined : key;
+}
+
 /** The instance or partition within a GPU; empty for the whole GPU. */
 export function instanceKey(device: Device): string {
   return device.instance ?? device.partition ?? "";

@@ -9,7 +9,7 @@ import { keepBreaches } from "./charges/breaches.ts";
 import { createChargeInserts, type ChargeInserts } from "./charges/charge-inserts.ts";
 import { CHARGE_COLUMNS } from "./charges/charge-rows.ts";
 import { chargedNodes } from "./charges/charged-nodes.ts";
-import type { RefusedTeam, Rules } from "./ledger/charge/charge-node.ts";
+import type { ChargedNode, RefusedTeam, Rules } from "./ledger/charge/charge-node.ts";
 import { breachesOf, type Breach } from "./ledger/charge/invariant.ts";
 import { markupCharges } from "./ledger/charge/markup.ts";
 import { createNodePrices } from "./ledger/charge/node-prices.ts";
@@ -44,6 +44,16 @@ FROM charges
 WHERE cluster = {cluster:String} AND run_id = toUUID({run:String})
   AND from_at >= fromUnixTimestamp64Milli({start:Int64}) AND from_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`;
 
+/** The charges of one UTC hour of one cluster, as its nodes come. */
+export interface HourCharges {
+  /** By what nodes are charged. */
+  readonly rules: Rules;
+  /** Takes a node's charges, before anything is spread; one node after the other, by name. */
+  add(node: string, charged: ChargedNode): Promise<void>;
+  /** Publishes them as one run, unless there was a breach. */
+  end(): Promise<ChargeFindings & { readonly content: RunContent | undefined }>;
+}
+
 /**
  * Makes the charges of one UTC hour of one cluster from what the meter has published of it, under each policy, holds them against
  * what each GPU cost, and publishes them as one run. A breach publishes nothing. Fails with a `StoreError`.
@@ -51,11 +61,21 @@ WHERE cluster = {cluster:String} AND run_id = toUUID({run:String})
 export async function chargeWindow(
   store: StoreClient,
   run: Run,
-  { book, owners, policies, energy }: ChargeRules,
+  rules: ChargeRules,
 ): Promise<ChargeFindings & { readonly content: RunContent | undefined }> {
+  const charges = await beginCharges(store, run, rules);
+  for await (const { node, charged } of chargedNodes(store, run, charges.rules)) await charges.add(node, charged);
+  return charges.end();
+}
+
+/** Begins a run of charges, which nobody sees before it has ended. All of it fails with a `StoreError`. */
+export async function beginCharges(
+  store: StoreClient,
+  run: Run,
+  { book, owners, policies, energy }: ChargeRules,
+): Promise<HourCharges> {
   const { windowStart, runId } = run;
   const billingPeriod = periodOf(windowStart).from;
-  const rules: Rules = { prices: createNodePrices(book), owners, policies, energy };
   const breaches: Breach[] = [];
   const refusedTeams = new Map<string, RefusedTeam>();
   const refusedScopes = new Set<string>();
@@ -64,34 +84,40 @@ export async function chargeWindow(
   const bills = policies.map((policy) =>
     createBill(policy, book, createChargeInserts(store, { run: runId, policy: policy.name, billingPeriod })),
   );
-  for await (const { node, charged } of chargedNodes(store, run, rules)) {
-    for (const refused of charged.refused) refusedTeams.set(JSON.stringify(refused), refused);
-    for (const [index, bill] of bills.entries()) {
-      const charges = charged.charges[index]!;
-      breaches.push(...breachesOf(policies[index]!.name, node, charged, charges));
-      await bill.add(charges);
-      if (index === 0) for (const { costs, gpuHours } of charges) unpriced += costs === undefined ? gpuHours : 0n;
-    }
-  }
-  for (const bill of bills) {
-    const { refused, isBalanced } = await bill.end();
-    for (const scope of refused) refusedScopes.add(scope);
-    if (!isBalanced)
-      breaches.push({ policy: bill.name, node: "", slot: "", what: "effective", expected: "0", found: "not 0" });
-  }
-  const findings = {
-    breaches,
-    refusedScopes: [...refusedScopes],
-    refusedTeams: [...refusedTeams.values()],
-    unpricedGpuHours: Number(unpriced) / 1e9,
+
+  return {
+    rules: { prices: createNodePrices(book), owners, policies, energy },
+    async add(node, charged) {
+      for (const refused of charged.refused) refusedTeams.set(JSON.stringify(refused), refused);
+      for (const [index, bill] of bills.entries()) {
+        const charges = charged.charges[index]!;
+        breaches.push(...breachesOf(policies[index]!.name, node, charged, charges));
+        await bill.add(charges);
+        if (index === 0) for (const { costs, gpuHours } of charges) unpriced += costs === undefined ? gpuHours : 0n;
+      }
+    },
+    async end() {
+      for (const bill of bills) {
+        const { refused, isBalanced } = await bill.end();
+        for (const scope of refused) refusedScopes.add(scope);
+        if (!isBalanced)
+          breaches.push({ policy: bill.name, node: "", slot: "", what: "effective", expected: "0", found: "not 0" });
+      }
+      const findings = {
+        breaches,
+        refusedScopes: [...refusedScopes],
+        refusedTeams: [...refusedTeams.values()],
+        unpricedGpuHours: Number(unpriced) / 1e9,
+      };
+      if (breaches.length > 0) {
+        await keepBreaches(store, run, breaches, run.publishedAt);
+        return { ...findings, content: undefined };
+      }
+      const content = await contentOf(store, run);
+      await publishRun(store, "charge", run, content);
+      return { ...findings, content };
+    },
   };
-  if (breaches.length > 0) {
-    await keepBreaches(store, run, breaches, run.publishedAt);
-    return { ...findings, content: undefined };
-  }
-  const content = await contentOf(store, run);
-  await publishRun(store, "charge", run, content);
-  return { ...findings, content };
 }
 
 /** What a run of charges has in the store by now. */

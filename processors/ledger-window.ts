@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
+import type { UsageHour } from "../domain/allocation/usage-hour.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
-import { chargeWindow, type ChargeFindings, type ChargeRules } from "./charges.ts";
+import { beginCharges, chargeWindow, type ChargeFindings, type ChargeRules, type HourCharges } from "./charges.ts";
+import { chargedUsage } from "./charges/charged-nodes.ts";
 import { FLEET } from "./charges/fleet-hours.ts";
 import { closingOf, type Closed } from "./closing/closed.ts";
 import type { FrozenWeights } from "./closing/frozen.ts";
@@ -10,7 +12,7 @@ import { knownDates, type KnownDates } from "./ledger/plan/known-dates.ts";
 import { meterWindow } from "./meter.ts";
 import type { WindowOfCluster } from "./rollup/schedule.ts";
 import { HOUR_MILLIS } from "./rollup/window.ts";
-import { newRunId, type Watermark } from "./runs.ts";
+import { newRunId, type Run, type RunContent, type Watermark } from "./runs.ts";
 
 /** By what hours are metered and charged, ready to be used for many of them. */
 export interface LedgerRules {
@@ -73,7 +75,10 @@ export interface LedgerWindow extends ChargeFindings {
   readonly reopened: readonly WindowOfCluster[];
 }
 
-/** Meters and charges an hour of a cluster, or corrects it where it is closed. Fails with a `StoreError`. */
+/**
+ * Meters and charges an hour of a cluster, or corrects it where it is closed. Nodes are charged as they are metered, by the rows that are
+ * stored, so that nothing is read again. Fails with a `StoreError`.
+ */
 export async function computeLedger(
   store: StoreClient,
   { cluster, windowStart }: WindowOfCluster,
@@ -82,19 +87,40 @@ export async function computeLedger(
   signal?: AbortSignal,
 ): Promise<LedgerWindow> {
   const { generation, facts, now } = turn;
-  const run = { cluster, windowStart, generation, watermark: facts, publishedAt: now };
-  const usageRun = newRunId();
-  const { rows, reopened } = await meterWindow(
-    store,
-    { ...run, runId: usageRun },
-    { dates: rules.dates, absentAfterMillis: rules.absentAfterMillis, asOf: now, signal },
-  );
+  const window = { cluster, windowStart, usageRun: newRunId() };
+  const run = { cluster, windowStart, generation, watermark: facts, publishedAt: now, runId: window.usageRun };
+  const { dates, absentAfterMillis } = rules;
+  const isOpen = closingOf(turn.closed, windowStart) === undefined;
+  const begun = isOpen ? await beginCharges(store, chargeRunOf(window, rules, turn), rules.charge) : undefined;
+  const charges = begun && chargesAsMetered(begun);
+  const options = { dates, absentAfterMillis, asOf: now, signal, onUsage: charges?.add };
+  const { rows, reopened } = await meterWindow(store, run, options);
   signal?.throwIfAborted();
-  const charged = await chargeAgain(store, { cluster, windowStart, usageRun }, rules, turn);
+  const charged =
+    charges === undefined ? await chargeAgain(store, window, rules, turn) : rechargedOf("charge", await charges.end());
   return {
     ...charged,
     usageRows: rows,
     reopened: reopened.map((start) => ({ cluster, windowStart: start })),
+  };
+}
+
+/** Charges nodes by the rows of the meter. What cannot be charged is metered all the same: a failure is told at the end. */
+function chargesAsMetered(charges: HourCharges) {
+  let failure: { readonly error: unknown } | undefined;
+  return {
+    async add(rows: readonly UsageHour[]): Promise<void> {
+      if (failure !== undefined) return;
+      try {
+        for await (const { node, charged } of chargedUsage([rows], charges.rules)) await charges.add(node, charged);
+      } catch (error) {
+        failure = { error };
+      }
+    },
+    async end(): Promise<Awaited<ReturnType<HourCharges["end"]>>> {
+      if (failure !== undefined) throw failure.error;
+      return charges.end();
+    },
   };
 }
 
@@ -119,14 +145,27 @@ export async function chargeAgain(
   rules: LedgerRules,
   { generation, now, closed, weights }: Omit<LedgerTurn, "facts">,
 ): Promise<Recharged> {
-  const basis = basisOf(usageRun, rules);
-  const run = { cluster, windowStart, generation, watermark: new Map(), publishedAt: now, runId: newRunId(), basis };
+  const run = chargeRunOf({ cluster, windowStart, usageRun }, rules, { generation, now });
   const closing = closingOf(closed, windowStart);
-  const { content, ...findings } =
-    closing === undefined
-      ? await chargeWindow(store, run, rules.charge)
-      : await correctWindow(store, { ...run, billingPeriod: closed.openSince }, rules.charge, { closing, weights });
-  return { ...findings, kind: closing === undefined ? "charge" : "correction", chargeRows: content?.rows ?? 0 };
+  if (closing === undefined) return rechargedOf("charge", await chargeWindow(store, run, rules.charge));
+  const into = { ...run, billingPeriod: closed.openSince };
+  return rechargedOf("correction", await correctWindow(store, into, rules.charge, { closing, weights }));
+}
+
+function chargeRunOf(
+  { cluster, windowStart, usageRun }: StaleWindow,
+  rules: LedgerRules,
+  { generation, now }: Pick<LedgerTurn, "generation" | "now">,
+): Run {
+  const basis = basisOf(usageRun, rules);
+  return { cluster, windowStart, generation, watermark: new Map(), publishedAt: now, runId: newRunId(), basis };
+}
+
+function rechargedOf(
+  kind: Recharged["kind"],
+  { content, ...findings }: ChargeFindings & { readonly content: RunContent | undefined },
+): Recharged {
+  return { ...findings, kind, chargeRows: content?.rows ?? 0 };
 }
 
 /** What charges are made of: the usage run, the rules, and of those prices and owners. */

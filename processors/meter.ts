@@ -1,19 +1,20 @@
 import { setImmediate } from "node:timers/promises";
+import type { UsageHour } from "../domain/allocation/usage-hour.ts";
 import type { Holding } from "../domain/holding.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { inTurns, slicesOf } from "../runtime/in-turns.ts";
 import { HOUR_MILLIS, LONGEST_REACH_MILLIS, REACH_SQL } from "./rollup/window.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "./runs.ts";
 import type { Measurement } from "./ledger/plan/measurement.ts";
-import { integrate } from "./meter/integrate.ts";
+import { dropPlan, integrate } from "./meter/integrate.ts";
 import { askFor, usageHourOf, type MeasuredSegment } from "./ledger/plan/measure.ts";
 import type { KnownDates } from "./ledger/plan/known-dates.ts";
 import { planNode } from "./ledger/plan/plan.ts";
 import { newlyProven } from "./ledger/plan/proven.ts";
 import { hoursMetered, keepProofs } from "./meter/proofs.ts";
 import { readCluster } from "./meter/read-cluster.ts";
-import { createPodReader } from "./meter/read-pods.ts";
-import { readNodeNames, readRecords } from "./meter/read-records.ts";
+import { createFactReader } from "./meter/read-facts.ts";
+import { readNodeNames, readRecords, type NamedNode } from "./meter/read-records.ts";
 import { insertUsage, USAGE_COLUMNS } from "./meter/usage-rows.ts";
 
 /** Nodes that are metered in one go: their records and plans are held in memory. */
@@ -44,6 +45,14 @@ export interface MeterOptions {
   /** Without Kubernetes a slot ends after so long without a sample. */
   readonly absentAfterMillis: number;
   readonly signal?: AbortSignal | undefined;
+  /** Takes rows as they are stored: all of some nodes, by node, slot and time, as they are read back. */
+  readonly onUsage?: ((rows: readonly UsageHour[]) => Promise<void>) | undefined;
+}
+
+/** The rows of some nodes, on their way into the store. */
+interface MeteredSlice {
+  readonly rows: readonly UsageHour[];
+  readonly stored: Promise<unknown>;
 }
 
 /** What metering a window came to. */
@@ -61,7 +70,7 @@ export interface MeteredWindow extends RunContent {
 export async function meterWindow(
   store: StoreClient,
   run: Run,
-  { dates, asOf, absentAfterMillis, signal }: MeterOptions,
+  { dates, asOf, absentAfterMillis, signal, onUsage }: MeterOptions,
 ): Promise<MeteredWindow> {
   const { cluster, windowStart: start, runId } = run;
   await announceRun(store, run);
@@ -76,17 +85,14 @@ export async function meterWindow(
   const slices = slicesOf(nodes, NODES_PER_SLICE);
   const names = slices.map((slice) => slice.map(({ node }) => node));
   const looked = { from: start - reachMillis, until: window.until };
-  const podsOf = createPodReader(store, cluster, names, looked);
-  await inTurns(slices, SLICES_AT_ONCE, async (slice, index) => {
+  const factsOf = createFactReader(store, cluster, names, looked);
+  async function meter(slice: readonly NamedNode[], index: number): Promise<MeteredSlice> {
     signal?.throwIfAborted();
-    const records = await readRecords(store, cluster, slice, { window, looked, ofCluster, asked: podsOf(index) });
+    const records = await readRecords(store, cluster, slice, { window, looked, ofCluster, facts: factsOf(index) });
     const found = records.flatMap((record) => newlyProven(record).map((one) => ({ node: record.node, ...one })));
-    await keepProofs(
-      store,
-      cluster,
-      found.flatMap(({ node, labels }) => labels.map((label) => ({ node, label }))),
-    );
     proven.push(...found.map(({ holding }) => holding));
+    const labels = found.flatMap(({ node, labels: ofNode }) => ofNode.map((label) => ({ node, label })));
+    const kept = inBackground(keepProofs(store, cluster, labels));
     const measurements: Measurement[] = [];
     const segments: MeasuredSegment[] = [];
     for (const [planned, record] of records.entries()) {
@@ -94,16 +100,36 @@ export async function meterWindow(
         segments.push(askFor(record, segment, measurements));
       if (planned % NODES_AT_A_STRETCH === 0) await setImmediate();
     }
-    const sums = await integrate(store, measurements, { cluster, start, reachMillis, plan: `${runId}/${index}` });
-    await insertUsage(
-      store,
-      runId,
-      segments.map((segment) => usageHourOf(segment, sums)),
-    );
-  });
+    const sums = await integrate(store, measurements, { cluster, start, reachMillis, plan: runId });
+    const rows = segments.map((segment) => usageHourOf(segment, sums));
+    const stored = inBackground(insertUsage(store, runId, rows));
+    return { rows, stored: Promise.all([kept, stored]) };
+  }
+
+  /** Slices are metered in any order, and handed on in that of their nodes. */
+  async function handOn(metered: Promise<MeteredSlice>, before: Promise<void>): Promise<void> {
+    await Promise.allSettled([metered, before]);
+    await before;
+    const { rows, stored } = await metered;
+    await onUsage?.(rows);
+    await stored;
+  }
+
+  let handed: Promise<void> = Promise.resolve();
+  try {
+    await inTurns(slices, SLICES_AT_ONCE, (slice, index) => (handed = handOn(meter(slice, index), handed)));
+  } finally {
+    await dropPlan(store, runId);
+  }
   const [digest] = await store.query<{ rows: string; hash: string }>(DIGEST, { cluster, start, run: runId });
   const content = { scrapes: 0, rows: Number(digest?.rows ?? 0), hash: digest?.hash ?? "0" };
   signal?.throwIfAborted();
   await publishRun(store, "usage", run, content);
   return { ...content, reopened: await hoursMetered(store, cluster, proven, start) };
+}
+
+/** Work that is waited for later: whoever stops before that hears of no failure of what was done for nothing. */
+function inBackground<Made>(work: Promise<Made>): Promise<Made> {
+  work.catch(() => {});
+  return work;
 }

@@ -20,9 +20,16 @@ export async function* chargedNodes(
     yield* fleetNodes(store, windowStart, rules);
     return;
   }
-  const usage = readUsage(store, cluster, { from: windowStart, until: windowStart + HOUR_MILLIS });
+  yield* chargedUsage(readUsage(store, cluster, { from: windowStart, until: windowStart + HOUR_MILLIS }), rules);
+}
+
+/** The charges of the nodes whose rows come, by node, slot and time, before anything is spread. */
+export async function* chargedUsage(
+  portions: AsyncIterable<readonly UsageHour[]> | Iterable<readonly UsageHour[]>,
+  rules: Rules,
+): AsyncGenerator<{ readonly node: string; readonly charged: ChargedNode }> {
   let charged = 0;
-  for await (const hours of nodesOf(usage)) {
+  for await (const hours of nodesOf(portions)) {
     yield { node: hours[0]!.node, charged: chargeNode(hours, rules) };
     charged += 1;
     if (charged % NODES_AT_A_STRETCH === 0) await setImmediate();
@@ -33,7 +40,9 @@ export async function* chargedNodes(
 const NODES_AT_A_STRETCH = 32;
 
 /** The rows of one node after the other. */
-async function* nodesOf(portions: AsyncIterable<readonly UsageHour[]>): AsyncGenerator<readonly UsageHour[]> {
+async function* nodesOf(
+  portions: AsyncIterable<readonly UsageHour[]> | Iterable<readonly UsageHour[]>,
+): AsyncGenerator<readonly UsageHour[]> {
   let rows: UsageHour[] = [];
   for await (const portion of portions) {
     for (const row of portion) {

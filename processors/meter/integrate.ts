@@ -34,7 +34,7 @@ GROUP BY ${key}`;
 
 const PLAN = (key: string): string => `
 SELECT ${key}, groupArray((ordinal, from_ms, until_ms, since_ms, claim_ppm, claims_ppm, occupant_ppm, pod)) AS rows
-FROM meter_plan WHERE run = {run:String} AND series = {series:String}
+FROM meter_plan WHERE run = {run:String} AND series = {series:String} AND node IN {nodes:Array(String)}
 GROUP BY ${key}`;
 
 /** How long each sample speaks within a row of the plan. */
@@ -42,9 +42,9 @@ const SPOKEN = `arrayMap((t, u, v) -> if(t >= row.4 AND v > 0, greatest(0, least
 
 const SUMS = `
   row.1 AS ordinal,
-  toUInt32(arrayCount((t, s) -> s > 0, times, spoken)) AS samples,
-  toFloat64(arrayMin(arrayFilter((t, s) -> s > 0, times, spoken))) AS firstAt,
-  toFloat64(arrayMax(arrayFilter((t, s) -> s > 0, times, spoken))) AS lastAt,
+  toUInt32(arrayCount(s -> s > 0, spoken)) AS samples,
+  toFloat64(times[arrayFirstIndex(s -> s > 0, spoken)]) AS firstAt,
+  toFloat64(times[arrayLastIndex(s -> s > 0, spoken)]) AS lastAt,
   toUInt32(arraySum(spoken)) AS coveredMillis`;
 
 const DEVICE = (key: string): string => `
@@ -127,7 +127,7 @@ interface SumsRow extends Omit<Sums, `${string}PpmMillis` | "energyMillijoules">
 /**
  * What samples said over each of the measurements, which lie within one window, in their order. The plan goes to where the rows
  * are, the sums come back. A sample speaks for the time up to the next one of its device, at most 2.5 of its intervals, of the
- * GPU's energy too. `plan` names what no other integration has at the same time.
+ * GPU's energy too. `plan` is the run's; of all that is measured for it, no two integrations have a node in common.
  */
 export async function integrate(
   store: StoreClient,
@@ -138,18 +138,19 @@ export async function integrate(
   const sums = measurements.map(() => NO_SUMS);
   if (measurements.length === 0) return sums;
   await store.insertRows("meter_plan", PLAN_COLUMNS, planRows(run, measurements));
-  try {
-    for (const [series, sql] of Object.entries(STATEMENTS)) {
-      const ofSeries = measurements.filter((one) => one.series === series);
-      if (ofSeries.length === 0) continue;
-      const nodes = [...new Set(ofSeries.map(({ node }) => node))];
-      const rows = await store.query<SumsRow>(sql, { cluster, start, reach, run, series, nodes });
-      for (const { ordinal, ...row } of rows) sums[ordinal] = sumsOf(row);
-    }
-  } finally {
-    await store.command(`ALTER TABLE meter_plan DROP PARTITION {run:String}`, { run });
+  for (const [series, sql] of Object.entries(STATEMENTS)) {
+    const ofSeries = measurements.filter((one) => one.series === series);
+    if (ofSeries.length === 0) continue;
+    const nodes = [...new Set(ofSeries.map(({ node }) => node))];
+    const rows = await store.query<SumsRow>(sql, { cluster, start, reach, run, series, nodes });
+    for (const { ordinal, ...row } of rows) sums[ordinal] = sumsOf(row);
   }
   return sums;
+}
+
+/** Forgets what was measured for a run. */
+export async function dropPlan(store: StoreClient, run: string): Promise<void> {
+  await store.command(`ALTER TABLE meter_plan DROP PARTITION {run:String}`, { run });
 }
 
 function sumsOf(row: Omit<SumsRow, "ordinal">): Sums {

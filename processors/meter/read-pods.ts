@@ -36,32 +36,8 @@ GROUP BY uid`;
 /** Pods by node and UID. */
 export type PodsOfNodes = ReadonlyMap<string, ReadonlyMap<string, RecordedPod>>;
 
-/** Slices whose pods are read in one go. */
-const SLICES_PER_READ = 5;
-
-/**
- * The pods that hold something of a slice of nodes within a span, for slices that are asked for in about their order. They are read for
- * several slices at once: facts lie by UID, and asking for the pods of a few nodes reads those of all.
- */
-export function createPodReader(
-  store: StoreClient,
-  cluster: string,
-  slices: readonly (readonly string[])[],
-  span: Span,
-): (index: number) => Promise<PodsOfNodes> {
-  const reads = new Map<number, Promise<PodsOfNodes>>();
-  return async (index) => {
-    const place = Math.floor(index / SLICES_PER_READ);
-    const nodes = slices.slice(place * SLICES_PER_READ, (place + 1) * SLICES_PER_READ).flat();
-    const read = reads.get(place) ?? readPods(store, cluster, nodes, span);
-    reads.set(place, read);
-    reads.delete(place - 2);
-    const pods = await read;
-    return new Map(slices[index]!.map((node) => [node, pods.get(node)!]));
-  };
-}
-
-async function readPods(
+/** The pods that hold something of some nodes within a span. */
+export async function readPods(
   store: StoreClient,
   cluster: string,
   nodes: readonly string[],

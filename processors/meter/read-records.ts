@@ -3,8 +3,8 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Machine, NodeRecord, SeenFault, SeenGpu, Span } from "../ledger/plan/node-record.ts";
 import type { ClusterRecord } from "./read-cluster.ts";
 import { readProofs } from "./proofs.ts";
-import { readMachines } from "./read-machines.ts";
-import { readNamesakes, type PodsOfNodes } from "./read-pods.ts";
+import type { FactsOfNodes } from "./read-facts.ts";
+import { readNamesakes } from "./read-pods.ts";
 import { placeKey, readFirstMoments, readGroups, readLastMoments, readMoments, readOnset } from "./read-samples.ts";
 import { grouped, readEarlier, readLongAgo } from "./read-silent.ts";
 import type { GpuPlace, SampleGroup, SampleMoment } from "../ledger/plan/samples.ts";
@@ -46,8 +46,8 @@ export function readNodeNames(
 /** What records are made of beside what is read for them. */
 interface KnownAround extends Pick<SeenWindow, "window" | "looked"> {
   readonly ofCluster: ClusterRecord;
-  /** The nodes' pods. */
-  readonly asked: Promise<PodsOfNodes>;
+  /** What facts tell of the nodes. */
+  readonly facts: Promise<FactsOfNodes>;
 }
 
 /** What is known of some nodes around a window, from facts and samples in the store. */
@@ -55,14 +55,10 @@ export async function readRecords(
   store: StoreClient,
   cluster: string,
   named: readonly NamedNode[],
-  { window, looked, ofCluster, asked }: KnownAround,
+  { window, looked, ofCluster, facts }: KnownAround,
 ): Promise<readonly NodeRecord[]> {
   const nodes = named.map(({ node }) => node);
-  const [machines, pods, groups] = await Promise.all([
-    readMachines(store, cluster, nodes, looked),
-    asked,
-    readGroups(store, cluster, nodes, looked),
-  ]);
+  const [{ machines, pods }, groups] = await Promise.all([facts, readGroups(store, cluster, nodes, looked)]);
   const here = [...pods.values()].flatMap((ofNode) => [...ofNode.values()].map(({ holding }) => holding));
   const names = createNames(store, cluster, here);
   await names.learn(groups);
@@ -73,8 +69,8 @@ export async function readRecords(
     cluster,
     node,
     isBare,
-    machines: machines.get(node) ?? [],
-    pods: pods.get(node) ?? new Map(),
+    machines: machines.get(node)!,
+    pods: pods.get(node)!,
     ...ofCluster,
     seen: seen.get(node) ?? [],
     proven: proven.get(node) ?? [],

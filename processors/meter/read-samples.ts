@@ -12,7 +12,7 @@ const MEMORY = "coalesce(fb_total_bytes, fb_used_bytes + fb_free_bytes + ifNull(
 
 const groupsOf = (more: string): string => `
 SELECT node, gpu_key AS gpuKey, instance AS part, profile,
-  any(gpu) AS gpu, any(uuid) AS uuid, any(pci_bus_id) AS pciBusId, any(model) AS model,
+  any(gpu) AS gpu, any(pci_bus_id) AS pciBusId, any(model) AS model,
   toUInt32(ifNull(intDiv(max(${MEMORY}), 1048576), 0)) AS memoryMiB,
   any(namespace) AS namespace, any(pod) AS pod, pod_uid AS podUid, any(hpc_job) AS hpcJob,
   toFloat64(min(${AT})) AS firstAt, toFloat64(max(${AT})) AS lastAt, toFloat64(max(${REACH_SQL})) AS reachMillis,

@@ -53,6 +53,7 @@ export async function insertUsage(store: StoreClient, run: string, hours: readon
   const writer = createRowBinaryWriter();
   writer.uuid(run);
   const id = writer.take();
+  const placeText = lately((place: UsagePlace) => JSON.stringify(place));
   for (const hour of hours) {
     const { segment, holders } = hour;
     const { claims } = segment;
@@ -66,7 +67,7 @@ export async function insertUsage(store: StoreClient, run: string, hours: readon
     writer.dateTime64Millis(segment.untilMillis);
     writer.string(hour.gpuKey);
     writer.string(JSON.stringify(segment.gpu));
-    writer.string(JSON.stringify(hour.place));
+    writer.string(placeText(hour.place));
     writer.string(segment.unavailableBecause);
     writer.bool(segment.isCordoned);
     writer.uint32(segment.busyMillis);
@@ -124,7 +125,10 @@ export async function* readUsage(
   const sql = `
     SELECT ${SELECTED} ${WITHIN} AND node BETWEEN {first:String} AND {last:String}
     ORDER BY node, toStartOfHour(from_at), slot, from_at`;
-  const texts: Texts = { gpu: parsed(), place: parsed() };
+  const texts: Texts = {
+    gpu: lately((text) => JSON.parse(text) as GpuAt),
+    place: lately((text) => JSON.parse(text) as UsagePlace),
+  };
   for (const slice of slicesOf(nodes, NODES_PER_READ)) {
     const within = { ...parameters, first: slice[0]!.node, last: slice.at(-1)!.node };
     yield* rowsOf(store.bytes(sql, within, "RowBinary"), (row) => hourOf(row, texts));
@@ -137,11 +141,12 @@ interface Texts {
   readonly place: (text: string) => UsagePlace;
 }
 
-function parsed<Value>(): (text: string) => Value {
-  let last: { readonly text: string; readonly value: Value } | undefined;
-  return (text) => {
-    if (last?.text !== text) last = { text, value: JSON.parse(text) as Value };
-    return last.value;
+/** Makes nothing anew of what is as the one before. */
+function lately<From, Made>(make: (from: From) => Made): (from: From) => Made {
+  let last: { readonly from: From; readonly made: Made } | undefined;
+  return (from) => {
+    if (last?.from !== from) last = { from, made: make(from) };
+    return last.made;
   };
 }
 

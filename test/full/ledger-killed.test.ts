@@ -19,23 +19,21 @@ const built = (path: string): string => JSON.stringify(pathToFileURL(resolve("di
 /** A process that meters and charges the scenario's hours from the build, so many times. */
 const LEDGER = `
   const { createStoreClient } = await import(${built("runtime/store/client.js")});
-  const { meterWindow } = await import(${built("processors/meter.js")});
-  const { chargeWindow } = await import(${built("processors/charges.js")});
-  const { knownDates } = await import(${built("processors/ledger/plan/known-dates.js")});
-  const { newRunId } = await import(${built("processors/runs.js")});
+  const { computeLedger, ledgerRules } = await import(${built("processors/ledger-window.js")});
+  const { NOTHING_CLOSED: closed } = await import(${built("processors/closing/closed.js")});
+  const { createFrozenWeights } = await import(${built("processors/closing/frozen.js")});
   const { readScenario } = await import(${built("scenarios/read.js")});
   const { rulesOf } = await import(${built("scenarios/rules.js")});
   const { readFileSync } = await import("node:fs");
   const [connection, file, hours, turns] = process.argv.slice(1).map((text) => JSON.parse(text));
-  const rules = rulesOf(readScenario(readFileSync(file, "utf8"), file));
-  const dates = knownDates(rules.book, rules.owners.changes);
+  const rules = ledgerRules(rulesOf(readScenario(readFileSync(file, "utf8"), file)), "");
   const store = createStoreClient(connection);
+  const weights = createFrozenWeights(store);
   process.stdout.write("ready\\n");
   for (let turn = 0; turn < turns; turn += 1) {
     for (const windowStart of hours) {
-      const run = { cluster: "default", windowStart, generation: 1, watermark: new Map(), publishedAt: Date.now() };
-      await meterWindow(store, { ...run, runId: newRunId() }, { dates, absentAfterMillis: 86400000, asOf: windowStart + 86400000 });
-      await chargeWindow(store, { ...run, runId: newRunId() }, rules);
+      const asked = { generation: Date.now(), facts: new Map(), now: windowStart + 86400000, closed, weights };
+      await computeLedger(store, { cluster: "default", windowStart }, rules, asked);
     }
   }
   await store.close();

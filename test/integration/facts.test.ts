@@ -3,10 +3,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { compareFacts } from "../../domain/fact.ts";
 import { encodeClusterFact, encodeInventory, encodeWorkload } from "../../domain/messages/fact-message.ts";
 import { CLUSTER_TOPIC, DEAD_LETTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
+import type { InventoryFact } from "../../domain/inventory.ts";
 import type { WorkloadFact } from "../../domain/workload.ts";
 import { readFact, startFacts } from "../../processors/facts.ts";
 import type { Intake } from "../../processors/intake.ts";
-import { createPodReader } from "../../processors/meter/read-pods.ts";
+import { createFactReader } from "../../processors/meter/read-facts.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import { slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
@@ -59,13 +60,20 @@ async function readIntervals(): Promise<Interval[]> {
   return rows.map(({ uid, phase, since, until }) => ({ uid, phase, from: Number(since), until: Number(until) }));
 }
 
+function rowOf(topic: string, { value }: { readonly value: Uint8Array }): object {
+  const read = readFact({ topic, value: Buffer.from(value), intact: true });
+  if (read.kind !== "ok") throw new Error("a fact that was encoded is read");
+  return read.value.row;
+}
+
 async function insertWorkloads(facts: readonly WorkloadFact[]): Promise<void> {
-  const rows = facts.map((fact) => {
-    const read = readFact({ topic: WORKLOADS_TOPIC, value: encodeWorkload(fact).value, intact: true });
-    if (read.kind !== "ok") throw new Error("a fact that was encoded is read");
-    return read.value.row;
-  });
+  const rows = facts.map((fact) => rowOf(WORKLOADS_TOPIC, encodeWorkload(fact)));
   await store.insertJson("workload_facts", rows);
+}
+
+async function insertInventory(facts: readonly InventoryFact[]): Promise<void> {
+  const rows = facts.map((fact) => rowOf(INVENTORY_TOPIC, encodeInventory(fact)));
+  await store.insertJson("inventory_facts", rows);
 }
 
 const change = fc.record({
@@ -77,21 +85,25 @@ const change = fc.record({
   ended: fc.boolean(),
 });
 
-describe("the pods of slices of nodes", () => {
+describe("the facts of slices of nodes", () => {
   it("are those of each slice, read for five of them at once, in whatever order slices are asked for", async () => {
     const nodes = Array.from({ length: 22 }, (_, index) => `node-${index}`);
     const pods = nodes.flatMap((node) => ["a", "b"].map((name) => ({ node, uid: `${name}-${node}` })));
     await insertWorkloads(pods.map((pod) => workloadFact(pod)));
+    await insertInventory(nodes.slice(1).map((node) => inventoryFact({ node, uid: `machine-${node}` })));
     const slices = slicesOf(nodes, 2);
     let reads = 0;
     const counted: StoreClient = { ...store, query: (sql, asked) => ((reads += 1), store.query(sql, asked)) };
-    const podsOf = createPodReader(counted, "test", slices, { from: NOON, until: NOON + 3_600_000 });
+    const factsOf = createFactReader(counted, "test", slices, { from: NOON, until: NOON + 3_600_000 });
     const order = [1, 0, 2, 5, 3, 4, 6, 8, 7, 10, 9];
-    const found = new Map(await Promise.all(order.map(async (index) => [index, await podsOf(index)] as const)));
-    expect(reads).toBe(3);
+    const found = new Map(await Promise.all(order.map(async (index) => [index, await factsOf(index)] as const)));
+    expect(reads).toBe(2 * 3);
     for (const [index, slice] of slices.entries()) {
-      const uids = [...found.get(index)!].map(([node, ofNode]) => [node, [...ofNode.keys()].toSorted()]);
+      const { machines, pods: bound } = found.get(index)!;
+      const uids = [...bound].map(([node, ofNode]) => [node, [...ofNode.keys()].toSorted()]);
       expect(uids).toEqual(slice.map((node) => [node, [`a-${node}`, `b-${node}`]]));
+      const named = [...machines].map(([node, ofNode]) => [node, ofNode.map(({ uid }) => uid)]);
+      expect(named).toEqual(slice.map((node) => [node, node === "node-0" ? [] : [`machine-${node}`]]));
     }
   });
 });

@@ -4,14 +4,15 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { createMonth } from "../../processors/charges/month.ts";
 import { NOTHING_CLOSED } from "../../processors/closing/closed.ts";
 import { createFrozenWeights } from "../../processors/closing/frozen.ts";
-import { chargeAgain, ledgerRules, staleCharges } from "../../processors/ledger-window.ts";
+import { chargeAgain, computeLedger, ledgerRules, staleCharges } from "../../processors/ledger-window.ts";
+import { StoreError } from "../../runtime/store/store-error.ts";
 import { readScenario } from "../../scenarios/read.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import { findUnowned } from "../../reports/owners/unowned.ts";
 import { differences } from "../../scenarios/expectation.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { badDay, type Delivery } from "../support/deliver.ts";
-import type { PlacedMessage } from "../support/play.ts";
+import { storeScenario, type PlacedMessage } from "../support/play.ts";
 import { createTestDatabase } from "../support/pipeline.ts";
 import { billWords, playAs, playScenario, scenarioFiles } from "../support/play-ledger.ts";
 import { billScenario } from "../support/reference/bill.ts";
@@ -84,6 +85,39 @@ pods:
     expect(frozen.map(({ type }) => type)).toEqual(Array(13).fill("Decimal(38, 9)"));
   });
 
+  it.each(["the store", "a rule"])("meters what %s does not let be charged, which is charged later", async (cause) => {
+    const { scenario } = scenarioFiles().find(({ file }) => file === "by-usage.yaml")!;
+    const own = await createTestDatabase(embedded, `charged_later_${cause.replace(" ", "_")}`);
+    try {
+      await storeScenario(own, scenario);
+      const { start: windowStart, end: now } = scenario.period;
+      const rules = ledgerRules(rulesOf(scenario), "");
+      const turn = { facts: new Map(), now, closed: NOTHING_CLOSED, weights: createFrozenWeights(own) };
+      const refused = new StoreError("overloaded", "too much at once", { retriable: true });
+      const full: StoreClient = {
+        ...own,
+        insertRows: (table, ...rest) =>
+          table === "charges" ? Promise.reject(refused) : own.insertRows(table, ...rest),
+      };
+      const owners = new Proxy(rules.charge.owners, {
+        get: () => {
+          throw refused;
+        },
+      });
+      const [asked, by] = cause === "a rule" ? [own, { ...rules, charge: { ...rules.charge, owners } }] : [full, rules];
+      const window = { cluster: scenario.nodes[0]!.cluster, windowStart };
+      await expect(computeLedger(asked, window, by, { ...turn, generation: 1 })).rejects.toBe(refused);
+      const kinds = "SELECT kind, rows > 0 AS hasRows FROM runs WHERE kind != 'started' ORDER BY published_at";
+      expect(await own.query(kinds)).toEqual([{ kind: "usage", hasRows: 1 }]);
+      const [stale] = await staleCharges(own, rules, { from: 0, openSince: 0 });
+      expect(stale).toMatchObject(window);
+      expect((await chargeAgain(own, stale!, rules, { ...turn, generation: 2 })).chargeRows).toBeGreaterThan(0);
+      expect(await staleCharges(own, rules, { from: 0, openSince: 0 })).toEqual([]);
+    } finally {
+      await own.close();
+    }
+  });
+
   it("says what other rules would leave unowned; another price book charges again, from what was metered, and the month follows", async () => {
     const { scenario } = scenarioFiles().find(({ file }) => file === "by-usage.yaml")!;
     const own = await createTestDatabase(embedded, "prices_change");
@@ -121,7 +155,7 @@ pods:
         expect(
           (
             await chargeAgain(own, window, rules, {
-              generation: 2,
+              generation: 1_000,
               now,
               closed: NOTHING_CLOSED,
               weights: createFrozenWeights(own),

@@ -7,7 +7,7 @@ import { gpuMemoryOf } from "../../../domain/share/gpu-memory.ts";
 import { heldFractions } from "../../../domain/share/held-fraction.ts";
 import { sumOf } from "../../../domain/share/scale.ts";
 import type { Measurement, Sums } from "./measurement.ts";
-import type { NodeRecord } from "./node-record.ts";
+import type { MachineState, NodeRecord } from "./node-record.ts";
 import type { PlannedClaim, PlannedSegment } from "./planned.ts";
 
 /** A planned segment of a node, and where its measurements stand among all. */
@@ -123,10 +123,15 @@ function telemetryOf({ samples, firstAt, lastAt, maxPpm, memoryMaxMiB }: Sums): 
   return { samples, firstAt, lastAt, activityMaxPpm: maxPpm, memoryMaxMiB };
 }
 
+/** The slots of a machine have one place, and whoever prices it looks at it once. */
+const PLACES = new WeakMap<MachineState, UsagePlace>();
+
 function placeOf({ state, appearedAt, delivered }: PlannedSegment): UsagePlace {
   if (state === undefined) return { appearedAt, since: appearedAt, delivered, labels: {} };
+  const known = PLACES.get(state);
+  if (known?.appearedAt === appearedAt && known.delivered === delivered) return known;
   const { uid, instanceType, region, zone, pool, capacityType, labels } = state.fact;
-  return {
+  const place = {
     machine: uid,
     appearedAt,
     since: state.placedSince,
@@ -138,6 +143,8 @@ function placeOf({ state, appearedAt, delivered }: PlannedSegment): UsagePlace {
     ...(capacityType === undefined ? {} : { capacityType }),
     labels,
   };
+  PLACES.set(state, place);
+  return place;
 }
 
 function holderOf(record: NodeRecord, { namespaces }: PlannedSegment, { holder, evidence }: PlannedClaim): UsageHolder {

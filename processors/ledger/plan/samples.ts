@@ -5,7 +5,6 @@ export interface SampleGroup {
   readonly part: string;
   readonly profile: string;
   readonly gpu: string;
-  readonly uuid: string;
   readonly pciBusId: string;
   readonly model: string;
   readonly memoryMiB: number;

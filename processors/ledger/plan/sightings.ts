@@ -1,3 +1,4 @@
+import { uuidInKey } from "../../../domain/device.ts";
 import { namesPod } from "../../../domain/holder.ts";
 import { holdsAt, type Holding } from "../../../domain/holding.ts";
 import { isHardwareXid } from "../../../domain/xid/xid.ts";
@@ -63,13 +64,14 @@ export function seenGpu(
   const [group] = groups;
   const index = Number(group?.gpu);
   if (group === undefined || !Number.isSafeInteger(index) || group.gpu === "") return undefined;
-  const { gpuKey, uuid, pciBusId, model } = group;
+  const { gpuKey, pciBusId, model } = group;
+  const uuid = uuidInKey(gpuKey);
   const memoryMiB = Math.max(...groups.map((each) => each.memoryMiB));
   const parts = partsOf(groups).map((part): SeenPart => ({ ...part, from: -Infinity, until: Infinity }));
   return {
     gpuKey,
     index,
-    ...(uuid === "" ? {} : { uuid }),
+    ...(uuid === undefined ? {} : { uuid }),
     ...(pciBusId === "" ? {} : { pciBusId }),
     ...(model === "" ? {} : { model }),
     ...(memoryMiB === 0 ? {} : { memoryMiB }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { activityPpm } from "../../../domain/activity.ts";
-import { gpuKey, instanceKey, sharingKey } from "../../../domain/device.ts";
+import { gpuKey, instanceKey, sharingKey, uuidInKey } from "../../../domain/device.ts";
 
 describe("what tells one GPU from another", () => {
   it("is the UUID, else the PCI address, else the index", () => {
@@ -13,6 +13,11 @@ describe("what tells one GPU from another", () => {
   it("is never a UUID of zeroes, which AMD's virtual functions share", () => {
     expect(gpuKey({ uuid: "00000000-0000-0000-0000-000000000000", gpu: "3" })).toBe("index:3");
     expect(gpuKey({ uuid: "GPU-00000000-0000-0000-0000-000000000000", pciBusId: "a" })).toBe("pci:a");
+  });
+
+  it("has the UUID in it, where that is what tells", () => {
+    const devices = [{ uuid: "GPU-1", gpu: "0" }, { pciBusId: "00:1e.0" }, { gpu: "0" }, {}];
+    expect(devices.map((device) => uuidInKey(gpuKey(device)))).toEqual(["GPU-1", undefined, undefined, undefined]);
   });
 
   it("keeps instances, partitions and sharing pods apart", () => {
