@@ -102,8 +102,7 @@ export async function meterWindow(
     }
     const sums = await integrate(store, measurements, { cluster, start, reachMillis, plan: runId });
     const rows = segments.map((segment) => usageHourOf(segment, sums));
-    const stored = inBackground(insertUsage(store, runId, rows));
-    return { rows, stored: Promise.all([kept, stored]) };
+    return { rows, stored: inBackground(Promise.all([kept, insertUsage(store, runId, rows)])) };
   }
 
   /** Slices are metered in any order, and handed on in that of their nodes. */

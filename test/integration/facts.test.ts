@@ -3,9 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { compareFacts } from "../../domain/fact.ts";
 import { encodeClusterFact, encodeInventory, encodeWorkload } from "../../domain/messages/fact-message.ts";
 import { CLUSTER_TOPIC, DEAD_LETTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
-import type { InventoryFact } from "../../domain/inventory.ts";
 import type { WorkloadFact } from "../../domain/workload.ts";
-import { readFact, startFacts } from "../../processors/facts.ts";
+import { startFacts } from "../../processors/facts.ts";
 import type { Intake } from "../../processors/intake.ts";
 import { createFactReader } from "../../processors/meter/read-facts.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
@@ -13,6 +12,7 @@ import { slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/facts.ts";
+import { insertInventory, insertWorkloads } from "../support/insert-facts.ts";
 import { createTestDatabase, openTestBus } from "../support/pipeline.ts";
 
 const FOR_EVER = Date.UTC(2299, 11, 31);
@@ -60,22 +60,6 @@ async function readIntervals(): Promise<Interval[]> {
   return rows.map(({ uid, phase, since, until }) => ({ uid, phase, from: Number(since), until: Number(until) }));
 }
 
-function rowOf(topic: string, { value }: { readonly value: Uint8Array }): object {
-  const read = readFact({ topic, value: Buffer.from(value), intact: true });
-  if (read.kind !== "ok") throw new Error("a fact that was encoded is read");
-  return read.value.row;
-}
-
-async function insertWorkloads(facts: readonly WorkloadFact[]): Promise<void> {
-  const rows = facts.map((fact) => rowOf(WORKLOADS_TOPIC, encodeWorkload(fact)));
-  await store.insertJson("workload_facts", rows);
-}
-
-async function insertInventory(facts: readonly InventoryFact[]): Promise<void> {
-  const rows = facts.map((fact) => rowOf(INVENTORY_TOPIC, encodeInventory(fact)));
-  await store.insertJson("inventory_facts", rows);
-}
-
 const change = fc.record({
   uid: fc.constantFrom("pod-1", "pod-2"),
   epoch: fc.integer({ min: 1, max: 2 }),
@@ -89,8 +73,14 @@ describe("the facts of slices of nodes", () => {
   it("are those of each slice, read for five of them at once, in whatever order slices are asked for", async () => {
     const nodes = Array.from({ length: 22 }, (_, index) => `node-${index}`);
     const pods = nodes.flatMap((node) => ["a", "b"].map((name) => ({ node, uid: `${name}-${node}` })));
-    await insertWorkloads(pods.map((pod) => workloadFact(pod)));
-    await insertInventory(nodes.slice(1).map((node) => inventoryFact({ node, uid: `machine-${node}` })));
+    await insertWorkloads(
+      store,
+      pods.map((pod) => workloadFact(pod)),
+    );
+    await insertInventory(
+      store,
+      nodes.slice(1).map((node) => inventoryFact({ node, uid: `machine-${node}` })),
+    );
     const slices = slicesOf(nodes, 2);
     let reads = 0;
     const counted: StoreClient = { ...store, query: (sql, asked) => ((reads += 1), store.query(sql, asked)) };
@@ -133,8 +123,8 @@ describe("the history of workloads", () => {
             .map(({ fact }) => fact);
           await store.command("TRUNCATE TABLE workload_facts");
           const half = sent.length >> 1;
-          if (half > 0) await insertWorkloads(sent.slice(0, half));
-          if (sent.length > 0) await insertWorkloads(sent.slice(half));
+          if (half > 0) await insertWorkloads(store, sent.slice(0, half));
+          if (sent.length > 0) await insertWorkloads(store, sent.slice(half));
           expect(await readIntervals()).toEqual(intervalsOf(facts));
         },
       ),

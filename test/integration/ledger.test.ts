@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StoreClient } from "../../runtime/store/client.ts";
@@ -12,6 +13,8 @@ import { findUnowned } from "../../reports/owners/unowned.ts";
 import { differences } from "../../scenarios/expectation.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { badDay, type Delivery } from "../support/deliver.ts";
+import { inventoryFact, NOON } from "../support/facts.ts";
+import { insertInventory } from "../support/insert-facts.ts";
 import { storeScenario, type PlacedMessage } from "../support/play.ts";
 import { createTestDatabase } from "../support/pipeline.ts";
 import { billWords, playAs, playScenario, scenarioFiles } from "../support/play-ledger.ts";
@@ -113,6 +116,32 @@ pods:
       expect(stale).toMatchObject(window);
       expect((await chargeAgain(own, stale!, rules, { ...turn, generation: 2 })).chargeRows).toBeGreaterThan(0);
       expect(await staleCharges(own, rules, { from: 0, openSince: 0 })).toEqual([]);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it("ends with what went wrong first, where the store fails under several slices of nodes at once", async () => {
+    const own = await createTestDatabase(embedded, "slices_fail");
+    try {
+      const nodes = Array.from({ length: 2_000 }, (_, number) => `node-${number}`);
+      const facts = nodes.map((node) => inventoryFact({ node, uid: node, joined: NOON - 3_600_000 }));
+      await insertInventory(own, facts);
+      const broken: StoreClient = {
+        ...own,
+        insertRows: async (table, ...rest) => {
+          if (table !== "usage_hours") return own.insertRows(table, ...rest);
+          await setTimeout(500);
+          throw new StoreError("unavailable", "gone", { retriable: true });
+        },
+      };
+      const rules = ledgerRules(rulesOf(scenarioFiles()[0]!.scenario), "");
+      const turn = { generation: 1, facts: new Map(), now: NOON + 3_600_000, closed: NOTHING_CLOSED };
+      const window = { cluster: facts[0]!.cluster, windowStart: NOON };
+      const weights = createFrozenWeights(own);
+      await expect(computeLedger(broken, window, rules, { ...turn, weights })).rejects.toThrow("gone");
+      expect(await own.query("SELECT kind FROM runs WHERE kind != 'started'")).toEqual([]);
+      expect((await computeLedger(own, window, rules, { ...turn, generation: 2, weights })).usageRows).toBe(16_000);
     } finally {
       await own.close();
     }
