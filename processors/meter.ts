@@ -86,6 +86,7 @@ export async function meterWindow(
   const names = slices.map((slice) => slice.map(({ node }) => node));
   const looked = { from: start - reachMillis, until: window.until };
   const factsOf = createFactReader(store, cluster, names, looked);
+
   async function meter(slice: readonly NamedNode[], index: number): Promise<MeteredSlice> {
     signal?.throwIfAborted();
     const records = await readRecords(store, cluster, slice, { window, looked, ofCluster, facts: factsOf(index) });

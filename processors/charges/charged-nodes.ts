@@ -23,9 +23,12 @@ export async function* chargedNodes(
   yield* chargedUsage(readUsage(store, cluster, { from: windowStart, until: windowStart + HOUR_MILLIS }), rules);
 }
 
+/** Rows as they are read, or as the meter hands them on. */
+type Portions = AsyncIterable<readonly UsageHour[]> | Iterable<readonly UsageHour[]>;
+
 /** The charges of the nodes whose rows come, by node, slot and time, before anything is spread. */
 export async function* chargedUsage(
-  portions: AsyncIterable<readonly UsageHour[]> | Iterable<readonly UsageHour[]>,
+  portions: Portions,
   rules: Rules,
 ): AsyncGenerator<{ readonly node: string; readonly charged: ChargedNode }> {
   let charged = 0;
@@ -40,9 +43,7 @@ export async function* chargedUsage(
 const NODES_AT_A_STRETCH = 32;
 
 /** The rows of one node after the other. */
-async function* nodesOf(
-  portions: AsyncIterable<readonly UsageHour[]> | Iterable<readonly UsageHour[]>,
-): AsyncGenerator<readonly UsageHour[]> {
+async function* nodesOf(portions: Portions): AsyncGenerator<readonly UsageHour[]> {
   let rows: UsageHour[] = [];
   for await (const portion of portions) {
     for (const row of portion) {
