@@ -86,6 +86,7 @@ export async function meterWindow(
   const names = slices.map((slice) => slice.map(({ node }) => node));
   const looked = { from: start - reachMillis, until: window.until };
   const factsOf = createFactReader(store, cluster, names, looked);
+  let isPlanned = false;
 
   async function meter(slice: readonly NamedNode[], index: number): Promise<MeteredSlice> {
     signal?.throwIfAborted();
@@ -101,6 +102,7 @@ export async function meterWindow(
         segments.push(askFor(record, segment, measurements));
       if (planned % NODES_AT_A_STRETCH === 0) await setImmediate();
     }
+    isPlanned ||= measurements.length > 0;
     const sums = await integrate(store, measurements, { cluster, start, reachMillis, plan: runId });
     const rows = segments.map((segment) => usageHourOf(segment, sums));
     return { rows, stored: inBackground(Promise.all([kept, insertUsage(store, runId, rows)])) };
@@ -119,7 +121,7 @@ export async function meterWindow(
   try {
     await inTurns(slices, SLICES_AT_ONCE, (slice, index) => (handed = handOn(meter(slice, index), handed)));
   } finally {
-    await dropPlan(store, runId);
+    if (isPlanned) await dropPlan(store, runId);
   }
   const [digest] = await store.query<{ rows: string; hash: string }>(DIGEST, { cluster, start, run: runId });
   const content = { scrapes: 0, rows: Number(digest?.rows ?? 0), hash: digest?.hash ?? "0" };

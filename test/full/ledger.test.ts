@@ -41,10 +41,10 @@ describe("the ledger's way through the store, at length", () => {
   });
 
   async function play({ file, scenario, isOfClusters }: ScenarioFile): Promise<Played> {
-    if (!isOfClusters) return playAs(store, file, scenario);
+    if (!isOfClusters) return playAs(store, file, scenario, { chargedTwice: 12 });
     const own = await createTestDatabase(embedded, file.replace(/\W/g, "_"));
     try {
-      return await playScenario(own, scenario);
+      return await playScenario(own, scenario, { chargedTwice: 12 });
     } finally {
       await own.close();
     }

@@ -48,6 +48,8 @@ export interface PlayOptions {
   /** How its messages arrive; all at once and in order where it is left out. */
   readonly deliver?: (messages: readonly PlacedMessage[]) => Delivery;
   readonly absentAfterMillis?: number;
+  /** So many hours are charged again from what is stored, and must come to the same; one where it is left out. */
+  readonly chargedTwice?: number;
 }
 
 /** Plays a scenario in a cluster of another name, so that many of them share one database. */
@@ -60,9 +62,6 @@ export function playAs(
   return playScenario(store, { ...scenario, nodes: scenario.nodes.map((node) => ({ ...node, cluster })) }, options);
 }
 
-/** So many hours of a scenario are charged again from what is stored, and must come to the same. */
-const CHARGED_TWICE = 12;
-
 /**
  * Stores what the collectors would have said, meters and charges hour by hour, and once more when what is late has come; and reads
  * what was published. Fails where an hour, charged again from what is stored of it, comes to anything else.
@@ -70,7 +69,7 @@ const CHARGED_TWICE = 12;
 export async function playScenario(
   store: StoreClient,
   scenario: Scenario,
-  { deliver = inOrder, absentAfterMillis = ABSENT_AFTER_MILLIS }: PlayOptions = {},
+  { deliver = inOrder, absentAfterMillis = ABSENT_AFTER_MILLIS, chargedTwice = 1 }: PlayOptions = {},
 ): Promise<Played> {
   const rules = rulesOf(scenario);
   const ledger = ledgerRules(rules, "", "", absentAfterMillis);
@@ -92,7 +91,7 @@ export async function playScenario(
       const reopened = computed.reopened.map((other) => other.windowStart);
       hours.push(...reopened.filter((hour) => !hours.includes(hour)));
       breaches.push(...computed.breaches);
-      if (twice === CHARGED_TWICE || computed.breaches.length > 0) continue;
+      if (twice === chargedTwice || computed.breaches.length > 0) continue;
       twice += 1;
       await chargeAgain(store, { ...window, usageRun: "" }, ledger, { ...asked, generation: (turn += 1) });
       const runs = await store.query<{ hash: string }>(
