@@ -1,10 +1,8 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Real parts that are killed, or whose times are looked at: they run when nothing else does. */
-const ALONE = ["bus-*", "chaos-short", "cli", "election", "leadership", "tracing"].map(
-  (name) => `test/integration/${name}.test.ts`,
-);
 /** Long tests that compute, or wait for what is no matter of a second: two at a time. */
 const LONG_BESIDE = [
   "alerts-day",
@@ -27,8 +25,14 @@ const LONG_BESIDE = [
   "sums",
   "upgrades",
 ].map((name) => `test/full/${name}.test.ts`);
+/** Tests that make a tenth of their rounds in the quick run, and all of them in the long one. */
+const WITH_ROUNDS = ["unit", "integration"].flatMap((size) =>
+  readdirSync(`test/${size}`, { recursive: true, encoding: "utf8" })
+    .map((path) => join("test", size, path))
+    .filter((path) => path.endsWith(".test.ts") && readFileSync(path, "utf8").includes(" rounds(")),
+);
 /** The longest of those that run beside others: what begins last and is long leaves one of two cores idle at the end. */
-const LONGEST = ["full/ledger", "full/stack", "full/alerts-day", "alerts/catalog"].map((name) => `/${name}.test.ts`);
+const LONGEST = ["full/ledger", "full/stack", "full/alerts-day"].map((name) => `/${name}.test.ts`);
 
 /** The longest first; else as Vitest has them, large files first where it knows no durations. */
 class LongestFirst extends BaseSequencer {
@@ -41,14 +45,27 @@ class LongestFirst extends BaseSequencer {
 
 /** Both cores of the smallest machine that is promised to run them; by itself Vitest leaves one of them idle. */
 const BESIDE_EACH_OTHER = { maxWorkers: 2, sequence: { groupOrder: 0 } };
-const REAL_PARTS = { globalSetup: ["test/support/global-setup.ts"], hookTimeout: 120_000 };
+const LONG = { testTimeout: 1_200_000, maxWorkers: 2, sequence: { groupOrder: 1 } };
+const PARTS = { globalSetup: ["test/support/install-parts.ts"] };
+const REAL_PARTS = {
+  globalSetup: ["test/support/install-parts.ts", "test/support/global-setup.ts"],
+  hookTimeout: 120_000,
+};
 
-/** Sizes of tests: unit (no server), integration (real parts, quick), full (chaos, soak, whole system), mutation (with full), week and soak (by hand). */
+/**
+ * Sizes of tests: unit (no server), integration (real parts, quick), rounds and full (all rounds of the former; chaos, whole
+ * systems), mutation (with full), week and soak (by hand).
+ */
 export default defineConfig({
   test: {
+    // What was built is run as it is.
+    server: { deps: { external: [/\/dist\//] } },
     sequence: { sequencer: LongestFirst },
+    // A worker loads each module once for all of its test files.
+    isolate: false,
     projects: [
       {
+        extends: true,
         test: {
           ...BESIDE_EACH_OTHER,
           name: "unit",
@@ -57,36 +74,25 @@ export default defineConfig({
         },
       },
       {
+        extends: true,
         test: {
           ...REAL_PARTS,
           ...BESIDE_EACH_OTHER,
           name: "integration",
           include: ["test/integration/**/*.test.ts"],
-          exclude: ALONE,
           testTimeout: 60_000,
         },
       },
       {
-        test: {
-          ...REAL_PARTS,
-          name: "alone",
-          include: ALONE,
-          testTimeout: 60_000,
-          fileParallelism: false,
-          sequence: { groupOrder: 1 },
-        },
+        extends: true,
+        test: { ...REAL_PARTS, ...LONG, name: "rounds", include: WITH_ROUNDS, env: { ROUNDS_FACTOR: "1" } },
       },
       {
-        test: {
-          ...REAL_PARTS,
-          name: "full",
-          include: LONG_BESIDE,
-          testTimeout: 1_200_000,
-          maxWorkers: 2,
-          sequence: { groupOrder: 2 },
-        },
+        extends: true,
+        test: { ...REAL_PARTS, ...LONG, name: "full", include: LONG_BESIDE },
       },
       {
+        extends: true,
         test: {
           ...REAL_PARTS,
           name: "full-alone",
@@ -94,30 +100,35 @@ export default defineConfig({
           exclude: LONG_BESIDE,
           testTimeout: 1_200_000,
           fileParallelism: false,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...PARTS,
+          name: "mutation",
+          include: ["test/mutation/**/*.test.ts"],
+          testTimeout: 7_200_000,
           sequence: { groupOrder: 3 },
         },
       },
       {
+        extends: true,
         test: {
-          name: "mutation",
-          include: ["test/mutation/**/*.test.ts"],
+          ...PARTS,
+          name: "week",
+          include: ["test/week/**/*.test.ts"],
           testTimeout: 7_200_000,
           sequence: { groupOrder: 4 },
         },
       },
       {
+        extends: true,
         test: {
           ...REAL_PARTS,
           name: "soak",
           include: ["test/soak/**/*.test.ts"],
-          testTimeout: 7_200_000,
-          sequence: { groupOrder: 6 },
-        },
-      },
-      {
-        test: {
-          name: "week",
-          include: ["test/week/**/*.test.ts"],
           testTimeout: 7_200_000,
           sequence: { groupOrder: 5 },
         },

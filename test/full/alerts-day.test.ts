@@ -3,7 +3,7 @@ import { createFleet } from "../../demo/fleet/fleet.ts";
 import { requirePart } from "../support/parts.ts";
 import { tableOf, tryOn } from "../support/week/trial.ts";
 
-it.skipIf(!(await requirePart("promtool")))(
+it.skipIf(!requirePart("promtool"))(
   "over a day of the demo each scripted fault has its alert, and nothing else fires",
   async () => {
     const trial = await tryOn(createFleet({ seed: 1, gpus: 96 }), Date.UTC(2026, 10, 3), 24);

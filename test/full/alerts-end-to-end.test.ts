@@ -28,7 +28,7 @@ import {
 } from "../support/rules/alertmanager.ts";
 import { countXids, setValue, startSteeredExporter, type ChangeLine } from "../support/steered-exporter.ts";
 
-const hasParts = (await requirePart("prometheus")) && (await requirePart("alertmanager"));
+const hasParts = requirePart("prometheus") && requirePart("alertmanager");
 
 const CLUSTER = "prod";
 /** A Tuesday in the fleet's time, on which somebody forgot a notebook and everything else is busy. */

@@ -18,7 +18,7 @@ import {
   type PrometheusServer,
 } from "../support/prometheus-server.ts";
 
-const hasParts = (await requirePart("prometheus")) && (await prepareKafka());
+const hasParts = requirePart("prometheus") && (await prepareKafka());
 
 /** Two clusters in which everything has the same name, and another owner and price. */
 const CLUSTERS = {

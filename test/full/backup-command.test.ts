@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openBooks } from "../support/books.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { scenarioWith } from "../support/played.ts";
 
 /** Two hours of two GPUs at 3 an hour, one of them held by vision. */
@@ -30,7 +30,7 @@ describe("the commands backup and restore", () => {
   beforeAll(async () => {
     store = await startTestStore();
     folder = createCommandFolder();
-    const client = await createTestDatabase(store, "books");
+    const client = await createTestDatabase("books", store);
     const books = openBooks(client, fleet);
     await books.arrive(fleet);
     await books.settle(APRIL_3);

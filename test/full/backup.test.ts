@@ -18,9 +18,8 @@ import { readStatements } from "../../reports/statements/read.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 import { openBooks, type Books } from "../support/books.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { scenarioWith } from "../support/played.ts";
 
 const APRIL_3 = Date.UTC(2026, 3, 3);
@@ -54,15 +53,13 @@ function fleet(effective = "3.00", pods: readonly object[] = [POD]): Scenario {
 }
 
 describe("a backup", () => {
-  let embedded: TestStore;
   let count = 0;
   /** Closed books, and the backup of them. */
   let closed: StoreClient;
   let backup: string;
   let manifest: Manifest;
   beforeAll(async () => {
-    embedded = await startTestStore();
-    closed = await createTestDatabase(embedded, "closed");
+    closed = await createTestDatabase("closed");
     await fillClosedBooks(closed);
     backup = join(mkdtempSync(join(tmpdir(), "gpu-ledger-backup-")), "new", "one");
     manifest = await write(closed, backup);
@@ -70,11 +67,10 @@ describe("a backup", () => {
   afterAll(async () => {
     await closed.close();
     rmSync(join(backup, "..", ".."), { recursive: true, force: true });
-    await embedded.stop();
   });
 
   async function database(): Promise<StoreClient> {
-    const store = await createTestDatabase(embedded, `backup_${(count += 1)}`);
+    const store = await createTestDatabase(`backup_${(count += 1)}`);
     onTestFinished(() => store.close());
     return store;
   }

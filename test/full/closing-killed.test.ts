@@ -10,7 +10,7 @@ import { loadConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { scenarioWith } from "../support/played.ts";
 import { storeScenario } from "../support/play.ts";
 
@@ -46,7 +46,7 @@ describe("a close that is killed", () => {
       ],
       store: { kind: "clickhouse", database: "killed", clickhouse: { url: embedded.url, username, password } },
     });
-    store = await createTestDatabase(embedded, "killed");
+    store = await createTestDatabase("killed", embedded);
     await storeScenario(store, fleet);
     const { rules } = rulesOfConfig(loadConfig(file, {}).config);
     const windows = Array.from({ length: HOURS }, (_, hour) => ({

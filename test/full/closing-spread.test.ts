@@ -6,8 +6,7 @@ import { verifyClosings } from "../../processors/closing/verify.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 import { openBooks, type Books } from "../support/books.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { scenarioWith } from "../support/played.ts";
 
 const MARCH = { from: Date.UTC(2026, 2, 1), until: Date.UTC(2026, 3, 1) };
@@ -54,19 +53,16 @@ const INVOICE: InvoiceLine = {
 };
 
 describe("a period whose policy spreads over all of it", () => {
-  let embedded: TestStore;
   let store: StoreClient;
   let books: Books;
   beforeAll(async () => {
-    embedded = await startTestStore();
-    store = await createTestDatabase(embedded, "spread");
+    store = await createTestDatabase("spread");
     books = openBooks(store, fleet());
     await books.arrive(fleet());
     await books.settle(APRIL_3);
   });
   afterAll(async () => {
     await store.close();
-    await embedded.stop();
   });
 
   const byTeam = async (policy: string, where = "true"): Promise<readonly string[]> => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import { closePeriod } from "../../processors/closing/close.ts";
 import type { Closed } from "../../processors/closing/closed.ts";
@@ -10,8 +10,8 @@ import { SCHEDULE_TIMING } from "../../processors/rollup/schedule.ts";
 import { TERM_TIMING, workTerm } from "../../processors/term-work.ts";
 import { factsOf } from "../../scenarios/play/facts.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase, openTestBus, withFactsStored } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { openTestBus, withFactsStored } from "../support/pipeline.ts";
 import { scenarioWith } from "../support/played.ts";
 import { storeScenario } from "../support/play.ts";
 
@@ -36,14 +36,8 @@ const fleet = scenarioWith({
 });
 
 describe("a leader of books that people close", () => {
-  let embedded: TestStore;
-  beforeAll(async () => {
-    embedded = await startTestStore();
-  });
-  afterAll(() => embedded.stop());
-
   it("meters late facts of closed hours, leaves the closed lines as they are, and books what differs in the open period", async () => {
-    const store = await createTestDatabase(embedded, "closing_term");
+    const store = await createTestDatabase("closing_term");
     const { bus, close } = await openTestBus();
     // Nothing is known of the pod at first: an exporter's label alone names it, and its namespace's labels are not seen.
     await storeScenario(store, fleet, WORKLOADS_TOPIC);

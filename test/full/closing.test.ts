@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { periodOf } from "../../domain/period.ts";
 import type { CloseError } from "../../processors/closing/close-error.ts";
 import type { CloseReport } from "../../processors/closing/close.ts";
@@ -11,8 +11,7 @@ import { explain } from "../../reports/explain/read.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 import { openBooks, type Books } from "../support/books.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { scenarioWith } from "../support/played.ts";
 
 const APRIL_3 = Date.UTC(2026, 3, 3);
@@ -56,16 +55,11 @@ function plain(pod: Scenario["pods"][number] | undefined): Readonly<Record<strin
 }
 
 describe("the books of a billing period", () => {
-  let embedded: TestStore;
   let count = 0;
-  beforeAll(async () => {
-    embedded = await startTestStore();
-  });
-  afterAll(() => embedded.stop());
 
   /** Books of which all hours are charged on the 3rd of April. */
   async function booksOf(scenario: Scenario, without?: string): Promise<Books> {
-    const store = await createTestDatabase(embedded, `closing_${(count += 1)}`);
+    const store = await createTestDatabase(`closing_${(count += 1)}`);
     onTestFinished(() => store.close());
     const books = openBooks(store, scenario);
     await books.arrive(scenario, without);

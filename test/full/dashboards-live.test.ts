@@ -11,7 +11,7 @@ import { ALL, expandedPromql, expandedSql, type Shown } from "../support/grafana
 import { requirePart } from "../support/parts.ts";
 import { startPrometheus, type PrometheusServer } from "../support/prometheus-server.ts";
 
-const hasPrometheus = await requirePart("prometheus");
+const hasPrometheus = requirePart("prometheus");
 const DAY_MILLIS = 86_400_000;
 const DAYS = 1;
 const CLUSTER = "demo";

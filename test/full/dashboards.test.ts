@@ -8,7 +8,7 @@ import { startHistory, type Past } from "../support/grafana/history.ts";
 import { requirePart } from "../support/parts.ts";
 import type { AnsweredSeries, PrometheusServer } from "../support/prometheus-server.ts";
 
-const hasPrometheus = await requirePart("prometheus");
+const hasPrometheus = requirePart("prometheus");
 const FLEET = createFleet({ seed: 3, gpus: 24 });
 /** A morning on which a GPU told of an XID, another one fell off the bus for hours, and at last one became hot. */
 const PAST: Past = { fromMillis: Date.UTC(2026, 2, 4, 2), untilMillis: Date.UTC(2026, 2, 4, 14), stepSeconds: 60 };

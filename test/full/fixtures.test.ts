@@ -21,8 +21,9 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { connectStore, migrateStore, MIGRATIONS_FOLDER } from "../../runtime/store/connection.ts";
 import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
 import { loadMigrations } from "../../runtime/store/migration-file.ts";
-import { startTestStore, storeProgram } from "../support/embedded-store.ts";
-import { createTestDatabase, silent } from "../support/pipeline.ts";
+import { storeProgram } from "../support/embedded-store.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { silent } from "../support/pipeline.ts";
 import { contentOf, messagesOf, unpackBooks, unpackVersion, versions, versionsWithBooks } from "../support/versions.ts";
 
 const FACT_TOPICS: readonly string[] = [WORKLOADS_TOPIC, INVENTORY_TOPIC, CLUSTER_TOPIC];
@@ -130,11 +131,9 @@ describe.each(versionsWithBooks)("the books that version %s closed", (version) =
   it("are restored, are as they were closed, and every month comes to what it came to", async () => {
     const { books, path, remove } = await unpackBooks(version);
     cleanups.push(remove);
-    const embedded = await startTestStore();
-    cleanups.push(() => embedded.stop());
     const migrations = (await loadMigrations(MIGRATIONS_FOLDER)).length;
     for (const { folder, statements } of books) {
-      const store = await createTestDatabase(embedded, folder.replaceAll("-", "_"));
+      const store = await createTestDatabase(folder.replaceAll("-", "_"));
       cleanups.push(() => store.close());
       const from = join(path, folder);
       await restoreBackup(store, {

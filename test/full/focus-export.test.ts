@@ -15,10 +15,10 @@ import type { Measures } from "../../reports/report/report.ts";
 import { readPeriod } from "../../domain/period.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { createCommandFolder, type CommandFolder, type CommandOutcome } from "../support/command.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { sharedStore } from "../support/embedded-store.ts";
 import { FOCUS_POLICIES, playFocusFleet } from "../support/focus-fleet.ts";
 import { SETTING } from "../support/focus-parts.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 
 type Row = Readonly<Record<string, string>>;
 
@@ -42,13 +42,12 @@ function originsIn(rows: readonly Row[]): readonly (readonly Row[])[] {
 }
 
 describe("a FOCUS export", () => {
-  let embedded: TestStore;
+  const embedded = sharedStore();
   let folder: CommandFolder;
   let config: string;
   let store: StoreClient;
 
   beforeAll(async () => {
-    embedded = await startTestStore();
     folder = createCommandFolder();
     const { username, password } = embedded.internal;
     config = folder.write("gpu-ledger.yaml", {
@@ -56,13 +55,12 @@ describe("a FOCUS export", () => {
       store: { kind: "clickhouse", database: "focus", clickhouse: { url: embedded.url, username, password } },
       focus: { hostProvider: "AWS" },
     });
-    store = await createTestDatabase(embedded, "focus");
+    store = await createTestDatabase("focus");
     await playFocusFleet(store);
   }, 120_000);
   afterAll(async () => {
     await store.close();
     await folder.dispose();
-    await embedded.stop();
   });
 
   const run = (span: string, ...args: readonly string[]): Promise<CommandOutcome> =>

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SUPERSEDED_KEPT_MILLIS, dropSuperseded } from "../../processors/superseded.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { playScenario, scenarioFiles } from "../support/play-ledger.ts";
 
 const KILLS = Number(process.env["LEDGER_KILLS"] ?? 120);
@@ -45,7 +45,7 @@ describe("a meter that is killed at any point", () => {
 
   beforeAll(async () => {
     embedded = await startTestStore();
-    store = await createTestDatabase(embedded, "killed");
+    store = await createTestDatabase("killed", embedded);
   });
   afterAll(async () => {
     await store.close();

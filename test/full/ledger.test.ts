@@ -4,11 +4,10 @@ import { HOUR_MILLIS, hourOf } from "../../processors/rollup/window.ts";
 import { exportFocus } from "../../reports/focus/export.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { differences } from "../../scenarios/expectation.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { badDay, type Delivery } from "../support/deliver.ts";
 import { SETTING } from "../support/focus-parts.ts";
 import type { PlacedMessage } from "../support/play.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import {
   billWords,
   playAs,
@@ -27,22 +26,19 @@ const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 60);
 const SEED = Number(process.env["PROPERTY_SEED"] ?? 20_260_301);
 
 describe("the ledger's way through the store, at length", () => {
-  let embedded: TestStore;
   let store: StoreClient;
   let fleets = 0;
 
   beforeAll(async () => {
-    embedded = await startTestStore();
-    store = await createTestDatabase(embedded, "ledger");
+    store = await createTestDatabase("ledger_at_length");
   });
   afterAll(async () => {
     await store.close();
-    await embedded.stop();
   });
 
   async function play({ file, scenario, isOfClusters }: ScenarioFile): Promise<Played> {
     if (!isOfClusters) return playAs(store, file, scenario, { chargedTwice: 12 });
-    const own = await createTestDatabase(embedded, file.replace(/\W/g, "_"));
+    const own = await createTestDatabase(file.replace(/\W/g, "_"));
     try {
       return await playScenario(own, scenario, { chargedTwice: 12 });
     } finally {

@@ -11,13 +11,8 @@ import { systemClock } from "../../runtime/clock.ts";
 import { createStoreClient, type StoreClient } from "../../runtime/store/client.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import {
-  createTestDatabase,
-  scrapeMessage,
-  silent,
-  startTestProcessor,
-  type ProcessorLog,
-} from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { scrapeMessage, silent, startTestProcessor, type ProcessorLog } from "../support/pipeline.ts";
 import { httpAnswer, openStoreLine, type LineMode, type StoreLine } from "../support/store-line.ts";
 
 const AT = Date.UTC(2026, 2, 1, 12);
@@ -55,7 +50,7 @@ describe("the processor, through trouble", () => {
   afterAll(() => embedded.stop());
 
   beforeEach(async () => {
-    direct = await createTestDatabase(embedded, `outages_${(databases += 1)}`);
+    direct = await createTestDatabase(`outages_${(databases += 1)}`, embedded);
     line = await openStoreLine(embedded);
     const { database } = direct;
     store = createStoreClient({ url: line.url, ...embedded.internal, database, requestTimeoutMillis: 10_000 });

@@ -4,16 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Viewer } from "../../reports/access/viewer.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { openBooks } from "../support/books.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { EMPTY, HOSTILE, NOON, OF_ALL, PAGES, PAGES_FLEET, PRICES_CONFIG } from "../support/pages-fleet.ts";
 import { requirePart } from "../support/parts.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
 
-const isThere = await requirePart("chromium");
+const isThere = requirePart("chromium");
 
 describe.skipIf(!isThere)("pages in a browser", () => {
-  let embedded: TestStore;
   let store: StoreClient;
   let server: ReportsServer;
   let browser: Browser;
@@ -45,8 +43,7 @@ describe.skipIf(!isThere)("pages in a browser", () => {
   }
 
   beforeAll(async () => {
-    embedded = await startTestStore();
-    store = await createTestDatabase(embedded, "pages");
+    store = await createTestDatabase("pages_seen");
     const books = openBooks(store, PAGES_FLEET);
     await books.arrive(PAGES_FLEET);
     await books.settle(NOON);
@@ -58,7 +55,6 @@ describe.skipIf(!isThere)("pages in a browser", () => {
     await browser.close();
     await server.close();
     await store.close();
-    await embedded.stop();
   });
 
   describe.each([

@@ -14,7 +14,7 @@ import {
   statusOf,
 } from "../support/stack-truths.ts";
 
-const hasParts = (await requirePart("prometheus")) && (await requirePart("alertmanager")) && (await prepareKafka());
+const hasParts = requirePart("prometheus") && requirePart("alertmanager") && (await prepareKafka());
 const MINUTE = 60_000;
 const RUN_MILLIS = 5 * MINUTE;
 /** Of the demo's week, the newest first: more than the day that is reported. */

@@ -1,5 +1,5 @@
 import pino from "pino";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { chargeBeside, effectively } from "../../domain/charge/charge.ts";
 import { lastUnits } from "../../domain/exact/units.ts";
 import { insertCharges } from "../../processors/charges/charge-inserts.ts";
@@ -14,8 +14,7 @@ import { createSums, type Sums } from "../../reports/sums/sums.ts";
 import { smallestTable } from "../../reports/sums/tables.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { expectViewsOfLines } from "../support/books.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { playScenario, scenarioFiles } from "../support/play-ledger.ts";
 
 const HOUR = 3_600_000;
@@ -25,18 +24,13 @@ const MONTH = { name: "2026-03", from: MARCH_1, until: Date.UTC(2026, 3, 1) };
 const MARCH_3 = MARCH_1 + 48 * HOUR;
 const QUESTION = { policy: "default", kind: "showback", span: MONTH, by: ["team"], where: [] } as const;
 
-let embedded: TestStore;
 let store: StoreClient;
 let sums: Sums;
 let databases = 0;
 let edition = 0;
 
-beforeAll(async () => {
-  embedded = await startTestStore();
-});
-afterAll(() => embedded.stop());
 beforeEach(async () => {
-  store = await createTestDatabase(embedded, `sums${(databases += 1)}`);
+  store = await createTestDatabase(`sums${(databases += 1)}`);
   sums = createSums(store, { logger: pino({ level: "silent" }), now: () => MARCH_3 });
   return async () => {
     await sums.stop();

@@ -33,8 +33,8 @@ import { run, startTestStore, type TestStore } from "../support/embedded-store.t
 import { startExporterDouble } from "../support/exporter-double.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/facts.ts";
 import { asNewer } from "../support/newer-collector.ts";
+import { createTestDatabase } from "../support/database.ts";
 import {
-  createTestDatabase,
   emptyLog,
   loggedEvents,
   openTestBus,
@@ -79,7 +79,7 @@ afterEach(async () => {
 
 /** The tables of this release, with nothing in them. */
 async function openTables(): Promise<StoreClient> {
-  const store = await createTestDatabase(embedded, `upgrades_${(databases += 1)}`);
+  const store = await createTestDatabase(`upgrades_${(databases += 1)}`, embedded);
   cleanups.push(() => store.close());
   return store;
 }

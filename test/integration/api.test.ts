@@ -23,13 +23,12 @@ import type { FocusManifest } from "../../reports/focus/manifest.ts";
 import { readReport } from "../../reports/report/read.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { openBooks, type Books } from "../support/books.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { requirePart } from "../support/parts.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { scenarioWith } from "../support/played.ts";
 import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
 
-const hasChromium = await requirePart("chromium");
+const hasChromium = requirePart("chromium");
 const APRIL_5 = Date.UTC(2026, 3, 5);
 const MARCH = "span=2026-03";
 const PRICES = 'prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "3.00" }]';
@@ -49,7 +48,6 @@ const FLEET = scenarioWith({
 });
 
 describe("the API", () => {
-  let embedded: TestStore;
   let store: StoreClient;
   let books: Books;
   let server: ReportsServer;
@@ -86,8 +84,7 @@ describe("the API", () => {
   }
 
   beforeAll(async () => {
-    embedded = await startTestStore();
-    store = await createTestDatabase(embedded, "api");
+    store = await createTestDatabase("api");
     books = openBooks(store, FLEET);
     await books.arrive(FLEET);
     await books.settle(APRIL_5);
@@ -96,7 +93,6 @@ describe("the API", () => {
   afterAll(async () => {
     await server.close();
     await store.close();
-    await embedded.stop();
   });
 
   it("answers charges with the figures of the report, each row with what explains it", async () => {

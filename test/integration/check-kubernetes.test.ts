@@ -51,7 +51,7 @@ async function check(
     collector: { jobs: given.jobs ?? [] },
     kubernetes: { clusters: [{ kubeconfig: writeKubeconfig(given.token), ...given.cluster }], ...given.kubernetes },
   });
-  const { code, stdout, stderr } = await folder.run(["check", "--config", config]);
+  const { code, stdout, stderr } = await folder.call(["check", "--config", config]);
   return { code, lines: stdout.split("\n").filter((line) => /^\S+ +cluster /.test(line)), stderr };
 }
 

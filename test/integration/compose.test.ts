@@ -15,9 +15,9 @@ import { silent } from "../support/pipeline.ts";
 import { checkConfiguration } from "../support/rules/alertmanager.ts";
 
 const run = promisify(execFile);
-const hasCompose = await requirePart("docker-compose");
-const hasPrometheus = (await requirePart("prometheus")) && (await requirePart("promtool"));
-const hasAlertmanager = (await requirePart("alertmanager")) && (await requirePart("amtool"));
+const hasCompose = requirePart("docker-compose");
+const hasPrometheus = requirePart("prometheus") && requirePart("promtool");
+const hasAlertmanager = requirePart("alertmanager") && requirePart("amtool");
 const hasKafka = await prepareKafka();
 
 const { services } = readComposeFile();
@@ -55,15 +55,15 @@ describe("the program's commands in docker-compose.yml", () => {
 
   // The configuration is read when all options are, and not before.
   it.each(ours)("$name is a command with these options", async ({ command }) => {
-    const { code, stderr } = await folder.run(command);
+    const { code, stderr } = await folder.call(command);
     expect([code, stderr.split("\n")[0]]).toEqual([2, "gpu-ledger.yaml is not a valid configuration:"]);
-    const wrong = await folder.run([...command, "--no-such-option"]);
+    const wrong = await folder.call([...command, "--no-such-option"]);
     expect(wrong).toMatchObject({ code: 2, stderr: "error: unknown option '--no-such-option'\n" });
   });
 
   it("secrets makes every secret, once, and shows none", async () => {
     const command = services["secrets"]!.command!.map((word) => word.replace("/run/gpu-ledger", "made"));
-    const { code, stdout, stderr } = await folder.run(command);
+    const { code, stdout, stderr } = await folder.call(command);
     const names = Object.keys(SECRETS);
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
@@ -73,7 +73,7 @@ describe("the program's commands in docker-compose.yml", () => {
     const made = join(folder.path, "made");
     expect(readdirSync(made).toSorted()).toEqual([...names, ADMIN_TOKEN_HASH].toSorted());
     const token = readFileSync(join(made, ADMIN_TOKEN), "utf8");
-    expect(await folder.run(command)).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect(await folder.call(command)).toEqual({ code: 0, stdout: "", stderr: "" });
     expect(readFileSync(join(made, ADMIN_TOKEN), "utf8")).toBe(token);
   });
 });

@@ -6,11 +6,11 @@ import { readReport } from "../../reports/report/read.ts";
 import { readStatements } from "../../reports/statements/read.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { openBooks } from "../support/books.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { sharedStore } from "../support/embedded-store.ts";
 import { askStore, remarks } from "../support/grafana/clickhouse.ts";
 import { ALL, expandedSql, type Shown } from "../support/grafana/expand.ts";
 import { HOSTILE, NOON, pagesFleet } from "../support/pages-fleet.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { playAs, scenarioFiles } from "../support/play-ledger.ts";
 
 const PANELS = dashboards(DEFAULT_DASHBOARD_OPTIONS).flatMap(({ title, sections }) =>
@@ -19,11 +19,7 @@ const PANELS = dashboards(DEFAULT_DASHBOARD_OPTIONS).flatMap(({ title, sections 
 const MARCH = { name: "2026-03", from: Date.UTC(2026, 2, 1), until: Date.UTC(2026, 3, 1) };
 const SHOWN = { fromMillis: MARCH.from, untilMillis: MARCH.until - 1000, stepSeconds: 3600, scrapeSeconds: 30 };
 
-let embedded: TestStore;
-beforeAll(async () => {
-  embedded = await startTestStore();
-});
-afterAll(() => embedded.stop());
+const embedded = sharedStore();
 
 type Row = Readonly<Record<string, string | null>>;
 
@@ -50,7 +46,7 @@ describe("what dashboards say of played fleets is what reports say", () => {
   const ask = (name: string, policy: string): Promise<readonly Row[]> => rowsOf("panels", name, { policy });
 
   beforeAll(async () => {
-    store = await createTestDatabase(embedded, "panels");
+    store = await createTestDatabase("panels");
     for (const name of played) {
       const { scenario } = scenarioFiles().find(({ file }) => file === `${name}.yaml`)!;
       await playAs(store, name, scenario);
@@ -103,7 +99,7 @@ describe("what dashboards say of a month is what its statements say", () => {
   let store: StoreClient;
 
   beforeAll(async () => {
-    store = await createTestDatabase(embedded, "statements");
+    store = await createTestDatabase("statements");
     const fleet = pagesFleet(PRICE);
     const books = openBooks(store, fleet);
     await books.arrive(fleet);

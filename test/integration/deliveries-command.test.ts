@@ -8,8 +8,8 @@ import type { Config } from "../../runtime/config/schema.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { createDeliveryWorld, withDeliveries, type DeliveryWorld } from "../support/delivery-world.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { sharedStore } from "../support/embedded-store.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { createReportsServer, VISION } from "../support/reports-server.ts";
 
@@ -17,7 +17,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
 describe("deliveries by the command and the API", () => {
-  let embedded: TestStore;
+  const embedded = sharedStore();
   let folder: CommandFolder;
   let store: StoreClient;
   let receiver: Receiver;
@@ -27,9 +27,8 @@ describe("deliveries by the command and the API", () => {
   let written: readonly object[];
 
   beforeAll(async () => {
-    embedded = await startTestStore();
     folder = createCommandFolder();
-    store = await createTestDatabase(embedded, "commands");
+    store = await createTestDatabase("delivery_commands");
     receiver = await startReceiver("hangs");
     world = createDeliveryWorld(store, Date.now());
     // Half a day from now, so that nothing becomes due meanwhile.
@@ -48,7 +47,11 @@ describe("deliveries by the command and the API", () => {
     const { username, password } = embedded.internal;
     file = folder.write("gpu-ledger.json", {
       server: { listen: "127.0.0.1:0" },
-      store: { kind: "clickhouse", database: "commands", clickhouse: { url: embedded.url, username, password } },
+      store: {
+        kind: "clickhouse",
+        database: "delivery_commands",
+        clickhouse: { url: embedded.url, username, password },
+      },
       deliveries: written,
     });
     // Both have been known for two days, in which each was due twice.
@@ -62,10 +65,9 @@ describe("deliveries by the command and the API", () => {
     await receiver.close();
     await world.dispose();
     await store.close();
-    await embedded.stop();
   });
 
-  const run = (...args: readonly string[]) => folder.run([...args, "--config", file]);
+  const run = (...args: readonly string[]) => folder.call([...args, "--config", file]);
   const listed = async (...args: readonly string[]): Promise<readonly DeliveryStatus[]> =>
     JSON.parse((await run("deliveries", ...args, "--format", "json")).stdout) as DeliveryStatus[];
   const statesOf = (list: readonly DeliveryStatus[], name: string) =>

@@ -21,27 +21,23 @@ import {
   withDeliveries,
   type DeliveryWorld,
 } from "../support/delivery-world.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 
 const MINUTE = 60_000;
 const DAY = 1_440 * MINUTE;
 
 describe("deliveries that are owed", () => {
-  let embedded: TestStore;
   let store: StoreClient;
   let world: DeliveryWorld;
 
   beforeAll(async () => {
-    embedded = await startTestStore();
-    store = await createTestDatabase(embedded, "deliveries_owed");
+    store = await createTestDatabase("deliveries_owed");
     world = createDeliveryWorld(store, SINCE);
     await bookMarch(store);
   });
   afterAll(async () => {
     await world.dispose();
     await store.close();
-    await embedded.stop();
   });
 
   it("of a schedule that is new owe nothing of before", async () => {

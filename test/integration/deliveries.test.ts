@@ -20,8 +20,8 @@ import {
   withDeliveries,
   type DeliveryWorld,
 } from "../support/delivery-world.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { sharedStore } from "../support/embedded-store.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 
 const MINUTE = 60_000;
@@ -31,20 +31,18 @@ const SECRETS = { bearerToken: "token-7f3a", signingSecret: "sign-91bc" };
 const spanOf = (text: string): Span => (readSpan(text, 0) as { span: Span }).span;
 
 describe("deliveries", () => {
-  let embedded: TestStore;
+  const embedded = sharedStore();
   let store: StoreClient;
   let world: DeliveryWorld;
 
   beforeAll(async () => {
-    embedded = await startTestStore();
-    store = await createTestDatabase(embedded, "deliveries");
+    store = await createTestDatabase("deliveries");
     world = createDeliveryWorld(store, SINCE);
     await bookMarch(store);
   });
   afterAll(async () => {
     await world.dispose();
     await store.close();
-    await embedded.stop();
   });
 
   it("put a file into a folder, whose sums are the report's to the last digit, and what it is beside it", async () => {

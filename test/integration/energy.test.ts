@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { integrate } from "../../processors/meter/integrate.ts";
 import type { Measurement } from "../../processors/ledger/plan/measurement.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 
 const HOUR = 3_600_000;
 const START = Date.UTC(2026, 2, 2, 10);
@@ -19,17 +18,14 @@ interface Row {
 }
 
 describe("the energy of a GPU in the store", () => {
-  let embedded: TestStore;
   let store: StoreClient;
   let gpus = 0;
 
   beforeAll(async () => {
-    embedded = await startTestStore();
-    store = await createTestDatabase(embedded, "energy");
+    store = await createTestDatabase("energy");
   });
   afterAll(async () => {
     await store.close();
-    await embedded.stop();
   });
 
   /** Stores what is scraped of a new GPU, and gives its name. */

@@ -3,8 +3,7 @@ import { readPeriod } from "../../domain/period.ts";
 import { explain } from "../../reports/explain/read.ts";
 import { explanationText } from "../../reports/explain/text.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { playScenario, scenarioFiles } from "../support/play-ledger.ts";
 
 describe("an explanation", () => {
@@ -18,17 +17,14 @@ describe("an explanation", () => {
     span,
     where: Object.entries(conditions).map(([dimension, value]) => ({ dimension, values: [value] })),
   });
-  let embedded: TestStore;
   let store: StoreClient;
 
   beforeAll(async () => {
-    embedded = await startTestStore();
-    store = await createTestDatabase(embedded, "explain");
+    store = await createTestDatabase("explain");
     await playScenario(store, scenario);
   });
   afterAll(async () => {
     await store.close();
-    await embedded.stop();
   });
 
   it("walks from a team's sum over states, owners, prices, workloads and evidence to the samples, each with all of the sum", async () => {
@@ -69,7 +65,7 @@ describe("an explanation", () => {
   });
 
   it("tells the energy at the GPU, what it has emitted, and for how long it is known", async () => {
-    const own = await createTestDatabase(embedded, "explain_energy");
+    const own = await createTestDatabase("explain_energy");
     try {
       await playScenario(own, powered);
       const told = await explain(own, of({ team: "vision" }));

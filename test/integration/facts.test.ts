@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { compareFacts } from "../../domain/fact.ts";
 import { encodeClusterFact, encodeInventory, encodeWorkload } from "../../domain/messages/fact-message.ts";
 import { CLUSTER_TOPIC, DEAD_LETTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
@@ -10,22 +10,18 @@ import { createFactReader } from "../../processors/meter/read-facts.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import { slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/facts.ts";
 import { insertInventory, insertWorkloads } from "../support/insert-facts.ts";
-import { createTestDatabase, openTestBus } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { openTestBus } from "../support/pipeline.ts";
+import { rounds } from "../support/rounds.ts";
 
 const FOR_EVER = Date.UTC(2299, 11, 31);
 
-let server: TestStore;
 let store: StoreClient;
 let databases = 0;
-beforeAll(async () => {
-  server = await startTestStore();
-});
-afterAll(() => server.stop());
 beforeEach(async () => {
-  store = await createTestDatabase(server, `facts_${(databases += 1)}`);
+  store = await createTestDatabase(`facts_${(databases += 1)}`);
 });
 afterEach(() => store.close());
 
@@ -128,7 +124,7 @@ describe("the history of workloads", () => {
           expect(await readIntervals()).toEqual(intervalsOf(facts));
         },
       ),
-      { numRuns: 40 },
+      { numRuns: rounds(40) },
     );
   }, 60_000);
 });

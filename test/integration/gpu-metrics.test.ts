@@ -18,9 +18,10 @@ import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { inventoryFact, workloadFact } from "../support/facts.ts";
 import { gpuWorld, type GpuWorld } from "../support/gpu-world.ts";
 import { requirePart } from "../support/parts.ts";
-import { createTestDatabase, scrapeMessage, silent } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { scrapeMessage, silent } from "../support/pipeline.ts";
 
-const hasPromtool = await requirePart("promtool");
+const hasPromtool = requirePart("promtool");
 const example = (name: string): Promise<string> => readFile(join("deploy/autoscaling", name), "utf8");
 
 describe("a processor on embedded parts", () => {
@@ -33,7 +34,7 @@ describe("a processor on embedded parts", () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "gpu-ledger-gpus-"));
     store = await startTestStore();
-    await (await createTestDatabase(store, "gpus")).close();
+    await (await createTestDatabase("gpus", store)).close();
     const config = parseConfig(
       `data: ${folder}
 processor: { flushEvery: 100ms }

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ClusterFact } from "../../domain/cluster-fact.ts";
 import type { Device } from "../../domain/device.ts";
 import { encodeClusterFact, encodeInventory, encodeWorkload } from "../../domain/messages/fact-message.ts";
@@ -7,19 +7,12 @@ import type { WorkloadFact } from "../../domain/workload.ts";
 import type { Processor } from "../../processors/processor.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/facts.ts";
 import { gpu, labelled } from "../support/join-world.ts";
-import {
-  createTestDatabase,
-  openTestBus,
-  scrapeMessage,
-  startTestProcessor,
-  type ProcessorLog,
-} from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { openTestBus, scrapeMessage, startTestProcessor, type ProcessorLog } from "../support/pipeline.ts";
 
 describe("samples and facts", () => {
-  let embedded: TestStore;
   let store: StoreClient;
   let bus: Bus;
   let closeBus: () => Promise<void>;
@@ -28,12 +21,8 @@ describe("samples and facts", () => {
   let databases = 0;
   let sequence = 0;
 
-  beforeAll(async () => {
-    embedded = await startTestStore();
-  });
-  afterAll(() => embedded.stop());
   beforeEach(async () => {
-    store = await createTestDatabase(embedded, `join_${(databases += 1)}`);
+    store = await createTestDatabase(`join_${(databases += 1)}`);
     ({ bus, close: closeBus } = await openTestBus());
   });
   afterEach(async () => {

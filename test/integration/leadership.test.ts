@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { NO_HOLDER } from "../../domain/holder.ts";
 import { LEADER_GROUP, LEDGER_TOPIC, SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
 import { createDirtyWindows, type DirtyWindows } from "../../processors/dirty-windows.ts";
@@ -14,8 +14,9 @@ import { newRunId } from "../../processors/runs.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { spawnMember } from "../support/bus/child-member.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase, openTestBus, scrapeMessage, startTestProcessor } from "../support/pipeline.ts";
+
+import { createTestDatabase } from "../support/database.ts";
+import { openTestBus, scrapeMessage, startTestProcessor } from "../support/pipeline.ts";
 import { insertRaw, type RawScrape } from "../support/raw-fleet.ts";
 
 const NOON = Date.UTC(2026, 2, 1, 12);
@@ -57,19 +58,14 @@ const scrape = (t: number): RawScrape => [
 ];
 
 describe("the leader", () => {
-  let embedded: TestStore;
   let store: StoreClient;
   let bus: Bus;
   let busFolder: string;
   let closeBus: () => Promise<void>;
   let databases = 0;
 
-  beforeAll(async () => {
-    embedded = await startTestStore();
-  });
-  afterAll(() => embedded.stop());
   beforeEach(async () => {
-    store = await createTestDatabase(embedded, `leadership_${(databases += 1)}`);
+    store = await createTestDatabase(`leadership_${(databases += 1)}`);
     ({ bus, folder: busFolder, close: closeBus } = await openTestBus());
   });
   afterEach(async () => {
@@ -235,18 +231,13 @@ describe("the leader", () => {
 });
 
 describe("dirty windows", () => {
-  let embedded: TestStore;
   let store: StoreClient;
   let now = NOON + 3 * HOUR_MILLIS;
   let end = 0;
   let databases = 0;
 
-  beforeAll(async () => {
-    embedded = await startTestStore();
-  });
-  afterAll(() => embedded.stop());
   beforeEach(async () => {
-    store = await createTestDatabase(embedded, `dirty_${(databases += 1)}`);
+    store = await createTestDatabase(`dirty_${(databases += 1)}`);
     end = 0;
   });
   afterEach(() => store.close());

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import { createMonth } from "../../processors/charges/month.ts";
 import { createDirtyFacts } from "../../processors/dirty-facts.ts";
@@ -13,18 +13,18 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { factsOf } from "../../scenarios/play/facts.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase, FACTS_END, openTestBus, withFactsStored } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { FACTS_END, openTestBus, withFactsStored } from "../support/pipeline.ts";
 import { scenarioFiles } from "../support/play-ledger.ts";
 import { storeScenario } from "../support/play.ts";
 
-const LONG = { timeout: 30_000, interval: 100 };
+const LONG = { timeout: 30_000, interval: 200 };
 const QUICK = {
   ...SCHEDULE_TIMING,
   ...TERM_TIMING,
-  refreshMillis: 200,
+  refreshMillis: 1_000,
   quietMillis: 50,
-  lookMillis: 100,
+  lookMillis: 250,
   dropMillis: 1e9,
 };
 /** The hour that runs is charged once. */
@@ -39,16 +39,11 @@ const SILENT: TermEvents = {
 };
 
 describe("the ledger of a term", () => {
-  let embedded: TestStore;
   let stores = 0;
-  beforeAll(async () => {
-    embedded = await startTestStore();
-  });
-  afterAll(() => embedded.stop());
 
   /** A term at work, an hour after a scenario's end by a clock that a test can set. */
   async function work(scenario: Scenario, without?: string) {
-    const store = await createTestDatabase(embedded, `term_${(stores += 1)}`);
+    const store = await createTestDatabase(`term_${(stores += 1)}`);
     const { bus, close } = await openTestBus();
     await storeScenario(store, scenario, without);
     const clock = { offset: scenario.period.end + 3_600_000 - Date.now() };
@@ -113,7 +108,7 @@ describe("the ledger of a term", () => {
   });
 
   it("begins, after a crash, with the facts whose hours were not all metered", async () => {
-    const store = await createTestDatabase(embedded, `term_${(stores += 1)}`);
+    const store = await createTestDatabase(`term_${(stores += 1)}`);
     onTestFinished(() => store.close());
     await storeScenario(store, scenario);
     const facts = dirtyFacts(store, scenario.period.end);
@@ -127,7 +122,7 @@ describe("the ledger of a term", () => {
   });
 
   it("finds late facts of a bus that was made anew, and those of the bus before no more", async () => {
-    const store = await createTestDatabase(embedded, `term_${(stores += 1)}`);
+    const store = await createTestDatabase(`term_${(stores += 1)}`);
     onTestFinished(() => store.close());
     const now = scenario.period.end;
     await storeScenario(store, scenario, WORKLOADS_TOPIC);

@@ -11,12 +11,11 @@ import { readScenario } from "../../scenarios/read.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import { findUnowned } from "../../reports/owners/unowned.ts";
 import { differences } from "../../scenarios/expectation.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { badDay, type Delivery } from "../support/deliver.ts";
 import { inventoryFact, NOON } from "../support/facts.ts";
 import { insertInventory } from "../support/insert-facts.ts";
 import { storeScenario, type PlacedMessage } from "../support/play.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { billWords, playAs, playScenario, scenarioFiles } from "../support/play-ledger.ts";
 import { billScenario } from "../support/reference/bill.ts";
 import { randomScenario } from "../support/reference/random-scenario.ts";
@@ -27,17 +26,14 @@ const FILES = ["in-common", "process-activity", "xid-returns"];
 const scenarios = scenarioFiles().filter(({ file }) => FILES.includes(file.replace(".yaml", "")));
 
 describe("the ledger's way through the store", () => {
-  let embedded: TestStore;
   let store: StoreClient;
   let fleets = 0;
 
   beforeAll(async () => {
-    embedded = await startTestStore();
-    store = await createTestDatabase(embedded, "ledger");
+    store = await createTestDatabase("ledger");
   });
   afterAll(async () => {
     await store.close();
-    await embedded.stop();
   });
 
   it.concurrent.each(scenarios.map(({ scenario, file }) => [scenario.title, file, scenario] as const))(
@@ -63,7 +59,7 @@ pods:
   - { name: "4711", namespace: slurm, node: slurm-1, holds: { gpus: 1 }, devices: [0], hpcJob: "4711", activity: 1 }`;
     const scenario = readScenario(text, "silent");
     const minutes = async (absentAfterMillis: number): Promise<number> => {
-      const own = await createTestDatabase(embedded, `silent_${absentAfterMillis}`);
+      const own = await createTestDatabase(`silent_${absentAfterMillis}`);
       try {
         const { usage } = await playScenario(own, scenario, { absentAfterMillis });
         return usage.reduce((sum, { segment }) => sum + segment.untilMillis - segment.fromMillis, 0) / 60_000;
@@ -90,7 +86,7 @@ pods:
 
   it.each(["the store", "a rule"])("meters what %s does not let be charged, which is charged later", async (cause) => {
     const { scenario } = scenarioFiles().find(({ file }) => file === "by-usage.yaml")!;
-    const own = await createTestDatabase(embedded, `charged_later_${cause.replace(" ", "_")}`);
+    const own = await createTestDatabase(`charged_later_${cause.replace(" ", "_")}`);
     try {
       await storeScenario(own, scenario);
       const { start: windowStart, end: now } = scenario.period;
@@ -122,7 +118,7 @@ pods:
   });
 
   it("ends with what went wrong first, where the store fails under several slices of nodes at once", async () => {
-    const own = await createTestDatabase(embedded, "slices_fail");
+    const own = await createTestDatabase("slices_fail");
     try {
       const nodes = Array.from({ length: 2_000 }, (_, number) => `node-${number}`);
       const facts = nodes.map((node) => inventoryFact({ node, uid: node, joined: NOON - 3_600_000 }));
@@ -149,7 +145,7 @@ pods:
 
   it("says what other rules would leave unowned; another price book charges again, from what was metered, and the month follows", async () => {
     const { scenario } = scenarioFiles().find(({ file }) => file === "by-usage.yaml")!;
-    const own = await createTestDatabase(embedded, "prices_change");
+    const own = await createTestDatabase("prices_change");
     try {
       await playScenario(own, scenario);
       const now = scenario.period.end;

@@ -10,15 +10,14 @@ import { readLiveFleet, type LiveFleet } from "../../reports/live/gpus.ts";
 import { fleetContent } from "../../reports/pages/fleet.tsx";
 import { pagingOf } from "../../reports/pages/parts/paging.tsx";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/facts.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { ownerRules } from "../support/owner-rules.ts";
 import { createReportsServer } from "../support/reports-server.ts";
 
 const SECOND = 1000;
 const HOUR = 3_600_000;
-let server: TestStore;
 let store: StoreClient;
 let fleet: LiveFleet;
 
@@ -45,8 +44,7 @@ async function say(topic: string, value: Uint8Array): Promise<void> {
 }
 
 beforeAll(async () => {
-  server = await startTestStore();
-  store = await createTestDatabase(server, "live");
+  store = await createTestDatabase("live");
   const workloads: readonly WorkloadFact[] = [
     workloadFact({
       uid: "u-train",
@@ -97,7 +95,6 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(async () => {
   await store.close();
-  await server.stop();
 });
 
 describe("the fleet as it is", () => {

@@ -4,11 +4,10 @@ import { constantColumn, takeBlock } from "../../runtime/store/native/block.ts";
 import { decimalColumn, numberColumn } from "../../runtime/store/native/numbers.ts";
 import { mapColumn, textColumn, textKeys } from "../../runtime/store/native/texts.ts";
 import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { newRunId } from "../../processors/runs.ts";
 import { createSampleColumns } from "../../processors/sample-columns.ts";
 import { createChargeColumns } from "../../processors/charges/charge-columns.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 
 /** What a row of the table says; nothing where it has the default. */
 interface Row {
@@ -46,19 +45,16 @@ function createColumns() {
 }
 
 describe("rows that are inserted in Native", () => {
-  let embedded: TestStore;
   let store: StoreClient;
   const columns = createColumns();
   const out = createRowBinaryWriter();
   let room = 0;
   beforeAll(async () => {
-    embedded = await startTestStore();
-    store = await createTestDatabase(embedded, "native");
+    store = await createTestDatabase("native");
     await store.command(TABLE);
   });
   afterAll(async () => {
     await store.close();
-    await embedded.stop();
   });
 
   /** Texts come in dictionaries of so many rows. */

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Charge } from "../../domain/charge/charge.ts";
 import { readCharges } from "../../processors/charges/read-charges.ts";
 import { chargeOnDemand } from "../../processors/on-demand.ts";
@@ -8,8 +8,7 @@ import { groupLines } from "../../scenarios/bill.ts";
 import { billOf } from "../../scenarios/lines.ts";
 import { readScenario } from "../../scenarios/read.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { playScenario } from "../support/play-ledger.ts";
 
 const FILE = "test/scenarios/spread-over-node.yaml";
@@ -28,18 +27,13 @@ const words = (charges: readonly Charge[]): readonly string[] =>
   ]).map(({ dimensions, gpuHours, cost }) => `${Object.values(dimensions).join("|")} ${gpuHours} ${cost}`);
 
 describe("a policy's bill on demand", () => {
-  let embedded: TestStore;
   let store: StoreClient;
-  beforeAll(async () => {
-    embedded = await startTestStore();
-  });
-  afterAll(() => embedded.stop());
 
   it.each([
     ["over each hour", text],
     ["over the period", overPeriod],
   ])("is the one that is kept, spread %s, with progress to the last hour", async (name, scenarioText) => {
-    store = await createTestDatabase(embedded, name.replaceAll(" ", "_"));
+    store = await createTestDatabase(name.replaceAll(" ", "_"));
     try {
       const scenario = readScenario(scenarioText, FILE);
       await playScenario(store, scenario);

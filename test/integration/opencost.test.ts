@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { openBooks } from "../support/books.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { scenarioWith } from "../support/played.ts";
 import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
 import type { Viewer } from "../../reports/access/viewer.ts";
@@ -44,7 +43,6 @@ const FLEET = scenarioWith({
 type Allocation = Readonly<Record<string, unknown>> & { readonly gpuCost: number; readonly totalCost: number };
 
 describe("OpenCost's allocation API", () => {
-  let embedded: TestStore;
   let store: StoreClient;
   let server: ReportsServer;
 
@@ -59,8 +57,7 @@ describe("OpenCost's allocation API", () => {
     Object.fromEntries(Object.entries(set ?? {}).map(([name, { totalCost }]) => [name, totalCost]));
 
   beforeAll(async () => {
-    embedded = await startTestStore();
-    store = await createTestDatabase(embedded, "opencost");
+    store = await createTestDatabase("opencost");
     const books = openBooks(store, FLEET);
     await books.arrive(FLEET);
     await books.settle(APRIL_1_2);
@@ -69,7 +66,6 @@ describe("OpenCost's allocation API", () => {
   afterAll(async () => {
     await server.close();
     await store.close();
-    await embedded.stop();
   });
 
   it("has OpenCost's fields for what a namespace's GPUs cost", async () => {

@@ -4,9 +4,10 @@ import { amountOf } from "../../domain/exact/units.ts";
 import { insertCharges } from "../../processors/charges/charge-inserts.ts";
 import { newRunId, publishRun } from "../../processors/runs.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { sharedStore } from "../support/embedded-store.ts";
 import { NOON, PRICES_CONFIG } from "../support/pages-fleet.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { openStoreLine } from "../support/store-line.ts";
 import { createReportsServer, FINANCE, type ReportsServer } from "../support/reports-server.ts";
 
 const HOUR = 3_600_000;
@@ -39,20 +40,17 @@ async function bookMany(store: StoreClient): Promise<void> {
 const textOf = (html: string): string => html.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
 
 describe("ten thousand teams with names that are markup, formulas and changes of direction", () => {
-  let embedded: TestStore;
   let store: StoreClient;
   let server: ReportsServer;
 
   beforeAll(async () => {
-    embedded = await startTestStore();
-    store = await createTestDatabase(embedded, "limits");
+    store = await createTestDatabase("limits");
     await bookMany(store);
     server = await createReportsServer(store, NOON, PRICES_CONFIG, { requestsPerMinute: 100 });
   });
   afterAll(async () => {
     await server.close();
     await store.close();
-    await embedded.stop();
   });
 
   const team = encodeURIComponent(`team-7${HOSTILE}`);
@@ -116,13 +114,13 @@ describe("ten thousand teams with names that are markup, formulas and changes of
 
 describe("while the store is away", () => {
   it("a page that was seen is shown as it was, and says so; others say what to do", async () => {
-    const embedded = await startTestStore();
-    const store = await createTestDatabase(embedded, "away");
+    const line = await openStoreLine(sharedStore());
+    const store = await createTestDatabase("away", { ...sharedStore(), url: line.url });
     await bookMany(store);
     const server = await createReportsServer(store, NOON, PRICES_CONFIG);
     const html = { accept: "text/html" };
     expect((await server.get("/", FINANCE, html)).body).not.toContain("The store does not answer");
-    await embedded.stop();
+    await line.close();
     server.now += HOUR;
     const seen = await server.get("/", FINANCE, html);
     expect(seen.statusCode).toBe(200);

@@ -4,19 +4,16 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { problemContent } from "../../reports/pages/parts/problem.tsx";
 import { Problem } from "../../reports/server/problem.ts";
 import { openBooks } from "../support/books.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { NOON, OF_ALL, PAGES, PAGES_FLEET, PRICES_CONFIG } from "../support/pages-fleet.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
 
 describe("pages", () => {
-  let embedded: TestStore;
   let store: StoreClient;
   let server: ReportsServer;
 
   beforeAll(async () => {
-    embedded = await startTestStore();
-    store = await createTestDatabase(embedded, "pages");
+    store = await createTestDatabase("pages");
     const books = openBooks(store, PAGES_FLEET);
     await books.arrive(PAGES_FLEET);
     await books.settle(NOON);
@@ -25,7 +22,6 @@ describe("pages", () => {
   afterAll(async () => {
     await server.close();
     await store.close();
-    await embedded.stop();
   });
 
   it("says how the fleet was used over a day, by the words that people have for it", async () => {

@@ -12,12 +12,12 @@ import { INVENTORY_TOPIC } from "../../domain/messages/topics.ts";
 import { readFact } from "../../processors/facts.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { sharedStore } from "../support/embedded-store.ts";
 import { inventoryFact, NOON } from "../support/facts.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 
 const HOUR = 3_600_000;
-let server: TestStore;
+const server = sharedStore();
 let store: StoreClient;
 let folder: CommandFolder;
 let config: string;
@@ -29,8 +29,7 @@ async function say(fact: InventoryFact): Promise<void> {
 }
 
 beforeAll(async () => {
-  server = await startTestStore();
-  store = await createTestDatabase(server, "prices");
+  store = await createTestDatabase("prices");
   const [gpus] = inventoryFact().gpus;
   await say(inventoryFact({ seenAtMillis: NOON - 4 * HOUR, capacityType: "spot" }));
   await say(inventoryFact({ seenAtMillis: NOON - 2 * HOUR, resourceVersion: "101" }));
@@ -57,7 +56,6 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(async () => {
   await store.close();
-  await server.stop();
   await folder.dispose();
 });
 

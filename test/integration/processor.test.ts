@@ -1,22 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DEAD_LETTER_TOPIC, SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
 import { readDeadLetter } from "../../processors/dead-letter.ts";
 import type { Processor } from "../../processors/processor.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import {
-  createTestDatabase,
-  openTestBus,
-  scrapeMessage,
-  startTestProcessor,
-  type ProcessorLog,
-} from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { openTestBus, scrapeMessage, startTestProcessor, type ProcessorLog } from "../support/pipeline.ts";
 
 const AT = Date.UTC(2026, 2, 1, 12);
 
 describe("the processor", () => {
-  let embedded: TestStore;
   let store: StoreClient;
   let bus: Bus;
   let closeBus: () => Promise<void>;
@@ -24,12 +17,8 @@ describe("the processor", () => {
   let log: ProcessorLog;
   let databases = 0;
 
-  beforeAll(async () => {
-    embedded = await startTestStore();
-  });
-  afterAll(() => embedded.stop());
   beforeEach(async () => {
-    store = await createTestDatabase(embedded, `processor_${(databases += 1)}`);
+    store = await createTestDatabase(`processor_${(databases += 1)}`);
     ({ bus, close: closeBus } = await openTestBus());
     ({ processor, log } = await startTestProcessor(bus, store));
   });

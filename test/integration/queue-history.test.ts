@@ -5,21 +5,17 @@ import { CLUSTER_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts"
 import type { WorkloadFact } from "../../domain/workload.ts";
 import { readFact } from "../../processors/facts.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { NOON, workloadFact } from "../support/facts.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 
 const MINUTE = 60_000;
-let server: TestStore;
 let store: StoreClient;
 
 beforeAll(async () => {
-  server = await startTestStore();
-  store = await createTestDatabase(server, "queue_history");
+  store = await createTestDatabase("queue_history");
 });
 afterAll(async () => {
   await store.close();
-  await server.stop();
 });
 
 async function insert(facts: readonly (WorkloadFact | ClusterFact)[]): Promise<void> {

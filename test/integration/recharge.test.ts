@@ -11,8 +11,8 @@ import { parseConfig } from "../../runtime/config/load.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { StoreAddress } from "../../runtime/store/connection.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { sharedStore } from "../support/embedded-store.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { scenarioFiles } from "../support/play-ledger.ts";
 import { storeScenario } from "../support/play.ts";
 
@@ -34,11 +34,10 @@ prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "${effective}"
 }
 
 describe("hours that are charged again", () => {
-  let embedded: TestStore;
+  const embedded = sharedStore();
   let store: StoreClient;
   beforeAll(async () => {
-    embedded = await startTestStore();
-    store = await createTestDatabase(embedded, DATABASE);
+    store = await createTestDatabase(DATABASE);
     await storeScenario(store, scenario);
     const { rules } = rulesOfConfig(priced("1.00"));
     const turn = { generation: 1, facts: new Map(), now: span.until, closed: NOTHING_CLOSED };
@@ -49,7 +48,6 @@ describe("hours that are charged again", () => {
   });
   afterAll(async () => {
     await store.close();
-    await embedded.stop();
   });
 
   const stale = (config: Config): Promise<readonly StaleWindow[]> =>

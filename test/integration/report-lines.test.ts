@@ -10,8 +10,8 @@ import { planLines, type LinesPlan } from "../../reports/lines/read.ts";
 import { lineBytes } from "../../reports/lines/write.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { sharedStore } from "../support/embedded-store.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { playAs, scenarioFiles } from "../support/play-ledger.ts";
 
 const PLAYED = ["energy-of-a-shared-gpu.yaml", "hundred-pods.yaml", "unpriced.yaml"];
@@ -20,13 +20,12 @@ const NAMES = LINE_COLUMNS.map(({ name }) => name);
 type Line = Readonly<Record<string, string>>;
 
 describe("lines", () => {
-  let embedded: TestStore;
+  const embedded = sharedStore();
   let folder: CommandFolder;
   let config: string;
   let store: StoreClient;
 
   beforeAll(async () => {
-    embedded = await startTestStore();
     folder = createCommandFolder();
     const { username, password } = embedded.internal;
     config = folder.write("gpu-ledger.yaml", {
@@ -34,16 +33,15 @@ describe("lines", () => {
       policies: [{ name: "default" }, { name: "by-usage", basis: "usage", keep: true }],
       store: { kind: "clickhouse", database: "lines", clickhouse: { url: embedded.url, username, password } },
     });
-    store = await createTestDatabase(embedded, "lines");
+    store = await createTestDatabase("lines");
     for (const name of PLAYED) await playAs(store, name, scenarioFiles().find(({ file }) => file === name)!.scenario);
   }, 120_000);
   afterAll(async () => {
     await store.close();
     await folder.dispose();
-    await embedded.stop();
   });
 
-  const run = (...args: readonly string[]) => folder.run(["report", "2026-03", ...args, "--config", config]);
+  const run = (...args: readonly string[]) => folder.call(["report", "2026-03", ...args, "--config", config]);
   const total = async (): Promise<Record<string, unknown>> => {
     const { stdout } = await run("--by", "cluster", "--format", "json");
     return (JSON.parse(stdout) as { reports: [{ total: Record<string, unknown> }] }).reports[0].total;

@@ -16,12 +16,12 @@ import { reportsText } from "../../reports/report/table.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { groupLines, unpricedGpuHoursOf, type Bill } from "../../scenarios/bill.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { sharedStore } from "../support/embedded-store.ts";
 import { requirePart } from "../support/parts.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { playAs, scenarioFiles } from "../support/play-ledger.ts";
 
-const hasChromium = await requirePart("chromium");
+const hasChromium = requirePart("chromium");
 const PLAYED = [
   "by-usage.yaml",
   "energy-of-a-shared-gpu.yaml",
@@ -41,7 +41,7 @@ const spanOf = (text: string): Span => (readSpan(text, Date.now()) as { span: Sp
 
 describe("a report", () => {
   let folder: CommandFolder;
-  let embedded: TestStore;
+  const embedded = sharedStore();
   let store: StoreClient;
   const ask = (question: Partial<ReportQuestion>) =>
     readReport(
@@ -59,14 +59,12 @@ describe("a report", () => {
   }
 
   beforeAll(async () => {
-    embedded = await startTestStore();
-    store = await createTestDatabase(embedded, "reports");
+    store = await createTestDatabase("reports");
     folder = createCommandFolder();
   });
   afterAll(async () => {
     await folder.dispose();
     await store.close();
-    await embedded.stop();
   });
 
   describe.each(PLAYED)("of the scenario %s", (name) => {
@@ -248,7 +246,7 @@ describe("a report", () => {
         policies: [{ name: "default" }, { name: "by-usage", basis: "usage", keep: true }, { name: "unkept" }],
         store: { kind: "clickhouse", database: "reports", clickhouse },
       });
-      return folder.run(["report", ...args, "--config", config]);
+      return folder.call(["report", ...args, "--config", config]);
     };
     const gap = ["--where", "cluster=telemetry-gap.yaml"];
 

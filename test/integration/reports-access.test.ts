@@ -8,14 +8,12 @@ import { systemClock } from "../../runtime/clock.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 
 const WHO = { by: "operations", why: "" };
 const logger = pino({ level: "silent" });
 
 describe("the gate of the reports' server", () => {
-  let embedded: TestStore;
   let store: StoreClient;
   let server: FastifyInstance;
   const tokens: Record<string, string> = {};
@@ -37,13 +35,11 @@ describe("the gate of the reports' server", () => {
   }
 
   beforeAll(async () => {
-    embedded = await startTestStore();
-    store = await createTestDatabase(embedded, "gate");
+    store = await createTestDatabase("gate");
   });
   afterAll(async () => {
     await server.close();
     await store.close();
-    await embedded.stop();
   });
 
   it("is open on a loopback address as long as there is no token, and on no other one", async () => {

@@ -6,8 +6,7 @@ import { computeWindow } from "../../processors/rollups.ts";
 import { announceRun, newRunId, type Run } from "../../processors/runs.ts";
 import { dropSuperseded } from "../../processors/superseded.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { insertRaw, rawFleet, type RawScrape } from "../support/raw-fleet.ts";
 import { referenceRollup, type RollupRow } from "../support/rollup-reference.ts";
 
@@ -15,17 +14,14 @@ const START = Date.UTC(2026, 2, 1, 12);
 const NEXT = START + HOUR_MILLIS;
 
 describe("a rollup", () => {
-  let embedded: TestStore;
   let store: StoreClient;
   let clusters = 0;
 
   beforeAll(async () => {
-    embedded = await startTestStore();
-    store = await createTestDatabase(embedded, "rollups");
+    store = await createTestDatabase("rollups");
   });
   afterAll(async () => {
     await store.close();
-    await embedded.stop();
   });
 
   const newCluster = (): string => `c${(clusters += 1)}`;

@@ -33,7 +33,7 @@ describe("the command scenario", () => {
     const shown = /^\$ gpu-ledger (?<command>scenario .*)\n(?<bill>[^`]*)```/m.exec(
       readFileSync("README.md", "utf8"),
     )!.groups!;
-    const { code, stdout } = await folder.run(shown["command"]!.replace("test/", `${resolve("test")}/`).split(" "));
+    const { code, stdout } = await folder.call(shown["command"]!.replace("test/", `${resolve("test")}/`).split(" "));
     expect({ code, stdout }).toEqual({ code: 0, stdout: shown["bill"] });
   });
 
@@ -42,7 +42,7 @@ describe("the command scenario", () => {
       "wrong.yaml",
       text.replace('gpuHours: "0.6", cost: "0.60"', 'gpuHours: "0.7", cost: "0.61"'),
     );
-    const { code, stderr } = await folder.run(["scenario", file]);
+    const { code, stderr } = await folder.call(["scenario", file]);
     expect(code).toBe(1);
     expect(stderr.split("\n").slice(0, 2)).toEqual([
       'default: ["vision","v-0","active"] has 0.6 GPU-hours, not 0.7',
@@ -52,15 +52,15 @@ describe("the command scenario", () => {
   });
 
   it("ends with 2 and names the key and the line of a file that is no scenario, or that nothing can tell", async () => {
-    const invalid = await folder.run(["scenario", folder.write("invalid.yaml", text.replace("nodes:", "node:"))]);
+    const invalid = await folder.call(["scenario", folder.write("invalid.yaml", text.replace("nodes:", "node:"))]);
     expect({ code: invalid.code, line: /line \d+/.test(invalid.stderr) }).toEqual({ code: 2, line: true });
     expect(invalid.stderr).toContain("node");
-    const absent = await folder.run(["scenario", "absent.yaml"]);
+    const absent = await folder.call(["scenario", "absent.yaml"]);
     expect({ code: absent.code, said: absent.stderr.includes("absent.yaml cannot be read") }).toEqual({
       code: 2,
       said: true,
     });
-    const by = await folder.run(["scenario", "absent.yaml", "--by", "colour"]);
+    const by = await folder.call(["scenario", "absent.yaml", "--by", "colour"]);
     expect({ code: by.code, said: by.stderr.includes('"colour" is not one of') }).toEqual({ code: 2, said: true });
   });
 });

@@ -236,7 +236,7 @@ describe("a target that misbehaves", () => {
   });
 });
 
-describe.skipIf(!(await requirePart("openssl")))("authentication and TLS", () => {
+describe.skipIf(!requirePart("openssl"))("authentication and TLS", () => {
   let folder: string;
   const file = (name: string): string => join(folder, name);
   const pem = (name: string): string => readFileSync(file(name), "utf8");

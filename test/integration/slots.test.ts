@@ -4,22 +4,18 @@ import { encodeInventory } from "../../domain/messages/fact-message.ts";
 import { INVENTORY_TOPIC } from "../../domain/messages/topics.ts";
 import { readFact } from "../../processors/facts.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { inventoryFact, NOON } from "../support/facts.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 
 const HOUR = 3_600_000;
 const RUN = "00000000-0000-4000-8000-000000000001";
-let server: TestStore;
 let store: StoreClient;
 
 beforeAll(async () => {
-  server = await startTestStore();
-  store = await createTestDatabase(server, "slots");
+  store = await createTestDatabase("slots");
 });
 afterAll(async () => {
   await store.close();
-  await server.stop();
 });
 
 async function insert(facts: readonly InventoryFact[]): Promise<void> {

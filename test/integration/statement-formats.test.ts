@@ -7,9 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { amountOf, formatAmount, sum } from "../../domain/exact/units.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { openBooks } from "../support/books.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { NOON, pagesFleet, PRICES_CONFIG } from "../support/pages-fleet.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { createReportsServer, type ReportsServer } from "../support/reports-server.ts";
 
 /** A price whose parts end in every digit. */
@@ -20,7 +19,6 @@ const TOTAL = "49.975308624";
 type Row = Readonly<Record<string, string>>;
 
 describe("a month's statement, by the links of its page", () => {
-  let embedded: TestStore;
   let store: StoreClient;
   let server: ReportsServer;
   let folder: string;
@@ -28,8 +26,7 @@ describe("a month's statement, by the links of its page", () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "gpu-ledger-formats-"));
-    embedded = await startTestStore();
-    store = await createTestDatabase(embedded, "formats");
+    store = await createTestDatabase("formats");
     const fleet = pagesFleet(PRICE);
     const books = openBooks(store, fleet);
     await books.arrive(fleet);
@@ -41,7 +38,6 @@ describe("a month's statement, by the links of its page", () => {
   afterAll(async () => {
     await server.close();
     await store.close();
-    await embedded.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 

@@ -11,7 +11,8 @@ import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
 import { sqlString } from "../../runtime/store/sql-tokens.ts";
 import { createCommandFolder } from "../support/command.ts";
 import { storeProgram } from "../support/embedded-store.ts";
-import { createTestDatabase, silent } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { silent } from "../support/pipeline.ts";
 
 const DATABASE = "ledger";
 const [ALL, VISION] = readersSql({ database: DATABASE, cluster: undefined }, ["vision"]) as [ReaderSql, ReaderSql];
@@ -86,7 +87,7 @@ describe("readers of the database", () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "gpu-ledger-readers-"));
     const embedded = await startEmbeddedStore({ folder, program: storeProgram, logger: silent });
-    const store = await createTestDatabase({ ...embedded, folder }, DATABASE);
+    const store = await createTestDatabase(DATABASE, { ...embedded, folder });
     for (const sql of BOOKS) await store.command(sql);
     const tablesOf = async (database: string): Promise<readonly string[]> => {
       const sql = "SELECT name FROM system.tables WHERE database = {database:String} ORDER BY name";
@@ -128,14 +129,18 @@ describe("readers of the database", () => {
     const clickhouse = { url: "http://127.0.0.1:1", username: "gpu_ledger", password: "the-password", cluster: "main" };
     const config = commands.write("c.json", { store: { kind: "clickhouse", database: "books", clickhouse } });
     const args = ["generate", "store-readers", "--config", config, "--out", "sql", "--team", "a/b", "--team", "a/b"];
-    expect(await commands.run(args)).toEqual({ code: 0, stdout: "sql/reader.sql\nsql/reader-a%2Fb.sql\n", stderr: "" });
+    expect(await commands.call(args)).toEqual({
+      code: 0,
+      stdout: "sql/reader.sql\nsql/reader-a%2Fb.sql\n",
+      stderr: "",
+    });
     const text = readFileSync(join(commands.path, "sql", "reader-a%2Fb.sql"), "utf8");
     expect(text).toContain("CREATE USER IF NOT EXISTS `gpu_ledger_reader_a/b` ON CLUSTER `main` IDENTIFIED WITH");
     expect(text).toContain("ON `books`.charges USING team = 'a/b' AS RESTRICTIVE TO `gpu_ledger_reading_a/b`;");
     expect(text).toContain("sha256_hash BY 'PUT THE SHA-256 OF A PASSWORD HERE'");
     expect(text).not.toContain("the-password");
     for (const team of ["a@b", "a\nb", ""])
-      expect(await commands.run([...args, "--team", team])).toMatchObject({ code: 2, stdout: "" });
+      expect(await commands.call([...args, "--team", team])).toMatchObject({ code: 2, stdout: "" });
     await commands.dispose();
   });
 

@@ -7,26 +7,25 @@ import { systemClock } from "../../runtime/clock.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
-import { startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { sharedStore } from "../support/embedded-store.ts";
+import { createTestDatabase } from "../support/database.ts";
 
 const TOKEN = /^gpul_[\w-]{43}$/;
 
 describe("the command token", () => {
-  let embedded: TestStore;
+  const embedded = sharedStore();
   let folder: CommandFolder;
   let store: StoreClient;
   let file: string;
 
   beforeAll(async () => {
-    embedded = await startTestStore();
     folder = createCommandFolder();
-    store = await createTestDatabase(embedded, "commands");
+    store = await createTestDatabase("token_commands");
     const { username, password } = embedded.internal;
     file = folder.write("gpu-ledger.json", {
       store: {
         kind: "clickhouse",
-        database: "commands",
+        database: "token_commands",
         clickhouse: { url: embedded.url, username, password },
       },
     });
@@ -34,10 +33,9 @@ describe("the command token", () => {
   afterAll(async () => {
     await store.close();
     await folder.dispose();
-    await embedded.stop();
   });
 
-  const run = (...args: readonly string[]) => folder.run([...args, "--config", file]);
+  const run = (...args: readonly string[]) => folder.call([...args, "--config", file]);
 
   it("makes tokens, lists and revokes them, and says who did; a token's text is shown when it is made and never again", async () => {
     expect((await run("token", "list")).stdout).toBe("there is no token in the store\n");
@@ -99,7 +97,7 @@ describe("the command token", () => {
     const before = (await run("token", "list", "--format", "json")).stdout;
     const args = ["create", "ci", "--role", "viewer", "--team", "a: b", "--expires", "2100-01-01", "--for-config"];
     // It needs no store, nor a configuration that is right.
-    const { code, stdout } = await folder.run(["token", ...args, "--config", "/nowhere"]);
+    const { code, stdout } = await folder.call(["token", ...args, "--config", "/nowhere"]);
     const [text = "", ...entry] = stdout.split("\n");
     expect([code, TOKEN.test(text)]).toEqual([0, true]);
     expect(entry.join("\n")).not.toContain("gpul_");

@@ -8,7 +8,7 @@ import { maySeeTeam, type Viewer } from "../../reports/access/viewer.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { ask, startTestStore, type TestStore } from "../support/embedded-store.ts";
-import { createTestDatabase } from "../support/pipeline.ts";
+import { createTestDatabase } from "../support/database.ts";
 
 const NOW = Date.UTC(2026, 2, 1);
 const DAY_MILLIS = 86_400_000;
@@ -33,7 +33,7 @@ describe("tokens of the store", () => {
 
   beforeAll(async () => {
     embedded = await startTestStore();
-    store = await createTestDatabase(embedded, "tokens");
+    store = await createTestDatabase("tokens", embedded);
   });
   afterAll(async () => {
     await store.close();

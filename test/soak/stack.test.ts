@@ -11,7 +11,7 @@ import {
   expectNothingLost,
 } from "../support/stack-truths.ts";
 
-const hasParts = (await requirePart("prometheus")) && (await requirePart("alertmanager")) && (await prepareKafka());
+const hasParts = requirePart("prometheus") && requirePart("alertmanager") && (await prepareKafka());
 const MINUTE = 60_000;
 const SOAK_MINUTES = Number(process.env["SOAK_MINUTES"] ?? 60);
 const DEMO_HOURS = 7 * 24;

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 import pino from "pino";
+import { inject } from "vitest";
 
 import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
 import type { EmbeddedStore, EmbeddedStoreOptions } from "../../runtime/store/embedded/supervisor.ts";
@@ -12,12 +13,20 @@ import type { EmbeddedStore, EmbeddedStoreOptions } from "../../runtime/store/em
 /** The program of the store's process, from the build that runs before the integration tests. */
 export const storeProgram = [process.execPath, resolve("dist/runtime/store/embedded/main.js")];
 
-/** A store in a folder of its own that vanishes with it. */
-export interface TestStore extends EmbeddedStore {
+/** The store that test files share: where it is, who may ask, and its folder. */
+export interface SharedStore extends Pick<EmbeddedStore, "url" | "internal" | "reader"> {
   readonly folder: string;
 }
 
-/** Starts a store for one test file. Its process is a real one; `stop` ends it and removes the folder. */
+/** A store in a folder of its own that vanishes with it. */
+export interface TestStore extends SharedStore, EmbeddedStore {}
+
+/** The store that was started before the tests. A test file makes databases of its own in it. */
+export function sharedStore(): SharedStore {
+  return inject("store");
+}
+
+/** Starts a store for tests that end, configure or count its process. `stop` ends the process and removes the folder. */
 export async function startTestStore(options: Partial<EmbeddedStoreOptions> = {}): Promise<TestStore> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "gpu-ledger-store-")));
   const store = await startEmbeddedStore({

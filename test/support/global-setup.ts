@@ -1,22 +1,40 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import type { TestProject } from "vitest/node";
 import { prepareKafka } from "./kafka-broker.ts";
+import { startTestStore, type SharedStore, type TestStore } from "./embedded-store.ts";
+import { makeTemplate } from "./database.ts";
 
-/** One process sets up all projects, each of which loads this file for itself. */
-const shared = globalThis as { isReadyForRealParts?: Promise<void> };
-
-/**
- * Runs once before the tests with real parts: builds `dist/`, which tests with child processes run, and fetches what they
- * need beside Node. What can't be had is said in one line each, and only the suites that need it are skipped.
- */
-export default function setup(): Promise<void> {
-  return (shared.isReadyForRealParts ??= prepare());
+declare module "vitest" {
+  export interface ProvidedContext {
+    readonly store: SharedStore;
+  }
 }
 
-async function prepare(): Promise<void> {
+/** One process sets up all projects, each of which loads this file for itself. */
+const shared = globalThis as { store?: Promise<TestStore> };
+
+/**
+ * Runs once before the tests with real parts: builds `dist/`, which tests with child processes run, fetches the broker's jars, and
+ * starts the store that test files share. Gives what ends that store.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const store = await (shared.store ??= prepare());
+  const { url, internal, reader, folder } = store;
+  project.provide("store", { url, internal, reader, folder });
+  return () => store.stop();
+}
+
+async function prepare(): Promise<TestStore> {
   await promisify(execFile)("npm", ["run", "--silent", "build"]).catch((error: unknown) => {
     const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
     throw new Error(`The build failed:\n${stdout}${stderr}`, { cause: error });
   });
   await prepareKafka();
+  const store = await startTestStore();
+  await makeTemplate(store).catch(async (error: unknown) => {
+    await store.stop();
+    throw error;
+  });
+  return store;
 }

@@ -47,9 +47,9 @@ export interface BrokerPlace {
  * Java or Maven is missing and can't be installed; see {@link requirePart}.
  */
 export async function prepareKafka(): Promise<boolean> {
-  if (!(await requirePart("java"))) return false;
+  if (!requirePart("java")) return false;
   if (existsSync(LIBS)) return true;
-  if (!(await requirePart("mvn"))) return false;
+  if (!requirePart("mvn")) return false;
   mkdirSync(CACHE, { recursive: true });
   // Into a folder of its own and then renamed, so that a run that was stopped leaves nothing half-filled.
   const partial = mkdtempSync(join(CACHE, "partial-"));

@@ -40,17 +40,32 @@ interface Part {
 export type PartName = keyof typeof PARTS;
 
 /**
- * Whether a program is there, after trying to get it: it is looked for on PATH, then installed where that is possible
- * (Debian, as root). Where it is missing, one line says so and how to get it, and the caller skips its suite; with
- * `CI=true` it is a failure instead, so that nothing is skipped where it counts.
+ * Installs the Debian packages of all parts that are missing, by one call of apt-get, where that is possible (Debian, as root).
+ * One call, before any test: two calls at once would fail on dpkg's lock.
  */
-export async function requirePart(name: PartName): Promise<boolean> {
+export async function installParts(): Promise<void> {
+  const parts: readonly Part[] = Object.entries(PARTS).map(([name, part]) => ({ command: name, ...part }));
+  const missing = parts.flatMap(({ command, debianPackage }) =>
+    debianPackage !== undefined && !isOnPath(command!) ? [debianPackage] : [],
+  );
+  if (missing.length === 0 || process.getuid?.() !== 0 || !existsSync("/etc/debian_version")) return;
+  say(`Installing Debian's ${missing.join(", ")} …`);
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  try {
+    await run("apt-get", ["update", "-q"], { env });
+    await run("apt-get", ["install", "-y", "-q", "--no-install-recommends", ...new Set(missing)], { env });
+  } catch (error) {
+    say(`apt-get failed: ${String(error)}`);
+  }
+}
+
+/**
+ * Whether a program is on PATH. Where the program is missing, one line names it and how to get it, and the caller skips its
+ * suite. With `CI=true` a missing program is a failure.
+ */
+export function requirePart(name: PartName): boolean {
   const { debianPackage, hint, command = name }: Part = PARTS[name];
   if (isOnPath(command)) return true;
-  if (debianPackage !== undefined && process.getuid?.() === 0 && existsSync("/etc/debian_version")) {
-    await install(debianPackage).catch((error: unknown) => say(`apt-get could not install it: ${String(error)}`));
-    if (isOnPath(command)) return true;
-  }
   const instead = debianPackage === undefined ? "" : `, or Debian's ${debianPackage}`;
   const message = `${command} is missing. Install ${hint}${instead}.`;
   if (process.env["CI"] === "true") throw new Error(message);
@@ -70,13 +85,6 @@ function isExecutable(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-async function install(debianPackage: string): Promise<void> {
-  say(`Installing Debian's ${debianPackage} …`);
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  await run("apt-get", ["update", "-q"], { env });
-  await run("apt-get", ["install", "-y", "-q", "--no-install-recommends", debianPackage], { env });
 }
 
 function say(line: string): void {

@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import pino from "pino";
 import { encodeScrape, encodeStable, SCRAPE_SCHEMA_VERSION } from "../../domain/messages/scrape-message.ts";
 import { SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
@@ -10,29 +10,12 @@ import { openEmbeddedBus } from "../../runtime/bus/embedded/embedded-bus.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { topicDeclarations } from "../../runtime/bus/topics.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
-import { createStoreClient, type StoreClient } from "../../runtime/store/client.ts";
-import { migrate } from "../../runtime/store/migrate.ts";
-import type { TestStore } from "./embedded-store.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
 import { startFacts } from "../../processors/facts.ts";
 import type { Intake, IntakeEvents } from "../../processors/intake.ts";
 import { startProcessor, type Processor, type ProcessorEvents } from "../../processors/processor.ts";
 
 export const silent = pino({ level: "silent" });
-
-/** A database of its own in a running store, migrated, without TTL so that rows of any time stay. */
-export async function createTestDatabase(store: TestStore, database: string): Promise<StoreClient> {
-  const connect = (name: string): StoreClient =>
-    createStoreClient({ url: store.url, ...store.internal, database: name, requestTimeoutMillis: 20_000 });
-  await migrate({
-    connect,
-    database,
-    folder: resolve("runtime/store/migrations"),
-    retentionDays: { raw: 0, fiveMinutes: 0 },
-    now: Date.now,
-    logger: silent,
-  });
-  return connect(database);
-}
 
 /** An embedded bus in a folder that vanishes with it, the topics declared. */
 export async function openTestBus({ samplePartitions = 4 } = {}): Promise<{

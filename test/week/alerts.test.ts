@@ -5,7 +5,7 @@ import { tableOf, tryOn } from "../support/week/trial.ts";
 
 const DAY_HOURS = 24;
 
-it.skipIf(!(await requirePart("promtool")))(
+it.skipIf(!requirePart("promtool"))(
   "over a week of the demo each scripted fault has its alert, and nothing else fires",
   async () => {
     const trial = await tryOn(createFleet({ seed: 1, gpus: 96 }), Date.UTC(2026, 10, 2), 7 * DAY_HOURS);

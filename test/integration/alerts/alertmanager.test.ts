@@ -15,7 +15,7 @@ import {
   type Webhook,
 } from "../../support/rules/alertmanager.ts";
 
-const hasParts = (await requirePart("amtool")) && (await requirePart("alertmanager"));
+const hasParts = requirePart("amtool") && requirePart("alertmanager");
 
 const CONTACTS: Contacts = {
   platform: {

@@ -8,7 +8,7 @@ import { createCommandFolder, type CommandFolder } from "../../support/command.t
 import { requirePart } from "../../support/parts.ts";
 
 const run = promisify(execFile);
-const hasPromtool = await requirePart("promtool");
+const hasPromtool = requirePart("promtool");
 const folders: CommandFolder[] = [];
 
 afterEach(async () => {
@@ -32,7 +32,7 @@ async function generate(
   folders.push(folder);
   folder.write("owners.csv", readFileSync("config/owners.example.csv", "utf8"));
   const given = config === undefined ? [] : ["--config", folder.write("alerts.yaml", config)];
-  const { code, stdout, stderr } = await folder.run(["generate", what, "--out", "out", ...given, ...flags]);
+  const { code, stdout, stderr } = await folder.call(["generate", what, "--out", "out", ...given, ...flags]);
   return { code, said: `${stdout}${stderr}`, out: join(folder.path, "out") };
 }
 
@@ -168,11 +168,9 @@ workingHours: {}
 
 describe("generate exporter-config", () => {
   it("writes counters by the names of either DCGM, and refuses others", async () => {
-    const [classic, later, wrong] = await Promise.all([
-      generate("exporter-config", undefined),
-      generate("exporter-config", undefined, "--names", "dcgm-4.7"),
-      generate("exporter-config", undefined, "--names", "dcgm-9"),
-    ]);
+    const classic = await generate("exporter-config", undefined);
+    const later = await generate("exporter-config", undefined, "--names", "dcgm-4.7");
+    const wrong = await generate("exporter-config", undefined, "--names", "dcgm-9");
     expect(readFileSync(join(classic.out, "counters.csv"), "utf8")).toContain("\nDCGM_FI_DEV_GPU_TEMP, gauge,");
     expect(readFileSync(join(later.out, "counters.csv"), "utf8")).toContain("\nDCGM_FI_DEV_GPU_TEMP_CELSIUS, gauge,");
     expect(wrong.said).toContain('--names: "dcgm-9" is not classic or dcgm-4.7');

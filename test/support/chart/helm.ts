@@ -45,7 +45,7 @@ export interface RenderOptions {
  */
 export async function prepareHelm(): Promise<boolean> {
   if (isOnPath("helm") || existsSync(BUILT)) return true;
-  if (!(await requirePart("go"))) return false;
+  if (!requirePart("go")) return false;
   const env = { ...process.env, GOBIN: CACHE };
   await run("go", ["install", `helm.sh/helm/v3/cmd/helm@${VERSION}`], { env });
   return true;

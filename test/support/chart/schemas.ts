@@ -14,7 +14,7 @@ const CACHE = resolve("node_modules/.cache/gpu-ledger/kubernetes-validate-1.37.0
  * where Python is missing and can't be installed; see {@link requirePart}.
  */
 export async function prepareSchemas(): Promise<boolean> {
-  if (!(await requirePart("python3"))) return false;
+  if (!requirePart("python3")) return false;
   if (existsSync(CACHE)) return true;
   mkdirSync(dirname(CACHE), { recursive: true });
   const partial = mkdtempSync(`${CACHE}-partial-`);

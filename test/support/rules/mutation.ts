@@ -1,7 +1,7 @@
 import type { RuleGroup } from "../../../alerts/model.ts";
-import { parseDuration } from "../../../runtime/config/quantity.ts";
 import { inTurns, slicesOf } from "../../../runtime/in-turns.ts";
 import type { Expectation, RuleCase } from "./case.ts";
+import { costOf } from "./cost.ts";
 import { nameOf, type Mutant, type Rule } from "./mutants.ts";
 import { arePassed, askedOf, rulesOf, type Play } from "./promtool.ts";
 
@@ -11,7 +11,7 @@ const ROUNDS = [1, 1, 2, 6];
 const PLAYS_OF_PROCESS = 32;
 const PROCESSES = 2;
 
-/** The cases that are not as expected on rules in which nothing was changed: with such a one a mutant's end says nothing. */
+/** The cases that are not as expected on these rules. */
 export async function failingCases(
   groups: readonly RuleGroup[],
   cases: readonly RuleCase[],
@@ -60,7 +60,7 @@ function readersOf(groups: readonly RuleGroup[], cases: readonly RuleCase[]): Re
     for (const [name, { expect, rules }] of readingParts(groups, whole)) {
       const each = { ...whole, expect };
       const isAsked = askedOf(each).includes(name);
-      const cost = evaluationsOf(each) * [...rules].reduce((sum, { expr }) => sum + expr.length, 0);
+      const cost = costOf(each, rules);
       readers.set(name, [...(readers.get(name) ?? []), { each, isAsked, cost }]);
     }
   }
@@ -94,8 +94,4 @@ function readingParts(groups: readonly RuleGroup[], each: RuleCase): ReadonlyMap
     }
   }
   return parts;
-}
-
-function evaluationsOf({ expect, evaluate = "30s" }: RuleCase): number {
-  return Math.max(...expect.map(({ at }) => parseDuration(at) ?? 0)) / parseDuration(evaluate)!;
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createScrapeDecoder, encodeScrape, encodeStable } from "../../../domain/messages/scrape-message.ts";
+import { rounds } from "../../support/rounds.ts";
 
 const ORIGIN = { cluster: "prod", node: "gpu-a", target: "http://gpu-a:9400/metrics", collector: "c-0" };
 const SHAPE = {
@@ -91,7 +92,7 @@ describe("the message of a scrape", () => {
           expect(decoder.decode(good.slice(0, cut))).toHaveProperty("invalid");
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: rounds(2000) },
     );
   });
 });

@@ -6,8 +6,9 @@ import type { Bill } from "../../../scenarios/bill.ts";
 import type { Scenario } from "../../../scenarios/schema.ts";
 import { billScenario } from "../../support/reference/bill.ts";
 import { randomScenario } from "../../support/reference/random-scenario.ts";
+import { rounds } from "../../support/rounds.ts";
 
-const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 25);
+const RUNS = rounds(100);
 const HOUR = 3_600_000;
 
 /** What the fleet costs, by its price book alone, whatever anybody held: each price's hours, rounded once (ledger, "Words"). */

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createPageReader, type PageReading } from "../../../../collectors/dcgm/page/reader.ts";
 import { createTemplates } from "../../../../collectors/dcgm/page/templates.ts";
 import { dcgmPage } from "../../../support/dcgm-page.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 const source = (key: string) => ({
   key,
@@ -99,7 +100,7 @@ describe("reading by template and in full", () => {
           }
         },
       ),
-      { numRuns: Number(process.env["FUZZ_RUNS"] ?? 2000) },
+      { numRuns: rounds(20_000) },
     );
   });
 

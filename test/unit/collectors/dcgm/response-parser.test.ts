@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PageError } from "../../../../collectors/dcgm/http/page-error.ts";
 import { createResponseParser, type ResponseHead } from "../../../../collectors/dcgm/http/response-parser.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 /** Feeds bytes in pieces and gives what came of them. */
 function read(bytes: Buffer, cuts: readonly number[] = []) {
@@ -115,7 +116,7 @@ describe("a response", () => {
         }
         expect(refused === undefined || refused instanceof PageError).toBe(true);
       }),
-      { numRuns: 5000 },
+      { numRuns: rounds(5000) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseValue, scan, scanValue } from "../../../../collectors/dcgm/exposition/value.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 const decimal = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
@@ -19,7 +20,7 @@ describe("the fast number reader", () => {
         expect(value).toBe(Number(text));
         expect(scan.end).toBe(text.length);
       }),
-      { numRuns: 20_000 },
+      { numRuns: rounds(20_000) },
     );
   });
 
@@ -30,7 +31,7 @@ describe("the fast number reader", () => {
         fc.pre(value !== undefined);
         expect(parseValue(text.slice(0, scan.end))).toBe(value);
       }),
-      { numRuns: 20_000 },
+      { numRuns: rounds(20_000) },
     );
   });
 });

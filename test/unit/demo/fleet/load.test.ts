@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { inferenceLoad, notebookLoad, trainingLoad } from "../../../../demo/fleet/habits.ts";
 import { dayWave, loadAt, loadBetween, weekWave, type Load } from "../../../../demo/fleet/load.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 const START = Date.UTC(2026, 5, 1) / 1000;
 const key = fc.integer({ min: 0, max: 2 ** 32 - 1 });
@@ -33,7 +34,7 @@ describe("a load", () => {
         expect(value).toBeGreaterThanOrEqual(-1e-9);
         expect(value).toBeLessThanOrEqual(1 + 1e-9);
       }),
-      { numRuns: 5000 },
+      { numRuns: rounds(5000) },
     );
   });
 

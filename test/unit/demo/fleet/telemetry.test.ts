@@ -5,6 +5,7 @@ import { createPageRenderer } from "../../../../demo/exporter/renderer.ts";
 import { createFleet } from "../../../../demo/fleet/fleet.ts";
 import { collectedAt, type FleetNode, type Trouble } from "../../../../demo/fleet/node.ts";
 import { bootedAt, isExporterAway } from "../../../../demo/fleet/troubles.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 const DAY_MILLIS = 86_400_000;
 const HOUR_MILLIS = 3_600_000;
@@ -36,7 +37,7 @@ describe("the energy counter", () => {
     const expected: string[] = [];
     for (const node of fleet.nodes) {
       const last = new Map<string, { readonly joules: number; readonly booted: number }>();
-      for (const { at, devices } of readings(node, HOUR_MILLIS, 6 * DAY_MILLIS)) {
+      for (const { at, devices } of readings(node, (6 * DAY_MILLIS) / rounds(144), 6 * DAY_MILLIS)) {
         const booted = bootedAt(node, at);
         const gpus = new Map(devices.map(({ device, values }) => [device.uuid!, values["energy_joules"] ?? 0]));
         for (const [uuid, joules] of gpus) {

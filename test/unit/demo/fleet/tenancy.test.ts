@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createFleet } from "../../../../demo/fleet/fleet.ts";
 import { podsAt } from "../../../../demo/fleet/pods.ts";
 import { tenancyAt } from "../../../../demo/fleet/tenancy.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 const FROM = Date.UTC(2026, 0, 1);
 const YEAR_MILLIS = 365 * 86_400_000;
@@ -23,7 +24,7 @@ describe("who holds a slot", () => {
         const elsewhere = Math.floor(fromMillis + part * (untilMillis - fromMillis));
         expect(tenancyAt(which, elsewhere)).toEqual(tenancy);
       }),
-      { numRuns: 2000 },
+      { numRuns: rounds(2000) },
     );
   });
 
@@ -33,7 +34,7 @@ describe("who holds a slot", () => {
         const { untilMillis } = tenancyAt(which, at);
         expect(tenancyAt(which, untilMillis).fromMillis).toBe(untilMillis);
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(1000) },
     );
   });
 

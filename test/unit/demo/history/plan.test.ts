@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createFleet } from "../../../../demo/fleet/fleet.ts";
 import { gridTimes, hourChunks, mostRowsOf, thinnedInterval } from "../../../../demo/history/plan.ts";
 import { mergeRanges, missingRanges, type Range } from "../../../../demo/history/ranges.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 const DAY_MILLIS = 86_400_000;
 const HOUR_MILLIS = 3_600_000;
@@ -19,7 +20,7 @@ describe("stretches of time", () => {
         const missing = missingRanges(whole, covered);
         expect(inside(missing, at)).toBe(inside([whole], at) && !inside(covered, at));
       }),
-      { numRuns: 2000 },
+      { numRuns: rounds(2000) },
     );
   });
 

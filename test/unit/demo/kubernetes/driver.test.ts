@@ -4,9 +4,13 @@ import { createClusterDriver } from "../../../../demo/kubernetes/cluster/driver.
 import { objectsAt } from "../../../../demo/kubernetes/cluster/objects.ts";
 import type { KubernetesObject } from "../../../../demo/kubernetes/server/object.ts";
 import type { ObjectName } from "../../../../demo/kubernetes/server/server.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 const FROM = Date.UTC(2026, 6, 8);
 const HOUR = 3_600_000;
+/** Shortly before a job's end and another pod's start. */
+const BUSY = FROM + 1_920_000;
+const STEPS = rounds(900, 100);
 const fleet = createFleet({ seed: 4, gpus: 96 });
 
 /** A server that holds objects, refuses what no API server would do, and remembers the stages of each pod. */
@@ -39,7 +43,7 @@ describe("the driver", () => {
   test("leaves the server with the objects of the time, whatever way it took", () => {
     const [slow, fast] = [recorder(), recorder()];
     const [steps, leap] = [slow, fast].map((server) => createClusterDriver(fleet, server, () => 0));
-    for (let at = FROM; at <= FROM + 6 * HOUR; at += 180_000) steps!.moveTo(at);
+    for (let at = FROM; at <= FROM + 6 * HOUR; at += 900_000) steps!.moveTo(at);
     leap!.moveTo(FROM);
     leap!.moveTo(FROM + 6 * HOUR);
     const expected = new Map(objectsAt(fleet, FROM + 6 * HOUR).map((object) => [object.metadata.uid, object]));
@@ -51,7 +55,7 @@ describe("the driver", () => {
   test("takes pods through their stages in order, and never changes the UID of a name in place", () => {
     const server = recorder();
     const driver = createClusterDriver(fleet, server, () => 0);
-    for (let at = FROM; at <= FROM + 2 * HOUR; at += 8000) driver.moveTo(at);
+    for (let at = BUSY; at <= BUSY + STEPS * 8_000; at += 8_000) driver.moveTo(at);
     const order = ["Pending", "Pending bound", "Running bound", "Succeeded bound", "Failed bound"];
     const ways = [...server.stages.values()];
     for (const way of ways) {

@@ -4,6 +4,7 @@ import { storedObject } from "../../../../demo/kubernetes/server/object.ts";
 import { parseApiPath } from "../../../../demo/kubernetes/server/path.ts";
 import { parseFieldSelector, parseLabelSelector } from "../../../../demo/kubernetes/server/selectors.ts";
 import { createStore, rangeOf, type ObjectStore } from "../../../../demo/kubernetes/server/store.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 const pod = (namespace: string, name: string, mark = 0, labels: Record<string, string> = {}) =>
   storedObject({
@@ -42,7 +43,7 @@ describe("the store", () => {
           expect(Object.keys(stateOf(store, version))).toEqual(Object.keys(state).toSorted());
         }
       }),
-      { numRuns: 200 },
+      { numRuns: rounds(200) },
     );
   });
 

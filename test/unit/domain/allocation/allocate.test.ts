@@ -4,6 +4,7 @@ import { allocate, type Allocation } from "../../../../domain/allocation/allocat
 import { NO_ENERGY, type Measured, type UsageClaim, type UsageSegment } from "../../../../domain/allocation/segment.ts";
 import { add, compare, exactDecimal, rational, ZERO, type Rational } from "../../../../domain/exact/rational.ts";
 import type { Held, ShareMeasures } from "../../../../domain/share/claim.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 const DEFAULT: ShareMeasures = { migShare: "max", sharedBy: "replica" };
 const L4 = { model: "NVIDIA L4", memoryMiB: 24_576, layout: { kind: "whole" } } as const;
@@ -227,7 +228,7 @@ it("whatever is held, measured and broken, the states of a segment sum to its le
         expect(compare(amounts.reduce(add, ZERO), rational(HOUR))).toBe(0);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: rounds(500) },
   );
 });
 

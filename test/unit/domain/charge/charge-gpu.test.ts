@@ -6,6 +6,7 @@ import { chargeGpu, type AllocatedSegment, type ChargeLine } from "../../../../d
 import { incurredIn, steadyAccrual } from "../../../../domain/exact/accrual.ts";
 import { parseDecimal, rational, type Rational } from "../../../../domain/exact/rational.ts";
 import { formatAmount, lastUnits, sum, type Carbon, type Money } from "../../../../domain/exact/units.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 const HOUR = 3_600_000;
 const MEASURES = { migShare: "max", sharedBy: "replica" } as const;
@@ -158,6 +159,6 @@ it("whatever the price, the cuts and the holders, the lines sum to the piece exa
         expect(formatAmount(sum(lines.map(({ gpuHours }) => gpuHours)))).toBe("1");
       },
     ),
-    { numRuns: 300 },
+    { numRuns: rounds(300) },
   );
 });

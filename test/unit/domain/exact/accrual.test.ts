@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { accrualOf, incurredIn, steadyAccrual } from "../../../../domain/exact/accrual.ts";
 import { compare, multiply, rational, ZERO } from "../../../../domain/exact/rational.ts";
 import { formatAmount, roundToLastUnit } from "../../../../domain/exact/units.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 const HOUR = 3_600_000;
 const ORIGIN = Date.UTC(2026, 2, 1);
@@ -40,7 +41,7 @@ describe("a steady accrual", () => {
         expect(accrual.exactAt(ORIGIN + millis)).toEqual(exact);
         expect(accrual.roundedAt(ORIGIN + millis)).toBe(roundToLastUnit(exact));
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(1000) },
     );
   });
 

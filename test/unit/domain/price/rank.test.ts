@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compareRanks, rankEntries, rankOf } from "../../../../domain/price/rank.ts";
 import { entryOf } from "./book-of.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 const owned = { inService: "2025-01-01", purchase: "1", months: 12, machines: ["gpu-a"] };
 
@@ -86,7 +87,7 @@ describe("precedence", () => {
         expect(ab >= 0 && bc >= 0 ? ac >= 0 : true).toBe(true);
         expect(ab === 0 && bc === 0 ? ac === 0 : true).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(500) },
     );
   });
 
@@ -101,7 +102,7 @@ describe("precedence", () => {
         const isSame = JSON.stringify(kinds(a)) === JSON.stringify(kinds(b));
         expect(compareRanks(rankOf(a), rankOf(b)) === 0).toBe(isSame);
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(500) },
     );
   });
 });

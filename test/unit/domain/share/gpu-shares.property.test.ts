@@ -9,6 +9,7 @@ import { fitsOneMore } from "../../../../domain/share/mig-remainder.ts";
 import { migShapeOf } from "../../../../domain/share/mig-shape.ts";
 import { sumOf } from "../../../../domain/share/scale.ts";
 import { textOf } from "./fraction-text.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 const part = fc.constantFrom("0", "1", "2", "3");
 const count = fc.integer({ min: 1, max: 5 });
@@ -89,7 +90,7 @@ it("the shares of a GPU and its free parts add up to 1, and none is negative", (
       for (const share of [...freeOf(shares), ...shares.held.flatMap(({ raw, share: scaled }) => [raw, scaled])])
         expect(compare(share, ZERO)).toBeGreaterThanOrEqual(0);
     }),
-    { numRuns: 1000 },
+    { numRuns: rounds(1000) },
   );
 });
 

@@ -6,6 +6,7 @@ import { clusterFactKey, inventoryKey, workloadKey } from "../../../../domain/me
 import type { WorkloadFact } from "../../../../domain/workload.ts";
 import { createHoldings, GONE_KNOWN_MILLIS, type HoldingsIndex } from "../../../../processors/holdings/holdings.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../../../support/facts.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 const MINUTE = 60_000;
 const NODES = ["gpu-a", "gpu-b"];
@@ -116,7 +117,7 @@ describe("what is known of holders", () => {
           expect(everything(shuffled)).toEqual(everything(plain));
         },
       ),
-      { numRuns: 500 },
+      { numRuns: rounds(500) },
     );
   });
 

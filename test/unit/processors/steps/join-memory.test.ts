@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { NOON } from "../../../support/facts.ts";
 import { gpu, joinWorld, labelled, shapeOf, type JoinWorld } from "../../../support/join-world.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 const SHAPES = [
   shapeOf([gpu(0, labelled("a")), gpu(1)]),
@@ -61,6 +62,6 @@ it("what a join remembers of a shape is what it would find anew, whatever was to
         expect(found).toEqual(anew.told({ ...page }, step.at, step.node));
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: rounds(1_000) },
   );
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { rowsOf, type RowBinaryReader } from "../../../../runtime/store/row-binary-reader.ts";
 import { createRowBinaryWriter } from "../../../../runtime/store/row-binary.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 interface Row {
   readonly small: number;
@@ -75,7 +76,7 @@ describe("the RowBinary reader", () => {
       fc.asyncProperty(fc.array(anyRow, { maxLength: 5 }), fc.array(fc.nat()), async (rows, places) => {
         expect(await all(cut(written(rows), places))).toEqual(rows);
       }),
-      { seed: 7, numRuns: 300 },
+      { seed: 7, numRuns: rounds(300) },
     );
   });
 
