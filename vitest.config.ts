@@ -3,28 +3,6 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Long tests that compute, or wait for what is no matter of a second: two at a time. */
-const LONG_BESIDE = [
-  "alerts-day",
-  "alerts-end-to-end",
-  "alerts-two-processors",
-  "backup",
-  "backup-command",
-  "chart",
-  "chart-pods",
-  "closing",
-  "closing-spread",
-  "dashboards",
-  "dashboards-live",
-  "fixtures",
-  "focus-export",
-  "ledger",
-  "pages",
-  "scenarios",
-  "stack",
-  "sums",
-  "upgrades",
-].map((name) => `test/full/${name}.test.ts`);
 /** Tests that make a tenth of their rounds in the quick run, and all of them in the long one. */
 const WITH_ROUNDS = ["unit", "integration"].flatMap((size) =>
   readdirSync(`test/${size}`, { recursive: true, encoding: "utf8" })
@@ -44,7 +22,7 @@ class LongestFirst extends BaseSequencer {
 }
 
 /** Both cores of the smallest machine that is promised to run them; by itself Vitest leaves one of them idle. */
-const BESIDE_EACH_OTHER = { maxWorkers: 2, sequence: { groupOrder: 0 } };
+const BESIDE_EACH_OTHER = { maxWorkers: 3, sequence: { groupOrder: 0 } };
 const LONG = { testTimeout: 1_200_000, maxWorkers: 2, sequence: { groupOrder: 1 } };
 const PARTS = { globalSetup: ["test/support/install-parts.ts"] };
 const REAL_PARTS = {
@@ -89,19 +67,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { ...REAL_PARTS, ...LONG, name: "full", include: LONG_BESIDE },
-      },
-      {
-        extends: true,
-        test: {
-          ...REAL_PARTS,
-          name: "full-alone",
-          include: ["test/full/**/*.test.ts"],
-          exclude: LONG_BESIDE,
-          testTimeout: 1_200_000,
-          fileParallelism: false,
-          sequence: { groupOrder: 2 },
-        },
+        test: { ...REAL_PARTS, ...LONG, name: "full", include: ["test/full/**/*.test.ts"] },
       },
       {
         extends: true,
@@ -110,7 +76,7 @@ export default defineConfig({
           name: "mutation",
           include: ["test/mutation/**/*.test.ts"],
           testTimeout: 7_200_000,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -120,7 +86,7 @@ export default defineConfig({
           name: "week",
           include: ["test/week/**/*.test.ts"],
           testTimeout: 7_200_000,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -130,7 +96,7 @@ export default defineConfig({
           name: "soak",
           include: ["test/soak/**/*.test.ts"],
           testTimeout: 7_200_000,
-          sequence: { groupOrder: 5 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],

@@ -60,7 +60,7 @@ describe("gpu-ledger inspect", () => {
 
   it("asks an exporter's address, and gives JSON with the node that the page is of", async () => {
     const { url } = await startExporter();
-    const { code, stdout } = await folder.run(["inspect", url, "--format", "json"]);
+    const { code, stdout } = await folder.call(["inspect", url, "--format", "json"]);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       source: url,
@@ -78,7 +78,7 @@ describe("gpu-ledger inspect", () => {
   it("says of a page of HTML that it is no exposition, with exit code 1", async () => {
     const { url } = await startExporter(HTML);
     for (const source of [url, folder.write("page.html", HTML)]) {
-      const { code, stdout, stderr } = await folder.run(["inspect", source]);
+      const { code, stdout, stderr } = await folder.call(["inspect", source]);
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
       expect(stderr).toMatch(/^gpu-ledger: .*: not-exposition: .*\n$/);
       expect(stderr).toContain(source);
@@ -98,7 +98,7 @@ describe("gpu-ledger inspect", () => {
     ["nothing", "", "nothing was read of any GPU: is it a page of a GPU exporter?"],
     ["a program's own metrics", "gpu_ledger_windows_dirty 3\n", "foreign-page: no series of a known GPU exporter; "],
   ])("says of %s that it is no exporter's page, with exit code 1", async (_, page, why) => {
-    const { code, stdout, stderr } = await folder.run(["inspect", "-"], page);
+    const { code, stdout, stderr } = await folder.call(["inspect", "-"], page);
     expect(code).toBe(1);
     expect(stdout).not.toContain("amd");
     expect(stderr).toContain(`gpu-ledger: -: ${why}`);
@@ -120,7 +120,7 @@ describe("gpu-ledger inspect", () => {
     ],
     ["an unknown command", ["ponder"], "unknown command 'ponder'"],
   ])("answers %s with one line and exit code 2", async (_, args, said) => {
-    const { code, stdout, stderr } = await folder.run(args);
+    const { code, stdout, stderr } = await folder.call(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(said);
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
@@ -157,7 +157,7 @@ describe("gpu-ledger check", () => {
       store: { kind: "clickhouse", clickhouse: { url: "http://127.0.0.1:1" } },
       collector: { jobs: [{ name: "gpus", targets: [up.url, html.url, down.url] }] },
     });
-    const { code, stdout, stderr } = await folder.run(["check", "--config", config]);
+    const { code, stdout, stderr } = await folder.call(["check", "--config", config]);
     expect(code).toBe(1);
     expect(stderr).toBe("gpu-ledger: 4 of 9 checks failed\n");
     expect(stdout).toMatch(/^FAIL {2}bus \(kafka\): .*ECONNREFUSED 127\.0\.0\.1:1/m);
@@ -185,7 +185,7 @@ describe("gpu-ledger check, of deliveries and traces", () => {
       deliveries: [{ name: "monthly", schedule: "0 6 3 * *", to }],
       tracing: { otlp: "http://127.0.0.1:1" },
     });
-    const { code, stdout } = await folder.run(["check", "--config", config]);
+    const { code, stdout } = await folder.call(["check", "--config", config]);
     expect(code).toBe(1);
     expect(stdout.split("\n").filter((line) => /delivery|traces/.test(line))).toEqual([
       `ok    delivery monthly to books: ${there} can be written`,
@@ -217,7 +217,7 @@ bus: { kafka: { brokers: ["\${NO_SUCH_VARIABLE}"] } }
     "is refused by %s with every problem at once and exit code 2, before anything starts",
     async (command) => {
       const config = folder.write("wrong.yaml", wrong);
-      const { code, stdout, stderr } = await folder.run([...command.split(" "), "--config", config]);
+      const { code, stdout, stderr } = await folder.call([...command.split(" "), "--config", config]);
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
       const [first, ...problems] = stderr.trimEnd().split("\n");
       expect(first).toBe(`${config} is not a valid configuration:`);
@@ -235,7 +235,7 @@ bus: { kafka: { brokers: ["\${NO_SUCH_VARIABLE}"] } }
       bus: { kind: "kafka" },
       collector: { timeout: "40s", jobs: [{ name: "a" }, { name: "a" }] },
     });
-    const { code, stderr } = await folder.run(["check", "--config", config]);
+    const { code, stderr } = await folder.call(["check", "--config", config]);
     expect(code).toBe(2);
     for (const key of ["store.clickhouse", "bus.kafka", "collector.jobs[0].timeout", "collector.jobs[1].name"]) {
       expect(stderr).toContain(`  ${key}`);
@@ -278,7 +278,7 @@ describe("gpu-ledger dead-letter", () => {
         toDeadLetter(received(Buffer.from("x"), 42), "broken-checksum", "the checksum is another"),
       ]),
     );
-    const letters = (...args: string[]) => folder.run(["dead-letter", ...args, "--config", config]);
+    const letters = (...args: string[]) => folder.call(["dead-letter", ...args, "--config", config]);
 
     const table = await letters("list");
     expect(table.code).toBe(0);
@@ -301,7 +301,7 @@ describe("gpu-ledger dead-letter", () => {
 
   it("says so in a folder where nothing was ever buried, and of an id that is none", async () => {
     const config = folder.write("c.yaml", { data: "data" });
-    const letters = (...args: string[]) => folder.run(["dead-letter", ...args, "--config", config]);
+    const letters = (...args: string[]) => folder.call(["dead-letter", ...args, "--config", config]);
     expect(await letters("list")).toEqual({ code: 0, stdout: "no dead letters\n", stderr: "" });
     expect(await letters("show", "7")).toMatchObject({ code: 1, stderr: "gpu-ledger: there is no dead letter 7\n" });
     expect(await letters("replay", "7")).toMatchObject({ code: 1, stderr: "gpu-ledger: there is no dead letter 7\n" });
@@ -321,7 +321,7 @@ describe("gpu-ledger generate", () => {
   });
 
   it("writes the manifests as they stand in the repository, and names each", async () => {
-    const { code, stdout } = await folder.run(["generate", "manifests", "--out", "out"]);
+    const { code, stdout } = await folder.call(["generate", "manifests", "--out", "out"]);
     const names = readdirSync("deploy/kubernetes").toSorted();
     expect({ code, stdout }).toEqual({ code: 0, stdout: names.map((name) => `out/${name}\n`).join("") });
     const texts = (from: string): string[] => names.map((name) => readFileSync(join(from, name), "utf8"));

@@ -39,7 +39,7 @@ describe("the ledger's way through the store", () => {
   it.concurrent.each(scenarios.map(({ scenario, file }) => [scenario.title, file, scenario] as const))(
     "gives the usage of the plain definition and the bill that is written: %s (%s)",
     async (_, file, scenario) => {
-      const { usage, bills, breaches } = await playAs(store, file, scenario, { chargedTwice: 12 });
+      const { usage, bills, breaches } = await playAs(store, file, scenario, { chargedTwice: 2 });
       expect(usageWords(usage)).toEqual(referenceWords(scenario));
       expect(differences(scenario, bills)).toEqual([]);
       expect(breaches).toEqual([]);
@@ -198,13 +198,13 @@ pods:
     await fc.assert(
       fc.asyncProperty(randomScenario, async (scenario) => {
         const { usage, bills, breaches } = await playAs(store, `fleet-${(fleets += 1)}`, scenario, {
-          chargedTwice: 12,
+          chargedTwice: 2,
         });
         expect(usageWords(usage)).toEqual(referenceWords(scenario));
         expect(billWords(bills)).toEqual(billWords(billScenario(scenario)));
         expect(breaches).toEqual([]);
       }),
-      { numRuns: 2, seed: 20_260_301, endOnFailure: true },
+      { numRuns: 1, seed: 20_260_301, endOnFailure: true },
     );
   });
 
@@ -214,13 +214,13 @@ pods:
         const deliver = (messages: readonly PlacedMessage[]): Delivery => badDay(messages, pick);
         const { usage, bills, breaches } = await playAs(store, `bad-${(fleets += 1)}`, scenario, {
           deliver,
-          chargedTwice: 12,
+          chargedTwice: 2,
         });
         expect(usageWords(usage)).toEqual(referenceWords(scenario));
         expect(billWords(bills)).toEqual(billWords(billScenario(scenario)));
         expect(breaches).toEqual([]);
       }),
-      { numRuns: 2, seed: 20_260_301, endOnFailure: true },
+      { numRuns: 1, seed: 20_260_301, endOnFailure: true },
     );
   });
 });

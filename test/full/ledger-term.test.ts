@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
+import { staleCharges, type LedgerRules } from "../../processors/ledger-window.ts";
+import { createRecharge, type Recharge } from "../../processors/recharge.ts";
+import { dirtyFactsOf, FLEET, LONG, NOW, RARELY, startTerm, storeWorkloads, teamsOf } from "../support/term-at-work.ts";
+
+describe("the ledger of a term, at length", () => {
+  it("leaves an hour as it was metered where raw rows are gone, whatever is known of it later", async () => {
+    const { store, errors, begin, done } = await startTerm("term_raw_gone", WORKLOADS_TOPIC);
+    const whole = `FROM usage_hours_published WHERE from_at < fromUnixTimestamp64Milli(${FLEET.period.end})`;
+    const usage = () => store.query(`SELECT * EXCEPT run_id ${whole} ORDER BY ALL`);
+    await expect.poll(async () => (await teamsOf(store))[0], LONG).toMatch(/^vision 2\.0/);
+    const before = await usage();
+    for (const table of ["scrapes", "gpu_samples"]) await store.command(`TRUNCATE TABLE ${table}`);
+    await storeWorkloads(store);
+    expect(await dirtyFactsOf(store, NOW).look()).not.toEqual([]);
+    void begin(2);
+    await done;
+    // They have been looked at, and are settled.
+    await expect.poll(() => dirtyFactsOf(store, NOW).look(), LONG).toEqual([]);
+    expect(await usage()).toEqual(before);
+    expect(errors).toEqual([]);
+  });
+
+  it("asks little of the store while nothing is written", async () => {
+    const { store, asked, errors, begin, done } = await startTerm("term_quiet");
+    void begin(2, { timing: RARELY });
+    await done;
+    await expect.poll(() => teamsOf(store), LONG).toContain("vision 1");
+    const looks = (): number => asked.filter((sql) => sql.includes("max(generation)")).length;
+    const whole = (): number => asked.filter((sql) => sql.includes("made_of")).length;
+    const quiet = async (): Promise<boolean> => {
+      const [before, from] = [whole(), looks()];
+      await expect.poll(looks, LONG).toBeGreaterThan(from + 3);
+      return whole() === before;
+    };
+    await expect.poll(quiet, LONG).toBe(true);
+    asked.length = 0;
+    await expect.poll(looks, LONG).toBeGreaterThan(8);
+    // What is read is read again every five minutes, and these may end meanwhile.
+    expect(whole()).toBeLessThanOrEqual(1);
+    expect(asked.length / looks()).toBeLessThan(4);
+    expect(errors).toEqual([]);
+  });
+
+  it("charges again by other rules what could not be charged at first, though that left no trace", async () => {
+    const { store, errors, rules, begin, done } = await startTerm("term_recharge");
+    await expect.poll(() => teamsOf(store), LONG).toContain("vision 1");
+    const others: LedgerRules = { ...rules, hash: "others" };
+    const made = createRecharge(store, others);
+    let failures = 0;
+    const recharge: Recharge = {
+      atOnce: 1,
+      charge: (window, turn) =>
+        failures++ < 12 ? Promise.reject(new Error("no thread is there")) : made.charge(window, turn),
+    };
+    // Its own facts are no reason to make them again.
+    await expect.poll(() => dirtyFactsOf(store, NOW).look(), LONG).toEqual([]);
+    void begin(2, { timing: RARELY, ledger: { rules: others, meteredSince: () => 0, recharge } });
+    await done;
+    const stale = () => staleCharges(store, others, { from: -Infinity, openSince: -Infinity });
+    await expect.poll(stale, LONG).toEqual([]);
+    expect(errors).toEqual(Array.from({ length: 12 }, () => new Error("no thread is there")));
+  });
+
+  it("meters an hour again that a clock which was ahead had taken for over", async () => {
+    const { store, errors, clock, begin, done } = await startTerm("term_was_ahead", WORKLOADS_TOPIC);
+    await expect.poll(async () => (await teamsOf(store))[0], LONG).toMatch(/^vision 2\.0/);
+    clock.offset -= 1_800_000;
+    await done;
+    await storeWorkloads(store);
+    void begin(2);
+    const { end } = FLEET.period;
+    const ofHour = `FROM usage_hours_published WHERE from_at >= fromUnixTimestamp64Milli(${end}) AND from_at < fromUnixTimestamp64Milli(${end + 3_600_000})`;
+    // Its pods were gone by then: nobody holds the hour after them, of which half has passed.
+    const hour = `SELECT sum(length(claims)) AS claims, max(until_at) < fromUnixTimestamp64Milli(${end + 3_600_000}) AS runs ${ofHour}`;
+    await expect.poll(() => store.query(hour), LONG).toEqual([{ claims: "0", runs: 1 }]);
+    clock.offset += 1_800_000;
+    await expect
+      .poll(
+        () => store.query(`SELECT max(until_at) = fromUnixTimestamp64Milli(${end + 3_600_000}) AS whole ${ofHour}`),
+        LONG,
+      )
+      .toEqual([{ whole: 1 }]);
+    expect(errors).toEqual([]);
+  });
+
+  it("of which two are at work at once publishes the same, and the one that was followed ends", async () => {
+    const { store, errors, begin, done } = await startTerm("term_two");
+    void begin(2);
+    await done;
+    await expect.poll(() => teamsOf(store), LONG).toContain("vision 1");
+    const [runs] = await store.query<{ contents: string; windows: string }>(`
+      SELECT uniqExact(kind, window_start, rows, hash) AS contents, uniqExact(kind, window_start) AS windows
+      FROM runs WHERE kind IN ('usage', 'charge') AND window_end <= (SELECT max(window_start) FROM runs WHERE kind = 'usage')`);
+    expect(runs!.contents).toBe(runs!.windows);
+    expect(errors).toEqual([]);
+  });
+});

@@ -1,0 +1,107 @@
+import { onTestFinished } from "vitest";
+import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
+import { createMonth } from "../../processors/charges/month.ts";
+import { createDirtyFacts } from "../../processors/dirty-facts.ts";
+import { readFact } from "../../processors/facts.ts";
+import { ledgerRules } from "../../processors/ledger-window.ts";
+import { SCHEDULE_TIMING } from "../../processors/rollup/schedule.ts";
+import { TERM_TIMING, workTerm, type TermEvents, type TermLedger } from "../../processors/term-work.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { factsOf } from "../../scenarios/play/facts.ts";
+import { rulesOf } from "../../scenarios/rules.ts";
+import { createTestDatabase } from "./database.ts";
+import { FACTS_END, openTestBus, withFactsStored } from "./pipeline.ts";
+import { scenarioWith } from "./played.ts";
+import { storeScenario } from "./play.ts";
+
+/** How long a test waits for what a term does, and how often it looks. */
+export const LONG = { timeout: 30_000, interval: 200 };
+const QUICK = {
+  ...SCHEDULE_TIMING,
+  ...TERM_TIMING,
+  refreshMillis: 1_000,
+  quietMillis: 50,
+  lookMillis: 250,
+  dropMillis: 1e9,
+};
+/** The hour that runs is charged once. */
+export const RARELY = { ...QUICK, refreshMillis: 60_000 };
+const SILENT: TermEvents = {
+  onRun: () => {},
+  onCharged: () => {},
+  onLooked: () => {},
+  onWaiting: () => {},
+  onDropped: () => {},
+  onError: () => {},
+};
+
+/** An hour of one GPU at 1 an hour, held by vision. */
+export const FLEET = scenarioWith({
+  period: { start: "2026-03-02T00:00:00Z", end: "2026-03-02T01:00:00Z" },
+  nodes: [{ name: "gpu-a", model: "NVIDIA-L4", gpus: 1 }],
+  namespaces: { vision: { labels: { team: "vision" } } },
+  pods: [{ name: "v-0", namespace: "vision", node: "gpu-a", holds: { gpus: 1 }, devices: [0], activity: 0.3 }],
+  prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "1.00" }],
+});
+
+/** An hour after the fleet's end. */
+export const NOW = FLEET.period.end + 3_600_000;
+
+/** A term at work on the fleet's database, from {@link NOW} on by a clock that a test can set; without the facts of one topic. */
+export async function startTerm(database: string, without?: string) {
+  const store = await createTestDatabase(database);
+  const { bus, close } = await openTestBus();
+  await storeScenario(store, FLEET, without);
+  const clock = { offset: NOW - Date.now() };
+  const errors: unknown[] = [];
+  const rules = ledgerRules(rulesOf(FLEET), "rules");
+  const abort = new AbortController();
+  const asked: string[] = [];
+  const query: StoreClient["query"] = (sql, parameters) => {
+    asked.push(sql);
+    return store.query(sql, parameters);
+  };
+  const options = {
+    bus: withFactsStored(bus),
+    store: { ...store, query },
+    now: () => Date.now() + clock.offset,
+    timing: QUICK,
+    events: { ...SILENT, onError: (error: unknown) => errors.push(error) },
+    ledger: { rules, meteredSince: () => 0 },
+  };
+  const terms: Promise<void>[] = [];
+  const begin = (generation: number, others: Partial<typeof options & { ledger: TermLedger }> = {}): Promise<void> => {
+    const term = workTerm({ ...options, ...others }, { generation, signal: abort.signal });
+    terms.push(term);
+    return term;
+  };
+  const done = begin(1);
+  onTestFinished(async () => {
+    abort.abort();
+    await Promise.all(terms);
+    await store.close();
+    await close();
+  });
+  return { store, asked, errors, rules, clock, begin, done };
+}
+
+/** What each team costs in the month so far, as `team cost`. */
+export async function teamsOf(store: StoreClient): Promise<readonly string[]> {
+  const { teams } = await createMonth(store, "default").refresh(NOW);
+  return teams.map(({ team, cost }) => `${team} ${cost}`);
+}
+
+/** What looks for the hours of late facts, on a bus whose partitions of facts end at `end`. */
+export function dirtyFactsOf(store: StoreClient, nowMillis: number, end = FACTS_END) {
+  return createDirtyFacts({ store, ends: () => Promise.resolve(new Map([[0, end]])), now: () => nowMillis });
+}
+
+/** Stores what is known of the fleet's pods as facts that come late, at places of the bus from `first` on. */
+export async function storeWorkloads(store: StoreClient, first = 100): Promise<void> {
+  const late = [...factsOf(FLEET)].filter(({ topic }) => topic === WORKLOADS_TOPIC);
+  const rows = late.flatMap((message, index) => {
+    const read = readFact({ ...message, intact: true });
+    return read.kind === "ok" ? [{ ...read.value.row, partition: 0, position: first + index }] : [];
+  });
+  await store.insertJson("workload_facts", rows);
+}
