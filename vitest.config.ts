@@ -31,8 +31,8 @@ const REAL_PARTS = {
 };
 
 /**
- * Sizes of tests: unit (no server), integration (real parts, quick), rounds and full (all rounds of the former; chaos, whole
- * systems), mutation (with full), week and soak (by hand).
+ * Sizes of tests: unit (no server), quick (unit and integration, with real parts), rounds and full (all rounds of the former;
+ * chaos, whole systems), mutation (with full), week and soak (by hand).
  */
 export default defineConfig({
   test: {
@@ -56,8 +56,8 @@ export default defineConfig({
         test: {
           ...REAL_PARTS,
           ...BESIDE_EACH_OTHER,
-          name: "integration",
-          include: ["test/integration/**/*.test.ts"],
+          name: "quick",
+          include: ["test/unit/**/*.test.ts", "test/integration/**/*.test.ts"],
           testTimeout: 60_000,
         },
       },

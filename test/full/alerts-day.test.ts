@@ -6,7 +6,7 @@ import { tableOf, tryOn } from "../support/week/trial.ts";
 it.skipIf(!requirePart("promtool"))(
   "over a day of the demo each scripted fault has its alert, and nothing else fires",
   async () => {
-    const trial = await tryOn(createFleet({ seed: 1, gpus: 96 }), Date.UTC(2026, 10, 3), 24);
+    const trial = await tryOn(createFleet({ seed: 1, gpus: 48 }), Date.UTC(2026, 10, 3), 24);
     process.stdout.write(`${tableOf(trial)}\n`);
     expect(trial.faults.filter(({ minutes }) => minutes === undefined)).toEqual([]);
     expect(trial.told.filter(({ reason }) => reason === undefined)).toEqual([]);

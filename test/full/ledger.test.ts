@@ -22,8 +22,8 @@ import { referenceWords, usageWords } from "../support/usage-words.ts";
 
 const WEEK_MILLIS = 7 * 24 * HOUR_MILLIS;
 /** Of each of two rounds that run beside each other; the same fleets every time, others with another seed. */
-const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 60);
-const SEED = Number(process.env["PROPERTY_SEED"] ?? 20_260_301);
+const RUNS = Number(process.env["FLEETS"] ?? 16);
+const SEED = Number(process.env["FLEETS_SEED"] ?? 20_260_301);
 
 describe("the ledger's way through the store, at length", () => {
   let store: StoreClient;
@@ -37,10 +37,10 @@ describe("the ledger's way through the store, at length", () => {
   });
 
   async function play({ file, scenario, isOfClusters }: ScenarioFile): Promise<Played> {
-    if (!isOfClusters) return playAs(store, file, scenario, { chargedTwice: 12 });
+    if (!isOfClusters) return playAs(store, file, scenario, { chargedTwice: 3 });
     const own = await createTestDatabase(file.replace(/\W/g, "_"));
     try {
-      return await playScenario(own, scenario, { chargedTwice: 12 });
+      return await playScenario(own, scenario, { chargedTwice: 3 });
     } finally {
       await own.close();
     }

@@ -9,6 +9,7 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { insertRaw, rawFleet, type RawScrape } from "../support/raw-fleet.ts";
 import { referenceRollup, type RollupRow } from "../support/rollup-reference.ts";
+import { rounds } from "../support/rounds.ts";
 
 const START = Date.UTC(2026, 2, 1, 12);
 const NEXT = START + HOUR_MILLIS;
@@ -63,7 +64,7 @@ describe("a rollup", () => {
           expect(await published("gpu_hours_published", cluster, windowStart)).toEqual(long);
         }
       }),
-      { numRuns: 6, endOnFailure: true },
+      { numRuns: rounds(20), endOnFailure: true },
     );
   }, 240_000);
 

@@ -21,8 +21,9 @@ const member = await bus.consume({
       for (const message of messages) {
         const count = (counts.get(message.partition) ?? 0) + 1;
         counts.set(message.partition, count);
-        if (count % commitEvery === 0) await member.commit(message, message.offset + 1);
+        // Printed first: what was committed and not printed would be lost to the test where the member is killed in between.
         say(Buffer.from(message.value ?? []).toString());
+        if (count % commitEvery === 0) await member.commit(message, message.offset + 1);
       }
     },
     onAssigned: () => say("!assigned"),
