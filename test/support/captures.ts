@@ -4,13 +4,16 @@ import { join, resolve } from "node:path";
 /** The folder of genuine captures: named by GPU_LEDGER_CAPTURES, else beside the project. */
 const FOLDER = resolve(process.env["GPU_LEDGER_CAPTURES"] ?? "../shared/captures");
 
-/** Genuine pages by file name; empty, with a line that says so, where the captures are not at hand. */
+/**
+ * Genuine pages and objects by file name. Where the captures are missing, the map is empty and one line names their folder; with
+ * `CI=true` that is a failure. `test/fixtures/pages` has a page of each dialect that needs no captures.
+ */
 export function captures(kind: "dcgm" | "kubernetes"): ReadonlyMap<string, Buffer> {
   const folder = join(FOLDER, kind);
   if (!existsSync(folder)) {
-    process.stderr.write(
-      `No captures in ${folder}: the tests that read genuine ${kind} captures are left out. GPU_LEDGER_CAPTURES names their folder.\n`,
-    );
+    const message = `There are no captures in ${folder}. GPU_LEDGER_CAPTURES names their folder.`;
+    if (process.env["CI"] === "true") throw new Error(message);
+    process.stderr.write(`${message} The tests that read genuine ${kind} captures are skipped.\n`);
     return new Map();
   }
   return new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]));
