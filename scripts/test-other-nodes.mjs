@@ -1,10 +1,18 @@
-// Runs the unit tests on other releases of Node than the one at hand: 24, and that of the container image. Their binaries come
-// from npm, into a cache of the project's own.
+// Tries the program on other releases of Node than the one at hand: 24, and that of the container image. On each: the types, the
+// build, a page that is inspected and a scenario that goes through the store and the bus. The binaries come from npm, into a cache
+// of the project's own.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 
 const [, ofImage] = /^ARG NODE_VERSION=(\S+)$/m.exec(readFileSync("Dockerfile", "utf8"));
 const name = `node-${process.platform}-${process.arch}`;
+const STEPS = [
+  ["node_modules/typescript/bin/tsc", "--noEmit"],
+  ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"],
+  ["scripts/finish-build.mjs"],
+  ["dist/cli/main.js", "inspect", "test/fixtures/pages/dcgm-mig.prom"],
+  ["dist/cli/main.js", "scenario", "test/scenarios/by-usage.yaml"],
+];
 
 for (const version of ["24.21.0", ofImage]) {
   const node = binaryOf(version);
@@ -16,9 +24,12 @@ for (const version of ["24.21.0", ofImage]) {
     continue;
   }
   const ran = spawnSync(node, ["--version"], { encoding: "utf8" });
-  console.log(`Unit tests on Node ${ran.stdout.trim()}`);
-  const run = spawnSync(node, ["node_modules/vitest/vitest.mjs", "run", "--project", "unit"], { stdio: "inherit" });
-  if (run.status !== 0) process.exit(run.status ?? 1);
+  console.log(`On Node ${ran.stdout.trim()}`);
+  for (const step of STEPS) {
+    console.log(step.join(" "));
+    const { status } = spawnSync(node, step, { stdio: "inherit" });
+    if (status !== 0) process.exit(status ?? 1);
+  }
 }
 
 /** The path of a release's binary, which is installed where it is missing; `undefined` where npm has none. */

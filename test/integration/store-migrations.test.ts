@@ -9,6 +9,7 @@ import { createStoreClient } from "../../runtime/store/client.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { listPendingMigrations, migrate } from "../../runtime/store/migrate.ts";
 import type { MigrateOptions } from "../../runtime/store/migrate.ts";
+import { createTestDatabase, migratedDatabase } from "../support/database.ts";
 import { run, startTestStore } from "../support/embedded-store.ts";
 import type { TestStore } from "../support/embedded-store.ts";
 
@@ -149,5 +150,22 @@ describe("migrating is refused, naming the file,", () => {
   it("where the user may only read", async () => {
     const asReader = (name: string) => createStoreClient({ url: store.url, ...store.reader, database: name });
     await expect(migrate(options({ connect: asReader }))).rejects.toMatchObject({ code: "denied" });
+  });
+});
+
+describe("a database from the tests' template", () => {
+  it("has the tables, the views and the migrations of one that was migrated", async () => {
+    const relationsOf = async (client: StoreClient): Promise<readonly unknown[]> => {
+      const name = client.database;
+      const rows = await client.query<{ sql: string }>(
+        `SELECT create_table_query AS sql FROM system.tables WHERE database = '${name}' ORDER BY name`,
+      );
+      const applied = await client.query("SELECT name, sha256 FROM migrations ORDER BY name");
+      await client.close();
+      return [...rows.map(({ sql }) => sql.replaceAll(`${name}.`, "")), ...applied];
+    };
+    const made = await relationsOf(await migratedDatabase(store, "made"));
+    expect(made.length).toBeGreaterThan(50);
+    expect(await relationsOf(await createTestDatabase("from_template", store))).toEqual(made);
   });
 });

@@ -138,7 +138,7 @@ describe("the images of the Dockerfile", () => {
   const text = readFileSync("Dockerfile", "utf8");
   const stages = [...text.matchAll(/^FROM (\S+) AS (\S+)$/gm)].map(([, from, name]) => ({ from: from!, name: name! }));
 
-  it("are built on one Node, named once, on which CI runs the unit tests, and the newest that is supported", () => {
+  it("are built on one Node, named once, on which CI tries the program, and the newest that is supported", () => {
     const bases = stages.map(({ from }) => from).filter((from) => !stages.some(({ name }) => name === from));
     expect(new Set(bases)).toEqual(new Set(["node:${NODE_VERSION}-trixie-slim"]));
     const [, node, major] = /^ARG NODE_VERSION=((\d+)\.\d+\.\d+)$/m.exec(text)!;
