@@ -39,8 +39,11 @@ export default defineConfig({
     // What was built is run as it is.
     server: { deps: { external: [/\/dist\//] } },
     sequence: { sequencer: LongestFirst },
-    // A worker loads each module once for all of its test files.
+    // A worker loads each module once for all of its test files, and a later run takes what an earlier one has compiled.
     isolate: false,
+    experimental: { fsModuleCache: true },
+    // The shared store's folder has some hundred databases.
+    teardownTimeout: 60_000,
     projects: [
       {
         extends: true,
