@@ -22,8 +22,8 @@ class LongestFirst extends BaseSequencer {
 }
 
 /** Both cores of the smallest machine that is promised to run them; by itself Vitest leaves one of them idle. */
-const BESIDE_EACH_OTHER = { maxWorkers: 3, sequence: { groupOrder: 0 } };
-const LONG = { testTimeout: 1_200_000, maxWorkers: 2, sequence: { groupOrder: 1 } };
+const CORES = 2;
+const LONG = { testTimeout: 1_200_000, maxWorkers: CORES, sequence: { groupOrder: 2 } };
 const PARTS = { globalSetup: ["test/support/install-parts.ts"] };
 const REAL_PARTS = {
   globalSetup: ["test/support/install-parts.ts", "test/support/global-setup.ts"],
@@ -48,20 +48,23 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          ...BESIDE_EACH_OTHER,
           name: "unit",
           include: ["test/unit/**/*.test.ts"],
           testTimeout: 30_000,
+          maxWorkers: CORES,
+          sequence: { groupOrder: 0 },
         },
       },
       {
         extends: true,
         test: {
           ...REAL_PARTS,
-          ...BESIDE_EACH_OTHER,
           name: "quick",
           include: ["test/unit/**/*.test.ts", "test/integration/**/*.test.ts"],
           testTimeout: 60_000,
+          // One more than cores: many of these tests wait for other processes.
+          maxWorkers: CORES + 1,
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -79,7 +82,7 @@ export default defineConfig({
           name: "mutation",
           include: ["test/mutation/**/*.test.ts"],
           testTimeout: 7_200_000,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -89,7 +92,7 @@ export default defineConfig({
           name: "week",
           include: ["test/week/**/*.test.ts"],
           testTimeout: 7_200_000,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -99,7 +102,7 @@ export default defineConfig({
           name: "soak",
           include: ["test/soak/**/*.test.ts"],
           testTimeout: 7_200_000,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
         },
       },
     ],
