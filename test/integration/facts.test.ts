@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { compareFacts } from "../../domain/fact.ts";
 import { encodeClusterFact, encodeInventory, encodeWorkload } from "../../domain/messages/fact-message.ts";
 import { CLUSTER_TOPIC, DEAD_LETTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
@@ -12,18 +12,18 @@ import { slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/facts.ts";
 import { insertInventory, insertWorkloads } from "../support/insert-facts.ts";
-import { createTestDatabase } from "../support/database.ts";
+import { createTestDatabase, emptyTables } from "../support/database.ts";
 import { openTestBus } from "../support/pipeline.ts";
 import { rounds } from "../support/rounds.ts";
 
 const FOR_EVER = Date.UTC(2299, 11, 31);
 
 let store: StoreClient;
-let databases = 0;
-beforeEach(async () => {
-  store = await createTestDatabase(`facts_${(databases += 1)}`);
+beforeAll(async () => {
+  store = await createTestDatabase("facts");
 });
-afterEach(() => store.close());
+afterAll(() => store.close());
+beforeEach(() => emptyTables(store));
 
 interface Interval {
   readonly uid: string;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ClusterFact } from "../../domain/cluster-fact.ts";
 import type { Device } from "../../domain/device.ts";
 import { encodeClusterFact, encodeInventory, encodeWorkload } from "../../domain/messages/fact-message.ts";
@@ -9,7 +9,7 @@ import type { Bus } from "../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/facts.ts";
 import { gpu, labelled } from "../support/join-world.ts";
-import { createTestDatabase } from "../support/database.ts";
+import { createTestDatabase, emptyTables } from "../support/database.ts";
 import { openTestBus, scrapeMessage, startTestProcessor, type ProcessorLog } from "../support/pipeline.ts";
 
 describe("samples and facts", () => {
@@ -18,18 +18,20 @@ describe("samples and facts", () => {
   let closeBus: () => Promise<void>;
   let processor: Processor | undefined;
   let log: ProcessorLog;
-  let databases = 0;
   let sequence = 0;
 
+  beforeAll(async () => {
+    store = await createTestDatabase("joined");
+  });
+  afterAll(() => store.close());
   beforeEach(async () => {
-    store = await createTestDatabase(`join_${(databases += 1)}`);
+    await emptyTables(store);
     ({ bus, close: closeBus } = await openTestBus());
   });
   afterEach(async () => {
     await processor?.stop();
     processor = undefined;
     await closeBus();
-    await store.close();
   });
 
   const start = async (): Promise<void> => {

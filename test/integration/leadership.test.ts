@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { NO_HOLDER } from "../../domain/holder.ts";
 import { LEADER_GROUP, LEDGER_TOPIC, SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
 import { createDirtyWindows, type DirtyWindows } from "../../processors/dirty-windows.ts";
@@ -15,7 +15,7 @@ import type { Bus } from "../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { spawnMember } from "../support/bus/child-member.ts";
 
-import { createTestDatabase } from "../support/database.ts";
+import { createTestDatabase, emptyTables } from "../support/database.ts";
 import { openTestBus, scrapeMessage, startTestProcessor } from "../support/pipeline.ts";
 import { insertRaw, type RawScrape } from "../support/raw-fleet.ts";
 
@@ -62,15 +62,17 @@ describe("the leader", () => {
   let bus: Bus;
   let busFolder: string;
   let closeBus: () => Promise<void>;
-  let databases = 0;
 
+  beforeAll(async () => {
+    store = await createTestDatabase("leadership");
+  });
+  afterAll(() => store.close());
   beforeEach(async () => {
-    store = await createTestDatabase(`leadership_${(databases += 1)}`);
+    await emptyTables(store);
     ({ bus, folder: busFolder, close: closeBus } = await openTestBus());
   });
   afterEach(async () => {
     await closeBus();
-    await store.close();
   });
 
   const elections = async (): Promise<readonly number[]> =>
@@ -234,13 +236,15 @@ describe("dirty windows", () => {
   let store: StoreClient;
   let now = NOON + 3 * HOUR_MILLIS;
   let end = 0;
-  let databases = 0;
 
+  beforeAll(async () => {
+    store = await createTestDatabase("dirty");
+  });
+  afterAll(() => store.close());
   beforeEach(async () => {
-    store = await createTestDatabase(`dirty_${(databases += 1)}`);
+    await emptyTables(store);
     end = 0;
   });
-  afterEach(() => store.close());
 
   const tracker = (): DirtyWindows =>
     createDirtyWindows({

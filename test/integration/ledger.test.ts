@@ -48,13 +48,13 @@ describe("the ledger's way through the store", () => {
 
   it("lets a slot without Kubernetes end after so long without a sample, where the last one's word ends", async () => {
     const text = `title: a silent machine
-period: { start: 2026-03-02T00:00:00Z, end: 2026-03-02T04:00:00Z }
+period: { start: 2026-03-02T00:00:00Z, end: 2026-03-02T02:00:00Z }
 scrapeInterval: 1m
 nodes:
   - name: slurm-1
     model: NVIDIA-L4
     gpus: 1
-    telemetryGaps: [{ from: 2026-03-02T01:00:00Z, until: 2026-03-02T03:30:00Z }]
+    telemetryGaps: [{ from: 2026-03-02T00:10:00Z, until: 2026-03-02T01:30:00Z }]
 pods:
   - { name: "4711", namespace: slurm, node: slurm-1, holds: { gpus: 1 }, devices: [0], hpcJob: "4711", activity: 1 }`;
     const scenario = readScenario(text, "silent");
@@ -67,9 +67,9 @@ pods:
         await own.close();
       }
     };
-    expect(await minutes(86_400_000)).toBe(240);
-    // The sample of 00:59 speaks until 01:01:30; the machine is there again from 03:30 on.
-    expect(await minutes(3_600_000)).toBe(61.5 + 30);
+    expect(await minutes(86_400_000)).toBe(120);
+    // The sample of 00:09 speaks until 00:11:30; the machine is there again from 01:30 on.
+    expect(await minutes(3_600_000)).toBe(11.5 + 30);
   });
 
   it("keeps no amount and no sum in a floating-point column", async () => {
@@ -120,7 +120,7 @@ pods:
   it("ends with what went wrong first, where the store fails under several slices of nodes at once", async () => {
     const own = await createTestDatabase("slices_fail");
     try {
-      const nodes = Array.from({ length: 2_000 }, (_, number) => `node-${number}`);
+      const nodes = Array.from({ length: 1_100 }, (_, number) => `node-${number}`);
       const facts = nodes.map((node) => inventoryFact({ node, uid: node, joined: NOON - 3_600_000 }));
       await insertInventory(own, facts);
       const broken: StoreClient = {
@@ -137,7 +137,7 @@ pods:
       const weights = createFrozenWeights(own);
       await expect(computeLedger(broken, window, rules, { ...turn, weights })).rejects.toThrow("gone");
       expect(await own.query("SELECT kind FROM runs WHERE kind != 'started'")).toEqual([]);
-      expect((await computeLedger(own, window, rules, { ...turn, generation: 2, weights })).usageRows).toBe(16_000);
+      expect((await computeLedger(own, window, rules, { ...turn, generation: 2, weights })).usageRows).toBe(8_800);
     } finally {
       await own.close();
     }
@@ -194,21 +194,7 @@ pods:
     }
   });
 
-  it("gives the plain reference's usage and bills of random fleets", async () => {
-    await fc.assert(
-      fc.asyncProperty(randomScenario, async (scenario) => {
-        const { usage, bills, breaches } = await playAs(store, `fleet-${(fleets += 1)}`, scenario, {
-          chargedTwice: 2,
-        });
-        expect(usageWords(usage)).toEqual(referenceWords(scenario));
-        expect(billWords(bills)).toEqual(billWords(billScenario(scenario)));
-        expect(breaches).toEqual([]);
-      }),
-      { numRuns: 1, seed: 20_260_301, endOnFailure: true },
-    );
-  });
-
-  it("gives the same in whatever order, portions and how often it arrives, and however late", async () => {
+  it("gives the plain reference's usage and bills of a random fleet, in whatever order, portions and how often it arrives, and however late", async () => {
     await fc.assert(
       fc.asyncProperty(randomScenario, fc.gen(), async (scenario, pick) => {
         const deliver = (messages: readonly PlacedMessage[]): Delivery => badDay(messages, pick);

@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { DEAD_LETTER_TOPIC, SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
 import { readDeadLetter } from "../../processors/dead-letter.ts";
 import type { Processor } from "../../processors/processor.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { createTestDatabase } from "../support/database.ts";
+import { createTestDatabase, emptyTables } from "../support/database.ts";
 import { openTestBus, scrapeMessage, startTestProcessor, type ProcessorLog } from "../support/pipeline.ts";
 
 const AT = Date.UTC(2026, 2, 1, 12);
@@ -15,17 +15,19 @@ describe("the processor", () => {
   let closeBus: () => Promise<void>;
   let processor: Processor;
   let log: ProcessorLog;
-  let databases = 0;
 
+  beforeAll(async () => {
+    store = await createTestDatabase("processor");
+  });
+  afterAll(() => store.close());
   beforeEach(async () => {
-    store = await createTestDatabase(`processor_${(databases += 1)}`);
+    await emptyTables(store);
     ({ bus, close: closeBus } = await openTestBus());
     ({ processor, log } = await startTestProcessor(bus, store));
   });
   afterEach(async () => {
     await processor.stop();
     await closeBus();
-    await store.close();
   });
 
   const count = async (table: string): Promise<number> =>
