@@ -10,7 +10,9 @@ const WITH_ROUNDS = ["unit", "integration"].flatMap((size) =>
     .filter((path) => path.endsWith(".test.ts") && readFileSync(path, "utf8").includes(" rounds(")),
 );
 /** The longest of those that run beside others: what begins last and is long leaves one of two cores idle at the end. */
-const LONGEST = ["full/ledger", "full/stack", "full/alerts-day"].map((name) => `/${name}.test.ts`);
+const LONGEST = ["ledger", "stack", "chaos", "alerts-day", "up", "dashboards-live"].map(
+  (name) => `/full/${name}.test.ts`,
+);
 
 /** The longest first; else as Vitest has them, large files first where it knows no durations. */
 class LongestFirst extends BaseSequencer {
