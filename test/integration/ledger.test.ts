@@ -68,7 +68,7 @@ pods:
       }
     };
     expect(await minutes(86_400_000)).toBe(120);
-    // The sample of 00:09 speaks until 00:11:30; the machine is there again from 01:30 on.
+    // The sample of 00:09 counts until 00:11:30; the machine is there again from 01:30 on.
     expect(await minutes(3_600_000)).toBe(11.5 + 30);
   });
 

@@ -273,7 +273,7 @@ describe("what goes away ends", () => {
     await vi.waitFor(() => expect(said.workloads).toHaveLength(3), LONG);
     const endsOf = (pod: string): readonly boolean[] =>
       said.workloads.filter(({ uid }) => uid === pod).map(({ end }) => end !== undefined);
-    // In which order two pods are told of depends on whether a list or a watch found them.
+    // The order of two pods depends on whether a list or a watch has found them.
     expect([endsOf("one"), endsOf("two")]).toEqual([[false, true], [false]]);
   });
 

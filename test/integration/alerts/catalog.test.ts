@@ -12,7 +12,7 @@ import { failureOf, rulesOf } from "../../support/rules/promtool.ts";
 const GROUPS = ruleGroups(DEFAULT_ALERT_OPTIONS);
 const QUICK_COST = 1_000_000;
 
-/** What a case says of each alert that it asks for: whether that fires. */
+/** The answers that a case expects: of each alert that it asks for, whether the alert fires. */
 const answersOf = ({ expect: all }: RuleCase): readonly string[] =>
   all.flatMap((each) => ("alert" in each ? [`${each.alert} ${each.firing.length > 0 ? "fires" : "is silent"}`] : []));
 
