@@ -9,7 +9,7 @@ WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY . .
-RUN npm run build && rm -rf dist/bench dist/test
+RUN npm run build && rm -rf dist/bench dist/test dist/.tsbuildinfo
 
 FROM node:${NODE_VERSION}-trixie-slim AS packages
 WORKDIR /src
