@@ -1,4 +1,5 @@
 /** Runs what a request asks for, in its lane and with the rights of its user. */
+import { splitSettings } from "./connection-settings.ts";
 import type { StoreRole } from "./credentials.ts";
 import type { Engine, EngineConnection } from "./engine.ts";
 import { FaceError } from "./face-error.ts";
@@ -68,12 +69,14 @@ export async function createStatementRunner(engine: Engine, limits: RunnerLimits
   }
 
   async function runAsInternal(request: StatementRequest, sql: string): Promise<Answer> {
-    const settings: Record<string, number> = {
+    const { ofConnection, others } = splitSettings(request.settings);
+    const settings = {
+      ...ofConnection,
       max_result_bytes: limits.internalMaxResultBytes,
       ...(request.readOnly ? { readonly: 2 } : {}),
     };
     return await engine.withConnection(settings, async (connection) => {
-      await prepare(connection, request, request.settings);
+      await prepare(connection, request, others);
       const { statementCount, queryClass } = await connection.classify(sql);
       refuseSeveral(statementCount);
       if (queryClass === controls && namesLocalFile(sql)) {
@@ -85,8 +88,9 @@ export async function createStatementRunner(engine: Engine, limits: RunnerLimits
 
   async function insert(request: StatementRequest, statement: Statement & { kind: "insert" }): Promise<Answer> {
     if (request.readOnly) throw new FaceError(164, "Cannot insert in readonly mode: use POST");
-    return await engine.withConnection({}, async (connection) => {
-      await prepare(connection, request, request.settings);
+    const { ofConnection, others } = splitSettings(request.settings);
+    return await engine.withConnection(ofConnection, async (connection) => {
+      await prepare(connection, request, others);
       const result = await connection.query(renderInsertFromFile(statement.insert, statement.file), "Null");
       return {
         bytes: Buffer.alloc(0),
