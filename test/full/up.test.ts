@@ -115,46 +115,32 @@ describe("gpu-ledger up", () => {
     expect(stdout + stderr).not.toMatch(/gpul_|of-metrics/);
   });
 
-  it("charges the demo's hours, by its prices and policies, and opens on what they come to", async () => {
-    const file = folder.write("demo.yaml", {
-      data: "demo",
-      server: { listen: `127.0.0.1:${await freePort()}` },
-      demo: { history: "2h", gpus: 32 },
-    });
-    const up = folder.start(["up", "--config", file], { ownGroup: true });
-    const address = await up.address(15_000);
-    const costOf = async (): Promise<number> =>
-      Number((await getJson<{ total: { cost: string } }>(`${address}/api/v1/charges?span=2d`)).total.cost);
-    await expect.poll(costOf, { timeout: 180_000, interval: 2_000 }).toBeGreaterThan(0);
-    const page = await (await fetch(`${address}/?span=2d`)).text();
-    expect(page).toContain("A demonstration:");
-    expect(page).toMatch(/<h1><a href="\/explain\?span=[^"]*policy=showback"><data value="\d/);
-    expect((await up.end("SIGTERM")).code).toBe(0);
-  });
-
   it(
-    "charges the demo's past to the workloads that there were, whose pods are gone",
+    "charges the demo's past by its prices, to workloads whose pods are gone, and opens on what it comes to",
     { timeout: 240_000 },
     async () => {
       const file = folder.write("demo.yaml", {
         data: "demo",
         server: { listen: `127.0.0.1:${await freePort()}` },
-        demo: { history: "1d", gpus: 32 },
+        demo: { history: "6h", gpus: 32 },
       });
       const up = folder.start(["up", "--config", file], { ownGroup: true });
       const address = await up.address(15_000);
       const heldHours = async (): Promise<Record<string, number>> => {
-        const { rows } = await getJson<Charges>(`${address}/api/v1/charges?span=3d&by=workloadKind`);
+        const { rows } = await getJson<Charges>(`${address}/api/v1/charges?span=2d&by=workloadKind`);
         return Object.fromEntries(
           rows.map(({ dimensions, heldGpuHours }) => [dimensions.workloadKind, Number(heldGpuHours)]),
         );
       };
       const sum = (hours: Record<string, number>): number => Object.values(hours).reduce((all, each) => all + each, 0);
-      await expect.poll(async () => sum(await heldHours()), { timeout: 180_000, interval: 2_000 }).toBeGreaterThan(300);
+      await expect.poll(async () => sum(await heldHours()), { timeout: 180_000, interval: 1_000 }).toBeGreaterThan(60);
       const hours = await heldHours();
       expect(Object.keys(hours)).toEqual(expect.arrayContaining(["Deployment", "Job"]));
       // Who is known by an exporter's label alone counts as a pod of its own.
       expect(hours["Pod"] ?? 0).toBeLessThan(0.02 * sum(hours));
+      const page = await (await fetch(`${address}/?span=2d`)).text();
+      expect(page).toContain("A demonstration:");
+      expect(page).toMatch(/<h1><a href="\/explain\?span=[^"]*policy=showback"><data value="\d/);
       expect((await up.end("SIGTERM")).code).toBe(0);
     },
   );

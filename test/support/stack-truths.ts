@@ -1,6 +1,5 @@
 import { expect } from "vitest";
 import type { CollectorStatus, DemoStatus, ProcessorStatus } from "../../cli/roles/role.ts";
-import { HOUR_MILLIS } from "../../processors/rollup/window.ts";
 import { PROGRAMS, type ProgramName, type Stack } from "./stack.ts";
 
 /** What a program of the stack says of itself, with the administrator's token. */
@@ -73,7 +72,10 @@ export async function expectNothingLost(stack: Stack, sinceMillis: number, deadL
   expect(JSON.parse(buried.stdout)).toHaveLength(deadLetters);
 }
 
-/** Every hour under every policy comes to the same cost and time, no sum is broken, and a report of a day says what its lines sum to. */
+/** The oldest of what is charged, which no late sample changes any more. */
+const REPORTED_HOURS = 4;
+
+/** Every hour under every policy comes to the same cost and time, no sum is broken, and a report's total is the sum of its lines. */
 export async function expectChargesToAddUp(stack: Stack): Promise<void> {
   expect(await stack.store.query("SELECT * FROM breaches")).toEqual([]);
   const hours = await stack.store.query(
@@ -85,17 +87,22 @@ export async function expectChargesToAddUp(stack: Stack): Promise<void> {
      GROUP BY hour HAVING count() != 3 OR uniqExact(cost) != 1 OR uniqExact(time) != 1`,
   );
   expect(hours).toEqual([]);
-  const day = new Date(Date.now() - 48 * HOUR_MILLIS).toISOString().slice(0, 10);
+  const [span] = await stack.store.query<{ from: string; until: string }>(
+    `SELECT formatDateTime(min(from_at) AS since, '%FT%TZ') AS from, formatDateTime(since + INTERVAL {hours:UInt8} HOUR, '%FT%TZ') AS until
+     FROM charges_published`,
+    { hours: REPORTED_HOURS },
+  );
   const [summed] = await stack.store.query<{ cost: string }>(
     `SELECT toString(sum(effective_cost)) AS cost FROM charges_published
-     WHERE policy = 'showback' AND toDate(from_at) = {day:Date}`,
-    { day },
+     WHERE policy = 'showback' AND from_at >= parseDateTimeBestEffort({from:String}) AND from_at < parseDateTimeBestEffort({until:String})`,
+    span,
   );
-  const { stdout } = await stack.run(["report", day, "--format", "json"]);
+  const name = `${span!.from}/${span!.until}`;
+  const { stdout } = await stack.run(["report", name, "--format", "json"]);
   const [report] = (
     JSON.parse(stdout) as { readonly reports: readonly { readonly total: { readonly cost: string } }[] }
   ).reports;
-  expect([day, report!.total.cost]).toEqual([day, summed!.cost]);
+  expect([name, report!.total.cost]).toEqual([name, summed!.cost]);
   expect(Number(summed!.cost)).toBeGreaterThan(0);
 }
 

@@ -46,8 +46,16 @@ export interface Stack {
 const DATABASE = "gpu_ledger";
 const START_MILLIS = 60_000;
 
-/** Starts all of it; nothing is there of an earlier one. A `steady` one has a broker whose heap is all there from the start. */
-export async function startStack({ steady = false }: { readonly steady?: boolean } = {}): Promise<Stack> {
+/** How a stack is started. */
+export interface StackOptions {
+  /** Whether the broker has all of its heap from the start. */
+  readonly steady?: boolean;
+  /** The demo's past; a week by default. */
+  readonly history?: string;
+}
+
+/** Starts all of it; nothing is there of an earlier one. */
+export async function startStack({ steady = false, history = "7d" }: StackOptions = {}): Promise<Stack> {
   const { services } = readComposeFile();
   const folder = createCommandFolder();
   const stops: (() => Promise<unknown>)[] = [() => folder.dispose()];
@@ -69,7 +77,7 @@ export async function startStack({ steady = false }: { readonly steady?: boolean
     const text = textOf("process", "/etc/gpu-ledger/gpu-ledger.yaml");
     return replaced(text, {
       "listen: 0.0.0.0:8080": `listen: ${address(name)}`,
-      "demo: { listen: 0.0.0.0 }": "demo: { listen: 127.0.0.1 }",
+      "demo: { listen: 0.0.0.0 }": `demo: { listen: 127.0.0.1, history: ${history} }`,
       "http://demo:8080": `http://${address("demo")}`,
       "kafka:9092": broker.address,
       "http://clickhouse:8123": embedded.url,
