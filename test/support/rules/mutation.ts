@@ -3,27 +3,36 @@ import { inTurns, slicesOf } from "../../../runtime/in-turns.ts";
 import type { Expectation, RuleCase } from "./case.ts";
 import { costOf } from "./cost.ts";
 import { nameOf, type Mutant, type Rule } from "./mutants.ts";
-import { arePassed, askedOf, rulesOf, type Play } from "./promtool.ts";
+import { arePassed, askedOf, filesOf, rulesOf, type PlayFiles } from "./promtool.ts";
+import type { Verdicts } from "./verdicts.ts";
 
-/** So many more of its cases are played of each mutant that lives, round by round. */
+/** How many more cases are played of each mutant that lives, round by round. */
 const ROUNDS = [1, 1, 2, 6];
-/** So many cases one process of promtool plays, and so many of them run at once. */
+/** How many cases one process of promtool plays, and how many of these processes run at once. */
 const PLAYS_OF_PROCESS = 32;
 const PROCESSES = 2;
+/** The part of the recorded verdicts that is played again, chosen by chance: they hold for the promtool that runs now. */
+const PLAYED_AGAIN = 0.02;
 
-/** The cases that are not as expected on these rules. */
+/** The cases that are not as expected on these rules, by the recorded verdicts where there are some. */
 export async function failingCases(
   groups: readonly RuleGroup[],
   cases: readonly RuleCase[],
+  verdicts?: Verdicts,
 ): Promise<readonly RuleCase[]> {
-  return (await failingPlays(cases.map((each) => ({ groups, each })))).map(({ each }) => each);
+  const plays = cases.map((each) => ({ each, files: filesOf({ groups, each }) }));
+  return (await failingPlays(plays, verdicts)).map(({ each }) => each);
 }
 
-/** The mutants that no case tells from the rules as they are. Of each the cases that read what it changed are played. */
+/**
+ * The mutants that no case tells from the rules as they are. Of each the cases that read what it changed are played, where no
+ * verdict is recorded of their files.
+ */
 export async function survivorsOf(
   groups: readonly RuleGroup[],
   cases: readonly RuleCase[],
   mutants: readonly Mutant[],
+  verdicts: Verdicts,
 ): Promise<readonly Mutant[]> {
   const readers = readersOf(groups, cases);
   let alive = mutants;
@@ -32,22 +41,30 @@ export async function survivorsOf(
     const plays = alive.flatMap((mutant) =>
       (readers.get(mutant.makes) ?? [])
         .slice(from, from + count)
-        .map((each) => ({ mutant, groups: mutant.groups, each })),
+        .map((each) => ({ mutant, files: filesOf({ groups: mutant.groups, each }) })),
     );
-    const killed = new Set((await failingPlays(plays)).map(({ mutant }) => mutant));
+    const killed = new Set((await failingPlays(plays, verdicts)).map(({ mutant }) => mutant));
     alive = alive.filter((mutant) => !killed.has(mutant));
     from += count;
   }
   return alive;
 }
 
-async function failingPlays<P extends Play>(plays: readonly P[]): Promise<readonly P[]> {
-  const failing: P[] = [];
-  await inTurns(slicesOf(plays, PLAYS_OF_PROCESS), PROCESSES, async (some) => {
-    const isPassed = await arePassed(some);
-    failing.push(...some.filter((_, index) => !isPassed[index]));
+async function failingPlays<P extends { readonly files: PlayFiles }>(
+  plays: readonly P[],
+  verdicts?: Verdicts,
+): Promise<readonly P[]> {
+  const isPassed = plays.map(({ files }) => verdicts?.of(files));
+  const asked = [...plays.keys()].filter((index) => isPassed[index] === undefined || Math.random() < PLAYED_AGAIN);
+  await inTurns(slicesOf(asked, PLAYS_OF_PROCESS), PROCESSES, async (some) => {
+    const found = await arePassed(some.map((index) => plays[index]!.files));
+    for (const [turn, index] of some.entries()) {
+      if (isPassed[index] === !found[turn]) throw new Error("a recorded verdict is wrong: run npm run test:mutation");
+      isPassed[index] = found[turn];
+      verdicts?.add(plays[index]!.files, found[turn]!);
+    }
   });
-  return failing;
+  return plays.filter((_, index) => isPassed[index] === false);
 }
 
 /**

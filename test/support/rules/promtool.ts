@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
@@ -14,14 +14,28 @@ export interface Play {
   readonly each: RuleCase;
 }
 
+/** The two files of a play, of which promtool's verdict is a function. */
+export interface PlayFiles {
+  /** The rules that the case needs. */
+  readonly rules: string;
+  /** The case as promtool's unit test, which names the rules' file. */
+  readonly test: string;
+}
+
+/** Writes a play as promtool reads it. */
+export function filesOf({ groups, each }: Play): PlayFiles {
+  const needed = rulesOf(groups, each);
+  return { rules: ruleFile(needed), test: testFile(needed, each) };
+}
+
 /** Plays a case with the real promtool. Gives nothing where all is as expected, else what promtool prints. */
 export async function failureOf(play: Play): Promise<string> {
-  const { isPassed, stdout, stderr } = await promtool([play]);
+  const { isPassed, stdout, stderr } = await promtool([filesOf(play)]);
   return isPassed ? "" : `${stdout}${stderr}`;
 }
 
-/** Plays cases one after the other in one process of promtool, and says of each whether all is as expected. */
-export async function arePassed(plays: readonly Play[]): Promise<readonly boolean[]> {
+/** Plays cases one after the other in one process of promtool, and returns for each whether all is as expected. */
+export async function arePassed(plays: readonly PlayFiles[]): Promise<readonly boolean[]> {
   const { stdout } = await promtool(plays);
   const passed = new Set(
     stdout
@@ -39,15 +53,14 @@ interface Outcome {
 }
 
 /** Fails where promtool can't run. */
-async function promtool(plays: readonly Play[]): Promise<Outcome> {
+async function promtool(plays: readonly PlayFiles[]): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-rules-"));
   try {
     await Promise.all(
-      plays.map(async ({ groups, each }, index) => {
-        const rules = `rules-${index}.yaml`;
-        const needed = rulesOf(groups, each);
-        await writeFile(join(folder, rules), ruleFile(needed));
-        await writeFile(join(folder, testName(index)), testFile(needed, rules, each));
+      plays.map(async ({ rules, test }, index) => {
+        await mkdir(join(folder, String(index)));
+        await writeFile(join(folder, String(index), RULES), rules);
+        await writeFile(join(folder, testName(index)), test);
       }),
     );
     return await run(
@@ -59,8 +72,11 @@ async function promtool(plays: readonly Play[]): Promise<Outcome> {
   }
 }
 
+/** Beside each test's file; promtool looks for it from there. */
+const RULES = "rules.yaml";
+
 function testName(index: number): string {
-  return `test-${index}.yaml`;
+  return join(String(index), "test.yaml");
 }
 
 /** Garbage is collected less often than Go does by itself: up to a quarter quicker, for 130 MiB instead of 70. */
@@ -95,12 +111,11 @@ export function askedOf({ expect }: RuleCase): readonly string[] {
 
 function testFile(
   groups: readonly RuleGroup[],
-  rules: string,
   { name, every = "30s", evaluate = "30s", input, expect }: RuleCase,
 ): string {
   return stringify(
     {
-      rule_files: [rules],
+      rule_files: [RULES],
       evaluation_interval: evaluate,
       group_eval_order: groups.map((group) => group.name),
       tests: [

@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import type { PlayFiles } from "./promtool.ts";
+
+const FILE = "test/mutation/verdicts.json";
+
+/** Verdicts of promtool that stand in the repository, by the digest of a play's files. */
+export interface Verdicts {
+  /** Whether a play passed; `undefined` where its files were not played before. */
+  of(files: PlayFiles): boolean | undefined;
+  add(files: PlayFiles, isPassed: boolean): void;
+  /** Writes the verdicts that were asked for or added since: what no play needs any more is dropped. */
+  save(): void;
+}
+
+/** What the file holds: digests in order. */
+interface Recorded {
+  readonly failed: readonly string[];
+  readonly passed: readonly string[];
+}
+
+/** The verdicts of the file, or none where all plays are to be played anew. */
+export function openVerdicts({ isAnew }: { readonly isAnew: boolean }): Verdicts {
+  const { failed, passed }: Recorded = isAnew
+    ? { failed: [], passed: [] }
+    : (JSON.parse(readFileSync(FILE, "utf8")) as Recorded);
+  const known = new Map([
+    ...failed.map((digest) => [digest, false] as const),
+    ...passed.map((digest) => [digest, true] as const),
+  ]);
+  const used = new Map<string, boolean>();
+  return {
+    of(files) {
+      const digest = digestOf(files);
+      const isPassed = known.get(digest);
+      if (isPassed !== undefined) used.set(digest, isPassed);
+      return isPassed;
+    },
+    add(files, isPassed) {
+      used.set(digestOf(files), isPassed);
+    },
+    save() {
+      const digests = (verdict: boolean): readonly string[] =>
+        [...used].flatMap(([digest, isPassed]) => (isPassed === verdict ? [digest] : [])).toSorted();
+      writeFileSync(FILE, `${JSON.stringify({ failed: digests(false), passed: digests(true) }, null, 2)}\n`);
+    },
+  };
+}
+
+function digestOf({ rules, test }: PlayFiles): string {
+  return createHash("sha256").update(`${rules}\0${test}`).digest("hex").slice(0, 16);
+}
