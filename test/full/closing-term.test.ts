@@ -24,7 +24,8 @@ const TIMING = {
   lookMillis: 250,
   dropMillis: 1e9,
 };
-const APRIL_5 = Date.UTC(2026, 3, 5);
+/** Soon after the fleet is gone: each hour since would be metered too. */
+const NOW = Date.UTC(2026, 3, 1, 4);
 
 /** Three hours around the end of March: vision's pod on one GPU of two, at 3 an hour. */
 const fleet = scenarioWith({
@@ -46,7 +47,7 @@ describe("a leader of books that people close", () => {
     const errors: unknown[] = [];
     let seen: Closed | undefined;
     const abort = new AbortController();
-    const offset = APRIL_5 - Date.now();
+    const offset = NOW - Date.now();
     const now = (): number => Date.now() + offset;
     const done = workTerm(
       {
@@ -85,7 +86,7 @@ describe("a leader of books that people close", () => {
     const setting = {
       rules,
       policies: [charge.policies[0]!, ...charge.policies.slice(1)] as const,
-      closingDay: 3,
+      closingDay: 1,
       priceBookHash: "",
       accounts: undefined,
     };

@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import type { RuleGroup } from "../../../alerts/model.ts";
 import { ruleFile } from "../../../alerts/render/rule-file.ts";
 import type { InputSeries } from "../rules/case.ts";
+import { PROMTOOL_ENVIRONMENT } from "../rules/promtool.ts";
 
 /** An alert that fired without a break. */
 export interface Firing {
@@ -68,6 +69,7 @@ async function writeTest(
 async function play(folder: string, stepSeconds: number): Promise<readonly Firing[]> {
   const promtool = spawn("promtool", ["test", "rules", "test.yaml"], {
     cwd: folder,
+    env: PROMTOOL_ENVIRONMENT,
     stdio: ["ignore", "ignore", "pipe"],
   });
   const ended = once(promtool, "close");
