@@ -44,38 +44,38 @@ describe("the commands backup and restore", () => {
 
   it("write a folder, fill another database from it, and verify what was closed", async () => {
     const config = outside("books");
-    const written = await folder.run(["backup", "--out", "one", "--config", config]);
+    const written = await folder.call(["backup", "--out", "one", "--config", config]);
     expect(written).toMatchObject({ code: 0, stderr: "" });
     expect(written.stdout).toMatch(/^one: backup of \S+Z, \d+ rows in \d+ files, 0\.0 MB\n$/);
-    expect(await folder.run(["backup", "--out", "one", "--config", config])).toMatchObject({
+    expect(await folder.call(["backup", "--out", "one", "--config", config])).toMatchObject({
       code: 1,
       stderr: "gpu-ledger: one has files already: a backup gets a folder of its own\n",
     });
     const other = outside("other");
-    const restored = await folder.run(["restore", "--from", "one", "--by", "operations", "--config", other]);
+    const restored = await folder.call(["restore", "--from", "one", "--by", "operations", "--config", other]);
     expect(restored).toMatchObject({ code: 0, stderr: "" });
     expect(restored.stdout).toMatch(
       /^restored: backup of .*\n2026-03, closed by finance at \S+: 12 USD, 2 statements, 4 lines: as it was closed \(\w+\)\n$/,
     );
-    const verify = (file: string) => folder.run(["verify", "--config", file]);
+    const verify = (file: string) => folder.call(["verify", "--config", file]);
     expect(await verify(other)).toEqual(await verify(config));
-    const statement = (file: string) => folder.run(["statement", "2026-03", "--format", "json", "--config", file]);
+    const statement = (file: string) => folder.call(["statement", "2026-03", "--format", "json", "--config", file]);
     expect(await statement(other)).toEqual(await statement(config));
-    expect((await folder.run(["audit", "--config", other])).stdout).toMatch(/operations +restored +backup of /);
-    expect(await folder.run(["restore", "--from", "one", "--config", other])).toMatchObject({
+    expect((await folder.call(["audit", "--config", other])).stdout).toMatch(/operations +restored +backup of /);
+    expect(await folder.call(["restore", "--from", "one", "--config", other])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("the store has rows already, in ") as string,
     });
   });
 
   it("fill an embedded store that nobody holds", async () => {
-    await folder.run(["backup", "--out", "two", "--config", outside("books")]);
+    await folder.call(["backup", "--out", "two", "--config", outside("books")]);
     const config = folder.write("embedded.json", { data: "data" });
-    const restored = await folder.run(["restore", "--from", "two", "--config", config]);
+    const restored = await folder.call(["restore", "--from", "two", "--config", config]);
     expect(restored).toMatchObject({ code: 0, stderr: "" });
     expect(restored.stdout).toContain("12 USD, 2 statements, 4 lines: as it was closed");
     const held = await startTestStore({ folder: join(folder.path, "data", "store") });
-    const again = await folder.run(["restore", "--from", "two", "--config", config]);
+    const again = await folder.call(["restore", "--from", "two", "--config", config]);
     await held.stop();
     expect(again).toMatchObject({
       code: 1,
@@ -87,9 +87,9 @@ describe("the commands backup and restore", () => {
 
   it("want a folder, and one that is a backup", async () => {
     const config = outside("books");
-    expect(await folder.run(["backup", "--config", config])).toMatchObject({ code: 2 });
-    expect(await folder.run(["restore", "--config", config])).toMatchObject({ code: 2 });
-    expect(await folder.run(["restore", "--from", "none", "--config", config])).toMatchObject({
+    expect(await folder.call(["backup", "--config", config])).toMatchObject({ code: 2 });
+    expect(await folder.call(["restore", "--config", config])).toMatchObject({ code: 2 });
+    expect(await folder.call(["restore", "--from", "none", "--config", config])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("none has no manifest.json: it is no backup, or one that was cut off") as string,
     });

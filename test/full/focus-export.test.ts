@@ -64,7 +64,7 @@ describe("a FOCUS export", () => {
   });
 
   const run = (span: string, ...args: readonly string[]): Promise<CommandOutcome> =>
-    folder.run(["report", span, "--format", "focus", ...args, "--config", config]);
+    folder.call(["report", span, "--format", "focus", ...args, "--config", config]);
   const rowsIn = (text: string): readonly Row[] => parse<Row>(text, { columns: true, record_delimiter: "\r\n" });
   const sumOf = (rows: readonly Row[], column: string): string =>
     formatAmount(sum(rows.map((row) => amountOf(row[column] || "0"))));
@@ -95,7 +95,7 @@ describe("a FOCUS export", () => {
     });
 
     it("adds up to the report, to the last digit, and its manifest says so", async () => {
-      const { stdout } = await folder.run(["report", span, ...args, "--format", "json", "--config", config]);
+      const { stdout } = await folder.call(["report", span, ...args, "--format", "json", "--config", config]);
       const { total } = (JSON.parse(stdout) as { reports: [{ total: Measures }] }).reports[0];
       const sums = {
         ListCost: total.list,
@@ -262,7 +262,7 @@ describe("a FOCUS export", () => {
   it("is the same as Parquet, whose decimals another program sums to the same", async () => {
     const file = `${folder.path}/focus.parquet`;
     const args = ["report", "2026-04", "--kind", "chargeback", "--config", config];
-    const { code } = await folder.run([...args, "--format", "focus-parquet", "--check", "--out", file]);
+    const { code } = await folder.call([...args, "--format", "focus-parquet", "--check", "--out", file]);
     expect(code).toBe(0);
     const { rows, sums } = JSON.parse(readFileSync(`${file}.manifest.json`, "utf8")) as FocusManifest;
     const read = query(
@@ -284,7 +284,7 @@ describe("a FOCUS export", () => {
     const columns = query(`DESCRIBE file('${file}', Parquet)`, "JSONEachRow").trimEnd().split("\n");
     expect(columns.map((column) => (JSON.parse(column) as { name: string }).name)).toEqual(Object.keys(inCsv[0]!));
     expect(
-      await folder.run([...args, "--format", "focus-parquet", "--where", "team=none", "--out", file]),
+      await folder.call([...args, "--format", "focus-parquet", "--where", "team=none", "--out", file]),
     ).toMatchObject({
       code: 0,
     });
@@ -385,7 +385,7 @@ describe("a FOCUS export", () => {
   });
 
   it("is what --check is of", async () => {
-    const { code, stderr } = await folder.run(["report", "2026-03", "--check", "--config", config]);
+    const { code, stderr } = await folder.call(["report", "2026-03", "--check", "--config", config]);
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: "gpu-ledger: --check is of --format focus, whose rules it knows\n",
