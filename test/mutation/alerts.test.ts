@@ -15,7 +15,7 @@ const LEAST_SCORE = 0.95;
 it.skipIf(!requirePart("promtool"))(
   "changing a threshold, a duration or an operator of the rules makes a case fail",
   async () => {
-    const isAnew = process.env["MUTANTS"] === "all";
+    const isAnew = process.env["ALERTS"] === "anew";
     const verdicts = openVerdicts({ isAnew });
     // Where a case fails on rules in which nothing is changed, it proves nothing of a mutant.
     for (const each of await failingCases(GROUPS, CASES, verdicts))

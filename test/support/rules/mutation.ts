@@ -59,7 +59,7 @@ async function failingPlays<P extends { readonly files: PlayFiles }>(
   await inTurns(slicesOf(asked, PLAYS_OF_PROCESS), PROCESSES, async (some) => {
     const found = await arePassed(some.map((index) => plays[index]!.files));
     for (const [turn, index] of some.entries()) {
-      if (isPassed[index] === !found[turn]) throw new Error("a recorded verdict is wrong: run npm run test:mutation");
+      if (isPassed[index] === !found[turn]) throw new Error("a recorded verdict is wrong: run npm run test:alerts");
       isPassed[index] = found[turn];
       verdicts?.add(plays[index]!.files, found[turn]!);
     }

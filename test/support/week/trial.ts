@@ -29,7 +29,7 @@ export interface Trial {
  * Lets the rules watch the demo's fleet for some hours, scraped and evaluated every minute by Prometheus' own engine, and holds
  * what fired to what the fleet's script did.
  */
-export async function tryOn(fleet: Fleet, fromMillis: number, hours: number): Promise<Trial> {
+export async function tryOn(fleet: Fleet, fromMillis: number, hours: number, play = replay): Promise<Trial> {
   const steps = hours * 60;
   const groups = ruleGroups({ ...DEFAULT_ALERT_OPTIONS, intervalMillis: MINUTE_MILLIS });
   const read = new Set(groups.flatMap(({ rules }) => rules.flatMap(({ expr }) => [...readsOf(expr).series])));
@@ -45,7 +45,7 @@ export async function tryOn(fleet: Fleet, fromMillis: number, hours: number): Pr
       recorder.add(recorder.key(name, { ...labels, ...STATE_TARGET }), step, relative);
     }
   }
-  const fired = await replay(groups, recorder.inputs(steps), { steps, stepSeconds: 60 });
+  const fired = await play(groups, recorder.inputs(steps), { steps, stepSeconds: 60 });
   const timeOf = (step: number): number => fromMillis + step * MINUTE_MILLIS;
   const told = fired.map((firing) => ({
     ...firing,
