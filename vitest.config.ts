@@ -10,7 +10,7 @@ const WITH_ROUNDS = ["unit", "integration"].flatMap((size) =>
     .filter((path) => path.endsWith(".test.ts") && readFileSync(path, "utf8").includes(" rounds(")),
 );
 /** The longest of those that run beside others: what begins last and is long leaves one of two cores idle at the end. */
-const LONGEST = ["ledger", "stack", "chaos", "alerts-day", "up", "dashboards-live"].map(
+const LONGEST = ["ledger", "ledger-killed", "stack", "up", "pages", "chaos", "dashboards-live"].map(
   (name) => `/full/${name}.test.ts`,
 );
 

@@ -12,7 +12,7 @@ import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { playScenario, scenarioFiles } from "../support/play-ledger.ts";
 
-const KILLS = Number(process.env["LEDGER_KILLS"] ?? 120);
+const KILLS = Number(process.env["LEDGER_KILLS"] ?? 48);
 const FILE = "xid-and-cordon.yaml";
 const { scenario } = scenarioFiles().find(({ file }) => file === FILE)!;
 const built = (path: string): string => JSON.stringify(pathToFileURL(resolve("dist", path)).href);

@@ -109,7 +109,7 @@ describe("gpu-ledger up", () => {
           async (path) => (await fetch(`${address}${path}`, { headers: { authorization } })).status,
         ),
       );
-    await expect.poll(() => pagesOf(""), { timeout: 6_000 }).toEqual([401, 401]);
+    await expect.poll(() => pagesOf(""), { timeout: 20_000 }).toEqual([401, 401]);
     expect(await pagesOf(`Bearer ${made.stdout.trim().split("\n")[0]}`)).toEqual([200, 200]);
     const { stdout, stderr } = await up.end("SIGTERM");
     expect(stdout + stderr).not.toMatch(/gpul_|of-metrics/);
