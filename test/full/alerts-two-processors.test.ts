@@ -142,7 +142,7 @@ describe.skipIf(!hasParts)("alerts joined with what two processors say of two cl
 
   async function startProcessor(index: number): Promise<void> {
     processors[index] = start("process", `processor-${index}`, addresses[index]!);
-    await processors[index].address(60_000);
+    await processors[index].address();
   }
 
   /** How many pods a processor tells of. */

@@ -64,7 +64,7 @@ async function startPod({ objects }: Rendered, workload: string, ordinal = 0): P
     args!.map((arg) => (arg === MOUNTED ? config : arg)),
     { env: Object.fromEntries(variables) },
   );
-  return { command, container, config, address: await command.address(30_000) };
+  return { command, container, config, address: await command.address() };
 }
 
 function valueOf(
@@ -117,7 +117,7 @@ describe.skipIf(!(await prepareHelm()) || !(await prepareKafka()))(
       [broker, embedded] = await Promise.all([startKafkaBroker(), startTestStore()]);
       const fleet = { data: "cluster", server: { listen: "127.0.0.1:0" }, demo: { gpus: 32, history: "0s" } };
       const cluster = folder.start(["demo", "--config", folder.write("cluster.yaml", fleet)]);
-      await cluster.address(30_000);
+      await cluster.address();
       kubeconfig = join(folder.path, "cluster/demo-kubeconfig.json");
     });
     afterAll(async () => {

@@ -66,7 +66,7 @@ describe.skipIf(!hasPrometheus)("what dashboards ask of a running gpu-ledger", (
       demo: { gpus: 32, history: `${DAYS}d` },
     });
     const up = folder.start(["up", "--config", config]);
-    address = await up.address(60_000);
+    address = await up.address();
     const { store } = await getJson<{ readonly store: { readonly url: string } }>(`${address}/api/status`);
     const { reader: user } = JSON.parse(readFileSync(join(folder.path, "data/store/credentials.json"), "utf8")) as {
       readonly reader: { readonly username: string; readonly password: string };

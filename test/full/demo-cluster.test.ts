@@ -40,7 +40,7 @@ beforeAll(async () => {
     demo: { history: "0s", seed: 1 },
   });
   up = folder.start(["up", "--config", config], { ownGroup: true });
-  address = await up.address(15_000);
+  address = await up.address();
   await vi.waitFor(async () => {
     const { gpus: seen } = await read<Fleet>("/api/v1/fleet");
     const places = new Set(seen.map(({ node, gpu }) => `${node}/${gpu}`));
@@ -123,7 +123,7 @@ it("the demo by itself serves its fleet and its cluster on the address that it i
     demo: { gpus: 8, history: "0s", listen: place },
   });
   const demo = folder.start(["demo", "--config", alone]);
-  const own = await demo.address(15_000);
+  const own = await demo.address();
   const [target] = (await (await fetch(`${own}/api/demo/targets`)).json()) as readonly { readonly targets: string[] }[];
   expect(target!.targets[0]).toMatch(new RegExp(`^${place}:`));
   expect(await (await fetch(`http://${target!.targets[0]!}/metrics`)).text()).toContain("DCGM_FI_DEV_GPU_TEMP");

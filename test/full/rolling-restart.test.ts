@@ -48,7 +48,7 @@ async function startExporters(): Promise<void> {
 async function startPod(config: string, ordinal: number): Promise<RunningCommand> {
   const env = { HOSTNAME: `gpu-ledger-collector-${ordinal}` };
   const pod = folder.start(["collect", "--shards", String(SHARDS), "--config", config], { env });
-  const address = await pod.address(15_000);
+  const address = await pod.address();
   await expect.poll(async () => (await fetch(`${address}/readyz`)).status, { timeout: 15_000 }).toBe(200);
   return pod;
 }

@@ -39,9 +39,7 @@ describe.skipIf(!(await prepareKafka()))("collectors and processors of their own
       start(["process"], "processor-0"),
       start(["process"], "processor-1"),
     ];
-    const parts = await Promise.all(
-      commands.map(async (command) => ({ command, address: await command.address(30_000) })),
-    );
+    const parts = await Promise.all(commands.map(async (command) => ({ command, address: await command.address() })));
     [collectors, processors] = [parts.slice(0, 2), parts.slice(2)];
   });
 
@@ -149,7 +147,7 @@ describe.skipIf(!(await prepareKafka()))("collectors and processors of their own
     await first.command.ended;
     collectorKills += 1;
     const again = start(["collect", "--shard", "0/2"], "collector-0");
-    collectors[0] = { command: again, address: await again.address(30_000) };
+    collectors[0] = { command: again, address: await again.address() };
     expect((await collected(collectors[0])).spool.messages).toBeGreaterThanOrEqual(spool.messages);
 
     await broker.start();
@@ -186,7 +184,7 @@ describe.skipIf(!(await prepareKafka()))("collectors and processors of their own
     await expectStoredUntilNow(30_000);
     // The hardest moment: the group rebalances, and waits for a member that is dead.
     const short = start(["process"], "processor-2");
-    await short.address(30_000);
+    await short.address();
     short.child.kill("SIGKILL");
     await short.ended;
     start(["process"], "processor-3");

@@ -50,7 +50,7 @@ describe("gpu-ledger up", () => {
 
   /** Waits until rows are stored; gives the address and the ids of the parts' processes. */
   async function untilItStores(up: RunningCommand): Promise<{ address: string; ids: Record<string, number> }> {
-    const address = await up.address(15_000);
+    const address = await up.address();
     await expect
       .poll(async () => (await statusOf(address)).processor?.rowsStored, { timeout: 20_000 })
       .toBeGreaterThan(0);
@@ -58,7 +58,7 @@ describe("gpu-ledger up", () => {
     return { address, ids: Object.fromEntries(Object.entries(processes).map(([part, { id }]) => [part, id!])) };
   }
 
-  it("prints its address within 15 s in a pipe, stores more and more, and ends with SIGTERM within 10 s", async () => {
+  it("prints its address in a pipe, stores more and more, and ends with SIGTERM within 10 s", async () => {
     const up = folder.start(["up", "--config", configuration()], { ownGroup: true });
     const { address, ids } = await untilItStores(up);
     expect(Object.keys(ids).toSorted()).toEqual(["collector", "processor", "store"]);
@@ -125,7 +125,7 @@ describe("gpu-ledger up", () => {
         demo: { history: "6h", gpus: 32 },
       });
       const up = folder.start(["up", "--config", file], { ownGroup: true });
-      const address = await up.address(15_000);
+      const address = await up.address();
       const heldHours = async (): Promise<Record<string, number>> => {
         const { rows } = await getJson<Charges>(`${address}/api/v1/charges?span=2d&by=workloadKind`);
         return Object.fromEntries(

@@ -166,7 +166,7 @@ describe.each(versions)("beside version %s", (version) => {
     };
     const file = folder.write("up.yaml", configurationOf(version, { data: config.data, collector }));
     const up = folder.start(["up", "--config", file]);
-    const address = await up.address(30_000);
+    const address = await up.address();
     // The second page is served when the first has been sent.
     await expect.poll(() => exporter.served.length, { timeout: 30_000 }).toBeGreaterThan(1);
     const lag = async () => (await getJson<SystemStatus>(`${address}/api/status`)).processor?.lagMessages;

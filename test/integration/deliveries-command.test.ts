@@ -77,7 +77,7 @@ describe("deliveries by the command and the API", () => {
     const serving = folder.start(["serve", "--config", file]);
     await receiver.until(1);
     expect(statesOf(await listed(), "to-finance")).toEqual(["scheduled", "due", "under way"]);
-    const metrics = await (await fetch(`${await serving.address(10_000)}/metrics`)).text();
+    const metrics = await (await fetch(`${await serving.address()}/metrics`)).text();
     // Of each delivery what was due a day and a half ago.
     expect(metrics).toContain("gpu_ledger_deliveries_late 2\n");
     await serving.end("SIGKILL");

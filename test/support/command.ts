@@ -9,6 +9,8 @@ import type { createProgram as createProgramOfSource } from "../../cli/program.t
 const ROOT = process.cwd();
 /** The program as it is shipped, from the build that runs before the integration tests. */
 const PROGRAM = resolve("dist/cli/main.js");
+/** The longest wait for a program's start. */
+const START_MILLIS = 60_000;
 const PROGRAM_MODULE = resolve("dist/cli/program.js");
 
 /** How a command ended, and what it said. */
@@ -25,8 +27,8 @@ export interface RunningCommand {
   readonly processId: number;
   /** What it has said on standard error so far: its log. */
   log(): string;
-  /** The address of its status server, from its log; fails where it ends before, or takes longer than given. */
-  address(timeoutMillis: number): Promise<string>;
+  /** The address of its status server, from its log; fails where it ends before, or takes longer than a loaded machine does. */
+  address(): Promise<string>;
   readonly ended: Promise<CommandOutcome>;
   /** Sends a signal and waits for the end; gives also how long that took. SIGKILL after 20 s, which is no good end. */
   end(signal: NodeJS.Signals): Promise<CommandOutcome & { readonly millis: number }>;
@@ -75,8 +77,8 @@ export function createCommandFolder(): CommandFolder {
       child,
       processId: child.pid!,
       log: () => said.stderr,
-      async address(timeoutMillis) {
-        const until = performance.now() + timeoutMillis;
+      async address() {
+        const until = performance.now() + START_MILLIS;
         for (;;) {
           const found = /"address":"([^"]+)"/.exec(said.stderr)?.[1];
           if (found !== undefined) return found;

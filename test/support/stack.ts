@@ -44,7 +44,6 @@ export interface Stack {
 }
 
 const DATABASE = "gpu_ledger";
-const START_MILLIS = 60_000;
 
 /** How a stack is started. */
 export interface StackOptions {
@@ -92,7 +91,7 @@ export async function startStack({ steady = false, history = "7d" }: StackOption
     const { command } = services[name === "process-2" ? "process" : name]!;
     const config = folder.write(`${name}.yaml`, configurationOf(name));
     const started = folder.start([...command!, "--config", config]);
-    running.set(name, { command: started, url: await started.address(START_MILLIS) });
+    running.set(name, { command: started, url: await started.address() });
   }
 
   try {
