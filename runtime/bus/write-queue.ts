@@ -1,5 +1,7 @@
 import { statfsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { RootDatabase } from "lmdb";
+import pLimit, { type LimitFunction } from "p-limit";
 import { BusError } from "./bus.ts";
 
 /** Bytes that one transaction takes at most, so that other processes get their turn. */
@@ -15,6 +17,21 @@ interface QueuedChange {
   run(): void;
   settle(): void;
   fail(error: BusError): void;
+}
+
+/** By folder, whose turn it is to take the write lock of LMDB in this process. */
+const turns = new Map<string, LimitFunction>();
+
+/**
+ * Runs what takes the write lock of a folder after everything of this process that has it or waits for it. Instances of one folder
+ * share LMDB's environment: a call that takes the lock on the event loop, as the first use of a table does, would wait for ever for a
+ * transaction whose changes have yet to run on that loop.
+ */
+export function inTurn<Result>(folder: string, work: () => Result | Promise<Result>): Promise<Result> {
+  const path = resolve(folder);
+  const turn = turns.get(path) ?? pLimit(1);
+  turns.set(path, turn);
+  return turn(async () => work());
 }
 
 /** Changes on their way into the log, in the order of the calls. */
@@ -56,10 +73,12 @@ export function createWriteQueue(root: RootDatabase, folder: string, finish: () 
     while (queue.length > 0) {
       const batch = nextBatch();
       try {
-        await root.transaction(() => {
-          for (const change of batch) change.run();
-          finish();
-        });
+        await inTurn(folder, () =>
+          root.transaction(() => {
+            for (const change of batch) change.run();
+            finish();
+          }),
+        );
         for (const change of batch) change.settle();
       } catch (error) {
         const failure = await explainFailure(error, folder, batch);

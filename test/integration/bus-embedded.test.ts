@@ -1,7 +1,8 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { pino } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Bus, ReceivedMessage } from "../../runtime/bus/bus.ts";
@@ -118,7 +119,8 @@ describe("the embedded log", () => {
     await bus.send(topic.name, numbered(100, 1));
     const options = { bus: { make: "embedded", folder }, group: "g", topic: topic.name, commitEvery: 10 } as const;
     const first = await spawnMember(options);
-    await vi.waitFor(() => expect(first.received()).toHaveLength(100), LONG);
+    await vi.waitFor(() => expect(first.commits()).toBe(10), LONG);
+    expect(first.received()).toHaveLength(100);
     await first.kill();
     await bus.send(topic.name, [textMessage("key-0", "last")]);
     const second = await spawnMember(options);
@@ -239,6 +241,14 @@ describe("the embedded log", () => {
     const messages = await readAll(bus, topic.name);
     expect(messages).toHaveLength(acknowledged + 1);
     expect(messages.at(-1)).toMatchObject({ offset: acknowledged });
+  });
+
+  it("is opened while another instance of the process writes to it", async () => {
+    const built = pathToFileURL(resolve("dist/runtime/bus/embedded/storage.js")).href;
+    const args = [resolve("test/support/bus/child-opener.mjs"), built, newFolder()];
+    // A process that waits for itself answers no timer of its own.
+    const { status, signal } = spawnSync(process.execPath, args, { timeout: 30_000, killSignal: "SIGKILL" });
+    expect({ status, signal }).toEqual({ status: 0, signal: null });
   });
 
   it("refuses a folder that a later release has written", async () => {

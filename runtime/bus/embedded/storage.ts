@@ -4,7 +4,7 @@ import type { Database } from "lmdb";
 import { BusError } from "../bus.ts";
 import type { TopicDeclaration } from "../bus.ts";
 import type { GroupState } from "./group-state.ts";
-import { createWriteQueue } from "../write-queue.ts";
+import { createWriteQueue, inTurn } from "../write-queue.ts";
 
 /** The layout of the folder. A folder that was written by a later release is refused. */
 const FOLDER_FORMAT = 1;
@@ -74,6 +74,24 @@ export interface Storage {
  * Fails with `denied` where the folder's format is newer than this release, `unavailable` where it can't be opened.
  */
 export async function openStorage(folder: string): Promise<Storage> {
+  const storage = await inTurn(folder, () => openTables(folder));
+  const format = storage.read(() => storage.meta.get("format"));
+  if (format === undefined) {
+    await storage.write(() => void storage.meta.put("format", FOLDER_FORMAT));
+  } else if (typeof format !== "number" || format > FOLDER_FORMAT) {
+    await storage.close();
+    throw new BusError(
+      "denied",
+      `The log in ${folder} has format ${format}; this release reads up to ${FOLDER_FORMAT}.`,
+      {
+        retriable: false,
+      },
+    );
+  }
+  return storage;
+}
+
+function openTables(folder: string): Storage {
   const root = openRoot(folder);
   const json = { encoding: "json" } as const;
   const binary = { encoding: "binary", keyEncoding: "binary" } as const;
@@ -103,20 +121,6 @@ export async function openStorage(folder: string): Promise<Storage> {
       await root.close();
     },
   };
-
-  const format = storage.read(() => meta.get("format"));
-  if (format === undefined) {
-    await storage.write(() => void meta.put("format", FOLDER_FORMAT));
-  } else if (typeof format !== "number" || format > FOLDER_FORMAT) {
-    await storage.close();
-    throw new BusError(
-      "denied",
-      `The log in ${folder} has format ${format}; this release reads up to ${FOLDER_FORMAT}.`,
-      {
-        retriable: false,
-      },
-    );
-  }
   return storage;
 }
 

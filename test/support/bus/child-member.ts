@@ -6,6 +6,8 @@ import type { ChildBus } from "./make.ts";
 export interface ChildMember {
   /** Values of the messages that it has handled. */
   received(): readonly string[];
+  /** How many commits it has made while it handled messages. */
+  commits(): number;
   /** What happened to it: `assigned`, `revoked`, and the code of a commit that failed while it was revoked. */
   events(): readonly string[];
   /** SIGSTOP and SIGCONT: a process that is stalled, with everything it holds. */
@@ -34,16 +36,19 @@ export async function spawnMember(options: ChildMemberOptions): Promise<ChildMem
   process.once("exit", () => child.kill("SIGKILL"));
   const received: string[] = [];
   const events: string[] = [];
+  let commits = 0;
   const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   await new Promise<void>((resolve, reject) => {
     child.once("exit", (code) => reject(new Error(`The member ended early with ${code}.`)));
     createInterface({ input: child.stdout }).on("line", (line) => {
       if (!line.startsWith("!")) received.push(line);
+      else if (line === "!committed") commits += 1;
       else if (events.push(line.slice(1)) === 1) resolve();
     });
   });
   return {
     received: () => received,
+    commits: () => commits,
     events: () => events,
     stall: () => void child.kill("SIGSTOP"),
     wake: () => void child.kill("SIGCONT"),

@@ -36,7 +36,7 @@ export function embeddedMake(): BusMake {
           const low = (await bus.watermarks(topic))[partition]?.low ?? 0;
           if (low < offset) throw new Error(`The oldest offset is still ${low}.`);
         },
-        { timeout: 5_000 },
+        { timeout: 30_000 },
       );
       await bus.close();
     },
