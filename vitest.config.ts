@@ -38,6 +38,8 @@ const REAL_PARTS = {
  */
 export default defineConfig({
   test: {
+    // A test waits for what is true in a moment on a quiet machine, and in a while beside others.
+    expect: { poll: { timeout: 20_000 } },
     // What was built is run as it is.
     server: { deps: { external: [/\/dist\//] } },
     sequence: { sequencer: LongestFirst },

@@ -65,7 +65,7 @@ describe("gpu-ledger up", () => {
     const before = (await statusOf(address)).processor!.rowsStored;
     expect(before).toBeTypeOf("number");
     await expect
-      .poll(async () => (await statusOf(address)).processor?.rowsStored, { timeout: 10_000 })
+      .poll(async () => (await statusOf(address)).processor?.rowsStored, { timeout: 30_000 })
       .toBeGreaterThan(before);
     expect(await statusOf(address)).toMatchObject({
       address,

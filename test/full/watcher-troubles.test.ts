@@ -7,7 +7,7 @@ import { systemClock, type Clock } from "../../runtime/clock.ts";
 import { openTestBus } from "../support/pipeline.ts";
 import { followSaid, startTestWatcher, type SaidFacts, type TestWatcher } from "../support/watcher.ts";
 
-const LONG = { timeout: 8_000, interval: 10 };
+const LONG = { timeout: 30_000, interval: 10 };
 const HOUR = 3_600_000;
 
 let server: ApiServer;

@@ -12,7 +12,8 @@ import { slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/facts.ts";
 import { insertInventory, insertWorkloads } from "../support/insert-facts.ts";
-import { createTestDatabase, emptyTables } from "../support/database.ts";
+import { emptyTables } from "../../runtime/store/empty-tables.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { openTestBus } from "../support/pipeline.ts";
 import { rounds } from "../support/rounds.ts";
 

@@ -9,7 +9,8 @@ import type { Bus } from "../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/facts.ts";
 import { gpu, labelled } from "../support/join-world.ts";
-import { createTestDatabase, emptyTables } from "../support/database.ts";
+import { emptyTables } from "../../runtime/store/empty-tables.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { openTestBus, scrapeMessage, startTestProcessor, type ProcessorLog } from "../support/pipeline.ts";
 
 describe("samples and facts", () => {
@@ -43,7 +44,7 @@ describe("samples and facts", () => {
     bus.send(SAMPLES_TOPIC, [scrapeMessage({ node: "gpu-a", sequence: (sequence += 1), at, devices })]);
   const stored = (scrapes: number): Promise<void> =>
     expect
-      .poll(() => ({ stored: log.stored, fatal: log.fatal }), { timeout: 10_000 })
+      .poll(() => ({ stored: log.stored, fatal: log.fatal }), { timeout: 30_000 })
       .toEqual({ stored: scrapes, fatal: [] });
   const rows = async (at = NOON): Promise<readonly string[]> => {
     const found = await store.query<Record<string, string>>(

@@ -15,7 +15,8 @@ import type { Bus } from "../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { spawnMember } from "../support/bus/child-member.ts";
 
-import { createTestDatabase, emptyTables } from "../support/database.ts";
+import { emptyTables } from "../../runtime/store/empty-tables.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { openTestBus, scrapeMessage, startTestProcessor } from "../support/pipeline.ts";
 import { insertRaw, type RawScrape } from "../support/raw-fleet.ts";
 

@@ -4,7 +4,8 @@ import { readDeadLetter } from "../../processors/dead-letter.ts";
 import type { Processor } from "../../processors/processor.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { createTestDatabase, emptyTables } from "../support/database.ts";
+import { emptyTables } from "../../runtime/store/empty-tables.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { openTestBus, scrapeMessage, startTestProcessor, type ProcessorLog } from "../support/pipeline.ts";
 
 const AT = Date.UTC(2026, 2, 1, 12);
@@ -35,7 +36,7 @@ describe("the processor", () => {
   /** Waits until so many scrapes are stored; a failure that no retry helps shows in the comparison. */
   const stored = (scrapes: number): Promise<void> =>
     expect
-      .poll(() => ({ stored: log.stored, fatal: log.fatal }), { timeout: 10_000 })
+      .poll(() => ({ stored: log.stored, fatal: log.fatal }), { timeout: 40_000 })
       .toEqual({ stored: scrapes, fatal: [] });
 
   it("stores a scrape as exact wide rows, with the holder that the exporter's labels name", async () => {

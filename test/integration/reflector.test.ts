@@ -92,7 +92,7 @@ function remove(name: string): void {
 
 const same = (mirror: ReadonlyMap<string, string>): Promise<void> =>
   vi.waitFor(() => expect(mirror).toEqual(pods), {
-    timeout: 8_000,
+    timeout: 30_000,
     interval: 20,
   });
 

@@ -53,14 +53,6 @@ export async function createTestDatabase(database: string, store: SharedStore = 
   return client;
 }
 
-/** Takes all rows out of a test's database but the migrations': a tenth of what another database costs. */
-export async function emptyTables(store: StoreClient): Promise<void> {
-  const filled = await store.query<{ name: string }>(
-    "SELECT name FROM system.tables WHERE database = currentDatabase() AND total_rows > 0 AND name != 'migrations'",
-  );
-  for (const { name } of filled) await store.command(`TRUNCATE TABLE ${name} SYNC`);
-}
-
 /** The statements that create the template's views, each after those that it reads. */
 async function viewsOfTemplate(): Promise<readonly string[]> {
   const client = connectTo(TEMPLATE);
