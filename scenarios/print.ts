@@ -14,6 +14,8 @@ export interface PrintOptions {
   /** The dimensions of a line, at least one. */
   readonly by: readonly string[];
   readonly format: (typeof BILL_FORMATS)[number];
+  /** Of several scenarios the one whose bills these are: a heading of tables, a key of JSON, which then has one line. */
+  readonly file?: string;
   /** Where it is given, kWh and grams of CO₂e are printed too. */
   readonly energy?: Scenario["energy"];
 }
@@ -35,7 +37,10 @@ function energyTexts(
 export function printBills(bills: ReadonlyMap<string, Bill>, options: PrintOptions): string {
   switch (options.format) {
     case "table":
-      return [...bills].map(([policy, bill]) => printTable(policy, bill, options)).join("\n");
+      return [
+        ...(options.file === undefined ? [] : [`${options.file}\n`]),
+        ...[...bills].map(([policy, bill]) => printTable(policy, bill, options)),
+      ].join("\n");
     case "json":
       return printJson(bills, options);
     case "csv":
@@ -60,7 +65,7 @@ function printTable(policy: string, bill: Bill, { currency, by, energy }: PrintO
 }
 
 /** For programs: decimal strings, so that nothing is rounded; the cost of a group without any price is null. */
-function printJson(bills: ReadonlyMap<string, Bill>, { currency, by, energy }: PrintOptions): string {
+function printJson(bills: ReadonlyMap<string, Bill>, { currency, by, energy, file }: PrintOptions): string {
   const line = (group: BillGroup): object => ({
     ...group.dimensions,
     gpuHours: formatAmount(group.gpuHours),
@@ -76,7 +81,8 @@ function printJson(bills: ReadonlyMap<string, Bill>, { currency, by, energy }: P
       lines: groupLines(lines, by).map(line),
     },
   ]);
-  return `${JSON.stringify({ currency, policies: Object.fromEntries(policies) as object }, undefined, 2)}\n`;
+  const printed = { currency, policies: Object.fromEntries(policies) as object };
+  return `${file === undefined ? JSON.stringify(printed, undefined, 2) : JSON.stringify({ file, ...printed })}\n`;
 }
 
 /** For spreadsheets: all bills in one table, after the lines of each its total; the cost of a group without any price is empty. */

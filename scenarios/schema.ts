@@ -7,14 +7,20 @@ import { ownerLists, ownerRule } from "../runtime/config/owners.ts";
 import { checkPolicies, policy } from "../runtime/config/policies.ts";
 import { bookIn, bookKeys, checkBook } from "../runtime/config/price-book.ts";
 import { list } from "../runtime/config/words.ts";
+import { checkFleet } from "./checks.ts";
 
-const TIME = "a time in UTC, such as 2026-03-01T12:30:00Z, or a date";
+const TIME = "a time in UTC from 1970 to 2261, such as 2026-03-01T12:30:00Z, or a date";
+/** The store's times have nanoseconds, of which 64 bits count no further. */
+const LATEST_YEAR = 2261;
 
 /** Milliseconds since the epoch. */
 const time = z.string({ error: TIME }).transform((text, context) => {
   const isTime = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/.test(text);
   const millis = isTime ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(millis)) return millis;
+  // What does not exist, 30 February, is read as a day of the next month.
+  const isRight = !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(text.slice(0, 10));
+  const year = Number(text.slice(0, 4));
+  if (isRight && year >= 1970 && year <= LATEST_YEAR) return millis;
   context.addIssue({ code: "custom", message: TIME });
   return z.NEVER;
 });
@@ -35,6 +41,11 @@ const count = (least: number): z.ZodNumber =>
     .number({ error: `a whole number from ${least} on` })
     .int()
     .min(least, { error: `a whole number from ${least} on` });
+const percent = z
+  .number({ error: "a whole number from 1 to 100" })
+  .int()
+  .min(1, { error: "a whole number from 1 to 100" })
+  .max(100, { error: "a whole number from 1 to 100" });
 const ratio = z
   .number({ error: "a ratio from 0 on, such as 0.85" })
   .min(0, { error: "a ratio from 0 on, such as 0.85" });
@@ -96,7 +107,7 @@ const holds = z.union(
       hami: z.strictObject({
         gpus: count(1).default(1),
         memoryMiB: count(1).optional(),
-        cores: count(1).optional(),
+        cores: percent.optional(),
       }),
     }),
     z.strictObject({ dra: z.strictObject({ claim: name }) }),
@@ -213,39 +224,13 @@ export const scenarioSchema = z
     const complain = (path: PropertyKey[], message: string): void =>
       context.addIssue({ code: "custom", path, message });
     if (scenario.period.end <= scenario.period.start) complain(["period", "end"], "a time after period.start");
-    const nodes = new Map(scenario.nodes.map((each) => [each.name, each]));
-    scenario.nodes.forEach((each, index) => {
-      if (nodes.get(each.name) !== each) complain(["nodes", index, "name"], "a name that no other node has");
-    });
-    const hosts = new Set(nodes.keys());
-    const names = new Set<string>();
-    scenario.pods.forEach((each, index) => {
-      const key = `${each.namespace}/${each.name}/${each.scheduled}`;
-      if (names.has(key)) complain(["pods", index, "name"], "a name that no other pod has at this time");
-      names.add(key);
-      const host = each.node === undefined ? undefined : nodes.get(each.node);
-      if (each.node !== undefined && host === undefined) complain(["pods", index, "node"], "the name of a node");
-      each.devices?.forEach((where, position) => {
-        const gpu = typeof where === "number" ? where : where.gpu;
-        if (host !== undefined && gpu >= host.gpus)
-          complain(["pods", index, "devices", position], `a GPU of ${host.name}, which has ${host.gpus}`);
-      });
-      if ("dra" in each.holds && !(each.holds.dra.claim in scenario.claims))
-        complain(["pods", index, "holds", "dra", "claim"], "the name of a claim");
-    });
+    checkFleet(scenario, (path, allowed) => complain([...path], allowed));
     checkBook(bookIn(scenario), context);
-    const arrivals = scenario.events.flatMap((event) => ("arrives" in event ? [event.arrives] : []));
-    for (const { name: arrived } of arrivals.flatMap((arrives) => arrives.nodes ?? [])) hosts.add(arrived);
-    scenario.events.forEach((event, index) => {
-      if (!("arrives" in event)) return;
-      const { pods = [], prices } = event.arrives;
-      pods.forEach((each, place) => {
-        if (each.node !== undefined && !hosts.has(each.node))
-          complain(["events", index, "arrives", "pods", place, "node"], "the name of a node");
-      });
+    for (const event of scenario.events) {
+      const prices = "arrives" in event ? event.arrives.prices : undefined;
       if (prices !== undefined)
         checkBook(bookIn({ ...scenario, prices: [...(scenario.prices ?? []), ...prices] }), context);
-    });
+    }
     checkOwners(scenario, context);
     checkPolicies(scenario.policies, context);
     checkEnergy(scenario.energy, context);

@@ -144,10 +144,18 @@ export function required<Value>(
   return value;
 }
 
+/**
+ * No decimal of a book is larger: a price times a rate times the GPU-hours of a month stays far below the 29 digits that the store's
+ * columns of money have before the point.
+ */
+const LARGEST = rational(1_000_000_000_000n);
+
 function readDecimal(fields: Fields, key: string, least: Rational | undefined): Rational | undefined {
   const parsed = parseDecimal(String(fields.values[key]));
-  if ("value" in parsed && isAtLeast(parsed.value, least)) return parsed.value;
-  report(fields, key, "error" in parsed ? DECIMAL_FORM : `${least?.num} or more`);
+  if ("error" in parsed) report(fields, key, DECIMAL_FORM);
+  else if (!isAtLeast(parsed.value, least)) report(fields, key, `${least?.num} or more`);
+  else if (compare(parsed.value, LARGEST) > 0) report(fields, key, `at most ${LARGEST.num}`);
+  else return parsed.value;
   return undefined;
 }
 

@@ -32,7 +32,9 @@ export function readYaml<Schema extends z.ZodType>(
     };
   }
   const missing = options.env === undefined ? [] : fillVariables(document, options.env);
-  const raw: unknown = document.toJS() ?? {};
+  const expanded = expand(document);
+  if ("problem" in expanded) return { problems: [expanded.problem] };
+  const { raw } = expanded;
   const result = schema.safeParse(raw, { error: allowedOf });
   const lineOf = (path: readonly PropertyKey[]): number | undefined => lineAt(document, lines, path);
   const unset = missing.map(({ path, name }) => ({
@@ -45,6 +47,27 @@ export function readYaml<Schema extends z.ZodType>(
     : result.error.issues.flatMap((issue) => toProblems(issue, raw, lineOf, options.unknownKey));
   const problems = [...unset, ...invalid.filter(({ key }) => !unset.some((other) => other.key === key))];
   return result.success && problems.length === 0 ? { value: result.data } : { problems };
+}
+
+/** The plain value of a document. Anchors that grow without bound, or hold themselves, are a mistake of the file. */
+function expand(document: Document): { readonly raw: unknown } | { readonly problem: FileProblem } {
+  try {
+    const raw: unknown = document.toJS() ?? {};
+    if (!holdsItself(raw, new Set())) return { raw };
+    return { problem: { key: "(YAML)", allowed: "an anchor must not hold an alias of itself" } };
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
+    return { problem: { key: "(YAML)", allowed: "aliases of aliases make the file too large" } };
+  }
+}
+
+function holdsItself(value: unknown, around: Set<unknown>): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (around.has(value)) return true;
+  around.add(value);
+  const isCircular = Object.values(value).some((inner) => holdsItself(inner, around));
+  around.delete(value);
+  return isCircular;
 }
 
 /** The problem as a line for people: the key, its line, the value and what is allowed. */

@@ -100,7 +100,9 @@ it.each([
     () => ({ spec: { resourceClaims: [{ name: "gpu", resourceClaimName: "p-0-devices" }] } }),
   ],
 ])("a watcher would say the same of a pod that %s", (_, given, partsOf) => {
-  const body = bodyOf("workload", { pods: [{ ...POD, ...LIFE, ...given }] }, "p-0");
+  const cut = "holds" in given && "mig" in given.holds ? { mig: { 0: ["1g.5gb"] } } : {};
+  const nodes = [{ ...NODE, ...cut }];
+  const body = bodyOf("workload", { nodes, pods: [{ ...POD, ...LIFE, ...given }] }, "p-0");
   const options = {
     ...ALONE,
     labels: ["team"],

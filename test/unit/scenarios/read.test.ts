@@ -85,7 +85,7 @@ describe("what is wrong with a scenario", () => {
       .replace("gpus: 2 }", "gpus: -1 }")
       .replace("holds: { gpus: 1 }", "holds: everything");
     expect(problemsOf(text)).toEqual([
-      'period.end (line 3): "yesterday" is not a time in UTC, such as 2026-03-01T12:30:00Z, or a date',
+      'period.end (line 3): "yesterday" is not a time in UTC from 1970 to 2261, such as 2026-03-01T12:30:00Z, or a date',
       "nodes[0].gpus (line 5): -1 is not a whole number from 0 on",
       expect.stringMatching(/^pods\[0\]\.holds \(line 7\): "everything" is not one of \{ gpus \}/),
     ]);
