@@ -7,32 +7,59 @@ import { unplayable } from "../scenarios/play/unplayable.ts";
 import { BILL_FORMATS, printBills } from "../scenarios/print.ts";
 import { readScenario, ScenarioError } from "../scenarios/read.ts";
 import type { Scenario } from "../scenarios/schema.ts";
-import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
-import { runScenario } from "./scenario/run.ts";
+import { CommandError, orWrongUse, tell, type CommandContext } from "./context.ts";
+import { withScenarioRunner } from "./scenario/run.ts";
 
 interface Options {
   readonly by: string;
   readonly format: (typeof BILL_FORMATS)[number];
 }
 
-/** `gpu-ledger scenario FILE`: what a fleet that is written down costs, by the real pipeline in a folder that vanishes. */
+/** `gpu-ledger scenario FILE…`: what fleets that are written down cost, by the real pipeline in a folder that vanishes. */
 export function addScenario(program: Command, context: CommandContext): void {
   program
     .command("scenario")
-    .description("play a fleet that is written down through the whole pipeline, and print its bill under each policy")
-    .argument("<file>", "a scenario in YAML; see docs/scenarios.md")
+    .description(
+      "play fleets that are written down through the whole pipeline, and print the bill of each under each policy",
+    )
+    .argument("<file...>", "scenarios in YAML; see docs/scenarios.md")
     .option("--by <dimensions>", "what lines are added up by", DEFAULT_DIMENSIONS.join(","))
     .addOption(new Option("--format <format>", "how").choices([...BILL_FORMATS]).default("table"))
-    .action(async (file: string, options: Options) => {
+    .action(async (files: readonly string[], { format, ...options }: Options) => {
       const { by } = orWrongUse("--by", readDimensions(options.by));
-      const scenario = await scenarioOf(file);
-      const bills = await runScenario(scenario);
-      context.stdout.write(`${printBills(bills, { ...scenario, by, format: options.format }).trimEnd()}\n`);
-      const wrong = differences(scenario, bills);
-      for (const line of wrong) context.stderr.write(`${line}\n`);
-      if (wrong.length > 0)
-        throw new CommandError(`${file}: ${wrong.length} expectation${wrong.length === 1 ? " does" : "s do"} not hold`);
+      const isOneOfMany = files.length > 1;
+      if (isOneOfMany && format === "csv") throw new CommandError("--format csv: one table is of one scenario", 2);
+      // All files are read before the first is played, so that a mistake in the last one is seen at once.
+      const scenarios = await readAll(files);
+      const failures: string[] = [];
+      await withScenarioRunner(async (runner) => {
+        for (const { file, scenario } of scenarios) {
+          try {
+            const bills = await runner.play(scenario, (_, made) => Promise.resolve(made));
+            const heading = isOneOfMany ? { file } : {};
+            context.stdout.write(`${printBills(bills, { ...scenario, ...heading, by, format }).trimEnd()}\n`);
+            const wrong = differences(scenario, bills);
+            for (const line of wrong) context.stderr.write(`${line}\n`);
+            if (wrong.length > 0)
+              failures.push(`${file}: ${wrong.length} expectation${wrong.length === 1 ? " does" : "s do"} not hold`);
+          } catch (error) {
+            if (!(error instanceof CommandError)) throw error;
+            failures.push(`${file}: ${error.message}`);
+          }
+        }
+      });
+      if (failures.length > 0) throw new CommandError(failures.join("\n"));
     });
+}
+
+/** Reads all files. Fails with what is wrong in any of them. */
+async function readAll(files: readonly string[]): Promise<readonly { file: string; scenario: Scenario }[]> {
+  const read = await Promise.allSettled(files.map(async (file) => ({ file, scenario: await scenarioOf(file) })));
+  const problems = read.flatMap((each) => (each.status === "rejected" ? [each.reason as unknown] : []));
+  const strange = problems.find((problem) => !(problem instanceof CommandError));
+  if (strange !== undefined) throw strange;
+  if (problems.length > 0) throw new CommandError(problems.map(tell).join("\n"), 2);
+  return read.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
 }
 
 async function scenarioOf(file: string): Promise<Scenario> {

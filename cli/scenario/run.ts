@@ -12,9 +12,10 @@ import type { Bus } from "../../runtime/bus/bus.ts";
 import { openEmbeddedBus } from "../../runtime/bus/embedded/embedded-bus.ts";
 import { topicDeclarations } from "../../runtime/bus/topics.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { createLifecycle } from "../../runtime/lifecycle/stopping.ts";
+import { createLifecycle, type Lifecycle } from "../../runtime/lifecycle/stopping.ts";
 import { createStoreClient, type StoreClient } from "../../runtime/store/client.ts";
 import { MIGRATIONS_FOLDER } from "../../runtime/store/connection.ts";
+import { emptyTables } from "../../runtime/store/empty-tables.ts";
 import { STORE_PROGRAM } from "../../runtime/store/embedded/program.ts";
 import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
 import { migrate } from "../../runtime/store/migrate.ts";
@@ -23,6 +24,7 @@ import type { PlayedMessage } from "../../scenarios/play/facts.ts";
 import { play } from "../../scenarios/play/play.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 
+const logger = pino({ level: "silent" });
 const DATABASE = "scenario";
 const FLUSH_MILLIS = 50;
 const FLUSH_ROWS = 20_000;
@@ -30,48 +32,121 @@ const POLL_MILLIS = 20;
 const MESSAGES_PER_SEND = 500;
 const DAY_MILLIS = 86_400_000;
 
-/**
- * Plays a scenario through the real pipeline, embedded, in a temporary folder that is removed at the end: its messages over the
- * bus, through processors into a store without TTL, metered and charged hour by hour, its books kept as its events say. Gives the
- * bill of each policy.
- */
-export function runScenario(scenario: Scenario): Promise<ReadonlyMap<string, Bill>> {
-  return playScenario(scenario, (_, bills) => Promise.resolve(bills));
+/** Plays scenarios in one store, one after the other. */
+export interface ScenarioRunner {
+  /**
+   * Plays a scenario through the real pipeline: its messages over a bus of its own, through processors into empty tables without TTL,
+   * metered and charged hour by hour, its books kept as its events say. Gives what `make` makes of the store and of the bill of each
+   * policy. Fails with a {@link CommandError}.
+   */
+  play<Made>(
+    scenario: Scenario,
+    make: (store: StoreClient, bills: ReadonlyMap<string, Bill>) => Promise<Made>,
+  ): Promise<Made>;
 }
 
-/** Plays a scenario, and gives what is made of its store and its bills before they are gone. */
-export async function playScenario<Made>(
-  scenario: Scenario,
-  make: (store: StoreClient, bills: ReadonlyMap<string, Bill>) => Promise<Made>,
-): Promise<Made> {
+/**
+ * Lends a runner whose store and buses are embedded and lie in a temporary folder. The folder is removed when `work` has ended, and
+ * also where a signal ends it: then it fails with a {@link CommandError} that names the signal.
+ */
+export async function withScenarioRunner<Made>(work: (runner: ScenarioRunner) => Promise<Made>): Promise<Made> {
   const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-scenario-"));
-  const logger = pino({ level: "silent" });
   const lifecycle = createLifecycle(logger);
   lifecycle.add("folder", { stop: () => rm(folder, { recursive: true, force: true }) });
+  const interruption = interruptionBySignals();
+  const starting = startStore(folder, lifecycle);
   try {
-    const embedded = await startEmbeddedStore({
-      folder: join(folder, "store"),
-      program: [process.execPath, STORE_PROGRAM],
-      logger,
-    });
-    lifecycle.add("store", embedded);
-    const connect = (database: string): StoreClient =>
-      createStoreClient({ url: embedded.url, ...embedded.internal, database });
-    const retentionDays = { raw: 0, fiveMinutes: 0 };
-    await migrate({ connect, database: DATABASE, folder: MIGRATIONS_FOLDER, retentionDays, now: Date.now, logger });
-    const store = connect(DATABASE);
-    lifecycle.add("client", { stop: () => store.close() });
-    const bus = await openEmbeddedBus({ folder: join(folder, "bus"), clock: systemClock, logger });
-    lifecycle.add("bus", { stop: () => bus.close() });
-    const kept = Date.now() - scenario.period.start + 365 * DAY_MILLIS;
-    await bus.declare(
-      topicDeclarations({ kind: "embedded", samplePartitions: 1, retention: kept, retentionSize: 1e12, spool: 1e9 }),
+    const working = starting.then((store) =>
+      work(createRunner({ folder, store, lifecycle, signal: interruption.signal })),
     );
-    await storeAll(bus, store, play(scenario));
-    return await make(store, await keepBooks(store, scenario, (messages) => storeAll(bus, store, messages)));
+    return await Promise.race([working, rejectionOf(interruption.signal)]);
   } finally {
+    interruption.dispose();
+    // What is still being started has to be there to be stopped.
+    await starting.catch(() => undefined);
     await lifecycle.stop();
   }
+}
+
+/** Aborts with a {@link CommandError} when the process gets one of the signals that ask it to end. */
+function interruptionBySignals(): { readonly signal: AbortSignal; dispose(): void } {
+  const abort = new AbortController();
+  const interrupt = (name: NodeJS.Signals): void => abort.abort(new CommandError(`interrupted by ${name}`));
+  const names = ["SIGINT", "SIGTERM"] as const;
+  for (const name of names) process.once(name, interrupt);
+  return {
+    signal: abort.signal,
+    dispose() {
+      for (const name of names) process.off(name, interrupt);
+    },
+  };
+}
+
+function rejectionOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+}
+
+async function startStore(folder: string, lifecycle: Lifecycle): Promise<StoreClient> {
+  const embedded = await startEmbeddedStore({
+    folder: join(folder, "store"),
+    program: [process.execPath, STORE_PROGRAM],
+    logger,
+  });
+  lifecycle.add("store", embedded);
+  const connect = (database: string): StoreClient =>
+    createStoreClient({ url: embedded.url, ...embedded.internal, database });
+  const retentionDays = { raw: 0, fiveMinutes: 0 };
+  await migrate({ connect, database: DATABASE, folder: MIGRATIONS_FOLDER, retentionDays, now: Date.now, logger });
+  const store = connect(DATABASE);
+  lifecycle.add("client", { stop: () => store.close() });
+  return store;
+}
+
+function createRunner({
+  folder,
+  store,
+  lifecycle,
+  signal,
+}: {
+  readonly folder: string;
+  readonly store: StoreClient;
+  readonly lifecycle: Lifecycle;
+  readonly signal: AbortSignal;
+}): ScenarioRunner {
+  let played = 0;
+  let opening: Promise<Bus> | undefined;
+  const closeBus = async (): Promise<void> => {
+    const opened = opening;
+    opening = undefined;
+    await (await opened)?.close();
+  };
+  lifecycle.add("bus", { stop: closeBus });
+  return {
+    async play(scenario, make) {
+      signal.throwIfAborted();
+      if (played > 0) await emptyTables(store);
+      signal.throwIfAborted();
+      played += 1;
+      opening = openEmbeddedBus({ folder: join(folder, `bus-${played}`), clock: systemClock, logger });
+      const bus = await opening;
+      try {
+        const kept = Date.now() - scenario.period.start + 365 * DAY_MILLIS;
+        await bus.declare(
+          topicDeclarations({
+            kind: "embedded",
+            samplePartitions: 1,
+            retention: kept,
+            retentionSize: 1e12,
+            spool: 1e9,
+          }),
+        );
+        await storeAll(bus, store, play(scenario));
+        return await make(store, await keepBooks(store, scenario, (messages) => storeAll(bus, store, messages)));
+      } finally {
+        await closeBus();
+      }
+    },
+  };
 }
 
 /** Sends all messages, and waits until processors have stored them. */

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 
@@ -62,5 +62,44 @@ describe("the command scenario", () => {
     });
     const by = await folder.call(["scenario", "absent.yaml", "--by", "colour"]);
     expect({ code: by.code, said: by.stderr.includes('"colour" is not one of') }).toEqual({ code: 2, said: true });
+  });
+
+  it("plays many files in one store, each by itself, and lists those whose expectations do not hold", async () => {
+    const wrong = text.replace('cost: "0.60"', 'cost: "0.61"');
+    const [first, second, third] = ["a", "b", "c"].map((name, index) =>
+      folder.write(`${name}.yaml`, index === 1 ? wrong : text),
+    );
+    const { code, stdout, stderr } = await folder.call(["scenario", first!, second!, third!, "--format", "json"]);
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { file: string; policies: { default: { total: string } } });
+    expect(lines.map(({ file, policies }) => [file, policies.default.total])).toEqual(
+      [first, second, third].map((file) => [file, "2"]),
+    );
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `default: ["vision","v-0","active"] costs 0.6, not 0.61\ngpu-ledger: ${second}: 1 expectation does not hold\n`,
+    });
+    const csv = await folder.call(["scenario", first!, third!, "--format", "csv"]);
+    expect(csv).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  it("names what is wrong in each of many files, and plays none of them", async () => {
+    const files = [folder.write("right.yaml", text), "absent.yaml", folder.write("broken.yaml", "title: 7")];
+    const { code, stdout, stderr } = await folder.call(["scenario", ...files]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain("absent.yaml cannot be read");
+    expect(stderr).toContain("broken.yaml is not a valid scenario");
+  });
+
+  it.each(["SIGINT", "SIGTERM"] as const)("leaves no folder behind when %s ends it", async (signal) => {
+    const temporary = mkdtempSync(join(folder.path, "tmp-"));
+    const file = folder.write("fleet.yaml", text);
+    const command = folder.start(["scenario", ...Array<string>(20).fill(file)], { env: { TMPDIR: temporary } });
+    await expect.poll(() => readdirSync(temporary), { timeout: 30_000 }).toHaveLength(1);
+    const { code, stderr } = await command.end(signal);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `gpu-ledger: interrupted by ${signal}\n` });
+    expect(readdirSync(temporary)).toEqual([]);
   });
 });
