@@ -25,7 +25,7 @@ class LongestFirst extends BaseSequencer {
 
 /** Both cores of the smallest machine that is promised to run them; by itself Vitest leaves one of them idle. */
 const CORES = 2;
-const LONG = { testTimeout: 1_200_000, maxWorkers: CORES + 1, sequence: { groupOrder: 2 } };
+const LONG = { testTimeout: 1_200_000, maxWorkers: CORES, sequence: { groupOrder: 2 } };
 const PARTS = { globalSetup: ["test/support/install-parts.ts"] };
 const REAL_PARTS = {
   globalSetup: ["test/support/install-parts.ts", "test/support/global-setup.ts"],

@@ -27,7 +27,7 @@ function shownAt(timeMillis: number): number {
   return shown.length;
 }
 
-/** Every GPU, once all targets have been scraped and their rows stored. */
+/** Every GPU, once all targets have been scraped, their rows stored, and pods listed. */
 type Fleet = z.output<typeof fleetSchema>;
 let gpus: Fleet["gpus"];
 beforeAll(async () => {
@@ -46,8 +46,9 @@ beforeAll(async () => {
     const places = new Set(seen.map(({ node, gpu }) => `${node}/${gpu}`));
     const shown = shownAt(Date.now());
     if (places.size < shown) throw new Error(`only ${places.size} of ${shown} GPUs are known yet`);
+    if (seen.every(({ holder }) => holder?.evidence !== "node")) throw new Error("no pod without a label is known yet");
+    gpus = seen;
   }, LONG);
-  ({ gpus } = await read<Fleet>("/api/v1/fleet"));
 }, 90_000);
 afterAll(() => folder.dispose());
 
