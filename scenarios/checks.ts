@@ -19,17 +19,18 @@ interface Span {
 export function checkFleet(scenario: Scenario, complain: Complain): void {
   checkNodes(scenario.nodes, [], complain);
   checkPods(scenario, scenario.nodes, [], complain);
-  checkClaims(scenario, complain);
   const { claims } = scenario;
-  let nodes = scenario.nodes;
+  let { nodes, pods } = scenario;
   scenario.events.forEach((event, index) => {
     if (!("arrives" in event)) return;
     const path = ["events", index, "arrives"];
     const arrived = event.arrives.nodes ?? [];
     nodes = [...nodes.filter(({ name }) => arrived.every((other) => other.name !== name)), ...arrived];
+    pods = [...pods, ...(event.arrives.pods ?? [])];
     checkNodes(arrived, path, complain);
     checkPods({ pods: event.arrives.pods ?? [], claims }, nodes, path, complain);
   });
+  checkClaims({ claims, nodes, pods }, complain);
 }
 
 function checkNodes(nodes: Fleet["nodes"], path: readonly PropertyKey[], complain: Complain): void {
@@ -140,7 +141,7 @@ function checkLife(pod: Pod, path: readonly PropertyKey[], complain: Complain): 
   }
 }
 
-function checkClaims({ claims, nodes, pods }: Scenario, complain: Complain): void {
+function checkClaims({ claims, nodes, pods }: Pick<Scenario, "claims" | "nodes" | "pods">, complain: Complain): void {
   const names = new Set(pods.map(({ name }) => name));
   for (const [claim, { node, devices, reservedFor }] of Object.entries(claims)) {
     const host = nodes.find(({ name }) => name === node);
@@ -152,7 +153,7 @@ function checkClaims({ claims, nodes, pods }: Scenario, complain: Complain): voi
   }
 }
 
-/** Devices that are on their node, each once. Which instances a GPU has is looked at where it never has others. */
+/** Devices are on their node, each once, and an instance is one of some layout of its GPU. */
 function checkDevices(
   devices: readonly Device[],
   host: Node | undefined,

@@ -25,8 +25,8 @@ export async function failingCases(
 }
 
 /**
- * The mutants that no case tells from the rules as they are. Of each the cases that read what it changed are played, where no
- * verdict is recorded of their files.
+ * The mutants that survive: no case has another verdict on them than on the rules as they are. Each mutant is played on the cases
+ * that read the rule that it changes; a recorded verdict takes the place of a play.
  */
 export async function survivorsOf(
   groups: readonly RuleGroup[],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readScenario, ScenarioError } from "../../../scenarios/read.ts";
+import { problemsOf } from "../../support/scenario-problems.ts";
 
 const NODE = "{ name: n, model: NVIDIA-A100-SXM4-40GB, gpus: 2 }";
 const POD = "{ name: a, namespace: x, node: n, holds: { gpus: 1 }, devices: [0], activity: 0.5 }";
@@ -17,19 +17,6 @@ ${given.more ?? ""}`;
 
 const nodeWith = (more: string): string => NODE.replace(" }", `, ${more} }`);
 const podWith = (more: string): string => POD.replace("activity: 0.5", more);
-
-function problemsOf(text: string): readonly string[] {
-  try {
-    readScenario(text, "case.yaml");
-    return [];
-  } catch (error) {
-    if (!(error instanceof ScenarioError)) throw error;
-    return error.message
-      .split("\n")
-      .slice(1)
-      .map((line) => line.trim());
-  }
-}
 
 describe("a scenario is refused, with the key and its line,", () => {
   it.each([
@@ -157,6 +144,10 @@ describe("a scenario is refused, with the key and its line,", () => {
 
   it("and is read where nothing is wrong", () => {
     expect(problemsOf(scenario({}))).toEqual([]);
+    const late = POD.replace("name: a", "name: late");
+    const claimed = `claims: { c: { node: n, devices: [0], reservedFor: [late] } }
+events: [{ at: 2026-04-10, arrives: { pods: [${late}] } }]`;
+    expect(problemsOf(scenario({ more: claimed }))).toEqual([]);
     expect(problemsOf(scenario({ node: nodeWith("mig: { 0: [1g.5gb+me, 2g.10gb, 4g.20gb] }"), pods: "" }))).toEqual([]);
   });
 });

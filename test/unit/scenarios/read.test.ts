@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readScenario, ScenarioError } from "../../../scenarios/read.ts";
+import { readScenario } from "../../../scenarios/read.ts";
+import { problemsOf } from "../../support/scenario-problems.ts";
 
 const WHOLE = `
 title: A job on half of a node
@@ -11,20 +12,6 @@ pods:
 prices:
   - { match: { model: NVIDIA-L4 }, from: 2026-01-01, per: gpu-hour, effective: "1.00" }
 `;
-
-/** What is wrong with a scenario, a line for each problem; empty where nothing is. */
-function problemsOf(text: string): string[] {
-  try {
-    readScenario(text, "case.yaml");
-    return [];
-  } catch (error) {
-    if (!(error instanceof ScenarioError)) throw error;
-    return error.message
-      .replace("case.yaml is not a valid scenario:\n", "")
-      .split("\n")
-      .map((line) => line.trim());
-  }
-}
 
 describe("a scenario", () => {
   it("is read with everything that it leaves out", () => {
