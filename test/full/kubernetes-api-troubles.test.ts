@@ -197,7 +197,9 @@ describe("clusters on the server", () => {
     expect(types.slice(10_001, 10_051).filter((type) => type !== "BOOKMARK").length).toBeGreaterThan(45);
   });
 
-  test("a busy one of 50,000 pods is served in pages and in one body, within 700 MB", async () => {
+  test("a busy one of 50,000 pods is served in pages and in one body, with at most 500 MB more memory", async () => {
+    // A worker process holds what earlier test files left, and the reader is in the same process: the growth is measured.
+    const before = process.memoryUsage.rss();
     const busy = createBusyCluster({ pods: 50_000, nodes: 5000, seed: 1 });
     busy.fill(server.store);
     let items = 0;
@@ -218,8 +220,7 @@ describe("clusters on the server", () => {
       if (++pieces % 100 === 0) peak = Math.max(peak, process.memoryUsage.rss());
     });
     expect(bytes).toBeGreaterThan(400e6);
-    // This process reads, too: the server alone takes less.
-    expect(peak).toBeGreaterThan(0);
-    expect(peak).toBeLessThan(700e6);
+    expect(peak).toBeGreaterThan(before);
+    expect(peak - before).toBeLessThan(500e6);
   });
 });
