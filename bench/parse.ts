@@ -1,7 +1,6 @@
-import { createPageReader } from "../collectors/dcgm/page/reader.ts";
+import { createPageReader, messagesOf } from "../collectors/dcgm/page/reader.ts";
 import { matchPage } from "../collectors/dcgm/page/match.ts";
 import { createTemplates } from "../collectors/dcgm/page/templates.ts";
-import { encodeScrape } from "../domain/messages/scrape-message.ts";
 import { createMovingPage, valuesOfPage } from "./page.ts";
 import { report } from "./report.ts";
 
@@ -62,9 +61,8 @@ export function benchParse(): void {
             scrapedAtMillis: 1_770_000_000_000 + round,
             intervalMillis: 30_000,
             durationMicros: 1,
-            dropped: reading.dropped,
           };
-          messageBytes += encodeScrape(reading.stable, moment, reading.values).length;
+          for (const { message } of messagesOf(reading, moment)) messageBytes += message.length;
         });
       });
       for (const page of pages) bytes += page.length;

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { compressFrameSync } from "lz4-napi";
-import { createPageReader } from "../collectors/dcgm/page/reader.ts";
+import { createPageReader, messagesOf } from "../collectors/dcgm/page/reader.ts";
 import { createTemplates } from "../collectors/dcgm/page/templates.ts";
 import { encodeInventory, encodeWorkload, type FactMessage } from "../domain/messages/fact-message.ts";
-import { encodeScrape, SCRAPE_SCHEMA_VERSION } from "../domain/messages/scrape-message.ts";
+import { SCRAPE_SCHEMA_VERSION } from "../domain/messages/scrape-message.ts";
 import { INVENTORY_TOPIC, SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../domain/messages/topics.ts";
 import { chargeWindow } from "../processors/charges.ts";
 import { meterWindow } from "../processors/meter.ts";
@@ -95,9 +95,8 @@ async function fill(store: StoreClient): Promise<void> {
         scrapedAtMillis: START + sequence * INTERVAL_MILLIS,
         intervalMillis: INTERVAL_MILLIS,
         durationMicros: 4_000 + ((sequence * 7_919 + number * 104_729) % 3_001),
-        dropped: reading.dropped,
       };
-      const value = encodeScrape(reading.stable, moment, reading.values);
+      const value = messagesOf(reading, moment)[0]!.message;
       return placed(SAMPLES_TOPIC, { key: source.key, value, schemaVersion: SCRAPE_SCHEMA_VERSION });
     });
 

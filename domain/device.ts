@@ -74,6 +74,14 @@ export function sharingKey(device: Device): string {
   return parts.every((part) => part === undefined) ? "" : parts.map((part) => part ?? "").join("/");
 }
 
+/**
+ * Whether what an exporter has for its host can be a node's name: not "localhost", nor the exporter's own pod. Pods of a DaemonSet
+ * end in five letters of Kubernetes' own alphabet; the names of exporters contain the word.
+ */
+export function namesNode(hostname: string): boolean {
+  return hostname !== "localhost" && !/exporter.*-[bcdfghjklmnpqrstvwxz2456789]{5}$/.test(hostname);
+}
+
 function isZeroUuid(uuid: string): boolean {
   return /^(GPU-)?[0-]*$/.test(uuid);
 }

@@ -21,11 +21,13 @@ export type LineDrop =
   | "unterminated-line"
   | "sentinel"
   | "not-a-number"
+  | "not-a-value"
   | "out-of-range"
   | "unsupported-zero"
   | "duplicate-series"
   | "not-a-gpu"
-  | "no-device";
+  | "no-device"
+  | "no-host";
 
 /** What every scrape attempt of one target says of itself, whether it succeeded or not. */
 export interface ScrapeOrigin {

@@ -154,15 +154,16 @@ export function startCollector(options: {
       const lastScrapeAtMillis = clock.nowMillis();
       const span = startTrace(target.url);
       const outcome = await scrape();
-      const { origin, message, failure, dropped } = outcome;
+      const { messages, failure, dropped } = outcome;
       const { state } = entry;
       const { gpus, columns } = failure === undefined ? outcome : state;
-      entry.state = { ...state, node: origin.node, gpus, columns, lastScrapeAtMillis, failure, dropped };
+      const node = messages.map(({ origin }) => origin.node).join(", ");
+      entry.state = { ...state, node, gpus, columns, lastScrapeAtMillis, failure, dropped };
       events.onScrape(job.name, target.url, outcome);
       try {
-        const key = sampleKey(origin);
         const headers = span === undefined ? {} : { headers: { traceparent: span.traceparent } };
-        await sink({ key, value: message, schemaVersion: SCRAPE_SCHEMA_VERSION, ...headers });
+        for (const { origin, message } of messages)
+          await sink({ key: sampleKey(origin), value: message, schemaVersion: SCRAPE_SCHEMA_VERSION, ...headers });
         span?.end(failure?.detail);
       } catch (error) {
         events.onSinkError(target.url, error);

@@ -1,22 +1,15 @@
-import { encodeScrape, encodeStable } from "../../domain/messages/scrape-message.ts";
 import type { Device } from "../../domain/device.ts";
-import {
-  EMPTY_SHAPE,
-  type LineDrop,
-  type ScrapeFailure,
-  type ScrapeOrigin,
-  type ScrapeShape,
-} from "../../domain/scrape.ts";
+import type { LineDrop, ScrapeFailure, ScrapeOrigin, ScrapeShape } from "../../domain/scrape.ts";
 import { fetchPage, type PageRequest } from "./http/fetch-page.ts";
 import type { Connections } from "./http/connections.ts";
 import type { ReceiveBuffers } from "./http/receive-buffers.ts";
-import type { PageReader } from "./page/reader.ts";
+import { failureMessages, messagesOf, type PageReader } from "./page/reader.ts";
 import { nodeOf, type Target } from "./targets/target.ts";
 
-/** A finished message and what is worth counting of how it came about. */
+/** Finished messages and what is worth counting of how they came about. */
 export interface ScrapeOutcome {
-  readonly origin: ScrapeOrigin;
-  readonly message: Uint8Array;
+  /** One for each host that the page has rows of. */
+  readonly messages: readonly { readonly origin: ScrapeOrigin; readonly message: Uint8Array }[];
   readonly pageBytes: number;
   readonly durationSeconds: number;
   readonly values: number;
@@ -28,7 +21,7 @@ export interface ScrapeOutcome {
   readonly failure?: { readonly reason: ScrapeFailure; readonly detail: string };
 }
 
-/** Scrapes one target, again and again; each attempt, failed ones too, becomes a message. */
+/** Scrapes one target, again and again; each attempt, failed ones too, becomes a message for each host. */
 export type Scraper = () => Promise<ScrapeOutcome>;
 
 /** What scrapers share. */
@@ -50,19 +43,19 @@ export function createScraper(
   job: Omit<PageRequest, "url"> & { readonly intervalMillis: number; readonly seriesLimit: number },
 ): Scraper {
   const request: PageRequest = { ...job, url: new URL(target.url) };
-  const originOf = (devices: readonly Device[]): ScrapeOrigin => ({
+  const originOf = (devices: readonly Device[], host: string): ScrapeOrigin => ({
     cluster: target.labels["cluster"] ?? deps.cluster,
-    node: nodeOf(target, devices),
+    node: host === "" ? nodeOf(target, devices) : host,
     target: target.url,
     collector: deps.collector,
   });
-  let origin = originOf([]);
+  let origins: readonly ScrapeOrigin[] = [originOf([], "")];
   let sequence = 0;
   const source = {
     key: target.url,
     seriesLimit: job.seriesLimit,
     // A page without devices, like a scrape that fails, keeps the node that an earlier page gave.
-    origin: ({ devices }: ScrapeShape) => (origin = devices.length === 0 ? origin : originOf(devices)),
+    origin: ({ devices }: ScrapeShape, host: string) => (devices.length === 0 ? origins[0]! : originOf(devices, host)),
   };
 
   return async () => {
@@ -83,27 +76,15 @@ export function createScraper(
       const reading = "page" in answer ? deps.reader.read(source, answer.page, answer.complete) : { failure: answer };
       if ("failure" in reading) {
         const { failure } = reading;
-        const stable = encodeStable(origin, EMPTY_SHAPE);
-        const message = encodeScrape(stable, { ...moment, failure, dropped: {} }, NO_VALUES);
-        return {
-          origin,
-          message,
-          ...measured,
-          values: 0,
-          gpus: 0,
-          columns: [],
-          templated: false,
-          dropped: {},
-          failure,
-        };
+        const messages = failureMessages(origins, { ...moment, failure });
+        return { messages, ...measured, values: 0, gpus: 0, columns: [], templated: false, dropped: {}, failure };
       }
-      const { stable, gpus, columns, values, dropped, templated } = reading;
-      const message = encodeScrape(stable, { ...moment, dropped }, values);
-      return { origin, message, ...measured, values: values.length, gpus, columns, templated, dropped };
+      const { hosts, gpus, columns, dropped, templated } = reading;
+      const values = hosts.reduce((sum, host) => sum + host.values.length, 0);
+      if (!templated) origins = hosts.map(({ origin }) => origin);
+      return { messages: messagesOf(reading, moment), ...measured, values, gpus, columns, templated, dropped };
     } finally {
       if ("page" in answer) answer.release();
     }
   };
 }
-
-const NO_VALUES = new Float64Array(0);

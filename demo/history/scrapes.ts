@@ -1,8 +1,8 @@
-import { createPageReader } from "../../collectors/dcgm/page/reader.ts";
+import { createPageReader, failureMessages, messagesOf } from "../../collectors/dcgm/page/reader.ts";
 import { createTemplates } from "../../collectors/dcgm/page/templates.ts";
-import { encodeScrape, encodeStable, SCRAPE_SCHEMA_VERSION } from "../../domain/messages/scrape-message.ts";
+import { sampleKey, SCRAPE_SCHEMA_VERSION } from "../../domain/messages/scrape-message.ts";
 import { BACKFILL_HEADER } from "../../domain/messages/topics.ts";
-import { EMPTY_SHAPE, type ScrapeOrigin } from "../../domain/scrape.ts";
+import type { ScrapeOrigin } from "../../domain/scrape.ts";
 import type { OutgoingMessage } from "../../runtime/bus/bus.ts";
 import { createPageBuffer } from "../exporter/page.ts";
 import { createPageRenderer, type PageRenderer } from "../exporter/renderer.ts";
@@ -16,7 +16,6 @@ export const HISTORY_COLLECTOR = "demo-history";
 
 const TEMPLATE_BYTES = 256_000_000;
 const SERIES_LIMIT = 100_000;
-const NO_VALUES = new Float64Array(0);
 
 /** Makes the message of a scrape of a node at any time: the exporter's page, read as the collector reads it. */
 export interface PastScrapes {
@@ -48,27 +47,26 @@ export function createPastScrapes(intervalMillis: number): PastScrapes {
         target: `http://${node.name}:9400/metrics`,
         collector: HISTORY_COLLECTOR,
       };
-      const message = (value: Uint8Array): OutgoingMessage => ({
-        key: JSON.stringify([origin.cluster, origin.node]),
-        value,
+      const outgoing = ([made]: ReturnType<typeof messagesOf>): OutgoingMessage => ({
+        key: sampleKey(origin),
+        value: made!.message,
         schemaVersion: SCRAPE_SCHEMA_VERSION,
         headers: { [BACKFILL_HEADER]: HISTORY_COLLECTOR },
       });
       if (isExporterAway(node, timeMillis)) {
         const failure = { reason: "http-status", detail: "HTTP 503" } as const;
-        return message(encodeScrape(encodeStable(origin, EMPTY_SHAPE), { ...moment, failure, dropped: {} }, NO_VALUES));
+        return outgoing(failureMessages([origin], { ...moment, failure }));
       }
       let renderer = renderers.get(node.name);
       if (renderer === undefined) renderers.set(node.name, (renderer = createPageRenderer(node)));
       const page = renderer.render(collectedAt(node, timeMillis), buffer);
       const source = { key: node.name, origin: () => origin, seriesLimit: SERIES_LIMIT };
       const reading = reader.read(source, page, true);
-      if ("failure" in reading) {
-        const { failure } = reading;
-        return message(encodeScrape(encodeStable(origin, EMPTY_SHAPE), { ...moment, failure, dropped: {} }, NO_VALUES));
-      }
-      const { stable, values, dropped } = reading;
-      return message(encodeScrape(stable, { ...moment, dropped }, values));
+      return outgoing(
+        "failure" in reading
+          ? failureMessages([origin], { ...moment, failure: reading.failure })
+          : messagesOf(reading, moment),
+      );
     },
   };
 }

@@ -32,7 +32,7 @@ const TABLE: readonly AliasRow[] = [
 const PREFIX = /^amd_/i;
 const lookUp = aliasTable(TABLE);
 
-/** ROCm/device-metrics-exporter, with and without the `amd_` prefix, in both cases of its labels. */
+/** ROCm/device-metrics-exporter, with and without the `amd_` prefix. */
 export const amd: Dialect = {
   exporter: "amd-device-metrics-exporter",
   table: TABLE,
@@ -43,15 +43,10 @@ export const amd: Dialect = {
   fields: {
     gpu_id: "gpu",
     gpu_uuid: "uuid",
-    GPU_ID: "gpu",
-    GPU_UUID: "uuid",
     serial_number: "serial",
-    SERIAL_NUMBER: "serial",
     card_series: "model",
-    CARD_SERIES: "model",
     driver_version: "driverVersion",
     hostname: "hostname",
-    HOSTNAME: "hostname",
     gpu_partition_id: "partition",
     pcie_bus_id: "pciBusId",
     pci_bus_id: "pciBusId",
@@ -62,9 +57,7 @@ export const amd: Dialect = {
   },
   ignored: new Set([
     "card_model",
-    "CARD_MODEL",
     "card_vendor",
-    "CARD_VENDOR",
     "vbios_version",
     "cluster_name",
     "gpu_compute_partition_type",

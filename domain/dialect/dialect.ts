@@ -40,13 +40,13 @@ export interface Dialect {
   readonly marks?: (name: string) => boolean;
   /** The aliases of a metric's name, in the order in which they are tried; none for an unknown metric. */
   readonly aliases: (name: string) => readonly Alias[];
-  /** Labels that fill a field of the device. */
+  /** Labels that fill a field of the device, in lower case: re-exports and relabelling write names in any case. */
   readonly fields: Readonly<Record<string, DeviceField>>;
-  /** Labels that say nothing about device or holder. */
+  /** Labels that name neither device nor holder, in lower case. */
   readonly ignored: ReadonlySet<string>;
-  /** Labels of entities that are not GPUs: links, switches, CPUs. */
+  /** Labels of entities that are not GPUs, in lower case: links, switches, CPUs. */
   readonly foreign: ReadonlySet<string>;
-  /** Mends what the fields alone cannot say. */
+  /** Mends what the fields alone cannot say; the names of the labels are in lower case. */
   readonly refine?: (device: Device, labels: ReadonlyMap<string, string>) => Device;
 }
 
@@ -72,7 +72,10 @@ export type AliasRow = readonly [
   ...names: readonly (string | readonly [name: string, when: Readonly<Record<string, string>>])[],
 ];
 
-/** The look-up of an alias table, by the name in upper case: custom counter files write names in either case. */
+/**
+ * The look-up of an alias table, by the name in upper case: custom counter files write names in either case. OpenMetrics puts
+ * `_total` behind the name of a counter (https://prometheus.io/docs/specs/om/open_metrics_spec/#counter).
+ */
 export function aliasTable(rows: readonly AliasRow[]): (name: string) => readonly Alias[] {
   const table = new Map<string, Alias[]>();
   let rank = 0;
@@ -85,7 +88,15 @@ export function aliasTable(rows: readonly AliasRow[]): (name: string) => readonl
       rank += 1;
     }
   }
-  return (name) => table.get(name.toUpperCase()) ?? NONE;
+  return (name) => {
+    const key = name.toUpperCase();
+    return table.get(key) ?? table.get(familyOf(key)) ?? NONE;
+  };
+}
+
+/** The name of a metric's family: a counter's is without `_total`. */
+export function familyOf(name: string): string {
+  return name.replace(/_total$/i, "");
 }
 
 const NONE: readonly Alias[] = [];

@@ -70,7 +70,7 @@ function scraperOf(url: string, asking: Asking = {}): Scraper {
 /** Scrapes once, and holds the message to what the outcome says. */
 async function scrape(scraper: Scraper): Promise<ScrapeOutcome & { readonly decoded: Scrape }> {
   const outcome = await scraper();
-  const decoded = createScrapeDecoder().decode(outcome.message);
+  const decoded = createScrapeDecoder().decode(outcome.messages[0]!.message);
   if ("invalid" in decoded) throw new Error(decoded.invalid);
   expect(decoded.failure).toEqual(outcome.failure);
   return { ...outcome, decoded };
@@ -112,6 +112,25 @@ describe("a scrape", () => {
       failure: { reason: "http-status", detail: "HTTP 500" },
     });
     expect(decoded.shape.devices).toEqual([]);
+  });
+
+  it("sends a message for each host of a page, and for each of them where it fails", async () => {
+    const exporter = await double((_, response, self) =>
+      self.page(response, ["gpu-a", "gpu-b"].map((host) => dcgmPage({ gpus: 1, host, value: () => "1" })).join("")),
+    );
+    const scraper = scraperOf(exporter.url);
+    const nodes = async (): Promise<readonly unknown[]> =>
+      (await scraper()).messages.map(({ message }) => createScrapeDecoder().decode(message));
+    expect(await nodes()).toMatchObject([
+      { node: "gpu-a", sequence: 0, shape: { devices: [{ gpu: "0" }] } },
+      { node: "gpu-b", sequence: 0, shape: { devices: [{ gpu: "0" }] } },
+    ]);
+    exporter.behave((_, response) => response.writeHead(500).end("no"));
+    const failure = { reason: "http-status", detail: "HTTP 500" };
+    expect(await nodes()).toMatchObject([
+      { node: "gpu-a", sequence: 1, failure },
+      { node: "gpu-b", sequence: 1, failure },
+    ]);
   });
 
   it("asks again at once where a kept connection turns out to be closed", async () => {

@@ -2,7 +2,7 @@ import type { Device } from "../../../domain/device.ts";
 import { gpuKey, instanceKey, sharingKey } from "../../../domain/device.ts";
 import { METRICS, METRIC_BY_NAME, MOST_OF_UNIT } from "../../../domain/metric.ts";
 import type { LineDrop, ScrapeShape } from "../../../domain/scrape.ts";
-import { number, type Alias, type Reading } from "../../../domain/dialect/dialect.ts";
+import { familyOf, number, type Alias, type Reading } from "../../../domain/dialect/dialect.ts";
 import { dialectsOf } from "../../../domain/dialect/known.ts";
 import type { ExpositionSample, FamilyMeta } from "../exposition/parse.ts";
 import { assemble, type Instruction, type Program } from "./program.ts";
@@ -18,7 +18,10 @@ export interface PlannedDrop {
 
 /** What a page's text, without its numbers, comes to. */
 export interface PagePlan {
+  /** Of all rows, those of each host behind each other. */
   readonly shape: ScrapeShape;
+  /** The hosts in the order of their rows; where the page is of one exporter, one without a name. */
+  readonly hosts: readonly { readonly name: string; readonly rows: number }[];
   readonly program: Program;
   readonly drops: readonly PlannedDrop[];
   /** Whether any line belongs to a GPU exporter that is known, be it about a device or not. */
@@ -39,6 +42,8 @@ interface Cell {
 }
 
 interface Row {
+  /** Empty where the page is of one exporter. */
+  readonly host: string;
   device: Device;
   /** Labels that no field takes and that every series of the row carries with the same value. */
   constant: Map<string, string>;
@@ -64,12 +69,15 @@ export function planPage(samples: readonly ExpositionSample[], families: Readonl
   const exporters = new Map<string, number>();
   const rows = groupRows(samples, exporters, drop);
   for (const row of rows) fillCells(row, drop);
-  const filled = rows.filter((row) => row.cells.size > 0).sort((a, b) => compareDevices(a.device, b.device));
-  const copies = splitProcesses(filled);
-  markRepeats(filled);
+  const byHost = rowsByHost(rows.filter((row) => row.cells.size > 0));
+  for (const ofHost of byHost) ofHost.sort((a, b) => compareDevices(a.device, b.device));
+  const copies = byHost.flatMap((ofHost) => splitProcesses(ofHost));
+  for (const ofHost of byHost) markRepeats(ofHost);
+  const filled = byHost.flat();
   const columns = orderColumns(filled, copies);
   return {
     shape: { exporter: mostFrequent(exporters), columns, devices: filled.map((row) => withLabels(row)) },
+    hosts: byHost.map((ofHost) => ({ name: ofHost[0]!.host, rows: ofHost.length })),
     program: compile(samples, families, filled, columns, copies),
     drops,
     known: exporters.size > 0,
@@ -83,6 +91,11 @@ function groupRows(samples: readonly ExpositionSample[], exporters: Map<string, 
   const dialects = dialectsOf(new Set(samples.map(({ name }) => name)));
   // Equal label blocks of a page share one map, see the parser.
   const read = new Map<ReadonlyMap<string, string>, RowLabels>();
+  for (const { name, labels } of samples) {
+    const dialect = dialects.get(name);
+    if (dialect !== undefined && !read.has(labels)) read.set(labels, readRowLabels(dialect, labels));
+  }
+  const isGathered = isOfSeveralHosts([...read.values()]);
   samples.forEach((sample, index) => {
     const dialect = dialects.get(sample.name);
     if (dialect === undefined) {
@@ -90,8 +103,11 @@ function groupRows(samples: readonly ExpositionSample[], exporters: Map<string, 
       return;
     }
     exporters.set(dialect.exporter, (exporters.get(dialect.exporter) ?? 0) + 1);
-    let labels = read.get(sample.labels);
-    if (labels === undefined) read.set(sample.labels, (labels = readRowLabels(dialect, sample.labels)));
+    if (/_created$/i.test(sample.name)) {
+      drop(sample, "not-a-value", "it is the time at which a counter began");
+      return;
+    }
+    const labels = read.get(sample.labels)!;
     const { device, key, rest, foreign } = labels;
     if (foreign !== undefined) {
       drop(sample, "not-a-gpu", `it speaks of a ${foreign}`);
@@ -101,9 +117,21 @@ function groupRows(samples: readonly ExpositionSample[], exporters: Map<string, 
       drop(sample, "no-device", "it names no GPU");
       return;
     }
+    const host = isGathered ? labels.host : "";
+    if (host === undefined) {
+      drop(sample, "no-host", "the page has the rows of several hosts, and this one names none");
+      return;
+    }
     const alias = dialect.aliases(sample.name).find((candidate) => matches(candidate, sample.labels));
-    const row = rows.get(key) ?? { device, constant: new Map(rest), series: [], cells: new Map<string, Cell>() };
-    rows.set(key, row);
+    const place = `${host} ${key}`;
+    const row = rows.get(place) ?? {
+      host,
+      device,
+      constant: new Map(rest),
+      series: [],
+      cells: new Map<string, Cell>(),
+    };
+    rows.set(place, row);
     const former = row.series.at(-1)?.labels;
     row.series.push({ index, sample, labels, alias });
     if (former === undefined || former === labels) return;
@@ -111,6 +139,23 @@ function groupRows(samples: readonly ExpositionSample[], exporters: Map<string, 
     for (const [label, value] of row.constant) if (rest.get(label) !== value) row.constant.delete(label);
   });
   return [...rows.values()];
+}
+
+/**
+ * Whether a page has the rows of several exporters: a Prometheus' `/federate`, a gateway. The rows name several hosts then, or were
+ * scraped from several addresses.
+ */
+function isOfSeveralHosts(read: readonly RowLabels[]): boolean {
+  const several = (names: readonly (string | undefined)[]): boolean =>
+    new Set(names.filter((name) => name !== undefined)).size > 1;
+  return several(read.map(({ host }) => host)) || several(read.map(({ scrapedFrom }) => scrapedFrom));
+}
+
+/** The rows of each host, hosts in the order of their names. */
+function rowsByHost(rows: readonly Row[]): readonly Row[][] {
+  const byHost = new Map<string, Row[]>();
+  for (const row of rows) byHost.set(row.host, [...(byHost.get(row.host) ?? []), row]);
+  return [...byHost].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, ofHost]) => ofHost);
 }
 
 /** The fields of both; where they differ the smaller text, so that the order of lines decides nothing. */
@@ -251,7 +296,7 @@ function compile(
   rows.forEach((row, rowIndex) => {
     for (const [column, { series, reading }] of row.cells) {
       const { index, sample } = series;
-      const help = families.get(sample.name)?.help ?? "";
+      const help = (families.get(sample.name) ?? families.get(familyOf(sample.name)))?.help ?? "";
       const cell = rowIndex * columns.length + columnOf.get(column)!;
       instructions[index] = {
         cell,

@@ -1,5 +1,5 @@
 import type { Device } from "../../../domain/device.ts";
-import { gpuKey, instanceKey, sharingKey } from "../../../domain/device.ts";
+import { gpuKey, instanceKey, namesNode, sharingKey } from "../../../domain/device.ts";
 import type { Dialect, DeviceField } from "../../../domain/dialect/dialect.ts";
 
 /** Text that DCGM prints where it has no value, in a value's or a label's place. */
@@ -9,13 +9,21 @@ export const SENTINEL_TEXT = /^<<<[A-Z_ ]*>>>$|^ERROR - FAILED TO CONVERT TO STR
 export interface RowLabels {
   readonly device: Device;
   readonly key: string;
+  /** The node that the series is of, as far as its labels name one. */
+  readonly host: string | undefined;
+  /** The exporter that a Prometheus scraped the series from; undefined where no Prometheus did. */
+  readonly scrapedFrom: string | undefined;
   readonly rest: ReadonlyMap<string, string>;
   /** The label that makes it an entity other than a GPU: a link, a switch, a CPU. */
   readonly foreign: string | undefined;
 }
 
+/** Labels in which people write the node of a scraped exporter, the most exact first. */
+const NODE_LABELS = ["node", "kubernetes_node", "nodename", "node_name"];
 /** Labels that a Prometheus adds to what it has scraped; they speak of the exporter, not of a GPU. */
-const SCRAPE_LABELS = new Set(["instance", "job", "prometheus", "prometheus_replica", "endpoint", "service", "node"]);
+const SCRAPE_LABELS = new Set(
+  NODE_LABELS.concat("instance", "job", "prometheus", "prometheus_replica", "endpoint", "service"),
+);
 const HOLDER_FIELDS = new Set<DeviceField>(["namespace", "pod", "container", "podUid"]);
 
 /**
@@ -26,23 +34,37 @@ const HOLDER_FIELDS = new Set<DeviceField>(["namespace", "pod", "container", "po
 export function readRowLabels(dialect: Dialect, labels: ReadonlyMap<string, string>): RowLabels {
   const fields: Partial<Record<DeviceField, string>> = {};
   const rest = new Map<string, string>();
-  const exported = [...labels.keys()].some((label) => label.startsWith("exported_"));
-  for (const [label, value] of labels) {
+  const lower = new Map([...labels].map(([label, value]) => [label.toLowerCase(), value]));
+  const exported = [...lower.keys()].some((label) => label.startsWith("exported_"));
+  for (const [written, value] of labels) {
     if (value === "" || SENTINEL_TEXT.test(value)) continue;
+    const label = written.toLowerCase();
     const plain = label.startsWith("exported_") ? label.slice("exported_".length) : label;
     const field = dialect.fields[plain];
     if (field !== undefined) {
       if (plain === label && exported && HOLDER_FIELDS.has(field)) continue;
       fields[field] ??= value;
     } else if (!dialect.ignored.has(label) && !SCRAPE_LABELS.has(label)) {
-      rest.set(label, value);
+      rest.set(written, value);
     }
   }
   const device = toDevice(fields);
-  const refined = dialect.refine?.(device, labels) ?? device;
+  const refined = dialect.refine?.(device, lower) ?? device;
   const gpu = gpuKey(refined);
-  const key = gpu === "" ? "" : JSON.stringify([gpu, instanceKey(refined), sharingKey(refined)]);
-  return { device: refined, key, rest, foreign: [...labels.keys()].find((label) => dialect.foreign.has(label)) };
+  return {
+    device: refined,
+    key: gpu === "" ? "" : JSON.stringify([gpu, instanceKey(refined), sharingKey(refined)]),
+    host: hostOf(refined, lower),
+    scrapedFrom: lower.get("instance"),
+    rest,
+    foreign: [...lower.keys()].find((label) => dialect.foreign.has(label)),
+  };
+}
+
+/** The node by the labels of whoever scraped the exporter, else the exporter's own host unless it is none of the node's names. */
+function hostOf({ hostname }: Device, labels: ReadonlyMap<string, string>): string | undefined {
+  for (const label of NODE_LABELS) if ((labels.get(label) ?? "") !== "") return labels.get(label);
+  return hostname !== undefined && namesNode(hostname) ? hostname : undefined;
 }
 
 function toDevice(fields: Partial<Record<DeviceField, string>>): Device {
@@ -56,7 +78,7 @@ function toDevice(fields: Partial<Record<DeviceField, string>>): Device {
   return device as Device;
 }
 
-/** The order of a message's rows: by GPU, instance, and the device's own row before its holders'. */
+/** The order of a host's rows: by GPU, instance, and the device's own row before its holders'. */
 export function compareDevices(a: Device, b: Device): number {
   return (
     compareText(a.gpu ?? "", b.gpu ?? "") ||

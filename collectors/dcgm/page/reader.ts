@@ -1,35 +1,72 @@
-import { encodeStable } from "../../../domain/messages/scrape-message.ts";
-import type { LineDrop, ScrapeFailure, ScrapeOrigin, ScrapeShape } from "../../../domain/scrape.ts";
+import { encodeScrape, encodeStable, type ScrapeMoment } from "../../../domain/messages/scrape-message.ts";
+import {
+  EMPTY_SHAPE,
+  type LineDrop,
+  type ScrapeFailure,
+  type ScrapeOrigin,
+  type ScrapeShape,
+} from "../../../domain/scrape.ts";
 import { parseExposition, type Exposition, type ExpositionSample } from "../exposition/parse.ts";
 import { planPage, type PagePlan } from "../fold/plan.ts";
 import { run } from "../fold/program.ts";
 import { SENTINEL_TEXT } from "../fold/row.ts";
 import { cutPage } from "./layout.ts";
 import { matchPage } from "./match.ts";
-import type { Templates } from "./templates.ts";
+import type { Template, Templates } from "./templates.ts";
 
-/** A page read into the parts of a message, or the reason why it is no page of a GPU exporter. */
+/** The rows of one host: the parts of a message. */
+export interface HostReading {
+  readonly origin: ScrapeOrigin;
+  readonly stable: Uint8Array;
+  /** The reader's own; they are overwritten by the next page. */
+  readonly values: Float64Array;
+}
+
+/** A page read into the parts of messages, or the reason why it is no page of a GPU exporter. */
 export type PageReading =
   | {
-      readonly stable: Uint8Array;
+      /** One for each host of which the page has rows; one without rows where the page has none. */
+      readonly hosts: readonly HostReading[];
       /** GPUs on the page; instances and sharing pods of one are one. */
       readonly gpus: number;
       /** Canonical metrics first, then what is unknown under the exporter's own name. */
       readonly columns: readonly string[];
-      /** The reader's own; it is overwritten by the next page. */
-      readonly values: Float64Array;
       readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
       /** Whether the template of the page before was enough. */
       readonly templated: boolean;
     }
   | { readonly failure: { readonly reason: ScrapeFailure; readonly detail: string } };
 
+/** The messages of a page, one for each of its hosts. What was left out stands in the first of them. */
+export function messagesOf(
+  { hosts, dropped }: Extract<PageReading, { hosts: unknown }>,
+  moment: Omit<ScrapeMoment, "dropped">,
+): readonly { readonly origin: ScrapeOrigin; readonly message: Uint8Array }[] {
+  return hosts.map(({ origin, stable, values }, place) => ({
+    origin,
+    message: encodeScrape(stable, { ...moment, dropped: place === 0 ? dropped : {} }, values),
+  }));
+}
+
+/** The messages of a scrape that failed, one for each host that was expected. */
+export function failureMessages(
+  origins: readonly ScrapeOrigin[],
+  moment: Omit<ScrapeMoment, "dropped">,
+): readonly { readonly origin: ScrapeOrigin; readonly message: Uint8Array }[] {
+  return origins.map((origin) => ({
+    origin,
+    message: encodeScrape(encodeStable(origin, EMPTY_SHAPE), { ...moment, dropped: {} }, NO_VALUES),
+  }));
+}
+
+const NO_VALUES = new Float64Array(0);
+
 /** What the reader needs to know of a target. */
 export interface PageSource {
   /** A key of its own for each target. */
   readonly key: string;
-  /** Who the page comes from; the node may depend on what the page says of its host. */
-  readonly origin: (shape: ScrapeShape) => ScrapeOrigin;
+  /** Whom the rows of a host come from. The host has a name where the page has the rows of several. */
+  readonly origin: (shape: ScrapeShape, host: string) => ScrapeOrigin;
   readonly seriesLimit: number;
 }
 
@@ -43,22 +80,17 @@ export interface PageReader {
 export function createPageReader(templates: Templates): PageReader {
   let raw = new Float64Array(1024);
   let values = new Float64Array(1024);
+  const hostReadings = (hosts: Template["hosts"]): readonly HostReading[] =>
+    hosts.map(({ origin, stable, from, until }) => ({ origin, stable, values: values.subarray(from, until) }));
 
   return {
     read(source, page, complete) {
       const template = templates.get(source.key);
       if (template !== undefined && matchPage(page, template.layout, template, raw)) {
-        const { program, stable, gpus, columns } = template;
+        const { program, hosts, gpus, columns } = template;
         const dropped = createTally(template.dropped);
         run(program, raw, values, dropped.count);
-        return {
-          stable,
-          gpus,
-          columns,
-          values: values.subarray(0, program.cellCount),
-          dropped: dropped.total(),
-          templated: true,
-        };
+        return { hosts: hostReadings(hosts), gpus, columns, dropped: dropped.total(), templated: true };
       }
       const full = readInFull(page, complete);
       if ("reason" in full) return { failure: full };
@@ -73,22 +105,28 @@ export function createPageReader(templates: Templates): PageReader {
       exposition.samples.forEach((sample, i) => (raw[i] = sample.value!));
       const dropped = createTally(planned);
       run(program, raw, values, dropped.count);
-      const stable = encodeStable(source.origin(shape), shape);
+      const hosts = hostsOf(plan, source);
       const gpus = shape.devices.filter((device) => device.repeatsGpu !== true).length;
       const { columns } = shape;
       const cut = cutPage(page, exposition.samples);
       if (cut === undefined) templates.release(source.key);
-      else templates.keep(source.key, cut, { program, stable, gpus, columns, dropped: planned });
-      return {
-        stable,
-        gpus,
-        columns,
-        values: values.subarray(0, program.cellCount),
-        dropped: dropped.total(),
-        templated: false,
-      };
+      else templates.keep(source.key, cut, { program, hosts, gpus, columns, dropped: planned });
+      return { hosts: hostReadings(hosts), gpus, columns, dropped: dropped.total(), templated: false };
     },
   };
+}
+
+/** The hosts of a planned page, and where the values of each lie. */
+function hostsOf({ shape, hosts }: PagePlan, source: PageSource): Template["hosts"] {
+  const width = shape.columns.length;
+  let row = 0;
+  return (hosts.length === 0 ? [{ name: "", rows: 0 }] : hosts).map(({ name, rows }) => {
+    const first = row;
+    row += rows;
+    const own = { ...shape, devices: shape.devices.slice(first, row) };
+    const origin = source.origin(own, name);
+    return { origin, stable: encodeStable(origin, own), from: first * width, until: row * width };
+  });
 }
 
 /** A page read without a template: its lines, the plan, and what the text alone leaves out. */

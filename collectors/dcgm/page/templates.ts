@@ -2,14 +2,19 @@ import { isDeepStrictEqual } from "node:util";
 import { sameProgram, type Program } from "../fold/program.ts";
 import type { CutPage, Layout } from "./layout.ts";
 import type { Blocks } from "./match.ts";
-import type { LineDrop } from "../../../domain/scrape.ts";
+import type { LineDrop, ScrapeOrigin } from "../../../domain/scrape.ts";
 
 /** What is kept of a target's last page so that the next one, if only numbers differ, is read by comparison. */
 export interface Template extends Blocks {
   readonly layout: Layout;
   readonly program: Program;
-  /** The stable part of the target's messages. */
-  readonly stable: Uint8Array;
+  /** The hosts that the page has rows of: the stable part of the messages of each, and where its values lie. */
+  readonly hosts: readonly {
+    readonly origin: ScrapeOrigin;
+    readonly stable: Uint8Array;
+    readonly from: number;
+    readonly until: number;
+  }[];
   readonly gpus: number;
   /** Of the rows that its program makes. */
   readonly columns: readonly string[];
@@ -80,9 +85,10 @@ export function createTemplates(budgetBytes: number): Templates {
 
   return {
     get: (target) => kept.get(target)?.template,
-    keep(target, cut, { program, stable, gpus, columns, dropped }) {
+    keep(target, cut, { program, hosts, gpus, columns, dropped }) {
       release(target);
-      const own = cut.blocks.length + cut.blockStarts.byteLength + stable.length + OVERHEAD_BYTES;
+      const ofHosts = hosts.reduce((sum, { stable }) => sum + stable.length + OVERHEAD_BYTES, 0);
+      const own = cut.blocks.length + cut.blockStarts.byteLength + ofHosts;
       if (bytes + own + cut.layout.bytes > budgetBytes) {
         refused += 1;
         return;
@@ -102,7 +108,7 @@ export function createTemplates(budgetBytes: number): Templates {
           blocks,
           blockStarts,
           program: same,
-          stable,
+          hosts,
           gpus,
           columns: sameColumns,
           dropped,

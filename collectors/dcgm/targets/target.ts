@@ -1,4 +1,4 @@
-import type { Device } from "../../../domain/device.ts";
+import { namesNode, type Device } from "../../../domain/device.ts";
 
 /** One address to scrape, as a discovery found it. */
 export interface Target {
@@ -42,11 +42,6 @@ export function nodeOf(target: Target, devices: readonly Device[]): string {
   if (label !== undefined && label !== "") return label;
   if (target.pod !== undefined) return target.pod.nodeName;
   const hostname = devices.find((device) => device.hostname !== undefined)?.hostname;
-  if (hostname !== undefined && hostname !== "localhost" && !isExporterPod(hostname)) return hostname;
+  if (hostname !== undefined && namesNode(hostname)) return hostname;
   return new URL(target.url).host;
-}
-
-/** Pods of a DaemonSet end in five letters of Kubernetes' own alphabet; exporters' names say so. */
-function isExporterPod(hostname: string): boolean {
-  return /exporter.*-[bcdfghjklmnpqrstvwxz2456789]{5}$/.test(hostname);
 }

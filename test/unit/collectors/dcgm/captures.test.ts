@@ -106,10 +106,11 @@ describe.runIf(pages.size > 0)("genuine captures", () => {
 
   it("read AMD's partitions, and a whole GPU as none", () => {
     const { devices } = inspect("amd_mi300x_gfx_activity_three_states.prom");
-    expect(devices.map(({ device }) => [device.gpu, device.partition])).toEqual([
-      ["0", undefined],
-      ["2", undefined],
-      ["47", "0"],
+    // The capture has lines of two hosts: those of each stand behind each other.
+    expect(devices.map(({ device }) => [device.hostname, device.gpu, device.partition])).toEqual([
+      ["tw009", "47", "0"],
+      ["tw038", "0", undefined],
+      ["tw038", "2", undefined],
     ]);
   });
 });

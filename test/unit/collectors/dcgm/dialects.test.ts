@@ -237,6 +237,37 @@ describe("a shared GPU", () => {
   });
 });
 
+describe("re-exports", () => {
+  it("have _total behind a counter's name, and the HELP text of its family", () => {
+    const { devices, drops } = inspect(
+      [
+        "# HELP DCGM_FI_DEV_POWER_VIOLATION Throttling duration due to power constraints (in ns).",
+        "# TYPE DCGM_FI_DEV_POWER_VIOLATION counter",
+        `DCGM_FI_DEV_POWER_VIOLATION_total{${GPU}} 2e9`,
+        `DCGM_FI_DEV_POWER_VIOLATION_created{${GPU}} 1.76e+09`,
+        `DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION_total{${GPU}} 5500`,
+      ].join("\n"),
+    );
+    expect(devices[0]!.values).toEqual({ power_violation_seconds: 2, energy_joules: 5.5 });
+    expect(drops).toMatchObject([{ line: 4, reason: "not-a-value" }]);
+  });
+
+  it("have the names of labels in any case", () => {
+    const own = 'GPU="0",uuid="GPU-1",modelname="NVIDIA A30",Pci_Bus_Id="00000000:01:00.0"';
+    const { devices } = inspect(
+      [
+        `DCGM_FI_PROF_GR_ENGINE_ACTIVE{${own},gpu_i_id="3",gpu_i_profile="1g.6gb"} 0.25`,
+        `DCGM_FI_PROF_GR_ENGINE_ACTIVE{${own},gpu_i_id="4",gpu_i_profile="1g.6gb"} 0.75`,
+        `DCGM_FI_PROF_GR_ENGINE_ACTIVE{${own},NVLink="0"} 0.5`,
+      ].join("\n"),
+    );
+    expect(devices.map(({ device, values }) => [device.model, device.instance, device.profile, values])).toEqual([
+      ["NVIDIA A30", "3", "1g.6gb", { gr_engine_active_ratio: 0.25 }],
+      ["NVIDIA A30", "4", "1g.6gb", { gr_engine_active_ratio: 0.75 }],
+    ]);
+  });
+});
+
 describe("values that are none", () => {
   it.each([
     ["2147483632", "sentinel"],

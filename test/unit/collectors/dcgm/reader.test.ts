@@ -14,8 +14,14 @@ const source = (key: string) => ({
 /** A reading as plain values, so that two can be compared. */
 function plain(reading: PageReading): unknown {
   if ("failure" in reading) return reading;
-  const { stable, values, dropped } = reading;
-  return { stable: JSON.parse(Buffer.from(stable).toString()) as unknown, values: [...values], dropped };
+  const { hosts, dropped } = reading;
+  return {
+    hosts: hosts.map(({ stable, values }) => ({
+      stable: JSON.parse(Buffer.from(stable).toString()) as unknown,
+      values: [...values],
+    })),
+    dropped,
+  };
 }
 
 /** What a reader that has never seen the target makes of a page. */
@@ -164,13 +170,56 @@ describe("pages that are not what they should be", () => {
 
   it("takes an empty page as a scrape without GPUs, as exporters give one while GPUs are bound", () => {
     const reading = read("");
-    expect(plain(reading)).toMatchObject({ stable: { devices: [] }, values: [], dropped: {} });
+    expect(plain(reading)).toMatchObject({ hosts: [{ stable: { devices: [] }, values: [] }], dropped: {} });
   });
 
   it("leaves out a last line that the transfer may have cut, unless its framing proves it whole", () => {
     const cut = 'DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-1"} 90\nDCGM_FI_DEV_GPU_TEMP{gpu="0",UUID="GPU-1"} 4';
-    expect(plain(read(cut, false))).toMatchObject({ values: [0.9], dropped: { "unterminated-line": 1 } });
-    expect(plain(read(cut, true))).toMatchObject({ values: [0.9, 4], dropped: {} });
+    expect(plain(read(cut, false))).toMatchObject({ hosts: [{ values: [0.9] }], dropped: { "unterminated-line": 1 } });
+    expect(plain(read(cut, true))).toMatchObject({ hosts: [{ values: [0.9, 4] }], dropped: {} });
+  });
+
+  it("gives the rows of each host of a federated page to that host, by template too, and drops those that name none", () => {
+    const line = (host: string, gpu: number, value: number): string =>
+      `DCGM_FI_DEV_GPU_UTIL{Hostname="${host}",UUID="GPU-${host}-${gpu}",gpu="${gpu}",instance="10.0.0.1:9400"} ${value}`;
+    const of = (value: number): Buffer => {
+      const nameless = `DCGM_FI_DEV_GPU_UTIL{UUID="GPU-x",gpu="0",instance="10.0.0.9:9400"} 5`;
+      return Buffer.from(`${[line("b", 0, value), line("a", 0, 10), nameless, line("b", 1, 30)].join("\n")}\n`);
+    };
+    const reader = createPageReader(createTemplates(1e6));
+    const gathering = {
+      ...source("t"),
+      origin: (_: unknown, host: string) => ({ cluster: "test", node: host, target: "t", collector: "c" }),
+    };
+    for (const [value, templated] of [
+      [20, false],
+      [40, true],
+    ] as const) {
+      const reading = reader.read(gathering, of(value), true);
+      expect(reading).toMatchObject({ gpus: 3, dropped: { "no-host": 1 }, templated });
+      expect(plain(reading)).toMatchObject({
+        hosts: [
+          { stable: { node: "a", devices: [{ gpu: "0", uuid: "GPU-a-0" }] }, values: [0.1] },
+          { stable: { node: "b", devices: [{ uuid: "GPU-b-0" }, { uuid: "GPU-b-1" }] }, values: [value / 100, 0.3] },
+        ],
+      });
+    }
+  });
+
+  it("keeps the GPUs of two hosts apart where nothing but an index names them", () => {
+    const line = (node: string, value: number): string =>
+      `gpu_gfx_activity{node="${node}",hostname="metrics-exporter-bcdfg",gpu_id="0",gpu_uuid="00000000-0000"} ${value}`;
+    const page = Buffer.from(`${line("a", 10)}\n${line("b", 20)}\n`);
+    const gathering = {
+      ...source("t"),
+      origin: (_: unknown, host: string) => ({ cluster: "test", node: host, target: "t", collector: "c" }),
+    };
+    expect(plain(createPageReader(createTemplates(1e6)).read(gathering, page, true))).toMatchObject({
+      hosts: [
+        { stable: { node: "a" }, values: [0.1] },
+        { stable: { node: "b" }, values: [0.2] },
+      ],
+    });
   });
 
   it("refuses a page with more series than allowed", () => {
