@@ -1,13 +1,15 @@
-import { readFile } from "node:fs/promises";
 import { Option, type Command } from "commander";
 import { describeProblem } from "../runtime/config/yaml.ts";
 import { DEFAULT_DIMENSIONS, readDimensions } from "../domain/charge/dimension.ts";
+import { nameOfObject } from "../collectors/kubernetes/projection/kube-object.ts";
 import { differences } from "../scenarios/expectation.ts";
+import { readWithin } from "../scenarios/files.ts";
+import { objectFacts } from "../scenarios/play/object-facts.ts";
 import { unplayable } from "../scenarios/play/unplayable.ts";
 import { BILL_FORMATS, printBills } from "../scenarios/print.ts";
 import { readScenario, ScenarioError } from "../scenarios/read.ts";
 import type { Scenario } from "../scenarios/schema.ts";
-import { CommandError, orWrongUse, tell, type CommandContext } from "./context.ts";
+import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
 import { withScenarioRunner } from "./scenario/run.ts";
 
 interface Options {
@@ -30,7 +32,7 @@ export function addScenario(program: Command, context: CommandContext): void {
       const isOneOfMany = files.length > 1;
       if (isOneOfMany && format === "csv") throw new CommandError("--format csv: one table is of one scenario", 2);
       // All files are read before the first is played, so that a mistake in the last one is seen at once.
-      const scenarios = await readAll(files);
+      const scenarios = readAll(files);
       const failures: string[] = [];
       await withScenarioRunner(async (runner) => {
         for (const { file, scenario } of scenarios) {
@@ -39,7 +41,7 @@ export function addScenario(program: Command, context: CommandContext): void {
             const heading = isOneOfMany ? { file } : {};
             context.stdout.write(`${printBills(bills, { ...scenario, ...heading, by, format }).trimEnd()}\n`);
             const wrong = differences(scenario, bills);
-            for (const line of wrong) context.stderr.write(`${line}\n`);
+            for (const line of [...remarksOf(scenario), ...wrong]) context.stderr.write(`${line}\n`);
             if (wrong.length > 0)
               failures.push(`${file}: ${wrong.length} expectation${wrong.length === 1 ? " does" : "s do"} not hold`);
           } catch (error) {
@@ -52,25 +54,35 @@ export function addScenario(program: Command, context: CommandContext): void {
     });
 }
 
-/** Reads all files. Fails with what is wrong in any of them. */
-async function readAll(files: readonly string[]): Promise<readonly { file: string; scenario: Scenario }[]> {
-  const read = await Promise.allSettled(files.map(async (file) => ({ file, scenario: await scenarioOf(file) })));
-  const problems = read.flatMap((each) => (each.status === "rejected" ? [each.reason as unknown] : []));
-  const strange = problems.find((problem) => !(problem instanceof CommandError));
-  if (strange !== undefined) throw strange;
-  if (problems.length > 0) throw new CommandError(problems.map(tell).join("\n"), 2);
-  return read.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+/** What is odd about the objects of a scenario's files, a line each. */
+function remarksOf({ files, period }: Scenario): readonly string[] {
+  if (files === undefined) return [];
+  return objectFacts(files, period.start).remarks.map(
+    ({ object, remark }) => `${nameOfObject(object)}: ${remark.text}`,
+  );
 }
 
-async function scenarioOf(file: string): Promise<Scenario> {
-  let text: string;
-  try {
-    text = await readFile(file, "utf8");
-  } catch (error) {
-    throw new CommandError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, 2);
+/** Reads all files. Fails with what is wrong in any of them. */
+function readAll(files: readonly string[]): readonly { readonly file: string; readonly scenario: Scenario }[] {
+  const scenarios: { file: string; scenario: Scenario }[] = [];
+  const problems: string[] = [];
+  for (const file of files) {
+    try {
+      scenarios.push({ file, scenario: scenarioOf(file) });
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      problems.push(error.message);
+    }
   }
+  if (problems.length > 0) throw new CommandError(problems.join("\n"), 2);
+  return scenarios;
+}
+
+function scenarioOf(file: string): Scenario {
+  const read = readWithin(file);
+  if ("why" in read) throw new CommandError(`${file} ${read.why}`, 2);
   try {
-    const scenario = readScenario(text, file);
+    const scenario = readScenario(read.bytes.toString("utf8"), file);
     const problems = unplayable(scenario);
     if (problems.length === 0) return scenario;
     throw new CommandError([`${file} cannot be played:`, ...problems.map(describeProblem)].join("\n"), 2);

@@ -1,4 +1,5 @@
 import { describeProblem, readYaml, type FileProblem } from "../runtime/config/yaml.ts";
+import { readScenarioFiles } from "./files.ts";
 import { scenarioSchema, type Scenario } from "./schema.ts";
 
 /** Everything that is wrong with a scenario's file, at once. */
@@ -13,9 +14,16 @@ export class ScenarioError extends Error {
   }
 }
 
-/** Reads a scenario from its YAML text. Fails with {@link ScenarioError}, which names each key and its line. */
+/**
+ * Reads a scenario from its YAML text, and the files that it names from the folder of `source`. Fails with {@link ScenarioError},
+ * which names each key and its line.
+ */
 export function readScenario(text: string, source: string): Scenario {
   const read = readYaml(text, scenarioSchema, { unknownKey: "no such key; see docs/scenarios.md" });
   if ("problems" in read) throw new ScenarioError(source, read.problems);
-  return read.value;
+  const { objects, pages } = read.value;
+  if (objects.length === 0 && pages.length === 0) return read.value;
+  const beside = readScenarioFiles(read.value, source);
+  if ("problems" in beside) throw new ScenarioError(source, beside.problems);
+  return { ...read.value, files: beside.files };
 }

@@ -8,6 +8,7 @@ import { checkPolicies, policy } from "../runtime/config/policies.ts";
 import { bookIn, bookKeys, checkBook } from "../runtime/config/price-book.ts";
 import { list } from "../runtime/config/words.ts";
 import { checkFleet } from "./checks.ts";
+import type { ScenarioFiles } from "./files.ts";
 
 const TIME = "a time in UTC from 1970 to 2261, such as 2026-03-01T12:30:00Z, or a date";
 /** The store's times have nanoseconds, of which 64 bits count no further. */
@@ -185,6 +186,26 @@ const expectation = z.strictObject({
   energy: z.array(expectedEnergy).optional(),
 });
 
+const FILE = "the name of a file";
+const file = z.string({ error: FILE }).min(1, { error: FILE });
+
+const objectFile = z.union(
+  [
+    file.transform((name) => ({ file: name, from: undefined })),
+    z.strictObject({ from: time.optional(), file }),
+    z.strictObject({ from: time, gone: z.array(name) }),
+  ],
+  { error: "a file, { from, file } or { from, gone }" },
+);
+
+const pageStates = z.union(
+  [
+    file.transform((name) => [{ file: name, from: undefined }]),
+    z.array(z.strictObject({ from: time.optional(), file: file.nullable() })),
+  ],
+  { error: "a file, or a list of { from, file }" },
+);
+
 /** A scenario's file. Prices, owners, policies and energy are written, and read, as in a configuration. */
 export const scenarioSchema = z
   .strictObject({
@@ -198,6 +219,18 @@ export const scenarioSchema = z
     claims: z
       .record(z.string(), z.strictObject({ node: name, devices: z.array(device), reservedFor: z.array(name) }))
       .default({}),
+    objects: z.union([file.transform((name) => [{ file: name, from: undefined }]), z.array(objectFile)]).default([]),
+    pages: z
+      .union(
+        [
+          z
+            .record(z.string(), pageStates)
+            .transform((byNode) => Object.entries(byNode).map(([node, states]) => ({ node, states }))),
+          z.array(pageStates.transform((states) => ({ node: undefined, states }))),
+        ],
+        { error: "an exporter's pages for each node, or a list of pages that name their nodes" },
+      )
+      .default([]),
     ...bookKeys,
     owners: ownerLists(ownerRule),
     register: register.optional(),
@@ -240,4 +273,7 @@ export const scenarioSchema = z
   });
 
 /** A scenario as it was written: times in milliseconds since the epoch, what was left out filled in. */
-export type Scenario = z.output<typeof scenarioSchema>;
+export type WrittenScenario = z.output<typeof scenarioSchema>;
+
+/** A scenario with what stands in the files that it names. */
+export type Scenario = WrittenScenario & { readonly files?: ScenarioFiles };

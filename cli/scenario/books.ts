@@ -11,6 +11,7 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Bill } from "../../scenarios/bill.ts";
 import { billOf } from "../../scenarios/lines.ts";
 import type { PlayedMessage } from "../../scenarios/play/facts.ts";
+import { clustersOf } from "../../scenarios/play/tenure.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 import { lateMessages, stagesOf } from "../../scenarios/stages.ts";
@@ -86,10 +87,10 @@ function rulesFor(scenario: Scenario): LedgerRules {
 }
 
 /** The hours of a scenario's period that have begun by a time. */
-function windowsOf({ period, nodes }: Scenario, now: number): readonly { cluster: string; windowStart: number }[] {
-  const clusters = [...new Set(nodes.map(({ cluster }) => cluster))];
+function windowsOf(scenario: Scenario, now: number): readonly { cluster: string; windowStart: number }[] {
+  const { period } = scenario;
   const hours = Math.ceil((Math.min(period.end, now) - hourOf(period.start)) / HOUR_MILLIS);
-  return clusters.flatMap((cluster) =>
+  return clustersOf(scenario).flatMap((cluster) =>
     Array.from({ length: Math.max(0, hours) }, (_, hour) => ({
       cluster,
       windowStart: hourOf(period.start) + hour * HOUR_MILLIS,

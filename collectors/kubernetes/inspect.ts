@@ -1,11 +1,11 @@
 import type { ClusterFact } from "../../domain/cluster-fact.ts";
 import { regimesOf, type Regime } from "../../domain/regime.ts";
-import type { OwnerLookup } from "./owners/chain.ts";
 import { ownerKinds } from "./owners/kinds.ts";
+import { createKnownObjects } from "./owners/known-objects.ts";
 import { workloadType } from "./owners/type.ts";
 import { readManifest } from "./manifest.ts";
 import { projectClusterObject, type ClusterProjection } from "./projection/cluster-fact.ts";
-import type { KubeObject } from "./projection/kube-object.ts";
+import { nameOfObject, type KubeObject } from "./projection/kube-object.ts";
 import { projectNode, type NodeProjection } from "./projection/node.ts";
 import type { NodeObject } from "./projection/node-object.ts";
 import type { PodObject } from "./projection/pod-object.ts";
@@ -44,15 +44,16 @@ export function inspectObjects(source: string): ObjectInspection {
   const ignored = [...manifest.ignored];
   const kinds = ownerKinds();
   const cluster = manifest.objects.map((object) => ({ object, projection: projectClusterObject(object) }));
-  const lookup = lookupIn(manifest.objects);
+  const owners = createKnownObjects();
+  for (const object of manifest.objects) owners.take(object);
   const options = {
     kinds,
-    lookup,
+    lookup: owners.lookup,
     labels: ["*"],
     gangFacts: gangsIn(cluster.flatMap(({ projection }) => projection?.fact ?? [])),
   };
   const objects = cluster.flatMap(({ object, projection }): InspectedObject[] => {
-    const what = nameOf(object);
+    const what = nameOfObject(object);
     if (object.kind === "Pod" && object.apiVersion === "v1") {
       const pod = projectPod(object as PodObject, options);
       if (pod !== undefined) return [inspectedPod(pod, object)];
@@ -87,17 +88,6 @@ export function inspectObjects(source: string): ObjectInspection {
   }
 }
 
-function lookupIn(all: readonly KubeObject[]): OwnerLookup {
-  const byUid = new Map(all.map((object) => [text(object.metadata?.uid) ?? "", object]));
-  const byName = new Map(
-    all.map((object) => [`${object.kind}/${object.metadata?.namespace ?? ""}/${object.metadata?.name}`, object]),
-  );
-  return ({ kind, name, uid }, namespace) => {
-    const object = (uid === "" ? undefined : byUid.get(uid)) ?? byName.get(`${kind}/${namespace}/${name}`);
-    return object === undefined ? undefined : (object.metadata ?? {});
-  };
-}
-
 type Fact = ClusterProjection["fact"];
 
 function gangsIn(
@@ -108,10 +98,4 @@ function gangsIn(
     if (fact.kind === "Gang") gangs.set(`${fact.body.made}/${fact.namespace}/${fact.name}`, fact.body);
   }
   return ({ kind, name }, namespace) => gangs.get(`${kind}/${namespace}/${name}`);
-}
-
-function nameOf({ kind, metadata }: KubeObject): string {
-  const name = text(metadata?.name) ?? text(metadata?.generateName) ?? "without a name";
-  const namespace = text(metadata?.namespace);
-  return `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}`;
 }

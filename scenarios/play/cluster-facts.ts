@@ -2,7 +2,7 @@ import type { ClusterFact } from "../../domain/cluster-fact.ts";
 import type { FactOrigin } from "../../domain/fact.ts";
 import type { Scenario } from "../schema.ts";
 import { uuidOf } from "./identity.ts";
-import { beginOf, clusterOf, createdAt, tenureOf, type ScenarioPod } from "./tenure.ts";
+import { beginOf, clusterOf, clustersOf, createdAt, tenureOf, type ScenarioPod } from "./tenure.ts";
 
 type WithoutOrigin<Fact> = Fact extends ClusterFact ? Omit<Fact, keyof FactOrigin> : never;
 
@@ -20,8 +20,7 @@ export function namespaceMoments(scenario: Scenario): readonly ClusterMoment[] {
     ...Object.keys(scenario.namespaces),
     ...scenario.pods.filter(({ hpcJob }) => hpcJob === undefined).map(({ namespace }) => namespace),
   ]);
-  const clusters = new Set(scenario.nodes.map(({ cluster }) => cluster));
-  return [...clusters].flatMap((cluster) =>
+  return clustersOf(scenario).flatMap((cluster) =>
     [...names].flatMap((name) =>
       datedLabels(scenario.namespaces[name], begin).map(({ atMillis, labels }): ClusterMoment => ({
         atMillis,

@@ -11,6 +11,7 @@ import type { Scenario } from "../schema.ts";
 import { gangMoments, namespaceMoments, type ClusterMoment } from "./cluster-facts.ts";
 import { claimMoments, sliceMoments } from "./dra-facts.ts";
 import { nodeMoments } from "./node-facts.ts";
+import { objectFacts } from "./object-facts.ts";
 import { podMoments, type PodMoment } from "./pod-facts.ts";
 import { reservationMoments, reservationsOf } from "./reservations.ts";
 import { beginOf, clusterOf } from "./tenure.ts";
@@ -32,17 +33,21 @@ interface Moment {
 
 /**
  * The facts of a scenario as watchers of its clusters would send them, in the order of time: namespaces, nodes, slices, claims,
- * gangs and pods, from the first moment of which the scenario tells, which can be before the period, to the last. The same
- * scenario gives the same bytes. `epoch` is the watchers' term: what a later one says comes after what an earlier one said.
+ * gangs and pods, those of its files' objects among them, from the first moment of which the scenario tells, which can be before the
+ * period, to the last. The same scenario gives the same bytes. `epoch` is the watchers' term: what a later one says comes after what an earlier one said.
  */
 export function* factsOf(scenario: Scenario, epoch = beginOf(scenario)): Generator<PlayedMessage> {
   const moments = momentsOf(scenario).toSorted((a, b) => a.atMillis - b.atMillis);
+  const ofObjects = scenario.files === undefined ? [] : objectFacts(scenario.files, epoch).messages;
   let version = 0;
+  let told = 0;
   for (const { atMillis, cluster, topic, encode } of moments) {
+    for (; told < ofObjects.length && ofObjects[told]!.atMillis <= atMillis; told++) yield ofObjects[told]!;
     version += 1;
     const message = encode({ cluster, epoch, resourceVersion: String(version), seenAtMillis: atMillis });
     yield { topic, atMillis, ...message };
   }
+  yield* ofObjects.slice(told);
 }
 
 /** All moments; of those at one time, what others rest on comes first. */

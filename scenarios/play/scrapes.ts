@@ -1,9 +1,10 @@
-import { encodeScrape, encodeStable, SCRAPE_SCHEMA_VERSION } from "../../domain/messages/scrape-message.ts";
+import { encodeScrape, encodeStable, sampleKey, SCRAPE_SCHEMA_VERSION } from "../../domain/messages/scrape-message.ts";
 import { SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
 import { EMPTY_SHAPE, type ScrapeFailure, type ScrapeOrigin } from "../../domain/scrape.ts";
 import type { Scenario } from "../schema.ts";
 import type { PlayedMessage } from "./facts.ts";
 import { changesOf, vendorOf } from "./machine.ts";
+import { createPageExporters } from "./page-scrapes.ts";
 import { createPower } from "./power.ts";
 import { reservationsOf } from "./reservations.ts";
 import { createResidents } from "./residents.ts";
@@ -18,18 +19,28 @@ const WATTS = COLUMNS.indexOf("power_watts");
 const JOULES = COLUMNS.indexOf("energy_joules");
 
 /**
- * The scrapes of a scenario as a collector would send them, one for each node and scrape time in the order of time, made as they
- * are asked for: a month of many nodes takes no memory. Where a gap is one of all GPUs of a node, the attempt has failed. Values
+ * The scrapes of a scenario as a collector would send them, one for each node and scrape time in the order of time, those of its
+ * files' pages among them, made as they are asked for: a month of many nodes takes no memory. Where a gap is one of all GPUs of a node, the attempt has failed. Values
  * that do not change are worked out once, and again when something begins or ends on the node.
  */
 export function* scrapesOf(scenario: Scenario): Generator<PlayedMessage> {
   const { period, scrapeInterval } = scenario;
   const nodes = scenario.nodes.filter(({ gpus }) => gpus > 0).map((node) => createExporter(scenario, node));
-  for (let atMillis = period.start; atMillis < period.end; atMillis += scrapeInterval) {
+  const pages = scenario.files === undefined ? [] : createPageExporters(scenario.files, COLLECTOR);
+  for (let atMillis = period.start, sequence = 0; atMillis < period.end; atMillis += scrapeInterval, sequence++) {
     for (const { key, life, scrape } of nodes) {
       if (!isWithin(life, atMillis)) continue;
       yield { topic: SAMPLES_TOPIC, atMillis, key, value: scrape(atMillis), schemaVersion: SCRAPE_SCHEMA_VERSION };
     }
+    const moment = {
+      epoch: period.start,
+      sequence,
+      scrapedAtMillis: atMillis,
+      intervalMillis: scrapeInterval,
+      durationMicros: DURATION_MICROS,
+    };
+    for (const { origin, message: value } of pages.flatMap((page) => page.scrape(moment)))
+      yield { topic: SAMPLES_TOPIC, atMillis, key: sampleKey(origin), value, schemaVersion: SCRAPE_SCHEMA_VERSION };
   }
 }
 

@@ -67,6 +67,11 @@ export function isBare({ name }: ScenarioNode, { pods }: Scenario): boolean {
   return pods.some(({ node, hpcJob }) => node === name && hpcJob !== undefined);
 }
 
+/** The clusters of a scenario, each once. */
+export function clustersOf({ nodes, files }: Scenario): readonly string[] {
+  return [...new Set([...nodes.map(({ cluster }) => cluster), ...(files === undefined ? [] : [files.cluster])])];
+}
+
 /** The first moment of which a scenario tells anything. */
 export function beginOf({ period, nodes, pods, namespaces }: Scenario): number {
   const times = [

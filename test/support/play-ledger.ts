@@ -12,6 +12,7 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { groupLines, type Bill } from "../../scenarios/bill.ts";
 import { billOf } from "../../scenarios/lines.ts";
 import { readScenario } from "../../scenarios/read.ts";
+import { clustersOf } from "../../scenarios/play/tenure.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 import type { Delivery } from "./deliver.ts";
@@ -59,7 +60,9 @@ export function playAs(
   scenario: Scenario,
   options: PlayOptions = {},
 ): Promise<Played> {
-  return playScenario(store, { ...scenario, nodes: scenario.nodes.map((node) => ({ ...node, cluster })) }, options);
+  const { nodes, files } = scenario;
+  const renamed = { ...scenario, nodes: nodes.map((node) => ({ ...node, cluster })) };
+  return playScenario(store, files === undefined ? renamed : { ...renamed, files: { ...files, cluster } }, options);
 }
 
 /**
@@ -76,7 +79,7 @@ export async function playScenario(
   const weights = createFrozenWeights(store);
   const { start, end } = scenario.period;
   const span = { from: hourOf(start), until: end };
-  const clusters = new Set(scenario.nodes.map((node) => node.cluster));
+  const clusters = new Set(clustersOf(scenario));
   const breaches: Breach[] = [];
   let turn = 0;
   let twice = 0;

@@ -31,6 +31,12 @@ export interface KubeObject {
   readonly metadata?: KubeMetadata | null;
 }
 
+/** An object's kind, namespace and name: `Pod ml/train-0`, `Node gpu-a`. */
+export function nameOfObject({ kind, metadata }: KubeObject): string {
+  const { name, generateName, namespace } = metadata ?? {};
+  return `${kind ?? "Object"} ${namespace === undefined ? "" : `${namespace}/`}${name ?? generateName ?? "without a name"}`;
+}
+
 /** A condition as most kinds have it: `status` is True, False or Unknown. */
 export interface KubeCondition {
   readonly type?: string;

@@ -1,0 +1,26 @@
+import type { KubeObject } from "../projection/kube-object.ts";
+import type { OwnerLookup } from "./chain.ts";
+
+/** Objects of files as owners of pods, by their UID, else by kind and name. */
+export interface KnownObjects {
+  /** Takes an object in the place of an earlier one of the same kind and name. */
+  take(object: KubeObject): void;
+  readonly lookup: OwnerLookup;
+}
+
+/** No objects yet. */
+export function createKnownObjects(): KnownObjects {
+  const byUid = new Map<string, KubeObject>();
+  const byName = new Map<string, KubeObject>();
+  return {
+    take(object) {
+      const { namespace = "", name, uid } = object.metadata ?? {};
+      if (uid !== undefined) byUid.set(uid, object);
+      byName.set(`${object.kind}/${namespace}/${name}`, object);
+    },
+    lookup({ kind, name, uid }, namespace) {
+      const object = byUid.get(uid) ?? byName.get(`${kind}/${namespace}/${name}`);
+      return object === undefined ? undefined : (object.metadata ?? {});
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { nameOf } from "../../collectors/kubernetes/api/resource.ts";
+import { groupOf, ownerKinds } from "../../collectors/kubernetes/owners/kinds.ts";
+import { createKnownObjects } from "../../collectors/kubernetes/owners/known-objects.ts";
+import type { KubeObject } from "../../collectors/kubernetes/projection/kube-object.ts";
+import type { Remark } from "../../collectors/kubernetes/projection/remark.ts";
+import { createBooks } from "../../collectors/kubernetes/watcher/books.ts";
+import { WATCHED_KINDS } from "../../collectors/kubernetes/watcher/kinds.ts";
+import { createProjector } from "../../collectors/kubernetes/watcher/projector.ts";
+import { FACT_SCHEMA_VERSION } from "../../domain/messages/fact-message.ts";
+import type { ScenarioFiles } from "../files.ts";
+import type { PlayedMessage } from "./facts.ts";
+
+/** What a watcher has for objects of files: its messages, and what it found odd about them. */
+export interface ObjectFacts {
+  readonly messages: readonly PlayedMessage[];
+  readonly remarks: readonly { readonly object: KubeObject; readonly remark: Remark }[];
+}
+
+/**
+ * Kubernetes objects of files as the watcher's own projection makes facts of them: each from its time on, at one time in the order
+ * in which the watcher asks for kinds. `epoch` is the watcher's term.
+ */
+export function objectFacts({ cluster, objects }: ScenarioFiles, epoch: number): ObjectFacts {
+  const messages: PlayedMessage[] = [];
+  const remarks: { object: KubeObject; remark: Remark }[] = [];
+  let atMillis = 0;
+  const owners = createKnownObjects();
+  const projector = createProjector({
+    books: createBooks(
+      cluster,
+      () => epoch,
+      (topic, { key, value }) =>
+        messages.push({ topic, atMillis, key, value: value!, schemaVersion: FACT_SCHEMA_VERSION }),
+    ),
+    // All objects that there are stand in the files: none has to be fetched, and a pod is taken at once.
+    owners: { lookup: owners.lookup, isUnknown: () => false, fetch: () => Promise.resolve() },
+    projection: { pods: { kinds: ownerKinds(), labels: ["*"], annotations: ["*"] }, nodes: { labels: ["*"] } },
+    onRemarks: (object, ofObject) => remarks.push(...ofObject.map((remark) => ({ object, remark }))),
+    signal: new AbortController().signal,
+  });
+  // An owner is known before the first pod, whenever it was created.
+  for (const { object } of objects.toReversed()) owners.take(object);
+  const inOrder = objects.toSorted((a, b) => a.atMillis - b.atMillis || orderOf(a.object) - orderOf(b.object));
+  for (const [index, { atMillis: at, object, isGone }] of inOrder.entries()) {
+    atMillis = at;
+    const sight = { resourceVersion: String(index + 1), atMillis };
+    const kind = WATCHED_KINDS[orderOf(object)];
+    owners.take(object);
+    if (kind === undefined) continue;
+    const resource = nameOf({ ...kind, version: "", plural: kind.resource });
+    if (isGone === true) projector.gone(resource, object.metadata.uid, { atMillis, inferred: false }, sight);
+    else void projector.take(resource, object, sight);
+  }
+  return { messages, remarks };
+}
+
+/** The place of an object's kind among those that are watched; behind all of them for another kind. */
+function orderOf({ apiVersion = "", kind }: KubeObject): number {
+  const place = WATCHED_KINDS.findIndex((watched) => watched.kind === kind && watched.group === groupOf(apiVersion));
+  return place === -1 ? WATCHED_KINDS.length : place;
+}

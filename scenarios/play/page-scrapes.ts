@@ -1,0 +1,58 @@
+import { createPageReader, failureMessages, messagesOf, type PageReader } from "../../collectors/dcgm/page/reader.ts";
+import { createTemplates } from "../../collectors/dcgm/page/templates.ts";
+import { nodeOf } from "../../collectors/dcgm/targets/target.ts";
+import type { ScrapeMoment } from "../../domain/messages/scrape-message.ts";
+import type { ScrapeOrigin, ScrapeShape } from "../../domain/scrape.ts";
+import type { PageSource, ScenarioFiles } from "../files.ts";
+
+/** A message of a scrape, and whom it is of. */
+export interface PlayedScrape {
+  readonly origin: ScrapeOrigin;
+  readonly message: Uint8Array;
+}
+
+/** An exporter whose pages stand in files. */
+export interface PlayedExporter {
+  /** The messages of a scrape, as the collector makes them of a page; none as long as it has never had one. */
+  scrape(moment: Omit<ScrapeMoment, "dropped">): readonly PlayedScrape[];
+}
+
+const TEMPLATE_BYTES = 256_000_000;
+const SERIES_LIMIT = 1_000_000;
+
+/** The exporters of a scenario's pages. Times are asked in their order. */
+export function createPageExporters({ cluster, pages }: ScenarioFiles, collector: string): readonly PlayedExporter[] {
+  const reader = createPageReader(createTemplates(TEMPLATE_BYTES));
+  return pages.map((source, index) => createPageExporter(reader, source, { cluster, index, collector }));
+}
+
+function createPageExporter(
+  reader: PageReader,
+  { node, states }: PageSource,
+  { cluster, index, collector }: { readonly cluster: string; readonly index: number; readonly collector: string },
+): PlayedExporter {
+  const url = `http://${node ?? `page-${index}`}:9400/metrics`;
+  const target = { url, labels: node === undefined ? {} : { node } };
+  let origins: readonly ScrapeOrigin[] = [];
+  const source = {
+    key: url,
+    seriesLimit: SERIES_LIMIT,
+    origin: ({ devices }: ScrapeShape, host: string) => {
+      const name = host === "" ? nodeOf(target, devices) : host;
+      return { cluster, node: name, target: url, collector };
+    },
+  };
+  return {
+    scrape(moment) {
+      const page = states.findLast(({ from }) => from <= moment.scrapedAtMillis)?.page;
+      if (page === undefined) {
+        const failure = { reason: "timeout", detail: "the exporter is silent" } as const;
+        return failureMessages(origins, { ...moment, failure });
+      }
+      const reading = reader.read(source, page, true);
+      if ("failure" in reading) return failureMessages(origins, { ...moment, failure: reading.failure });
+      if (!reading.templated) origins = reading.hosts.map(({ origin }) => origin);
+      return messagesOf(reading, moment);
+    },
+  };
+}
