@@ -76,7 +76,9 @@ describe("the permissions of the manifests", () => {
     await watchTheDemo();
     expect(refused.length).toBeGreaterThan(0);
     expect(refused.filter((attempt) => !isMissing(attempt))).toEqual([]);
-    expect(watcher!.log.forbidden).toMatchObject([{ verb: "get", resource: "replicasets.apps" }]);
+    // Each term names it once; on a busy machine a lease can run out, and another term begins.
+    const forbidden = new Set(watcher!.log.forbidden.map(({ verb, resource }) => `${verb} ${resource}`));
+    expect(forbidden).toEqual(new Set(["get replicasets.apps"]));
 
     allow(neededPermissions(LEASE));
     // A release of each service within these days: new pods, whose owners were not asked for.
