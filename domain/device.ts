@@ -82,6 +82,7 @@ export function namesNode(hostname: string): boolean {
   return hostname !== "localhost" && !/exporter.*-[bcdfghjklmnpqrstvwxz2456789]{5}$/.test(hostname);
 }
 
-function isZeroUuid(uuid: string): boolean {
+/** Whether a UUID is that of no GPU: AMD's virtual functions have zeroes there. */
+export function isZeroUuid(uuid: string): boolean {
   return /^(GPU-)?[0-]*$/.test(uuid);
 }

@@ -6,12 +6,26 @@ export type SharingStrategy = "none" | "time-slicing" | "mps";
 /** How a machine is paid for. */
 export type CapacityType = "on-demand" | "spot" | "reserved" | "owned";
 
+/**
+ * What has counted the GPUs of a node, the strongest first: the devices that DRA drivers publish, labels of GFD and of clouds, the
+ * register of HAMi or Volcano, the cloud's instance type; else, as a guess, MIG instances that have to fit, or the capacity of an
+ * extended resource, which counts replicas and partitions too.
+ */
+export type CountedBy = "slices" | "label" | "register" | "instance-type" | "instances" | "capacity";
+
 /** GPUs of one kind on a node. */
 export interface NodeGpus {
   readonly vendor: "nvidia" | "amd" | "intel" | "habana" | "aws";
-  /** As the node's labels write it, without the suffixes of sharing and MIG: `NVIDIA-A100-SXM4-40GB`. */
+  /** By its canonical name, `NVIDIA-A100-SXM4-40GB`. */
   readonly model?: string;
+  /** Physical GPUs. */
   readonly count: number;
+  /** Absent in facts of releases before 0.4, which do not have it. */
+  readonly countedBy?: CountedBy;
+  /** What the device plugin offers of these GPUs: GPUs, replicas or partitions. Absent where it offers instances of MIG or nothing. */
+  readonly offered?: number;
+  /** The partitions that AMD's driver cuts each of the GPUs into; absent where the GPUs are whole. */
+  readonly partitions?: number;
   readonly memoryMiB?: number;
   /** Of one GPU: 1 where it is not shared. */
   readonly replicas: number;

@@ -1,4 +1,4 @@
-import type { Device } from "../device.ts";
+import { isZeroUuid, type Device } from "../device.ts";
 import { aliasTable, celsius, number, percent, type AliasRow, type Dialect } from "./dialect.ts";
 
 const MEGA = 1e6;
@@ -68,6 +68,7 @@ export const amd: Dialect = {
   ]),
   foreign: new Set(),
   refine,
+  fold,
 };
 
 /** A GPU in single-partition mode is whole: its partition 0 is no part of it. "NA" is no partition either. */
@@ -76,4 +77,45 @@ function refine(device: Device, labels: ReadonlyMap<string, string>): Device {
   if (device.partition === undefined || (mode !== "spx" && !/^n\/?a$/i.test(device.partition))) return device;
   const { partition: _, ...whole } = device;
   return whole;
+}
+
+/**
+ * Each partition of a GPU is a device with an index of its own. All of them have the GPU's serial number, or its UUID, or its PCI
+ * address; the labels that number them within their GPU are optional. They are parts of one GPU, whose index is its place among the
+ * GPUs of the host.
+ */
+function fold(devices: readonly Device[]): readonly Device[] {
+  const gpus = new Map<string, number[]>();
+  for (const device of devices) {
+    const index = Number(device.gpu);
+    const key = physicalKey(device);
+    const known = gpus.get(key) ?? [];
+    if (!known.includes(index))
+      gpus.set(
+        key,
+        [...known, index].toSorted((a, b) => a - b),
+      );
+  }
+  if ([...gpus.values()].every(({ length }) => length === 1)) return devices;
+  const places = [...gpus].toSorted(([, a], [, b]) => a[0]! - b[0]!).map(([key]) => key);
+  const first = new Map(devices.toReversed().map((device) => [physicalKey(device), device] as const));
+  return devices.map((device) => {
+    const key = physicalKey(device);
+    const indexes = gpus.get(key)!;
+    const { uuid } = first.get(key)!;
+    const partition = device.partition ?? String(indexes.indexOf(Number(device.gpu)));
+    return {
+      ...device,
+      gpu: String(places.indexOf(key)),
+      ...(uuid === undefined ? {} : { uuid }),
+      ...(indexes.length > 1 ? { partition } : {}),
+    };
+  });
+}
+
+/** What all devices of one GPU have in common. The UUID of a virtual function is all zeroes. */
+function physicalKey({ serial, uuid, pciBusId, gpu }: Device): string {
+  if (serial !== undefined) return `serial ${serial}`;
+  if (uuid !== undefined && !isZeroUuid(uuid)) return `uuid ${uuid}`;
+  return pciBusId === undefined ? `index ${gpu}` : `pci ${pciBusId}`;
 }

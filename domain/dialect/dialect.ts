@@ -48,6 +48,8 @@ export interface Dialect {
   readonly foreign: ReadonlySet<string>;
   /** Mends what the fields alone cannot say; the names of the labels are in lower case. */
   readonly refine?: (device: Device, labels: ReadonlyMap<string, string>) => Device;
+  /** The devices of a host with those that are parts of one GPU under that GPU, in the same order. */
+  readonly fold?: (devices: readonly Device[]) => readonly Device[];
 }
 
 /** A value that is only multiplied; it cannot be negative. */

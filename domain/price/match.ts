@@ -1,6 +1,7 @@
+import { meansModel } from "../gpu-model/names.ts";
 import type { CapacityType } from "../inventory.ts";
 import { beginsAt, type Match, type PriceEntry } from "./book.ts";
-import { fitsGlob, isGlob } from "./glob.ts";
+
 import { compareRanks, type RankedEntry } from "./rank.ts";
 
 /** What an entry can match of a GPU and its node; what is not known of them is left out. */
@@ -11,7 +12,7 @@ export interface PriceFacts {
   readonly zone?: string;
   readonly instanceType?: string;
   readonly pool?: string;
-  /** Of the GPU, as the node's labels write it. */
+  /** Of the GPU, by its canonical name. */
   readonly model?: string;
   readonly capacityType?: CapacityType;
   readonly labels: Readonly<Record<string, string>>;
@@ -50,8 +51,8 @@ function agrees(wanted: string | undefined, known: string | undefined, isLenient
 }
 
 function fitsModel(wanted: string | undefined, known: string | undefined, isLenient: boolean): boolean {
-  if (wanted === undefined || known === undefined || !isGlob(wanted)) return agrees(wanted, known, isLenient);
-  return fitsGlob(wanted, known);
+  if (wanted === undefined || known === undefined) return agrees(wanted, known, isLenient);
+  return meansModel(wanted, known);
 }
 
 /**

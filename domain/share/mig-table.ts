@@ -37,6 +37,11 @@ const SEVEN: Shapes = [
   [7, 8, 1],
 ];
 
+const TWO: Shapes = [
+  [1, 1, 2],
+  [2, 2, 1],
+];
+
 const FOUR: Shapes = [
   [1, 1, 4],
   [2, 2, 2],
@@ -55,6 +60,7 @@ export const MIG_PRODUCTS: readonly MigProduct[] = [
   product("H100-80", SEVEN, [10, 20, 20, 40, 40, 80], ["H100"], ["80GB", "PCIE"]),
   product("H100-94", SEVEN, [12, 24, 24, 47, 47, 94], ["H100"], ["94GB", "NVL"]),
   product("H100-96", SEVEN, [12, 24, 24, 48, 48, 96], ["H100"], ["96GB"]),
+  product("H20-96", SEVEN, [12, 24, 24, 48, 48, 96], ["H20"]),
   product("GH200-96", SEVEN, [12, 24, 24, 48, 48, 96], ["GH200"], ["96GB", "480GB", "120GB"]),
   product("GH200-144", SEVEN, [18, 36, 36, 72, 72, 144], ["GH200"], ["144G", "144GB"]),
   product("H200-141", SEVEN, [18, 35, 35, 71, 71, 141], ["H200"]),
@@ -63,6 +69,8 @@ export const MIG_PRODUCTS: readonly MigProduct[] = [
   product("B300-269", SEVEN, [34, 67, 67, 135, 135, 269], ["B300"]),
   product("GB300-278", SEVEN, [35, 70, 70, 139, 139, 278], ["GB300"]),
   product("RTX-PRO-6000", FOUR, [24, 48, 96], ["RTX", "PRO", "6000"]),
+  product("RTX-PRO-5000", TWO, [24, 48], ["RTX", "PRO", "5000"]),
+  product("RTX-PRO-4500", TWO, [16, 32], ["RTX", "PRO", "4500"]),
 ];
 
 /** What is assumed of a GPU in MIG mode that the table lacks: 7 compute and 8 memory slices, as all but the smallest have. */

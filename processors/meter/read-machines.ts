@@ -8,6 +8,7 @@ const SAID_LATER_MILLIS = 3_600_000;
 /** Facts in their order; what is older by its clock than the one before begins with it, as in the view `inventory`. */
 const HISTORY = `
 SELECT node, uid, ended, gpus,
+  toBool(JSONExtractString(fact, 'gpus', 1, 'countedBy') IN ('instances', 'capacity')) AS is_guess,
   toUnixTimestamp64Milli(joined_at) AS joined,
   toUnixTimestamp64Milli(valid_from) AS valid_since,
   toUnixTimestamp64Milli(valid_until) AS valid_to,
@@ -33,6 +34,7 @@ interface HistoryRow {
   readonly uid: string;
   readonly ended: boolean;
   readonly gpus: number;
+  readonly is_guess: boolean;
   readonly joined: string;
   readonly valid_since: string;
   readonly valid_to: string;
@@ -69,11 +71,14 @@ function machinesOf(history: readonly HistoryRow[], span: Span): readonly Machin
     );
     const told = rows.filter(({ ended }) => !ended);
     const seen = told.filter(({ valid_since }) => Number(valid_since) < span.until);
+    const known = seen.length > 0 ? seen : told.slice(0, 1);
+    const counted = known.filter(({ gpus, is_guess }) => gpus > 0 && !is_guess);
     return {
       uid,
       from: Math.min(...rows.map(({ joined }) => Number(joined))),
       until,
-      most: Math.max(0, ...(seen.length > 0 ? seen : told.slice(0, 1)).map(({ gpus }) => gpus)),
+      most: Math.max(0, ...(counted.length > 0 ? counted : known).map(({ gpus }) => gpus)),
+      ...(counted.length > 0 ? {} : { isGuess: true as const }),
       states: statesOf(rows),
     };
   });

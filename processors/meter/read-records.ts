@@ -1,6 +1,7 @@
 import type { Holding } from "../../domain/holding.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Machine, NodeRecord, SeenFault, SeenGpu, Span } from "../ledger/plan/node-record.ts";
+import { withPhysicalGpus } from "../ledger/plan/physical.ts";
 import type { ClusterRecord } from "./read-cluster.ts";
 import { readProofs } from "./proofs.ts";
 import type { FactsOfNodes } from "./read-facts.ts";
@@ -65,16 +66,18 @@ export async function readRecords(
   const bare = named.filter(({ isBare }) => isBare).map(({ node }) => node);
   const proven = await readProofs(store, cluster, pods);
   const seen = await readSeen(store, cluster, { groups, nodes, bare, machines, names, window, looked });
-  return named.map(({ node, isBare }): NodeRecord => ({
-    cluster,
-    node,
-    isBare,
-    machines: machines.get(node)!,
-    pods: pods.get(node)!,
-    ...ofCluster,
-    seen: seen.get(node) ?? [],
-    proven: proven.get(node) ?? [],
-  }));
+  return named.map(({ node, isBare }) =>
+    withPhysicalGpus({
+      cluster,
+      node,
+      isBare,
+      machines: machines.get(node)!,
+      pods: pods.get(node)!,
+      ...ofCluster,
+      seen: seen.get(node) ?? [],
+      proven: proven.get(node) ?? [],
+    }),
+  );
 }
 
 /** The pods that labels name. */

@@ -1,4 +1,5 @@
 import type { FactEnd, FactOrigin } from "../../domain/fact.ts";
+import { canonicalModel } from "../../domain/gpu-model/names.ts";
 import { DELIVERED_LABEL, type InventoryFact, type NodeCondition } from "../../domain/inventory.ts";
 import type { Scenario } from "../schema.ts";
 import { uuidOf } from "./identity.ts";
@@ -35,6 +36,8 @@ function stateAt(node: ScenarioNode, joined: number, at: number): NodeMoment["fa
   const capacity = amountsAt(node, at, () => true);
   const cordonedSince = sinceOf(node, "cordoned", joined, at);
   const memoryMiB = memoryMiBOf(node);
+  const profiles = profilesAt(node, at);
+  const units = capacity[`${vendorOf(node)}.com/gpu`] ?? 0;
   return {
     node: name,
     uid: uuidOf("node", cluster, name),
@@ -42,12 +45,14 @@ function stateAt(node: ScenarioNode, joined: number, at: number): NodeMoment["fa
     gpus: [
       {
         vendor: vendorOf(node),
-        model: node.model,
+        model: canonicalModel(node.model, memoryMiB),
         count: node.gpus,
+        countedBy: "label",
+        ...(units === 0 || Object.keys(profiles).length > 0 ? {} : { offered: units }),
         ...(memoryMiB === undefined ? {} : { memoryMiB }),
         replicas: node.sharing.strategy === "none" ? 1 : node.sharing.replicas,
         sharing: node.sharing.strategy,
-        mig: { strategy: node.mig === undefined ? "none" : "mixed", profiles: profilesAt(node, at) },
+        mig: { strategy: node.mig === undefined ? "none" : "mixed", profiles },
       },
     ],
     capacity,

@@ -103,7 +103,7 @@ store:
     await store.close();
     expect(await answers(other, Date.UTC(2026, 3, 4))).toEqual([
       "FAIL charges of the last 7 days: GPU 1 of default/gpu-a in the hour from 2026-03-31T22:00:00.000Z: effective is 2.9 and not 3 under default",
-      "FAIL prices of the last 7 days: missing for 4 GPU-hours of A100 p5; `gpu-ledger prices check` names the nodes",
+      "FAIL prices of the last 7 days: missing for 4 GPU-hours of NVIDIA-A100-SXM4-40GB p5; `gpu-ledger prices check` names the nodes",
       "FAIL billing periods: 2026-03 can be closed and is open: gpu-ledger close 2026-03",
     ]);
   });

@@ -9,7 +9,7 @@ import type { Bus } from "../../runtime/bus/bus.ts";
 import { openTestBus } from "../support/pipeline.ts";
 import { followSaid, startTestWatcher, type SaidFacts, type TestWatcher } from "../support/watcher.ts";
 
-const LONG = { timeout: 15_000, interval: 50 };
+const LONG = { timeout: 40_000, interval: 50 };
 const NOON = Date.UTC(2026, 6, 8, 12);
 /** The lease of test watchers. */
 const LEASE = { namespace: "gpu-ledger", name: "watcher" };

@@ -6,7 +6,7 @@ import { familyOf, number, type Alias, type Reading } from "../../../domain/dial
 import { dialectsOf } from "../../../domain/dialect/known.ts";
 import type { ExpositionSample, FamilyMeta } from "../exposition/parse.ts";
 import { assemble, type Instruction, type Program } from "./program.ts";
-import { compareDevices, readRowLabels, type RowLabels } from "./row.ts";
+import { compareDevices, readRowLabels, withFoldedGpus, type RowLabels } from "./row.ts";
 
 /** A line that the plan leaves out, whatever its value. */
 export interface PlannedDrop {
@@ -90,11 +90,12 @@ function groupRows(samples: readonly ExpositionSample[], exporters: Map<string, 
   const rows = new Map<string, Row>();
   const dialects = dialectsOf(new Set(samples.map(({ name }) => name)));
   // Equal label blocks of a page share one map, see the parser.
-  const read = new Map<ReadonlyMap<string, string>, RowLabels>();
+  const apart = new Map<ReadonlyMap<string, string>, RowLabels>();
   for (const { name, labels } of samples) {
     const dialect = dialects.get(name);
-    if (dialect !== undefined && !read.has(labels)) read.set(labels, readRowLabels(dialect, labels));
+    if (dialect !== undefined && !apart.has(labels)) apart.set(labels, readRowLabels(dialect, labels));
   }
+  const read = withFoldedGpus(apart);
   const isGathered = isOfSeveralHosts([...read.values()]);
   samples.forEach((sample, index) => {
     const dialect = dialects.get(sample.name);

@@ -7,6 +7,7 @@ export const SENTINEL_TEXT = /^<<<[A-Z_ ]*>>>$|^ERROR - FAILED TO CONVERT TO STR
 
 /** What the labels of one series say: the device and holder that it speaks of, and the labels that no field takes. */
 export interface RowLabels {
+  readonly dialect: Dialect;
   readonly device: Device;
   readonly key: string;
   /** The node that the series is of, as far as its labels name one. */
@@ -50,15 +51,43 @@ export function readRowLabels(dialect: Dialect, labels: ReadonlyMap<string, stri
   }
   const device = toDevice(fields);
   const refined = dialect.refine?.(device, lower) ?? device;
-  const gpu = gpuKey(refined);
   return {
+    dialect,
     device: refined,
-    key: gpu === "" ? "" : JSON.stringify([gpu, instanceKey(refined), sharingKey(refined)]),
+    key: keyOf(refined),
     host: hostOf(refined, lower),
     scrapedFrom: lower.get("instance"),
     rest,
     foreign: [...lower.keys()].find((label) => dialect.foreign.has(label)),
   };
+}
+
+/** What the series of one row have in common; empty where they name no GPU. */
+function keyOf(device: Device): string {
+  const gpu = gpuKey(device);
+  return gpu === "" ? "" : JSON.stringify([gpu, instanceKey(device), sharingKey(device)]);
+}
+
+/** The labels of a page's series with the parts of one GPU under that GPU, where the page's dialect knows such parts. */
+export function withFoldedGpus(
+  read: ReadonlyMap<ReadonlyMap<string, string>, RowLabels>,
+): ReadonlyMap<ReadonlyMap<string, string>, RowLabels> {
+  const foldable = new Map<string, (readonly [ReadonlyMap<string, string>, RowLabels])[]>();
+  for (const [labels, row] of read) {
+    if (row.dialect.fold === undefined || row.key === "" || row.foreign !== undefined) continue;
+    const place = `${row.dialect.exporter} ${row.host ?? ""}`;
+    foldable.set(place, [...(foldable.get(place) ?? []), [labels, row]]);
+  }
+  if (foldable.size === 0) return read;
+  const folded = new Map(read);
+  for (const rows of foldable.values()) {
+    const devices = rows[0]![1].dialect.fold!(rows.map(([, { device }]) => device));
+    for (const [index, [labels, row]] of rows.entries()) {
+      const device = devices[index]!;
+      folded.set(labels, { ...row, device, key: keyOf(device) });
+    }
+  }
+  return folded;
 }
 
 /** The node by the labels of whoever scraped the exporter, else the exporter's own host unless it is none of the node's names. */

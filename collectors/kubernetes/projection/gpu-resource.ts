@@ -1,3 +1,4 @@
+import { amdModeOf } from "../../../domain/amd-partition.ts";
 import type { NodeGpus } from "../../../domain/inventory.ts";
 
 /** Who makes the device behind a resource. */
@@ -5,7 +6,7 @@ export type Vendor = NodeGpus["vendor"];
 
 /** What a resource name means. */
 export type GpuResource =
-  /** A whole device, or a replica of one. */
+  /** A whole device, or a replica or partition of one. */
   | { readonly kind: "gpu"; readonly vendor: Vendor }
   | { readonly kind: "mig"; readonly vendor: "nvidia"; readonly profile: string }
   /** A share's measure: HAMi's stands beside `nvidia.com/gpu`, Volcano's beside its own number. */
@@ -51,6 +52,7 @@ export function gpuResource(name: string, extra?: ReadonlyMap<string, Vendor>): 
   if (known !== undefined) return known;
   const match = name.startsWith("nvidia.com/mig-") ? MIG.exec(name) : null;
   if (match !== null) return { kind: "mig", vendor: "nvidia", profile: match[1]! + plus(match[2]!) };
+  if (name.startsWith("amd.com/") && amdModeOf(name) !== undefined) return { kind: "gpu", vendor: "amd" };
   const vendor = extra?.get(name);
   return vendor === undefined ? undefined : { kind: "gpu", vendor };
 }

@@ -1,9 +1,11 @@
 import type { FactOrigin } from "../../../domain/fact.ts";
-import { DELIVERED_LABEL, type InventoryFact, type NodeCondition, type NodeGpus } from "../../../domain/inventory.ts";
+import type { SliceDevice } from "../../../domain/cluster-fact.ts";
+import { DELIVERED_LABEL, type InventoryFact, type NodeCondition } from "../../../domain/inventory.ts";
 import { gpuResource, type Vendor } from "./gpu-resource.ts";
 import type { KubeQuantities } from "./kube-object.ts";
 import { readMachine } from "./node/labels.ts";
 import { readNvidia } from "./node/nvidia.ts";
+import { readOthers } from "./node/others.ts";
 import type { NodeObject } from "./node-object.ts";
 import { parseCount, parseMebibytes } from "./quantity.ts";
 import type { Remark, Remarks } from "./remark.ts";
@@ -25,6 +27,8 @@ export interface NodeOptions {
   readonly labels?: readonly string[];
   /** Further resources that are whole GPUs, with their vendor. */
   readonly gpuResources?: ReadonlyMap<string, Vendor>;
+  /** What DRA drivers publish of the node's devices. */
+  readonly slices?: readonly SliceDevice[];
   /**
    * When the watcher saw the node cordoned first, milliseconds since the epoch: used where no taint tells since when.
    */
@@ -45,8 +49,12 @@ export function projectNode(node: NodeObject, options: NodeOptions = {}): NodePr
   const annotations = texts(metadata?.annotations);
   const capacity = readAmounts("capacity", status?.capacity, options, remarks);
   const allocatable = readAmounts("allocatable", status?.allocatable, options, remarks);
-  const nvidia = readNvidia(labels, annotations, capacity, remarks);
-  const gpus = [...(nvidia === undefined ? [] : [nvidia]), ...readOthers(labels, capacity, options)];
+  const machine = readMachine(labels);
+  const { instanceType } = machine;
+  const evidence = { labels, annotations, capacity, instanceType, slices: options.slices ?? [] };
+  const nvidia = readNvidia(evidence, options.gpuResources, remarks);
+  const others = readOthers(evidence, options.gpuResources, remarks);
+  const gpus = nvidia === undefined ? others : [nvidia, ...others];
   if (gpus.length === 0 && Object.keys(capacity).length === 0) return undefined;
   if (gpus.length === 0)
     remarks.push({ reason: "left-out", text: "Its GPU resources are all 0, and no label counts GPUs." });
@@ -73,7 +81,7 @@ export function projectNode(node: NodeObject, options: NodeOptions = {}): NodePr
       })),
       conditions: readConditions(node),
       labels: named(labels, [...NODE_LABELS, ...(options.labels ?? [])]),
-      ...given({ ...readMachine(labels), cordonedSince: cordonedSince(node, options.cordonedSeenMillis) }),
+      ...given({ ...machine, cordonedSince: cordonedSince(node, options.cordonedSeenMillis) }),
     },
   };
 }
@@ -95,48 +103,6 @@ function readAmounts(
     else remarks.push({ reason: "quantity", text: `status.${where}: ${name}: ${parsed.refused}; it is left out.` });
   }
   return amounts;
-}
-
-const MODELS: Readonly<Partial<Record<Vendor, readonly string[]>>> = {
-  amd: ["amd.com/gpu.product-name", "beta.amd.com/gpu.product-name"],
-  intel: ["gpu.intel.com/product"],
-};
-
-/** The GPUs of other makers, by their capacity. */
-function readOthers(
-  labels: Readonly<Record<string, string>>,
-  capacity: Readonly<Record<string, number>>,
-  options: NodeOptions,
-): readonly NodeGpus[] {
-  const counts = new Map<Vendor, number>();
-  for (const [name, amount] of Object.entries(capacity)) {
-    const resource = gpuResource(name, options.gpuResources);
-    if (resource?.kind !== "gpu" || resource.vendor === "nvidia" || amount === 0) continue;
-    counts.set(resource.vendor, (counts.get(resource.vendor) ?? 0) + amount);
-  }
-  return [...counts].map(([vendor, count]) => {
-    const label = MODELS[vendor]?.find((name) => labels[name] !== undefined);
-    const memory = vendor === "amd" ? parseMebibytes(amdMemory(labels["amd.com/gpu.vram"])) : undefined;
-    return {
-      vendor,
-      count,
-      replicas: 1,
-      sharing: "none",
-      mig: { strategy: "none", profiles: {} },
-      ...given({
-        model: label === undefined ? undefined : labels[label],
-        memoryMiB: memory !== undefined && "value" in memory ? memory.value : undefined,
-      }),
-    };
-  });
-}
-
-/**
- * AMD's node labeller writes `192G` and means GiB
- * (https://github.com/ROCm/k8s-device-plugin/tree/master/cmd/k8s-node-labeller).
- */
-function amdMemory(vram: string | undefined): string | undefined {
-  return vram === undefined || !/^\d+[GMT]$/.test(vram) ? vram : `${vram}i`;
 }
 
 /** Ready always; of the others those that are not False, since a node's conditions say what is wrong with it. */

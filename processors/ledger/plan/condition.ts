@@ -107,10 +107,13 @@ function pick(slots: readonly SlotAt[], count: number): ReadonlySet<number> {
 
 /** The GPUs that a Node counts and does not offer. */
 function withdrawnOf({ gpus, capacity, allocatable }: InventoryFact): number {
-  return gpus.reduce((sum, { replicas, vendor }) => {
+  const vendors = new Map(
+    gpus.map(({ vendor, replicas, partitions = 1 }) => [vendor, Math.max(1, replicas, partitions)]),
+  );
+  return [...vendors].reduce((sum, [vendor, each]) => {
     const resources = Object.keys(capacity).filter((name) => name.startsWith(PREFIX[vendor]) && isWhole(name));
     const lost = resources.reduce((count, name) => count + (capacity[name]! - (allocatable[name] ?? 0)), 0);
-    return sum + Math.ceil(Math.max(0, lost) / Math.max(1, replicas));
+    return sum + Math.ceil(Math.max(0, lost) / each);
   }, 0);
 }
 

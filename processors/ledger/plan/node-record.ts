@@ -43,8 +43,13 @@ export interface ProvenLabel {
 /** A machine for as long as it was there. */
 export interface Machine extends Span {
   readonly uid: string;
-  /** The highest number of GPUs that was seen of it, up to the end of the window; before it was seen, what was seen first. */
+  /**
+   * The highest number of GPUs that its objects had, up to the end of the window, guesses only where there is nothing else; before it
+   * was seen, what was seen first.
+   */
   readonly most: number;
+  /** {@link most} is a guess. */
+  readonly isGuess?: true;
   /** As its Node was, state by state in the order of time. */
   readonly states: readonly MachineState[];
 }

@@ -1,4 +1,5 @@
 import type { Device } from "../../../domain/device.ts";
+import { canonicalModel, meansModel } from "../../../domain/gpu-model/names.ts";
 import type { NodeGpus } from "../../../domain/inventory.ts";
 import type { GpuAt, GpuLayout } from "../../../domain/share/layout.ts";
 import type { SeenGpu, SeenPart } from "./node-record.ts";
@@ -38,8 +39,7 @@ export interface SlotContent {
 export function fillSlot(slot: number, { seen, gpus, uuid }: SlotContent, at: number): FilledSlot {
   const kind = kindOf(slot, gpus);
   const parts = partsAt(slot, seen, kind, at);
-  const model = kind?.model ?? seen?.model;
-  const memoryMiB = kind?.memoryMiB ?? seen?.memoryMiB;
+  const { model, memoryMiB } = ownOf(seen, kind);
   const gpu = {
     ...(model === undefined ? {} : { model }),
     ...(memoryMiB === undefined ? {} : { memoryMiB }),
@@ -59,6 +59,20 @@ export function fillSlot(slot: number, { seen, gpus, uuid }: SlotContent, at: nu
   return { slot, seen, gpu, devices };
 }
 
+/**
+ * Model and memory of the GPU in a slot: what its own samples have is stronger than a label of the whole node, unless both are names
+ * of one model: then the label, by which the model was known before the first sample.
+ */
+function ownOf(
+  seen: SeenGpu | undefined,
+  kind: NodeGpus | undefined,
+): { readonly model: string | undefined; readonly memoryMiB: number | undefined } {
+  const own = seen?.model === undefined ? undefined : canonicalModel(seen.model, seen.memoryMiB);
+  const isAnother = own !== undefined && kind?.model !== undefined && !meansModel(kind.model, own);
+  if (isAnother) return { model: own, memoryMiB: seen?.memoryMiB };
+  return { model: kind?.model ?? own, memoryMiB: kind?.memoryMiB ?? seen?.memoryMiB };
+}
+
 /** The kind of GPU in a slot: nodes that have several kinds have them one after the other. */
 export function kindOf(slot: number, gpus: readonly NodeGpus[]): NodeGpus | undefined {
   let first = 0;
@@ -75,9 +89,14 @@ function partsAt(
   kind: NodeGpus | undefined,
   at: number,
 ): readonly Pick<SeenPart, "part" | "profile">[] {
-  if (seen === undefined) return labelledParts(slot, kind);
+  if (seen === undefined)
+    return kind?.partitions === undefined ? labelledParts(slot, kind) : partitionsOf(kind.partitions);
   const here = seen.parts.filter(({ from, until }) => from <= at && at < until);
   return here.toSorted((a, b) => Number(a.part) - Number(b.part));
+}
+
+function partitionsOf(count: number): readonly Pick<SeenPart, "part" | "profile">[] {
+  return Array.from({ length: count }, (_, part) => ({ part: String(part), profile: "" }));
 }
 
 /** Where no sample tells, the instances that the node's labels count, over its GPUs one after the other. */

@@ -1,3 +1,4 @@
+import { amdModeOf, type AmdMode } from "../../../domain/amd-partition.ts";
 import { instanceKey, gpuKey, type Device } from "../../../domain/device.ts";
 import type { Holding, NodeHoldings } from "../../../domain/holding.ts";
 import type { NodeGpus } from "../../../domain/inventory.ts";
@@ -49,7 +50,7 @@ export function asksFor(pod: Holding, device: Device, vendor: Vendor | undefined
         const [, maker] = BY_RESOURCE.find(([prefix]) => ask.resource.startsWith(prefix)) ?? [];
         // With the strategy "single" an instance is asked for as a GPU.
         const single = !node.gpus.some((gpus) => gpus.vendor === "nvidia" && gpus.mig.strategy === "mixed");
-        return isOf(vendor, maker) && (!isInstance || single);
+        return isOf(vendor, maker) && (!isInstance || single) && isOfMode(device, amdModeOf(ask.resource));
       }
       case "mig":
         return isOf(vendor, "nvidia") && isInstance && (profile === undefined || isSameProfile(profile, ask.profile));
@@ -60,6 +61,11 @@ export function asksFor(pod: Holding, device: Device, vendor: Vendor | undefined
         return !isInstance;
     }
   });
+}
+
+/** By AMD's mixed naming a resource is for whole GPUs or for the partitions of a mode; any other is for all devices. */
+function isOfMode({ partition }: Device, mode: AmdMode | undefined): boolean {
+  return mode === undefined || (mode === "spx") === (partition === undefined);
 }
 
 function isOf(one: Vendor | undefined, other: Vendor | undefined): boolean {

@@ -1,71 +1,119 @@
+import { gpusOfInstanceType } from "../../../../domain/gpu-model/instance-types.ts";
+import { canonicalModel, vendorOfModel } from "../../../../domain/gpu-model/names.ts";
 import type { NodeGpus } from "../../../../domain/inventory.ts";
-import { gpuResource } from "../gpu-resource.ts";
-import { parseCount } from "../quantity.ts";
+import { gpusForInstances, offeredOn, withInstancesOn, type GpuCount } from "../../../../domain/node-gpus.ts";
+import { gpuResource, type Vendor } from "../gpu-resource.ts";
 import type { Remarks } from "../remark.ts";
 import { given } from "../wire.ts";
+import { countIn, countWithRemarks, physicalDevices, type NodeEvidence } from "./evidence.ts";
 import { first, sharingOf } from "./labels.ts";
 import { readRegister } from "./register.ts";
 
 type Labels = Readonly<Record<string, string>>;
 type Amounts = Readonly<Record<string, number>>;
 
-const MODEL = ["nvidia.com/gpu.product", "cloud.google.com/gke-accelerator", "karpenter.k8s.aws/instance-gpu-name"];
-const COUNT = [
-  "nvidia.com/gpu.count",
+const GFD_MODEL = "nvidia.com/gpu.product";
+const GFD_COUNT = "nvidia.com/gpu.count";
+const GFD_MEMORY = "nvidia.com/gpu.memory";
+/**
+ * Labels of clouds and of Karpenter's providers: GKE, EKS Auto Mode, AKS' node auto-provisioning, CoreWeave, Alibaba. Their
+ * counts are of physical GPUs, whatever MIG and sharing make of them.
+ */
+const CLOUD_MODEL = [
+  "cloud.google.com/gke-accelerator",
+  "karpenter.k8s.aws/instance-gpu-name",
+  "eks.amazonaws.com/instance-gpu-name",
+  "karpenter.azure.com/sku-gpu-name",
+  "karpenter.k8s.gcp/instance-gpu-name",
+  "gpu.nvidia.com/model",
+  "aliyun.accelerator/nvidia_name",
+];
+const CLOUD_COUNT = [
   "cloud.google.com/gke-accelerator-count",
   "karpenter.k8s.aws/instance-gpu-count",
+  "eks.amazonaws.com/instance-gpu-count",
+  "karpenter.azure.com/sku-gpu-count",
+  "karpenter.k8s.gcp/instance-gpu-count",
+  "gpu.nvidia.com/count",
+  "aliyun.accelerator/nvidia_count",
 ];
-const MEMORY = ["nvidia.com/gpu.memory", "karpenter.k8s.aws/instance-gpu-memory"];
+const CLOUD_MEMORY = [
+  "karpenter.k8s.aws/instance-gpu-memory",
+  "eks.amazonaws.com/instance-gpu-memory",
+  "karpenter.k8s.gcp/instance-gpu-memory",
+];
 const REPLICAS = ["nvidia.com/gpu.replicas", "cloud.google.com/gke-max-shared-clients-per-gpu"];
+/** GKE cuts all GPUs of a node into instances of one profile (https://cloud.google.com/kubernetes-engine/docs/how-to/gpus-multi). */
+const GKE_PARTITION = "cloud.google.com/gke-gpu-partition-size";
 
 /** How GFD ends a product's name where GPUs are shared or, with the single strategy, cut into instances. */
 const SUFFIX = /(?:-MIG-((?:\d+c\.)?\d+g\.\d+gb[\w.+-]*?))?(-SHARED)?$/;
 
 /**
- * The NVIDIA GPUs of a node, from the labels of GFD, GKE or Karpenter, from HAMi's or Volcano's register, else from the
- * capacity alone. With the single MIG strategy GFD counts instances and gives their memory
- * (https://github.com/NVIDIA/k8s-device-plugin/tree/main/docs/gpu-feature-discovery): the GPUs are then worked out from
- * how many instances fit on one.
+ * The NVIDIA GPUs of a node: how many, by all that its objects have about them; their model; and what the device plugin makes of
+ * them. With the single MIG strategy GFD counts instances and gives their memory
+ * (https://github.com/NVIDIA/k8s-device-plugin/tree/main/docs/gpu-feature-discovery).
  */
 export function readNvidia(
-  labels: Labels,
-  annotations: Readonly<Record<string, string>>,
-  capacity: Amounts,
+  evidence: NodeEvidence,
+  extra: ReadonlyMap<string, Vendor> | undefined,
   remarks: Remarks,
 ): NodeGpus | undefined {
+  const { labels, annotations, capacity, instanceType, slices } = evidence;
   const registered = readRegister(annotations, remarks);
-  const product = first(labels, MODEL) ?? registered?.model;
-  const [suffix = "", profile, shared] = SUFFIX.exec(product ?? "") ?? [];
-  const model = product?.slice(0, product.length - suffix.length);
-  const counted = count(first(labels, COUNT)) ?? registered?.count;
-  const replicas = Math.max(1, count(first(labels, REPLICAS)) ?? 1);
-  const whole = (capacity["nvidia.com/gpu"] ?? 0) + (capacity["nvidia.com/gpu.shared"] ?? 0);
+  const ofType = instanceType === undefined ? undefined : gpusOfInstanceType(instanceType);
+  const typed = ofType === undefined || vendorOfModel(ofType.model) !== "nvidia" ? undefined : ofType;
+  const [suffix = "", profileOfProduct, shared] = SUFFIX.exec(labels[GFD_MODEL] ?? "") ?? [];
+  const product = labels[GFD_MODEL]?.slice(0, labels[GFD_MODEL].length - suffix.length);
+  const ofCloud = [CLOUD_MODEL, CLOUD_MEMORY].map((names) => first(labels, names));
+  const published = slices.find(({ model }) => model !== undefined)?.model;
+  const written = published ?? product ?? ofCloud[0] ?? registered?.model ?? typed?.model;
+  const gfdMemory = profileOfProduct === undefined ? countIn(labels[GFD_MEMORY]) : undefined;
+  const memoryMiB = (gfdMemory ?? registered?.memoryMiB ?? countIn(ofCloud[1])) || undefined;
+  const model = written === undefined ? undefined : canonicalModel(written, memoryMiB);
 
+  const units = Object.entries(capacity).reduce((sum, [name, amount]) => {
+    const resource = gpuResource(name, extra);
+    return resource?.kind === "gpu" && resource.vendor === "nvidia" ? sum + amount : sum;
+  }, 0);
+  const replicas = Math.max(1, countIn(first(labels, REPLICAS)) ?? 1);
+  const profile = profileOfProduct ?? first(labels, [GKE_PARTITION]);
+  const counted = countIn(labels[GFD_COUNT]);
+  const instances = profileOfProduct === undefined ? undefined : counted;
   const profiles = readProfiles(labels, capacity);
-  let gpus = counted;
   if (profile !== undefined) {
-    const instances = counted ?? Math.ceil(whole / replicas);
-    if (instances > 0) profiles[plus(profile)] = instances;
-    gpus = instances === 0 ? undefined : Math.ceil(instances / mostInstances(profile, model ?? ""));
-    if (gpus !== undefined)
-      derived(remarks, `${instances} instances of ${profile}, the most that fit on a GPU of this model`, gpus);
-  } else if (gpus === undefined) {
-    const cut = Object.entries(profiles).reduce((sum, [name, n]) => sum + n * slices(name), 0);
-    gpus = Math.ceil(whole / replicas) + Math.ceil(cut / slicesOf(model ?? ""));
-    if (cut > 0) derived(remarks, "the slices of its MIG instances", gpus);
+    const all = instances ?? Math.floor(units / replicas);
+    if (all > 0) profiles[plus(profile)] = all;
   }
-  if (gpus === undefined || gpus === 0) return undefined;
-  const memoryMiB = profile === undefined ? (count(first(labels, MEMORY)) ?? registered?.memoryMiB) : undefined;
+
+  const isCut = Object.keys(profiles).length > 0;
+  const whole = profile === undefined ? Math.ceil(units / replicas) : 0;
+  const counts: GpuCount[] = [{ by: "slices", count: physicalDevices(slices).length }];
+  if (profileOfProduct === undefined) counts.push({ by: "label", count: counted ?? 0 });
+  counts.push(
+    { by: "label", count: countIn(first(labels, CLOUD_COUNT)) ?? 0 },
+    { by: "register", count: registered?.count ?? 0 },
+    { by: "instance-type", count: typed?.count ?? 0 },
+    isCut
+      ? { by: "instances", count: whole + Math.ceil(gpusForInstances(profiles, given({ model, memoryMiB }))) }
+      : { by: "capacity", count: whole },
+  );
+  const taken = countWithRemarks(counts, remarks);
+  if (taken === undefined) return undefined;
+  const { count, by: countedBy } = taken;
   const sharing = sharingOf(labels);
-  const unnamed = sharing === "none" && (replicas > 1 || shared !== undefined);
-  return {
+  const kind: NodeGpus = {
     vendor: "nvidia",
-    count: gpus,
+    count,
+    countedBy,
     replicas,
-    sharing: unnamed ? "time-slicing" : sharing,
+    sharing: sharing === "none" && (replicas > 1 || shared !== undefined) ? "time-slicing" : sharing,
     mig: { strategy: strategyOf(labels, profile !== undefined, profiles), profiles },
-    ...given({ model, memoryMiB: memoryMiB === 0 ? undefined : memoryMiB }),
+    // What HAMi and Volcano offer are shares, and a pod's own asks have their size.
+    ...given({ model, memoryMiB, offered: isCut || units === 0 || registered !== undefined ? undefined : units }),
   };
+  if (isCut) return withInstancesOn(kind, count);
+  return replicas > 1 ? kind : offeredOn(kind, count);
 }
 
 /**
@@ -74,18 +122,14 @@ export function readNvidia(
  */
 function strategyOf(
   labels: Labels,
-  isInstanceProduct: boolean,
+  isOfOneProfile: boolean,
   profiles: Readonly<Record<string, number>>,
 ): NodeGpus["mig"]["strategy"] {
   const word = labels["nvidia.com/mig.strategy"];
-  if (isInstanceProduct) return "single";
+  if (isOfOneProfile) return "single";
   if (Object.keys(profiles).length > 0) return "mixed";
   const capable = labels["nvidia.com/mig.capable"] !== "false";
   return capable && (word === "single" || word === "mixed") ? word : "none";
-}
-
-function derived(remarks: Remarks, from: string, gpus: number): void {
-  remarks.push({ reason: "derived", text: `No label counts its GPUs; they are worked out from ${from}: ${gpus}.` });
 }
 
 /** Instances by profile: GFD's labels `mig-<profile>.count` of the mixed strategy, else the capacity. */
@@ -94,46 +138,17 @@ function readProfiles(labels: Labels, capacity: Amounts): Record<string, number>
   for (const [name, value] of Object.entries(labels)) {
     if (!name.startsWith("nvidia.com/mig-") || !name.endsWith(".count")) continue;
     const resource = gpuResource(name.slice(0, -".count".length));
-    const instances = count(value) ?? 0;
+    const instances = countIn(value) ?? 0;
     if (resource?.kind === "mig" && instances > 0) profiles[resource.profile] = instances;
   }
   if (Object.keys(profiles).length > 0) return profiles;
   for (const [name, amount] of Object.entries(capacity)) {
     const resource = gpuResource(name);
-    if (resource?.kind === "mig" && amount > 0) profiles[resource.profile] = amount;
+    if (resource?.kind === "mig" && amount > 0) profiles[resource.profile] = (profiles[resource.profile] ?? 0) + amount;
   }
   return profiles;
 }
 
-function count(value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  const parsed = parseCount(value);
-  return "value" in parsed ? parsed.value : undefined;
-}
-
 function plus(profile: string): string {
   return profile.replace(/\.(me|gfx)/g, "+$1");
-}
-
-/** Compute slices of a profile: 3 of `3g.40gb`. */
-function slices(profile: string): number {
-  return Number(/(\d+)g\./.exec(profile)?.[1] ?? 1);
-}
-
-/** An A30 has four compute slices, every other model seven. */
-function slicesOf(model: string): number {
-  return /\bA30\b/.test(model) ? 4 : 7;
-}
-
-/**
- * How many instances of a profile fit on one GPU: by compute slices, and by its memory where the model's name tells it.
- */
-function mostInstances(profile: string, model: string): number {
-  const byCompute = Math.floor(slicesOf(model) / slices(profile));
-  const memoryGb = Number(/\.(\d+)gb/.exec(profile)?.[1] ?? 0);
-  const wholeGb = Number(
-    /(\d+)GB/.exec(model)?.[1] ?? (/\bH200\b/.test(model) ? 141 : /\bB200\b/.test(model) ? 180 : 0),
-  );
-  const byMemory = wholeGb === 0 || memoryGb === 0 ? byCompute : Math.round(wholeGb / memoryGb);
-  return Math.max(1, Math.min(byCompute, byMemory));
 }

@@ -343,6 +343,25 @@ describe("other exporters", () => {
     }
   });
 
+  it.each([
+    ["a serial number", 'serial_number="s-0",gpu_uuid="u-PART"', ""],
+    ["a UUID", 'gpu_uuid="u-0"', ""],
+    ["a PCI address", 'pcie_bus_id="0000:05:00.0",gpu_uuid="0"', ""],
+    ["a UUID, with the optional labels", 'gpu_uuid="u-0"', 'gpu_compute_partition_type="cpx",gpu_partition_id="PART",'],
+  ])("AMD: partitions are parts of the GPU with which they have %s in common", (_, common, optional) => {
+    const partition = (index: number, part: number): string =>
+      `gpu_gfx_activity{gpu_id="${index}",${`${optional}${common}`.replaceAll("PART", String(part))}} 50`;
+    const whole = 'gpu_gfx_activity{gpu_id="7",serial_number="s-1",gpu_uuid="u-1"} 10';
+    const { devices } = inspect([whole, partition(2, 0), partition(3, 1), partition(4, 2)].join("\n"));
+    expect(devices.map(({ device }) => [device.gpu, device.partition])).toEqual([
+      ["0", "0"],
+      ["0", "1"],
+      ["0", "2"],
+      ["1", undefined],
+    ]);
+    expect(devices.map(({ device }) => device.repeatsGpu ?? false)).toEqual([false, true, true, false]);
+  });
+
   it("Intel: both versions of XPU Manager, by the labels that say which engine or sensor", () => {
     const v1 = 'uuid="u",pci_bdf="0000:4d:00.0",dev_name="Intel Max 1550"';
     expect(

@@ -167,7 +167,7 @@ const EXPECTED: Readonly<
     exporter: AMD,
     devices: [
       { device: { gpu: "0", partition: "0" }, values: { gr_engine_active_ratio: 0.1 } },
-      { device: { gpu: "1", partition: "1" }, values: { gr_engine_active_ratio: 0.2 } },
+      { device: { gpu: "0", partition: "1" }, values: { gr_engine_active_ratio: 0.2 } },
     ],
   },
   "amd-upper-case.prom": {

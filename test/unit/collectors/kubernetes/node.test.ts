@@ -10,6 +10,7 @@ const gfd = (labels: Readonly<Record<string, string>>): Record<string, string> =
 const nvidia = (gpus: Partial<NodeGpus>): NodeGpus => ({
   vendor: "nvidia",
   count: 8,
+  countedBy: "label",
   replicas: 1,
   sharing: "none",
   mig: { strategy: "none", profiles: {} },
@@ -23,9 +24,13 @@ describe("the GPUs of a node", () => {
       node(gfd({ "gpu.count": "8", "gpu.product": "NVIDIA-H100-80GB-HBM3", "gpu.memory": "81559" }), {
         "nvidia.com/gpu": "8",
       }),
-      [nvidia({ model: "NVIDIA-H100-80GB-HBM3", memoryMiB: 81_559 })],
+      [nvidia({ model: "NVIDIA-H100-80GB-HBM3", memoryMiB: 81_559, offered: 8 })],
     ],
-    ["whole ones, by the capacity alone", node({}, { "nvidia.com/gpu": 4 }), [nvidia({ count: 4 })]],
+    [
+      "whole ones, by the capacity alone",
+      node({}, { "nvidia.com/gpu": 4 }),
+      [nvidia({ count: 4, countedBy: "capacity", offered: 4 })],
+    ],
     [
       "time-sliced ones",
       node(
@@ -37,7 +42,7 @@ describe("the GPUs of a node", () => {
         }),
         { "nvidia.com/gpu": "8" },
       ),
-      [nvidia({ model: "Tesla-T4", count: 2, replicas: 4, sharing: "time-slicing" })],
+      [nvidia({ model: "Tesla-T4", count: 2, offered: 8, replicas: 4, sharing: "time-slicing" })],
     ],
     [
       "ones under MPS",
@@ -50,7 +55,7 @@ describe("the GPUs of a node", () => {
         }),
         { "nvidia.com/gpu.shared": "10" },
       ),
-      [nvidia({ model: "NVIDIA-L4", count: 1, replicas: 10, sharing: "mps" })],
+      [nvidia({ model: "NVIDIA-L4", count: 1, offered: 10, replicas: 10, sharing: "mps" })],
     ],
     [
       "shared ones of GKE without GFD",
@@ -62,7 +67,16 @@ describe("the GPUs of a node", () => {
         },
         { "nvidia.com/gpu": "6" },
       ),
-      [nvidia({ model: "nvidia-tesla-t4", count: 2, replicas: 3, sharing: "time-slicing" })],
+      [
+        nvidia({
+          model: "Tesla-T4",
+          count: 2,
+          countedBy: "capacity",
+          offered: 6,
+          replicas: 3,
+          sharing: "time-slicing",
+        }),
+      ],
     ],
     [
       "ones of the single MIG strategy, where GFD counts instances",
@@ -75,19 +89,39 @@ describe("the GPUs of a node", () => {
         }),
         { "nvidia.com/gpu": "14" },
       ),
-      [nvidia({ model: "NVIDIA-H100-80GB-HBM3", count: 2, mig: { strategy: "single", profiles: { "1g.10gb": 14 } } })],
+      [
+        nvidia({
+          model: "NVIDIA-H100-80GB-HBM3",
+          count: 2,
+          countedBy: "instances",
+          mig: { strategy: "single", profiles: { "1g.10gb": 14 } },
+        }),
+      ],
     ],
     [
       "instances of twice the memory, of which four fit",
       node(gfd({ "gpu.count": "12", "gpu.product": "NVIDIA-A100-SXM4-40GB-MIG-1g.10gb", "mig.strategy": "single" }), {
         "nvidia.com/gpu": "12",
       }),
-      [nvidia({ model: "NVIDIA-A100-SXM4-40GB", count: 3, mig: { strategy: "single", profiles: { "1g.10gb": 12 } } })],
+      [
+        nvidia({
+          model: "NVIDIA-A100-SXM4-40GB",
+          count: 3,
+          countedBy: "instances",
+          mig: { strategy: "single", profiles: { "1g.10gb": 12 } },
+        }),
+      ],
     ],
     [
       "instances that only the capacity tells of",
       node({}, { "nvidia.com/gpu": "0", "nvidia.com/mig-3g.40gb": "2", "nvidia.com/mig-1g.10gb.me": "1" }),
-      [nvidia({ count: 1, mig: { strategy: "mixed", profiles: { "3g.40gb": 2, "1g.10gb+me": 1 } } })],
+      [
+        nvidia({
+          count: 2,
+          countedBy: "instances",
+          mig: { strategy: "mixed", profiles: { "3g.40gb": 2, "1g.10gb+me": 1 } },
+        }),
+      ],
     ],
     [
       "those that HAMi registers, ten shares to a GPU",
@@ -103,7 +137,7 @@ describe("the GPUs of a node", () => {
           },
         },
       ),
-      [nvidia({ model: "Tesla-V100", count: 2, memoryMiB: 32_768 })],
+      [nvidia({ model: "Tesla-V100-SXM2-32GB", count: 2, countedBy: "register", memoryMiB: 32_768 })],
     ],
     [
       "those that HAMi registers in JSON",
@@ -118,7 +152,7 @@ describe("the GPUs of a node", () => {
           },
         },
       ),
-      [nvidia({ model: "NVIDIA-L4", count: 1, memoryMiB: 23_034 })],
+      [nvidia({ model: "NVIDIA-L4", count: 1, countedBy: "register", memoryMiB: 23_034 })],
     ],
     [
       "those of other makers, beside NVIDIA's",
@@ -127,9 +161,15 @@ describe("the GPUs of a node", () => {
         { "nvidia.com/gpu": "1", "amd.com/gpu": "8", "habana.ai/gaudi": "8" },
       ),
       [
-        nvidia({ count: 1 }),
-        nvidia({ vendor: "amd", model: "AMD_Instinct_MI300X", memoryMiB: 196_608 }),
-        nvidia({ vendor: "habana" }),
+        nvidia({ count: 1, offered: 1 }),
+        nvidia({
+          vendor: "amd",
+          model: "AMD-Instinct-MI300X-OAM",
+          countedBy: "capacity",
+          offered: 8,
+          memoryMiB: 196_608,
+        }),
+        nvidia({ vendor: "habana", countedBy: "capacity", offered: 8 }),
       ],
     ],
     ["none left, though a device plugin runs", node({}, { "nvidia.com/gpu": "0" }), []],

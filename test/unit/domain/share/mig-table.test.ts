@@ -67,6 +67,9 @@ describe("a model's name", () => {
     ["NVIDIA GB300", "GB300-278"],
     ["NVIDIA RTX PRO 6000 Blackwell Server Edition", "RTX-PRO-6000"],
     ["NVIDIA-RTX-PRO-6000-Blackwell-Max-Q-Workstation-Edition", "RTX-PRO-6000"],
+    ["NVIDIA RTX PRO 5000 Blackwell", "RTX-PRO-5000"],
+    ["NVIDIA-RTX-PRO-4500-Blackwell", "RTX-PRO-4500"],
+    ["NVIDIA H20", "H20-96"],
   ])("%s is %s", (model, name) => {
     expect(migProductOf(model)).toMatchObject({ product: { name }, isAssumed: false });
   });
@@ -89,7 +92,6 @@ describe("a model's name", () => {
     ["NVIDIA A800-SXM4-80GB", undefined, 80],
     ["NVIDIA A100", 65_536, 64],
     ["NVIDIA A100", undefined, undefined],
-    ["NVIDIA H20", 97_920, 95.625],
     ["NVIDIA RTX 6000 Ada Generation", 49_140, 49_140 / 1024],
     [undefined, undefined, undefined],
   ])("%s with %s MiB is assumed to have 7 compute and 8 memory slices", (model, memoryMiB, memoryGb) => {

@@ -2,7 +2,7 @@ import type { MigProduct, MigProfile } from "../../../../domain/share/mig-table.
 
 /**
  * Where instances may begin, in memory slices, by compute and memory slices of their profile, as `nvidia-smi mig -lgipp` prints
- * it for GPUs of 7 compute slices and of 4.
+ * it for GPUs of 7 compute slices, of 4 and of 2.
  */
 const STARTS: Readonly<Record<string, readonly number[]>> = {
   "7:1/1": [0, 1, 2, 3, 4, 5, 6],
@@ -14,6 +14,8 @@ const STARTS: Readonly<Record<string, readonly number[]>> = {
   "4:1/1": [0, 1, 2, 3],
   "4:2/2": [0, 2],
   "4:4/4": [0],
+  "2:1/1": [0, 1],
+  "2:2/2": [0],
 };
 
 /** Every set of instances that can be created on a GPU, each once, by trying every place for every instance. */

@@ -1,0 +1,143 @@
+import { amdModeOf, amdPartitions } from "../../../../domain/amd-partition.ts";
+import { gpusOfInstanceType } from "../../../../domain/gpu-model/instance-types.ts";
+import { canonicalModel, vendorOfModel } from "../../../../domain/gpu-model/names.ts";
+import type { NodeGpus } from "../../../../domain/inventory.ts";
+import { offeredOn, type GpuCount } from "../../../../domain/node-gpus.ts";
+import { gpuResource, type Vendor } from "../gpu-resource.ts";
+import { parseMebibytes } from "../quantity.ts";
+import type { Remarks } from "../remark.ts";
+import { given } from "../wire.ts";
+import { countIn, countWithRemarks, physicalDevices, type NodeEvidence } from "./evidence.ts";
+
+const MODELS: Readonly<Partial<Record<Vendor, readonly string[]>>> = {
+  amd: ["amd.com/gpu.product-name", "beta.amd.com/gpu.product-name"],
+  intel: ["gpu.intel.com/product"],
+};
+/** AMD's labeller and device plugin write `cpx_nps4` here, of nodes whose GPUs are all in one mode. */
+const AMD_MODE = ["amd.com/compute-memory-partition", "beta.amd.com/compute-memory-partition"];
+/** Intel's rules for Node Feature Discovery count the GPUs of each PCI id. */
+const INTEL_COUNT = /^gpu\.intel\.com\/device-id\.[\da-f]{4}-[\da-f]{4}\.count$/;
+
+/** The GPUs of makers other than NVIDIA: one kind of each maker; of AMD's, one of each mode in which they are offered. */
+export function readOthers(
+  evidence: NodeEvidence,
+  extra: ReadonlyMap<string, Vendor> | undefined,
+  remarks: Remarks,
+): readonly NodeGpus[] {
+  const units = new Map<Vendor, Map<string, number>>();
+  for (const [name, amount] of Object.entries(evidence.capacity)) {
+    const resource = gpuResource(name, extra);
+    if (resource?.kind !== "gpu" || resource.vendor === "nvidia" || amount === 0) continue;
+    units.set(resource.vendor, (units.get(resource.vendor) ?? new Map<string, number>()).set(name, amount));
+  }
+  const vendors = new Set([...units.keys(), ...vendorOfMachine(evidence)]);
+  return [...vendors].flatMap((vendor) => {
+    const offered = units.get(vendor) ?? new Map<string, number>();
+    return vendor === "amd" ? readAmd(evidence, offered, remarks) : readKind(vendor, evidence, offered, remarks);
+  });
+}
+
+/** Whose GPUs a machine has of which no resource is offered, by its instance type or the devices of DRA. */
+function vendorOfMachine({ instanceType, slices }: NodeEvidence): readonly ("amd" | "intel")[] {
+  const models = slices.map(({ model }) => model);
+  if (instanceType !== undefined) models.push(gpusOfInstanceType(instanceType)?.model);
+  const vendors = models.map((model) => (model === undefined ? undefined : vendorOfModel(model)));
+  return vendors.filter((vendor) => vendor === "amd" || vendor === "intel");
+}
+
+function readKind(
+  vendor: Vendor,
+  evidence: NodeEvidence,
+  offered: ReadonlyMap<string, number>,
+  remarks: Remarks,
+): readonly NodeGpus[] {
+  const { labels } = evidence;
+  const all = sumOf(offered.values());
+  const labelled = Object.entries(labels).filter(([name]) => vendor === "intel" && INTEL_COUNT.test(name));
+  const taken = countWithRemarks(
+    [
+      ...machineCounts(vendor, evidence),
+      { by: "label", count: sumOf(labelled.map(([, value]) => countIn(value) ?? 0)) },
+      { by: "capacity", count: all },
+    ],
+    remarks,
+  );
+  if (taken === undefined) return [];
+  const { count, by: countedBy } = taken;
+  const kind = { ...plainKind(vendor, evidence), count, countedBy, ...given({ offered: all || undefined }) };
+  return [offeredOn(kind, count)];
+}
+
+/**
+ * AMD's device plugin offers each partition as a device: under one name on a node whose GPUs are all in one mode, under a name for
+ * each mode with the naming strategy "mixed".
+ */
+function readAmd(evidence: NodeEvidence, offered: ReadonlyMap<string, number>, remarks: Remarks): readonly NodeGpus[] {
+  const plain = plainKind("amd", evidence);
+  const mode = AMD_MODE.map((name) => amdModeOf(evidence.labels[name] ?? "")).find((found) => found !== undefined);
+  const modes = [...offered].map(([name, units]) => ({ units, mode: amdModeOf(name) ?? mode }));
+  if (modes.length > 1) {
+    return modes.map(({ units, mode: own }) => {
+      const partitions = own === undefined ? 1 : amdPartitions(own, plain.model);
+      return amdKind(plain, { by: "label", count: Math.ceil(units / partitions) }, units, partitions);
+    });
+  }
+  const [only] = modes;
+  const units = only?.units ?? 0;
+  const partitions = only?.mode === undefined ? 1 : amdPartitions(only.mode, plain.model);
+  const byMode: readonly GpuCount[] =
+    only?.mode === undefined ? [] : [{ by: "label", count: Math.ceil(units / partitions) }];
+  const taken = countWithRemarks(
+    [...machineCounts("amd", evidence), ...byMode, { by: "capacity", count: units }],
+    remarks,
+  );
+  return taken === undefined ? [] : [amdKind(plain, taken, units, partitions)];
+}
+
+function amdKind(plain: NodeGpus, { count, by }: GpuCount, units: number, partitions: number): NodeGpus {
+  const kind: NodeGpus = { ...plain, count, countedBy: by, ...given({ offered: units || undefined }) };
+  return partitions > 1 ? { ...kind, partitions } : offeredOn(kind, count);
+}
+
+/** What counts a machine's GPUs of a maker, whatever is offered of them. */
+function machineCounts(vendor: Vendor, { instanceType, slices }: NodeEvidence): readonly GpuCount[] {
+  const own = slices.filter(({ model }) => model !== undefined && vendorOfModel(model) === vendor);
+  const typed = instanceType === undefined ? undefined : gpusOfInstanceType(instanceType);
+  const isTyped = typed !== undefined && vendorOfModel(typed.model) === vendor;
+  return [
+    { by: "slices", count: physicalDevices(own).length },
+    { by: "instance-type", count: isTyped ? typed.count : 0 },
+  ];
+}
+
+function plainKind(vendor: Vendor, { labels, instanceType, slices }: NodeEvidence): NodeGpus {
+  const published = slices.find(({ model }) => model !== undefined && vendorOfModel(model) === vendor)?.model;
+  const label = MODELS[vendor]?.map((name) => labels[name]).find((value) => value !== undefined);
+  const typed = instanceType === undefined ? undefined : gpusOfInstanceType(instanceType)?.model;
+  const written = published ?? label ?? (typed !== undefined && vendorOfModel(typed) === vendor ? typed : undefined);
+  const memory = vendor === "amd" ? parseMebibytes(amdMemory(labels["amd.com/gpu.vram"])) : undefined;
+  const memoryMiB = memory !== undefined && "value" in memory ? memory.value : undefined;
+  const model = written === undefined ? undefined : canonicalModel(written, memoryMiB);
+  return {
+    vendor,
+    count: 0,
+    replicas: 1,
+    sharing: "none",
+    mig: { strategy: "none", profiles: {} },
+    ...given({ model, memoryMiB }),
+  };
+}
+
+/**
+ * AMD's node labeller writes `192G` and means GiB
+ * (https://github.com/ROCm/k8s-device-plugin/tree/master/cmd/k8s-node-labeller).
+ */
+function amdMemory(vram: string | undefined): string | undefined {
+  return vram === undefined || !/^\d+[GMT]$/.test(vram) ? vram : `${vram}i`;
+}
+
+function sumOf(amounts: Iterable<number>): number {
+  let sum = 0;
+  for (const amount of amounts) sum += amount;
+  return sum;
+}

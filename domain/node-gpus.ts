@@ -1,0 +1,89 @@
+import type { CountedBy, NodeGpus } from "./inventory.ts";
+import { migProductOf } from "./share/mig-product.ts";
+import { migShapeOf } from "./share/mig-shape.ts";
+
+/** A number of physical GPUs, and what has counted them. */
+export interface GpuCount {
+  readonly by: CountedBy;
+  readonly count: number;
+}
+
+const STRONGEST_FIRST: readonly CountedBy[] = ["slices", "label", "register", "instance-type", "instances", "capacity"];
+
+/** Whether nothing has counted physical GPUs: the count is what has to be there for what the node offers. */
+export function isGuess(by: CountedBy | undefined): boolean {
+  return by === "instances" || by === "capacity";
+}
+
+/** The count of the strongest evidence, and one that contradicts it: the strongest other one that is no guess. */
+export function decideCount(
+  counts: readonly GpuCount[],
+): { readonly taken: GpuCount; readonly other: GpuCount | undefined } | undefined {
+  const ordered = counts
+    .filter(({ count }) => count > 0)
+    .toSorted((a, b) => STRONGEST_FIRST.indexOf(a.by) - STRONGEST_FIRST.indexOf(b.by));
+  const [taken] = ordered;
+  if (taken === undefined) return undefined;
+  const other = ordered.find(({ by, count }) => count !== taken.count && !isGuess(by));
+  return { taken, other };
+}
+
+/**
+ * The GPUs of a node as its objects have them, with what its exporter shows: `shown` distinct GPUs, the most that were ever seen.
+ * That is a lower bound, as an exporter can lose a GPU and leaves those out that DRA has not given: it beats a smaller count. Where
+ * the count is a guess, what is shown is the count, unless the offered units are no multiple of it: then a GPU is silent. What is
+ * offered beyond the physical GPUs are replicas, or partitions of AMD's GPUs.
+ */
+export function withShown(gpus: readonly NodeGpus[], shown: number): readonly NodeGpus[] {
+  const total = countOf(gpus);
+  const [kind] = gpus;
+  if (kind === undefined || shown === 0) return gpus;
+  if (gpus.length > 1)
+    return shown <= total ? gpus : gpus.with(-1, { ...gpus.at(-1)!, count: gpus.at(-1)!.count + shown - total });
+  if (kind.countedBy === "instances") return [withInstancesOn(kind, shown)];
+  const isMultiple = kind.offered !== undefined && kind.offered % shown === 0;
+  const count = kind.countedBy === "capacity" && isMultiple ? shown : Math.max(total, shown);
+  return count === total ? gpus : [offeredOn(kind, count)];
+}
+
+/** All physical GPUs of a node. */
+export function countOf(gpus: readonly NodeGpus[]): number {
+  return gpus.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** A kind with a number of physical GPUs: what the node offers beyond them are replicas or partitions. */
+export function offeredOn(kind: NodeGpus, count: number): NodeGpus {
+  const each = (kind.offered ?? 0) / count;
+  if (each === 1 && kind.replicas > 1) return { ...kind, count, replicas: 1, sharing: "none" };
+  if (!Number.isInteger(each) || each < 2) return { ...kind, count };
+  if (kind.vendor === "amd") return { ...kind, count, partitions: each };
+  return { ...kind, count, replicas: each, sharing: kind.sharing === "none" ? "time-slicing" : kind.sharing };
+}
+
+/** The GPUs that have to be there for MIG instances, by their compute and memory slices: a fraction where the last is not full. */
+export function gpusForInstances(
+  profiles: Readonly<Record<string, number>>,
+  { model, memoryMiB }: Pick<NodeGpus, "model" | "memoryMiB">,
+): number {
+  const found = migProductOf(model, memoryMiB);
+  const { computeSlices, memorySlices } = found.product;
+  let [compute, memory] = [0, 0];
+  for (const [profile, instances] of Object.entries(profiles)) {
+    const shape = migShapeOf(profile, found);
+    compute += instances * shape.computeSlices;
+    memory += instances * shape.memorySlices;
+  }
+  return Math.max(compute / computeSlices, memory / memorySlices);
+}
+
+/** A kind in MIG mode with a number of GPUs: instances that do not fit on them are replicas of those that do. */
+export function withInstancesOn(kind: NodeGpus, count: number): NodeGpus {
+  const { mig, sharing } = kind;
+  const replicas = Math.max(kind.replicas, Math.ceil(gpusForInstances(mig.profiles, kind) / count));
+  if (replicas === kind.replicas) return { ...kind, count };
+  const profiles = Object.fromEntries(
+    Object.entries(mig.profiles).map(([profile, instances]) => [profile, Math.ceil(instances / replicas)]),
+  );
+  const isShared = sharing !== "none";
+  return { ...kind, count, replicas, sharing: isShared ? sharing : "time-slicing", mig: { ...mig, profiles } };
+}

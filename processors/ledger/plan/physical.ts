@@ -1,0 +1,47 @@
+import { countOf, isGuess, withShown } from "../../../domain/node-gpus.ts";
+import type { Machine, MachineState, NodeRecord, SeenGpu } from "./node-record.ts";
+
+/**
+ * A record whose machines have the GPUs that their objects and the samples have together: samples are a lower bound, and are the
+ * count where nothing else counts. Each seen GPU gets a slot of the machine.
+ */
+export function withPhysicalGpus(record: NodeRecord): NodeRecord {
+  if (record.isBare || record.seen.length === 0) return record;
+  const shown = new Set(record.seen.map(({ index }) => index)).size;
+  const machines = record.machines.map((machine) => withShownGpus(machine, shown));
+  const most = Math.max(...machines.map((machine) => machine.most));
+  return { ...record, machines, seen: inSlots(record.seen, most) };
+}
+
+function withShownGpus(machine: Machine, shown: number): Machine {
+  const states = machine.states.map((state): MachineState => {
+    const gpus = withShown(state.fact.gpus, shown);
+    return gpus === state.fact.gpus ? state : { ...state, fact: { ...state.fact, gpus } };
+  });
+  const counts = states.map(({ fact }) => countOf(fact.gpus));
+  const isShown = states.every(({ fact }) => fact.gpus.every(({ countedBy }) => isGuess(countedBy)));
+  const most =
+    machine.isGuess === true && isShown && counts.includes(shown) ? shown : Math.max(machine.most, ...counts);
+  return { ...machine, states, most };
+}
+
+/**
+ * An exporter's index is the slot as long as the machine has so many: indexes can have gaps, where another device has one of them.
+ * A GPU beyond the last slot gets the lowest one that none of the others has.
+ */
+function inSlots(seen: readonly SeenGpu[], count: number): readonly SeenGpu[] {
+  if (seen.every(({ index }) => index < count)) return seen;
+  const indexes = [...new Set(seen.map(({ index }) => index))].toSorted((a, b) => a - b);
+  const taken = new Set(indexes.filter((index) => index < count));
+  const slots = new Map<number, number>();
+  for (const index of indexes) {
+    let slot = index;
+    if (index >= count) {
+      slot = 0;
+      while (taken.has(slot)) slot += 1;
+      taken.add(slot);
+    }
+    slots.set(index, slot);
+  }
+  return seen.map((gpu) => ({ ...gpu, index: slots.get(gpu.index)! }));
+}
