@@ -38,6 +38,8 @@ export interface ClusterFactBodies {
       readonly pool: string;
       readonly device: string;
       readonly share?: string;
+      /** What it consumes of each dimension of the device, above 0; absent where the device is not shared by capacity. */
+      readonly consumed?: Readonly<Record<string, number>>;
     }[];
     /** UIDs of the pods that it is reserved for. */
     readonly reservedFor: readonly string[];
@@ -60,6 +62,9 @@ export interface SliceDevice {
   /** Of a MIG device: the GPU that it is a part of, and its profile. */
   readonly parentUuid?: string;
   readonly profile?: string;
+  readonly memoryMiB?: number;
+  /** What the device has of each dimension that claims can consume: memory in bytes, others in their own unit. */
+  readonly capacity?: Readonly<Record<string, number>>;
 }
 
 /** A kind of cluster fact. */

@@ -29,6 +29,8 @@ export interface ClaimedDevice {
   /** Of a MIG instance: its GPU, and its profile. */
   readonly parentUuid?: string;
   readonly profile?: string;
+  /** Of a device that several claims have by its capacity: the dimension of which this claim consumes the largest part. */
+  readonly consumed?: { readonly amount: number; readonly of: number };
 }
 
 /** What is known of a node. The object lives as long as the node has pods or GPUs that are known, and changes. */

@@ -1,3 +1,4 @@
+import type { SliceDevice } from "./cluster-fact.ts";
 import type { CountedBy, NodeGpus } from "./inventory.ts";
 import { migProductOf } from "./share/mig-product.ts";
 import { migShapeOf } from "./share/mig-shape.ts";
@@ -19,13 +20,22 @@ export function isGuess(by: CountedBy | undefined): boolean {
 export function decideCount(
   counts: readonly GpuCount[],
 ): { readonly taken: GpuCount; readonly other: GpuCount | undefined } | undefined {
-  const ordered = counts
-    .filter(({ count }) => count > 0)
-    .toSorted((a, b) => STRONGEST_FIRST.indexOf(a.by) - STRONGEST_FIRST.indexOf(b.by));
-  const [taken] = ordered;
+  const [taken, ...others] = strongestFirst(counts);
   if (taken === undefined) return undefined;
-  const other = ordered.find(({ by, count }) => count !== taken.count && !isGuess(by));
-  return { taken, other };
+  return { taken, other: others.find(({ by, count }) => count !== taken.count && !isGuess(by)) };
+}
+
+/** The highest of the counts over time that have the strongest evidence: weaker evidence of before or after does not matter. */
+export function strongestCount(counts: readonly GpuCount[]): GpuCount | undefined {
+  const [first, ...others] = strongestFirst(counts);
+  if (first === undefined) return undefined;
+  const alike = others.filter(({ by }) => by === first.by).map(({ count }) => count);
+  return { by: first.by, count: Math.max(first.count, ...alike) };
+}
+
+function strongestFirst(counts: readonly GpuCount[]): readonly GpuCount[] {
+  const strength = ({ by }: GpuCount): number => STRONGEST_FIRST.indexOf(by);
+  return counts.filter(({ count }) => count > 0).toSorted((a, b) => strength(a) - strength(b));
 }
 
 /**
@@ -86,4 +96,14 @@ export function withInstancesOn(kind: NodeGpus, count: number): NodeGpus {
   );
   const isShared = sharing !== "none";
   return { ...kind, count, replicas, sharing: isShared ? sharing : "time-slicing", mig: { ...mig, profiles } };
+}
+
+/** The physical GPUs behind the devices of slices: instances of MIG, and the same GPU for a virtual machine, are of one. */
+export function physicalDevices(slices: readonly SliceDevice[]): readonly (readonly SliceDevice[])[] {
+  const gpus = new Map<string, SliceDevice[]>();
+  for (const device of slices) {
+    const key = device.pciBusId?.toLowerCase() ?? device.parentUuid ?? device.uuid ?? device.name;
+    gpus.set(key, [...(gpus.get(key) ?? []), device]);
+  }
+  return [...gpus.values()];
 }

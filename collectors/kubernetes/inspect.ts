@@ -52,6 +52,11 @@ export function inspectObjects(source: string): ObjectInspection {
     labels: ["*"],
     gangFacts: gangsIn(cluster.flatMap(({ projection }) => projection?.fact ?? [])),
   };
+  const slicesOf = (node: string) =>
+    cluster.flatMap(({ projection }) => {
+      const { fact } = projection ?? {};
+      return fact?.kind === "ResourceSlice" && fact.body.node === node ? fact.body.devices : [];
+    });
   const objects = cluster.flatMap(({ object, projection }): InspectedObject[] => {
     const what = nameOfObject(object);
     if (object.kind === "Pod" && object.apiVersion === "v1") {
@@ -59,7 +64,7 @@ export function inspectObjects(source: string): ObjectInspection {
       if (pod !== undefined) return [inspectedPod(pod, object)];
       ignored.push({ what, why: "the pod wants no GPU in any regime" });
     } else if (object.kind === "Node" && object.apiVersion === "v1") {
-      const node = projectNode(object as NodeObject);
+      const node = projectNode(object as NodeObject, { slices: slicesOf(text(object.metadata?.name) ?? "") });
       if (node !== undefined) return [{ what: "node", ...node }];
       ignored.push({ what, why: "the node has no GPU in any regime" });
     } else if (projection !== undefined) return [{ what: "cluster", ...projection }];

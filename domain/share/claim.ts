@@ -13,6 +13,8 @@ export interface ShareMeasures {
 export type PartOfDevice =
   /** All of it; with `reservedFor`, as one of so many pods that a DRA claim is reserved for. */
   | { readonly what: "whole"; readonly reservedFor?: number }
+  /** What a DRA claim consumes of its capacity, `amount` of `of`; with `reservedFor` as above. */
+  | { readonly what: "consumed"; readonly amount: number; readonly of: number; readonly reservedFor?: number }
   /** HAMi's or Volcano's part. */
   | ({ readonly what: "vgpu" } & VgpuAmounts)
   /** KAI's or Run:ai's part. */
@@ -58,6 +60,7 @@ export function partIdOf(held: Held): string | undefined {
     case "common":
       return held.part;
     case "whole":
+    case "consumed":
     case "vgpu":
     case "fraction":
       return undefined;

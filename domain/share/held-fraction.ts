@@ -37,6 +37,8 @@ function fractionOf(held: Held, part: Part, memory: GpuMemory | undefined): Memo
     case "instance":
     case "partition":
       return { share: held.reservedFor === undefined ? ONE : rational(1, held.reservedFor) };
+    case "consumed":
+      return { share: rational(BigInt(held.amount), BigInt(held.of) * BigInt(held.reservedFor ?? 1)) };
     case "vgpu":
       return vgpuShare(held, memory);
     case "fraction":

@@ -26,6 +26,8 @@ export interface Slice {
 }
 
 const NONE: readonly ClaimedDevice[] = [];
+/** Quantities have at most this fraction. */
+const MILLI = 1000;
 
 /** No claims and no slices, in which both are put as they come, in any order. */
 export function createClaims(): Claims {
@@ -75,13 +77,40 @@ export function createClaims(): Claims {
       if (reserved === undefined) return NONE;
       return [...reserved].sort().flatMap((uid) => {
         const { namespace, name, body } = claims.get(uid)!;
-        return body.devices.map(({ driver, pool, device }) => {
-          const { name: _, model: __, ...described } = find(driver, pool, device) ?? { name: device };
-          return { namespace, claim: name, driver, pool, device, ...described };
+        return body.devices.map(({ driver, pool, device, consumed = {} }): ClaimedDevice => {
+          const sliced = find(driver, pool, device);
+          const { uuid, pciBusId, parentUuid, profile, capacity = {} } = sliced ?? {};
+          const largest = largestPart(consumed, capacity);
+          return {
+            namespace,
+            claim: name,
+            driver,
+            pool,
+            device,
+            ...(uuid === undefined ? {} : { uuid }),
+            ...(pciBusId === undefined ? {} : { pciBusId }),
+            ...(parentUuid === undefined ? {} : { parentUuid }),
+            ...(profile === undefined ? {} : { profile }),
+            ...(largest === undefined ? {} : { consumed: largest }),
+          };
         });
       });
     },
   };
+}
+
+/** The dimension of which the largest part of the device is consumed; undefined where nothing is. */
+function largestPart(
+  consumed: Readonly<Record<string, number>>,
+  capacity: Readonly<Record<string, number>>,
+): ClaimedDevice["consumed"] {
+  const parts = Object.entries(consumed).flatMap(([dimension, amount]) => {
+    const of = capacity[dimension];
+    if (of === undefined) return [];
+    const scale = Number.isInteger(amount) && Number.isInteger(of) ? 1 : MILLI;
+    return [{ amount: Math.round(amount * scale), of: Math.round(of * scale) }];
+  });
+  return parts.toSorted((a, b) => b.amount / b.of - a.amount / a.of)[0];
 }
 
 function reservedFor(claims: readonly (Claim | undefined)[]): readonly string[] {

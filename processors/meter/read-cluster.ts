@@ -14,7 +14,10 @@ WHERE cluster = {cluster:String} AND (kind = 'Namespace' OR uid IN (
 ORDER BY kind, uid, epoch, version, ended, seen_at`;
 
 /** What is known of a cluster's namespaces and claims, for all of its nodes. */
-export type ClusterRecord = Pick<NodeRecord, "claimed" | "namespace">;
+export interface ClusterRecord extends Pick<NodeRecord, "claimed" | "namespace"> {
+  /** What DRA drivers publish of a node. */
+  slicesOf(node: string): NodeRecord["slices"];
+}
 
 /**
  * The namespaces of a cluster with their labels, state by state, and the devices that pods had through claims that were there in a
@@ -53,5 +56,15 @@ export async function readCluster(store: StoreClient, cluster: string, { from }:
     }
   }
   const claimed = new Map([...devices].map(([pod, byClaim]) => [pod, [...byClaim.values()].flat()]));
-  return { claimed: (uid) => claimed.get(uid) ?? [], namespace: (name) => namespaces.get(name) ?? [] };
+  const published = new Map<string, Map<string, NodeRecord["slices"]>>();
+  for (const { fact } of facts) {
+    if (fact.kind !== "ResourceSlice") continue;
+    const ofNode = published.get(fact.body.node) ?? new Map<string, NodeRecord["slices"]>();
+    published.set(fact.body.node, ofNode.set(fact.uid, fact.end === undefined ? fact.body.devices : []));
+  }
+  return {
+    claimed: (uid) => claimed.get(uid) ?? [],
+    namespace: (name) => namespaces.get(name) ?? [],
+    slicesOf: (node) => [...(published.get(node)?.values() ?? [])].flat(),
+  };
 }

@@ -1,4 +1,5 @@
-import type { InventoryFact } from "../../domain/inventory.ts";
+import type { CountedBy, InventoryFact } from "../../domain/inventory.ts";
+import { isGuess, strongestCount } from "../../domain/node-gpus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Machine, MachineState, Span } from "../ledger/plan/node-record.ts";
 
@@ -8,7 +9,7 @@ const SAID_LATER_MILLIS = 3_600_000;
 /** Facts in their order; what is older by its clock than the one before begins with it, as in the view `inventory`. */
 const HISTORY = `
 SELECT node, uid, ended, gpus,
-  toBool(JSONExtractString(fact, 'gpus', 1, 'countedBy') IN ('instances', 'capacity')) AS is_guess,
+  JSONExtractString(fact, 'gpus', 1, 'countedBy') AS counted_by,
   toUnixTimestamp64Milli(joined_at) AS joined,
   toUnixTimestamp64Milli(valid_from) AS valid_since,
   toUnixTimestamp64Milli(valid_until) AS valid_to,
@@ -34,7 +35,8 @@ interface HistoryRow {
   readonly uid: string;
   readonly ended: boolean;
   readonly gpus: number;
-  readonly is_guess: boolean;
+  /** Empty in facts of releases that counted by labels alone. */
+  readonly counted_by: CountedBy | "";
   readonly joined: string;
   readonly valid_since: string;
   readonly valid_to: string;
@@ -72,13 +74,13 @@ function machinesOf(history: readonly HistoryRow[], span: Span): readonly Machin
     const told = rows.filter(({ ended }) => !ended);
     const seen = told.filter(({ valid_since }) => Number(valid_since) < span.until);
     const known = seen.length > 0 ? seen : told.slice(0, 1);
-    const counted = known.filter(({ gpus, is_guess }) => gpus > 0 && !is_guess);
+    const strongest = strongestCount(known.map(({ gpus, counted_by }) => ({ by: counted_by || "label", count: gpus })));
     return {
       uid,
       from: Math.min(...rows.map(({ joined }) => Number(joined))),
       until,
-      most: Math.max(0, ...(counted.length > 0 ? counted : known).map(({ gpus }) => gpus)),
-      ...(counted.length > 0 ? {} : { isGuess: true as const }),
+      most: strongest?.count ?? 0,
+      ...(strongest === undefined || isGuess(strongest.by) ? { isGuess: true as const } : {}),
       states: statesOf(rows),
     };
   });

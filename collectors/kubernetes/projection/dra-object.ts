@@ -17,6 +17,8 @@ export interface ClaimResultObject {
   readonly pool?: string;
   readonly device?: string;
   readonly shareID?: string | null;
+  /** What the claim consumes of a device that several claims can have (KEP-5075). */
+  readonly consumedCapacity?: DeviceCapacity | null;
   /** The claim may look at the device, and leaves it to others. */
   readonly adminAccess?: boolean | null;
 }
@@ -35,8 +37,14 @@ export interface ResourceSliceObject extends KubeObject {
 export interface SliceDeviceObject {
   readonly name?: string;
   readonly attributes?: DeviceAttributes | null;
-  readonly basic?: { readonly attributes?: DeviceAttributes | null } | null;
+  readonly capacity?: DeviceCapacity | null;
+  /** Several claims can have it at one time. */
+  readonly allowMultipleAllocations?: boolean | null;
+  readonly basic?: { readonly attributes?: DeviceAttributes | null; readonly capacity?: DeviceCapacity | null } | null;
 }
+
+/** What a device has of each dimension; `v1alpha3` writes the quantity without `value`. */
+export type DeviceCapacity = Readonly<Record<string, { readonly value?: unknown } | string | number | null>>;
 
 /** Attributes by name; those of the driver's own domain stand with or without it. */
 export type DeviceAttributes = Readonly<

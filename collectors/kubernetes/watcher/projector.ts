@@ -13,6 +13,7 @@ import { earliest } from "../projection/time.ts";
 import { given } from "../projection/wire.ts";
 import type { Books } from "./books.ts";
 import { devicePluginOf } from "./device-plugins.ts";
+import { createMachines, type KnownNode } from "./machines.ts";
 import { createPulls } from "./pulls.ts";
 import type { FactBody, Sight } from "./fact-book.ts";
 import { createRelations } from "./relations.ts";
@@ -20,7 +21,7 @@ import { createRelations } from "./relations.ts";
 /** What the configuration says about reading pods and nodes. */
 export interface ProjectionOptions {
   readonly pods: Omit<PodOptions, "lookup" | "isForGpus" | "gangFacts">;
-  readonly nodes: Omit<NodeOptions, "cordonedSeenMillis">;
+  readonly nodes: Omit<NodeOptions, "cordonedSeenMillis" | "slices">;
 }
 
 /** An object of the API with its kind, which items of a list lack. */
@@ -51,6 +52,7 @@ export function createProjector(options: {
   /** The device plugin's version and the UID of each node, by its name. */
   const plugins = new Map<string, string>();
   const nodes = new Map<string, string>();
+  const machines = createMachines();
 
   /** Projects a pod, reading the owners that turn out to be missing, until none is. */
   async function takePod(object: SeenObject, sight: Sight): Promise<void> {
@@ -94,9 +96,11 @@ export function createProjector(options: {
 
   function takeNode(object: SeenObject, sight: Sight): void {
     const { uid } = object.metadata;
+    machines.takeNode(object, sight.resourceVersion);
     const former = books.inventory.latest(uid);
     const cordonedSeenMillis = former?.cordonedSince ?? sight.atMillis;
-    const projected = projectNode(object, { ...projection.nodes, cordonedSeenMillis });
+    const slices = machines.slicesOf(object.metadata.name ?? "");
+    const projected = projectNode(object, { ...projection.nodes, cordonedSeenMillis, slices });
     if (projected === undefined) {
       books.inventory.end(uid, { atMillis: sight.atMillis, inferred: false }, sight);
       return;
@@ -118,6 +122,12 @@ export function createProjector(options: {
     const body = { resource, ...projected.fact } as FactBody<ClusterFact>;
     relations.take(body);
     books.cluster.tell(body, sight);
+    if (body.kind === "ResourceSlice") countAgain(machines.takeSlice(body.uid, body.body), sight.atMillis);
+  }
+
+  /** Projects nodes anew, of which slices have other devices than before. */
+  function countAgain(changed: readonly KnownNode[], atMillis: number): void {
+    for (const { object, resourceVersion } of changed) takeNode(object, { resourceVersion, atMillis });
   }
 
   return {
@@ -135,11 +145,14 @@ export function createProjector(options: {
     gone(resource, uid, end, sight) {
       if (resource === "pods") {
         books.workloads.end(uid, end, sight, (body) => ({ ...body, endReason: endReasonOf(body, end) }));
-      } else if (resource === "nodes") books.inventory.end(uid, end, sight);
-      else if (resource !== "events") {
+      } else if (resource === "nodes") {
+        machines.dropNode(uid);
+        books.inventory.end(uid, end, sight);
+      } else if (resource !== "events") {
         const body = books.cluster.latest(uid);
         if (body !== undefined) relations.drop(body);
         books.cluster.end(uid, end, sight);
+        countAgain(machines.takeSlice(uid, undefined), sight.atMillis);
       }
     },
   };

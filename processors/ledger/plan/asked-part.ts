@@ -1,4 +1,5 @@
 import type { Device } from "../../../domain/device.ts";
+import { add, compare, ONE, rational, subtract, ZERO } from "../../../domain/exact/rational.ts";
 import type { ClaimedDevice, Holding } from "../../../domain/holding.ts";
 import type { PartOfDevice } from "../../../domain/share/claim.ts";
 import type { VgpuAmounts } from "../../../domain/share/vgpu.ts";
@@ -30,6 +31,24 @@ export function annotated(pod: Holding, { uuid }: Pick<Device, "uuid">): VgpuAmo
     memoryMiB: entries.reduce((sum, { memoryMiB }) => sum + memoryMiB, 0),
     coresPercent: entries.reduce((sum, { coresPercent }) => sum + coresPercent, 0),
   };
+}
+
+/**
+ * What a pod has of a device by a claim: with the other pods that the claim is reserved for, and with the claims that have other
+ * parts of the device. Claims that consume nothing have what is left in equal parts.
+ */
+export function claimedPart(
+  claim: ClaimedDevice,
+  { sharers, others }: { readonly sharers: number; readonly others: readonly ClaimedDevice[] },
+): Extract<PartOfDevice, { what: "whole" | "consumed" }> {
+  const reservedFor = sharers > 1 ? { reservedFor: sharers } : {};
+  if (claim.consumed !== undefined) return { what: "consumed", ...claim.consumed, ...reservedFor };
+  const consumed = others.flatMap((other) => other.consumed ?? []);
+  if (consumed.length === 0) return { what: "whole", ...reservedFor };
+  const taken = consumed.map(({ amount, of }) => rational(amount, of)).reduce(add);
+  const left = compare(taken, ONE) < 0 ? subtract(ONE, taken) : ZERO;
+  const alike = 1 + others.length - consumed.length;
+  return { what: "consumed", amount: Number(left.num), of: Number(left.den) * alike, ...reservedFor };
 }
 
 /** A claim's name, which no other one of a cluster has. */

@@ -4,7 +4,7 @@ import type { PartOfDevice } from "../../../domain/share/claim.ts";
 import { heldInCommon, type CommonDevice, type CommonHolder } from "../../../domain/share/common.ts";
 import type { GpuAsk } from "../../../domain/workload.ts";
 import { askedInAll, asksFor } from "../../steps/join/kind.ts";
-import { amountsOf, annotated, fractionOf, nameOf } from "./asked-part.ts";
+import { amountsOf, annotated, claimedPart, fractionOf, nameOf } from "./asked-part.ts";
 import type { NodeRecord } from "./node-record.ts";
 import type { SlotHolder } from "./planned.ts";
 import type { FilledSlot, SlotDevice } from "./slots.ts";
@@ -53,10 +53,10 @@ function openPart(
   if (device === undefined) return { ask };
   const claim = nameOf(device);
   const sharers = pods.filter(({ uid }) => record.claimed(uid).some((one) => nameOf(one) === claim)).length;
-  const { profile } = device;
+  const { profile, consumed } = device;
   return {
     ask: profile === undefined ? ask : { kind: "mig", resource: "", profile, count: 1 },
-    ...(sharers > 1 ? { each: { what: "whole", reservedFor: sharers } } : {}),
+    ...(sharers > 1 || consumed !== undefined ? { each: claimedPart(device, { sharers, others: [] }) } : {}),
   };
 }
 

@@ -1,6 +1,12 @@
 import type { Device } from "../../../domain/device.ts";
 import type { Evidence } from "../../../domain/holder.ts";
-import { holdsAt, isReservation, type Holding, type NodeHoldings } from "../../../domain/holding.ts";
+import {
+  holdsAt,
+  isReservation,
+  type ClaimedDevice,
+  type Holding,
+  type NodeHoldings,
+} from "../../../domain/holding.ts";
 import type { NodeGpus } from "../../../domain/inventory.ts";
 import { isSameProfile } from "../../../domain/mig-profile.ts";
 import type { Held } from "../../../domain/share/claim.ts";
@@ -8,7 +14,7 @@ import { readAllocations } from "../../steps/join/allocated.ts";
 import { isShared } from "../../steps/join/kind.ts";
 import type { Moment } from "../../steps/join/moment.ts";
 import type { Proofs } from "../../steps/join/proofs.ts";
-import { amountsOf, annotated, fractionOf, nameOf } from "./asked-part.ts";
+import { amountsOf, annotated, claimedPart, fractionOf, nameOf } from "./asked-part.ts";
 import { isUnseen, openAsks, type OpenAsk } from "./common-holders.ts";
 import type { NodeRecord } from "./node-record.ts";
 import type { SlotHolder } from "./planned.ts";
@@ -101,7 +107,9 @@ interface HeldAt {
 function heldOf(record: NodeRecord, { pod, pods, place, isReplica, devices, nth }: HeldAt): Held {
   const { part, device } = place;
   const claim = claimOn(record, pod, device);
-  const sharers = claim === undefined ? 1 : pods.filter(({ uid }) => claimOn(record, { uid }, device) === claim).length;
+  const claims = claim === undefined ? [] : pods.flatMap((each) => claimOn(record, each, device) ?? []);
+  const name = claim === undefined ? "" : nameOf(claim);
+  const sharers = claims.filter((each) => nameOf(each) === name).length;
   const reservedFor = sharers > 1 ? { reservedFor: sharers } : {};
   if (device.partition !== undefined) return { what: "partition", partition: part, ...reservedFor };
   const [ask] = pod.asks;
@@ -113,19 +121,24 @@ function heldOf(record: NodeRecord, { pod, pods, place, isReplica, devices, nth 
   if (device.instance !== undefined) return { what: "instance", instance: part, ...reservedFor };
   if (ask?.kind === "vgpu") return { what: "vgpu", ...amountsOf(annotated(pod, device) ?? ask) };
   if (ask?.kind === "fraction") return fractionOf(ask);
-  return { what: "whole", ...reservedFor };
+  if (claim === undefined) return { what: "whole" };
+  const others = new Map(claims.filter((each) => nameOf(each) !== name).map((each) => [nameOf(each), each]));
+  return claimedPart(claim, { sharers, others: [...others.values()] });
 }
 
-/** The claim through which a pod has a device, by namespace and name. */
-function claimOn(record: NodeRecord, { uid }: Pick<Holding, "uid">, { uuid, pciBusId }: Device): string | undefined {
-  const claim = record
+/** The device that a pod has through a claim. */
+function claimOn(
+  record: NodeRecord,
+  { uid }: Pick<Holding, "uid">,
+  { uuid, pciBusId }: Device,
+): ClaimedDevice | undefined {
+  return record
     .claimed(uid)
     .find(
       (one) =>
         (uuid !== undefined && (one.uuid === uuid || one.parentUuid === uuid)) ||
         (one.uuid === undefined && one.parentUuid === undefined && pciBusId !== undefined && one.pciBusId === pciBusId),
     );
-  return claim === undefined ? undefined : nameOf(claim);
 }
 
 function strangersOn(slots: readonly FilledSlot[], place: SlotDevice, at: number): readonly SlotHolder[] {

@@ -1,3 +1,5 @@
+import { holdsAt } from "../../../domain/holding.ts";
+import { physicalDevices } from "../../../domain/node-gpus.ts";
 import type { KnownDates } from "./known-dates.ts";
 import { stateAt } from "./condition.ts";
 import type { Machine, MachineState, NodeRecord } from "./node-record.ts";
@@ -19,15 +21,18 @@ export type Slots = (
  * A machine's slots are the GPUs that it was delivered with; without Kubernetes, those that samples told of lately. A slot in
  * which nothing changes from one time to the next is the same object.
  */
-export function createSlots({ seen, pods, claimed }: NodeRecord, dates: KnownDates): Slots {
-  const uuids = uuidsByName([...pods.keys()].flatMap((uid) => claimed(uid)));
+export function createSlots(record: NodeRecord, dates: KnownDates): Slots {
+  const { seen } = record;
+  const uuids = publishedUuids(record);
+  const claimedAt = claimedInstances(record);
   const filled = new Map<number, { readonly of: SlotContent; readonly slot: FilledSlot }>();
 
   function fill(slot: number, of: SlotContent, at: number): FilledSlot {
     const last = filled.get(slot);
     const isSame = last !== undefined && last.of.seen === of.seen && last.of.gpus === of.gpus;
     // Instances come and go.
-    if (isSame && (of.seen === undefined || of.seen.parts.length === 0)) return last.slot;
+    const isUncut = (of.seen === undefined || of.seen.parts.length === 0) && of.claimed.length === 0;
+    if (isSame && isUncut && last.of.claimed.length === 0) return last.slot;
     const next = fillSlot(slot, of, at);
     filled.set(slot, { of, slot: next });
     return next;
@@ -37,24 +42,63 @@ export function createSlots({ seen, pods, claimed }: NodeRecord, dates: KnownDat
     if (machine === undefined) {
       const here = seen.filter(({ from, until }) => from <= at && at < until);
       const indexes = [...new Set(here.map(({ index }) => index))].toSorted((a, b) => a - b);
-      return indexes.map((slot) => fill(slot, { seen: seenIn(slot, here, at), gpus: NO_GPUS, uuid: undefined }, at));
+      return indexes.map((slot) => fill(slot, { ...NOTHING, seen: seenIn(slot, here, at) }, at));
     }
     const delivered = (state === undefined ? undefined : dates.delivered(state)) ?? machine.most;
-    const gpus = state?.fact.gpus ?? NO_GPUS;
-    return Array.from({ length: delivered }, (_, slot) =>
-      fill(slot, { seen: seenIn(slot, seen, at), gpus, uuid: uuids.get(slot) }, at),
-    );
+    const gpus = state?.fact.gpus ?? NOTHING.gpus;
+    return Array.from({ length: delivered }, (_, slot) => {
+      const shown = seenIn(slot, seen, at);
+      const uuid = shown?.uuid ?? uuids.get(slot);
+      return fill(slot, { seen: shown, gpus, uuid, claimed: claimedAt(uuid, at) }, at);
+    });
   };
 }
 
-const NO_GPUS: SlotContent["gpus"] = [];
+const NOTHING: SlotContent = { seen: undefined, gpus: [], uuid: undefined, claimed: [] };
 
-/** NVIDIA's DRA driver calls the GPU of index 3 `gpu-3`. */
-function uuidsByName(devices: ReturnType<NodeRecord["claimed"]>): ReadonlyMap<number, string> {
-  return new Map(
-    devices.flatMap(({ device, uuid }) => {
-      const index = /^gpu-(\d+)$/.exec(device)?.[1];
-      return index === undefined || uuid === undefined ? [] : [[Number(index), uuid] as const];
-    }),
+/**
+ * The UUIDs of slots in which no sample has shown a GPU, by what DRA drivers publish and what claims have: a device that NVIDIA's
+ * driver calls `gpu-3` is in slot 3, unless another was seen there; then it is in the first free one.
+ */
+function publishedUuids({ seen, slices, pods, claimed }: NodeRecord): ReadonlyMap<number, string> {
+  const shown = new Set(seen.map(({ uuid }) => uuid));
+  const taken = new Set(seen.map(({ index }) => index));
+  const ofClaims = [...pods.keys()]
+    .flatMap((uid) => claimed(uid))
+    .map(({ device, ...rest }) => ({ name: device, ...rest }));
+  const uuids = new Map<number, string>();
+  const waiting: string[] = [];
+  for (const parts of physicalDevices([...slices, ...ofClaims])) {
+    const { name, uuid: own } = parts.find(({ parentUuid }) => parentUuid === undefined) ?? parts[0]!;
+    const uuid = parts.find(({ parentUuid }) => parentUuid !== undefined)?.parentUuid ?? own;
+    if (uuid === undefined || shown.has(uuid)) continue;
+    const index = Number(/^gpu-(\d+)/.exec(name)?.[1] ?? Number.NaN);
+    if (Number.isNaN(index) || taken.has(index)) waiting.push(uuid);
+    else uuids.set(index, uuid);
+    taken.add(index);
+  }
+  for (const uuid of waiting) {
+    let slot = 0;
+    while (taken.has(slot)) slot += 1;
+    taken.add(slot);
+    uuids.set(slot, uuid);
+  }
+  return uuids;
+}
+
+/** The MIG instances of a GPU that exist because pods have them by claims at a time. */
+function claimedInstances({
+  pods,
+  claimed,
+}: NodeRecord): (uuid: string | undefined, at: number) => SlotContent["claimed"] {
+  const all = [...pods].flatMap(([uid, { holding }]) =>
+    claimed(uid).flatMap(({ parentUuid, profile, device }) =>
+      parentUuid === undefined || profile === undefined ? [] : [{ holding, parentUuid, part: device, profile }],
+    ),
   );
+  if (all.length === 0) return () => NOTHING.claimed;
+  return (uuid, at) => {
+    const here = all.filter(({ parentUuid, holding }) => parentUuid === uuid && holdsAt(holding, at));
+    return [...new Map(here.map(({ part, profile }) => [part, { part, profile }])).values()];
+  };
 }

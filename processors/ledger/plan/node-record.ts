@@ -1,3 +1,4 @@
+import type { SliceDevice } from "../../../domain/cluster-fact.ts";
 import type { Holding } from "../../../domain/holding.ts";
 import type { ClaimedDevice } from "../../../domain/holding.ts";
 import type { InventoryFact } from "../../../domain/inventory.ts";
@@ -21,6 +22,8 @@ export interface NodeRecord {
   readonly pods: ReadonlyMap<string, RecordedPod>;
   /** The devices that the claims reserved for a pod have got. */
   claimed(uid: string): readonly ClaimedDevice[];
+  /** What DRA drivers publish of the node. */
+  readonly slices: readonly SliceDevice[];
   /** The labels of a namespace, state by state in the order of time. */
   namespace(name: string): readonly NamespaceState[];
   /** The GPUs that samples told of. */
@@ -44,8 +47,8 @@ export interface ProvenLabel {
 export interface Machine extends Span {
   readonly uid: string;
   /**
-   * The highest number of GPUs that its objects had, up to the end of the window, guesses only where there is nothing else; before it
-   * was seen, what was seen first.
+   * The highest number of GPUs that the strongest evidence of its objects counted, up to the end of the window; before the machine was
+   * seen, what was seen first.
    */
   readonly most: number;
   /** {@link most} is a guess. */

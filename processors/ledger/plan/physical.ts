@@ -1,4 +1,4 @@
-import { countOf, isGuess, withShown } from "../../../domain/node-gpus.ts";
+import { countOf, withShown } from "../../../domain/node-gpus.ts";
 import type { Machine, MachineState, NodeRecord, SeenGpu } from "./node-record.ts";
 
 /**
@@ -18,10 +18,8 @@ function withShownGpus(machine: Machine, shown: number): Machine {
     const gpus = withShown(state.fact.gpus, shown);
     return gpus === state.fact.gpus ? state : { ...state, fact: { ...state.fact, gpus } };
   });
-  const counts = states.map(({ fact }) => countOf(fact.gpus));
-  const isShown = states.every(({ fact }) => fact.gpus.every(({ countedBy }) => isGuess(countedBy)));
-  const most =
-    machine.isGuess === true && isShown && counts.includes(shown) ? shown : Math.max(machine.most, ...counts);
+  const isShown = states.some(({ fact }) => countOf(fact.gpus) === shown);
+  const most = machine.isGuess === true && isShown ? shown : Math.max(machine.most, shown);
   return { ...machine, states, most };
 }
 

@@ -31,14 +31,17 @@ export interface SlotContent {
   readonly seen: SeenGpu | undefined;
   /** By the node's labels, of all its GPUs. */
   readonly gpus: readonly NodeGpus[];
-  /** As the claims have it that were allocated to it. */
+  /** As samples show it, else as DRA has it. */
   readonly uuid: string | undefined;
+  /** Instances that pods have by claims, which count where neither samples nor labels have any. */
+  readonly claimed: readonly Pick<SeenPart, "part" | "profile">[];
 }
 
 /** A slot at a time, by what samples showed and the node's labels say of its GPUs. */
-export function fillSlot(slot: number, { seen, gpus, uuid }: SlotContent, at: number): FilledSlot {
+export function fillSlot(slot: number, { seen, gpus, uuid, claimed }: SlotContent, at: number): FilledSlot {
   const kind = kindOf(slot, gpus);
-  const parts = partsAt(slot, seen, kind, at);
+  const known = partsAt(slot, seen, kind, at);
+  const parts = known.length > 0 ? known : claimed;
   const { model, memoryMiB } = ownOf(seen, kind);
   const gpu = {
     ...(model === undefined ? {} : { model }),
@@ -47,7 +50,7 @@ export function fillSlot(slot: number, { seen, gpus, uuid }: SlotContent, at: nu
   };
   const whole: Device = {
     gpu: String(slot),
-    ...optional("uuid", seen?.uuid ?? uuid),
+    ...optional("uuid", uuid),
     ...optional("pciBusId", seen?.pciBusId),
     ...optional("model", model),
   };

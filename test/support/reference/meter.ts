@@ -631,6 +631,8 @@ function claimedOf(held: Held, gpu: GpuAt): Rational {
     case "instance":
     case "partition":
       return rational(1, held.reservedFor ?? 1);
+    case "consumed":
+      return rational(held.amount, held.of * (held.reservedFor ?? 1));
     case "replicas":
       return rational(held.count, gpu.layout.kind === "shared" ? gpu.layout.replicas : 1);
     case "fraction":

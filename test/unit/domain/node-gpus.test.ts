@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { NodeGpus } from "../../../domain/inventory.ts";
-import { decideCount, withShown } from "../../../domain/node-gpus.ts";
+import { decideCount, strongestCount, withShown } from "../../../domain/node-gpus.ts";
 
 const kind = (given: Partial<NodeGpus>): NodeGpus => ({
   vendor: "nvidia",
@@ -33,6 +33,20 @@ describe("the count of a node's GPUs", () => {
       ]),
     ).toEqual({ taken: { by: "slices", count: 2 }, other: undefined });
     expect(decideCount([{ by: "capacity", count: 0 }])).toBeUndefined();
+  });
+});
+
+describe("the count of a machine over time", () => {
+  it("is the highest of the strongest evidence: what was counted before a driver published devices does not matter", () => {
+    expect(
+      strongestCount([
+        { by: "instance-type", count: 8 },
+        { by: "slices", count: 2 },
+        { by: "slices", count: 1 },
+        { by: "label", count: 4 },
+      ]),
+    ).toEqual({ by: "slices", count: 2 });
+    expect(strongestCount([{ by: "label", count: 0 }])).toBeUndefined();
   });
 });
 

@@ -1,5 +1,12 @@
 import type { ClusterFactBodies, SliceDevice } from "../../../../domain/cluster-fact.ts";
-import type { DeviceAttributes, ResourceClaimObject, ResourceSliceObject } from "../dra-object.ts";
+import type {
+  DeviceAttributes,
+  DeviceCapacity,
+  ResourceClaimObject,
+  ResourceSliceObject,
+  SliceDeviceObject,
+} from "../dra-object.ts";
+import { parseAmount } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";
 import { millisOf } from "../time.ts";
 import { given, objects, text } from "../wire.ts";
@@ -19,12 +26,15 @@ export function readClaim(object: ResourceClaimObject, remarks: Remarks): Cluste
     });
   }
   return {
-    devices: held.map(({ driver, pool, device, shareID }) => ({
-      driver: text(driver) ?? "",
-      pool: text(pool) ?? "",
-      device: text(device) ?? "",
-      ...given({ share: text(shareID) }),
-    })),
+    devices: held.map(({ driver, pool, device, shareID, consumedCapacity }) => {
+      const consumed = amountsOf(consumedCapacity ?? {}, text(driver) ?? "");
+      return {
+        driver: text(driver) ?? "",
+        pool: text(pool) ?? "",
+        device: text(device) ?? "",
+        ...given({ share: text(shareID), consumed: Object.keys(consumed).length > 0 ? consumed : undefined }),
+      };
+    }),
     reservedFor: objects(reservedFor).flatMap(({ resource, uid }) => (resource === "pods" ? (text(uid) ?? []) : [])),
     ...given({ allocated: millisOf(allocation?.allocationTimestamp) }),
   };
@@ -34,15 +44,15 @@ export function readClaim(object: ResourceClaimObject, remarks: Remarks): Cluste
 export function readSlice(object: ResourceSliceObject): ClusterFactBodies["ResourceSlice"] | undefined {
   const { spec } = object;
   const driver = text(spec?.driver) ?? "";
-  const devices = objects(spec?.devices).flatMap(({ name, attributes, basic }) => {
-    const device = readDevice(text(name) ?? "", driver, attributes ?? basic?.attributes ?? {});
-    return device ?? [];
-  });
+  const devices = objects(spec?.devices).flatMap((device) => readDevice(device, driver) ?? []);
   if (devices.length === 0 && !/(^|\.)gpu\./.test(driver)) return undefined;
   return { driver, pool: text(spec?.pool?.name) ?? "", node: text(spec?.nodeName) ?? "", devices };
 }
 
-function readDevice(name: string, driver: string, attributes: DeviceAttributes): SliceDevice | undefined {
+function readDevice({ name, basic, ...own }: SliceDeviceObject, driver: string): SliceDevice | undefined {
+  const attributes: DeviceAttributes = own.attributes ?? basic?.attributes ?? {};
+  const capacity = amountsOf(own.capacity ?? basic?.capacity ?? {}, driver);
+  const memory = capacity["memory"] ?? 0;
   const value = (...names: readonly string[]): string | undefined => {
     for (const key of names) {
       const found = text((attributes[key] ?? attributes[`${driver}/${key}`])?.string);
@@ -54,13 +64,28 @@ function readDevice(name: string, driver: string, attributes: DeviceAttributes):
   const uuid = value("uuid", "uid");
   if (uuid === undefined && !/gpu|mig/i.test(type ?? "")) return undefined;
   return {
-    name,
+    name: text(name) ?? "",
     ...given({
       uuid,
       pciBusId: value("resource.kubernetes.io/pciBusID", "pciBusID", "pciAddr"),
       model: value("productName", "model"),
       parentUuid: value("parentUUID"),
       profile: value("profile"),
+      memoryMiB: memory > 0 ? Math.round(memory / BYTES_IN_MIB) : undefined,
+      capacity: own.allowMultipleAllocations === true ? capacity : undefined,
     }),
   };
+}
+
+const BYTES_IN_MIB = 2 ** 20;
+
+/** Quantities above 0 by their dimension, without the driver's domain. What is no quantity is left out. */
+function amountsOf(quantities: DeviceCapacity, driver: string): Readonly<Record<string, number>> {
+  const amounts: Record<string, number> = {};
+  for (const [name, quantity] of Object.entries(quantities)) {
+    const parsed = parseAmount(typeof quantity === "object" ? quantity?.value : quantity);
+    const dimension = name.startsWith(`${driver}/`) ? name.slice(driver.length + 1) : name;
+    if ("value" in parsed && parsed.value > 0) amounts[dimension] = parsed.value;
+  }
+  return amounts;
 }

@@ -39,16 +39,6 @@ export function countWithRemarks(counts: readonly GpuCount[], remarks: Remarks):
   return taken;
 }
 
-/** The physical GPUs behind the devices of slices: instances of MIG, and the same GPU for a virtual machine, are of one. */
-export function physicalDevices(slices: readonly SliceDevice[]): readonly (readonly SliceDevice[])[] {
-  const gpus = new Map<string, SliceDevice[]>();
-  for (const device of slices) {
-    const key = device.pciBusId?.toLowerCase() ?? device.parentUuid ?? device.uuid ?? device.name;
-    gpus.set(key, [...(gpus.get(key) ?? []), device]);
-  }
-  return [...gpus.values()];
-}
-
 /** A label's count; undefined where it is none. */
 export function countIn(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;

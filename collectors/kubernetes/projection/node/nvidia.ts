@@ -1,11 +1,17 @@
 import { gpusOfInstanceType } from "../../../../domain/gpu-model/instance-types.ts";
 import { canonicalModel, vendorOfModel } from "../../../../domain/gpu-model/names.ts";
 import type { NodeGpus } from "../../../../domain/inventory.ts";
-import { gpusForInstances, offeredOn, withInstancesOn, type GpuCount } from "../../../../domain/node-gpus.ts";
+import {
+  gpusForInstances,
+  offeredOn,
+  physicalDevices,
+  withInstancesOn,
+  type GpuCount,
+} from "../../../../domain/node-gpus.ts";
 import { gpuResource, type Vendor } from "../gpu-resource.ts";
 import type { Remarks } from "../remark.ts";
 import { given } from "../wire.ts";
-import { countIn, countWithRemarks, physicalDevices, type NodeEvidence } from "./evidence.ts";
+import { countIn, countWithRemarks, type NodeEvidence } from "./evidence.ts";
 import { first, sharingOf } from "./labels.ts";
 import { readRegister } from "./register.ts";
 
@@ -59,17 +65,18 @@ export function readNvidia(
   extra: ReadonlyMap<string, Vendor> | undefined,
   remarks: Remarks,
 ): NodeGpus | undefined {
-  const { labels, annotations, capacity, instanceType, slices } = evidence;
+  const { labels, annotations, capacity, instanceType } = evidence;
+  const slices = evidence.slices.filter(({ model = "" }) => (vendorOfModel(model) ?? "nvidia") === "nvidia");
   const registered = readRegister(annotations, remarks);
   const ofType = instanceType === undefined ? undefined : gpusOfInstanceType(instanceType);
   const typed = ofType === undefined || vendorOfModel(ofType.model) !== "nvidia" ? undefined : ofType;
   const [suffix = "", profileOfProduct, shared] = SUFFIX.exec(labels[GFD_MODEL] ?? "") ?? [];
   const product = labels[GFD_MODEL]?.slice(0, labels[GFD_MODEL].length - suffix.length);
   const ofCloud = [CLOUD_MODEL, CLOUD_MEMORY].map((names) => first(labels, names));
-  const published = slices.find(({ model }) => model !== undefined)?.model;
-  const written = published ?? product ?? ofCloud[0] ?? registered?.model ?? typed?.model;
+  const published = slices.find(({ model, profile }) => model !== undefined && profile === undefined);
+  const written = product ?? published?.model ?? ofCloud[0] ?? registered?.model ?? typed?.model;
   const gfdMemory = profileOfProduct === undefined ? countIn(labels[GFD_MEMORY]) : undefined;
-  const memoryMiB = (gfdMemory ?? registered?.memoryMiB ?? countIn(ofCloud[1])) || undefined;
+  const memoryMiB = (gfdMemory ?? published?.memoryMiB ?? registered?.memoryMiB ?? countIn(ofCloud[1])) || undefined;
   const model = written === undefined ? undefined : canonicalModel(written, memoryMiB);
 
   const units = Object.entries(capacity).reduce((sum, [name, amount]) => {

@@ -2,12 +2,12 @@ import { amdModeOf, amdPartitions } from "../../../../domain/amd-partition.ts";
 import { gpusOfInstanceType } from "../../../../domain/gpu-model/instance-types.ts";
 import { canonicalModel, vendorOfModel } from "../../../../domain/gpu-model/names.ts";
 import type { NodeGpus } from "../../../../domain/inventory.ts";
-import { offeredOn, type GpuCount } from "../../../../domain/node-gpus.ts";
+import { offeredOn, physicalDevices, type GpuCount } from "../../../../domain/node-gpus.ts";
 import { gpuResource, type Vendor } from "../gpu-resource.ts";
 import { parseMebibytes } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";
 import { given } from "../wire.ts";
-import { countIn, countWithRemarks, physicalDevices, type NodeEvidence } from "./evidence.ts";
+import { countIn, countWithRemarks, type NodeEvidence } from "./evidence.ts";
 
 const MODELS: Readonly<Partial<Record<Vendor, readonly string[]>>> = {
   amd: ["amd.com/gpu.product-name", "beta.amd.com/gpu.product-name"],

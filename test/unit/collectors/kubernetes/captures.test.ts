@@ -215,12 +215,14 @@ describe.runIf(files.size > 0)("genuine Kubernetes captures", () => {
           uuid: "GPU-da96f367-6e47-8dc4-fd29-4f0b97b9f174",
           pciBusId: "0000:00:04.0",
           model: "Tesla T4",
+          memoryMiB: 15_360,
         },
         {
           name: "gpu-1",
           uuid: "GPU-204349eb-0405-e927-278b-8804172f1be3",
           pciBusId: "0000:00:05.0",
           model: "Tesla T4",
+          memoryMiB: 15_360,
         },
       ],
     });

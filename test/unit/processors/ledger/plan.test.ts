@@ -28,6 +28,7 @@ function recordOf(given: {
     machines: [{ uid: "m", from: 0, until: Infinity, most: 1, states: [state] }],
     pods: new Map(),
     claimed: () => [],
+    slices: [],
     namespace: (name) => (name === "ml" ? namespaces : []),
     seen: [
       {
