@@ -55,6 +55,8 @@ export type DeviceEvidence =
       readonly container: number;
       readonly memoryMiB: number;
       readonly coresPercent: number;
+      /** HAMi gave an instance of MIG of this GPU, with this memory. */
+      readonly isInstance?: true;
       /** Of a MIG instance: the index of its GPU on the node, and its number on that GPU (`GPU_I_ID`). */
       readonly gpuIndex?: number;
       readonly instance?: number;

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { resourceNamesOf, type ResourceNames } from "../collectors/kubernetes/projection/gpu-resource.ts";
 import { millisOf } from "../collectors/kubernetes/projection/time.ts";
 import { nameOfObject, type KubeObject } from "../collectors/kubernetes/projection/kube-object.ts";
 import { readManifest } from "../collectors/kubernetes/manifest.ts";
@@ -32,6 +33,8 @@ export interface ScenarioFiles {
   /** In the order of time. */
   readonly objects: readonly DatedObject[];
   readonly pages: readonly PageSource[];
+  /** The meanings that the scenario gives names of resources. */
+  readonly resourceNames: ResourceNames;
 }
 
 const CLUSTER = "default";
@@ -60,7 +63,9 @@ export function readScenarioFiles(
       }))
       .toSorted((a, b) => a.from - b.from),
   }));
-  return problems.length > 0 ? { problems } : { files: { cluster: CLUSTER, objects, pages } };
+  if (problems.length > 0) return { problems };
+  const { gpuResources, hami } = scenario.kubernetes;
+  return { files: { cluster: CLUSTER, objects, pages, resourceNames: resourceNamesOf(gpuResources, hami) } };
 }
 
 /** A file's bytes, or why there are none, as the end of a sentence about the file. */

@@ -3,6 +3,7 @@ import { PERIOD_FORM, readPeriod } from "../domain/period.ts";
 import { checkEnergy, energy } from "../runtime/config/energy.ts";
 import { invoiceLine } from "../runtime/config/invoice.ts";
 import { checkOwners, currency, register } from "../runtime/config/ledger.ts";
+import { resourceKeys } from "../runtime/config/kubernetes.ts";
 import { ownerLists, ownerRule } from "../runtime/config/owners.ts";
 import { checkPolicies, policy } from "../runtime/config/policies.ts";
 import { bookIn, bookKeys, checkBook } from "../runtime/config/price-book.ts";
@@ -219,6 +220,7 @@ export const scenarioSchema = z
     claims: z
       .record(z.string(), z.strictObject({ node: name, devices: z.array(device), reservedFor: z.array(name) }))
       .default({}),
+    kubernetes: z.strictObject(resourceKeys).prefault({}),
     objects: z.union([file.transform((name) => [{ file: name, from: undefined }]), z.array(objectFile)]).default([]),
     pages: z
       .union(

@@ -25,7 +25,7 @@ export async function* checkClusters(config: Config, targets: readonly FoundTarg
       const { server } = await access(false);
       yield await checkServer(cluster, server, config.collector.interval);
       yield* checkPermissions(cluster, config.kubernetes);
-      yield await checkGpuNodes(cluster, config, targets);
+      yield* checkGpuNodes(cluster, config, targets);
     } catch (error) {
       yield { ok: false, what: `cluster ${name}`, answer: tell(error) };
     } finally {

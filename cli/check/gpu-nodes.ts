@@ -1,36 +1,92 @@
-import { listGpuNodes } from "../../collectors/kubernetes/gpu-nodes.ts";
+import { resourceNamesOf } from "../../collectors/kubernetes/projection/gpu-resource.ts";
+import { listGpuNodes, type GpuNode } from "../../collectors/kubernetes/gpu-nodes.ts";
+import type { RemarkReason } from "../../collectors/kubernetes/projection/remark.ts";
+import type { CountedBy } from "../../domain/inventory.ts";
+import { countOf, isGuess, withShown } from "../../domain/node-gpus.ts";
 import type { Config } from "../../runtime/config/schema.ts";
-import { attempt, type Finding, type ClusterUnderCheck } from "./finding.ts";
+import { tell } from "../context.ts";
+import type { ClusterUnderCheck, Finding } from "./finding.ts";
 import type { FoundTarget } from "./jobs.ts";
 
 const MOST_NAMES = 20;
 
 /**
- * Whether each node with GPUs has a target whose rows bear its name: the GPUs of one that has none are unobserved, and
- * whoever holds them pays for what nobody measured.
+ * What was counted of each node's GPUs and from what, and whether each node has a target whose rows bear its name: the GPUs of one
+ * that has none are unobserved, and whoever holds them pays for what nobody measured.
  */
-export async function checkGpuNodes(
+export async function* checkGpuNodes(
   cluster: ClusterUnderCheck,
   config: Config,
   targets: readonly FoundTarget[],
-): Promise<Finding> {
-  const what = `cluster ${cluster.name}, GPU nodes`;
-  let ok = true;
-  const finding = await attempt(what, async () => {
-    const gpuResources = new Map(Object.entries(config.kubernetes.gpuResources));
-    const nodes = await listGpuNodes(cluster.api, { ...cluster, gpuResources });
-    const ours = targets.filter((target) => (target.cluster ?? config.cluster) === cluster.name);
-    const seen = new Set(ours.map(({ node }) => node));
-    const unseen = nodes.filter((node) => !seen.has(node));
-    ok = unseen.length === 0;
-    if (ok) return nodes.length === 0 ? "there are none" : `all ${nodes.length} have a target`;
-    return [
-      `${unseen.length} of ${nodes.length} have no target, and their GPUs are unobserved: ${named(unseen)}`,
-      ...elsewhere(unseen, targets, config.cluster),
-      ...untold(ours),
-    ].join("; ");
-  });
-  return { ...finding, ok: finding.ok && ok };
+): AsyncGenerator<Finding> {
+  const resourceNames = resourceNamesOf(config.kubernetes.gpuResources, config.kubernetes.hami);
+  let nodes: readonly GpuNode[];
+  try {
+    nodes = await listGpuNodes(cluster.api, { ...cluster, resourceNames });
+  } catch (error) {
+    yield { ok: false, what: `cluster ${cluster.name}, GPU nodes`, answer: tell(error) };
+    return;
+  }
+  const ours = targets.filter((target) => (target.cluster ?? config.cluster) === cluster.name);
+  yield* countGpus(cluster.name, nodes, ours);
+  const names = nodes.filter(({ gpus }) => gpus.length > 0).map(({ name }) => name);
+  const seen = new Set(ours.map(({ node }) => node));
+  const unseen = names.filter((node) => !seen.has(node));
+  const lines = [
+    `${unseen.length} of ${names.length} have no target, and their GPUs are unobserved: ${named(unseen)}`,
+    ...elsewhere(unseen, targets, config.cluster),
+    ...untold(ours),
+  ];
+  const all = names.length === 0 ? "there are none" : `all ${names.length} have a target`;
+  const answer = unseen.length === 0 ? all : lines.join("; ");
+  yield { ok: unseen.length === 0, what: `cluster ${cluster.name}, GPU nodes`, answer };
+}
+
+const WORDS: Readonly<Record<CountedBy | "exporter", string>> = {
+  slices: "by ResourceSlices",
+  label: "by labels",
+  register: "by a vGPU scheduler's register",
+  "instance-type": "by instance types",
+  exporter: "by exporters",
+  instances: "guessed by MIG instances",
+  capacity: "guessed by the capacity",
+};
+/** What a person has to do something about: the bill is wrong or incomplete until then. */
+const WRONG = new Set<RemarkReason>(["contradiction", "unmetered"]);
+
+/** How many GPUs there are and what has counted them; then each node about whose GPUs something is odd. */
+function* countGpus(cluster: string, nodes: readonly GpuNode[], targets: readonly FoundTarget[]): Generator<Finding> {
+  const what = `cluster ${cluster}, GPUs`;
+  const counts = new Map<CountedBy | "exporter", number>();
+  const odd: Finding[] = [];
+  const guessed: string[] = [];
+  for (const { name, gpus, remarks } of nodes) {
+    const shown = Math.max(0, ...targets.filter(({ node }) => node === name).map((target) => target.gpus ?? 0));
+    const counted = withShown(gpus, shown);
+    const isShown = countOf(counted) !== countOf(gpus) || (shown > 0 && isGuess(gpus[0]?.countedBy));
+    for (const { count, countedBy = "label" } of counted) {
+      const by = isShown && count === shown ? "exporter" : countedBy;
+      counts.set(by, (counts.get(by) ?? 0) + count);
+    }
+    if (isShown && countOf(counted) !== countOf(gpus)) {
+      const by = gpus.map(({ count, countedBy = "label" }) => `${count} ${WORDS[countedBy]}`).join(" and ");
+      const answer = `${name} has ${by}, and its exporter shows ${shown}; ${countOf(counted)} ${countOf(counted) === 1 ? "is" : "are"} taken`;
+      odd.push({ ok: gpus.every(({ countedBy }) => isGuess(countedBy)), what, answer });
+    }
+    for (const { reason, text } of remarks) {
+      if (WRONG.has(reason)) odd.push({ ok: false, what, answer: `${name}: ${text}` });
+    }
+    if (!isShown && gpus.some(({ countedBy }) => isGuess(countedBy))) guessed.push(name);
+  }
+  const sum = [...counts.values()].reduce((total, count) => total + count, 0);
+  const parts = [...counts].map(([by, count]) => `${count} ${WORDS[by]}`).join(", ");
+  const on = nodes.length === 1 ? "1 node" : `${nodes.length} nodes`;
+  yield { ok: true, what, answer: sum === 0 ? "there are none" : `${sum} on ${on}: ${parts}` };
+  if (guessed.length > 0) {
+    const answer = `nothing counts the GPUs of ${named(guessed)}: GFD's labels or gpu-ledger/delivered do, docs/gpus.md`;
+    yield { ok: true, what, answer };
+  }
+  yield* odd.slice(0, MOST_NAMES);
 }
 
 function named(nodes: readonly string[]): string {

@@ -15,6 +15,8 @@ export interface FoundTarget {
   readonly cluster: string | undefined;
   /** Absent where its page alone can tell, and was not read. */
   readonly node: string | undefined;
+  /** The GPUs that its page shows; absent where the page was not read. */
+  readonly gpus?: number;
 }
 
 const DISCOVERY_MILLIS = 5_000;
@@ -32,12 +34,12 @@ export async function* checkJob(job: ScrapeJob): AsyncGenerator<Finding, readonl
       yield { ok: true, what, answer: `${found.length} targets` };
     }
   }
-  const nodes = new Map<Target, string>();
+  const read = new Map<Target, { readonly node: string; readonly gpus: number }>();
   const connections = createConnections(job);
   const buffers = createReceiveBuffers();
   for (const target of targets.slice(0, MOST_TARGETS)) {
-    const { finding, node, lacking = [] } = await checkTarget(job, target, connections, buffers);
-    if (node !== undefined) nodes.set(target, node);
+    const { finding, page, lacking = [] } = await checkTarget(job, target, connections, buffers);
+    if (page !== undefined) read.set(target, page);
     yield finding;
     if (lacking.length > 0) yield tellLacking(finding.what, lacking);
   }
@@ -48,7 +50,8 @@ export async function* checkJob(job: ScrapeJob): AsyncGenerator<Finding, readonl
   }
   return targets.map((target) => ({
     cluster: target.labels["cluster"],
-    node: nodes.get(target) ?? (isTold(target) ? nodeOf(target, []) : undefined),
+    node: isTold(target) ? nodeOf(target, []) : undefined,
+    ...read.get(target),
   }));
 }
 
@@ -72,7 +75,11 @@ async function checkTarget(
   target: Target,
   connections: Connections,
   buffers: ReceiveBuffers,
-): Promise<{ readonly finding: Finding; readonly node?: string; readonly lacking?: readonly LackingAlert[] }> {
+): Promise<{
+  readonly finding: Finding;
+  readonly page?: { readonly node: string; readonly gpus: number };
+  readonly lacking?: readonly LackingAlert[];
+}> {
   const request = { ...job, url: new URL(target.url), authorization: createAuthorization(job.credentials) };
   const what = `job ${job.name}, ${target.url}`;
   const failed = ({ reason, detail }: { readonly reason: string; readonly detail: string }): { finding: Finding } => ({
@@ -87,10 +94,13 @@ async function checkTarget(
   const given = new Set(devices.flatMap(({ values, unknown }) => [...Object.keys(values), ...Object.keys(unknown)]));
   return {
     lacking: devices.length === 0 ? [] : lackingAlerts(given),
-    node: nodeOf(
-      target,
-      devices.map(({ device }) => device),
-    ),
+    page: {
+      node: nodeOf(
+        target,
+        devices.map(({ device }) => device),
+      ),
+      gpus: devices.filter(({ device }) => device.repeatsGpu !== true).length,
+    },
     finding: { ok: true, what, answer: `${exporter}, ${devices.length} devices, ${drops.length} lines left out` },
   };
 }

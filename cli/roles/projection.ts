@@ -1,4 +1,5 @@
 import { ownerKinds } from "../../collectors/kubernetes/owners/kinds.ts";
+import { resourceNamesOf } from "../../collectors/kubernetes/projection/gpu-resource.ts";
 import type { ProjectionOptions } from "../../collectors/kubernetes/watcher/projector.ts";
 import { DIMENSIONS } from "../../domain/owner/owner.ts";
 import type { OwnerRule } from "../../domain/owner/rule.ts";
@@ -12,7 +13,7 @@ export function projectionOf(config: Config): ProjectionOptions {
   const matches = [...prices.map(({ match }) => match), ...[...commitments, ...fixed].map(({ scope }) => scope)];
   const ofNodes = matches.flatMap(({ nodeLabels }) => Object.keys(nodeLabels));
   const named = DIMENSIONS.flatMap((dimension) => owners[dimension].flatMap(podMarkOf));
-  const gpuResources = new Map(Object.entries(kubernetes.gpuResources));
+  const resourceNames = resourceNamesOf(kubernetes.gpuResources, kubernetes.hami);
   return {
     pods: {
       kinds: ownerKinds(
@@ -22,9 +23,9 @@ export function projectionOf(config: Config): ProjectionOptions {
       annotations: [...new Set([...kubernetes.annotations, ...named])],
       typeLabels: kubernetes.typeLabels,
       reservationNamespaces: kubernetes.reservationNamespaces,
-      gpuResources,
+      resourceNames,
     },
-    nodes: { labels: [...new Set([...kubernetes.nodeLabels, ...ofNodes])], gpuResources },
+    nodes: { labels: [...new Set([...kubernetes.nodeLabels, ...ofNodes])], resourceNames },
   };
 }
 

@@ -9,7 +9,7 @@ import { nameOfObject, type KubeObject } from "./projection/kube-object.ts";
 import { projectNode, type NodeProjection } from "./projection/node.ts";
 import type { NodeObject } from "./projection/node-object.ts";
 import type { PodObject } from "./projection/pod-object.ts";
-import { projectPod, type GangFacts, type PodProjection } from "./projection/pod.ts";
+import { projectPod, unmeteredOf, type GangFacts, type PodProjection } from "./projection/pod.ts";
 import { text, texts } from "./projection/wire.ts";
 
 /** What the ledger would make of one object. */
@@ -62,7 +62,8 @@ export function inspectObjects(source: string): ObjectInspection {
     if (object.kind === "Pod" && object.apiVersion === "v1") {
       const pod = projectPod(object as PodObject, options);
       if (pod !== undefined) return [inspectedPod(pod, object)];
-      ignored.push({ what, why: "the pod wants no GPU in any regime" });
+      const [unmetered] = unmeteredOf(object as PodObject, undefined);
+      ignored.push({ what, why: unmetered?.text ?? "the pod wants no GPU in any regime" });
     } else if (object.kind === "Node" && object.apiVersion === "v1") {
       const node = projectNode(object as NodeObject, { slices: slicesOf(text(object.metadata?.name) ?? "") });
       if (node !== undefined) return [{ what: "node", ...node }];

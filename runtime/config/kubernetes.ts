@@ -4,6 +4,27 @@ import { list, oneOf, text, type ConfigSources } from "./words.ts";
 /** Labels and annotations that people put who pays and which experiment it is into. */
 const USUAL_LABELS = ["team", "cost-center", "project", "environment", "mlflow.run-id", "wandb.run-id"];
 
+/** The keys that give names of resources a meaning. */
+export const resourceKeys = {
+  gpuResources: z
+    .record(z.string(), oneOf("nvidia", "amd", "intel", "habana", "aws"), { error: "resource: vendor" })
+    .default({})
+    .describe("Further resources that are whole GPUs, with their vendor."),
+  hami: z
+    .strictObject({
+      resourceName: text("a resource").optional().describe("Of GPUs; nvidia.com/gpu in HAMi's chart."),
+      resourceMem: text("a resource").optional().describe("Of memory in MiB; nvidia.com/gpumem."),
+      resourceMemPercentage: text("a resource")
+        .optional()
+        .describe("Of memory in percent; nvidia.com/gpumem-percentage."),
+      resourceCores: text("a resource").optional().describe("Of cores in percent; nvidia.com/gpucores."),
+    })
+    .prefault({})
+    .describe(
+      "The names of HAMi's resources, as the values of its chart have them, where they are not the usual ones.",
+    ),
+};
+
 /** Which clusters are watched, and what of their objects is kept. */
 export const kubernetes = (sources: ConfigSources) =>
   z.strictObject({
@@ -37,10 +58,7 @@ export const kubernetes = (sources: ConfigSources) =>
     typeLabels: list(text("a label or annotation"))
       .default(["gpu-ledger/workload-type"])
       .describe("Where people say themselves: training, inference, notebook, other."),
-    gpuResources: z
-      .record(z.string(), oneOf("nvidia", "amd", "intel", "habana", "aws"), { error: "resource: vendor" })
-      .default({})
-      .describe("Further resources that are whole GPUs, with their vendor."),
+    ...resourceKeys,
     owners: list(
       z.strictObject({
         group: z.string({ error: "an API group" }).describe("Empty for the core group."),

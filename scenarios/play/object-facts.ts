@@ -20,7 +20,7 @@ export interface ObjectFacts {
  * Kubernetes objects of files as the watcher's own projection makes facts of them: each from its time on, at one time in the order
  * in which the watcher asks for kinds. `epoch` is the watcher's term.
  */
-export function objectFacts({ cluster, objects }: ScenarioFiles, epoch: number): ObjectFacts {
+export function objectFacts({ cluster, objects, resourceNames }: ScenarioFiles, epoch: number): ObjectFacts {
   const messages: PlayedMessage[] = [];
   const remarks: { object: KubeObject; remark: Remark }[] = [];
   let atMillis = 0;
@@ -34,7 +34,10 @@ export function objectFacts({ cluster, objects }: ScenarioFiles, epoch: number):
     ),
     // All objects that there are stand in the files: none has to be fetched, and a pod is taken at once.
     owners: { lookup: owners.lookup, isUnknown: () => false, fetch: () => Promise.resolve() },
-    projection: { pods: { kinds: ownerKinds(), labels: ["*"], annotations: ["*"] }, nodes: { labels: ["*"] } },
+    projection: {
+      pods: { kinds: ownerKinds(), labels: ["*"], annotations: ["*"], resourceNames },
+      nodes: { labels: ["*"], resourceNames },
+    },
     onRemarks: (object, ofObject) => remarks.push(...ofObject.map((remark) => ({ object, remark }))),
     signal: new AbortController().signal,
   });

@@ -55,12 +55,17 @@ async function check(
   return { code, lines: stdout.split("\n").filter((line) => /^\S+ +cluster /.test(line)), stderr };
 }
 
-function putNode(name: string, gpus: number): void {
-  const amounts = gpus === 0 ? {} : { "nvidia.com/gpu": String(gpus) };
+function putNode(
+  name: string,
+  gpus: number,
+  labels: Readonly<Record<string, string>> = {},
+  others: Readonly<Record<string, string>> = {},
+): void {
+  const amounts = gpus === 0 ? others : { "nvidia.com/gpu": String(gpus) };
   server.put({
     apiVersion: "v1",
     kind: "Node",
-    metadata: { name, uid: `uid-of-${name}`, creationTimestamp: "2026-05-01T12:00:00Z" },
+    metadata: { name, uid: `uid-of-${name}`, creationTimestamp: "2026-05-01T12:00:00Z", labels },
     status: { capacity: { cpu: "96", ...amounts }, allocatable: { cpu: "95", ...amounts } },
   });
 }
@@ -105,6 +110,7 @@ describe("gpu-ledger check of a cluster", () => {
         expect.stringMatching(
           /^ok {4}cluster prod, not installed: scheduling\.run\.ai \(queues, podgroups\), .*argoproj\.io \(rollouts\); watched and read as soon as they are$/,
         ),
+        "ok    cluster prod, GPUs: 2 on 1 node: 2 by exporters",
         "ok    cluster prod, GPU nodes: all 1 have a target",
       ],
     });
@@ -155,6 +161,23 @@ describe("gpu-ledger check of a cluster", () => {
     ]);
     expect(lines.some((line) => line.includes("permissions: all"))).toBe(false);
     expect(stderr).toMatch(/^gpu-ledger: 3 of \d+ checks failed\n$/);
+  });
+
+  it("has in words how many GPUs there are and what has counted them, and what contradicts it or is not metered", async () => {
+    const { url } = await startExporter("shared");
+    putNode("shared", 8);
+    putNode("unknown", 4);
+    putNode("labelled", 2, { "nvidia.com/gpu.count": "2", "node.kubernetes.io/instance-type": "p5.48xlarge" });
+    putNode("gaudi", 0, {}, { "habana.ai/gaudi": "8" });
+    const { code, lines } = await check({ jobs: [{ name: "gpus", targets: [url] }] });
+    expect(code).toBe(1);
+    expect(lines.filter((line) => line.includes(", GPUs: "))).toEqual([
+      "ok    cluster prod, GPUs: 8 on 4 nodes: 2 by labels, 2 by exporters, 4 guessed by the capacity",
+      "ok    cluster prod, GPUs: nothing counts the GPUs of unknown: GFD's labels or gpu-ledger/delivered do, docs/gpus.md",
+      expect.stringMatching(/^FAIL {2}cluster prod, GPUs: gaudi: Its capacity habana\.ai\/gaudi: 8 is not metered, /),
+      "FAIL  cluster prod, GPUs: labelled: Its GPUs are 2 by its labels and 8 by its instance type; 2 is taken.",
+      "ok    cluster prod, GPUs: shared has 8 guessed by the capacity, and its exporter shows 2; 2 are taken",
+    ]);
   });
 
   it("names the GPU nodes that no target speaks for, the first twenty of them", async () => {

@@ -9,7 +9,7 @@ export type GpuResource =
   /** A whole device, or a replica or partition of one. */
   | { readonly kind: "gpu"; readonly vendor: Vendor }
   | { readonly kind: "mig"; readonly vendor: "nvidia"; readonly profile: string }
-  /** A share's measure: HAMi's stands beside `nvidia.com/gpu`, Volcano's beside its own number. */
+  /** A share's measure: HAMi's stands beside `nvidia.com/gpu` or a number of its own, Volcano's beside its own number. */
   | {
       readonly kind: "measure";
       readonly vendor: "nvidia";
@@ -17,24 +17,42 @@ export type GpuResource =
       readonly of: "number" | "memory" | "memory-percent" | "cores";
     };
 
-const KNOWN: ReadonlyMap<string, GpuResource> = new Map<string, GpuResource>([
-  ["nvidia.com/gpu", { kind: "gpu", vendor: "nvidia" }],
-  ["nvidia.com/gpu.shared", { kind: "gpu", vendor: "nvidia" }],
-  ["amd.com/gpu", { kind: "gpu", vendor: "amd" }],
-  ["gpu.intel.com/i915", { kind: "gpu", vendor: "intel" }],
-  ["gpu.intel.com/xe", { kind: "gpu", vendor: "intel" }],
-  ["habana.ai/gaudi", { kind: "gpu", vendor: "habana" }],
-  ["aws.amazon.com/neuron", { kind: "gpu", vendor: "aws" }],
-  ["nvidia.com/gpumem", { kind: "measure", vendor: "nvidia", scheduler: "hami", of: "memory" }],
-  ["nvidia.com/gpumem-percentage", { kind: "measure", vendor: "nvidia", scheduler: "hami", of: "memory-percent" }],
-  ["nvidia.com/gpucores", { kind: "measure", vendor: "nvidia", scheduler: "hami", of: "cores" }],
-  ["volcano.sh/vgpu-number", { kind: "measure", vendor: "nvidia", scheduler: "volcano", of: "number" }],
-  ["volcano.sh/vgpu-memory", { kind: "measure", vendor: "nvidia", scheduler: "volcano", of: "memory" }],
-  [
-    "volcano.sh/vgpu-memory-percentage",
-    { kind: "measure", vendor: "nvidia", scheduler: "volcano", of: "memory-percent" },
-  ],
-  ["volcano.sh/vgpu-cores", { kind: "measure", vendor: "nvidia", scheduler: "volcano", of: "cores" }],
+/** The names that a configuration gives resources, with their meaning. */
+export type ResourceNames = ReadonlyMap<string, GpuResource>;
+
+/** HAMi's names, as the values of its chart call them. */
+export interface HamiNames {
+  readonly resourceName?: string | undefined;
+  readonly resourceMem?: string | undefined;
+  readonly resourceMemPercentage?: string | undefined;
+  readonly resourceCores?: string | undefined;
+}
+
+const gpu = (vendor: Vendor): GpuResource => ({ kind: "gpu", vendor });
+const measure = (
+  scheduler: "hami" | "volcano",
+  of: Extract<GpuResource, { kind: "measure" }>["of"],
+): Extract<GpuResource, { kind: "measure" }> => ({ kind: "measure", vendor: "nvidia", scheduler, of });
+
+/** HAMi's usual names beside `nvidia.com/gpu` are those that people give it where another device plugin has that name. */
+const KNOWN: ResourceNames = new Map<string, GpuResource>([
+  ["nvidia.com/gpu", gpu("nvidia")],
+  ["nvidia.com/gpu.shared", gpu("nvidia")],
+  ["amd.com/gpu", gpu("amd")],
+  ["gpu.intel.com/i915", gpu("intel")],
+  ["gpu.intel.com/xe", gpu("intel")],
+  ["nvidia.com/vgpu", measure("hami", "number")],
+  ["nvidia.com/gpu.hami", measure("hami", "number")],
+  ["hami.io/gpu", measure("hami", "number")],
+  ...["nvidia.com", "hami.io"].flatMap((domain) => [
+    [`${domain}/gpumem`, measure("hami", "memory")] as const,
+    [`${domain}/gpumem-percentage`, measure("hami", "memory-percent")] as const,
+    [`${domain}/gpucores`, measure("hami", "cores")] as const,
+  ]),
+  ["volcano.sh/vgpu-number", measure("volcano", "number")],
+  ["volcano.sh/vgpu-memory", measure("volcano", "memory")],
+  ["volcano.sh/vgpu-memory-percentage", measure("volcano", "memory-percent")],
+  ["volcano.sh/vgpu-cores", measure("volcano", "cores")],
 ]);
 
 /**
@@ -43,18 +61,32 @@ const KNOWN: ReadonlyMap<string, GpuResource> = new Map<string, GpuResource>([
  */
 const MIG = /^nvidia\.com\/mig-((?:\d+c\.)?\d+g\.\d+gb)((?:[.+-](?:me|gfx)(?:\.all)?)*)(?:\.shared)?$/;
 
-/**
- * What a resource name means, or undefined where it is no GPU's. `extra` are further names of whole devices, with their
- * vendor, from the configuration.
- */
-export function gpuResource(name: string, extra?: ReadonlyMap<string, Vendor>): GpuResource | undefined {
-  const known = KNOWN.get(name);
+/** The meanings of names by a configuration: further whole devices, and HAMi's. */
+export function resourceNamesOf(
+  gpuResources: Readonly<Record<string, Vendor>>,
+  { resourceName, resourceMem, resourceMemPercentage, resourceCores }: HamiNames = {},
+): ResourceNames {
+  const names = new Map<string, GpuResource>();
+  for (const [name, vendor] of Object.entries(gpuResources)) if (!KNOWN.has(name)) names.set(name, gpu(vendor));
+  const hami = [
+    [resourceName, "number"],
+    [resourceMem, "memory"],
+    [resourceMemPercentage, "memory-percent"],
+    [resourceCores, "cores"],
+  ] as const;
+  for (const [name, of] of hami) {
+    if (name !== undefined && KNOWN.get(name)?.kind !== "gpu") names.set(name, measure("hami", of));
+  }
+  return names;
+}
+
+/** What a resource name means, or undefined where it is no GPU's. `own` are the names of the configuration. */
+export function gpuResource(name: string, own?: ResourceNames): GpuResource | undefined {
+  const known = own?.get(name) ?? KNOWN.get(name);
   if (known !== undefined) return known;
   const match = name.startsWith("nvidia.com/mig-") ? MIG.exec(name) : null;
   if (match !== null) return { kind: "mig", vendor: "nvidia", profile: match[1]! + plus(match[2]!) };
-  if (name.startsWith("amd.com/") && amdModeOf(name) !== undefined) return { kind: "gpu", vendor: "amd" };
-  const vendor = extra?.get(name);
-  return vendor === undefined ? undefined : { kind: "gpu", vendor };
+  return name.startsWith("amd.com/") && amdModeOf(name) !== undefined ? gpu("amd") : undefined;
 }
 
 /** The attributes as NVIDIA writes them: `+me`; `-me`, which asks for an instance without media engines, stays. */

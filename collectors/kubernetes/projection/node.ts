@@ -1,7 +1,7 @@
 import type { FactOrigin } from "../../../domain/fact.ts";
 import type { SliceDevice } from "../../../domain/cluster-fact.ts";
 import { DELIVERED_LABEL, type InventoryFact, type NodeCondition } from "../../../domain/inventory.ts";
-import { gpuResource, type Vendor } from "./gpu-resource.ts";
+import { gpuResource, type ResourceNames } from "./gpu-resource.ts";
 import type { KubeQuantities } from "./kube-object.ts";
 import { readMachine } from "./node/labels.ts";
 import { readNvidia } from "./node/nvidia.ts";
@@ -10,6 +10,7 @@ import type { NodeObject } from "./node-object.ts";
 import { parseCount, parseMebibytes } from "./quantity.ts";
 import type { Remark, Remarks } from "./remark.ts";
 import { millisOf } from "./time.ts";
+import { unmeteredRemarks } from "./unmetered.ts";
 import { given, named, objects, text, texts } from "./wire.ts";
 
 /** Labels that are always kept: where the machine stands in the building and on the network, and what it was delivered with. */
@@ -25,8 +26,8 @@ export const NODE_LABELS: readonly string[] = [
 export interface NodeOptions {
   /** Names of labels to keep beside {@link NODE_LABELS}; one that ends in `*` keeps all that begin so. */
   readonly labels?: readonly string[];
-  /** Further resources that are whole GPUs, with their vendor. */
-  readonly gpuResources?: ReadonlyMap<string, Vendor>;
+  /** The names that the configuration gives resources. */
+  readonly resourceNames?: ResourceNames;
   /** What DRA drivers publish of the node's devices. */
   readonly slices?: readonly SliceDevice[];
   /**
@@ -52,11 +53,13 @@ export function projectNode(node: NodeObject, options: NodeOptions = {}): NodePr
   const machine = readMachine(labels);
   const { instanceType } = machine;
   const evidence = { labels, annotations, capacity, instanceType, slices: options.slices ?? [] };
-  const nvidia = readNvidia(evidence, options.gpuResources, remarks);
-  const others = readOthers(evidence, options.gpuResources, remarks);
+  const nvidia = readNvidia(evidence, options.resourceNames, remarks);
+  const others = readOthers(evidence, options.resourceNames, remarks);
   const gpus = nvidia === undefined ? others : [nvidia, ...others];
-  if (gpus.length === 0 && Object.keys(capacity).length === 0) return undefined;
-  if (gpus.length === 0)
+  const unmetered = unmeteredRemarks("Its capacity", status?.capacity, options.resourceNames);
+  remarks.push(...unmetered);
+  if (gpus.length === 0 && Object.keys(capacity).length === 0 && unmetered.length === 0) return undefined;
+  if (gpus.length === 0 && unmetered.length === 0)
     remarks.push({ reason: "left-out", text: "Its GPU resources are all 0, and no label counts GPUs." });
   const joined = millisOf(metadata?.creationTimestamp);
   if (joined === undefined) {
@@ -95,7 +98,7 @@ function readAmounts(
 ): Readonly<Record<string, number>> {
   const amounts: Record<string, number> = {};
   for (const [name, quantity] of Object.entries(quantities ?? {})) {
-    const resource = gpuResource(name, options.gpuResources);
+    const resource = gpuResource(name, options.resourceNames);
     if (resource === undefined) continue;
     const memory = resource.kind === "measure" && resource.of === "memory";
     const parsed = memory ? parseMebibytes(quantity) : parseCount(quantity);

@@ -4,7 +4,7 @@ import { resolveOwners, type OwnerLookup } from "../owners/chain.ts";
 import type { OwnerKinds } from "../owners/kinds.ts";
 import { TYPE_LABEL, workloadType } from "../owners/type.ts";
 import { workloadName } from "../owners/workload-name.ts";
-import type { Vendor } from "./gpu-resource.ts";
+import type { ResourceNames } from "./gpu-resource.ts";
 import { readAsks } from "./pod/asks.ts";
 import { readReservation, RESERVATION_NAMESPACES } from "./pod/fraction.ts";
 import { gangOf, queueOf } from "./pod/gang.ts";
@@ -12,6 +12,7 @@ import { readEnd, readPending } from "./pod/outcome.ts";
 import { readTimes, statusesOf } from "./pod/pod-times.ts";
 import type { PodObject } from "./pod-object.ts";
 import type { Remark } from "./remark.ts";
+import { unmeteredRemarks } from "./unmetered.ts";
 import { given, named, objects, text, texts, wholeNumber } from "./wire.ts";
 
 /** What the projection of pods is told by the configuration and asks of what is known of other objects. */
@@ -23,8 +24,8 @@ export interface PodOptions {
   readonly annotations?: readonly string[];
   /** Labels by which people name a workload's type; {@link TYPE_LABEL} by default. */
   readonly typeLabels?: readonly string[];
-  /** Further resources that are whole GPUs, with their vendor. */
-  readonly gpuResources?: ReadonlyMap<string, Vendor>;
+  /** The names that the configuration gives resources. */
+  readonly resourceNames?: ResourceNames;
   readonly reservationNamespaces?: readonly string[];
   /** Whether a claim is for GPUs, where that is known. */
   readonly isForGpus?: (namespace: string, claim: string) => boolean | undefined;
@@ -61,10 +62,11 @@ export function projectPod(pod: PodObject, options: PodOptions): PodProjection |
     reservation === undefined
       ? readAsks(
           pod,
-          { isForGpus: options.isForGpus ?? (() => undefined), ...given({ extra: options.gpuResources }) },
+          { isForGpus: options.isForGpus ?? (() => undefined), ...given({ names: options.resourceNames }) },
           remarks,
         )
       : { asks: [], evidence: reservation };
+  remarks.push(...unmeteredOf(pod, options.resourceNames));
   if (reservation === undefined && asks.length === 0) return undefined;
 
   const name = text(metadata?.name) ?? "";
@@ -116,6 +118,16 @@ export function projectPod(pod: PodObject, options: PodOptions): PodProjection |
       }),
     },
   };
+}
+
+/**
+ * Remarks for what a pod asks for that looks like a GPU and is not metered, once for each resource: for one that is no workload's
+ * fact too.
+ */
+export function unmeteredOf({ spec }: PodObject, names: ResourceNames | undefined): readonly Remark[] {
+  const containers = [...objects(spec?.initContainers), ...objects(spec?.containers)];
+  const asked = containers.map(({ resources }) => ({ ...resources?.requests, ...resources?.limits }));
+  return unmeteredRemarks("What it asks for,", Object.assign({}, ...asked) as Record<string, unknown>, names);
 }
 
 /** The named entries of the pod, else of the nearest owner that has them. */

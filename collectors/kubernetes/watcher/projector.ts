@@ -7,7 +7,7 @@ import type { OwnerLookup } from "../owners/chain.ts";
 import { projectClusterObject } from "../projection/cluster-fact.ts";
 import type { KubeObject } from "../projection/kube-object.ts";
 import { projectNode, type NodeOptions } from "../projection/node.ts";
-import { projectPod, type PodOptions } from "../projection/pod.ts";
+import { projectPod, unmeteredOf, type PodOptions } from "../projection/pod.ts";
 import type { Remark } from "../projection/remark.ts";
 import { earliest } from "../projection/time.ts";
 import { given } from "../projection/wire.ts";
@@ -82,6 +82,8 @@ export function createProjector(options: {
   /** A pod that wants no GPU, or no longer one. Of all of them only device plugins say something: their version. */
   function passOver(object: SeenObject, sight: Sight): void {
     books.workloads.end(object.metadata.uid, { atMillis: sight.atMillis, inferred: false }, sight);
+    const unmetered = unmeteredOf(object, projection.pods.resourceNames);
+    if (unmetered.length > 0) onRemarks(object, unmetered);
     const plugin = devicePluginOf(object);
     if (plugin === undefined || plugins.get(plugin.node) === plugin.version) return;
     plugins.set(plugin.node, plugin.version);

@@ -3,7 +3,7 @@ import type { NodeGpus } from "../../../domain/inventory.ts";
 import type { PartOfDevice } from "../../../domain/share/claim.ts";
 import { heldInCommon, type CommonDevice, type CommonHolder } from "../../../domain/share/common.ts";
 import type { GpuAsk } from "../../../domain/workload.ts";
-import { askedInAll, asksFor } from "../../steps/join/kind.ts";
+import { askedInAll, asksFor, givenInstance, isInstanceOf } from "../../steps/join/kind.ts";
 import { amountsOf, annotated, claimedPart, fractionOf, nameOf } from "./asked-part.ts";
 import type { NodeRecord } from "./node-record.ts";
 import type { SlotHolder } from "./planned.ts";
@@ -20,30 +20,33 @@ export interface OpenAsk {
   readonly isUnseen: boolean;
 }
 
+/** A pod whose devices are looked for. */
+export interface Asking {
+  readonly pod: Holding;
+  /** All that hold something of the node at the time. */
+  readonly pods: readonly Holding[];
+  /** How many of the pod's devices are known. */
+  readonly found: number;
+  readonly devices: readonly SlotDevice[];
+}
+
 /** What of a pod's asks nothing tells: a claim of which nothing is known is for one device at least. */
-export function openAsks(
-  record: NodeRecord,
-  pods: readonly Holding[],
-  pod: Holding,
-  found: number,
-): readonly Omit<OpenAsk, "isUnseen">[] {
+export function openAsks(record: NodeRecord, of: Asking): readonly Omit<OpenAsk, "isUnseen">[] {
+  const { pod, found } = of;
   let known = found;
   return pod.asks.flatMap((asked) => {
     const most = asked.kind === "claim" ? Math.min(1, askedInAll(pod)) : asked.count;
     const count = Math.max(0, most - known);
     known = Math.max(0, known - most);
-    return count === 0 ? [] : [{ pod, count, ...openPart(record, pods, pod, asked) }];
+    return count === 0 ? [] : [{ pod, count, ...openPart(record, of, asked) }];
   });
 }
 
 /** What a pod has of each device that an ask is for, wherever that is; of a claim that was allocated, what the device is. */
-function openPart(
-  record: NodeRecord,
-  pods: readonly Holding[],
-  pod: Holding,
-  ask: GpuAsk,
-): Pick<OpenAsk, "ask" | "each"> {
+function openPart(record: NodeRecord, { pod, pods, devices }: Asking, ask: GpuAsk): Pick<OpenAsk, "ask" | "each"> {
   if (ask.kind === "vgpu") {
+    const instance = givenInstance(pod);
+    if (instance !== undefined && devices.some((place) => isInstanceOf(place.device, instance))) return { ask };
     const named = pod.evidence.find((said) => said.by === "annotation");
     const amounts = named === undefined ? undefined : annotated(pod, named);
     return { ask, each: { what: "vgpu", ...amountsOf(amounts ?? ask) } };
@@ -76,7 +79,7 @@ export function commonHolders(
   const node: NodeHoldings = { version: 0, pods: [], gpus, claimed: record.claimed };
   const kinds = new Map<string, OpenAsk[]>();
   for (const each of open) {
-    const kind = `${kindOf(each.ask)} ${each.isUnseen}`;
+    const kind = `${kindOf(each)} ${each.isUnseen}`;
     kinds.set(kind, [...(kinds.get(kind) ?? []), each]);
   }
   return [...kinds.values()].flatMap((alike) => {
@@ -135,7 +138,9 @@ function replicasOf(layout: FilledSlot["gpu"]["layout"], part: string): number {
 }
 
 /** Asks of one kind fit the same devices. */
-function kindOf(ask: GpuAsk): string {
+function kindOf({ ask, pod }: OpenAsk): string {
+  const instance = givenInstance(pod);
+  if (ask.kind === "vgpu" && instance !== undefined) return `${instance.uuid} ${instance.memoryMiB}`;
   switch (ask.kind) {
     case "gpu":
       return ask.resource;

@@ -53,8 +53,8 @@ export function knownHolders(
   );
   const sharing = isShared(node, undefined);
   const told = new Set(allocations.told);
+  // Evidence that fits no device of the node: the pod sits in a slot of which nothing is seen, else it falls down the ladder.
   const unseen = slots.some(isUnseen) ? allocations.elsewhere : new Set<string>();
-  for (const uid of allocations.elsewhere) if (!unseen.has(uid)) told.add(uid);
   const found = devices.map((place, row): readonly { pod: Holding; evidence: Evidence }[] => {
     const allocated = allocations.rows[row];
     if (allocated !== undefined) return allocated.pods.map((pod) => ({ pod, evidence: allocated.evidence }));
@@ -82,7 +82,11 @@ export function knownHolders(
     !isReservation(pod) && !told.has(pod.uid) && (!sharing || !counts.has(pod.uid));
   const open = pods
     .filter(isOpen)
-    .flatMap((pod) => openAsks(record, pods, pod, counts.get(pod.uid) ?? 0))
+    .flatMap((pod) => {
+      // A device that a label has proven and that is gone, an instance, has ended with all that was held of it.
+      const found = Math.max(counts.get(pod.uid) ?? 0, proofs.devices(pod));
+      return openAsks(record, { pod, pods, found, devices });
+    })
     .map((ask): OpenAsk => ({ ...ask, isUnseen: unseen.has(ask.pod.uid) }));
   return { holders, open };
 }

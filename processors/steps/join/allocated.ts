@@ -2,7 +2,7 @@ import type { Device, DeviceClaim } from "../../../domain/device.ts";
 import type { Evidence } from "../../../domain/holder.ts";
 import type { ClaimedDevice, Holding } from "../../../domain/holding.ts";
 import { isSameProfile } from "../../../domain/mig-profile.ts";
-import { deviceKey } from "./kind.ts";
+import { deviceKey, isInstanceOf } from "./kind.ts";
 import type { Moment } from "./moment.ts";
 
 /** Who has a row's device, by what a scheduler or driver said; the pods by namespace and name. */
@@ -12,7 +12,12 @@ export interface Allocated {
 }
 
 /** A device as an allocation names it: the parts that are known. */
-type Named = Partial<ClaimedDevice> & { readonly gpuIndex?: number; readonly instance?: number };
+type Named = Partial<ClaimedDevice> & {
+  readonly gpuIndex?: number;
+  readonly instance?: number;
+  readonly isInstance?: true;
+  readonly memoryMiB?: number;
+};
 
 interface Allocation {
   readonly evidence: Allocated["evidence"];
@@ -114,8 +119,9 @@ function isNamedBy(claim: DeviceClaim, { evidence, named }: Allocation): boolean
 function bySignature(allocations: Iterable<Allocation>): ReadonlyMap<string, readonly Allocation[]> {
   const groups = new Map<string, Allocation[]>();
   for (const allocation of allocations) {
-    const { uuid, pciBusId, parentUuid, profile, driver, pool, device } = allocation.named;
-    const whole = uuid ?? pciBusId ?? `${driver}/${pool}/${device}`;
+    const { uuid, pciBusId, parentUuid, profile, driver, pool, device, isInstance, memoryMiB } = allocation.named;
+    const place = uuid ?? pciBusId ?? `${driver}/${pool}/${device}`;
+    const whole = isInstance === true ? `${place} ${memoryMiB}` : place;
     const key = `${allocation.evidence} ${parentUuid === undefined ? whole : `${parentUuid} ${profile}`}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [allocation]);
@@ -129,8 +135,10 @@ function isPlaced({ uuid, pciBusId, parentUuid }: Named): boolean {
   return uuid !== undefined || pciBusId !== undefined || parentUuid !== undefined;
 }
 
-function fits(row: Device, { uuid, parentUuid, profile, pciBusId, gpuIndex, instance }: Named): boolean {
+function fits(row: Device, named: Named): boolean {
+  const { uuid, parentUuid, profile, pciBusId, gpuIndex, instance } = named;
   const isWhole = row.instance === undefined;
+  if (named.isInstance === true) return isInstanceOf(row, named);
   if (parentUuid !== undefined) {
     const own = row.profile ?? row.claim?.migProfile;
     return row.uuid === parentUuid && !isWhole && own !== undefined && isSameProfile(own, profile ?? "");

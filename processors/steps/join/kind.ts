@@ -3,8 +3,10 @@ import { instanceKey, gpuKey, type Device } from "../../../domain/device.ts";
 import type { Holding, NodeHoldings } from "../../../domain/holding.ts";
 import type { NodeGpus } from "../../../domain/inventory.ts";
 import { isSameProfile } from "../../../domain/mig-profile.ts";
+import type { DeviceEvidence } from "../../../domain/workload.ts";
 
 type Vendor = NodeGpus["vendor"];
+type Annotated = Extract<DeviceEvidence, { by: "annotation" }>;
 
 const BY_EXPORTER: Readonly<Record<string, Vendor>> = {
   "dcgm-exporter": "nvidia",
@@ -54,13 +56,33 @@ export function asksFor(pod: Holding, device: Device, vendor: Vendor | undefined
       }
       case "mig":
         return isOf(vendor, "nvidia") && isInstance && (profile === undefined || isSameProfile(profile, ask.profile));
-      case "vgpu":
+      case "vgpu": {
+        const given = givenInstance(pod);
+        if (isInstance) return given !== undefined && isInstanceOf(device, given);
+        return isOf(vendor, "nvidia") && (given === undefined || (device.uuid ?? given.uuid) === given.uuid);
+      }
       case "fraction":
         return isOf(vendor, "nvidia") && !isInstance;
       case "claim":
         return !isInstance;
     }
   });
+}
+
+/** The instance of MIG that HAMi gave a pod. */
+export function givenInstance({ evidence }: Pick<Holding, "evidence">): Annotated | undefined {
+  return evidence.find((said): said is Annotated => said.by === "annotation" && said.isInstance === true);
+}
+
+/** Whether a device is an instance that HAMi names by its GPU and the memory that HAMi gives instances of the profile: whole GiB. */
+export function isInstanceOf(
+  { uuid, profile }: Device,
+  named: { readonly uuid?: string; readonly memoryMiB?: number },
+): boolean {
+  const gigabytes = /\.(\d+)gb/.exec(profile ?? "")?.[1];
+  return (
+    uuid === named.uuid && gigabytes !== undefined && Number(gigabytes) === Math.round((named.memoryMiB ?? 0) / 1024)
+  );
 }
 
 /** By AMD's mixed naming a resource is for whole GPUs or for the partitions of a mode; any other is for all devices. */

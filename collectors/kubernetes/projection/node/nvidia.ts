@@ -8,7 +8,7 @@ import {
   withInstancesOn,
   type GpuCount,
 } from "../../../../domain/node-gpus.ts";
-import { gpuResource, type Vendor } from "../gpu-resource.ts";
+import { gpuResource, type ResourceNames } from "../gpu-resource.ts";
 import type { Remarks } from "../remark.ts";
 import { given } from "../wire.ts";
 import { countIn, countWithRemarks, type NodeEvidence } from "./evidence.ts";
@@ -62,7 +62,7 @@ const SUFFIX = /(?:-MIG-((?:\d+c\.)?\d+g\.\d+gb[\w.+-]*?))?(-SHARED)?$/;
  */
 export function readNvidia(
   evidence: NodeEvidence,
-  extra: ReadonlyMap<string, Vendor> | undefined,
+  names: ResourceNames | undefined,
   remarks: Remarks,
 ): NodeGpus | undefined {
   const { labels, annotations, capacity, instanceType } = evidence;
@@ -80,7 +80,7 @@ export function readNvidia(
   const model = written === undefined ? undefined : canonicalModel(written, memoryMiB);
 
   const units = Object.entries(capacity).reduce((sum, [name, amount]) => {
-    const resource = gpuResource(name, extra);
+    const resource = gpuResource(name, names);
     return resource?.kind === "gpu" && resource.vendor === "nvidia" ? sum + amount : sum;
   }, 0);
   const replicas = Math.max(1, countIn(first(labels, REPLICAS)) ?? 1);

@@ -3,7 +3,7 @@ import { gpusOfInstanceType } from "../../../../domain/gpu-model/instance-types.
 import { canonicalModel, vendorOfModel } from "../../../../domain/gpu-model/names.ts";
 import type { NodeGpus } from "../../../../domain/inventory.ts";
 import { offeredOn, physicalDevices, type GpuCount } from "../../../../domain/node-gpus.ts";
-import { gpuResource, type Vendor } from "../gpu-resource.ts";
+import { gpuResource, type ResourceNames, type Vendor } from "../gpu-resource.ts";
 import { parseMebibytes } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";
 import { given } from "../wire.ts";
@@ -21,12 +21,12 @@ const INTEL_COUNT = /^gpu\.intel\.com\/device-id\.[\da-f]{4}-[\da-f]{4}\.count$/
 /** The GPUs of makers other than NVIDIA: one kind of each maker; of AMD's, one of each mode in which they are offered. */
 export function readOthers(
   evidence: NodeEvidence,
-  extra: ReadonlyMap<string, Vendor> | undefined,
+  names: ResourceNames | undefined,
   remarks: Remarks,
 ): readonly NodeGpus[] {
   const units = new Map<Vendor, Map<string, number>>();
   for (const [name, amount] of Object.entries(evidence.capacity)) {
-    const resource = gpuResource(name, extra);
+    const resource = gpuResource(name, names);
     if (resource?.kind !== "gpu" || resource.vendor === "nvidia" || amount === 0) continue;
     units.set(resource.vendor, (units.get(resource.vendor) ?? new Map<string, number>()).set(name, amount));
   }

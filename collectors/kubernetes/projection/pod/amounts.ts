@@ -1,4 +1,4 @@
-import { gpuResource, type GpuResource, type Vendor } from "../gpu-resource.ts";
+import { gpuResource, type GpuResource, type ResourceNames } from "../gpu-resource.ts";
 import type { ContainerObject } from "../pod-object.ts";
 import { parseCount, parseMebibytes, parsePercent, type Parsed } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";
@@ -13,11 +13,7 @@ const NONE: Amounts = new Map();
  * given (https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/). A quantity that is none counts as not asked
  * for, with a remark.
  */
-export function readAmounts(
-  container: ContainerObject,
-  remarks: Remarks,
-  extra?: ReadonlyMap<string, Vendor>,
-): Amounts {
+export function readAmounts(container: ContainerObject, remarks: Remarks, names?: ResourceNames): Amounts {
   const limits = container.resources?.limits ?? {};
   const requests = container.resources?.requests ?? {};
   let amounts: Map<string, number> | undefined;
@@ -27,7 +23,7 @@ export function readAmounts(
   ] as const) {
     for (const name in quantities) {
       if (isRequest && Object.hasOwn(limits, name)) continue;
-      const resource = gpuResource(name, extra);
+      const resource = gpuResource(name, names);
       if (resource === undefined) continue;
       const parsed = parseFor(resource, quantities[name]);
       if ("refused" in parsed) {

@@ -1,8 +1,8 @@
 import type { DeviceEvidence, GpuAsk } from "../../../../domain/workload.ts";
-import { gpuResource, type Vendor } from "../gpu-resource.ts";
+import { gpuResource, type ResourceNames } from "../gpu-resource.ts";
 import type { ContainerObject, PodObject } from "../pod-object.ts";
 import type { Remarks } from "../remark.ts";
-import { texts } from "../wire.ts";
+import { given, texts } from "../wire.ts";
 import { readAmounts, type Amounts } from "./amounts.ts";
 import { readClaims, servedByClaim } from "./claims.ts";
 import { groupsOf, readFraction } from "./fraction.ts";
@@ -20,7 +20,7 @@ export interface PodAsks {
 export function readAsks(
   pod: PodObject,
   options: {
-    readonly extra?: ReadonlyMap<string, Vendor>;
+    readonly names?: ResourceNames;
     readonly isForGpus: (namespace: string, claim: string) => boolean | undefined;
   },
   remarks: Remarks,
@@ -29,17 +29,18 @@ export function readAsks(
   const read = new Map<ContainerObject, Amounts>();
   const amountsOf = (container: ContainerObject): Amounts => {
     let amounts = read.get(container);
-    if (amounts === undefined) read.set(container, (amounts = readAmounts(container, remarks, options.extra)));
+    if (amounts === undefined) read.set(container, (amounts = readAmounts(container, remarks, options.names)));
     return amounts;
   };
   const sets = moments(pod.spec);
-  const hami = readVgpu("hami", sets, amountsOf, annotations, remarks);
-  const volcano = readVgpu("volcano", sets, amountsOf, annotations, remarks);
+  const reading = { sets, amountsOf, annotations, ...given({ names: options.names }) };
+  const hami = readVgpu("hami", pod, reading, remarks);
+  const volcano = readVgpu("volcano", pod, reading, remarks);
   const taken = new Set([...hami.taken, ...volcano.taken, ...servedByClaim(pod)]);
   const asks: GpuAsk[] = [...hami.asks, ...volcano.asks];
   for (const [resource, count] of reserved(sets, amountsOf)) {
     if (taken.has(resource)) continue;
-    const meaning = gpuResource(resource, options.extra);
+    const meaning = gpuResource(resource, options.names);
     if (meaning?.kind === "gpu") asks.push({ kind: "gpu", resource, count });
     else if (meaning?.kind === "mig") asks.push({ kind: "mig", resource, profile: meaning.profile, count });
   }

@@ -1,44 +1,37 @@
 import type { DeviceEvidence, GpuAsk } from "../../../../domain/workload.ts";
-import type { ContainerObject } from "../pod-object.ts";
+import { gpuResource, type ResourceNames } from "../gpu-resource.ts";
+import type { ContainerObject, PodObject } from "../pod-object.ts";
 import type { Remarks } from "../remark.ts";
-import { given } from "../wire.ts";
+import { given, objects } from "../wire.ts";
 import type { Amounts } from "./amounts.ts";
 
 type VgpuAsk = Extract<GpuAsk, { kind: "vgpu" }>;
 type Scheduler = VgpuAsk["scheduler"];
+type Annotated = Extract<DeviceEvidence, { by: "annotation" }>;
 
-/** The names of a scheduler's resources, and the annotation in which it writes what it gave. */
-interface VgpuNames {
-  readonly number: string;
-  readonly memory: string;
-  readonly memoryPercent: string;
-  readonly cores: string;
-  readonly allocated: string;
-}
-
-const NAMES: Readonly<Record<Scheduler, VgpuNames>> = {
-  hami: {
-    number: "nvidia.com/gpu",
-    memory: "nvidia.com/gpumem",
-    memoryPercent: "nvidia.com/gpumem-percentage",
-    cores: "nvidia.com/gpucores",
-    allocated: "hami.io/vgpu-devices-allocated",
-  },
-  volcano: {
-    number: "volcano.sh/vgpu-number",
-    memory: "volcano.sh/vgpu-memory",
-    memoryPercent: "volcano.sh/vgpu-memory-percentage",
-    cores: "volcano.sh/vgpu-cores",
-    allocated: "volcano.sh/vgpu-ids-new",
-  },
+/** The annotation in which a scheduler writes what it gave. */
+const ALLOCATED: Readonly<Record<Scheduler, string>> = {
+  hami: "hami.io/vgpu-devices-allocated",
+  volcano: "volcano.sh/vgpu-ids-new",
 };
+/** HAMi takes the name of NVIDIA's device plugin, unless it is told another. */
+const WHOLE = "nvidia.com/gpu";
 
 /** The shares that a pod asks of HAMi or of Volcano, and those that it got. */
 export interface VgpuReading {
   readonly asks: readonly VgpuAsk[];
   readonly evidence: readonly DeviceEvidence[];
-  /** The resources that are spoken for by these asks. */
+  /** The resources that these asks are for. */
   readonly taken: readonly string[];
+}
+
+/** What is known of a pod's containers. */
+export interface ContainersRead {
+  readonly sets: readonly (readonly ContainerObject[])[];
+  readonly amountsOf: (container: ContainerObject) => Amounts;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** The names that the configuration gives resources. */
+  readonly names?: ResourceNames;
 }
 
 /**
@@ -48,30 +41,29 @@ export interface VgpuReading {
  */
 export function readVgpu(
   scheduler: Scheduler,
-  sets: readonly (readonly ContainerObject[])[],
-  amountsOf: (container: ContainerObject) => Amounts,
-  annotations: Readonly<Record<string, string>>,
+  pod: PodObject,
+  { sets, amountsOf, annotations, names }: ContainersRead,
   remarks: Remarks,
 ): VgpuReading {
-  const names = NAMES[scheduler];
-  const written = annotations[names.allocated];
-  const evidence = written === undefined ? [] : decodeDevices(names.allocated, written, remarks);
-  const measures = [names.memory, names.memoryPercent, names.cores];
-  const speaks =
-    evidence.length > 0 ||
-    sets.some((set) =>
-      set.some((container) => {
-        const amounts = amountsOf(container);
-        return measures.some((name) => amounts.has(name)) || (scheduler === "volcano" && amounts.has(names.number));
-      }),
-    );
-  if (!speaks) return { asks: [], evidence, taken: [] };
+  const written = annotations[ALLOCATED[scheduler]];
+  const decoded = written === undefined ? [] : decodeDevices(ALLOCATED[scheduler], written, remarks);
+  const evidence = largestOf(decoded, pod, sets);
+  const measures = new Set(sets.flat().flatMap((container) => measuresIn(scheduler, amountsOf(container), names)));
+  if (evidence.length === 0 && measures.size === 0) return { asks: [], evidence, taken: [] };
   let most: readonly VgpuAsk[] = [];
   for (const set of sets) {
-    const asks = merge(set.flatMap((container) => askOf(scheduler, names, amountsOf(container)) ?? []));
+    const asks = merge(set.flatMap((container) => askOf(scheduler, amountsOf(container), names) ?? []));
     if (compare(asks, most) > 0) most = asks;
   }
-  return { asks: most, evidence, taken: [names.number, ...measures] };
+  return { asks: most, evidence, taken: scheduler === "hami" ? [WHOLE, ...measures] : [...measures] };
+}
+
+/** The resources of a container that are a scheduler's own. */
+function measuresIn(scheduler: Scheduler, amounts: Amounts, names: ResourceNames | undefined): readonly string[] {
+  return [...amounts.keys()].filter((name) => {
+    const meaning = gpuResource(name, names);
+    return meaning?.kind === "measure" && meaning.scheduler === scheduler;
+  });
 }
 
 /**
@@ -79,15 +71,49 @@ export function readVgpu(
  * memory nor percentage it is the whole memory
  * (https://github.com/Project-HAMi/HAMi).
  */
-function askOf(scheduler: Scheduler, names: VgpuNames, amounts: Amounts): VgpuAsk | undefined {
-  const memoryMiB = amounts.get(names.memory);
-  const percent = amounts.get(names.memoryPercent);
-  const coresPercent = amounts.get(names.cores);
-  const number = amounts.get(names.number);
-  if (number === undefined && memoryMiB === undefined && percent === undefined && coresPercent === undefined)
-    return undefined;
-  const memoryPercent = memoryMiB === undefined ? (percent ?? 100) : undefined;
+function askOf(scheduler: Scheduler, amounts: Amounts, names: ResourceNames | undefined): VgpuAsk | undefined {
+  const measured = new Map<string, number>();
+  for (const name of measuresIn(scheduler, amounts, names)) {
+    const meaning = gpuResource(name, names);
+    if (meaning?.kind === "measure") measured.set(meaning.of, amounts.get(name)!);
+  }
+  const number = measured.get("number") ?? (scheduler === "hami" ? amounts.get(WHOLE) : undefined);
+  if (number === undefined && measured.size === 0) return undefined;
+  const memoryMiB = measured.get("memory");
+  const memoryPercent = memoryMiB === undefined ? (measured.get("memory-percent") ?? 100) : undefined;
+  const coresPercent = measured.get("cores");
   return { kind: "vgpu", scheduler, count: number ?? 1, ...given({ memoryMiB, memoryPercent, coresPercent }) };
+}
+
+/**
+ * What a pod has of each device at most, over the sets of its containers that run at one time: schedulers write what every container
+ * gets, init containers first, and those are over when the others run.
+ */
+function largestOf(
+  decoded: readonly Annotated[],
+  { spec }: PodObject,
+  sets: readonly (readonly ContainerObject[])[],
+): readonly Annotated[] {
+  const inits = objects(spec?.initContainers);
+  const apps = objects(spec?.containers);
+  const written = 1 + Math.max(-1, ...decoded.map(({ container }) => container));
+  if (inits.length === 0 || written <= apps.length) return decoded;
+  const containers = [...inits, ...apps];
+  return [...new Set(decoded.map(({ uuid }) => uuid))].map((uuid) => {
+    const entries = decoded.filter((entry) => entry.uuid === uuid);
+    const sums = sets.map((set) => {
+      const here = entries.filter(({ container }) => set.includes(containers[container]!));
+      return {
+        memoryMiB: here.reduce((sum, { memoryMiB }) => sum + memoryMiB, 0),
+        coresPercent: here.reduce((sum, { coresPercent }) => sum + coresPercent, 0),
+      };
+    });
+    return {
+      ...entries[0]!,
+      memoryMiB: Math.max(...sums.map(({ memoryMiB }) => memoryMiB)),
+      coresPercent: Math.max(...sums.map(({ coresPercent }) => coresPercent)),
+    };
+  });
 }
 
 /** Equal shares of several containers as one ask. */
@@ -111,11 +137,11 @@ function compare(a: readonly VgpuAsk[], b: readonly VgpuAsk[]): number {
 }
 
 /**
- * Decodes `UUID,NVIDIA,memMiB,cores:` per device, `;` after each container, an empty part for a container without. A
- * MIG instance of HAMi's stands in brackets behind the UUID of its GPU, which is what counts here.
+ * Decodes `UUID,NVIDIA,memMiB,cores:` per device, `;` after each container, an empty part for a container without. Brackets behind
+ * the UUID of a GPU have the place of a MIG instance in HAMi's own numbers: the instance is one with as much memory.
  */
-function decodeDevices(annotation: string, written: string, remarks: Remarks): DeviceEvidence[] {
-  const devices: DeviceEvidence[] = [];
+function decodeDevices(annotation: string, written: string, remarks: Remarks): Annotated[] {
+  const devices: Annotated[] = [];
   const wrong: string[] = [];
   written.split(";").forEach((part, container) => {
     for (const entry of part.split(":")) {
@@ -130,6 +156,7 @@ function decodeDevices(annotation: string, written: string, remarks: Remarks): D
           container,
           memoryMiB: Number(memory),
           coresPercent: Number(cores),
+          ...(plain === uuid ? {} : { isInstance: true }),
         });
       } else wrong.push(entry.trim().slice(0, 60));
     }

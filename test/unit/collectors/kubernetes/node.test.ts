@@ -169,7 +169,6 @@ describe("the GPUs of a node", () => {
           offered: 8,
           memoryMiB: 196_608,
         }),
-        nvidia({ vendor: "habana", countedBy: "capacity", offered: 8 }),
       ],
     ],
     ["none left, though a device plugin runs", node({}, { "nvidia.com/gpu": "0" }), []],

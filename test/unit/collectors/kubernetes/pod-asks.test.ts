@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PodObject } from "../../../../collectors/kubernetes/projection/pod-object.ts";
-import { projectPod } from "../../../../collectors/kubernetes/projection/pod.ts";
+import { resourceNamesOf } from "../../../../collectors/kubernetes/projection/gpu-resource.ts";
+import { projectPod, unmeteredOf } from "../../../../collectors/kubernetes/projection/pod.ts";
 import type { DeviceEvidence, GpuAsk } from "../../../../domain/workload.ts";
 import { ALONE, container, pod, sidecar } from "../../../support/kube-objects.ts";
 
@@ -29,13 +30,51 @@ const TABLE: Readonly<Record<string, Row>> = {
   },
   "GPUs of several makers": {
     pod: pod({
-      limits: { "gpu.intel.com/i915": 1, "gpu.intel.com/xe": 1, "habana.ai/gaudi": 8, "aws.amazon.com/neuron": 1 },
+      limits: { "gpu.intel.com/i915": 1, "gpu.intel.com/xe": 1, "habana.ai/gaudi": 8, "gpu.intel.com/tiles": 2 },
     }),
     asks: [
       { kind: "gpu", resource: "gpu.intel.com/i915", count: 1 },
       { kind: "gpu", resource: "gpu.intel.com/xe", count: 1 },
-      { kind: "gpu", resource: "habana.ai/gaudi", count: 8 },
-      { kind: "gpu", resource: "aws.amazon.com/neuron", count: 1 },
+    ],
+    remarks: [/habana\.ai\/gaudi: 8 is not metered, as no exporter of Gaudi is read\..*kubernetes\.gpuResources/],
+  },
+  "AMD's GPUs and partitions by its mixed names": {
+    pod: pod({ limits: { "amd.com/spx_nps1": 1, "amd.com/cpx_nps4": 2 } }),
+    asks: [
+      { kind: "gpu", resource: "amd.com/spx_nps1", count: 1 },
+      { kind: "gpu", resource: "amd.com/cpx_nps4", count: 2 },
+    ],
+  },
+  "HAMi's number under another name, with a measure": {
+    pod: pod({ limits: { "nvidia.com/vgpu": 2, "nvidia.com/gpumem": 3000 } }),
+    asks: [{ kind: "vgpu", scheduler: "hami", count: 2, memoryMiB: 3000 }],
+  },
+  "HAMi's number alone": {
+    pod: pod({ limits: { "hami.io/gpu": 1 } }),
+    asks: [{ kind: "vgpu", scheduler: "hami", count: 1, memoryPercent: 100 }],
+  },
+  "HAMi's shares of init containers and a sidecar, as HAMi wrote them": {
+    pod: pod({
+      spec: {
+        initContainers: [
+          sidecar({ "nvidia.com/gpu": 1, "nvidia.com/gpumem": 1000 }),
+          container({ "nvidia.com/gpu": 1, "nvidia.com/gpumem": 5000 }),
+        ],
+        containers: [container({ "nvidia.com/gpu": 1, "nvidia.com/gpumem": 3000 })],
+      },
+      metadata: {
+        annotations: {
+          "hami.io/vgpu-devices-allocated": `${A},NVIDIA,1000,10:;${A},NVIDIA,5000,20:;${B},NVIDIA,3000,30:;`,
+        },
+      },
+    }),
+    asks: [
+      { kind: "vgpu", scheduler: "hami", count: 1, memoryMiB: 1000 },
+      { kind: "vgpu", scheduler: "hami", count: 1, memoryMiB: 5000 },
+    ],
+    evidence: [
+      { by: "annotation", uuid: A, container: 0, memoryMiB: 6000, coresPercent: 30 },
+      { by: "annotation", uuid: B, container: 2, memoryMiB: 3000, coresPercent: 30 },
     ],
   },
   "a replica under its own name": {
@@ -79,7 +118,7 @@ const TABLE: Readonly<Record<string, Row>> = {
       metadata: { annotations: { "hami.io/vgpu-devices-allocated": `;${A}[0-1],NVIDIA,40960,0:;` } },
     }),
     asks: [{ kind: "vgpu", scheduler: "hami", count: 1, memoryPercent: 100 }],
-    evidence: [{ by: "annotation", uuid: A, container: 1, memoryMiB: 40_960, coresPercent: 0 }],
+    evidence: [{ by: "annotation", uuid: A, container: 1, memoryMiB: 40_960, coresPercent: 0, isInstance: true }],
   },
   "HAMi in containers of different shares": {
     pod: pod({
@@ -259,8 +298,41 @@ describe("the asks of a pod", () => {
     expect(projectPod(claims, options)?.fact.asks).toEqual([{ kind: "claim", claim: "gpu" }]);
   });
 
+  it("take HAMi's names from the configuration, once, also where they stand among the whole GPUs too", () => {
+    const resourceNames = resourceNamesOf(
+      { "acme.io/slice": "nvidia", "nvidia.com/vgpu": "nvidia" },
+      { resourceName: "acme.io/slice", resourceMem: "acme.io/mib" },
+    );
+    const options = { ...ALONE, resourceNames };
+    expect(projectPod(pod({ limits: { "acme.io/slice": 2, "acme.io/mib": 500 } }), options)?.fact.asks).toEqual([
+      { kind: "vgpu", scheduler: "hami", count: 2, memoryMiB: 500 },
+    ]);
+    expect(projectPod(pod({ limits: { "nvidia.com/vgpu": 1 } }), options)?.fact.asks).toEqual([
+      { kind: "vgpu", scheduler: "hami", count: 1, memoryPercent: 100 },
+    ]);
+  });
+
+  it.each([
+    ["nvidia.com/gpu-v100", /no resource of this name is known/],
+    ["amd.com/gpu_new", /no resource of this name is known/],
+    ["aliyun.com/gpu-mem", /no resource of this name is known/],
+    ["google.com/tpu", /no exporter of TPUs is read/],
+    ["nvidia.com/TU104GL_Tesla_T4", /KubeVirt gives the device to a virtual machine/],
+  ])("are none for %s, which is a remark", (name, why) => {
+    const asking = pod({ limits: { [name]: 1 } });
+    expect(projectPod(asking, ALONE)).toBeUndefined();
+    expect(unmeteredOf(asking, undefined)).toEqual([
+      { reason: "unmetered", text: expect.stringMatching(why) as string },
+    ]);
+  });
+
+  it.each(["nvidia.com/hostdev", "gpu.intel.com/i915_monitoring", "nvidia.com/priority", "cpu", "example.com/fpga"])(
+    "are none for %s, without a remark",
+    (name) => expect(unmeteredOf(pod({ limits: { [name]: 1 } }), undefined)).toEqual([]),
+  );
+
   it("take further resources of the configuration for whole GPUs", () => {
-    const options = { ...ALONE, gpuResources: new Map([["example.com/gpu", "amd" as const]]) };
+    const options = { ...ALONE, resourceNames: resourceNamesOf({ "example.com/gpu": "amd" }) };
     expect(projectPod(pod({ limits: { "example.com/gpu": 2 } }), options)?.fact.asks).toEqual([
       { kind: "gpu", resource: "example.com/gpu", count: 2 },
     ]);

@@ -1,0 +1,50 @@
+import { gpuResource, type ResourceNames } from "./gpu-resource.ts";
+import { parseAmount } from "./quantity.ts";
+import type { Remark } from "./remark.ts";
+
+/** Resources of makers of GPUs that are no GPUs: network devices, priorities, monitoring, parts of a device beside it. */
+const NO_GPUS = [
+  /^nvidia\.com\/(hostdev|rdma|mlnx|sriov|ib|cx\d|bf\d|imex|priority)/i,
+  /^volcano\.sh\/(?!vgpu-number)/,
+  /^gpu\.intel\.com\/(.*_monitoring|monitoring|millicores|memory\.max|tiles)$/,
+];
+/** Accelerators for which no exporter is read, and devices that a virtual machine has to itself. */
+const KNOWN_WHY: readonly (readonly [name: RegExp, why: string])[] = [
+  [/^habana\.ai\//, "no exporter of Gaudi is read"],
+  [/^aws\.amazon\.com\/neuron/, "no exporter of Neuron devices is read"],
+  [/^google\.com\/tpu/, "no exporter of TPUs is read"],
+  [
+    /^(nvidia|amd)\.com\/[A-Z]/,
+    "KubeVirt gives the device to a virtual machine, where no exporter of the cluster sees it",
+  ],
+];
+const GPU_DOMAINS = new Set(["nvidia.com", "amd.com", "gpu.intel.com", "hami.io"]);
+const LOOKS_LIKE_GPU = /(^|[^a-z])v?gpus?([^a-z]|$)|cuda|neuron|gaudi|[^a-z](t|n|d|x)pu([^a-z]|$)|(^|\/)mig-/i;
+
+/**
+ * Remarks for what looks like a GPU and is not metered, above 0: accelerators without an exporter, and resources of GPU makers
+ * whose meaning is not known. Each names the key of the configuration that takes the resource. `where` begins the sentence.
+ */
+export function unmeteredRemarks(
+  where: string,
+  quantities: Readonly<Record<string, unknown>> | null | undefined,
+  own: ResourceNames | undefined,
+): readonly Remark[] {
+  return Object.entries(quantities ?? {}).flatMap(([name, quantity]): readonly Remark[] => {
+    const parsed = parseAmount(quantity);
+    if (!("value" in parsed) || parsed.value === 0) return [];
+    const why = whyUnmetered(name, own);
+    if (why === undefined) return [];
+    const text = `${where} ${name}: ${parsed.value} is not metered, as ${why}. Where it counts whole GPUs, kubernetes.gpuResources takes it.`;
+    return [{ reason: "unmetered", text }];
+  });
+}
+
+function whyUnmetered(name: string, own: ResourceNames | undefined): string | undefined {
+  if (gpuResource(name, own) !== undefined || NO_GPUS.some((pattern) => pattern.test(name))) return undefined;
+  const known = KNOWN_WHY.find(([pattern]) => pattern.test(name));
+  if (known !== undefined) return known[1];
+  const [domain = ""] = name.split("/");
+  const looksLikeGpu = name.includes("/") && (GPU_DOMAINS.has(domain) || LOOKS_LIKE_GPU.test(name));
+  return looksLikeGpu ? "no resource of this name is known" : undefined;
+}
