@@ -1,4 +1,5 @@
 import type { FactEnd, FactOrigin } from "./fact.ts";
+import type { Marks } from "./owner/owner.ts";
 
 /** What a dashboard splits workloads by. */
 export type WorkloadType = "training" | "inference" | "notebook" | "other";
@@ -133,6 +134,8 @@ export interface WorkloadFact extends FactOrigin {
   /** Those that the configuration names, of the pod and, where it lacks them, of its owners. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
+  /** The same apart: the pod's own, and the owners', of which the nearest counts. Absent in facts of releases before 0.4. */
+  readonly marks?: { readonly pod: Marks; readonly owners: Marks };
   readonly nodeSelector: Readonly<Record<string, string>>;
   /** Keys of the taints that it tolerates; `*` tolerates all. */
   readonly tolerations: readonly string[];

@@ -1,6 +1,6 @@
 import type { Evidence } from "../holder.ts";
 import type { CapacityType } from "../inventory.ts";
-import type { WorkloadType } from "../workload.ts";
+import type { WorkloadFact, WorkloadType } from "../workload.ts";
 import type { UsageSegment } from "./segment.ts";
 
 /** A row of the meter: what one slot was and did over a segment of an hour, and all that prices, owners and bills ask for. */
@@ -51,6 +51,8 @@ export interface UsageHolder {
   readonly priorityClass: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
+  /** The same of the pod and of its owners apart (WorkloadFact.marks). */
+  readonly marks?: NonNullable<WorkloadFact["marks"]>;
   readonly namespaceLabels: Readonly<Record<string, string>>;
   readonly namespaceAnnotations: Readonly<Record<string, string>>;
 }

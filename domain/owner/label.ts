@@ -4,8 +4,7 @@ import type { Source } from "./source.ts";
 
 /**
  * The source that reads a label or annotation. A label counts before an annotation of the same name, and an empty text is no
- * answer. The marks of a pod are its own and, where it lacks them, those of its owners: `podLabel` and `ownerLabel` read
- * both.
+ * answer.
  */
 export function sourceOfLabel(rule: LabelRule, place: string): Source {
   if ("podAnnotation" in rule) {
@@ -16,8 +15,12 @@ export function sourceOfLabel(rule: LabelRule, place: string): Source {
     const { namespaceLabel: name } = rule;
     return ({ namespaceMarks }) => answerOf(markOf(namespaceMarks, name), place, `namespaceLabel ${name}`);
   }
-  const [kind, name] = "podLabel" in rule ? ["podLabel", rule.podLabel] : ["ownerLabel", rule.ownerLabel];
-  return ({ pod }) => answerOf(markOf(pod, name), place, `${kind} ${name}`);
+  if ("podLabel" in rule) {
+    const { podLabel: name } = rule;
+    return ({ pod }) => answerOf(markOf(pod, name), place, `podLabel ${name}`);
+  }
+  const { ownerLabel: name } = rule;
+  return ({ owner }) => answerOf(markOf(owner, name), place, `ownerLabel ${name}`);
 }
 
 /** A label counts before an annotation of the same name. */

@@ -21,9 +21,20 @@ export interface OwnerSubject {
   readonly queue: string;
   /** Of the node that it is bound to. */
   readonly pool: string;
-  /** The pod's own and, where it lacks them, those of its owners (WorkloadFact.labels). */
   readonly pod: Marks;
+  /** Of the pod's owners. */
+  readonly owner: Marks;
   readonly namespaceMarks: Marks | undefined;
+}
+
+/** The marks of a pod and of its owners. Where they are not known apart, those of both answer for each. */
+export function podMarks({
+  labels,
+  annotations,
+  marks,
+}: Marks & { readonly marks?: { readonly pod: Marks; readonly owners: Marks } }): Pick<OwnerSubject, "pod" | "owner"> {
+  const both = { labels, annotations };
+  return { pod: marks?.pod ?? both, owner: marks?.owners ?? both };
 }
 
 /** A value, and what gave it. */

@@ -1,5 +1,5 @@
 import type { ClusterFactBodies } from "../cluster-fact.ts";
-import type { Marks } from "../owner/owner.ts";
+import { podMarks, type OwnerSubject } from "../owner/owner.ts";
 import type { Gang, GpuAsk, WorkloadFact } from "../workload.ts";
 
 /**
@@ -39,7 +39,7 @@ export interface Counted<Kind extends "ResourceQuota" | "Queue"> {
 
 /** A pod of the queue with what its owner is found by. */
 export type PodWithMarks = Omit<QueuedPod, "team"> & {
-  readonly marks: Marks;
+  readonly marks: Pick<OwnerSubject, "pod" | "owner">;
   readonly workload: string;
   /** Empty before it is bound. */
   readonly node: string;
@@ -60,7 +60,7 @@ function podOf(fact: WorkloadFact): PodWithMarks {
     cluster,
     namespace,
     name,
-    marks: { labels: fact.labels, annotations: fact.annotations },
+    marks: podMarks(fact),
     workload: fact.workload.name,
     node: fact.node,
     queue: fact.queue ?? "",

@@ -2,7 +2,7 @@ import type { Rational } from "../../domain/exact/rational.ts";
 import type { InventoryFact } from "../../domain/inventory.ts";
 import { clusterFactKey, inventoryKey, workloadKey } from "../../domain/messages/fact-message.ts";
 import type { OwnerRules } from "../../domain/owner/compile.ts";
-import type { Marks, OwnerSubject } from "../../domain/owner/owner.ts";
+import { podMarks, type Marks, type OwnerSubject } from "../../domain/owner/owner.ts";
 import { ownersOf } from "../../domain/owner/owners.ts";
 import { regimesOf, type Regime } from "../../domain/regime.ts";
 import type { MigMeasure } from "../../domain/share/mig-shape.ts";
@@ -77,7 +77,7 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
   }
 
   function podOf(fact: WorkloadFact): LivePod {
-    const { cluster, namespace, name, uid, node, queue = "", labels, annotations, asks } = fact;
+    const { cluster, namespace, name, uid, node, queue = "", asks } = fact;
     const on = nodes.get(inventoryKey({ cluster, node }));
     const gpus = on?.gpus ?? [];
     const subject = {
@@ -85,7 +85,7 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
       workload: fact.workload.name,
       queue,
       pool: on?.pool ?? "",
-      pod: { labels, annotations },
+      ...podMarks(fact),
     };
     const { type } = fact;
     const { team, costCentre, workload } = ownerOf(cluster, subject, type);
@@ -168,7 +168,7 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
     podsOn: (cluster, node) =>
       [...(podsOf.get(inventoryKey({ cluster, node })) ?? [])].map((key) => podOf(pods.get(key)!)),
     strangerOf: (cluster, namespace, name) =>
-      ownerOf(cluster, { namespace, workload: name, queue: "", pool: "", pod: NO_MARKS }, "other"),
+      ownerOf(cluster, { namespace, workload: name, queue: "", pool: "", pod: NO_MARKS, owner: NO_MARKS }, "other"),
     version(cluster, node) {
       const at = now();
       const held = owners.changes.findLastIndex((since) => since <= at);

@@ -62,7 +62,7 @@ export function createQueueBoard(owners: OwnerRules, now: () => number): QueueBo
         const { cluster, namespace, queue } = pod;
         const pool = pools.get(inventoryKey({ cluster, node })) ?? "";
         const namespaceMarks = namespaces.get(placeOf(cluster, namespace))?.marks;
-        const subject = { namespace, workload, queue, pool, pod: marks, namespaceMarks };
+        const subject = { namespace, workload, queue, pool, ...marks, namespaceMarks };
         return { ...pod, team: teamOf(owners, subject, now()).value };
       }),
     quotas: () => [...quotas.values()],

@@ -1,6 +1,7 @@
 import type { Evidence } from "../../domain/holder.ts";
 import type { InventoryFact } from "../../domain/inventory.ts";
 import type { OwnerRules } from "../../domain/owner/compile.ts";
+import { podMarks } from "../../domain/owner/owner.ts";
 import { teamOf } from "../../domain/owner/owners.ts";
 import { regimeOfDevice, regimesOf, type Regime } from "../../domain/regime.ts";
 import type { WorkloadFact, WorkloadType } from "../../domain/workload.ts";
@@ -143,7 +144,7 @@ export async function readLiveFleet(
     const { cluster, namespace, workload, queue = "", node } = pod;
     const pool = nodeOf.get(place(cluster, node))?.pool ?? "";
     const namespaceMarks = marksOf.get(place(cluster, namespace));
-    const subject = { namespace, workload: workload.name, queue, pool, pod, namespaceMarks };
+    const subject = { namespace, workload: workload.name, queue, pool, ...podMarks(pod), namespaceMarks };
     return teamOf(owners, subject, atMillis).value;
   }
 

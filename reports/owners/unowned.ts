@@ -1,6 +1,6 @@
 import { amountOf, formatAmount, lastUnits, type Quantity } from "../../domain/exact/units.ts";
 import type { OwnerRules } from "../../domain/owner/compile.ts";
-import { UNOWNED, type OwnerSubject } from "../../domain/owner/owner.ts";
+import { podMarks, UNOWNED, type Marks, type OwnerSubject } from "../../domain/owner/owner.ts";
 import { ownersOf } from "../../domain/owner/owners.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 
@@ -46,6 +46,7 @@ interface Claim {
   readonly queue: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
+  readonly marks?: { readonly pod: Marks; readonly owners: Marks };
   readonly namespaceLabels: Readonly<Record<string, string>>;
   readonly namespaceAnnotations: Readonly<Record<string, string>>;
 }
@@ -104,13 +105,13 @@ export async function findUnowned(
 }
 
 function subjectOf(claim: Claim, pool: string): OwnerSubject {
-  const { namespace, workload, queue, labels, annotations, namespaceLabels, namespaceAnnotations } = claim;
+  const { namespace, workload, queue, namespaceLabels, namespaceAnnotations } = claim;
   return {
     namespace,
     workload,
     queue,
     pool,
-    pod: { labels, annotations },
+    ...podMarks(claim),
     namespaceMarks: { labels: namespaceLabels, annotations: namespaceAnnotations },
   };
 }

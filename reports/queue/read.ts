@@ -40,9 +40,9 @@ export async function readQueue(
   const pods = facts.flatMap((fact): QueuedPod | readonly [] => {
     const queued = queuedPod(fact);
     if (queued === undefined) return [];
-    const { marks: pod, workload, node, ...rest } = queued;
+    const { marks: podAndOwner, workload, node, ...rest } = queued;
     const { cluster, namespace, queue } = rest;
-    const subject = { namespace, workload, queue, pod, pool: pools.get(`${cluster}/${node}`) ?? "" };
+    const subject = { namespace, workload, queue, ...podAndOwner, pool: pools.get(`${cluster}/${node}`) ?? "" };
     const team = teamOf(owners, { ...subject, namespaceMarks: marks.get(`${cluster}/${namespace}`) }, now).value;
     return maySeeTeam(viewer, team) ? { ...rest, team } : [];
   });

@@ -81,6 +81,7 @@ function constantOf(pod: ScenarioPod, scenario: Scenario) {
     // A pod's own labels stand before those of what owns it.
     labels: { ...workload?.labels, ...labels },
     annotations,
+    marks: { pod: { labels, annotations }, owners: { labels: workload?.labels ?? {}, annotations: {} } },
     nodeSelector: {},
     tolerations: [],
     ...(queue === undefined ? {} : { queue }),

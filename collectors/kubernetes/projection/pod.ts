@@ -1,4 +1,5 @@
 import type { FactOrigin } from "../../../domain/fact.ts";
+import type { Marks } from "../../../domain/owner/owner.ts";
 import type { Gang, PodTimes, WorkloadFact } from "../../../domain/workload.ts";
 import { resolveOwners, type OwnerLookup } from "../owners/chain.ts";
 import type { OwnerKinds } from "../owners/kinds.ts";
@@ -81,6 +82,8 @@ export function projectPod(pod: PodObject, options: PodOptions): PodProjection |
     options.kinds,
     options.typeLabels ?? [TYPE_LABEL],
   );
+  const ownMarks = kept([{ labels, annotations }], options);
+  const ownerMarks = kept(ofOwners, options);
   const gang = gangOf(labels, annotations);
   const gangFacts = gang === undefined ? undefined : options.gangFacts?.(gang, namespace);
   const times: PodTimes = {
@@ -105,8 +108,9 @@ export function projectPod(pod: PodObject, options: PodOptions): PodProjection |
       restarts: statusesOf(pod).reduce((sum, { restartCount }) => sum + (wholeNumber(restartCount) ?? 0), 0),
       asks,
       evidence,
-      labels: keep(ofOwners.map((owner) => owner.labels).toReversed(), labels, options.labels),
-      annotations: keep(ofOwners.map((owner) => owner.annotations).toReversed(), annotations, options.annotations),
+      labels: { ...ownerMarks.labels, ...ownMarks.labels },
+      annotations: { ...ownerMarks.annotations, ...ownMarks.annotations },
+      marks: { pod: ownMarks, owners: ownerMarks },
       nodeSelector: texts(spec?.nodeSelector),
       tolerations: tolerationsOf(pod),
       ...given({
@@ -130,13 +134,16 @@ export function unmeteredOf({ spec }: PodObject, names: ResourceNames | undefine
   return unmeteredRemarks("What it asks for,", Object.assign({}, ...asked) as Record<string, unknown>, names);
 }
 
-/** The named entries of the pod, else of the nearest owner that has them. */
-function keep(
-  owners: readonly Readonly<Record<string, string>>[],
-  own: Readonly<Record<string, string>>,
-  names: readonly string[] = [],
-): Readonly<Record<string, string>> {
-  return Object.assign({}, ...[...owners, own].map((map) => named(map, names))) as Record<string, string>;
+/** The labels and annotations that the configuration names, of the nearest object that has them. */
+function kept(nearestFirst: readonly Marks[], { labels = [], annotations = [] }: PodOptions): Marks {
+  const furthestFirst = nearestFirst.toReversed();
+  return {
+    labels: Object.assign({}, ...furthestFirst.map((each) => named(each.labels, labels))) as Marks["labels"],
+    annotations: Object.assign(
+      {},
+      ...furthestFirst.map((each) => named(each.annotations, annotations)),
+    ) as Marks["labels"],
+  };
 }
 
 function tolerationsOf(pod: PodObject): readonly string[] {

@@ -11,7 +11,7 @@ import {
 import type { EnergyFactors } from "../../../domain/energy/factors.ts";
 import type { Rational } from "../../../domain/exact/rational.ts";
 import type { OwnerRules } from "../../../domain/owner/compile.ts";
-import type { Attribution, OwnerSubject } from "../../../domain/owner/owner.ts";
+import { podMarks, type Attribution, type OwnerSubject } from "../../../domain/owner/owner.ts";
 import { ownersOf } from "../../../domain/owner/owners.ts";
 import { payerOf, type Policy } from "../../../domain/policy/policy.ts";
 import { chargeSlot, type ChargedSlot, type SlotLine, type SlotSegment } from "./charge-slot.ts";
@@ -138,7 +138,7 @@ function subjectOf(holder: UsageHolder, place: UsagePlace): OwnerSubject {
     workload: holder.workload,
     queue: holder.queue,
     pool: place.pool ?? "",
-    pod: { labels: holder.labels, annotations: holder.annotations },
+    ...podMarks(holder),
     namespaceMarks: { labels: holder.namespaceLabels, annotations: holder.namespaceAnnotations },
   };
 }

@@ -184,6 +184,7 @@ function holderOf(record: NodeRecord, { namespaces }: PlannedSegment, { holder, 
     priorityClass: fact.priorityClass ?? "",
     labels: fact.labels,
     annotations: fact.annotations,
+    ...(fact.marks === undefined ? {} : { marks: fact.marks }),
     ...marksOf(fact.namespace),
   };
 }

@@ -41,7 +41,8 @@ describe("the demo's ledger", () => {
   it("knows the team, the cost centre, the project and the environment of every namespace", () => {
     for (const { name, team, labels } of NAMESPACES) {
       const namespaceMarks = { labels, annotations: {} };
-      const subject = { namespace: name, workload: "w", queue: "", pool: "", pod: { labels: {}, annotations: {} } };
+      const none = { labels: {}, annotations: {} };
+      const subject = { namespace: name, workload: "w", queue: "", pool: "", pod: none, owner: none };
       const { owners, refused } = ownersOf(ledger.owners, { ...subject, namespaceMarks }, MARCH);
       const { costCentre } = TEAMS.find((each) => each.name === team)!;
       expect([owners.team.value, owners.costCenter.value, refused]).toEqual([team, costCentre, []]);

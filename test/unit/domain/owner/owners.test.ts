@@ -12,7 +12,7 @@ const marks = (labels: Record<string, string>, annotations: Record<string, strin
 
 function subject(given: Partial<OwnerSubject> = {}): OwnerSubject {
   const known = { namespace: "vision-train", workload: "resnet", queue: "research", pool: "h100" };
-  return { ...known, pod: marks({}), namespaceMarks: undefined, ...given };
+  return { ...known, pod: marks({}), owner: marks({}), namespaceMarks: undefined, ...given };
 }
 
 const row = (line: number, given: Partial<OwnerRow>): OwnerRow => ({
@@ -32,6 +32,20 @@ describe("an owner", () => {
     expect(team(USUAL, both)).toBe("vision");
     expect(team(USUAL, { ...both, pod: marks({}) })).toBe("lab");
     expect(team(USUAL.toReversed(), both)).toBe("lab");
+  });
+
+  it("is named by the pod's own label or by that of what owns the pod, each a source of its own", () => {
+    const both = subject({ pod: marks({ team: "spech" }), owner: marks({ team: "speech" }, { project: "p" }) });
+    expect(team(USUAL, both)).toBe("spech");
+    expect(team([{ ownerLabel: "team" }], both)).toBe("speech");
+    expect(team([{ podLabel: "project" }], both)).toBe("unowned");
+    expect(team([{ ownerLabel: "project" }], both)).toBe("p");
+    const registered = ownerRules({ team: USUAL }, { register: ["speech"] });
+    expect(teamOf(registered, both, MARCH)).toEqual({
+      value: "speech",
+      place: "owners.team[1]",
+      source: "ownerLabel team",
+    });
   });
 
   it("can be named by an annotation, where no label of the same name does", () => {
@@ -100,10 +114,7 @@ describe("a register of teams", () => {
     const typo = subject({ pod: marks({ team: "visoin" }), namespaceMarks: marks({ team: "vision" }) });
     const { owners, refused } = ownersOf(rules, typo, MARCH);
     expect(owners.team).toEqual({ value: "vision", place: "owners.team[2]", source: "namespaceLabel team" });
-    expect(refused).toEqual([
-      { dimension: "team", value: "visoin", place: "owners.team[0]", source: "podLabel team" },
-      { dimension: "team", value: "visoin", place: "owners.team[1]", source: "ownerLabel team" },
-    ]);
+    expect(refused).toEqual([{ dimension: "team", value: "visoin", place: "owners.team[0]", source: "podLabel team" }]);
     // The register is of teams: other dimensions take what they read.
     expect(owners.project.value).toBe("visoin");
   });
