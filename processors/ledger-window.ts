@@ -7,7 +7,7 @@ import { FLEET } from "./charges/fleet-hours.ts";
 import { closingOf, type Closed } from "./closing/closed.ts";
 import type { FrozenWeights } from "./closing/frozen.ts";
 import { correctWindow } from "./corrections.ts";
-import { listedMachines } from "./ledger/charge/absent-machines.ts";
+import { hasOwnedByMatch, listedMachines } from "./ledger/charge/absent-machines.ts";
 import { knownDates, type KnownDates } from "./ledger/plan/known-dates.ts";
 import { meterWindow } from "./meter.ts";
 import type { WindowOfCluster } from "./rollup/schedule.ts";
@@ -49,7 +49,8 @@ export function ledgerRules(
 }
 
 function hasFleetCosts(book: ChargeRules["book"]): boolean {
-  return book.commitments.length + book.fixed.length + listedMachines(book).length > 0;
+  const hasOwned = listedMachines(book).length > 0 || hasOwnedByMatch(book);
+  return book.commitments.length + book.fixed.length > 0 || hasOwned;
 }
 
 function sha256(text: string): string {

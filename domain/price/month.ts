@@ -12,6 +12,14 @@ export function monthsAt(millis: number): Rational {
   return add(rational(whole), rational(millis - begin, Date.UTC(1970, whole + 1) - begin));
 }
 
+/** The first whole millisecond by which so many calendar months have passed since 1970 began: the inverse of {@link monthsAt}. */
+export function millisAt({ num, den }: Rational): number {
+  const whole = Number(num / den);
+  const begin = Date.UTC(1970, whole);
+  const length = BigInt(Date.UTC(1970, whole + 1) - begin);
+  return begin + Number(((num % den) * length + den - 1n) / den);
+}
+
 /** Months between two times, exact. */
 export function monthsBetween(fromMillis: number, untilMillis: number): Rational {
   return subtract(monthsAt(untilMillis), monthsAt(fromMillis));

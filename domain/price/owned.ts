@@ -1,7 +1,7 @@
 import { accrualOf, type Accrual } from "../exact/accrual.ts";
 import { add, divide, multiply, rational, smaller, subtract, ZERO, type Rational } from "../exact/rational.ts";
 import type { OwnedTerms, PowerTerms } from "./book.ts";
-import { monthsAt } from "./month.ts";
+import { millisAt, monthsAt } from "./month.ts";
 
 const JOULES_IN_KWH = rational(3_600_000);
 
@@ -27,6 +27,11 @@ export function ownedAccrual(terms: OwnedTerms, originMillis: number): Accrual<"
       multiply(overheadPerMonth, subtract(end, begin)),
     );
   });
+}
+
+/** When a machine is written off: its months are over. */
+export function writtenOffMillis({ inServiceMillis, months }: OwnedTerms): number {
+  return millisAt(add(monthsAt(inServiceMillis), rational(months)));
 }
 
 /** Power that was used: what was measured, and the time of the machine in which nothing was. */

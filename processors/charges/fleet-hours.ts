@@ -1,6 +1,7 @@
 import type { UsagePlace } from "../../domain/allocation/usage-hour.ts";
+import type { InventoryFact } from "../../domain/inventory.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { absentHours, listedMachines, type ListedMachine } from "../ledger/charge/absent-machines.ts";
+import { absentHours, hasOwnedByMatch, listedMachines, type OwnedMachine } from "../ledger/charge/absent-machines.ts";
 import { chargeNode, type ChargedNode, type Rules } from "../ledger/charge/charge-node.ts";
 import { standingCharges, type SlotSpan } from "../ledger/charge/standing.ts";
 import { HOUR_MILLIS } from "../rollup/window.ts";
@@ -25,11 +26,16 @@ const METERED = `
 SELECT toFloat64(toUnixTimestamp64Milli(max(published_at))) AS at FROM runs
 WHERE kind = 'usage' AND window_start = toDateTime({start:Int64}, 'UTC')`;
 
-/** Where machines were ever seen, with the most GPUs that were, up to an hour's end. */
-const SEEN = `
-SELECT node, argMax(cluster, at) AS cluster, max(gpus) AS most FROM inventory_facts
-WHERE node IN {nodes:Array(String)} AND at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})
-GROUP BY node`;
+/** Where machines were ever seen, with the most GPUs that were and the last fact of each. */
+const seenOf = (which: string): string => `
+SELECT node, argMax(cluster, at) AS cluster, max(gpus) AS most, argMax(fact, (epoch, version, ended, seen_at)) AS body
+FROM inventory_facts WHERE ${which} GROUP BY node ORDER BY node`;
+/** Machines that a book lists, up to an hour's end. */
+const LISTED = seenOf(
+  `node IN {nodes:Array(String)} AND at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`,
+);
+/** All other machines, whenever they were seen: one of one's own costs before it is. */
+const OTHERS = seenOf("node NOT IN {nodes:Array(String)}");
 
 /** The charges of an hour that are of no cluster, under each policy. Fails with a `StoreError`. */
 export async function* fleetNodes(
@@ -42,7 +48,7 @@ export async function* fleetNodes(
   const hour = { from: start, until: Math.min(start + HOUR_MILLIS, metered?.at ?? start) };
   if (hour.from >= hour.until) return;
   const slots = await readSlots(store, start);
-  const machines = await readListed(store, listedMachines(book), start);
+  const machines = await readMachines(store, book, start);
   for (const { node } of machines) {
     const ofNode = machines.filter((one) => one.node === node);
     const hours = absentHours(book, ofNode, slots, hour);
@@ -86,13 +92,23 @@ async function readSlots(store: StoreClient, start: number): Promise<readonly Sl
   }));
 }
 
-async function readListed(
+/** The machines that can be of one's own: those that the book lists, and those that were seen where an entry is for all that it matches. */
+async function readMachines(
   store: StoreClient,
-  nodes: readonly string[],
+  book: Rules["prices"]["book"],
   start: number,
-): Promise<readonly ListedMachine[]> {
-  if (nodes.length === 0) return [];
-  const rows = await store.query<{ node: string; cluster: string; most: number }>(SEEN, { nodes, start });
-  const seen = new Map(rows.map(({ node, cluster, most }) => [node, { cluster, gpus: Number(most) }]));
-  return nodes.map((node) => ({ node, seen: seen.get(node) }));
+): Promise<readonly OwnedMachine[]> {
+  const nodes = listedMachines(book);
+  const read = async (sql: string): Promise<readonly OwnedMachine[]> => {
+    const rows = await store.query<{ node: string; cluster: string; most: number; body: string }>(sql, {
+      nodes,
+      start,
+    });
+    return rows.map(({ node, cluster, most, body }) => {
+      return { node, seen: { cluster, gpus: Number(most), fact: JSON.parse(body) as InventoryFact } };
+    });
+  };
+  const seen = nodes.length === 0 ? [] : await read(LISTED);
+  const listed = nodes.map((node) => seen.find((machine) => machine.node === node) ?? { node, seen: undefined });
+  return hasOwnedByMatch(book) ? [...listed, ...(await read(OTHERS))] : listed;
 }

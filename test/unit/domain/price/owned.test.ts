@@ -4,8 +4,8 @@ import { incurredIn } from "../../../../domain/exact/accrual.ts";
 import { compare, exactDecimal, rational } from "../../../../domain/exact/rational.ts";
 import { formatAmount } from "../../../../domain/exact/units.ts";
 import type { OwnedTerms } from "../../../../domain/price/book.ts";
-import { monthlyAccrual, monthsAt } from "../../../../domain/price/month.ts";
-import { ownedAccrual, powerCost } from "../../../../domain/price/owned.ts";
+import { millisAt, monthlyAccrual, monthsAt } from "../../../../domain/price/month.ts";
+import { ownedAccrual, powerCost, writtenOffMillis } from "../../../../domain/price/owned.ts";
 import { at, entryOf } from "./book-of.ts";
 
 /** The terms of the scenarios' machine: 225,000 ÷ 48 = 4,687.50 a month, and 500 of overhead: 5,187.50. */
@@ -41,6 +41,18 @@ describe("UTC calendar months", () => {
     ["1969-12-16T12:00:00Z", "-0.5"],
   ])("at %s, %s of them have passed since 1970", (time, months) => {
     expect(exactDecimal(monthsAt(at(time)), 9)).toBe(months);
+  });
+
+  it("lead back to the millisecond that they were asked for", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: at("2200-01-01T00:00:00Z") }),
+        (millis) => millisAt(monthsAt(millis)) === millis,
+      ),
+    );
+    expect(writtenOffMillis(termsOf({ inService: "2026-01-16T12:00:00Z", months: 1 }))).toBe(
+      at("2026-02-15T00:00:00Z"),
+    );
   });
 
   it("each cost the same, and an hour of a short one more", () => {

@@ -8,6 +8,7 @@ import { createNodePrices } from "../../../../processors/ledger/charge/node-pric
 import { standingCharges, type SlotSpan } from "../../../../processors/ledger/charge/standing.ts";
 import { readScenario } from "../../../../scenarios/read.ts";
 import { rulesOf } from "../../../../scenarios/rules.ts";
+import { inventoryFact } from "../../../support/facts.ts";
 
 const START = Date.UTC(2026, 2, 2);
 const HOUR = 3_600_000;
@@ -146,8 +147,10 @@ prices:
 
   it("has the GPUs that were ever seen of it where its entry does not say", () => {
     const { book } = rules(OWNED.replace("    delivered: 2\n", ""));
-    const of = (seen: { cluster: string; gpus: number } | undefined) =>
-      absentHours(book, [{ node: "dgx-1", seen }], [], HOUR_OF_START).length;
-    expect([of({ cluster: "prod", gpus: 8 }), of(undefined)]).toEqual([8, 1]);
+    const of = (gpus: number | undefined) => {
+      const seen = gpus === undefined ? undefined : { cluster: "prod", gpus, fact: inventoryFact({ node: "dgx-1" }) };
+      return absentHours(book, [{ node: "dgx-1", seen }], [], HOUR_OF_START).length;
+    };
+    expect([of(8), of(undefined)]).toEqual([8, 1]);
   });
 });
