@@ -6,12 +6,12 @@ import type { NamespaceState, NodeRecord, Span } from "../ledger/plan/node-recor
 
 const FACTS = `
 SELECT fact, toUnixTimestamp64Milli(max(at) OVER (
-  PARTITION BY kind, uid ORDER BY epoch, version, ended, seen_at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)) AS valid_from
+  PARTITION BY kind, uid, epoch ORDER BY version, ended, seen_at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)) AS valid_from
 FROM cluster_facts FINAL
 WHERE cluster = {cluster:String} AND (kind = 'Namespace' OR uid IN (
   SELECT uid FROM cluster_facts WHERE cluster = {cluster:String} AND kind IN ('ResourceClaim', 'ResourceSlice')
   GROUP BY uid HAVING NOT max(ended) OR max(at) >= fromUnixTimestamp64Milli({from:Int64})))
-ORDER BY kind, uid, epoch, version, ended, seen_at`;
+ORDER BY kind, epoch, version, ended, seen_at, uid`;
 
 /** What is known of a cluster's namespaces and claims, for all of its nodes. */
 export interface ClusterRecord extends Pick<NodeRecord, "claimed" | "namespace"> {
@@ -39,8 +39,9 @@ export async function readCluster(store: StoreClient, cluster: string, { from }:
   for (const { fact, from } of facts) {
     if (fact.kind === "Namespace" && fact.end === undefined) {
       const { labels, annotations } = fact.body;
-      const states = namespaces.get(fact.name) ?? [];
-      namespaces.set(fact.name, [...states, { from, labels, annotations }]);
+      // A later watcher knows better what was so at a time of which an earlier one has spoken.
+      const before = namespaces.get(fact.name)?.filter((state) => state.from < from) ?? [];
+      namespaces.set(fact.name, [...before, { from, labels, annotations }]);
     } else if (fact.kind === "ResourceClaim" && fact.body.devices.length > 0) {
       slices.putClaim(fact.uid, { namespace: fact.namespace, name: fact.name, body: fact.body });
       for (const pod of fact.body.reservedFor) {

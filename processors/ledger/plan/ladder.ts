@@ -11,7 +11,7 @@ import type { NodeGpus } from "../../../domain/inventory.ts";
 import { isSameProfile } from "../../../domain/mig-profile.ts";
 import type { Held } from "../../../domain/share/claim.ts";
 import { readAllocations } from "../../steps/join/allocated.ts";
-import { isShared } from "../../steps/join/kind.ts";
+import { hasPart, isShared } from "../../steps/join/kind.ts";
 import type { Moment } from "../../steps/join/moment.ts";
 import type { Proofs } from "../../steps/join/proofs.ts";
 import { amountsOf, annotated, claimedPart, fractionOf, nameOf } from "./asked-part.ts";
@@ -57,8 +57,15 @@ export function knownHolders(
   const unseen = slots.some(isUnseen) ? allocations.elsewhere : new Set<string>();
   const found = devices.map((place, row): readonly { pod: Holding; evidence: Evidence }[] => {
     const allocated = allocations.rows[row];
-    if (allocated !== undefined) return allocated.pods.map((pod) => ({ pod, evidence: allocated.evidence }));
     const proven = proofs.on(deviceOf(place.slot, place.part), pods).filter((pod) => canHave(pod, place.device));
+    if (allocated !== undefined) {
+      // Who has a part by a label keeps it beside those whose parts were allocated.
+      const beside = proven.filter((pod) => hasPart(pod) && !allocations.told.has(pod.uid));
+      return [
+        ...allocated.pods.map((pod) => ({ pod, evidence: allocated.evidence })),
+        ...beside.map((pod) => ({ pod, evidence: "label" as const })),
+      ];
+    }
     return proven.flatMap((pod): readonly { pod: Holding; evidence: Evidence }[] => {
       if (!isReservation(pod)) return [{ pod, evidence: "label" }];
       const group = groupOf(pod, pods);

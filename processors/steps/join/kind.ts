@@ -69,6 +69,11 @@ export function asksFor(pod: Holding, device: Device, vendor: Vendor | undefined
   });
 }
 
+/** Whether a pod asks for parts of GPUs alone, of which others can have the rest. */
+export function hasPart({ asks }: Holding): boolean {
+  return asks.length > 0 && asks.every(({ kind }) => kind === "vgpu" || kind === "fraction");
+}
+
 /** The instance of MIG that HAMi gave a pod. */
 export function givenInstance({ evidence }: Pick<Holding, "evidence">): Annotated | undefined {
   return evidence.find((said): said is Annotated => said.by === "annotation" && said.isInstance === true);

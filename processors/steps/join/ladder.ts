@@ -3,7 +3,7 @@ import { NO_HOLDER, type Evidence, type Holder } from "../../../domain/holder.ts
 import { isReservation, type Holding } from "../../../domain/holding.ts";
 import type { ScrapeShape } from "../../../domain/scrape.ts";
 import { readAllocations, type Allocated } from "./allocated.ts";
-import { askedInAll, asksFor, deviceKey, isShared, vendorOf } from "./kind.ts";
+import { askedInAll, asksFor, deviceKey, hasPart, isShared, vendorOf } from "./kind.ts";
 import { readLabel, type Label } from "./label.ts";
 import type { Moment } from "./moment.ts";
 import type { Proofs } from "./proofs.ts";
@@ -49,7 +49,7 @@ export function climb(layout: Layout, moment: Moment, proofs: Proofs): readonly 
   for (const { label, key, allocated } of rows) {
     if (label.says === "pod" && allocated === undefined && !isReservation(label.pod)) proofs.add(label.pod, key);
   }
-  const holders = rows.map((row) => known(row, moment, proofs, sharing));
+  const holders = rows.map((row) => known(row, moment, { proofs, sharing, told: allocations.told }));
   if (holders.every((holder) => holder !== undefined)) return holders;
 
   const isOpen = (pod: Holding): boolean => {
@@ -93,14 +93,15 @@ function readRows(
 function known(
   { device, key, label, allocated, isOnePods }: Row,
   moment: Moment,
-  proofs: Proofs,
-  sharing: boolean,
+  { proofs, sharing, told }: { readonly proofs: Proofs; readonly sharing: boolean; readonly told: ReadonlySet<string> },
 ): Holder | undefined {
   const own = label.says === "pod" && !proofs.isContradicted(label.pod) ? label.pod : undefined;
   const isStrangers = label.says === "stranger" && (allocated === undefined || isOnePods);
   if (allocated !== undefined && !isStrangers) {
     const isOwn = isOnePods && own !== undefined && allocated.pods.includes(own);
-    return holderOf(isOwn ? [own] : allocated.pods, allocated.evidence);
+    // Who has a part by a label keeps it beside those whose parts were allocated.
+    const beside = proofs.on(key, moment.pods).filter((pod) => hasPart(pod) && !told.has(pod.uid));
+    return holderOf(isOwn ? [own] : [...allocated.pods, ...beside], allocated.evidence);
   }
   if (label.says === "stranger") {
     const { namespace, name, uid } = label;
