@@ -101,6 +101,8 @@ function evidenceText(evidence: DeviceEvidence): string {
   switch (evidence.by) {
     case "annotation":
       return evidence.uuid;
+    case "status":
+      return `${evidence.units} × ${evidence.uuid ?? evidence.pciBusId ?? `GPU ${evidence.gpuIndex}`}`;
     case "group":
       return `group ${evidence.group}`;
     case "reservation":

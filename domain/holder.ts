@@ -1,11 +1,11 @@
 import type { Device } from "./device.ts";
 
 /**
- * By which evidence a device is known to be held, the strongest first: what DRA allocated; what a scheduler wrote on the
- * pod; the group whose reservation pod has the GPU (KAI, Run:ai); the exporter's labels; a job where there is no
+ * By which evidence a device is known to be held, the strongest first: what DRA allocated; the devices in the pod's status; what a
+ * scheduler wrote on the pod; the group whose reservation pod has the GPU (KAI, Run:ai); the exporter's labels; a job where there is no
  * Kubernetes; the node alone, for pods of which nothing tells which of its devices they have.
  */
-export type Evidence = "dra" | "annotation" | "group" | "label" | "hpc-job" | "node" | "none";
+export type Evidence = "dra" | "status" | "annotation" | "group" | "label" | "hpc-job" | "node" | "none";
 
 /** Who holds a device, as far as is known when a sample of it is joined. */
 export interface Holder {

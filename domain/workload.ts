@@ -47,6 +47,22 @@ export type GpuAsk =
 /** What proves which device a pod has, and by which source. */
 export type DeviceEvidence =
   /**
+   * Kubelet's word in the pod's status, by the id that the device plugin gives a device: a UUID, a PCI address, or an index with the
+   * number of a MIG instance. `units` are those of the resource: replicas of a shared device.
+   */
+  | {
+      readonly by: "status";
+      readonly uuid?: string;
+      readonly pciBusId?: string;
+      readonly gpuIndex?: number;
+      readonly instance?: number;
+      readonly units: number;
+      /** The device plugin calls it unhealthy. */
+      readonly isUnhealthy?: true;
+      /** When a watcher has seen it unhealthy, in the order of time. */
+      readonly unhealthy?: readonly { readonly from: number; readonly until?: number }[];
+    }
+  /**
    * HAMi's and Volcano's annotations of what was allocated: one entry a device and container. Run:ai's dynamic MIG names an
    * instance instead, by its own UUID, without memory and cores.
    */

@@ -6,6 +6,7 @@ const EVIDENCE: Readonly<Record<string, string>> = {
   annotation: "the scheduler's annotation on the pod",
   group: "the group whose reservation pod has the GPU",
   label: "the exporter's label",
+  status: "the devices in the pod's status",
   "hpc-job": "the job that the exporter names",
   node: "the node alone: nothing tells which of its GPUs",
 };

@@ -21,6 +21,7 @@ const DAY_HOURS = 24;
 
 const EVIDENCE: Readonly<Record<LiveHolder["evidence"], string>> = {
   dra: "DRA",
+  status: "pod's status",
   annotation: "annotation",
   group: "reservation's group",
   label: "exporter's label",

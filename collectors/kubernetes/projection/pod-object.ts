@@ -58,6 +58,13 @@ export interface ContainerStatusObject {
   readonly restartCount?: number;
   readonly state?: ContainerStateObject | null;
   readonly lastState?: ContainerStateObject | null;
+  /** The devices of each resource that the container has (KEP-4680). */
+  readonly allocatedResourcesStatus?:
+    | readonly {
+        readonly name?: string;
+        readonly resources?: readonly { readonly resourceID?: string; readonly health?: string }[] | null;
+      }[]
+    | null;
 }
 
 /** One of the three states of a container. */

@@ -1,7 +1,7 @@
 import type { ClusterFact } from "../../../domain/cluster-fact.ts";
 import type { FactEnd } from "../../../domain/fact.ts";
 import type { InventoryFact } from "../../../domain/inventory.ts";
-import type { PodTimes, WorkloadFact } from "../../../domain/workload.ts";
+import type { DeviceEvidence, PodTimes, WorkloadFact } from "../../../domain/workload.ts";
 import type { OwnerCache } from "../owners/cache.ts";
 import type { OwnerLookup } from "../owners/chain.ts";
 import { projectClusterObject } from "../projection/cluster-fact.ts";
@@ -71,7 +71,8 @@ export function createProjector(options: {
       if (missing.length === 0 || round === MOST_ROUNDS) {
         const { fact, remarks } = projected;
         if (remarks.length > 0) onRemarks(object, remarks);
-        const whole = withFormer(fact, books.workloads.latest(fact.uid));
+        const former = books.workloads.latest(fact.uid);
+        const whole = withHealth(withFormer(fact, former), former, sight.atMillis);
         return books.workloads.tell(pulls.addTo(whole), sight);
       }
       await Promise.all(missing.map(([reference, namespace]) => owners.fetch(reference, namespace)));
@@ -173,6 +174,41 @@ function withFormer(fact: FactBody<WorkloadFact>, former: FactBody<WorkloadFact>
     ...given({ started: earliest([former.times.started, fact.times.started]) }),
   };
   return { ...fact, times };
+}
+
+type Status = Extract<DeviceEvidence, { by: "status" }>;
+
+/** Adds since when devices are unhealthy, and when they were: the object has only what is so now. */
+function withHealth(
+  fact: FactBody<WorkloadFact>,
+  former: FactBody<WorkloadFact> | undefined,
+  atMillis: number,
+): FactBody<WorkloadFact> {
+  if (fact.evidence.every(({ by }) => by !== "status")) return fact;
+  const evidence = fact.evidence.map((said): DeviceEvidence => {
+    if (said.by !== "status") return said;
+    const before = former?.evidence.find(
+      (other): other is Status => other.by === "status" && isSameDevice(other, said),
+    );
+    const spells = before?.unhealthy ?? [];
+    const open = spells.at(-1)?.until === undefined ? spells.at(-1) : undefined;
+    const isUnhealthy = said.isUnhealthy === true;
+    if (isUnhealthy === (open !== undefined)) return spells.length === 0 ? said : { ...said, unhealthy: spells };
+    const unhealthy = isUnhealthy
+      ? [...spells, { from: atMillis }]
+      : [...spells.slice(0, -1), { ...open!, until: atMillis }];
+    return { ...said, unhealthy };
+  });
+  return { ...fact, evidence };
+}
+
+function isSameDevice(one: Status, other: Status): boolean {
+  return (
+    one.uuid === other.uuid &&
+    one.pciBusId === other.pciBusId &&
+    one.gpuIndex === other.gpuIndex &&
+    one.instance === other.instance
+  );
 }
 
 function endReasonOf(body: FactBody<WorkloadFact>, end: FactEnd): NonNullable<WorkloadFact["endReason"]> {

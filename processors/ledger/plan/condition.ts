@@ -45,6 +45,8 @@ export interface SlotAt {
   readonly seen: SeenGpu | undefined;
   /** An XID of the hardware class that nothing has ended yet. */
   readonly fault: number | undefined;
+  /** The status of a pod that has it calls it unhealthy. */
+  readonly isUnhealthy: boolean;
   readonly isHeld: boolean;
   /** It is cut into instances or partitions. */
   readonly isCut: boolean;
@@ -61,6 +63,7 @@ export function unavailableAt(
   at: number,
 ): ReadonlyMap<number, string> {
   const because = new Map<number, string>();
+  for (const { slot, isUnhealthy } of slots) if (isUnhealthy) because.set(slot, "unhealthy");
   for (const { slot, fault } of slots) if (fault !== undefined) because.set(slot, `xid-${fault}`);
   if (machine === undefined) return because;
   if (!conditionAt(machine, at).isReady) for (const { slot } of slots) because.set(slot, "not-ready");
@@ -70,9 +73,10 @@ export function unavailableAt(
   const gone = pick(slots, slots.length - count);
   for (const slot of gone) because.set(slot, "absent");
   const left = slots.filter(({ slot }) => !gone.has(slot));
-  const broken = left.filter(({ fault }) => fault !== undefined);
+  const isBroken = ({ fault, isUnhealthy }: SlotAt): boolean => fault !== undefined || isUnhealthy;
+  const broken = left.filter(isBroken);
   const withdrawn = pick(
-    left.filter(({ fault }) => fault === undefined),
+    left.filter((slot) => !isBroken(slot)),
     withdrawnOf(fact) - broken.length,
   );
   for (const slot of withdrawn) if (!because.has(slot)) because.set(slot, "withdrawn");

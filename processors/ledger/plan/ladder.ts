@@ -10,6 +10,7 @@ import {
 import type { NodeGpus } from "../../../domain/inventory.ts";
 import { isSameProfile } from "../../../domain/mig-profile.ts";
 import type { Held } from "../../../domain/share/claim.ts";
+import type { DeviceEvidence } from "../../../domain/workload.ts";
 import { readAllocations } from "../../steps/join/allocated.ts";
 import { hasPart, isShared } from "../../steps/join/kind.ts";
 import type { Moment } from "../../steps/join/moment.ts";
@@ -19,6 +20,8 @@ import { isUnseen, openAsks, type OpenAsk } from "./common-holders.ts";
 import type { NodeRecord } from "./node-record.ts";
 import type { SlotHolder } from "./planned.ts";
 import type { FilledSlot, SlotDevice } from "./slots.ts";
+
+type Status = Extract<DeviceEvidence, { by: "status" }>;
 
 /** Who is known to have which devices of a node, and of whom nothing tells. */
 export interface KnownHolders {
@@ -126,7 +129,7 @@ function heldOf(record: NodeRecord, { pod, pods, place, isReplica, devices, nth 
   const [ask] = pod.asks;
   if (isReplica && claim === undefined && (ask?.kind === "gpu" || ask?.kind === "mig")) {
     // Replicas on several devices: as many on each, the first ones one more.
-    const count = Math.floor(ask.count / devices) + (nth < ask.count % devices ? 1 : 0);
+    const count = statusOf(pod, device)?.units ?? Math.floor(ask.count / devices) + (nth < ask.count % devices ? 1 : 0);
     return { what: "replicas", count: Math.max(1, count), ...(part === "" ? {} : { part }) };
   }
   if (device.instance !== undefined) return { what: "instance", instance: part, ...reservedFor };
@@ -135,6 +138,24 @@ function heldOf(record: NodeRecord, { pod, pods, place, isReplica, devices, nth 
   if (claim === undefined) return { what: "whole" };
   const others = new Map(claims.filter((each) => nameOf(each) !== name).map((each) => [nameOf(each), each]));
   return claimedPart(claim, { sharers, others: [...others.values()] });
+}
+
+/** What a pod's status has about a GPU. */
+function statusOf({ evidence }: Holding, { uuid, gpu, pciBusId }: Device): Status | undefined {
+  return evidence.find((said): said is Status => {
+    if (said.by !== "status" || said.instance !== undefined) return false;
+    if (said.uuid !== undefined) return said.uuid === uuid;
+    return said.pciBusId === undefined ? String(said.gpuIndex) === gpu : said.pciBusId === pciBusId;
+  });
+}
+
+/** Whether the status of a pod that is bound has a GPU as unhealthy at a time. */
+export function isUnhealthy({ pods }: NodeRecord, { devices }: FilledSlot, at: number): boolean {
+  return [...pods.values()].some(({ holding }) => {
+    if (!holdsAt(holding, at)) return false;
+    const spells = devices.flatMap(({ device }) => statusOf(holding, device)?.unhealthy ?? []);
+    return spells.some(({ from, until = Infinity }) => from <= at && at < until);
+  });
 }
 
 /** The device that a pod has through a claim. */

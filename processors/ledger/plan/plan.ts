@@ -6,7 +6,7 @@ import { commonHolders } from "./common-holders.ts";
 import { conditionAt, conditionEdges, MIG_WITHOUT_INSTANCES, unavailableAt, type SlotAt } from "./condition.ts";
 import { createFaults, type Faults } from "./faults.ts";
 import type { KnownDates } from "./known-dates.ts";
-import { knownHolders } from "./ladder.ts";
+import { isUnhealthy, knownHolders } from "./ladder.ts";
 import { createSlots, stateOf, type Slots } from "./machine-slots.ts";
 import type { NamespaceState, NodeRecord, Span } from "./node-record.ts";
 import type { PlannedClaim, PlannedSegment, SlotHolder } from "./planned.ts";
@@ -111,6 +111,9 @@ function edgesOf({ machines, isBare, pods, namespace, seen }: NodeRecord, looked
   for (const { holding, startedAt, wholeAt } of pods.values()) {
     add(holding);
     changes.add(startedAt).add(wholeAt);
+    for (const said of holding.evidence) {
+      for (const { from, until = Infinity } of said.by === "status" ? (said.unhealthy ?? []) : []) add({ from, until });
+    }
     addNamespace(holding.namespace);
   }
   for (const gpu of seen) {
@@ -147,6 +150,7 @@ function slotsAt(record: NodeRecord, at: number, { proofs, faults, slotsOf }: As
       slot: slot.slot,
       seen: slot.seen?.isSilent === true ? undefined : slot.seen,
       fault: faults(slot, at),
+      isUnhealthy: isUnhealthy(record, slot, at),
       isHeld: known.holders.some((holder) => holder.slot === slot.slot),
       isCut: slot.devices.some(({ part }) => part !== ""),
     })),

@@ -7,7 +7,7 @@ import type { Moment } from "./moment.ts";
 
 /** Who has a row's device, by what a scheduler or driver said; the pods by namespace and name. */
 export interface Allocated {
-  readonly evidence: Extract<Evidence, "dra" | "annotation" | "group">;
+  readonly evidence: Extract<Evidence, "dra" | "status" | "annotation" | "group">;
   readonly pods: readonly Holding[];
 }
 
@@ -35,7 +35,7 @@ export interface Allocations {
   readonly elsewhere: ReadonlySet<string>;
 }
 
-const STRENGTH: readonly Allocated["evidence"][] = ["dra", "annotation", "group"];
+const STRENGTH: readonly Allocated["evidence"][] = ["dra", "status", "annotation", "group"];
 const NONE: readonly Allocation[] = [];
 const NOTHING: Allocations = { rows: [], told: new Set(), elsewhere: new Set() };
 
@@ -78,6 +78,8 @@ export function readAllocations(devices: readonly Device[], moment: Moment): All
       for (const { row } of rows) tell(row, allocation);
     }
   }
+  // Of who has several devices, of which some are none of these, not all is told.
+  for (const uid of elsewhere) told.delete(uid);
   return { rows: found.map((pods) => strongest(pods, moment.pods)), told, elsewhere };
 }
 
@@ -95,7 +97,7 @@ function allocationsOf(pod: Holding, moment: Moment): readonly Allocation[] {
   if (claims.length === 0 && pod.evidence.length === 0) return NONE;
   const claimed = claims.map((named): Allocation => ({ evidence: "dra", pod, named }));
   const written = pod.evidence.flatMap((said): readonly Allocation[] => {
-    if (said.by === "annotation") return [{ evidence: "annotation", pod, named: said }];
+    if (said.by === "annotation" || said.by === "status") return [{ evidence: said.by, pod, named: said }];
     if (said.by !== "group") return [];
     return moment.pods.flatMap(({ evidence }) =>
       evidence.flatMap((one): readonly Allocation[] =>
@@ -119,8 +121,10 @@ function isNamedBy(claim: DeviceClaim, { evidence, named }: Allocation): boolean
 function bySignature(allocations: Iterable<Allocation>): ReadonlyMap<string, readonly Allocation[]> {
   const groups = new Map<string, Allocation[]>();
   for (const allocation of allocations) {
-    const { uuid, pciBusId, parentUuid, profile, driver, pool, device, isInstance, memoryMiB } = allocation.named;
-    const place = uuid ?? pciBusId ?? `${driver}/${pool}/${device}`;
+    const { uuid, pciBusId, parentUuid, profile, driver, pool, device, isInstance, memoryMiB, gpuIndex, instance } =
+      allocation.named;
+    const place =
+      uuid ?? pciBusId ?? (gpuIndex === undefined ? `${driver}/${pool}/${device}` : `${gpuIndex}/${instance}`);
     const whole = isInstance === true ? `${place} ${memoryMiB}` : place;
     const key = `${allocation.evidence} ${parentUuid === undefined ? whole : `${parentUuid} ${profile}`}`;
     const group = groups.get(key);
@@ -131,8 +135,8 @@ function bySignature(allocations: Iterable<Allocation>): ReadonlyMap<string, rea
 }
 
 /** Whether an allocation says which device it means. */
-function isPlaced({ uuid, pciBusId, parentUuid }: Named): boolean {
-  return uuid !== undefined || pciBusId !== undefined || parentUuid !== undefined;
+function isPlaced({ uuid, pciBusId, parentUuid, gpuIndex }: Named): boolean {
+  return uuid !== undefined || pciBusId !== undefined || parentUuid !== undefined || gpuIndex !== undefined;
 }
 
 function fits(row: Device, named: Named): boolean {
@@ -143,6 +147,8 @@ function fits(row: Device, named: Named): boolean {
     const own = row.profile ?? row.claim?.migProfile;
     return row.uuid === parentUuid && !isWhole && own !== undefined && isSameProfile(own, profile ?? "");
   }
+  if (uuid === undefined && gpuIndex !== undefined)
+    return row.gpu === String(gpuIndex) && (instance === undefined ? isWhole : row.instance === String(instance));
   if (uuid === undefined) return isWhole && pciBusId !== undefined && isSameAddress(row.pciBusId, pciBusId);
   if (uuid === row.claim?.migUuid || (uuid === row.uuid && isWhole)) return true;
   return instance !== undefined && row.instance === String(instance) && row.gpu === String(gpuIndex);

@@ -5,6 +5,7 @@ import type { Remarks } from "../remark.ts";
 import { given, texts } from "../wire.ts";
 import { readAmounts, type Amounts } from "./amounts.ts";
 import { readClaims, servedByClaim } from "./claims.ts";
+import { readDevices } from "./devices.ts";
 import { groupsOf, readFraction } from "./fraction.ts";
 import { moments, reserved } from "./moments.ts";
 import { readRunaiMig } from "./runai-mig.ts";
@@ -46,7 +47,8 @@ export function readAsks(
   }
   const fraction = readFraction(pod, remarks);
   const runai = readRunaiMig(annotations, remarks);
-  const evidence = [...hami.evidence, ...volcano.evidence];
+  const devices = readDevices(pod, { taken, ...given({ names: options.names }) }, remarks);
+  const evidence = [...devices, ...hami.evidence, ...volcano.evidence];
   if (asks.length === 0) {
     if (fraction !== undefined) {
       asks.push(fraction);

@@ -152,6 +152,52 @@ const TABLE: Readonly<Record<string, Row>> = {
     asks: [{ kind: "vgpu", scheduler: "volcano", count: 1, memoryMiB: 2048, coresPercent: 25 }],
     evidence: [{ by: "annotation", uuid: A, container: 0, memoryMiB: 2048, coresPercent: 25 }],
   },
+  "devices in its status: replicas, an instance of GKE's, an address of AMD's, an unhealthy one": {
+    pod: pod({
+      limits: { "nvidia.com/gpu": 3, "amd.com/gpu": 1 },
+      status: {
+        containerStatuses: [
+          {
+            allocatedResourcesStatus: [
+              {
+                name: "nvidia.com/gpu",
+                resources: [
+                  { resourceID: `${A}::1`, health: "Healthy" },
+                  { resourceID: `${A}::0`, health: "Unhealthy" },
+                  { resourceID: "nvidia0/gi3" },
+                  { resourceID: "strange" },
+                ],
+              },
+              { name: "amd.com/gpu", resources: [{ resourceID: "0000:0c:00.0" }] },
+              { name: "claim:gpu/gpu", resources: [{ resourceID: "gpu.nvidia.com/pool/gpu-0" }] },
+              { name: "cpu", resources: [{ resourceID: "7" }] },
+            ],
+          },
+        ],
+      },
+    }),
+    asks: [
+      { kind: "gpu", resource: "nvidia.com/gpu", count: 3 },
+      { kind: "gpu", resource: "amd.com/gpu", count: 1 },
+    ],
+    evidence: [
+      { by: "status", uuid: A, units: 2, isUnhealthy: true },
+      { by: "status", gpuIndex: 0, instance: 3, units: 1 },
+      { by: "status", pciBusId: "0000:0c:00.0", units: 1 },
+    ],
+    remarks: [/The id "strange" of its device has no known form/],
+  },
+  "devices in its status that HAMi has given others than": {
+    pod: pod({
+      limits: { "nvidia.com/gpu": 1, "nvidia.com/gpumem": 1000 },
+      status: {
+        containerStatuses: [
+          { allocatedResourcesStatus: [{ name: "nvidia.com/gpu", resources: [{ resourceID: `${B}-3` }] }] },
+        ],
+      },
+    }),
+    asks: [{ kind: "vgpu", scheduler: "hami", count: 1, memoryMiB: 1000 }],
+  },
   "a fraction of KAI's": {
     pod: annotated({ "gpu-fraction": "0.25", "received-resource-type": "Fraction" }, { "runai-gpu-group": "g-1" }),
     asks: [{ kind: "fraction", count: 1, ppm: 250_000 }],

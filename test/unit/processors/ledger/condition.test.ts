@@ -21,6 +21,7 @@ function slots(given: {
     slot,
     seen: silent.includes(slot) ? undefined : seen(slot),
     fault: undefined,
+    isUnhealthy: false,
     isCut: false,
     isHeld: held.includes(slot),
   }));

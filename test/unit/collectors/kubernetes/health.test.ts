@@ -1,0 +1,33 @@
+import { expect, it } from "vitest";
+import { decodeWorkload } from "../../../../domain/messages/fact-message.ts";
+import { objectFacts } from "../../../../scenarios/play/object-facts.ts";
+import { container, pod } from "../../../support/kube-objects.ts";
+
+const UUID = "GPU-11111111-2222-3333-4444-555555555555";
+
+/** A pod whose device has a health. */
+function withHealth(health: string) {
+  const resources = [{ resourceID: UUID, health }];
+  const status = { containerStatuses: [{ allocatedResourcesStatus: [{ name: "nvidia.com/gpu", resources }] }] };
+  return pod({ spec: { nodeName: "gpu-a", containers: [container({ "nvidia.com/gpu": 1 })] }, status });
+}
+
+it("a watcher keeps when a device was unhealthy, which its pod's status has only while it is", () => {
+  const states = ["Healthy", "Unhealthy", "Unhealthy", "Healthy", "Unhealthy"].map((health, index) => ({
+    atMillis: 1000 * (index + 1),
+    object: withHealth(health) as never,
+  }));
+  const { messages } = objectFacts({ cluster: "test", objects: states, pages: [], resourceNames: new Map() }, 1);
+  const evidence = messages.map(({ value }) => {
+    const fact = decodeWorkload(value);
+    if ("invalid" in fact) throw new Error(fact.invalid);
+    return fact.evidence;
+  });
+  const device = { by: "status", uuid: UUID, units: 1 };
+  expect(evidence).toEqual([
+    [device],
+    [{ ...device, isUnhealthy: true, unhealthy: [{ from: 2000 }] }],
+    [{ ...device, unhealthy: [{ from: 2000, until: 4000 }] }],
+    [{ ...device, isUnhealthy: true, unhealthy: [{ from: 2000, until: 4000 }, { from: 5000 }] }],
+  ]);
+});
