@@ -1,4 +1,5 @@
 import { createApiConnection } from "../../collectors/kubernetes/api/connection.ts";
+import type { ElectionTiming } from "../../collectors/kubernetes/api/election.ts";
 import { ownerKinds } from "../../collectors/kubernetes/owners/kinds.ts";
 import type { FACT_TOPICS } from "../../collectors/kubernetes/watcher/books.ts";
 import type { MissingPermission, WatcherEvents } from "../../collectors/kubernetes/watcher/events.ts";
@@ -53,6 +54,8 @@ export function startTestWatcher(
     readonly clock?: Clock;
     readonly token?: () => string;
     readonly buryAfterMillis?: number;
+    /** Short by default, so that a lease that nobody renews runs out within a test. */
+    readonly election?: ElectionTiming;
     /** Holds messages back, or lets them through, before they reach the bus. */
     readonly gate?: () => Promise<void>;
   } = {},
@@ -120,7 +123,7 @@ export function startTestWatcher(
     events,
     clock,
     timing: {
-      election: FAST.election,
+      election: given.election ?? FAST.election,
       term: { ...FAST.term, buryAfterMillis: given.buryAfterMillis ?? FAST.term.buryAfterMillis },
     },
   });
