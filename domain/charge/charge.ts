@@ -28,6 +28,11 @@ export const CHARGE_STATES = [
 /** Who pays for what the platform pays for. */
 export const PLATFORM = "platform";
 
+/** Whether a team pays for a line: as its holder, as one of those that it was spread over, or as the owner of the pool. */
+export function isTeams({ payer }: Pick<Charge, "payer">): boolean {
+  return payer === "holder" || payer === "owner";
+}
+
 /** Three kinds of costs of one thing. */
 export type Costs = Readonly<Record<CostKind, Money>>;
 
@@ -50,7 +55,10 @@ export interface Charge {
   /** Why, where the state alone does not say: `xid-79`, `absent`, `nobody`. */
   readonly because: string;
   readonly payer: Payer;
-  /** Who pays: {@link PLATFORM} where the platform does, `unowned` where nobody is named. */
+  /**
+   * Who pays: {@link PLATFORM} where the platform does, `unowned` where nobody is named. Of what waits to be spread: the owner of the
+   * pool, who pays where nobody holds anything in the scope; {@link PLATFORM} where the pool has none.
+   */
   readonly team: string;
   readonly costCenter: string;
   readonly project: string;

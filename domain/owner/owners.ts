@@ -48,11 +48,3 @@ export function teamOf(
   }
   return { ...NOBODY, value: UNOWNED };
 }
-
-/**
- * The moments inside a time, its ends not included, at which a dated rule begins or ends to hold: what is metered is cut
- * there. In order, each once.
- */
-export function ownerChangesIn({ changes }: OwnerRules, fromMillis: number, untilMillis: number): readonly number[] {
-  return changes.filter((at) => fromMillis < at && at < untilMillis);
-}

@@ -1,8 +1,11 @@
 import type { FreeState, HeldState } from "../allocation/allocate.ts";
 import type { ShareMeasures } from "../share/claim.ts";
 
-/** Who pays for a state: whoever holds the share, the platform, or the holders of a scope together. */
-export type Payer = "holder" | "platform" | "spread";
+/** Who pays for a state: whoever holds the share, the platform, the holders of a scope together, or the owner of the node pool. */
+export type Payer = "holder" | "platform" | "spread" | "owner";
+
+/** Who pays for what nobody holds. */
+type FreePayer = Exclude<Payer, "holder">;
 
 /** How what is spread is divided (ledger, "Policies"). */
 export interface SpreadRule {
@@ -22,9 +25,9 @@ export interface Policy extends ShareMeasures {
     readonly unobserved: "holder" | "platform";
     readonly starting: "holder" | "platform";
     readonly waiting: "holder" | "platform";
-    readonly unallocated: "platform" | "spread";
-    readonly stranded: "platform" | "spread";
-    readonly unavailable: "platform" | "spread";
+    readonly unallocated: FreePayer;
+    readonly stranded: FreePayer;
+    readonly unavailable: FreePayer;
   };
   readonly spread: SpreadRule;
 }

@@ -11,6 +11,13 @@ const EVIDENCE: Readonly<Record<string, string>> = {
   node: "the node alone: nothing tells which of its GPUs",
 };
 
+const PAYERS: Readonly<Record<string, string>> = {
+  holder: "its holder",
+  owner: "the owner of the node pool",
+  platform: "the platform",
+  spread: "nobody yet, as it waits to be spread,",
+};
+
 /** An explanation as text that a person reads from the top: the sum, then why, step by step. `currency` is the bill's. */
 export function explanationText(explanation: Explanation, currency: string): string {
   const { question, states, owners, prices, workloads, evidence, lines } = explanation;
@@ -24,7 +31,7 @@ export function explanationText(explanation: Explanation, currency: string): str
       "Which state it was in, and who pays for that:",
       states.map(({ state, because, payer, ...part }) => {
         const reason = because === "" ? "" : `, because ${because}`;
-        return `${state}${reason}, which ${payer === "holder" ? "its holder" : "the platform"} pays: ${amount(part)}`;
+        return `${state}${reason}, which ${PAYERS[payer] ?? payer} pays: ${amount(part)}`;
       }),
     ),
     paragraph(

@@ -1,3 +1,4 @@
+import { isTeams } from "../../domain/charge/charge.ts";
 import { subjectOf, type FocusSubject } from "./measure.ts";
 import type { Origin, Part } from "./part.ts";
 
@@ -27,15 +28,16 @@ export interface AllocatedResource {
 }
 
 /**
- * Who held it, whoever pays: a pod by its UID or a job by its name, as names of pods come again. Of what was spread, and of a team's
- * markup, the team that pays. Undefined for what was allocated to nobody.
+ * Who held it, whoever pays: a pod by its UID or a job by its name, as names of pods come again. Of what was spread, of
+ * a team's markup and of what the owner of a pool pays, the team. Undefined for what was allocated to nobody.
  */
-export function allocatedTo({ origin, holder, namespace, pod, payer, team }: Part): AllocatedResource | undefined {
+export function allocatedTo(part: Part): AllocatedResource | undefined {
+  const { origin, holder, namespace, pod, team } = part;
   if (holder !== "") {
     const name = pod === "" ? holder : namespace === "" ? pod : `${namespace}/${pod}`;
     return { id: `pod:${joined(origin.cluster, holder)}`, name };
   }
-  return payer === "holder" ? { id: `team:${joined(team)}`, name: team } : undefined;
+  return isTeams(part) ? { id: `team:${joined(team)}`, name: team } : undefined;
 }
 
 /** What is priced, and by which entry of the price book. */

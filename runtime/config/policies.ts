@@ -3,7 +3,7 @@ import { DEFAULT_POLICY, type Policy } from "../../domain/policy/policy.ts";
 import { flag, oneOf, text } from "./words.ts";
 
 const payer = oneOf("holder", "platform");
-const spreadable = oneOf("platform", "spread");
+const freePayer = oneOf("platform", "spread", "owner");
 const { payers, spread } = DEFAULT_POLICY;
 
 /** A policy as it is written; what is left out takes the defaults of {@link DEFAULT_POLICY}. */
@@ -24,12 +24,14 @@ export const policy = z.strictObject({
       unobserved: payer.default(payers.unobserved),
       starting: payer.default(payers.starting),
       waiting: payer.default(payers.waiting),
-      unallocated: spreadable.default(payers.unallocated),
-      stranded: spreadable.default(payers.stranded),
-      unavailable: spreadable.default(payers.unavailable),
+      unallocated: freePayer.default(payers.unallocated),
+      stranded: freePayer.default(payers.stranded),
+      unavailable: freePayer.default(payers.unavailable),
     })
     .prefault({})
-    .describe("Who pays for each state."),
+    .describe(
+      "Who pays for each state. `owner` is whoever owns the node pool by the rules of `owners`, else the platform.",
+    ),
   spread: z
     .strictObject({
       over: oneOf("node", "pool", "model", "cluster").default(spread.over).describe("Whose holders share the cost."),

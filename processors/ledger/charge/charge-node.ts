@@ -11,7 +11,7 @@ import {
 import type { EnergyFactors } from "../../../domain/energy/factors.ts";
 import type { Rational } from "../../../domain/exact/rational.ts";
 import type { OwnerRules } from "../../../domain/owner/compile.ts";
-import { podMarks, type Attribution, type OwnerSubject } from "../../../domain/owner/owner.ts";
+import { podMarks, type Attribution, type Marks, type OwnerSubject } from "../../../domain/owner/owner.ts";
 import { ownersOf } from "../../../domain/owner/owners.ts";
 import { payerOf, type Policy } from "../../../domain/policy/policy.ts";
 import { chargeSlot, type ChargedSlot, type SlotLine, type SlotSegment } from "./charge-slot.ts";
@@ -79,17 +79,23 @@ export function chargeNode(hours: readonly UsageHour[], { prices, owners, polici
   return { charges, slots: chargedBy(policies[0]!), refused: holders.refused };
 }
 
-/** A holder of a segment, as every line that it has of it says. */
-interface SegmentHolder {
-  readonly charged: ChargedHolder;
+/** Whose something is. */
+interface Owned {
   readonly owners: Attribution["owners"];
   /** Where each of them comes from. */
   readonly trail: ChargeTrail["owners"];
 }
 
+/** A holder of a segment, as every line that it has of it says. */
+interface SegmentHolder extends Owned {
+  readonly charged: ChargedHolder;
+}
+
 interface Holders {
   /** The owners are those of the time: a line may lie in another than its segment, where more was used than held. */
   of(segment: SlotSegment, claim: number, atMillis: number): SegmentHolder;
+  /** Whose the machines of a place are: what the rules name for its pool alone; undefined where no rule names a team. */
+  ownerOf(place: UsagePlace, atMillis: number): Owned | undefined;
   /** Teams that holders asked for so far named, and that did not count. */
   readonly refused: readonly RefusedTeam[];
 }
@@ -106,7 +112,28 @@ function createHolders(rules: OwnerRules): Holders {
       if (ofSegment.length === 0) known.set(segment, ofSegment);
       return (ofSegment[claim] ??= holderOf(segment, claim, { rules, at, refused }));
     },
+    ownerOf({ pool = "" }, at) {
+      if (pool === "") return undefined;
+      const { owners } = ownersOf(rules, { ...NO_WORKLOAD, pool }, at);
+      return owners.team.place === "" ? undefined : { owners, trail: trailOf(owners) };
+    },
   };
+}
+
+const NO_MARKS: Marks = { labels: {}, annotations: {} };
+
+/** What rules are asked about a machine that nobody holds: they can name its pool alone. */
+const NO_WORKLOAD: Omit<OwnerSubject, "pool"> = {
+  namespace: "",
+  workload: "",
+  queue: "",
+  pod: NO_MARKS,
+  owner: NO_MARKS,
+  namespaceMarks: undefined,
+};
+
+function trailOf({ team, costCenter, project, environment }: Attribution["owners"]): ChargeTrail["owners"] {
+  return { team: team.place, costCenter: costCenter.place, project: project.place, environment: environment.place };
 }
 
 /** Of holders that were asked for, as long as anybody has them: most hold for many hours, and no rule changes meanwhile. */
@@ -171,10 +198,11 @@ function chargeOf(line: SlotLine, policy: Policy, holders: Holders): Charge {
   const { claim, state, fromMillis, untilMillis } = line;
   const { hour, price } = line.segment;
   const { cluster, node, slot, segment, place } = hour;
-  const payer = payerOf(state, policy);
+  const wanted = payerOf(state, policy);
   const holder = claim === undefined ? undefined : holders.of(line.segment, claim, fromMillis);
-  const owners = holder?.owners;
-  const isHolders = payer === "holder" && owners !== undefined;
+  const paying = wanted === "holder" ? holder : wanted === "platform" ? undefined : holders.ownerOf(place, fromMillis);
+  const payer = wanted === "owner" && paying === undefined ? "platform" : wanted;
+  const named = paying ?? holder;
   const isDown = state === "unavailable";
   // Written out, as there are very many: copies of the parts would take twice as long.
   return {
@@ -192,10 +220,10 @@ function chargeOf(line: SlotLine, policy: Policy, holders: Holders): Charge {
     state,
     because: isDown ? segment.unavailableBecause || (segment.isCordoned ? "cordoned" : "") : "",
     payer,
-    team: isHolders ? owners.team.value : PLATFORM,
-    costCenter: isHolders ? owners.costCenter.value : "",
-    project: owners?.project.value ?? "",
-    environment: owners?.environment.value ?? "",
+    team: paying?.owners.team.value ?? PLATFORM,
+    costCenter: paying?.owners.costCenter.value ?? "",
+    project: named?.owners.project.value ?? "",
+    environment: named?.owners.environment.value ?? "",
     holder: holder?.charged,
     shareMillis: line.shareMillis,
     gpuHours: line.gpuHours,
@@ -206,7 +234,7 @@ function chargeOf(line: SlotLine, policy: Policy, holders: Holders): Charge {
     trail: {
       price: price?.entry.place ?? "",
       pricedSince: price?.since ?? 0,
-      owners: holder?.trail ?? NO_OWNERS,
+      owners: named?.trail ?? NO_OWNERS,
     },
   };
 }
@@ -238,12 +266,7 @@ function holderOf(
       share: fraction(share),
     },
     owners,
-    trail: {
-      team: owners.team.place,
-      costCenter: owners.costCenter.place,
-      project: owners.project.place,
-      environment: owners.environment.place,
-    },
+    trail: trailOf(owners),
   };
 }
 

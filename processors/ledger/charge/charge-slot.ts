@@ -94,7 +94,7 @@ function energyOf({ segment }: UsageHour, part: Millis): bigint | undefined {
   return coveredMillis === 0 ? undefined : partOfSpan(millijoules, segment, part);
 }
 
-/** The parts of a segment that lie in a piece, cut where an owner changes whom it has. */
+/** The parts of a segment that lie in a piece, cut where a rule about owners changes: of what is free, too, as its pool has an owner. */
 function cut(
   { segment }: UsageHour,
   [pieceFrom, pieceUntil]: readonly [number, number],
@@ -103,8 +103,7 @@ function cut(
   const from = Math.max(pieceFrom, segment.fromMillis);
   const until = Math.min(pieceUntil, segment.untilMillis);
   if (from >= until) return [];
-  const inner = segment.claims.length === 0 ? [] : changes.filter((at) => from < at && at < until);
-  const edges = [from, ...inner, until];
+  const edges = [from, ...changes.filter((at) => from < at && at < until), until];
   return edges.slice(1).map((end, index) => ({ fromMillis: edges[index]!, untilMillis: end }));
 }
 

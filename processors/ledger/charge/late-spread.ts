@@ -42,7 +42,7 @@ function isOfSpread({ payer, holder }: Pick<Charge, "payer" | "holder">): boolea
 }
 
 function keyOf(charge: Charge, rule: SpreadRule): string {
-  const { payer, team, costCenter, node, slot, state, because, costs } = charge;
-  const place = payer === "spread" ? [node, slot ?? null, state, because] : [team, costCenter];
-  return JSON.stringify([payer, scopeOf(charge, rule), costs === undefined, ...place]);
+  const { payer, team, costCenter, project, environment, node, slot, state, because, costs } = charge;
+  const place = payer === "spread" ? [node, slot ?? null, state, because, project, environment] : [];
+  return JSON.stringify([payer, scopeOf(charge, rule), costs === undefined, team, costCenter, ...place]);
 }

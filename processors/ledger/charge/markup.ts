@@ -1,4 +1,4 @@
-import { chargeBeside, effectively, PLATFORM, type Charge } from "../../../domain/charge/charge.ts";
+import { chargeBeside, effectively, isTeams, PLATFORM, type Charge } from "../../../domain/charge/charge.ts";
 import { divide, multiply, rational } from "../../../domain/exact/rational.ts";
 import { difference, exactly, lastUnits, roundToLastUnit, sum, type Money } from "../../../domain/exact/units.ts";
 import type { Markup } from "../../../domain/price/book.ts";
@@ -12,7 +12,7 @@ export function markupCharges(charges: readonly Charge[], markups: readonly Mark
   return markups.flatMap(({ team, percent }, index) => {
     const byCostCenter = new Map<string, Charge[]>();
     for (const charge of charges) {
-      if (charge.team !== team || charge.payer !== "holder") continue;
+      if (charge.team !== team || !isTeams(charge)) continue;
       byCostCenter.set(charge.costCenter, [...(byCostCenter.get(charge.costCenter) ?? []), charge]);
     }
     return [...byCostCenter].flatMap(([costCenter, ofTeam]) => {

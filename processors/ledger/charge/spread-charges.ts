@@ -1,4 +1,4 @@
-import { NO_OWNERS, type Charge } from "../../../domain/charge/charge.ts";
+import { NO_OWNERS, PLATFORM, type Charge } from "../../../domain/charge/charge.ts";
 import { ZERO } from "../../../domain/exact/rational.ts";
 import type { SpreadRule } from "../../../domain/policy/policy.ts";
 import {
@@ -21,8 +21,8 @@ export interface SpreadCharges {
 
 /**
  * Spreads what a policy says that holders share, over the charges of whole windows of the rule. A spread line keeps cluster, node,
- * GPU and state, and names the payer's team and cost centre only; where nobody weighs, it stays the platform's (ledger,
- * "Policies").
+ * GPU and state, and names the payer's team and cost centre only. Where nobody weighs, the owner of the pool pays for the line,
+ * else the platform (ledger, "Policies").
  */
 export function spreadCharges(charges: readonly Charge[], rule: SpreadRule): SpreadCharges {
   if (charges.every(({ payer }) => payer !== "spread")) return { charges, refused: [] };
@@ -39,6 +39,9 @@ export function spreadChargesBy(charges: readonly Charge[], rule: SpreadRule, we
 export function spreadChargeOver(charge: Charge, weights: ScopeWeights): readonly Charge[] {
   return applied([charge], spreadByWeights([{ ...charge, scope: "" }], new Map([["", weights]]))).charges;
 }
+
+/** Whose a charge of the platform is. */
+const OF_PLATFORM = { payer: "platform", team: PLATFORM, costCenter: "", project: "", environment: "" } as const;
 
 type ScopedCharge = Charge & { readonly scope: string };
 
@@ -68,7 +71,8 @@ function applied(charges: readonly Charge[], { parts, unspread, refused }: Sprea
   });
   const stays = unspread.map(({ line, because }): Charge => {
     const { scope: _, ...charge } = line;
-    return { ...charge, payer: "platform", because: because === "nobody" ? because : charge.because };
+    if (because === "nobody") return { ...charge, payer: charge.team === PLATFORM ? "platform" : "owner", because };
+    return { ...charge, ...OF_PLATFORM, trail: { ...charge.trail, owners: NO_OWNERS } };
   });
   return { charges: [...charges.filter(({ payer }) => payer !== "spread"), ...moved, ...stays], refused };
 }

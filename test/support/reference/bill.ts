@@ -60,6 +60,8 @@ export function cutsOf(scenario: Scenario): Cuts {
 
 /** A line before spreading, with what that looks at. */
 interface UnspreadLine extends PaidLine {
+  /** Whose the pool is: the dimensions that its owner's lines have; absent where nobody's. */
+  readonly ofPool: Readonly<Record<string, string>> | undefined;
   readonly dimensions: Readonly<Record<string, string>>;
 }
 
@@ -71,7 +73,7 @@ function spread(lines: readonly UnspreadLine[], policy: Policy): BillLine[] {
     .filter((line) => line.payer !== "spread" || stays.has(line))
     .map((line) => {
       const because = stays.get(line);
-      const dimensions = because === "nobody" ? { ...line.dimensions, because } : line.dimensions;
+      const dimensions = because === "nobody" ? { ...line.dimensions, ...line.ofPool, because } : line.dimensions;
       return { ...line, dimensions, cost: line.costs?.effective };
     });
   const moved = parts.map(({ line, team, costCenter, gpuHours, costs, millijoules, carbon }) => {
@@ -169,8 +171,11 @@ function chargeOf(
         because:
           line.state === "unavailable" ? segment.unavailableBecause || (segment.isCordoned ? "cordoned" : "") : "",
       });
+      const ofPool = poolOwnerOf(scenario, node);
+      const isOwners = payerOf(line.state, policy) === "owner" && ofPool !== undefined;
       return {
-        dimensions,
+        dimensions: isOwners ? { ...dimensions, ...ofPool } : dimensions,
+        ofPool,
         scope: scopeOf(node, line.fromMillis, policy),
         payer: payerOf(line.state, policy),
         team: dimensions["team"]!,
@@ -278,6 +283,16 @@ function ownerAt(
       return found;
   }
   return undefined;
+}
+
+/** Whom the rules name for a node's pool, by its whole name. */
+function poolOwnerOf({ owners, register }: Scenario, { pool }: ScenarioNode): Readonly<Record<string, string>> | undefined {
+  const named = (kind: "team" | "costCenter" | "project" | "environment"): string =>
+    owners[kind].flatMap((rule) => ("pool" in rule && rule.pool === pool ? [rule.value] : []))[0] ?? "";
+  const team = named("team");
+  return team === "" || register?.includes(team) === false
+    ? undefined
+    : { team, costCenter: named("costCenter"), project: named("project"), environment: named("environment") };
 }
 
 function isMeant(rule: object, pod: ScenarioPod, node: ScenarioNode): boolean {

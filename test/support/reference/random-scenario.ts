@@ -122,8 +122,13 @@ export const randomScenario: fc.Arbitrary<Scenario> = fc
         ],
       },
       namespaces: { vision: { labels: { team: "vision" } }, nlp: { labels: { team: "nlp" } } },
+      owners: {
+        team: [{ namespaceLabel: "team" }, { pool: "own", value: "infra" }],
+        costCenter: [{ pool: "own", value: "7" }],
+      },
       policies: [
         { name: "default", billing: true },
+        { name: "owners", payers: { unallocated: "owner", unavailable: "owner" } },
         { name: "usage", basis: "usage" },
         { name: "occupants", sharedBy: "occupant" },
         {

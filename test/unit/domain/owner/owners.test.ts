@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { OwnerSubject } from "../../../../domain/owner/owner.ts";
-import { ownerChangesIn, ownersOf, teamOf } from "../../../../domain/owner/owners.ts";
+import { ownersOf, teamOf } from "../../../../domain/owner/owners.ts";
 import type { OwnerRow, OwnerRule } from "../../../../domain/owner/rule.ts";
 import { ownerRules } from "../../../support/owner-rules.ts";
 
@@ -189,9 +189,8 @@ describe("a dated rule", () => {
     expect(teamOf(rules, subject(), NOON).value).toBe("speech");
   });
 
-  it("tells the moments at which it begins or ends, inside a time and each once", () => {
-    expect(ownerChangesIn(rules, MARCH - 1, MARCH + 86_400_000)).toEqual([MARCH, NOON, NOON + 1]);
-    expect(ownerChangesIn(rules, MARCH, NOON)).toEqual([]);
-    expect(ownerChangesIn(ownerRules({ team: USUAL }), 0, Infinity)).toEqual([]);
+  it("is among the moments at which rules change, each of which stands there once", () => {
+    expect(rules.changes).toEqual([MARCH, NOON, NOON + 1]);
+    expect(ownerRules({ team: USUAL }).changes).toEqual([]);
   });
 });
