@@ -1,5 +1,5 @@
 import { halfEvenOfNumbers, halfEvenQuotient, LARGEST_SAFE } from "./integer.ts";
-import { divide, multiply, ONE, rational, subtract, type Rational } from "./rational.ts";
+import { compare, divide, multiply, ONE, rational, subtract, type Rational } from "./rational.ts";
 import { difference, LAST_UNITS_IN_ONE, lastUnits, roundToLastUnit, type Amount, type Quantity } from "./units.ts";
 
 const MILLIS_IN_HOUR = 3_600_000n;
@@ -64,8 +64,12 @@ function steadyAccruals<Of extends Quantity>(perHour: Rational): (originMillis: 
   });
 }
 
-/** The GPU-hours of a GPU since it appeared: 1 an hour. */
-export const gpuHoursSince = steadyAccruals<"gpu-hour">(ONE);
+const wholeGpuHours = steadyAccruals<"gpu-hour">(ONE);
+
+/** The GPU-hours of a GPU, or of a part of one, since it appeared: `part` an hour. */
+export function gpuHoursSince(appearedAt: number, part: Rational): Accrual<"gpu-hour"> {
+  return compare(part, ONE) === 0 ? wholeGpuHours(appearedAt) : steadyAccrual(part, appearedAt);
+}
 
 /**
  * The accrual of the same cost from a later origin on: C(t) − C(origin), exact. An accrual that is dear to make (one in a

@@ -1,10 +1,15 @@
+import { ONE, rational, type Rational } from "../exact/rational.ts";
+
 /** What a cloud's machine has for GPUs. */
 export interface InstanceGpus {
   readonly model: string;
+  /** GPUs, or parts of one. */
   readonly count: number;
 }
 
-type Row = readonly [model: string, ...types: readonly (readonly [type: string, count: number])[]];
+/** With `ofParts` the machine has one of that many equal parts of a GPU, which it shows as a GPU. */
+type Type = readonly [type: string, count: number, ofParts?: number];
+type Row = readonly [model: string, ...types: readonly Type[]];
 
 const each = (prefix: string, count: number, ...sizes: readonly string[]): readonly (readonly [string, number])[] =>
   sizes.map((size) => [`${prefix}${size}`, count]);
@@ -42,6 +47,11 @@ const AWS: readonly Row[] = [
     ...each("gr6.", 1, "4xlarge", "8xlarge"),
     ...each("g6.", 4, "12xlarge", "24xlarge"),
     ["g6.48xlarge", 8],
+    ["g6f.large", 1, 8],
+    ["g6f.xlarge", 1, 8],
+    ["g6f.2xlarge", 1, 4],
+    ["g6f.4xlarge", 1, 2],
+    ["gr6f.4xlarge", 1, 2],
   ],
   [
     "L40S",
@@ -74,7 +84,16 @@ const GCP: readonly Row[] = [
     ["g2-standard-48", 4],
     ["g2-standard-96", 8],
   ],
-  ["RTX-PRO-6000", ["g4-standard-48", 1], ["g4-standard-96", 2], ["g4-standard-192", 4], ["g4-standard-384", 8]],
+  [
+    "RTX-PRO-6000",
+    ["g4-standard-6", 1, 8],
+    ["g4-standard-12", 1, 4],
+    ["g4-standard-24", 1, 2],
+    ["g4-standard-48", 1],
+    ["g4-standard-96", 2],
+    ["g4-standard-192", 4],
+    ["g4-standard-384", 8],
+  ],
 ];
 
 /** Azure: https://learn.microsoft.com/azure/virtual-machines/sizes/overview#gpu-accelerated */
@@ -85,7 +104,14 @@ const AZURE: readonly Row[] = [
   ["A100-80GB-PCIe", ["NC24ads_A100_v4", 1], ["NC48ads_A100_v4", 2], ["NC96ads_A100_v4", 4]],
   ["A100-40GB", ["ND96asr_v4", 8]],
   ["A100-80GB", ["ND96amsr_A100_v4", 8]],
-  ["A10", ...each("NV36ad", 1, "s_A10_v5", "ms_A10_v5"), ["NV72ads_A10_v5", 2]],
+  [
+    "A10",
+    ["NV6ads_A10_v5", 1, 6],
+    ["NV12ads_A10_v5", 1, 3],
+    ["NV18ads_A10_v5", 1, 2],
+    ...each("NV36ad", 1, "s_A10_v5", "ms_A10_v5"),
+    ["NV72ads_A10_v5", 2],
+  ],
   ["H100-NVL", ...each("N", 1, "C40ads_H100_v5", "CC40ads_H100_v5"), ["NC80adis_H100_v5", 2]],
   ["H100", ["ND96isr_H100_v5", 8]],
   ["H200", ["ND96isr_H200_v5", 8]],
@@ -111,7 +137,7 @@ const ORACLE: readonly Row[] = [
 
 const BY_TYPE = new Map(
   [...AWS, ...GCP, ...AZURE, ...ORACLE].flatMap(([model, ...types]) =>
-    types.map(([type, count]) => [type.toLowerCase(), { model, count }] as const),
+    types.map(([type, count, ofParts]) => [type.toLowerCase(), { model, count, ofParts }] as const),
   ),
 );
 
@@ -120,5 +146,19 @@ const BY_TYPE = new Map(
  * has none or is not known.
  */
 export function gpusOfInstanceType(type: string): InstanceGpus | undefined {
+  const known = typeOf(type);
+  return known && { model: known.model, count: known.count };
+}
+
+/**
+ * How much of a physical GPU each GPU is that a machine of an instance type shows: 1/4 for `g6f.2xlarge`, which has 5,722 of the
+ * 22,888 MiB of an L4. 1 for a type that has whole GPUs or is not known.
+ */
+export function gpuPartOf(type: string | undefined): Rational {
+  const ofParts = type === undefined ? undefined : typeOf(type)?.ofParts;
+  return ofParts === undefined ? ONE : rational(1, ofParts);
+}
+
+function typeOf(type: string): (InstanceGpus & { readonly ofParts: number | undefined }) | undefined {
   return BY_TYPE.get(type.toLowerCase().replace(/^standard_/, ""));
 }

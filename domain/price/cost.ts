@@ -1,5 +1,5 @@
 import { steadyAccrual, type Accrual } from "../exact/accrual.ts";
-import type { Rational } from "../exact/rational.ts";
+import { multiply, ONE, type Rational } from "../exact/rational.ts";
 import { split } from "../exact/split.ts";
 import type { Money } from "../exact/units.ts";
 import type { CostKind, PriceEntry, StandingEntry } from "./book.ts";
@@ -8,16 +8,26 @@ import { monthlyAccrual } from "./month.ts";
 import { ownedAccrual } from "./owned.ts";
 
 /**
- * The exact C(t) of a price entry from an origin on ({@link originOf}), in the book's currency: of the GPU for a price per
- * gpu-hour, of the node for a price per node-hour and for an owned machine, whose three costs are one. Power is not in it
+ * The exact C(t) of a price entry from an origin on ({@link originOf}), in the book's currency: of the GPU, or of `part` of one, for a
+ * price per gpu-hour, of the node for a price per node-hour and for an owned machine, whose three costs are one. Power is not in it
  * (`powerCost`).
  */
-export function costSince(entry: PriceEntry, kind: CostKind, originMillis: number, book: Rates): Accrual<"currency"> {
+export function costSince(
+  entry: PriceEntry,
+  kind: CostKind,
+  { originMillis, part }: { readonly originMillis: number; readonly part: Rational },
+  book: Rates,
+): Accrual<"currency"> {
   const accrual =
     entry.per === "owned"
       ? ownedAccrual(entry.owned, originMillis)
-      : steadyAccrual<"currency">(entry.prices[kind], originMillis);
+      : steadyAccrual<"currency">(rateOf(entry, kind, part), originMillis);
   return converted(accrual, entry.currency, book);
+}
+
+function rateOf(entry: Exclude<PriceEntry, { per: "owned" }>, kind: CostKind, part: Rational): Rational {
+  const rate = entry.prices[kind];
+  return entry.per === "gpu-hour" && part !== ONE ? multiply(rate, part) : rate;
 }
 
 /** The exact C(t) of a commitment or a fixed cost from the beginning of its term on, in the book's currency. */

@@ -9,7 +9,8 @@ import {
   type Costs,
 } from "../../../domain/charge/charge.ts";
 import type { EnergyFactors } from "../../../domain/energy/factors.ts";
-import type { Rational } from "../../../domain/exact/rational.ts";
+import { multiply, ONE, type Rational } from "../../../domain/exact/rational.ts";
+import { gpuPartOf } from "../../../domain/gpu-model/instance-types.ts";
 import type { OwnerRules } from "../../../domain/owner/compile.ts";
 import { podMarks, type Attribution, type Marks, type OwnerSubject } from "../../../domain/owner/owner.ts";
 import { ownersOf } from "../../../domain/owner/owners.ts";
@@ -203,6 +204,7 @@ function chargeOf(line: SlotLine, policy: Policy, holders: Holders): Charge {
   const paying = wanted === "holder" ? holder : wanted === "platform" ? undefined : holders.ownerOf(place, fromMillis);
   const payer = wanted === "owner" && paying === undefined ? "platform" : wanted;
   const named = paying ?? holder;
+  const part = gpuPartOf(place.instanceType);
   const isDown = state === "unavailable";
   // Written out, as there are very many: copies of the parts would take twice as long.
   return {
@@ -225,7 +227,7 @@ function chargeOf(line: SlotLine, policy: Policy, holders: Holders): Charge {
     project: named?.owners.project.value ?? "",
     environment: named?.owners.environment.value ?? "",
     holder: holder?.charged,
-    shareMillis: line.shareMillis,
+    shareMillis: part === ONE ? line.shareMillis : multiply(line.shareMillis, part),
     gpuHours: line.gpuHours,
     costs: line.costs,
     power: line.power,

@@ -4,6 +4,7 @@ import { chargeGpu, type AllocatedSegment, type ChargeLine } from "../../../doma
 import { carbonOf } from "../../../domain/energy/carbon.ts";
 import type { EnergyFactors } from "../../../domain/energy/factors.ts";
 import { gpuHoursSince } from "../../../domain/exact/accrual.ts";
+import { gpuPartOf } from "../../../domain/gpu-model/instance-types.ts";
 import { partOfSpan, type Millis } from "../../../domain/exact/part-of-span.ts";
 import { multiply, rational, type Rational } from "../../../domain/exact/rational.ts";
 import type { Carbon } from "../../../domain/exact/units.ts";
@@ -60,7 +61,7 @@ export function chargeSlot(
   const until = hours.at(-1)!.segment.untilMillis;
   const { model } = first.segment.gpu;
   const pieces = prices.pieces({ cluster, node, model, place }, from, until);
-  const gpuHours = gpuHoursSince(place.appearedAt);
+  const gpuHours = gpuHoursSince(place.appearedAt, gpuPartOf(place.instanceType));
   const allocated = hours.map((hour) => ({
     hour,
     allocation: allocate(hour.segment, measures),

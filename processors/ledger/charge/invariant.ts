@@ -1,5 +1,6 @@
 import type { Charge } from "../../../domain/charge/charge.ts";
 import { gpuHoursSince } from "../../../domain/exact/accrual.ts";
+import { gpuPartOf } from "../../../domain/gpu-model/instance-types.ts";
 import { formatAmount, type Amount, type Money, type Quantity } from "../../../domain/exact/units.ts";
 import type { ChargedNode } from "./charge-node.ts";
 
@@ -32,7 +33,8 @@ export function breachesOf(
   const expected = new Map<string, Sums>();
   for (const { slot, charged } of slots) {
     const of = sumsOf(expected, String(slot));
-    const hours = gpuHoursSince(charged.segments[0]!.hour.place.appearedAt);
+    const { appearedAt, instanceType } = charged.segments[0]!.hour.place;
+    const hours = gpuHoursSince(appearedAt, gpuPartOf(instanceType));
     for (const { fromMillis, untilMillis, price } of charged.pieces) {
       of["gpu-hours"] += hours.roundedAt(untilMillis) - hours.roundedAt(fromMillis);
       addCosts(of, price?.gpu(slot));

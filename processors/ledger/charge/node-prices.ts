@@ -5,6 +5,7 @@ import { incurredIn } from "../../../domain/exact/accrual.ts";
 import { compare } from "../../../domain/exact/rational.ts";
 import { roundToLastUnit, type Money } from "../../../domain/exact/units.ts";
 import type { CostKind, PriceBook, PriceEntry } from "../../../domain/price/book.ts";
+import { gpuPartOf } from "../../../domain/gpu-model/instance-types.ts";
 import { costSince, divideNodeCost } from "../../../domain/price/cost.ts";
 import { priceFactsOf } from "../../../domain/price/facts.ts";
 import { perKind } from "../../../domain/price/kinds.ts";
@@ -53,8 +54,14 @@ export interface NodePrices {
  */
 export function createNodePrices(book: PriceBook): NodePrices {
   const ranked = rankEntries(book.prices);
-  function priceOf(entry: PriceEntry, origin: number, delivered: number, [from, until]: [number, number]): PiecePrice {
-    const costs = perKind(kindsOf(entry), (kind) => incurredIn(costSince(entry, kind, origin, book), from, until));
+  function priceOf(
+    entry: PriceEntry,
+    origin: number,
+    { delivered, instanceType }: UsagePlace,
+    [from, until]: [number, number],
+  ): PiecePrice {
+    const of = { originMillis: origin, part: gpuPartOf(instanceType) };
+    const costs = perKind(kindsOf(entry), (kind) => incurredIn(costSince(entry, kind, of, book), from, until));
     if (entry.per === "gpu-hour")
       return { entry, since: origin, gpu: () => costs, power: () => undefined, nonGpu: undefined };
     const divided = perKind(costs, (cost) => divideNodeCost(cost, delivered, entry.gpuPart));
@@ -81,7 +88,7 @@ export function createNodePrices(book: PriceBook): NodePrices {
       const { entry } = winner;
       const appeared = originOf(stretch, place.appearedAt);
       const origin = entry.per === "owned" ? appeared : Math.max(appeared, place.since);
-      return { fromMillis, untilMillis, price: priceOf(entry, origin, place.delivered, [fromMillis, untilMillis]) };
+      return { fromMillis, untilMillis, price: priceOf(entry, origin, place, [fromMillis, untilMillis]) };
     });
   }
 

@@ -1,7 +1,8 @@
 import { allocate } from "../../../domain/allocation/allocate.ts";
 import { chargeGpu, type ChargeLine, type PricedPiece } from "../../../domain/charge/charge-gpu.ts";
 import { incurredIn, steadyAccrual, type Accrual } from "../../../domain/exact/accrual.ts";
-import { rational } from "../../../domain/exact/rational.ts";
+import { gpuPartOf } from "../../../domain/gpu-model/instance-types.ts";
+import { multiply, rational, type Rational } from "../../../domain/exact/rational.ts";
 import { lastUnits, sum, type Money } from "../../../domain/exact/units.ts";
 import { carbonOf, powerOf } from "./energy-bill.ts";
 import { UNOWNED } from "../../../domain/owner/owner.ts";
@@ -106,14 +107,17 @@ function costsOf(
   stretch: Stretch,
   book: PriceBook,
   [from, until]: readonly [number, number],
-  appeared: number,
+  { appeared, part }: { readonly appeared: number; readonly part: Rational },
 ):
   | { readonly per: string; readonly costs: Record<CostKind, Money>; readonly gpuPart: ReturnType<typeof rational> }
   | undefined {
   if (stretch.winner.kind !== "priced") return undefined;
   const { entry } = stretch.winner;
   const costs = Object.fromEntries(
-    KINDS.map((kind) => [kind, incurredIn(costSince(entry, kind, originOf(stretch, appeared), book), from, until)]),
+    KINDS.map((kind) => [
+      kind,
+      incurredIn(costSince(entry, kind, { originMillis: originOf(stretch, appeared), part }, book), from, until),
+    ]),
   ) as Record<CostKind, Money>;
   return { per: entry.per, costs, gpuPart: entry.per === "gpu-hour" ? rational(1) : entry.gpuPart };
 }
@@ -142,9 +146,9 @@ function chargeOf(
   policy: Policy,
 ): UnspreadLine[] {
   const appeared = node.from ?? scenario.period.start;
-  const hours: Accrual<"gpu-hour"> = steadyAccrual(rational(1), appeared);
+  const hours: Accrual<"gpu-hour"> = steadyAccrual(gpuPartOf(node.instanceType), appeared);
   return piecesOf(scenario, node, prices).flatMap(({ stretch, from, until }) => {
-    const priced = costsOf(stretch, book, [from, until], appeared);
+    const priced = costsOf(stretch, book, [from, until], { appeared, part: gpuPartOf(node.instanceType) });
     const costs =
       priced === undefined || priced.per === "gpu-hour"
         ? priced?.costs
@@ -180,7 +184,7 @@ function chargeOf(
         payer: payerOf(line.state, policy),
         team: dimensions["team"]!,
         costCenter: dimensions["costCenter"]!,
-        shareMillis: line.shareMillis,
+        shareMillis: multiply(line.shareMillis, gpuPartOf(node.instanceType)),
         gpuHours: line.gpuHours,
         costs: line.costs,
         power: line.power,
@@ -203,7 +207,7 @@ function scopeOf(node: ScenarioNode, at: number, { spread: { over, window } }: P
 function nonGpuOf(scenario: Scenario, node: ScenarioNode, prices: readonly Stretch[], book: PriceBook): BillLine[] {
   const appeared = node.from ?? scenario.period.start;
   return piecesOf(scenario, node, prices).flatMap(({ stretch, from, until }) => {
-    const priced = costsOf(stretch, book, [from, until], appeared);
+    const priced = costsOf(stretch, book, [from, until], { appeared, part: gpuPartOf(node.instanceType) });
     if (priced === undefined || priced.per === "gpu-hour") return [];
     const { nonGpu } = divideNodeCost(priced.costs.effective, node.delivered ?? node.gpus, priced.gpuPart);
     if (nonGpu === 0n) return [];
@@ -286,7 +290,10 @@ function ownerAt(
 }
 
 /** Whom the rules name for a node's pool, by its whole name. */
-function poolOwnerOf({ owners, register }: Scenario, { pool }: ScenarioNode): Readonly<Record<string, string>> | undefined {
+function poolOwnerOf(
+  { owners, register }: Scenario,
+  { pool }: ScenarioNode,
+): Readonly<Record<string, string>> | undefined {
   const named = (kind: "team" | "costCenter" | "project" | "environment"): string =>
     owners[kind].flatMap((rule) => ("pool" in rule && rule.pool === pool ? [rule.value] : []))[0] ?? "";
   const team = named("team");

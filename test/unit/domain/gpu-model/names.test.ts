@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { gpusOfInstanceType } from "../../../../domain/gpu-model/instance-types.ts";
+import { ONE, rational } from "../../../../domain/exact/rational.ts";
+import { gpuPartOf, gpusOfInstanceType } from "../../../../domain/gpu-model/instance-types.ts";
 import { GPU_MODELS } from "../../../../domain/gpu-model/models.ts";
 import { canonicalModel, meansModel, vendorOfModel } from "../../../../domain/gpu-model/names.ts";
 
@@ -85,7 +86,20 @@ describe("an instance type", () => {
       expect(GPU_MODELS.map(({ name }) => name)).toContain(canonicalModel(gpusOfInstanceType(type)!.model));
   });
 
-  it("that is not known has none", () => {
+  it.each([
+    ["g6f.large", 8],
+    ["g6f.2xlarge", 4],
+    ["gr6f.4xlarge", 2],
+    ["g4-standard-6", 8],
+    ["Standard_NV6ads_A10_v5", 6],
+    ["Standard_NV12ads_A10_v5", 3],
+  ])("%s has one of %i parts of a GPU", (type, parts) => {
+    expect(gpusOfInstanceType(type)?.count).toBe(1);
+    expect(gpuPartOf(type)).toEqual(rational(1, parts));
+  });
+
+  it("that is not known, or has whole GPUs, has no part of one", () => {
     expect(gpusOfInstanceType("m5.large")).toBeUndefined();
+    expect([undefined, "m5.large", "g6.2xlarge"].map(gpuPartOf)).toEqual([ONE, ONE, ONE]);
   });
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { accrualSince, incurredIn } from "../../../../domain/exact/accrual.ts";
-import { compare, exactDecimal, rational } from "../../../../domain/exact/rational.ts";
+import { compare, exactDecimal, ONE, rational } from "../../../../domain/exact/rational.ts";
 import { formatAmount, lastUnits } from "../../../../domain/exact/units.ts";
 import type { CostKind, PriceBook } from "../../../../domain/price/book.ts";
 import { ratePieces } from "../../../../domain/price/conversion.ts";
@@ -21,9 +21,11 @@ const gpuHour = (others: Readonly<Record<string, unknown>>): PriceBook =>
     ],
   });
 
+const since = (originMillis: number) => ({ originMillis, part: ONE });
+
 const costIn = (book: PriceBook, origin: number, from: number, until: number, kind: CostKind = "effective"): string => {
   const [entry] = book.prices;
-  return entry === undefined ? "" : formatAmount(incurredIn(costSince(entry, kind, origin, book), from, until));
+  return entry === undefined ? "" : formatAmount(incurredIn(costSince(entry, kind, since(origin), book), from, until));
 };
 
 describe("the cost of a GPU", () => {
@@ -148,8 +150,8 @@ describe("any cost of an entry", () => {
         const [entry] = book.prices;
         if (entry === undefined) throw new Error("a book of one entry has one");
         const [origin, time] = [BEGIN + one, BEGIN + one + more];
-        const made = costSince(entry, "effective", origin, book);
-        const taken = accrualSince(costSince(entry, "effective", BEGIN, book), origin);
+        const made = costSince(entry, "effective", since(origin), book);
+        const taken = accrualSince(costSince(entry, "effective", since(BEGIN), book), origin);
         expect(taken.exactAt(time)).toEqual(made.exactAt(time));
         expect(taken.roundedAt(time)).toBe(made.roundedAt(time));
         expect(accrualSince(made, origin)).toBe(made);
@@ -164,7 +166,7 @@ describe("any cost of an entry", () => {
       fc.property(fc.constantFrom(...books), times, (book, elapsed) => {
         const [entry] = book.prices;
         if (entry === undefined) throw new Error("a book of one entry has one");
-        const accrual = costSince(entry, "effective", BEGIN, book);
+        const accrual = costSince(entry, "effective", since(BEGIN), book);
         const cuts = [0, ...elapsed].toSorted((a, b) => a - b).map((millis) => BEGIN + millis);
         const parts = cuts.slice(1).map((until, index) => incurredIn(accrual, cuts[index] ?? BEGIN, until));
         expect(parts.every((part) => part >= 0n)).toBe(true);
