@@ -1,12 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import type { UsageHour } from "../domain/allocation/usage-hour.ts";
-import type { Holding } from "../domain/holding.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { inTurns, slicesOf } from "../runtime/in-turns.ts";
 import { HOUR_MILLIS, LONGEST_REACH_MILLIS, REACH_SQL } from "./rollup/window.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "./runs.ts";
 import type { Measurement } from "./ledger/plan/measurement.ts";
 import { dropPlan, integrate } from "./meter/integrate.ts";
+import type { Span } from "./ledger/plan/node-record.ts";
 import { askFor, usageHourOf, type MeasuredSegment } from "./ledger/plan/measure.ts";
 import type { KnownDates } from "./ledger/plan/known-dates.ts";
 import { planNode } from "./ledger/plan/plan.ts";
@@ -15,6 +15,7 @@ import { hoursMetered, keepProofs } from "./meter/proofs.ts";
 import { readCluster } from "./meter/read-cluster.ts";
 import { createFactReader } from "./meter/read-facts.ts";
 import { readNodeNames, readRecords, type NamedNode } from "./meter/read-records.ts";
+import { spansOfNewGpus } from "./meter/read-silent.ts";
 import { insertUsage, USAGE_COLUMNS } from "./meter/usage-rows.ts";
 
 /** Nodes that are metered in one go: their records and plans are held in memory. */
@@ -57,7 +58,10 @@ interface MeteredSlice {
 
 /** What metering a window came to. */
 export interface MeteredWindow extends RunContent {
-  /** The starts of other hours that were metered before this one proved who held something in them: they are to be metered again. */
+  /**
+   * The starts of other hours that were metered before this one proved who held something in them, or showed a GPU of theirs: they are to
+   * be metered again.
+   */
   readonly reopened: readonly number[];
 }
 
@@ -81,7 +85,7 @@ export async function meterWindow(
     readNodeNames(store, cluster, window),
     readCluster(store, cluster, window),
   ]);
-  const proven: Holding[] = [];
+  const changed: Span[] = [];
   const slices = slicesOf(nodes, NODES_PER_SLICE);
   const names = slices.map((slice) => slice.map(({ node }) => node));
   const looked = { from: start - reachMillis, until: window.until };
@@ -92,7 +96,7 @@ export async function meterWindow(
     signal?.throwIfAborted();
     const records = await readRecords(store, cluster, slice, { window, looked, ofCluster, facts: factsOf(index) });
     const found = records.flatMap((record) => newlyProven(record).map((one) => ({ node: record.node, ...one })));
-    proven.push(...found.map(({ holding }) => holding));
+    changed.push(...found.map(({ holding }) => holding), ...(await spansOfNewGpus(store, cluster, records, window)));
     const labels = found.flatMap(({ node, labels: ofNode }) => ofNode.map((label) => ({ node, label })));
     const kept = inBackground(keepProofs(store, cluster, labels));
     const measurements: Measurement[] = [];
@@ -127,7 +131,7 @@ export async function meterWindow(
   const content = { scrapes: 0, rows: Number(digest?.rows ?? 0), hash: digest?.hash ?? "0" };
   signal?.throwIfAborted();
   await publishRun(store, "usage", run, content);
-  return { ...content, reopened: await hoursMetered(store, cluster, proven, start) };
+  return { ...content, reopened: await hoursMetered(store, cluster, changed, start) };
 }
 
 /** Work that is waited for later: whoever stops before that hears of no failure of what was done for nothing. */

@@ -1,3 +1,4 @@
+import { gpusOfInstanceType } from "../../domain/gpu-model/instance-types.ts";
 import { blueprintsFor, type Blueprint } from "./blueprint.ts";
 import { hash, hashText, pick, roll, suffixOf, uuidOf } from "./hash.ts";
 import { EXPORTER_MAKES } from "./makes.ts";
@@ -82,7 +83,7 @@ function createNode(given: {
     region: "eu-west-1",
     zone,
     pool: `${plan.stem}-${plan.use}`,
-    instanceType: plan.model.instanceType,
+    instanceType: typeOf(plan),
     capacityType: plan.capacityType,
     model: plan.model,
     makeName: plan.make,
@@ -97,6 +98,13 @@ function createNode(given: {
   };
   for (let index = 0; index < plan.gpus; index++) gpus.push(createGpu(node, plan, index));
   return node;
+}
+
+/** Of a machine with another number of GPUs than the public one: a name of its own. */
+function typeOf({ model, gpus }: Blueprint): string {
+  const { instanceType } = model;
+  const type = gpusOfInstanceType(instanceType);
+  return type === undefined || type.count === gpus ? instanceType : `${instanceType}-${gpus}gpu`;
 }
 
 function createGpu(node: FleetNode, plan: Blueprint, index: number): FleetGpu {

@@ -7,13 +7,17 @@ export type DemoLedger = Pick<Config, "currency" | "prices" | "rates" | "owners"
 
 const FROM = "2025-01-01";
 
-/** AWS's and Azure's list prices of an hour, by GPU where the fleet's nodes have fewer GPUs than the real machines. */
+/** AWS's and Azure's list prices of an hour: by GPU where nodes have fewer GPUs than the public machines. */
 const ON_DEMAND = [
-  { match: { instanceType: "p5.48xlarge" }, per: "gpu-hour", list: "6.88" },
-  { match: { instanceType: "p4de.24xlarge" }, per: "gpu-hour", list: "3.43" },
-  { match: { instanceType: "p4d.24xlarge" }, per: "gpu-hour", list: "2.74" },
-  { match: { instanceType: "p3dn.24xlarge" }, per: "gpu-hour", list: "3.90" },
-  { match: { instanceType: "ND96isr_MI300X_v5" }, per: "gpu-hour", list: "6.00" },
+  { match: { model: "H100" }, per: "gpu-hour", list: "6.88" },
+  { match: { model: "A100-80GB" }, per: "gpu-hour", list: "3.43" },
+  { match: { model: "A100-40GB" }, per: "gpu-hour", list: "2.74" },
+  { match: { model: "V100-32GB" }, per: "gpu-hour", list: "3.90" },
+  { match: { model: "MI300X" }, per: "gpu-hour", list: "6.00" },
+  { match: { model: "L40S" }, per: "gpu-hour", list: "2.36" },
+  { match: { model: "A10G" }, per: "gpu-hour", list: "1.28" },
+  { match: { model: "L4" }, per: "gpu-hour", list: "1.04" },
+  { match: { model: "T4" }, per: "gpu-hour", list: "0.88" },
   { match: { instanceType: "g6e.12xlarge" }, per: "node-hour", list: "10.49264", gpuPart: "0.9" },
   { match: { instanceType: "g6.12xlarge" }, per: "node-hour", list: "4.6016", gpuPart: "0.9" },
 ];
@@ -21,7 +25,7 @@ const ON_DEMAND = [
 /** What was negotiated, and what spot machines cost: invented, in the usual proportions. */
 const DISCOUNTED = [
   {
-    match: { instanceType: "p5.48xlarge", capacityType: "reserved" },
+    match: { model: "H100", capacityType: "reserved" },
     per: "gpu-hour",
     list: "6.88",
     contracted: "4.80",

@@ -1,13 +1,14 @@
 import type { Holding } from "../../domain/holding.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import type { Machine, NodeRecord, SeenFault, SeenGpu, Span } from "../ledger/plan/node-record.ts";
+import { withEarliestLayouts } from "../ledger/plan/layouts.ts";
+import type { Machine, NodeRecord, ProvenLabel, SeenFault, SeenGpu, Span } from "../ledger/plan/node-record.ts";
 import { withPhysicalGpus } from "../ledger/plan/physical.ts";
 import type { ClusterRecord } from "./read-cluster.ts";
 import { readProofs } from "./proofs.ts";
 import type { FactsOfNodes } from "./read-facts.ts";
 import { readNamesakes } from "./read-pods.ts";
 import { placeKey, readFirstMoments, readGroups, readLastMoments, readMoments, readOnset } from "./read-samples.ts";
-import { grouped, readEarlier, readLongAgo } from "./read-silent.ts";
+import { grouped, readEarlier, readLater, readLongAgo } from "./read-silent.ts";
 import type { GpuPlace, SampleGroup, SampleMoment } from "../ledger/plan/samples.ts";
 import { needsMoments, seenGpu, type Namesakes } from "../ledger/plan/sightings.ts";
 
@@ -65,20 +66,22 @@ export async function readRecords(
   await names.learn(groups);
   const bare = named.filter(({ isBare }) => isBare).map(({ node }) => node);
   const proven = await readProofs(store, cluster, pods);
-  const seen = await readSeen(store, cluster, { groups, nodes, bare, machines, names, window, looked });
+  const seen = await readSeen(store, cluster, { groups, nodes, bare, machines, names, proven, window, looked });
   return named.map(({ node, isBare }) =>
-    withPhysicalGpus({
-      cluster,
-      node,
-      isBare,
-      machines: machines.get(node)!,
-      pods: pods.get(node)!,
-      claimed: ofCluster.claimed,
-      namespace: ofCluster.namespace,
-      slices: ofCluster.slicesOf(node),
-      seen: seen.get(node) ?? [],
-      proven: proven.get(node) ?? [],
-    }),
+    withEarliestLayouts(
+      withPhysicalGpus({
+        cluster,
+        node,
+        isBare,
+        machines: machines.get(node)!,
+        pods: pods.get(node)!,
+        claimed: ofCluster.claimed,
+        namespace: ofCluster.namespace,
+        slices: ofCluster.slicesOf(node),
+        seen: seen.get(node) ?? [],
+        proven: proven.get(node) ?? [],
+      }),
+    ),
   );
 }
 
@@ -115,6 +118,7 @@ interface SeenWindow {
   readonly bare: readonly string[];
   readonly machines: ReadonlyMap<string, readonly Machine[]>;
   readonly names: Names;
+  readonly proven: ReadonlyMap<string, readonly ProvenLabel[]>;
   readonly window: RecordWindow;
   /** The window, and as far back as samples reach into it. */
   readonly looked: Span;
@@ -124,17 +128,21 @@ interface SeenWindow {
 async function readSeen(
   store: StoreClient,
   cluster: string,
-  { groups, nodes, bare, machines, names, window, looked }: SeenWindow,
+  { groups, nodes, bare, machines, names, proven, window, looked }: SeenWindow,
 ): Promise<ReadonlyMap<string, readonly SeenGpu[]>> {
   const byGpu = grouped(groups);
   const speaking = new Set(byGpu.keys());
   const before = { from: looked.from - window.absentAfterMillis, until: looked.from };
   const isBare = new Set(bare);
+  // What a GPU was cut into later can be what a pod of the window has.
+  const isCutLater = ({ node, gpu }: SampleGroup): boolean =>
+    (proven.get(node) ?? []).some(({ slot, part, at }) => at >= window.until && part !== "" && String(slot) === gpu);
   for (const [key, earlier] of await readEarlier(store, cluster, { byGpu, nodes, bare, machines, before }))
     byGpu.set(key, earlier);
   const special = [...byGpu.values()].flatMap((ofGpu) => {
     const { node, gpuKey } = ofGpu[0]!;
-    return isBare.has(node) || needsMoments(ofGpu, names.namesakes, looked) ? [{ node, gpuKey }] : [];
+    const isAfterwards = isBare.has(node) || isCutLater(ofGpu[0]!);
+    return isAfterwards || needsMoments(ofGpu, names.namesakes, looked) ? [{ node, gpuKey, isAfterwards }] : [];
   });
   const moments = new Map<string, SampleMoment[]>(special.map((place) => [placeKey(place), []]));
   const last = await readLastMoments(store, cluster, special, before);
@@ -142,10 +150,13 @@ async function readSeen(
   for (const moment of last) moments.get(placeKey(moment))!.push(moment);
   for (const moment of await readMoments(store, cluster, special, looked)) moments.get(placeKey(moment))!.push(moment);
   const after = { from: window.until, until: window.until + window.absentAfterMillis };
-  const ofBare = special.filter(({ node }) => isBare.has(node));
-  const firsts = await readFirstMoments(store, cluster, ofBare, after);
+  const afterwards = special.filter(({ isAfterwards }) => isAfterwards);
+  const firsts = await readFirstMoments(store, cluster, afterwards, after);
   const next = new Map(firsts.map((moment) => [placeKey(moment), moment.at]));
+  for (const moment of firsts) if (!isBare.has(moment.node)) moments.get(placeKey(moment))!.push(moment);
   for (const ofGpu of await readLongAgo(store, cluster, { byGpu, machines, until: before.from }))
+    byGpu.set(placeKey(ofGpu[0]!), ofGpu);
+  for (const ofGpu of await readLater(store, cluster, { byGpu, machines, after }))
     byGpu.set(placeKey(ofGpu[0]!), ofGpu);
 
   const seen = new Map<string, SeenGpu[]>();

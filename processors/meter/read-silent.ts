@@ -1,7 +1,7 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
-import type { Machine, Span } from "../ledger/plan/node-record.ts";
+import type { Machine, NodeRecord, Span } from "../ledger/plan/node-record.ts";
 import type { SampleGroup } from "../ledger/plan/samples.ts";
-import { placeKey, readOtherGroups, readSeenGpus } from "./read-samples.ts";
+import { placeKey, readLastMoments, readOtherGroups, readSeenGpus } from "./read-samples.ts";
 
 /** GPUs that are silent in the window, as the day before it showed them: of nodes that lack some, and of bare ones. */
 export async function readEarlier(
@@ -65,6 +65,62 @@ export async function readLongAgo(
     until = from;
   }
   return found;
+}
+
+/**
+ * GPUs that nobody had seen by the end of the window, as the first day after it shows them: of machines that were there by then, in slots
+ * in which nothing was seen.
+ */
+export async function readLater(
+  store: StoreClient,
+  cluster: string,
+  of: {
+    readonly byGpu: ReadonlyMap<string, readonly SampleGroup[]>;
+    readonly machines: ReadonlyMap<string, readonly Machine[]>;
+    readonly after: Span;
+  },
+): Promise<readonly (readonly SampleGroup[])[]> {
+  const { byGpu, machines, after } = of;
+  const known = [...byGpu.values()].map((ofGpu) => ofGpu[0]!);
+  const indexes = indexesOf(known);
+  const staying = [...machines].filter(([, ofNode]) => ofNode.some(({ until }) => until > after.from));
+  const lacking = staying.flatMap(([node, ofNode]) =>
+    (indexes.get(node)?.size ?? 0) < Math.max(1, mostOf(ofNode)) ? [node] : [],
+  );
+  if (lacking.length === 0) return [];
+  const groups = grouped(await readOtherGroups(store, cluster, lacking, { ...after, known }));
+  const oldestFirst = [...groups.values()].toSorted((a, b) => a[0]!.firstAt - b[0]!.firstAt);
+  return oldestFirst.filter((ofGpu) => {
+    const { node, gpu, firstAt } = ofGpu[0]!;
+    const ofNode = indexes.get(node) ?? new Set();
+    const isOfMachine = machines.get(node)!.some(({ from, until }) => from < after.from && firstAt < until);
+    if (ofNode.has(gpu) || !isOfMachine) return false;
+    indexes.set(node, ofNode.add(gpu));
+    return true;
+  });
+}
+
+/**
+ * The time before a window for which a GPU counts that the window shows first: its hours are to be metered again, as what is known of
+ * the GPU was not known in them.
+ */
+export async function spansOfNewGpus(
+  store: StoreClient,
+  cluster: string,
+  records: readonly NodeRecord[],
+  { from, absentAfterMillis }: Pick<Span, "from"> & { readonly absentAfterMillis: number },
+): Promise<readonly Span[]> {
+  const late = records.flatMap(({ node, isBare, seen, machines }) =>
+    seen.flatMap(({ gpuKey, isSilent, from: firstAt }) => {
+      const machine = machines.find((one) => one.from < from && firstAt < one.until);
+      if (isBare || isSilent || firstAt < from || machine === undefined) return [];
+      return [{ node, gpuKey, span: { from: Math.max(machine.from, firstAt - absentAfterMillis), until: from } }];
+    }),
+  );
+  if (late.length === 0) return [];
+  const before = { from: Math.min(...late.map(({ span }) => span.from)), until: from };
+  const earlier = new Set((await readLastMoments(store, cluster, late, before)).map(placeKey));
+  return late.filter((place) => !earlier.has(placeKey(place))).map(({ span }) => span);
 }
 
 /** The indexes of the GPUs that are known, by node. */

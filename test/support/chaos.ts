@@ -44,6 +44,7 @@ export async function runChaos(options: {
   try {
     await expect.poll(() => system.status().processor?.rowsStored ?? 0, { timeout: 30_000 }).toBeGreaterThan(0);
     for (let done = 0; done < kills;) {
+      await morePages(exporters, 3);
       await pause(300 + random() * 2200);
       // A part that was killed a moment ago may still wait for its next start.
       const { processes } = system.status();
@@ -55,7 +56,7 @@ export async function runChaos(options: {
       done += 1;
     }
     await settle(system, exporters, store);
-    const served = exporters.reduce((sum, { served: pages }) => sum + pages.length, 0);
+    const served = servedBy(exporters);
     const [counts] = await store.query<{ stored: string; copies: string }>(
       "SELECT uniqExact(node, energy_joules) AS stored, count() AS copies FROM gpu_samples FINAL",
     );
@@ -99,6 +100,16 @@ function configOf(data: string, exporters: readonly ExporterDouble[]): string {
       jobs: [{ name: "chaos", targets: exporters.map(({ url }) => url) }],
     },
   });
+}
+
+function servedBy(exporters: readonly ExporterDouble[]): number {
+  return exporters.reduce((sum, { served }) => sum + served.length, 0);
+}
+
+/** Waits until the exporters have served some more pages: on a busy machine a part takes longer to start than kills are apart. */
+async function morePages(exporters: readonly ExporterDouble[], more: number): Promise<void> {
+  const before = servedBy(exporters);
+  await expect.poll(() => servedBy(exporters), { timeout: 60_000 }).toBeGreaterThanOrEqual(before + more);
 }
 
 /** Stops the serving of pages, and waits until everything that was sent is stored. */

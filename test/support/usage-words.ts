@@ -1,3 +1,4 @@
+import { canonicalModel } from "../../domain/gpu-model/names.ts";
 import type { UsageHour } from "../../domain/allocation/usage-hour.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 import { cutsOf } from "./reference/bill.ts";
@@ -30,7 +31,7 @@ export function referenceWords(scenario: Scenario): readonly string[] {
           segment;
         const of = `${node.name}/${index} ${time(fromMillis)}–${time(untilMillis)}`;
         return [
-          `${of} ${gpu.model} ${json(gpu.layout)} ${unavailableBecause} ${isCordoned} ${busyMillis} ${json(energy)}`,
+          `${of} ${canonicalModel(gpu.model ?? "")} ${json(gpu.layout)} ${unavailableBecause} ${isCordoned} ${busyMillis} ${json(energy)}`,
           ...claims.map(({ claim, stage, measured }, place) => {
             const { namespace, name, hpcJob } = pods[place]!;
             const who = hpcJob === undefined ? `${namespace}/${name}` : `/${hpcJob}`;

@@ -18,11 +18,12 @@ export type Slots = (
 ) => readonly FilledSlot[];
 
 /**
- * A machine's slots are the GPUs that it was delivered with; without Kubernetes, those that samples told of lately. A slot in
+ * A machine's slots are the GPUs that it was delivered with, at least those that its exporter shows; without Kubernetes, those that samples told of lately. A slot in
  * which nothing changes from one time to the next is the same object.
  */
 export function createSlots(record: NodeRecord, dates: KnownDates): Slots {
   const { seen } = record;
+  const shownGpus = new Set(seen.map(({ index }) => index)).size;
   const uuids = publishedUuids(record);
   const claimedAt = claimedInstances(record);
   const filled = new Map<number, { readonly of: SlotContent; readonly slot: FilledSlot }>();
@@ -44,7 +45,7 @@ export function createSlots(record: NodeRecord, dates: KnownDates): Slots {
       const indexes = [...new Set(here.map(({ index }) => index))].toSorted((a, b) => a - b);
       return indexes.map((slot) => fill(slot, { ...NOTHING, seen: seenIn(slot, here, at) }, at));
     }
-    const delivered = (state === undefined ? undefined : dates.delivered(state)) ?? machine.most;
+    const delivered = Math.max((state === undefined ? undefined : dates.delivered(state)) ?? machine.most, shownGpus);
     const gpus = state?.fact.gpus ?? NOTHING.gpus;
     return Array.from({ length: delivered }, (_, slot) => {
       const shown = seenIn(slot, seen, at);

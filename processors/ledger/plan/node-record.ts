@@ -108,6 +108,8 @@ export interface SeenPart extends Span {
   readonly part: string;
   /** As scraped; empty for a partition. */
   readonly profile: string;
+  /** The last sample that shows it before its span ends. */
+  readonly lastAt: number;
 }
 
 /** A pod's name at a device, from the first to the last sample that had it. */

@@ -39,7 +39,7 @@ function partsOf(groups: readonly SampleGroup[]): readonly SeenPart[] {
     const key = `${part} ${profile}`;
     const known = parts.get(key);
     const [from, until] = [Math.min(firstAt, known?.from ?? firstAt), Math.max(lastAt, known?.until ?? lastAt)];
-    parts.set(key, { part, profile, from, until });
+    parts.set(key, { part, profile, from, until, lastAt: until });
   }
   return [...parts.values()];
 }
@@ -97,25 +97,34 @@ function labelsOf(groups: readonly SampleGroup[]): readonly SeenLabel[] {
     }));
 }
 
+/** The span of a thing that rows show, and the last moment that shows it. */
+interface Spell<Shown> extends Span {
+  readonly lastAt: number;
+  readonly value: Shown;
+}
+
 /** A thing that rows show, from the first moment that does to the first that does not. */
 function spells<Shown>(
   moments: readonly SampleMoment[],
   shown: (rows: readonly SampleMoment[]) => ReadonlyMap<string, Shown>,
-): readonly (Span & { readonly value: Shown })[] {
-  const done: (Span & { readonly value: Shown })[] = [];
+): readonly Spell<Shown>[] {
+  const done: Spell<Shown>[] = [];
   const open = new Map<string, { readonly from: number; readonly value: Shown }>();
+  let before = -Infinity;
   const times = new Map<number, SampleMoment[]>();
   for (const moment of moments) times.set(moment.at, [...(times.get(moment.at) ?? []), moment]);
   for (const [at, rows] of times) {
     const now = shown(rows);
     for (const [key, { from, value }] of open) {
       if (now.has(key)) continue;
-      done.push({ from, until: at, value });
+      done.push({ from, until: at, lastAt: before, value });
       open.delete(key);
     }
     for (const [key, value] of now) if (!open.has(key)) open.set(key, { from: at, value });
+    before = at;
   }
-  return [...done, ...[...open.values()].map(({ from, value }) => ({ from, until: Infinity, value }))];
+  const lasting = [...open.values()].map(({ from, value }) => ({ from, until: Infinity, lastAt: before, value }));
+  return [...done, ...lasting];
 }
 
 /** Instances are known from the first sample on; what it shows was there before. */
@@ -129,7 +138,7 @@ function partSpells(moments: readonly SampleMoment[]): readonly SeenPart[] {
           .filter(({ part }) => part !== "")
           .map(({ part, profile }) => [`${part} ${profile}`, { part, profile }] as const),
       ),
-  ).map(({ from, until, value }) => ({ ...value, from: from === first ? -Infinity : from, until }));
+  ).map(({ from, until, lastAt, value }) => ({ ...value, from: from === first ? -Infinity : from, until, lastAt }));
 }
 
 function strangerSpells(moments: readonly SampleMoment[], namesakes: Namesakes): readonly SeenStranger[] {

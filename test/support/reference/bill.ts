@@ -1,6 +1,7 @@
 import { allocate } from "../../../domain/allocation/allocate.ts";
 import { chargeGpu, type ChargeLine, type PricedPiece } from "../../../domain/charge/charge-gpu.ts";
 import { incurredIn, steadyAccrual, type Accrual } from "../../../domain/exact/accrual.ts";
+import { canonicalModel } from "../../../domain/gpu-model/names.ts";
 import { gpuPartOf } from "../../../domain/gpu-model/instance-types.ts";
 import { multiply, rational, type Rational } from "../../../domain/exact/rational.ts";
 import { lastUnits, sum, type Money } from "../../../domain/exact/units.ts";
@@ -232,7 +233,7 @@ function dimensionsOf(
     cluster: node.cluster,
     node: node.name,
     gpu: String(index),
-    gpuModel: node.model,
+    gpuModel: canonicalModel(node.model),
     capacityType: node.capacityType,
     state,
     team: isHolders ? owned("team") : "platform",

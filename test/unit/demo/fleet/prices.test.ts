@@ -5,6 +5,7 @@ import { demoLedger } from "../../../../demo/fleet/prices.ts";
 import { NAMESPACES, TEAMS } from "../../../../demo/fleet/teams.ts";
 import { nodeLabels } from "../../../../demo/kubernetes/cluster/node-labels.ts";
 import { readMachine } from "../../../../collectors/kubernetes/projection/node/labels.ts";
+import { canonicalModel } from "../../../../domain/gpu-model/names.ts";
 import { ownersOf } from "../../../../domain/owner/owners.ts";
 import { examineBook } from "../../../../domain/price/examine.ts";
 import { winnerAt, type PriceFacts } from "../../../../domain/price/match.ts";
@@ -15,12 +16,13 @@ import { parseConfig } from "../../../../runtime/config/load.ts";
 const MARCH = Date.UTC(2026, 2, 1);
 const ledger = ledgerOf({ ...parseConfig("", { source: "test", folder: ".", env: {} }), ...demoLedger() });
 
-/** What a watcher knows of a node: what its labels say. */
+/** What a watcher knows of a node by its labels. */
 function factsOf(node: FleetNode): PriceFacts {
   const { instanceType, capacityType } = readMachine(nodeLabels(node));
   return {
     cluster: node.cluster,
     node: node.name,
+    model: canonicalModel(node.model.name),
     ...(instanceType === undefined ? {} : { instanceType }),
     ...(capacityType === undefined ? {} : { capacityType }),
     labels: {},
@@ -28,9 +30,10 @@ function factsOf(node: FleetNode): PriceFacts {
 }
 
 describe("the demo's ledger", () => {
-  it("prices every node of its fleet, with every entry of its book", () => {
+  it("prices every node of fleets of two sizes, with every entry of its book", () => {
     const ranked = rankEntries(ledger.book.prices);
-    const winners = createFleet({ seed: 1, gpus: 96 }).nodes.map((node) => winnerAt(ranked, factsOf(node), MARCH));
+    const nodes = [96, 32].flatMap((gpus) => createFleet({ seed: 1, gpus }).nodes);
+    const winners = nodes.map((node) => winnerAt(ranked, factsOf(node), MARCH));
     expect(winners.map(({ kind }) => kind)).toEqual(winners.map(() => "priced"));
     expect(new Set(winners.flatMap((winner) => (winner.kind === "priced" ? [winner.entry.place] : []))).size).toBe(
       ledger.book.prices.length,
