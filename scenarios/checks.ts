@@ -1,3 +1,6 @@
+import { canonicalModel } from "../domain/gpu-model/names.ts";
+import type { PriceEntry } from "../domain/price/book.ts";
+import { canPrice, type PriceFacts } from "../domain/price/match.ts";
 import { migProductOf, type FoundProduct } from "../domain/share/mig-product.ts";
 import { migShapeOf } from "../domain/share/mig-shape.ts";
 import type { Scenario } from "./schema.ts";
@@ -31,6 +34,31 @@ export function checkFleet(scenario: Scenario, complain: Complain): void {
     checkPods({ pods: event.arrives.pods ?? [], claims }, nodes, path, complain);
   });
   checkClaims({ claims, nodes, pods }, complain);
+}
+
+/** Notes price entries by which a node has fewer GPUs than it has. */
+export function checkDelivered(nodes: Fleet["nodes"], prices: readonly PriceEntry[], complain: Complain): void {
+  prices.forEach(({ delivered = Infinity, ...entry }, index) => {
+    const short = nodes.find((node) => node.gpus > delivered && canPrice(entry, priceFactsOf(node)));
+    if (short !== undefined)
+      complain(["prices", index, "delivered"], `at least the GPUs that are there, of ${short.name} ${short.gpus}`);
+  });
+}
+
+function priceFactsOf({
+  name,
+  cluster,
+  region,
+  zone,
+  instanceType,
+  pool,
+  capacityType,
+  model,
+  labels,
+}: Node): PriceFacts {
+  const known = { region, zone, instanceType, pool, capacityType };
+  const given = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
+  return { ...given, cluster, node: name, model: canonicalModel(model), labels };
 }
 
 function checkNodes(nodes: Fleet["nodes"], path: readonly PropertyKey[], complain: Complain): void {

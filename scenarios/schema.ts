@@ -8,7 +8,7 @@ import { ownerLists, ownerRule } from "../runtime/config/owners.ts";
 import { checkPolicies, policy } from "../runtime/config/policies.ts";
 import { bookIn, bookKeys, checkBook } from "../runtime/config/price-book.ts";
 import { list } from "../runtime/config/words.ts";
-import { checkFleet } from "./checks.ts";
+import { checkDelivered, checkFleet } from "./checks.ts";
 import type { ScenarioFiles } from "./files.ts";
 
 const TIME = "a time in UTC from 1970 to 2261, such as 2026-03-01T12:30:00Z, or a date";
@@ -260,7 +260,8 @@ export const scenarioSchema = z
       context.addIssue({ code: "custom", path, message });
     if (scenario.period.end <= scenario.period.start) complain(["period", "end"], "a time after period.start");
     checkFleet(scenario, (path, allowed) => complain([...path], allowed));
-    checkBook(bookIn(scenario), context);
+    const book = checkBook(bookIn(scenario), context);
+    checkDelivered(scenario.nodes, book?.prices ?? [], (path, allowed) => complain([...path], allowed));
     for (const event of scenario.events) {
       const prices = "arrives" in event ? event.arrives.prices : undefined;
       if (prices !== undefined)

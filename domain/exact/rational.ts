@@ -81,6 +81,11 @@ export function smaller(a: Rational, b: Rational): Rational {
   return compare(a, b) <= 0 ? a : b;
 }
 
+/** The larger of two. */
+export function larger(a: Rational, b: Rational): Rational {
+  return smaller(a, b) === a ? b : a;
+}
+
 /** The largest integer that is not above a. */
 export function floor(a: Rational): bigint {
   return floorQuotient(a.num, a.den);

@@ -1,5 +1,6 @@
 import { contradictionsInFile, contradictionsInList } from "./contradictions.ts";
-import { DIMENSIONS, type Dimension, type Owner } from "./owner.ts";
+import { PLATFORM } from "../charge/charge.ts";
+import { DIMENSIONS, UNOWNED, type Dimension, type Owner } from "./owner.ts";
 import { compileFile, type CompiledRow } from "./file.ts";
 import { sourceOfLabel } from "./label.ts";
 import { readPattern, type Pattern } from "./pattern.ts";
@@ -44,7 +45,7 @@ export function compileOwners({ owners, ownersFile = [], register }: OwnerConfig
     sources[dimension] = list.sources;
     problems.push(...contradictionsInList(rules, list.patterns, dimension));
   }
-  problems.push(...contradictionsInFile(rows));
+  problems.push(...contradictionsInFile(rows), ...reservedTeams({ owners, ownersFile, register }));
   if (problems.length > 0) return { problems };
   const dated = [
     ...ownersFile,
@@ -53,6 +54,23 @@ export function compileOwners({ owners, ownersFile = [], register }: OwnerConfig
   const moments = dated.flatMap(({ from, until }) => [from, until]).filter((moment) => moment !== undefined);
   const changes = [...new Set(moments)].toSorted((a, b) => a - b);
   return { rules: { sources, register: register === undefined ? undefined : new Set(register), changes } };
+}
+
+/** What a bill calls nobody's team is the name of no team. Labels of a cluster can have it all the same. */
+function reservedTeams({ owners, ownersFile = [], register = [] }: OwnerConfig): readonly OwnerProblem[] {
+  const isReserved = (name: string | undefined): boolean => name === PLATFORM || name === UNOWNED;
+  const allowed = `a team that is called neither ${PLATFORM} nor ${UNOWNED}`;
+  return [
+    ...register.flatMap((name, index) => (isReserved(name) ? [{ path: ["register", index], allowed }] : [])),
+    ...owners.team.flatMap((rule, index) =>
+      "value" in rule && isReserved(rule.value) ? [{ path: ["owners", "team", index, "value"], allowed }] : [],
+    ),
+    ...ownersFile.flatMap(({ line, values: { team } }) =>
+      isReserved(team)
+        ? [{ path: ["ownersFile"], allowed: `a file of owners: in line ${line}, the team is ${team}, not ${allowed}` }]
+        : [],
+    ),
+  ];
 }
 
 /** Finance's file stands where the list says, else before all others. */

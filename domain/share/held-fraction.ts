@@ -66,7 +66,7 @@ function replicaFractions(
     const group = groups.get(part.id) ?? { part, indexes: [], claims: [] };
     groups.set(part.id, group);
     group.indexes.push(index);
-    group.claims.push({ holder, ...held });
+    group.claims.push({ holder, ...held, count: countOf(held) });
   }
   const fractions = new Map<number, Rational>();
   for (const { part, indexes, claims: shared } of groups.values()) {
@@ -76,8 +76,13 @@ function replicaFractions(
   return fractions;
 }
 
-/** Replicas; and of a common set that lies on this one part altogether, whose holders are here whatever tells, and have all of theirs. */
-function isByReplica(held: Held): held is Extract<Held, { what: "replicas" | "common" }> {
-  if (held.what === "common") return held.members === held.setSize && held.each === undefined;
-  return held.what === "replicas";
+type ByReplica = Extract<Held, { what: "replicas" | "common" }>;
+
+function isByReplica(held: Held): held is ByReplica {
+  return held.what === "replicas" || (held.what === "common" && held.each === undefined);
+}
+
+/** Of a common set, the replicas that are on this part: all of them where the set lies on it altogether. */
+function countOf(held: ByReplica): Rational {
+  return held.what === "replicas" ? rational(held.count) : rational(held.count * held.members, held.setSize);
 }

@@ -1,4 +1,4 @@
-import { rational, type Rational } from "../exact/rational.ts";
+import { add, divide, larger, multiply, ONE, rational, smaller, ZERO, type Rational } from "../exact/rational.ts";
 
 /** What a policy counts of a time-sliced or MPS GPU: replicas, the pods on it, or what they do. */
 export type SharedBy = "replica" | "occupant" | "usage";
@@ -7,8 +7,8 @@ export type SharedBy = "replica" | "occupant" | "usage";
 export interface ReplicaClaim {
   /** The pod: several claims of one count as one occupant. */
   readonly holder: string;
-  /** Replicas of this GPU. */
-  readonly count: number;
+  /** Replicas of this GPU: of a common set that lies on several, as many as it has of each on average. */
+  readonly count: Rational;
   /**
    * The sum of the activity of this claim's own processes, in any unit that all claims of the GPU have in common; absent where
    * the exporter does not give it.
@@ -19,7 +19,8 @@ export interface ReplicaClaim {
 /**
  * The share of each claim on a GPU that is shared as R replicas, before any scaling (ledger, "Shares", time-slicing, MPS):
  * - `replica`: 1/R for each replica that it has;
- * - `occupant`: 1/(pods on the GPU), which several claims of one pod divide equally;
+ * - `occupant`: 1/(pods on the GPU), which several claims of one pod divide equally; a pod that may have less than a replica of
+ *   the GPU is there by that part alone;
  * - `usage`: its part of the activity of all; as `occupant` where a claim has none measured, or while the sum is 0.
  *
  * Fails with a RangeError for R = 0 and for a negative activity.
@@ -31,7 +32,7 @@ export function replicaShares(
 ): readonly Rational[] {
   switch (sharedBy) {
     case "replica":
-      return claims.map(({ count }) => rational(count, replicas));
+      return claims.map(({ count }) => divide(count, rational(replicas)));
     case "occupant":
       return occupantShares(claims);
     case "usage":
@@ -40,9 +41,14 @@ export function replicaShares(
 }
 
 function occupantShares(claims: readonly ReplicaClaim[]): readonly Rational[] {
-  const claimsOf = new Map<string, number>();
-  for (const { holder } of claims) claimsOf.set(holder, (claimsOf.get(holder) ?? 0) + 1);
-  return claims.map(({ holder }) => rational(1, claimsOf.size * (claimsOf.get(holder) ?? 1)));
+  const claimsOf = new Map<string, Rational[]>();
+  for (const { holder, count } of claims) claimsOf.set(holder, [...(claimsOf.get(holder) ?? []), count]);
+  const presenceOf = (counts: readonly Rational[]): Rational => smaller(ONE, counts.reduce(add, ZERO));
+  const presences = [...claimsOf.values()].map(presenceOf).reduce(add, ZERO);
+  return claims.map(({ holder }) => {
+    const counts = claimsOf.get(holder)!;
+    return divide(presenceOf(counts), multiply(larger(ONE, presences), rational(counts.length)));
+  });
 }
 
 function usageShares(claims: readonly ReplicaClaim[]): readonly Rational[] | undefined {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { PriceBook } from "../../domain/price/book.ts";
 import { readBook } from "../../domain/price/read.ts";
 import { addFileIssues, fileOf } from "./side-file.ts";
 import { list, type ConfigSources } from "./words.ts";
@@ -30,17 +31,18 @@ export function bookIn({ currency, prices, rates, markup, commitments, fixed }: 
   return { currency, prices, rates, markup, commitments, fixed };
 }
 
-/** Adds all that is wrong with a written book to a schema's issues. */
-export function checkBook(raw: unknown, context: z.RefinementCtx): void {
+/** The book that is written; undefined where something is wrong with it, all of which is added to a schema's issues. */
+export function checkBook(raw: unknown, context: z.RefinementCtx): PriceBook | undefined {
   const read = readBook(raw);
-  if ("book" in read) return;
+  if ("book" in read) return read.book;
   for (const { path, allowed } of read.problems)
     context.addIssue({ code: "custom", path: [...path], message: allowed });
+  return undefined;
 }
 
 const book = z
   .unknown()
-  .superRefine(checkBook)
+  .superRefine((raw, context) => void checkBook(raw, context))
   .transform((raw) => raw as WrittenBook);
 
 /** Reads a price book from the YAML text of a file of its own: as it was written, or all that is wrong with it. */

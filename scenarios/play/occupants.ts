@@ -26,7 +26,7 @@ export function occupantsAt(
   pods: readonly ScenarioPod[],
   at: number,
 ): readonly Occupant[] {
-  const known = pods.flatMap((pod) => knownOccupants(scenario, node, pod, at));
+  const known = pods.flatMap((pod) => knownOccupants(scenario, { node, pods, at }, pod));
   const placed = new Set(known.map(({ pod }) => pod));
   const kinds = new Map<string, ScenarioPod[]>();
   for (const pod of pods) {
@@ -43,10 +43,16 @@ export function placesOf({ claims }: Scenario, pod: ScenarioPod): readonly Named
   return "dra" in pod.holds ? devicesOf({ devices: claims[pod.holds.dra.claim]!.devices }) : devicesOf(pod);
 }
 
-function knownOccupants(scenario: Scenario, node: ScenarioNode, pod: ScenarioPod, at: number): readonly Occupant[] {
+function knownOccupants(
+  scenario: Scenario,
+  { node, pods, at }: { readonly node: ScenarioNode; readonly pods: readonly ScenarioPod[]; readonly at: number },
+  pod: ScenarioPod,
+): readonly Occupant[] {
   const places = placesOf(scenario, pod);
-  const reserved = "dra" in pod.holds ? scenario.claims[pod.holds.dra.claim]!.reservedFor.length : 1;
-  const whole = rational(1, Math.max(1, reserved));
+  const claimOf = ({ holds }: ScenarioPod): string | undefined => ("dra" in holds ? holds.dra.claim : undefined);
+  const claim = claimOf(pod);
+  const sharers = claim === undefined ? 1 : pods.filter((other) => claimOf(other) === claim).length;
+  const whole = rational(1, sharers);
   return places.map(({ gpu, instance }) => {
     const claimed =
       instance === undefined ? (partialClaim(pod, node, { gpu, gpus: places.length, at }) ?? whole) : whole;

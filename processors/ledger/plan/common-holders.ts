@@ -84,8 +84,11 @@ export function commonHolders(
   }
   return [...kinds.values()].flatMap((alike) => {
     const [{ pod, ask, isUnseen: areUnseen }] = alike as [OpenAsk];
+    const areParts = ask.kind === "vgpu" || ask.kind === "fraction";
     const fitting = slots
       .filter((slot) => !areUnseen || isUnseen(slot))
+      // Parts can add up to more than the GPUs that are there: then all are scaled, and no GPU that is gone takes any.
+      .filter(({ slot }) => !areParts || unavailable.get(slot) !== "absent")
       .flatMap((slot) =>
         slot.devices
           .filter(({ device }) => asksFor({ ...pod, asks: [ask] }, device, undefined, node))

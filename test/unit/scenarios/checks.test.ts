@@ -5,13 +5,13 @@ const NODE = "{ name: n, model: NVIDIA-A100-SXM4-40GB, gpus: 2 }";
 const POD = "{ name: a, namespace: x, node: n, holds: { gpus: 1 }, devices: [0], activity: 0.5 }";
 
 /** A scenario of an hour of one node, with one part of it written otherwise. */
-function scenario(given: { node?: string; pods?: string; more?: string; period?: string }): string {
+function scenario(given: { node?: string; pods?: string; prices?: string; more?: string; period?: string }): string {
   const period = given.period ?? "{ start: 2026-03-02T00:00:00Z, end: 2026-03-02T01:00:00Z }";
   return `title: t
 period: ${period}
 nodes: [${given.node ?? NODE}]
 pods: [${given.pods ?? POD}]
-prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "3.60" }]
+prices: [${given.prices ?? '{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "3.60" }'}]
 ${given.more ?? ""}`;
 }
 
@@ -62,6 +62,12 @@ describe("a scenario is refused, with the key and its line,", () => {
       { node: nodeWith("delivered: 1") },
       "nodes[0].delivered (line 3)",
       "at least",
+    ],
+    [
+      "a price entry by which fewer GPUs were delivered than there are",
+      { prices: '{ match: { model: A100-40GB }, from: 2026-01-01, per: node-hour, effective: "8", delivered: 1 }' },
+      "prices[0].delivered (line 5)",
+      "of n 2",
     ],
     [
       "a node that ends before it begins",

@@ -40,6 +40,19 @@ describe("rules of one list", () => {
   });
 });
 
+describe("a team", () => {
+  it.each(["platform", "unowned"])("is not called %s, in no rule, row or register", (name) => {
+    const allowed = "a team that is called neither platform nor unowned";
+    expect(wrongWith([{ pool: "a", value: name }], { register: ["vision", name] })).toEqual([
+      `register.1: ${allowed}`,
+      `owners.team.0.value: ${allowed}`,
+    ]);
+    expect(wrongWithFile({ values: { team: name } })).toEqual([
+      `ownersFile: a file of owners: in line 2, the team is ${name}, not ${allowed}`,
+    ]);
+  });
+});
+
 describe("rows of finance's file", () => {
   it("contradict each other where nothing but their order decides", () => {
     expect(wrongWithFile({}, {})).toEqual([

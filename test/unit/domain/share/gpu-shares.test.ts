@@ -223,11 +223,19 @@ describe("a GPU that is shared as 4 replicas", () => {
     });
   });
 
-  it("gives a common holder its part of the set's replicas here, whatever the policy", () => {
-    // 2 of 6 members, of which 3 are here: 2/6 of 3/4 = 1/4.
+  it("gives a common holder its part of the set's replicas here, and by occupant the part by which it is here", () => {
+    // 2 of 6 members, of which 3 are here: one replica on average.
     const claims = [claim("a", { what: "common", count: 2, setSize: 6, members: 3 })];
-    for (const sharedBy of ["replica", "occupant", "usage"] as const)
-      expect(shown(shared, claims, { sharedBy })).toEqual({ shares: ["1/4"], free: { unallocated: "3/4" } });
+    expect(shown(shared, claims)).toEqual({ shares: ["1/4"], free: { unallocated: "3/4" } });
+    expect(shown(shared, claims, { sharedBy: "occupant" })).toEqual({ shares: ["1"], free: {} });
+    // 1 of 6 members, of which 2 are here: by a third, beside a pod that is here. By usage the same, as its activity is not known.
+    const beside = [
+      claim("a", { what: "common", count: 1, setSize: 6, members: 2 }),
+      claim("b", { what: "replicas", count: 2, activity: 5n }),
+    ];
+    expect(shown(shared, beside)).toEqual({ shares: ["1/12", "1/2"], free: { unallocated: "5/12" } });
+    for (const sharedBy of ["occupant", "usage"] as const)
+      expect(shown(shared, beside, { sharedBy })).toEqual({ shares: ["1/4", "3/4"], free: {} });
   });
 
   it("counts common holders as pods on it where their set lies here altogether", () => {

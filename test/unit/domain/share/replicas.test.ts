@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { rational } from "../../../../domain/exact/rational.ts";
 import { replicaShares, type ReplicaClaim, type SharedBy } from "../../../../domain/share/replicas.ts";
 import { sumOf } from "../../../../domain/share/scale.ts";
 import { textOf } from "./fraction-text.ts";
 
 const pod = (holder: string, count = 1, activity?: bigint): ReplicaClaim =>
-  activity === undefined ? { holder, count } : { holder, count, activity };
+  activity === undefined ? { holder, count: rational(count) } : { holder, count: rational(count), activity };
 const shares = (replicas: number, claims: readonly ReplicaClaim[], sharedBy: SharedBy) =>
   replicaShares(replicas, claims, sharedBy).map(textOf);
 
@@ -21,6 +22,14 @@ describe("a GPU that is shared as replicas", () => {
 
   it("counts a pod with two claims once, which divide its part equally", () => {
     expect(shares(4, [pod("a"), pod("a"), pod("b")], "occupant")).toEqual(["1/4", "1/4", "1/2"]);
+  });
+
+  it("counts a pod that may have less than a replica of the GPU by that part", () => {
+    const maybe = (holder: string, num: number, den: number): ReplicaClaim => ({ holder, count: rational(num, den) });
+    expect(shares(2, [pod("a"), maybe("b", 1, 3)], "occupant")).toEqual(["3/4", "1/4"]);
+    expect(shares(2, [maybe("b", 2, 3)], "occupant")).toEqual(["2/3"]);
+    expect(shares(2, [pod("a"), maybe("b", 4, 3)], "occupant")).toEqual(["1/2", "1/2"]);
+    expect(shares(2, [pod("a"), maybe("b", 1, 3)], "replica")).toEqual(["1/2", "1/6"]);
   });
 
   it("gives by usage the part of the activity of all", () => {
@@ -41,7 +50,7 @@ describe("a GPU that is shared as replicas", () => {
   it("is held whole by occupant and by usage as soon as a pod is on it", () => {
     const claim = fc.record({
       holder: fc.constantFrom("a", "b", "c"),
-      count: fc.integer({ min: 1, max: 8 }),
+      count: fc.integer({ min: 1, max: 8 }).map((count) => rational(count)),
       activity: fc.bigInt(0n, 10n ** 14n),
     });
     fc.assert(
