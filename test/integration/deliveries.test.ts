@@ -2,7 +2,7 @@ import { createHash, createHmac } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { amountOf, formatAmount, sum } from "../../domain/exact/units.ts";
 import { listDeliveries } from "../../reports/delivery/list.ts";
 import type { DeliveryManifest } from "../../reports/delivery/manifest.ts";
@@ -272,7 +272,7 @@ describe("deliveries", () => {
   it("keep their lease while a webhook takes its time", async () => {
     const started = async () => (await world.recordsOf("slow")).filter(({ what }) => what === "started");
     const receiver = await world.receive((response) => {
-      const renewed = expect.poll(async () => (await started()).length, { timeout: 20_000 }).toBeGreaterThan(3);
+      const renewed = vi.waitFor(async () => expect((await started()).length).toBeGreaterThan(3), 20_000);
       void renewed.then(() => response.writeHead(204).end());
     });
     const begun = performance.now();
