@@ -23,7 +23,7 @@ export interface ClusterFactBodies {
     /** Workloads that wait. */
     readonly pending: number;
   };
-  /** PodGroup, JobSet, Kueue's Workload, LeaderWorkerSet. */
+  /** PodGroup, Grove's PodGang, JobSet, a Workload of Kueue or Kubernetes, LeaderWorkerSet. */
   readonly Gang: {
     readonly made: string;
     readonly size: number;

@@ -115,7 +115,7 @@ export type EndReason =
 
 /** Pods that run only together. */
 export interface Gang {
-  /** Of what made it: PodGroup, JobSet, Workload, LeaderWorkerSet. */
+  /** Of what made it: PodGroup, PodGang, JobSet, Workload, LeaderWorkerSet. */
   readonly kind: string;
   readonly name: string;
   /** Pods that it needs; 0 where nothing says. */

@@ -15,7 +15,8 @@ export interface OwnerKind {
 
 /**
  * The owners of GPU pods in the field: Kubernetes' own controllers, the training, serving and notebook operators of
- * Kubeflow, KServe, Knative, Ray, Volcano, JobSet and LeaderWorkerSet, and Run:ai's.
+ * Kubeflow, KServe, Knative, Ray, Volcano, JobSet, LeaderWorkerSet, Grove, Dynamo, NIM, AppWrapper, Spark and Argo Workflows, and
+ * Run:ai's.
  */
 export const OWNER_KINDS: readonly OwnerKind[] = [
   { group: "", kind: "Pod", resource: "pods", generic: true },
@@ -44,6 +45,24 @@ export const OWNER_KINDS: readonly OwnerKind[] = [
   { group: "serving.knative.dev", kind: "Revision", resource: "revisions", type: "inference" },
   { group: "serving.knative.dev", kind: "Configuration", resource: "configurations", type: "inference" },
   { group: "serving.knative.dev", kind: "Service", resource: "services", type: "inference" },
+  { group: "grove.io", kind: "PodCliqueSet", resource: "podcliquesets", type: "inference", generic: true },
+  {
+    group: "grove.io",
+    kind: "PodCliqueScalingGroup",
+    resource: "podcliquescalinggroups",
+    type: "inference",
+    generic: true,
+  },
+  { group: "grove.io", kind: "PodClique", resource: "podcliques", type: "inference", generic: true },
+  { group: "nvidia.com", kind: "DynamoGraphDeployment", resource: "dynamographdeployments", type: "inference" },
+  { group: "nvidia.com", kind: "DynamoComponentDeployment", resource: "dynamocomponentdeployments", type: "inference" },
+  { group: "apps.nvidia.com", kind: "NIMPipeline", resource: "nimpipelines", type: "inference" },
+  { group: "apps.nvidia.com", kind: "NIMService", resource: "nimservices", type: "inference" },
+  { group: "workload.codeflare.dev", kind: "AppWrapper", resource: "appwrappers", generic: true },
+  { group: "sparkoperator.k8s.io", kind: "ScheduledSparkApplication", resource: "scheduledsparkapplications" },
+  { group: "sparkoperator.k8s.io", kind: "SparkApplication", resource: "sparkapplications" },
+  { group: "argoproj.io", kind: "CronWorkflow", resource: "cronworkflows", type: "training", generic: true },
+  { group: "argoproj.io", kind: "Workflow", resource: "workflows", type: "training", generic: true },
   { group: "batch.volcano.sh", kind: "Job", resource: "jobs", type: "training" },
   { group: "run.ai", kind: "RunaiJob", resource: "runaijobs", type: "training" },
   { group: "argoproj.io", kind: "Rollout", resource: "rollouts", type: "inference", generic: true },

@@ -6,6 +6,9 @@ type Labels = Readonly<Record<string, string>>;
 /** The label or annotation by which people say themselves what a workload is; the configuration can name others. */
 export const TYPE_LABEL = "gpu-ledger/workload-type";
 
+/** Servers of models by the names that their charts have. */
+const ENGINES = new Set(["vllm", "triton", "tritonserver", "sglang", "text-generation-inference", "ollama", "trtllm"]);
+
 /** Labels that operators put on the pods of one type, whatever owns them; in the order in which they are looked at. */
 const TELLING: readonly (readonly [label: string, type: WorkloadType, values?: ReadonlySet<string>])[] = [
   ["notebook-name", "notebook"],
@@ -19,7 +22,10 @@ const TELLING: readonly (readonly [label: string, type: WorkloadType, values?: R
   ["training.kubeflow.org/job-name", "training"],
   ["jobset.sigs.k8s.io/jobset-name", "training"],
   ["volcano.sh/job-name", "training"],
-  ["app.kubernetes.io/name", "inference", new Set(["vllm", "triton", "tritonserver", "sglang"])],
+  ["nvidia.com/dynamo-component-type", "inference"],
+  ["nvidia.com/dynamo-component", "inference"],
+  ["llm-d.ai/role", "inference"],
+  ["app.kubernetes.io/name", "inference", ENGINES],
   ["app.kubernetes.io/name", "notebook", new Set(["jupyterhub", "jupyterlab"])],
   ["batch.kubernetes.io/job-name", "training"],
 ];

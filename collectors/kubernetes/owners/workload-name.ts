@@ -14,6 +14,9 @@ const NAMED_BY_LABEL: readonly (readonly [label: string, kind: string])[] = [
   ["leaderworkerset.sigs.k8s.io/name", "LeaderWorkerSet"],
   ["jobset.sigs.k8s.io/jobset-name", "JobSet"],
   ["notebook-name", "Notebook"],
+  ["nvidia.com/dynamo-graph-deployment-name", "DynamoGraphDeployment"],
+  ["sparkoperator.k8s.io/app-name", "SparkApplication"],
+  ["workflows.argoproj.io/workflow", "Workflow"],
 ];
 
 /**
@@ -35,6 +38,8 @@ function namedAbove(labels: Labels, top: OwnerReference): WorkloadName | undefin
     const name = labels[label];
     if (name !== undefined && name !== "") return { kind, name };
   }
+  const partOf = labels["app.kubernetes.io/part-of"];
+  if (labels["grove.io/podclique"] !== undefined && partOf !== undefined) return { kind: "PodCliqueSet", name: partOf };
   const origin = labels["ray.io/originated-from-cr-name"];
   const crd = labels["ray.io/originated-from-crd"];
   if (top.kind === "RayCluster" && origin !== undefined && crd !== undefined) return { kind: crd, name: origin };

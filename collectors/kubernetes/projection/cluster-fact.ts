@@ -4,7 +4,14 @@ import { groupOf } from "../owners/kinds.ts";
 import { readClaim, readSlice } from "./cluster/dra.ts";
 import { readClusterQueue, readKueueWorkload, readLocalQueue } from "./cluster/kueue.ts";
 import { readLimitRange, readNamespace, readPriorityClass, readQuota } from "./cluster/namespace.ts";
-import { readKaiQueue, readPodGroup, readVolcanoQueue } from "./cluster/schedulers.ts";
+import {
+  readKaiQueue,
+  readNativePodGroup,
+  readNativeWorkload,
+  readPodGang,
+  readPodGroup,
+  readVolcanoQueue,
+} from "./cluster/schedulers.ts";
 import { readJobSet, readLeaderWorkerSet } from "./cluster/sets.ts";
 import type { KubeObject } from "./kube-object.ts";
 import type { Remark, Remarks } from "./remark.ts";
@@ -30,6 +37,9 @@ const READERS: ReadonlyMap<string, (object: KubeObject, remarks: Remarks) => Sai
   ["/ResourceQuota", (object, remarks) => ({ kind: "ResourceQuota", body: readQuota(object, remarks) })],
   ["/LimitRange", (object, remarks) => ({ kind: "LimitRange", body: readLimitRange(object, remarks) })],
   ["scheduling.k8s.io/PriorityClass", (object) => ({ kind: "PriorityClass", body: readPriorityClass(object) })],
+  ["scheduling.k8s.io/PodGroup", (object) => ({ kind: "Gang", body: readNativePodGroup(object) })],
+  ["scheduling.k8s.io/Workload", (object) => ({ kind: "Gang", body: readNativeWorkload(object) })],
+  ["scheduler.grove.io/PodGang", (object) => ({ kind: "Gang", body: readPodGang(object) })],
   ["kueue.x-k8s.io/ClusterQueue", (object, remarks) => ({ kind: "Queue", body: readClusterQueue(object, remarks) })],
   ["kueue.x-k8s.io/LocalQueue", (object, remarks) => ({ kind: "Queue", body: readLocalQueue(object, remarks) })],
   ["kueue.x-k8s.io/Workload", (object) => ({ kind: "Gang", body: readKueueWorkload(object) })],

@@ -89,6 +89,28 @@ export interface PodGroupObject extends KubeObject {
   readonly status?: { readonly phase?: string; readonly conditions?: readonly KubeCondition[] | null } | null;
 }
 
+/** How many pods of a group run only together; `basic` in the place of `gang` has none. */
+export interface GroupPolicyObject {
+  readonly gang?: { readonly minCount?: number } | null;
+}
+
+/** A PodGroup of kube-scheduler, `scheduling.k8s.io` (KEP-4671). */
+export interface NativePodGroupObject extends KubeObject {
+  readonly spec?: { readonly schedulingPolicy?: GroupPolicyObject | null } | null;
+  readonly status?: { readonly conditions?: readonly KubeCondition[] | null } | null;
+}
+
+/** A Workload of `scheduling.k8s.io`: its groups in the alpha of Kubernetes 1.35; later ones are PodGroups. */
+export interface NativeWorkloadObject extends KubeObject {
+  readonly spec?: { readonly podGroups?: readonly { readonly policy?: GroupPolicyObject | null }[] | null } | null;
+}
+
+/** A PodGang of `scheduler.grove.io`. */
+export interface PodGangObject extends KubeObject {
+  readonly spec?: { readonly podgroups?: readonly { readonly minReplicas?: number }[] | null } | null;
+  readonly status?: { readonly phase?: string; readonly conditions?: readonly KubeCondition[] | null } | null;
+}
+
 /** A Queue of KAI or Run:ai; a quota of -1 has no limit. */
 export interface KaiQueueObject extends KubeObject {
   readonly spec?: {

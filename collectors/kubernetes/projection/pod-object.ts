@@ -17,6 +17,10 @@ export interface PodSpecObject {
   readonly containers?: readonly ContainerObject[] | null;
   readonly initContainers?: readonly ContainerObject[] | null;
   readonly resourceClaims?: readonly PodClaimObject[] | null;
+  /** The PodGroup of kube-scheduler, since Kubernetes 1.36 (KEP-4671). */
+  readonly schedulingGroup?: { readonly podGroupName?: string | null } | null;
+  /** The same in the alpha of Kubernetes 1.35: a Workload of `scheduling.k8s.io`. */
+  readonly workloadRef?: { readonly name?: string | null } | null;
 }
 
 /** A container; an init container that restarts always is a sidecar. */

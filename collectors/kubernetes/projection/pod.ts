@@ -84,7 +84,7 @@ export function projectPod(pod: PodObject, options: PodOptions): PodProjection |
   );
   const ownMarks = kept([{ labels, annotations }], options);
   const ownerMarks = kept(ofOwners, options);
-  const gang = gangOf(labels, annotations);
+  const gang = gangOf(pod);
   const gangFacts = gang === undefined ? undefined : options.gangFacts?.(gang, namespace);
   const times: PodTimes = {
     ...readTimes(pod, remarks),

@@ -44,6 +44,24 @@ export const WATCHED_KINDS: readonly WatchedKind[] = [
     without: "priority classes have names and no values",
   },
   {
+    group: "scheduling.k8s.io",
+    resource: "podgroups",
+    kind: "PodGroup",
+    without: "kube-scheduler's gangs have no size: their waiting is not told from their work",
+  },
+  {
+    group: "scheduling.k8s.io",
+    resource: "workloads",
+    kind: "Workload",
+    without: "gangs of Kubernetes 1.35 have no size: their waiting is not told from their work",
+  },
+  {
+    group: "scheduler.grove.io",
+    resource: "podgangs",
+    kind: "PodGang",
+    without: "Grove's gangs have no size: their waiting is not told from their work",
+  },
+  {
     group: "resource.k8s.io",
     resource: "resourceslices",
     kind: "ResourceSlice",

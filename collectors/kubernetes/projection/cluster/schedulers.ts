@@ -1,5 +1,13 @@
 import type { ClusterFactBodies } from "../../../../domain/cluster-fact.ts";
-import type { KaiQueueObject, PodGroupObject, VolcanoQueueObject } from "../cluster-object.ts";
+import type {
+  KaiQueueObject,
+  NativePodGroupObject,
+  NativeWorkloadObject,
+  PodGangObject,
+  PodGroupObject,
+  VolcanoQueueObject,
+} from "../cluster-object.ts";
+import type { KubeCondition } from "../kube-object.ts";
 import type { Remarks } from "../remark.ts";
 import { millisOf } from "../time.ts";
 import { given, objects, text, wholeNumber } from "../wire.ts";
@@ -32,7 +40,7 @@ export function readKaiQueue(object: KaiQueueObject, remarks: Remarks): ClusterF
 /** A PodGroup of Volcano or KAI: admitted since its condition Scheduled is true. */
 export function readPodGroup(object: PodGroupObject): ClusterFactBodies["Gang"] {
   const { metadata, spec, status } = object;
-  const scheduled = objects(status?.conditions).find(({ type, status: is }) => type === "Scheduled" && is === "True");
+  const scheduled = whenTrue(status?.conditions, "Scheduled");
   return {
     made: "PodGroup",
     size: wholeNumber(spec?.minMember) ?? 0,
@@ -43,6 +51,41 @@ export function readPodGroup(object: PodGroupObject): ClusterFactBodies["Gang"] 
       admitted: millisOf(scheduled?.lastTransitionTime),
     }),
   };
+}
+
+/** A PodGroup of kube-scheduler: admitted once it was scheduled for the first time, which never ends. */
+export function readNativePodGroup(object: NativePodGroupObject): ClusterFactBodies["Gang"] {
+  const { metadata, spec, status } = object;
+  const scheduled = whenTrue(status?.conditions, "PodGroupInitiallyScheduled");
+  return {
+    made: "PodGroup",
+    size: wholeNumber(spec?.schedulingPolicy?.gang?.minCount) ?? 0,
+    phase: scheduled === undefined ? "Pending" : "Running",
+    ...given({ queued: millisOf(metadata?.creationTimestamp), admitted: millisOf(scheduled?.lastTransitionTime) }),
+  };
+}
+
+/** A Workload of kube-scheduler. Each of its groups is a gang: the size is known where it has one. */
+export function readNativeWorkload({ metadata, spec }: NativeWorkloadObject): ClusterFactBodies["Gang"] {
+  const [group, other] = objects(spec?.podGroups);
+  const size = other === undefined ? (wholeNumber(group?.policy?.gang?.minCount) ?? 0) : 0;
+  return { made: "Workload", size, phase: "", ...given({ queued: millisOf(metadata?.creationTimestamp) }) };
+}
+
+/** Grove's PodGang: the least pods of all of its groups run together. */
+export function readPodGang(object: PodGangObject): ClusterFactBodies["Gang"] {
+  const { metadata, spec, status } = object;
+  const scheduled = whenTrue(status?.conditions, "Scheduled");
+  return {
+    made: "PodGang",
+    size: objects(spec?.podgroups).reduce((sum, { minReplicas }) => sum + (wholeNumber(minReplicas) ?? 0), 0),
+    phase: text(status?.phase) ?? "Pending",
+    ...given({ queued: millisOf(metadata?.creationTimestamp), admitted: millisOf(scheduled?.lastTransitionTime) }),
+  };
+}
+
+function whenTrue(conditions: readonly KubeCondition[] | null | undefined, type: string): KubeCondition | undefined {
+  return objects(conditions).find((condition) => condition.type === type && condition.status === "True");
 }
 
 function beyond(

@@ -1,5 +1,7 @@
 import type { Gang } from "../../../../domain/workload.ts";
+import type { PodObject } from "../pod-object.ts";
 import { parseCount } from "../quantity.ts";
+import { text, texts } from "../wire.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -30,15 +32,22 @@ const POD_GROUPS = [
 ];
 
 /**
- * The gang of a pod by its own labels and annotations: what its scheduler starts together first (a PodGroup), then
- * Kueue's Workload, a group of a LeaderWorkerSet (named like its leader), a JobSet. The size is 0 where the pod does
- * not tell.
+ * The gang of a pod by its spec, labels and annotations: what its scheduler starts together first (a PodGroup, kube-scheduler's
+ * own before others', Grove's PodGang), then Kueue's Workload, a group of a LeaderWorkerSet (named like its leader), a JobSet. The
+ * size is 0 where the pod does not have it.
  */
-export function gangOf(labels: Texts, annotations: Texts): Gang | undefined {
+export function gangOf({ metadata, spec }: PodObject): Gang | undefined {
+  const [labels, annotations] = [texts(metadata?.labels), texts(metadata?.annotations)];
+  const own = text(spec?.schedulingGroup?.podGroupName);
+  if (own !== undefined && own !== "") return { kind: "PodGroup", name: own, size: 0 };
+  const reference = text(spec?.workloadRef?.name);
+  if (reference !== undefined && reference !== "") return { kind: "Workload", name: reference, size: 0 };
   for (const name of POD_GROUPS) {
     const group = annotations[name] ?? labels[name];
     if (group !== undefined && group !== "") return { kind: "PodGroup", name: group, size: 0 };
   }
+  const podGang = labels["grove.io/podgang"];
+  if (podGang !== undefined && podGang !== "") return { kind: "PodGang", name: podGang, size: 0 };
   const workload = annotations["kueue.x-k8s.io/workload"] ?? labels["kueue.x-k8s.io/pod-group-name"];
   if (workload !== undefined && workload !== "") {
     return { kind: "Workload", name: workload, size: sizeOf(annotations["kueue.x-k8s.io/pod-group-total-count"]) };

@@ -162,6 +162,44 @@ const TABLE: readonly (readonly [string, KubeObject, string, object])[] = [
     { made: "PodGroup", size: 4, queue: "red", queued: since, admitted: since, phase: "Running" },
   ],
   [
+    "a PodGroup of kube-scheduler",
+    object("scheduling.k8s.io/v1beta1", "PodGroup", {
+      spec: { schedulingPolicy: { gang: { minCount: 4 } } },
+      status: { conditions: [{ type: "PodGroupInitiallyScheduled", status: "True", lastTransitionTime: CREATED }] },
+    }),
+    "Gang",
+    { made: "PodGroup", size: 4, queued: since, admitted: since, phase: "Running" },
+  ],
+  [
+    "a PodGroup of kube-scheduler that is no gang",
+    object("scheduling.k8s.io/v1alpha2", "PodGroup", { spec: { schedulingPolicy: { basic: {} } } }),
+    "Gang",
+    { made: "PodGroup", size: 0, queued: since, phase: "Pending" },
+  ],
+  [
+    "a Workload of Kubernetes 1.35 with one group",
+    object("scheduling.k8s.io/v1alpha1", "Workload", { spec: { podGroups: [{ policy: { gang: { minCount: 3 } } }] } }),
+    "Gang",
+    { made: "Workload", size: 3, queued: since, phase: "" },
+  ],
+  [
+    "a Workload of Kubernetes 1.35 with two groups, each a gang of its own",
+    object("scheduling.k8s.io/v1alpha1", "Workload", {
+      spec: { podGroups: [{ policy: { gang: { minCount: 3 } } }, { policy: { gang: { minCount: 1 } } }] },
+    }),
+    "Gang",
+    { made: "Workload", size: 0, queued: since, phase: "" },
+  ],
+  [
+    "a PodGang of Grove",
+    object("scheduler.grove.io/v1alpha1", "PodGang", {
+      spec: { podgroups: [{ minReplicas: 2 }, { minReplicas: 1 }] },
+      status: { phase: "Running", conditions: [{ type: "Scheduled", status: "True", lastTransitionTime: CREATED }] },
+    }),
+    "Gang",
+    { made: "PodGang", size: 3, queued: since, admitted: since, phase: "Running" },
+  ],
+  [
     "a Queue of KAI with fractions",
     object("scheduling.run.ai/v2", "Queue", {
       spec: { parentQueue: "default", resources: { gpu: { quota: 1.5, limit: -1 } } },

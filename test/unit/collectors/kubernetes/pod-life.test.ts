@@ -169,6 +169,7 @@ describe("a pod's queue and gang", () => {
       { "scheduling.k8s.io/group-name": "pg-1" },
     ],
     ["a PodGroup of KAI or Run:ai", { kind: "PodGroup", name: "pg-2", size: 0 }, {}, { "pod-group-name": "pg-2" }],
+    ["Grove's PodGang", { kind: "PodGang", name: "llama-0", size: 0 }, { "grove.io/podgang": "llama-0" }, {}],
     [
       "a group of pods in Kueue",
       { kind: "Workload", name: "trio", size: 3 },
@@ -190,6 +191,21 @@ describe("a pod's queue and gang", () => {
     ],
   ])("the gang is %s", (_, gang, labels, annotations) => {
     expect(project({ metadata: { labels, annotations } }).gang).toEqual(gang);
+  });
+
+  it.each([
+    [
+      "a PodGroup of kube-scheduler",
+      { schedulingGroup: { podGroupName: "pg-3" } },
+      { kind: "PodGroup", name: "pg-3", size: 0 },
+    ],
+    [
+      "a Workload of Kubernetes 1.35",
+      { workloadRef: { name: "w", podGroup: "a" } },
+      { kind: "Workload", name: "w", size: 0 },
+    ],
+  ])("the gang is %s, before any label", (_, spec, gang) => {
+    expect(project({ spec, metadata: { labels: { "pod-group-name": "pg-2" } } }).gang).toEqual(gang);
   });
 
   it("take size, queue and admission from the gang's own object, where the pod is silent", () => {
