@@ -51,6 +51,13 @@ export interface ClusterFactBodies {
     readonly node: string;
     readonly devices: readonly SliceDevice[];
   };
+  /** What is left out of the selector fits every device. */
+  readonly DeviceTaintRule: {
+    readonly driver?: string;
+    readonly pool?: string;
+    readonly device?: string;
+    readonly taint: DeviceTaint;
+  };
 }
 
 /** A device of a DRA driver, as far as it is a GPU or a part of one. */
@@ -65,12 +72,22 @@ export interface SliceDevice {
   readonly memoryMiB?: number;
   /** What the device has of each dimension that claims can consume: memory in bytes, others in their own unit. */
   readonly capacity?: Readonly<Record<string, number>>;
+  /** One of the partitions of an AMD GPU, which have its PCI address. */
+  readonly isPartition?: true;
+  readonly taints?: readonly DeviceTaint[];
+}
+
+/** Why nobody gets a device who does not have it already. */
+export interface DeviceTaint {
+  readonly key: string;
+  /** When it was added, milliseconds since the epoch, where that is known. */
+  readonly since?: number;
 }
 
 /** A kind of cluster fact. */
 export type ClusterFactKind = keyof ClusterFactBodies;
 
-/** A namespace, quota, queue, gang, claim or slice: the value of `gpu.cluster`. */
+/** A namespace, quota, queue, gang, claim, slice or rule of taints: the value of `gpu.cluster`. */
 export type ClusterFact = {
   [Kind in ClusterFactKind]: FactOrigin & {
     readonly kind: Kind;

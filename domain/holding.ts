@@ -31,6 +31,8 @@ export interface ClaimedDevice {
   readonly profile?: string;
   /** Of a device that several claims have by its capacity: the dimension of which this claim consumes the largest part. */
   readonly consumed?: { readonly amount: number; readonly of: number };
+  /** Of a partition of an AMD GPU: how many the GPU has. */
+  readonly partitions?: number;
 }
 
 /** What is known of a node. The object lives as long as the node has pods or GPUs that are known, and changes. */

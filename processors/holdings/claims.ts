@@ -49,6 +49,13 @@ export function createClaims(): Claims {
     return newest?.device;
   }
 
+  /** How many partitions the GPU has that a partition is of. */
+  function partitionsBeside(driver: string, pool: string, { pciBusId }: SliceDevice): number {
+    const devices = [...(slicesByPool.get(`${driver}\n${pool}`) ?? [])].flatMap((uid) => slices.get(uid)!.body.devices);
+    const alike = devices.filter((device) => device.isPartition === true && device.pciBusId === pciBusId);
+    return new Set(alike.map(({ name }) => name)).size;
+  }
+
   return {
     putClaim(uid, claim) {
       const before = claims.get(uid);
@@ -80,6 +87,7 @@ export function createClaims(): Claims {
         return body.devices.map(({ driver, pool, device, consumed = {} }): ClaimedDevice => {
           const sliced = find(driver, pool, device);
           const { uuid, pciBusId, parentUuid, profile, capacity = {} } = sliced ?? {};
+          const partitions = sliced?.isPartition === true ? partitionsBeside(driver, pool, sliced) : undefined;
           const largest = largestPart(consumed, capacity);
           return {
             namespace,
@@ -92,6 +100,7 @@ export function createClaims(): Claims {
             ...(parentUuid === undefined ? {} : { parentUuid }),
             ...(profile === undefined ? {} : { profile }),
             ...(largest === undefined ? {} : { consumed: largest }),
+            ...(partitions === undefined ? {} : { partitions }),
           };
         });
       });

@@ -2,6 +2,7 @@ import type { ClusterFact } from "../../domain/cluster-fact.ts";
 import type { ClaimedDevice } from "../../domain/holding.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { createClaims } from "../holdings/claims.ts";
+import { taintsOfNodes } from "./device-taints.ts";
 import type { NamespaceState, NodeRecord, Span } from "../ledger/plan/node-record.ts";
 
 const FACTS = `
@@ -9,7 +10,7 @@ SELECT fact, toUnixTimestamp64Milli(max(at) OVER (
   PARTITION BY kind, uid, epoch ORDER BY version, ended, seen_at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)) AS valid_from
 FROM cluster_facts FINAL
 WHERE cluster = {cluster:String} AND (kind = 'Namespace' OR uid IN (
-  SELECT uid FROM cluster_facts WHERE cluster = {cluster:String} AND kind IN ('ResourceClaim', 'ResourceSlice')
+  SELECT uid FROM cluster_facts WHERE cluster = {cluster:String} AND kind IN ('ResourceClaim', 'ResourceSlice', 'DeviceTaintRule')
   GROUP BY uid HAVING NOT max(ended) OR max(at) >= fromUnixTimestamp64Milli({from:Int64})))
 ORDER BY kind, epoch, version, ended, seen_at, uid`;
 
@@ -17,6 +18,8 @@ ORDER BY kind, epoch, version, ended, seen_at, uid`;
 export interface ClusterRecord extends Pick<NodeRecord, "claimed" | "namespace"> {
   /** What DRA drivers publish of a node. */
   slicesOf(node: string): NodeRecord["slices"];
+  /** The taints that devices of a node had. */
+  taintsOf(node: string): NodeRecord["taints"];
 }
 
 /**
@@ -67,5 +70,6 @@ export async function readCluster(store: StoreClient, cluster: string, { from }:
     claimed: (uid) => claimed.get(uid) ?? [],
     namespace: (name) => namespaces.get(name) ?? [],
     slicesOf: (node) => [...(published.get(node)?.values() ?? [])].flat(),
+    taintsOf: taintsOfNodes(facts),
   };
 }

@@ -78,6 +78,7 @@ export async function readRecords(
         claimed: ofCluster.claimed,
         namespace: ofCluster.namespace,
         slices: ofCluster.slicesOf(node),
+        taints: ofCluster.taintsOf(node),
         seen: seen.get(node) ?? [],
         proven: proven.get(node) ?? [],
       }),

@@ -1,7 +1,7 @@
 import type { ClusterFact } from "../../../domain/cluster-fact.ts";
 import type { FactOrigin } from "../../../domain/fact.ts";
 import { groupOf } from "../owners/kinds.ts";
-import { readClaim, readSlice } from "./cluster/dra.ts";
+import { readClaim, readSlice, readTaintRule } from "./cluster/dra.ts";
 import { readClusterQueue, readKueueWorkload, readLocalQueue } from "./cluster/kueue.ts";
 import { readLimitRange, readNamespace, readPriorityClass, readQuota } from "./cluster/namespace.ts";
 import {
@@ -57,6 +57,13 @@ const READERS: ReadonlyMap<string, (object: KubeObject, remarks: Remarks) => Sai
       return body === undefined ? undefined : { kind: "ResourceSlice", body };
     },
   ],
+  [
+    "resource.k8s.io/DeviceTaintRule",
+    (object) => {
+      const body = readTaintRule(object);
+      return body === undefined ? undefined : { kind: "DeviceTaintRule", body };
+    },
+  ],
 ]);
 
 /** Whether objects of this kind have a cluster fact. */
@@ -65,8 +72,8 @@ export function hasClusterFact(apiVersion: string, kind: string): boolean {
 }
 
 /**
- * What the ledger keeps of a namespace, quota, queue, gang, claim or slice. Undefined for an object of another kind and
- * for a slice without GPUs. Items of a list carry no kind of their own on the wire: the watcher sets it. Throws
+ * What the ledger keeps of a namespace, quota, queue, gang, claim, slice or rule of taints. Undefined for an object of another
+ * kind, for a slice without GPUs and for a rule without effect. Items of a list carry no kind of their own on the wire: the watcher sets it. Throws
  * nothing.
  */
 export function projectClusterObject(object: KubeObject): ClusterProjection | undefined {

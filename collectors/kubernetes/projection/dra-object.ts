@@ -40,7 +40,28 @@ export interface SliceDeviceObject {
   readonly capacity?: DeviceCapacity | null;
   /** Several claims can have it at one time. */
   readonly allowMultipleAllocations?: boolean | null;
+  /** Who has the device keeps it, or not; nobody else gets it (KEP-5055). */
+  readonly taints?: readonly DeviceTaintObject[] | null;
   readonly basic?: { readonly attributes?: DeviceAttributes | null; readonly capacity?: DeviceCapacity | null } | null;
+}
+
+/** A taint of a device; the effect `None`, and any that is not known, has no effect. */
+export interface DeviceTaintObject {
+  readonly key?: string;
+  readonly effect?: string;
+  readonly timeAdded?: string | null;
+}
+
+/** A DeviceTaintRule of `resource.k8s.io`: a taint for all devices that the selector means, and for none without a selector. */
+export interface DeviceTaintRuleObject extends KubeObject {
+  readonly spec?: {
+    readonly deviceSelector?: {
+      readonly driver?: string | null;
+      readonly pool?: string | null;
+      readonly device?: string | null;
+    } | null;
+    readonly taint?: DeviceTaintObject | null;
+  } | null;
 }
 
 /** What a device has of each dimension; `v1alpha3` writes the quantity without `value`. */

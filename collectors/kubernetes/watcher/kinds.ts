@@ -69,6 +69,12 @@ export const WATCHED_KINDS: readonly WatchedKind[] = [
   },
   {
     group: "resource.k8s.io",
+    resource: "devicetaintrules",
+    kind: "DeviceTaintRule",
+    without: "devices that a rule has tainted count as free",
+  },
+  {
+    group: "resource.k8s.io",
     resource: "resourceclaims",
     kind: "ResourceClaim",
     without: "what a pod got by DRA is known from the exporters' labels alone",

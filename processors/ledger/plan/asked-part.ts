@@ -43,6 +43,7 @@ export function claimedPart(
 ): Extract<PartOfDevice, { what: "whole" | "consumed" }> {
   const reservedFor = sharers > 1 ? { reservedFor: sharers } : {};
   if (claim.consumed !== undefined) return { what: "consumed", ...claim.consumed, ...reservedFor };
+  if (claim.partitions !== undefined) return { what: "consumed", amount: 1, of: claim.partitions, ...reservedFor };
   const consumed = others.flatMap((other) => other.consumed ?? []);
   if (consumed.length === 0) return { what: "whole", ...reservedFor };
   const taken = consumed.map(({ amount, of }) => rational(amount, of)).reduce(add);

@@ -56,10 +56,11 @@ function openPart(record: NodeRecord, { pod, pods, devices }: Asking, ask: GpuAs
   if (device === undefined) return { ask };
   const claim = nameOf(device);
   const sharers = pods.filter(({ uid }) => record.claimed(uid).some((one) => nameOf(one) === claim)).length;
-  const { profile, consumed } = device;
+  const { profile, consumed, partitions } = device;
+  const isPart = consumed !== undefined || (partitions !== undefined && devices.every((one) => one.part === ""));
   return {
     ask: profile === undefined ? ask : { kind: "mig", resource: "", profile, count: 1 },
-    ...(sharers > 1 || consumed !== undefined ? { each: claimedPart(device, { sharers, others: [] }) } : {}),
+    ...(sharers > 1 || isPart ? { each: claimedPart(device, { sharers, others: [] }) } : {}),
   };
 }
 

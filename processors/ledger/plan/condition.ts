@@ -45,6 +45,8 @@ export interface SlotAt {
   readonly seen: SeenGpu | undefined;
   /** An XID of the hardware class that nothing has ended yet. */
   readonly fault: number | undefined;
+  /** The key of a taint that keeps new claims from it. */
+  readonly taint: string | undefined;
   /** The status of a pod that has it calls it unhealthy. */
   readonly isUnhealthy: boolean;
   readonly isHeld: boolean;
@@ -63,6 +65,7 @@ export function unavailableAt(
   at: number,
 ): ReadonlyMap<number, string> {
   const because = new Map<number, string>();
+  for (const { slot, taint, isHeld } of slots) if (taint !== undefined && !isHeld) because.set(slot, `taint ${taint}`);
   for (const { slot, isUnhealthy } of slots) if (isUnhealthy) because.set(slot, "unhealthy");
   for (const { slot, fault } of slots) if (fault !== undefined) because.set(slot, `xid-${fault}`);
   if (machine === undefined) return because;

@@ -1,3 +1,4 @@
+import type { SliceDevice } from "../../../domain/cluster-fact.ts";
 import { holdsAt } from "../../../domain/holding.ts";
 import { physicalDevices } from "../../../domain/node-gpus.ts";
 import type { KnownDates } from "./known-dates.ts";
@@ -24,7 +25,7 @@ export type Slots = (
 export function createSlots(record: NodeRecord, dates: KnownDates): Slots {
   const { seen } = record;
   const shownGpus = new Set(seen.map(({ index }) => index)).size;
-  const uuids = publishedUuids(record);
+  const published = publishedGpus(record);
   const claimedAt = claimedInstances(record);
   const filled = new Map<number, { readonly of: SlotContent; readonly slot: FilledSlot }>();
 
@@ -43,48 +44,56 @@ export function createSlots(record: NodeRecord, dates: KnownDates): Slots {
     if (machine === undefined) {
       const here = seen.filter(({ from, until }) => from <= at && at < until);
       const indexes = [...new Set(here.map(({ index }) => index))].toSorted((a, b) => a - b);
-      return indexes.map((slot) => fill(slot, { ...NOTHING, seen: seenIn(slot, here, at) }, at));
+      return indexes.map((slot) => {
+        const shown = seenIn(slot, here, at);
+        return fill(slot, { ...NOTHING, seen: shown, pciBusId: shown?.pciBusId }, at);
+      });
     }
     const delivered = Math.max((state === undefined ? undefined : dates.delivered(state)) ?? machine.most, shownGpus);
     const gpus = state?.fact.gpus ?? NOTHING.gpus;
     return Array.from({ length: delivered }, (_, slot) => {
       const shown = seenIn(slot, seen, at);
-      const uuid = shown?.uuid ?? uuids.get(slot);
-      return fill(slot, { seen: shown, gpus, uuid, claimed: claimedAt(uuid, at) }, at);
+      const { uuid, pciBusId } = shown ?? published.get(slot) ?? {};
+      return fill(slot, { seen: shown, gpus, uuid, pciBusId, claimed: claimedAt(uuid, at) }, at);
     });
   };
 }
 
-const NOTHING: SlotContent = { seen: undefined, gpus: [], uuid: undefined, claimed: [] };
+const NOTHING: SlotContent = { seen: undefined, gpus: [], uuid: undefined, pciBusId: undefined, claimed: [] };
+
+/** A GPU that is known and was not seen. */
+type PublishedGpu = Pick<SliceDevice, "uuid" | "pciBusId">;
 
 /**
- * The UUIDs of slots in which no sample has shown a GPU, by what DRA drivers publish and what claims have: a device that NVIDIA's
- * driver calls `gpu-3` is in slot 3, unless another was seen there; then it is in the first free one.
+ * What identifies the GPUs of slots in which no sample has shown one, by what DRA drivers publish and what claims have: a device that
+ * NVIDIA's driver calls `gpu-3` is in slot 3, unless another was seen there; then it is in the first free one.
  */
-function publishedUuids({ seen, slices, pods, claimed }: NodeRecord): ReadonlyMap<number, string> {
-  const shown = new Set(seen.map(({ uuid }) => uuid));
+function publishedGpus({ seen, slices, pods, claimed }: NodeRecord): ReadonlyMap<number, PublishedGpu> {
+  const shown = new Set(seen.flatMap(({ uuid, pciBusId }) => [uuid, pciBusId?.toLowerCase()]));
   const taken = new Set(seen.map(({ index }) => index));
   const ofClaims = [...pods.keys()]
     .flatMap((uid) => claimed(uid))
     .map(({ device, ...rest }) => ({ name: device, ...rest }));
-  const uuids = new Map<number, string>();
-  const waiting: string[] = [];
+  const gpus = new Map<number, PublishedGpu>();
+  const waiting: PublishedGpu[] = [];
   for (const parts of physicalDevices([...slices, ...ofClaims])) {
-    const { name, uuid: own } = parts.find(({ parentUuid }) => parentUuid === undefined) ?? parts[0]!;
+    const { name, uuid: own, pciBusId } = parts.find(({ parentUuid }) => parentUuid === undefined) ?? parts[0]!;
     const uuid = parts.find(({ parentUuid }) => parentUuid !== undefined)?.parentUuid ?? own;
-    if (uuid === undefined || shown.has(uuid)) continue;
+    if (uuid === undefined && pciBusId === undefined) continue;
+    if (shown.has(uuid ?? "") || shown.has(pciBusId?.toLowerCase() ?? "")) continue;
+    const gpu = { ...(uuid === undefined ? {} : { uuid }), ...(pciBusId === undefined ? {} : { pciBusId }) };
     const index = Number(/^gpu-(\d+)/.exec(name)?.[1] ?? Number.NaN);
-    if (Number.isNaN(index) || taken.has(index)) waiting.push(uuid);
-    else uuids.set(index, uuid);
+    if (Number.isNaN(index) || taken.has(index)) waiting.push(gpu);
+    else gpus.set(index, gpu);
     taken.add(index);
   }
-  for (const uuid of waiting) {
+  for (const gpu of waiting) {
     let slot = 0;
     while (taken.has(slot)) slot += 1;
     taken.add(slot);
-    uuids.set(slot, uuid);
+    gpus.set(slot, gpu);
   }
-  return uuids;
+  return gpus;
 }
 
 /** The MIG instances of a GPU that exist because pods have them by claims at a time. */

@@ -24,12 +24,20 @@ export interface NodeRecord {
   claimed(uid: string): readonly ClaimedDevice[];
   /** What DRA drivers publish of the node. */
   readonly slices: readonly SliceDevice[];
+  /** Taints of those devices. */
+  readonly taints: readonly DeviceTaintSpell[];
   /** The labels of a namespace, state by state in the order of time. */
   namespace(name: string): readonly NamespaceState[];
   /** The GPUs that samples told of. */
   readonly seen: readonly SeenGpu[];
   /** What labels have proven at any time, as far as it was found before. */
   readonly proven: readonly ProvenLabel[];
+}
+
+/** A taint of a device for as long as it was there. */
+export interface DeviceTaintSpell extends Span {
+  readonly device: SliceDevice;
+  readonly key: string;
 }
 
 /** A pod's name at a device of a slot, in a sample of some time. */

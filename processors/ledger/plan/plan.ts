@@ -4,6 +4,7 @@ import type { Proofs } from "../../steps/join/proofs.ts";
 import { HOUR_MILLIS } from "../../rollup/window.ts";
 import { commonHolders } from "./common-holders.ts";
 import { conditionAt, conditionEdges, MIG_WITHOUT_INSTANCES, unavailableAt, type SlotAt } from "./condition.ts";
+import { taintOf } from "./device-taints.ts";
 import { createFaults, type Faults } from "./faults.ts";
 import type { KnownDates } from "./known-dates.ts";
 import { isUnhealthy, knownHolders } from "./ladder.ts";
@@ -94,7 +95,11 @@ interface Edges {
   readonly changes: ReadonlySet<number>;
 }
 
-function edgesOf({ machines, isBare, pods, namespace, seen }: NodeRecord, looked: Span, dates: KnownDates): Edges {
+function edgesOf(
+  { machines, isBare, pods, namespace, seen, taints }: NodeRecord,
+  looked: Span,
+  dates: KnownDates,
+): Edges {
   const passed = new Set<number>([looked.until, ...dates.ofOwners]);
   for (let hour = Math.ceil(looked.from / HOUR_MILLIS) * HOUR_MILLIS; hour < looked.until; hour += HOUR_MILLIS)
     passed.add(hour);
@@ -116,6 +121,7 @@ function edgesOf({ machines, isBare, pods, namespace, seen }: NodeRecord, looked
     }
     addNamespace(holding.namespace);
   }
+  for (const taint of taints) add(taint);
   for (const gpu of seen) {
     // It matters when a GPU was seen first where another had its slot, and where samples are all that is known.
     if (isBare || seen.some((other) => other !== gpu && other.index === gpu.index)) add(gpu);
@@ -144,12 +150,14 @@ function slotsAt(record: NodeRecord, at: number, { proofs, faults, slotsOf }: As
   const gpus = state?.fact.gpus ?? [];
   const slots = slotsOf(machine, state, at);
   const known = knownHolders(record, slots, gpus, proofs, at);
+  const taints = new Map(slots.map((slot) => [slot.slot, taintOf(record, slot, at)]));
   const unavailable = unavailableAt(
     machine,
     slots.map((slot): SlotAt => ({
       slot: slot.slot,
       seen: slot.seen?.isSilent === true ? undefined : slot.seen,
       fault: faults(slot, at),
+      taint: taints.get(slot.slot),
       isUnhealthy: isUnhealthy(record, slot, at),
       isHeld: known.holders.some((holder) => holder.slot === slot.slot),
       isCut: slot.devices.some(({ part }) => part !== ""),
@@ -159,12 +167,14 @@ function slotsAt(record: NodeRecord, at: number, { proofs, faults, slotsOf }: As
   const bySlot = new Map<number, SlotHolder[]>(slots.map(({ slot }) => [slot, []]));
   for (const holder of [...known.holders, ...commonHolders(record, slots, gpus, known, unavailable)])
     bySlot.get(holder.slot)?.push(holder);
-  const isCordoned = machine !== undefined && conditionAt(machine, at).isCordoned;
+  const isNodeCordoned = machine !== undefined && conditionAt(machine, at).isCordoned;
   const delivered = slots.length;
-  const ofAll = JSON.stringify([isCordoned, delivered, state?.placedSince, machine?.uid]);
+  const ofAll = JSON.stringify([delivered, state?.placedSince, machine?.uid]);
   return slots.map((filled): SlotState => {
     const { slot, seen } = filled;
     const unavailableBecause = unavailable.get(slot) ?? "";
+    // Who has a tainted device keeps it; what is free of it nobody gets.
+    const isCordoned = isNodeCordoned || taints.get(slot) !== undefined;
     const gpu = unavailableBecause === MIG_WITHOUT_INSTANCES ? { ...filled.gpu, layout: NO_INSTANCES } : filled.gpu;
     const claims = inOrder(record, bySlot.get(slot)!).map((holder) => claimOf(record, holder, at));
     const namespaces = new Map<string, NamespaceState>();
@@ -176,7 +186,16 @@ function slotsAt(record: NodeRecord, at: number, { proofs, faults, slotsOf }: As
     const gpuKey = seen?.gpuKey ?? "";
     const ofClaims = claims.map(claimText);
     const ofNamespaces = [...namespaces].map(([name, marks]) => `${name} ${textOf(marks)}`);
-    const key = JSON.stringify([ofAll, gpuKey, textOf(gpu), unavailableBecause, ...ofClaims, "", ...ofNamespaces]);
+    const key = JSON.stringify([
+      ofAll,
+      isCordoned,
+      gpuKey,
+      textOf(gpu),
+      unavailableBecause,
+      ...ofClaims,
+      "",
+      ...ofNamespaces,
+    ]);
     return {
       key,
       plan: {

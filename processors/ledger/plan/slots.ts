@@ -33,12 +33,13 @@ export interface SlotContent {
   readonly gpus: readonly NodeGpus[];
   /** As samples show it, else as DRA has it. */
   readonly uuid: string | undefined;
+  readonly pciBusId: string | undefined;
   /** Instances that pods have by claims, which count where neither samples nor labels have any. */
   readonly claimed: readonly Pick<SeenPart, "part" | "profile">[];
 }
 
 /** A slot at a time, by what samples showed and the node's labels say of its GPUs. */
-export function fillSlot(slot: number, { seen, gpus, uuid, claimed }: SlotContent, at: number): FilledSlot {
+export function fillSlot(slot: number, { seen, gpus, uuid, pciBusId, claimed }: SlotContent, at: number): FilledSlot {
   const kind = kindOf(slot, gpus);
   const known = partsAt(slot, seen, kind, at);
   const parts = known.length > 0 ? known : claimed;
@@ -51,7 +52,7 @@ export function fillSlot(slot: number, { seen, gpus, uuid, claimed }: SlotConten
   const whole: Device = {
     gpu: String(slot),
     ...optional("uuid", uuid),
-    ...optional("pciBusId", seen?.pciBusId),
+    ...optional("pciBusId", pciBusId),
     ...optional("model", model),
   };
   if (parts.length === 0) return { slot, seen, gpu, devices: [{ slot, part: "", device: whole }] };

@@ -1,7 +1,9 @@
-import type { ClusterFactBodies, SliceDevice } from "../../../../domain/cluster-fact.ts";
+import type { ClusterFactBodies, DeviceTaint, SliceDevice } from "../../../../domain/cluster-fact.ts";
 import type {
   DeviceAttributes,
   DeviceCapacity,
+  DeviceTaintObject,
+  DeviceTaintRuleObject,
   ResourceClaimObject,
   ResourceSliceObject,
   SliceDeviceObject,
@@ -61,6 +63,7 @@ function readDevice({ name, basic, ...own }: SliceDeviceObject, driver: string):
     return undefined;
   };
   const type = value("type");
+  const taints = objects(own.taints).flatMap((taint) => readTaint(taint) ?? []);
   const uuid = value("uuid", "uid");
   if (uuid === undefined && !/gpu|mig/i.test(type ?? "")) return undefined;
   return {
@@ -73,8 +76,30 @@ function readDevice({ name, basic, ...own }: SliceDeviceObject, driver: string):
       profile: value("profile"),
       memoryMiB: memory > 0 ? Math.round(memory / BYTES_IN_MIB) : undefined,
       capacity: own.allowMultipleAllocations === true ? capacity : undefined,
+      isPartition: type === AMD_PARTITION && own.allowMultipleAllocations !== true ? (true as const) : undefined,
+      taints: taints.length > 0 ? taints : undefined,
     }),
   };
+}
+
+/**
+ * A partition that AMD's driver finds on a GPU. Those that it would make on demand can have several claims
+ * (https://github.com/ROCm/k8s-gpu-dra-driver/blob/main/docs/driver-attributes.md).
+ */
+const AMD_PARTITION = "amdgpu-partition";
+
+/** A rule that taints devices; undefined where it means none. */
+export function readTaintRule({ spec }: DeviceTaintRuleObject): ClusterFactBodies["DeviceTaintRule"] | undefined {
+  const { deviceSelector } = spec ?? {};
+  const taint = readTaint(spec?.taint ?? {});
+  if (deviceSelector === undefined || deviceSelector === null || taint === undefined) return undefined;
+  const { driver, pool, device } = deviceSelector;
+  return { ...given({ driver: text(driver), pool: text(pool), device: text(device) }), taint };
+}
+
+function readTaint({ key, effect, timeAdded }: DeviceTaintObject): DeviceTaint | undefined {
+  if (effect !== "NoSchedule" && effect !== "NoExecute") return undefined;
+  return { key: text(key) ?? "", ...given({ since: millisOf(timeAdded) }) };
 }
 
 const BYTES_IN_MIB = 2 ** 20;

@@ -84,7 +84,7 @@ function readAmd(evidence: NodeEvidence, offered: ReadonlyMap<string, number>, r
   }
   const [only] = modes;
   const units = only?.units ?? 0;
-  const partitions = only?.mode === undefined ? 1 : amdPartitions(only.mode, plain.model);
+  const partitions = only?.mode === undefined ? publishedPartitions(evidence) : amdPartitions(only.mode, plain.model);
   const byMode: readonly GpuCount[] =
     only?.mode === undefined ? [] : [{ by: "label", count: Math.ceil(units / partitions) }];
   const taken = countWithRemarks(
@@ -92,6 +92,12 @@ function readAmd(evidence: NodeEvidence, offered: ReadonlyMap<string, number>, r
     remarks,
   );
   return taken === undefined ? [] : [amdKind(plain, taken, units, partitions)];
+}
+
+/** The partitions of each GPU that the DRA driver publishes; 1 where the GPUs are whole. */
+function publishedPartitions({ slices }: NodeEvidence): number {
+  const published = slices.filter(({ isPartition }) => isPartition === true);
+  return published.length === 0 ? 1 : Math.round(published.length / physicalDevices(published).length);
 }
 
 function amdKind(plain: NodeGpus, { count, by }: GpuCount, units: number, partitions: number): NodeGpus {

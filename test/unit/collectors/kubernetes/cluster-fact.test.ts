@@ -200,6 +200,17 @@ const TABLE: readonly (readonly [string, KubeObject, string, object])[] = [
     { made: "PodGang", size: 3, queued: since, admitted: since, phase: "Running" },
   ],
   [
+    "a DeviceTaintRule",
+    object("resource.k8s.io/v1beta2", "DeviceTaintRule", {
+      spec: {
+        deviceSelector: { pool: "a" },
+        taint: { key: "example.com/bad", effect: "NoExecute", timeAdded: CREATED },
+      },
+    }),
+    "DeviceTaintRule",
+    { pool: "a", taint: { key: "example.com/bad", since } },
+  ],
+  [
     "a Queue of KAI with fractions",
     object("scheduling.run.ai/v2", "Queue", {
       spec: { parentQueue: "default", resources: { gpu: { quota: 1.5, limit: -1 } } },
@@ -359,6 +370,9 @@ describe("a cluster fact", () => {
     expect(projectClusterObject(object("resource.k8s.io/v1", "ResourceSlice", nics))).toBeUndefined();
     expect(projectClusterObject(object("example.com/v1", "Queue"))).toBeUndefined();
     expect(projectClusterObject(object("v1", "ConfigMap"))).toBeUndefined();
+    const taint = { key: "k", effect: "NoSchedule" };
+    for (const spec of [{ taint }, { deviceSelector: {}, taint: { key: "k", effect: "None" } }, { deviceSelector: {} }])
+      expect(projectClusterObject(object("resource.k8s.io/v1", "DeviceTaintRule", { spec }))).toBeUndefined();
     expect(projectClusterObject({})).toBeUndefined();
   });
 

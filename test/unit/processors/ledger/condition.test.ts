@@ -22,6 +22,7 @@ function slots(given: {
     seen: silent.includes(slot) ? undefined : seen(slot),
     fault: undefined,
     isUnhealthy: false,
+    taint: undefined,
     isCut: false,
     isHeld: held.includes(slot),
   }));

@@ -76,6 +76,7 @@ function cutAt(given: {
     ),
     claimed: () => [],
     slices: [],
+    taints: [],
     namespace: () => [],
     seen: [gpu(0, CUT), ...(others === undefined ? [] : [gpu(1, others)])],
     proven,

@@ -29,6 +29,7 @@ function recordOf(given: {
     pods: new Map(),
     claimed: () => [],
     slices: [],
+    taints: [],
     namespace: (name) => (name === "ml" ? namespaces : []),
     seen: [
       {
