@@ -108,7 +108,7 @@ describe("gpu-ledger check of a cluster", () => {
         `ok    cluster prod, server: ${server.url} is Kubernetes v1.33.4; its clock agrees with this machine's`,
         `ok    cluster prod, permissions: all ${needed.length} that are needed are given`,
         expect.stringMatching(
-          /^ok {4}cluster prod, not installed: scheduling\.run\.ai \(queues, podgroups\), .*argoproj\.io \(rollouts\); watched and read as soon as they are$/,
+          /^ok {4}cluster prod, not installed: scheduling\.k8s\.io \(podgroups, workloads\), .*scheduling\.run\.ai \(queues, podgroups\), .*; watched and read as soon as they are$/,
         ),
         "ok    cluster prod, GPUs: 2 on 1 node: 2 by exporters",
         "ok    cluster prod, GPU nodes: all 1 have a target",

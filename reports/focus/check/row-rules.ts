@@ -128,7 +128,7 @@ export const ROW_RULES: readonly RowRule[] = [
     says: "what nobody held and no team pays is allocated to nobody, all else to somebody",
     brokenIn: (row) => {
       if (isNull(row, "x_Payer")) return undefined;
-      const isSomebodys = row["x_Payer"] === "holder" || !isNull(row, "x_Attribution");
+      const isSomebodys = ["holder", "owner"].includes(row["x_Payer"]!) || !isNull(row, "x_Attribution");
       return isSomebodys === isNull(row, "AllocatedResourceId") ? "AllocatedResourceId" : undefined;
     },
   },

@@ -6,6 +6,7 @@ import { freePart, GPU, partOf, writtenRows } from "../../../../support/focus-pa
 
 const [held] = writtenRows([partOf()]) as [WrittenRow];
 const [left] = writtenRows([freePart()]) as [WrittenRow];
+const [owners] = writtenRows([freePart({ payer: "owner", team: "vision" })]) as [WrittenRow];
 const [markup] = writtenRows([freePart({ origin: { ...GPU, node: "", slot: undefined }, state: "markup" })]) as [
   WrittenRow,
 ];
@@ -108,6 +109,7 @@ const BREAKS: Readonly<
     { given: { AllocatedResourceId: null }, in: "AllocatedResourceId" },
     { given: { AllocatedResourceId: "team:vision" }, in: "AllocatedResourceId", of: left },
     { given: { x_Payer: "holder" }, in: "AllocatedResourceId", of: left },
+    { given: { x_Payer: "owner" }, in: "AllocatedResourceId", of: left },
   ],
 };
 
@@ -122,7 +124,7 @@ describe("a rule of FOCUS", () => {
   });
 
   it.each(ROW_CHECKS.map((rule) => ({ rule, id: rule.id })))("is kept by rows as we make them: $id", ({ rule }) => {
-    for (const row of [held, left, markup, correction]) expect(rule.brokenIn(row)).toBeUndefined();
+    for (const row of [held, left, owners, markup, correction]) expect(rule.brokenIn(row)).toBeUndefined();
   });
 
   const broken = ROW_CHECKS.flatMap((rule) => (BREAKS[rule.id] ?? []).map((each) => ({ ...each, rule, id: rule.id })));
