@@ -20,6 +20,11 @@ export interface Alias {
   readonly column: string;
   readonly reading: Reading;
   readonly when?: Readonly<Record<string, string>>;
+  /**
+   * The label that has the canonical value, where the value of a series is the time at which that was so: of the series of a row the
+   * latest counts.
+   */
+  readonly codeLabel?: string;
   /** Where one page gives a column under two names, the lower rank counts; the other is kept under its own name. */
   readonly rank: number;
 }
@@ -71,8 +76,14 @@ export const timeByHelp: Reading = { ...number(1e-6), timeByHelp: true };
 export type AliasRow = readonly [
   column: string,
   reading: Reading,
-  ...names: readonly (string | readonly [name: string, when: Readonly<Record<string, string>>])[],
+  ...names: readonly (string | readonly [name: string, when: Readonly<Record<string, string>>] | LabelledCode)[],
 ];
+
+/** A metric whose values are times, each of the code in a label. */
+interface LabelledCode {
+  readonly times: string;
+  readonly codeLabel: string;
+}
 
 /**
  * The look-up of an alias table, by the name in upper case: custom counter files write names in either case. OpenMetrics puts
@@ -83,9 +94,9 @@ export function aliasTable(rows: readonly AliasRow[]): (name: string) => readonl
   let rank = 0;
   for (const [column, reading, ...names] of rows) {
     for (const entry of names) {
-      const [name, when] = typeof entry === "string" ? [entry] : entry;
+      const { name, ...more } = aliasOf(entry);
       const key = name.toUpperCase();
-      const alias = { column, reading, rank, ...(when === undefined ? {} : { when }) };
+      const alias = { column, reading, rank, ...more };
       table.set(key, [...(table.get(key) ?? []), alias]);
       rank += 1;
     }
@@ -94,6 +105,13 @@ export function aliasTable(rows: readonly AliasRow[]): (name: string) => readonl
     const key = name.toUpperCase();
     return table.get(key) ?? table.get(familyOf(key)) ?? NONE;
   };
+}
+
+function aliasOf(entry: AliasRow[2]): { readonly name: string } & Pick<Alias, "when" | "codeLabel"> {
+  if (typeof entry === "string") return { name: entry };
+  if ("times" in entry) return { name: entry.times, codeLabel: entry.codeLabel };
+  const [name, when] = entry;
+  return { name, when };
 }
 
 /** The name of a metric's family: a counter's is without `_total`. */

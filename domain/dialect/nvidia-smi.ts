@@ -2,7 +2,11 @@ import { aliasTable, celsius, celsiusOrUnsupported, number, ratio, type AliasRow
 
 const SMI = "nvidia_smi_";
 
-/** The series of nvidia_gpu_exporter, in base units as its documentation lists them; HELP names nvidia-smi's own unit. */
+/**
+ * The series of nvidia_gpu_exporter, in base units as its documentation lists them; HELP names nvidia-smi's own unit. Energy, XIDs and
+ * MIG instances are those of its NVML backend
+ * (https://github.com/utkuozdemir/nvidia_gpu_exporter/blob/main/docs/METRICS.md).
+ */
 const TABLE: readonly AliasRow[] = [
   ["gpu_utilization_ratio", ratio, `${SMI}utilization_gpu_ratio`],
   ["memory_copy_utilization_ratio", ratio, `${SMI}utilization_memory_ratio`],
@@ -18,9 +22,23 @@ const TABLE: readonly AliasRow[] = [
   ["memory_temperature_celsius", celsiusOrUnsupported, `${SMI}temperature_memory`, `${SMI}temperature_memory_celsius`],
   ["power_watts", number(), `${SMI}power_draw_watts`, `${SMI}power_draw_average_watts`],
   ["power_limit_watts", number(), `${SMI}enforced_power_limit_watts`, `${SMI}power_limit_watts`],
+  ["energy_joules", number(), `${SMI}energy_joules`],
+  ["xid_code", number(), { times: `${SMI}xid_last_timestamp_seconds`, codeLabel: "xid" }],
+  ["gr_engine_active_ratio", ratio, `${SMI}mig_graphics_activity_ratio`],
+  ["sm_active_ratio", ratio, `${SMI}mig_sm_activity_ratio`],
+  ["sm_occupancy_ratio", ratio, `${SMI}mig_sm_occupancy_ratio`],
+  ["tensor_active_ratio", ratio, `${SMI}mig_tensor_activity_ratio`],
+  ["fb_total_bytes", number(), `${SMI}mig_memory_total_bytes`],
+  ["fb_used_bytes", number(), `${SMI}mig_memory_used_bytes`],
+  ["fb_free_bytes", number(), `${SMI}mig_memory_free_bytes`],
+  ["fb_reserved_bytes", number(), `${SMI}mig_memory_reserved_bytes`],
+  ["pcie_tx_bytes_per_second", number(), `${SMI}pcie_throughput_tx_bytes_per_second`],
+  ["pcie_tx_bytes_per_second", number(), `${SMI}mig_pcie_throughput_tx_bytes_per_second`],
+  ["pcie_rx_bytes_per_second", number(), `${SMI}pcie_throughput_rx_bytes_per_second`],
+  ["pcie_rx_bytes_per_second", number(), `${SMI}mig_pcie_throughput_rx_bytes_per_second`],
 ];
 
-/** utkuozdemir/nvidia_gpu_exporter: every series carries the UUID alone, `nvidia_smi_gpu_info` the rest. */
+/** utkuozdemir/nvidia_gpu_exporter: every series has the UUID alone, with the instance of MIG; `nvidia_smi_gpu_info` has the rest. */
 export const nvidiaSmi: Dialect = {
   exporter: "nvidia_gpu_exporter",
   table: TABLE,
@@ -34,6 +52,8 @@ export const nvidiaSmi: Dialect = {
     serial: "serial",
     driver_version: "driverVersion",
     hostname: "hostname",
+    gpu_instance_id: "instance",
+    profile: "profile",
   },
   ignored: new Set([
     "driver_model_current",
@@ -42,6 +62,8 @@ export const nvidiaSmi: Dialect = {
     "compute_cap",
     "pci_sub_device_id",
     "cuda_version",
+    "mig_uuid",
+    "compute_instance_id",
   ]),
   foreign: new Set(["pid"]),
   // nvidia-smi's UUIDs arrive without the prefix that DCGM and Kubernetes give them; one GPU has one name.

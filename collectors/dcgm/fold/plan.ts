@@ -49,6 +49,13 @@ interface Row {
   constant: Map<string, string>;
   readonly series: Series[];
   readonly cells: Map<string, Cell>;
+  /** Columns whose value is the code of the series with the latest time. */
+  readonly codes: Map<string, Code[]>;
+}
+
+interface Code {
+  readonly index: number;
+  readonly code: number;
 }
 
 /** Columns that exporters from 4.8.2 on give per process on a shared GPU, beside one series for the device. */
@@ -69,7 +76,8 @@ export function planPage(samples: readonly ExpositionSample[], families: Readonl
   const exporters = new Map<string, number>();
   const rows = groupRows(samples, exporters, drop);
   for (const row of rows) fillCells(row, drop);
-  const byHost = rowsByHost(rows.filter((row) => row.cells.size > 0));
+  nameInstances(rows);
+  const byHost = rowsByHost(rows.filter((row) => row.cells.size > 0 || row.codes.size > 0));
   for (const ofHost of byHost) ofHost.sort((a, b) => compareDevices(a.device, b.device));
   const copies = byHost.flatMap((ofHost) => splitProcesses(ofHost));
   for (const ofHost of byHost) markRepeats(ofHost);
@@ -131,6 +139,7 @@ function groupRows(samples: readonly ExpositionSample[], exporters: Map<string, 
       constant: new Map(rest),
       series: [],
       cells: new Map<string, Cell>(),
+      codes: new Map<string, Code[]>(),
     };
     rows.set(place, row);
     const former = row.series.at(-1)?.labels;
@@ -178,6 +187,10 @@ function fillCells(row: Row, drop: Drop): void {
   for (const series of row.series) {
     const { sample, alias } = series;
     if (isInfo(sample)) continue;
+    if (alias?.codeLabel !== undefined) {
+      addCode(row, series, alias, drop);
+      continue;
+    }
     const column = alias?.column ?? ownName(series, row);
     const cell: Cell = { series, reading: bounded(alias?.reading ?? UNKNOWN, column), rank: alias?.rank ?? 0 };
     const holder = row.cells.get(column);
@@ -190,6 +203,28 @@ function fillCells(row: Row, drop: Drop): void {
       row.cells.set(column, kept);
       row.cells.set(ownName(other.series, row), { ...other, reading: UNKNOWN });
     }
+  }
+}
+
+function addCode({ codes }: Row, { index, sample }: Series, { column, codeLabel = "" }: Alias, drop: Drop): void {
+  const code = Number(sample.labels.get(codeLabel));
+  if (Number.isSafeInteger(code)) codes.set(column, [...(codes.get(column) ?? []), { index, code }]);
+  else drop(sample, "not-a-value", `its label ${codeLabel} is no code`);
+}
+
+const GPU_FIELDS = ["gpu", "model", "pciBusId", "serial", "driverVersion", "hostname"] as const;
+
+/** Gives instances what their own series lack, and the GPU's have. */
+function nameInstances(rows: readonly Row[]): void {
+  const wholes = new Map<string, Row>();
+  for (const row of rows) if (instanceKey(row.device) === "") wholes.set(`${row.host} ${gpuKey(row.device)}`, row);
+  for (const row of rows) {
+    const whole = wholes.get(`${row.host} ${gpuKey(row.device)}`)?.device;
+    if (instanceKey(row.device) === "" || whole === undefined) continue;
+    const own = Object.fromEntries(
+      GPU_FIELDS.flatMap((field) => (whole[field] === undefined ? [] : [[field, whole[field]]])),
+    );
+    row.device = { ...own, ...row.device };
   }
 }
 
@@ -279,7 +314,10 @@ function withLabels(row: Row): Device {
 }
 
 function orderColumns(rows: readonly Row[], copies: readonly Copy[]): string[] {
-  const present = new Set([...rows.flatMap((row) => [...row.cells.keys()]), ...copies.map((copy) => copy.column)]);
+  const present = new Set([
+    ...rows.flatMap((row) => [...row.cells.keys(), ...row.codes.keys()]),
+    ...copies.map((copy) => copy.column),
+  ]);
   const canonical = METRICS.map((metric) => metric.name).filter((name) => present.has(name));
   return [...canonical, ...[...present].filter((name) => !METRIC_BY_NAME.has(name)).sort()];
 }
@@ -316,6 +354,13 @@ function compile(
     instructions,
     [...ambiguous.values()].map(({ numbers, hint }) => ({ numbers: Int32Array.from(numbers).sort(), hint })),
     copies.map(({ column, from, to }) => ({ from: cellOf(from, column), to: cellOf(to, column) })),
+    rows.flatMap((row) =>
+      [...row.codes].map(([column, codes]) => ({
+        cell: cellOf(row, column),
+        numbers: codes.map(({ index }) => index),
+        codes: codes.map(({ code }) => code),
+      })),
+    ),
   );
 }
 

@@ -19,6 +19,12 @@ export interface Program {
   readonly ambiguous: readonly { readonly numbers: Int32Array; readonly hint: number }[];
   /** Cells that repeat another cell's value: a shared device's own row is filled from its pods' rows. */
   readonly copies: readonly { readonly from: number; readonly to: number }[];
+  /** Cells that have the code of the number, a time, that is the latest; the first of equal ones. */
+  readonly latest: readonly {
+    readonly cell: number;
+    readonly numbers: readonly number[];
+    readonly codes: readonly number[];
+  }[];
 }
 
 /** One number's part of a program. */
@@ -34,6 +40,7 @@ export function assemble(
   instructions: readonly (Instruction | undefined)[],
   ambiguous: Program["ambiguous"],
   copies: Program["copies"],
+  latest: Program["latest"],
 ): Program {
   const count = instructions.length;
   const program = {
@@ -45,6 +52,7 @@ export function assemble(
     zeroUnsupported: new Uint8Array(count),
     ambiguous,
     copies,
+    latest,
   };
   instructions.forEach((instruction, index) => {
     if (instruction === undefined) return;
@@ -66,7 +74,7 @@ export function sameProgram(a: Program, b: Program): boolean {
     sameNumbers(a.least, b.least) &&
     sameNumbers(a.most, b.most) &&
     sameNumbers(a.zeroUnsupported, b.zeroUnsupported) &&
-    JSON.stringify(a.copies) === JSON.stringify(b.copies) &&
+    JSON.stringify([a.copies, a.latest]) === JSON.stringify([b.copies, b.latest]) &&
     a.ambiguous.length === b.ambiguous.length &&
     a.ambiguous.every((group, i) => {
       const other = b.ambiguous[i]!;
@@ -126,6 +134,14 @@ export function run(program: Program, raw: Float64Array, out: Float64Array, onDr
       continue;
     }
     out[cell] = value;
+  }
+  for (const { cell, numbers, codes } of program.latest) {
+    let newest = Number.NEGATIVE_INFINITY;
+    for (const [index, number] of numbers.entries()) {
+      if (!(raw[number]! > newest)) continue;
+      newest = raw[number]!;
+      out[cell] = codes[index]!;
+    }
   }
   for (const { from, to } of program.copies) out[to] = out[from]!;
 }

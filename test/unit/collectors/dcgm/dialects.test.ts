@@ -321,6 +321,27 @@ describe("other exporters", () => {
     expect(drops).toMatchObject([{ line: 4, reason: "no-device" }]);
   });
 
+  it.each([
+    ["the later of two", ["1.7724e+09", "1.7723e+09"], 13],
+    ["the first of two at one time", ["1.7724e+09", "1.7724e+09"], 13],
+    ["the one that has a time", ["NaN", "1.7723e+09"], 79],
+  ])("nvidia_gpu_exporter: the last XID is %s", (_, [ofFirst, ofSecond], code) => {
+    const page = [
+      'nvidia_smi_gpu_info{uuid="df6e",index="0"} 1',
+      `nvidia_smi_xid_last_timestamp_seconds{uuid="df6e",xid="13"} ${ofFirst}`,
+      `nvidia_smi_xid_last_timestamp_seconds{uuid="df6e",xid="79"} ${ofSecond}`,
+    ];
+    expect(valuesOf(page.join("\n"))).toEqual({ xid_code: code });
+  });
+
+  it("nvidia_gpu_exporter: an XID that is no code costs its line", () => {
+    const { devices, drops } = inspect(
+      'nvidia_smi_power_draw_watts{uuid="df6e"} 71\nnvidia_smi_xid_last_timestamp_seconds{uuid="df6e",xid="?"} 1.7e+09',
+    );
+    expect(devices[0]!.values).toEqual({ power_watts: 71 });
+    expect(drops).toMatchObject([{ line: 2, reason: "not-a-value" }]);
+  });
+
   it("AMD: percents, megabytes and microjoules, with and without the prefix", () => {
     const labels = 'gpu_id="1",gpu_uuid="u-1",serial_number="s",card_series="AMD Instinct MI300X",job_id="77"';
     for (const prefix of ["", "amd_"]) {

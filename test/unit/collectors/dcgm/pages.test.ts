@@ -212,6 +212,41 @@ const EXPECTED: Readonly<
     ],
     drops: [[7, "no-device"]],
   },
+  "nvidia-gpu-exporter-nvml.prom": {
+    exporter: "nvidia_gpu_exporter",
+    devices: [
+      {
+        device: { uuid: "GPU-0a1b2c3d-0000-4000-8000-000000000021", gpu: "0", model: "NVIDIA H100 80GB HBM3" },
+        absent: ["instance", "profile"],
+        values: { power_watts: 310.5, energy_joules: 5_250_000 },
+      },
+      {
+        device: {
+          uuid: "GPU-0a1b2c3d-0000-4000-8000-000000000021",
+          gpu: "0",
+          model: "NVIDIA H100 80GB HBM3",
+          pciBusId: "00000000:1B:00.0",
+          instance: "3",
+          profile: "3g.40gb",
+        },
+        values: {
+          gr_engine_active_ratio: 0.75,
+          sm_active_ratio: 0.5,
+          fb_used_bytes: 2e10,
+          fb_total_bytes: 4.2e10,
+        },
+      },
+      {
+        device: { gpu: "0", instance: "7", profile: "1g.10gb" },
+        values: { gr_engine_active_ratio: 0, fb_used_bytes: 0, fb_total_bytes: 1.05e10 },
+      },
+      {
+        device: { uuid: "GPU-0a1b2c3d-0000-4000-8000-000000000022", gpu: "1" },
+        values: { gpu_utilization_ratio: 0, power_watts: 71, xid_code: 79, energy_joules: 1_500_000 },
+      },
+    ],
+    drops: [[27, "no-device"]],
+  },
 };
 
 function inspect(name: string): Inspection {
