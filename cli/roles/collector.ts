@@ -166,7 +166,7 @@ function createEvents(
 ): CollectorEvents {
   const failing = new Set<string>();
   return {
-    onScrape(job, target, { failure, durationSeconds, pageBytes, values, templated, dropped }) {
+    onScrape(job, target, { failure, durationSeconds, pageBytes, values, templated, dropped, missed }) {
       metrics.scrapes.inc({ scrape_job: job, outcome: failure?.reason ?? "ok" });
       metrics.scrapeSeconds.observe({ scrape_job: job }, durationSeconds);
       metrics.scrapeBytes.inc({ scrape_job: job }, pageBytes);
@@ -176,11 +176,13 @@ function createEvents(
         metrics.linesDropped.inc({ reason }, count);
         totals.dropped[reason] = (totals.dropped[reason] ?? 0) + count;
       }
+      for (const { reason } of missed) metrics.companionsMissed.inc({ scrape_job: job, reason });
       // A target that stays down is told once, and once when it is back.
-      if (failure !== undefined && !failing.has(target)) {
+      const failed = failure === undefined ? missed : [{ url: target, ...failure }];
+      if (failed.length > 0 && !failing.has(target)) {
         failing.add(target);
-        logger.warn({ job, target, ...failure }, "a target cannot be scraped");
-      } else if (failure === undefined && failing.delete(target)) {
+        for (const { url, ...why } of failed) logger.warn({ job, target: url, ...why }, "a target cannot be scraped");
+      } else if (failed.length === 0 && failing.delete(target)) {
         logger.info({ job, target }, "a target can be scraped again");
       }
     },

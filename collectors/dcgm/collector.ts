@@ -68,6 +68,7 @@ export interface Collector {
 }
 
 interface Running {
+  readonly target: Target;
   /** The target as text: one whose labels change is started anew. */
   readonly text: string;
   readonly loop: ScrapeLoop;
@@ -104,14 +105,14 @@ export function startCollector(options: {
       for (const target of [...found.values()].flat()) {
         if (hash32(target.url) % shard.count === shard.index && !wanted.has(target.url)) wanted.set(target.url, target);
       }
-      for (const [url, { loop, text }] of running) {
+      for (const [url, { loop, target, text }] of running) {
         if (text === JSON.stringify(wanted.get(url))) continue;
         running.delete(url);
         const end = loop.stop().then(() => {
           ending.delete(end);
           if (running.has(url)) return;
           templates.release(url);
-          connections.drop(new URL(url).origin);
+          for (const each of [url, ...(target.companions ?? [])]) connections.drop(new URL(each).origin);
         });
         ending.add(end);
       }
@@ -171,6 +172,7 @@ export function startCollector(options: {
       }
     };
     const entry: Running = {
+      target,
       text: JSON.stringify(target),
       loop: startScrapeLoop({
         key: target.url,

@@ -1,6 +1,6 @@
 import type { Device } from "../../domain/device.ts";
 import type { LineDrop, ScrapeFailure, ScrapeOrigin, ScrapeShape } from "../../domain/scrape.ts";
-import { fetchPage, type PageRequest } from "./http/fetch-page.ts";
+import { fetchPage, type PageAnswer, type PageRequest } from "./http/fetch-page.ts";
 import type { Connections } from "./http/connections.ts";
 import type { ReceiveBuffers } from "./http/receive-buffers.ts";
 import { failureMessages, messagesOf, type PageReader } from "./page/reader.ts";
@@ -18,7 +18,14 @@ export interface ScrapeOutcome {
   readonly columns: readonly string[];
   readonly templated: boolean;
   readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
-  readonly failure?: { readonly reason: ScrapeFailure; readonly detail: string };
+  readonly failure?: Failure;
+  /** Companions whose pages did not come; without them the target's own page counts alone. */
+  readonly missed: readonly (Failure & { readonly url: string })[];
+}
+
+interface Failure {
+  readonly reason: ScrapeFailure;
+  readonly detail: string;
 }
 
 /** Scrapes one target, again and again; each attempt, failed ones too, becomes a message for each host. */
@@ -36,13 +43,17 @@ export interface ScraperDeps {
   readonly now: () => number;
 }
 
+const LINE_END = Buffer.from("\n");
+
 /** A scraper of one target. Its sequence starts at 0 with the epoch. */
 export function createScraper(
   deps: ScraperDeps,
   target: Target,
   job: Omit<PageRequest, "url"> & { readonly intervalMillis: number; readonly seriesLimit: number },
 ): Scraper {
-  const request: PageRequest = { ...job, url: new URL(target.url) };
+  const { companions = [] } = target;
+  const ask = (url: string): Promise<PageAnswer> =>
+    fetchPage(deps.connections, deps.buffers, { ...job, url: new URL(url) });
   const originOf = (devices: readonly Device[], host: string): ScrapeOrigin => ({
     cluster: target.labels["cluster"] ?? deps.cluster,
     node: host === "" ? nodeOf(target, devices) : host,
@@ -61,7 +72,9 @@ export function createScraper(
   return async () => {
     const scrapedAtMillis = deps.now();
     const started = performance.now();
-    const answer = await fetchPage(deps.connections, deps.buffers, request);
+    const [own, ...beside] = await Promise.all([target.url, ...companions].map(ask));
+    const answer = joined(own!, beside, deps.buffers);
+    const missed = beside.flatMap((each, index) => ("page" in each ? [] : [{ url: companions[index]!, ...each }]));
     const durationMillis = performance.now() - started;
     const moment = {
       epoch: deps.epoch,
@@ -71,7 +84,7 @@ export function createScraper(
       durationMicros: Math.round(durationMillis * 1000),
     };
     const pageBytes = "page" in answer ? answer.page.length : 0;
-    const measured = { pageBytes, durationSeconds: durationMillis / 1000 };
+    const measured = { pageBytes, durationSeconds: durationMillis / 1000, missed };
     try {
       const reading = "page" in answer ? deps.reader.read(source, answer.page, answer.complete) : { failure: answer };
       if ("failure" in reading) {
@@ -87,4 +100,21 @@ export function createScraper(
       if ("page" in answer) answer.release();
     }
   };
+}
+
+/** A target's page with those of its companions below, as one page. */
+function joined(own: PageAnswer, beside: readonly PageAnswer[], buffers: ReceiveBuffers): PageAnswer {
+  const others = beside.filter((each) => "page" in each);
+  if (!("page" in own) || others.length === 0) {
+    for (const { release } of others) release();
+    return own;
+  }
+  const body = buffers.take();
+  for (const { page, release } of [own, ...others]) {
+    body.append(page);
+    body.append(LINE_END);
+    release();
+  }
+  const complete = own.complete && others.every((each) => each.complete);
+  return { page: body.page(), complete, release: body.release };
 }

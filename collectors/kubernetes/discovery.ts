@@ -8,18 +8,21 @@ import type { ReflectorTiming } from "./reflector/timing.ts";
 export interface ExporterSelector {
   readonly labels: string;
   readonly port: number;
+  /** Whether their pages are companions of the page of their node's exporter; on a node without one they are exporters. */
+  readonly companion: boolean;
 }
 
 /**
  * The labels and ports that exporters have by their own charts and operators: dcgm-exporter's chart, NVIDIA's GPU Operator,
- * GKE's managed DCGM, AMD's device-metrics-exporter by its chart and by AMD's operator, nvidia_gpu_exporter.
+ * GKE's managed DCGM, AMD's device-metrics-exporter by its chart and by AMD's operator, nvidia_gpu_exporter, HAMi's vGPU monitor.
  */
 export const EXPORTER_SELECTORS: readonly ExporterSelector[] = [
-  { labels: "app.kubernetes.io/name=dcgm-exporter", port: 9400 },
-  { labels: "app=nvidia-dcgm-exporter", port: 9400 },
-  { labels: "app.kubernetes.io/name=gke-managed-dcgm-exporter", port: 9400 },
-  { labels: "app.kubernetes.io/name in (device-metrics-exporter,metrics-exporter)", port: 5000 },
-  { labels: "app.kubernetes.io/name=nvidia-gpu-exporter", port: 9835 },
+  { labels: "app.kubernetes.io/name=dcgm-exporter", port: 9400, companion: false },
+  { labels: "app=nvidia-dcgm-exporter", port: 9400, companion: false },
+  { labels: "app.kubernetes.io/name=gke-managed-dcgm-exporter", port: 9400, companion: false },
+  { labels: "app.kubernetes.io/name in (device-metrics-exporter,metrics-exporter)", port: 5000, companion: false },
+  { labels: "app.kubernetes.io/name=nvidia-gpu-exporter", port: 9835, companion: false },
+  { labels: "app.kubernetes.io/component=hami-device-plugin", port: 9394, companion: true },
 ];
 
 const PODS: ApiResource = { group: "", version: "v1", plural: "pods", kind: "Pod" };
@@ -58,7 +61,9 @@ export function createKubernetesDiscovery(options: {
     /** Told when every selector's pods are known: until then what is missing is not gone. */
     const tell = (): void => {
       if (listed.includes(false)) return;
-      const targets = found.flatMap((pods) => [...pods.values()]);
+      const of = (companion: boolean): readonly Target[] =>
+        found.flatMap((pods, index) => (selectors[index]!.companion === companion ? [...pods.values()] : []));
+      const targets = withCompanions(of(false), of(true));
       const text = JSON.stringify(targets);
       if (text !== last) onTargets(targets);
       last = text;
@@ -111,6 +116,22 @@ export function createKubernetesDiscovery(options: {
       api.close();
     },
   };
+}
+
+/** Exporters with the companions of their nodes, the first exporter of each; companions of nodes without an exporter are targets. */
+function withCompanions(exporters: readonly Target[], companions: readonly Target[]): readonly Target[] {
+  const left = new Map<string, Target[]>();
+  for (const each of companions) left.set(nodeNameOf(each), [...(left.get(nodeNameOf(each)) ?? []), each]);
+  const joined = exporters.map((target): Target => {
+    const ofNode = left.get(nodeNameOf(target));
+    if (ofNode === undefined || !left.delete(nodeNameOf(target))) return target;
+    return { ...target, companions: ofNode.map(({ url }) => url) };
+  });
+  return [...joined, ...[...left.values()].flat()];
+}
+
+function nodeNameOf({ pod }: Target): string {
+  return pod?.nodeName ?? "";
 }
 
 /**

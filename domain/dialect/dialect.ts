@@ -89,9 +89,9 @@ interface LabelledCode {
  * The look-up of an alias table, by the name in upper case: custom counter files write names in either case. OpenMetrics puts
  * `_total` behind the name of a counter (https://prometheus.io/docs/specs/om/open_metrics_spec/#counter).
  */
-export function aliasTable(rows: readonly AliasRow[]): (name: string) => readonly Alias[] {
+export function aliasTable(rows: readonly AliasRow[], firstRank = 0): (name: string) => readonly Alias[] {
   const table = new Map<string, Alias[]>();
-  let rank = 0;
+  let rank = firstRank;
   for (const [column, reading, ...names] of rows) {
     for (const entry of names) {
       const { name, ...more } = aliasOf(entry);

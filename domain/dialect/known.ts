@@ -1,11 +1,12 @@
 import type { Dialect } from "./dialect.ts";
 import { amd } from "./amd.ts";
+import { hami } from "./hami.ts";
 import { intel } from "./intel.ts";
 import { nvidiaDcgm } from "./nvidia-dcgm.ts";
 import { nvidiaSmi } from "./nvidia-smi.ts";
 
 /** Every exporter that is understood. */
-export const DIALECTS: readonly Dialect[] = [nvidiaDcgm, nvidiaSmi, amd, intel];
+export const DIALECTS: readonly Dialect[] = [nvidiaDcgm, nvidiaSmi, amd, intel, hami];
 
 /** The dialects that the names of a page's metrics belong to; names of no exporter are left out. */
 export function dialectsOf(names: ReadonlySet<string>): ReadonlyMap<string, Dialect> {

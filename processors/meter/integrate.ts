@@ -65,7 +65,10 @@ FROM (
 WHERE coveredMillis > 0 OR energyCoveredMillis > 0
 SETTINGS optimize_aggregation_in_order = 1`;
 
-/** The processes of each pod at each moment of a device: a pod that is not among them does nothing. */
+/**
+ * The processes of each pod at each moment of a device: a pod that is not among them does nothing. A moment at which no row names a pod
+ * has nothing of pods: the page of what measures them did not come.
+ */
 const PROCESS = `
 SELECT ${SUMS},
   toUInt32(0) AS busyMillis, '0' AS atClaimsPpmMillis, toUInt32(0) AS maxPpm, toUInt32(0) AS memoryMaxMiB,
@@ -86,6 +89,7 @@ FROM (
       FROM gpu_samples FINAL
       WHERE ${WITHIN}
       GROUP BY node, gpu_key, instance, t
+      HAVING max(pod != '')
     )
     GROUP BY node, gpu_key, instance
   ) AS device

@@ -88,6 +88,12 @@ const job = (sources: ConfigSources) =>
               port: whole(1, 65_535)
                 .default(9400)
                 .describe("Where neither the pod's annotations nor its ports say one."),
+              companion: z
+                .boolean()
+                .default(false)
+                .describe(
+                  "Whether their pages are read as one with the page of their node's exporter, as HAMi's monitor is.",
+                ),
             }),
           )
             .optional()

@@ -15,6 +15,12 @@ export const COLLECTOR_METRICS = {
     help: "Scrape attempts, by outcome: ok, or the reason of the failure.",
     labels: ["scrape_job", "outcome"],
   },
+  companionsMissed: {
+    name: "gpu_ledger_scrape_companions_missed_total",
+    type: "counter",
+    help: "Pages of companions that did not come; the exporter's own page counted without them.",
+    labels: ["scrape_job", "reason"],
+  },
   scrapeSeconds: {
     name: "gpu_ledger_scrape_duration_seconds",
     type: "histogram",

@@ -95,6 +95,26 @@ describe("the exporters of a cluster", () => {
     await vi.waitFor(() => expect(found.targets.map(({ pod }) => pod?.name)).toEqual(["three", "two"]), 5_000);
   });
 
+  it("have the monitors of HAMi on their nodes as companions; a monitor without an exporter is an exporter", async () => {
+    putExporter("one", { node: "gpu-a" });
+    const monitor = { app: "hami", "app.kubernetes.io/component": "hami-device-plugin" };
+    putExporter("monitor-a", { node: "gpu-a", labels: monitor });
+    putExporter("monitor-b", { node: "gpu-b", labels: monitor });
+    const found = discover();
+    const shown = (): readonly (readonly unknown[])[] =>
+      found.targets.map(({ pod, companions }) => [pod?.name, companions]);
+    await vi.waitFor(
+      () =>
+        expect(shown()).toEqual([
+          ["one", ["http://10.0.0.7:9401/metrics"]],
+          ["monitor-b", undefined],
+        ]),
+      5_000,
+    );
+    server.delete({ apiVersion: "v1", kind: "Pod", metadata: { name: "one", namespace: "monitoring" } });
+    await vi.waitFor(() => expect(shown().map(([name]) => name)).toEqual(["monitor-a", "monitor-b"]), 5_000);
+  });
+
   it("are told once all selectors are known, so that a restart drops nobody's target", async () => {
     putExporter("one", { node: "gpu-a" });
     putExporter("two", { node: "gpu-b", labels: { app: "mine" } });

@@ -38,10 +38,12 @@ interface Asking {
   readonly timeoutMillis?: number;
   readonly bodyLimitBytes?: number;
   readonly gzip?: boolean;
+  readonly companions?: readonly string[];
 }
 
 function scraperOf(url: string, asking: Asking = {}): Scraper {
   const { credentials = {}, tls, timeoutMillis = 2000, bodyLimitBytes = 1_000_000, gzip = false } = asking;
+  const { companions = [] } = asking;
   const { reader = createPageReader(createTemplates(1e6)) } = asking;
   const connections = createConnections({ tls });
   open.push(connections);
@@ -55,7 +57,7 @@ function scraperOf(url: string, asking: Asking = {}): Scraper {
       buffers: createReceiveBuffers(),
       now: () => 1_770_000_000_000,
     },
-    { url, labels: {} },
+    { url, labels: {}, companions },
     {
       authorization: createAuthorization(credentials),
       timeoutMillis,
@@ -87,6 +89,25 @@ describe("a scrape", () => {
     expect(first.decoded.shape.devices).toHaveLength(2);
     expect((await scrape(scraper)).decoded.sequence).toBe(1);
     expect(exporter.requests[0]!.headers["accept-encoding"]).toBe("identity");
+  });
+
+  it("reads the pages of companions as one with the target's own, and goes on without one that does not come", async () => {
+    const [one, other] = ["GPU-a", "GPU-b"].map(
+      (uuid) => `DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="${uuid}",Hostname="gpu-a"} 50`,
+    );
+    const exporter = await double((_, response, own) => own.page(response, one!));
+    const companion = await double((_, response, own) => own.page(response, other!));
+    const scraper = scraperOf(exporter.url, { companions: [companion.url] });
+    const whole = await scrape(scraper);
+    expect(whole.decoded.shape.devices.map(({ uuid }) => uuid)).toEqual(["GPU-a", "GPU-b"]);
+    expect(whole.missed).toEqual([]);
+    companion.behave((_, response) => response.writeHead(500).end("no"));
+    const alone = await scrape(scraper);
+    expect(alone.decoded.shape.devices.map(({ uuid }) => uuid)).toEqual(["GPU-a"]);
+    expect(alone.missed).toEqual([{ url: companion.url, reason: "http-status", detail: "HTTP 500" }]);
+    exporter.behave((_, response) => response.writeHead(500).end("no"));
+    companion.behave((_, response, own) => own.page(response, other!));
+    expect(await scrape(scraper)).toMatchObject({ gpus: 0, failure: { reason: "http-status" } });
   });
 
   it("says a page's columns, also where the template of a scraper before it reads the page, and none of a failure", async () => {

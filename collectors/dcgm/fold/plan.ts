@@ -76,7 +76,7 @@ export function planPage(samples: readonly ExpositionSample[], families: Readonl
   const exporters = new Map<string, number>();
   const rows = groupRows(samples, exporters, drop);
   for (const row of rows) fillCells(row, drop);
-  nameInstances(rows);
+  nameParts(rows);
   const byHost = rowsByHost(rows.filter((row) => row.cells.size > 0 || row.codes.size > 0));
   for (const ofHost of byHost) ofHost.sort((a, b) => compareDevices(a.device, b.device));
   const copies = byHost.flatMap((ofHost) => splitProcesses(ofHost));
@@ -214,17 +214,16 @@ function addCode({ codes }: Row, { index, sample }: Series, { column, codeLabel 
 
 const GPU_FIELDS = ["gpu", "model", "pciBusId", "serial", "driverVersion", "hostname"] as const;
 
-/** Gives instances what their own series lack, and the GPU's have. */
-function nameInstances(rows: readonly Row[]): void {
-  const wholes = new Map<string, Row>();
-  for (const row of rows) if (instanceKey(row.device) === "") wholes.set(`${row.host} ${gpuKey(row.device)}`, row);
+/** Gives the rows of instances and of holders what their own series lack, and the GPU's have. */
+function nameParts(rows: readonly Row[]): void {
+  const isPart = ({ device }: Row): boolean => instanceKey(device) !== "" || sharingKey(device) !== "";
+  const placeOf = (row: Row): string => `${row.host} ${gpuKey(row.device)}`;
+  const wholes = new Map(rows.filter((row) => !isPart(row)).map((row) => [placeOf(row), row.device]));
   for (const row of rows) {
-    const whole = wholes.get(`${row.host} ${gpuKey(row.device)}`)?.device;
-    if (instanceKey(row.device) === "" || whole === undefined) continue;
-    const own = Object.fromEntries(
-      GPU_FIELDS.flatMap((field) => (whole[field] === undefined ? [] : [[field, whole[field]]])),
-    );
-    row.device = { ...own, ...row.device };
+    const whole = isPart(row) ? wholes.get(placeOf(row)) : undefined;
+    const lacking = GPU_FIELDS.filter((field) => row.device[field] === undefined && whole?.[field] !== undefined);
+    if (lacking.length > 0)
+      row.device = { ...row.device, ...Object.fromEntries(lacking.map((field) => [field, whole![field]])) };
   }
 }
 
@@ -267,7 +266,7 @@ function splitProcesses(rows: readonly Row[]): Copy[] {
   for (const own of rows) {
     if (sharingKey(own.device) !== "" || ![...own.cells.keys()].every((column) => PROCESS_COLUMNS.has(column)))
       continue;
-    const holders = rows.filter((row) => row !== own && sameDevice(row.device, own.device));
+    const holders = rows.filter((row) => row !== own && sameDevice(row.device, own.device) && !hasProcesses(row));
     for (const holder of holders) {
       for (const [column, process] of PROCESS_COLUMNS) {
         const cell = holder.cells.get(column);
@@ -285,6 +284,11 @@ function splitProcesses(rows: readonly Row[]): Copy[] {
     }
   }
   return copies;
+}
+
+/** Whether a row has columns that are of processes by their names, as HAMi's monitor has them. */
+function hasProcesses({ cells }: Row): boolean {
+  return [...PROCESS_COLUMNS.values()].some((column) => cells.has(column));
 }
 
 function sameDevice(a: Device, b: Device): boolean {

@@ -8,6 +8,8 @@ export interface Target {
   readonly labels: Readonly<Record<string, string>>;
   /** What Kubernetes says of the exporter's pod, where it was found there. */
   readonly pod?: { readonly name: string; readonly nodeName: string };
+  /** Addresses whose pages are read as one with the target's page: what containers do on the GPUs of the same node. */
+  readonly companions?: readonly string[];
 }
 
 /** A source of targets: the whole list each time that it changes. */

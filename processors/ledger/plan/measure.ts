@@ -99,7 +99,7 @@ export function usageHourOf(
 
 function measuredOf(device: Sums, process: Sums | undefined): UsageClaim["measured"] {
   return {
-    coveredMillis: device.coveredMillis,
+    coveredMillis: (process ?? device).coveredMillis,
     busyMillis: device.busyMillis,
     activityPpmMillis: device.activityPpmMillis,
     activityAtClaimsPpmMillis: device.atClaimsPpmMillis,

@@ -197,6 +197,37 @@ const EXPECTED: Readonly<
       },
     ],
   },
+  "hami-vgpu-monitor.prom": {
+    exporter: "hami-vgpu-monitor",
+    devices: [
+      {
+        device: { gpu: "0", uuid: "GPU-0a1b2c3d-0000-4000-8000-000000000041", model: "Tesla T4", hostname: "gpu-a" },
+        absent: ["pod"],
+        values: { gpu_utilization_ratio: 0.8, fb_used_bytes: 6 * 2 ** 30 },
+      },
+      {
+        device: { gpu: "0", model: "Tesla T4", namespace: "nlp", pod: "n-0", container: "c" },
+        values: { process_utilization_ratio: 0.05, process_fb_used_bytes: 2 ** 31 },
+      },
+      {
+        device: { gpu: "0", model: "Tesla T4", namespace: "vision", pod: "v-0" },
+        values: { process_utilization_ratio: 0.75, process_fb_used_bytes: 2 ** 32 },
+      },
+    ],
+  },
+  "hami-vgpu-monitor-legacy.prom": {
+    exporter: "hami-vgpu-monitor",
+    devices: [
+      {
+        device: { gpu: "0", model: "Tesla T4", hostname: "gpu-a" },
+        values: { gpu_utilization_ratio: 0.8, fb_used_bytes: 6 * 2 ** 30 },
+      },
+      {
+        device: { gpu: "0", namespace: "vision", pod: "v-0" },
+        values: { process_utilization_ratio: 0.75, process_fb_used_bytes: 2 ** 32 },
+      },
+    ],
+  },
   "nvidia-gpu-exporter.prom": {
     exporter: "nvidia_gpu_exporter",
     devices: [
