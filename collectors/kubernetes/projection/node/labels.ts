@@ -46,22 +46,41 @@ export function readMachine(labels: Labels): MachineLabels {
   };
 }
 
-/**
- * How the machine is paid for, by the word of Karpenter, EKS, GKE or AKS. A GKE node without a word may be on demand or
- * reserved: that stays open.
- */
+const ANY = "*";
+
+/** What the labels of provisioners and clouds have for how a machine is paid for; the first label with a word counts. */
+const CAPACITY_WORDS: readonly (readonly [label: string, words: Readonly<Record<string, CapacityType>>])[] = [
+  ["karpenter.sh/capacity-type", { "on-demand": "on-demand", spot: "spot", reserved: "reserved" }],
+  ["eks.amazonaws.com/capacityType", { ON_DEMAND: "on-demand", SPOT: "spot", CAPACITY_BLOCK: "reserved" }],
+  ["spotinst.io/node-lifecycle", { od: "on-demand", spot: "spot" }],
+  ["scheduling.cast.ai/spot", { true: "spot" }],
+  ["node.kubernetes.io/lifecycle", { normal: "on-demand", "on-demand": "on-demand", spot: "spot" }],
+  ["cloud.google.com/gke-spot", { true: "spot" }],
+  ["cloud.google.com/gke-preemptible", { true: "spot" }],
+  ["cloud.google.com/gke-provisioning", { spot: "spot", preemptible: "spot" }],
+  ["cloud.google.com/reservation-name", { [ANY]: "reserved" }],
+  ["kubernetes.azure.com/scalesetpriority", { spot: "spot", regular: "on-demand" }],
+  ["oci.oraclecloud.com/oke-is-preemptible", { true: "spot" }],
+  ["node.alibabacloud.com/spot-strategy", { SpotWithPriceLimit: "spot", SpotAsPriceGo: "spot" }],
+  ["node.alibabacloud.com/instance-charge-type", { PrePaid: "reserved", PostPaid: "on-demand" }],
+];
+
+/** Labels of nodes of clouds that label what is not on demand: GKE, AKS and OKE. A reservation that GKE takes by itself has the price on demand. */
+const ON_DEMAND_MARKS = [
+  "cloud.google.com/gke-nodepool",
+  "kubernetes.azure.com/agentpool",
+  "kubernetes.azure.com/cluster",
+  "oci.oraclecloud.com/fault-domain",
+];
+
+/** How the machine is paid for; undefined where neither a provisioner nor a cloud has a label for that. */
 function capacityType(labels: Labels): CapacityType | undefined {
-  const karpenter = labels["karpenter.sh/capacity-type"];
-  if (karpenter === "on-demand" || karpenter === "spot" || karpenter === "reserved") return karpenter;
-  const eks = labels["eks.amazonaws.com/capacityType"];
-  if (eks === "ON_DEMAND") return "on-demand";
-  if (eks === "SPOT") return "spot";
-  if (eks === "CAPACITY_BLOCK") return "reserved";
-  const gke = ["cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible"];
-  if (gke.some((label) => labels[label] === "true")) return "spot";
-  const azure = labels["kubernetes.azure.com/scalesetpriority"];
-  if (azure === "spot") return "spot";
-  return azure === "regular" ? "on-demand" : undefined;
+  for (const [label, words] of CAPACITY_WORDS) {
+    const word = labels[label];
+    const type = word === undefined || word === "" ? undefined : (words[word] ?? words[ANY]);
+    if (type !== undefined) return type;
+  }
+  return ON_DEMAND_MARKS.some((label) => labels[label] !== undefined) ? "on-demand" : undefined;
 }
 
 /**

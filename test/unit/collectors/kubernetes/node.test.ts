@@ -219,6 +219,39 @@ describe("the machine of a node", () => {
       { "kubernetes.azure.com/scalesetpriority": "regular", "kubernetes.azure.com/agentpool": "nd" },
       { capacityType: "on-demand", pool: "nd" },
     ],
+    ["GKE on demand", { "cloud.google.com/gke-nodepool": "a3" }, { capacityType: "on-demand", pool: "a3" }],
+    [
+      "GKE with a provisioning word",
+      { "cloud.google.com/gke-provisioning": "spot", "cloud.google.com/gke-nodepool": "a3" },
+      { capacityType: "spot" },
+    ],
+    [
+      "GKE with a named reservation",
+      { "cloud.google.com/reservation-name": "h100s", "cloud.google.com/gke-nodepool": "a3" },
+      { capacityType: "reserved" },
+    ],
+    ["AKS without a word", { "kubernetes.azure.com/agentpool": "nd" }, { capacityType: "on-demand" }],
+    [
+      "OKE",
+      { "oci.oraclecloud.com/fault-domain": "FAULT-DOMAIN-1", "oci.oraclecloud.com/oke-is-preemptible": "true" },
+      { capacityType: "spot" },
+    ],
+    ["OKE on demand", { "oci.oraclecloud.com/fault-domain": "FAULT-DOMAIN-1" }, { capacityType: "on-demand" }],
+    [
+      "ACK",
+      {
+        "node.alibabacloud.com/spot-strategy": "SpotAsPriceGo",
+        "node.alibabacloud.com/instance-charge-type": "PostPaid",
+      },
+      { capacityType: "spot" },
+    ],
+    [
+      "ACK by subscription",
+      { "node.alibabacloud.com/spot-strategy": "NoSpot", "node.alibabacloud.com/instance-charge-type": "PrePaid" },
+      { capacityType: "reserved" },
+    ],
+    ["Ocean", { "spotinst.io/node-lifecycle": "od" }, { capacityType: "on-demand" }],
+    ["Cast AI", { "scheduling.cast.ai/spot": "true" }, { capacityType: "spot" }],
     [
       "any cloud",
       {
@@ -235,6 +268,11 @@ describe("the machine of a node", () => {
     ],
   ])("is read from the labels of %s", (_, labels, expected) => {
     expect(projectNode(node(labels, { "nvidia.com/gpu": 8 }))!.fact).toMatchObject(expected);
+  });
+
+  it("has no capacity type where no label has one", () => {
+    const own = { "node.kubernetes.io/instance-type": "dgx", "node.kubernetes.io/lifecycle": "other" };
+    expect(projectNode(node(own, { "nvidia.com/gpu": 8 }))!.fact).not.toHaveProperty("capacityType");
   });
 
   it("keeps the labels of its place and those that are named, taints, and the conditions that matter", () => {
