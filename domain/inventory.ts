@@ -1,4 +1,5 @@
 import type { FactEnd, FactOrigin } from "./fact.ts";
+import type { Vendor } from "./vendor.ts";
 
 /** How a node gives one GPU to several. */
 export type SharingStrategy = "none" | "time-slicing" | "mps";
@@ -15,7 +16,7 @@ export type CountedBy = "slices" | "label" | "register" | "instance-type" | "ins
 
 /** GPUs of one kind on a node. */
 export interface NodeGpus {
-  readonly vendor: "nvidia" | "amd" | "intel" | "habana" | "aws";
+  readonly vendor: Vendor;
   /** By its canonical name, `NVIDIA-A100-SXM4-40GB`. */
   readonly model?: string;
   /** Physical GPUs. */

@@ -1,9 +1,12 @@
+import { amdModeOf } from "../../domain/amd-partition.ts";
 import { add, multiply, ONE, rational, ZERO, type Rational } from "../../domain/exact/rational.ts";
 import type { NodeGpus } from "../../domain/inventory.ts";
+import { isSameProfile } from "../../domain/mig-profile.ts";
 import { fractionShare } from "../../domain/share/fraction.ts";
 import { gpuMemoryOf } from "../../domain/share/gpu-memory.ts";
 import { migProductOf } from "../../domain/share/mig-product.ts";
 import { migShapeOf, migShare, type MigMeasure } from "../../domain/share/mig-shape.ts";
+import { vendorOfResource } from "../../domain/vendor.ts";
 import { vgpuShare } from "../../domain/share/vgpu.ts";
 import type { GpuAsk } from "../../domain/workload.ts";
 
@@ -12,13 +15,22 @@ import type { GpuAsk } from "../../domain/workload.ts";
  * got is not known. What the ledger charges is measured; this is what is told of a pod before its first hour is over.
  */
 export function heldGpus(asks: readonly GpuAsk[], gpus: readonly NodeGpus[], measure: MigMeasure): Rational {
-  return asks.map((ask) => shareOf(ask, gpus[0], measure)).reduce(add, ZERO);
+  return asks.map((ask) => shareOf(ask, kindFor(ask, gpus), measure)).reduce(add, ZERO);
+}
+
+/** The GPUs of a node that have what is asked for; the node's first where nothing decides. */
+function kindFor(ask: GpuAsk, gpus: readonly NodeGpus[]): NodeGpus | undefined {
+  const isMeant = ({ vendor, mig }: NodeGpus): boolean => {
+    if (ask.kind === "mig") return Object.keys(mig.profiles).some((profile) => isSameProfile(profile, ask.profile));
+    return ask.kind !== "gpu" || (vendorOfResource(ask.resource) ?? vendor) === vendor;
+  };
+  return gpus.find(isMeant) ?? gpus[0];
 }
 
 function shareOf(ask: GpuAsk, gpu: NodeGpus | undefined, measure: MigMeasure): Rational {
   switch (ask.kind) {
     case "gpu":
-      return rational(ask.count, replicasOf(ask.resource, gpu));
+      return rational(ask.count, unitsOf(ask.resource, gpu));
     case "mig":
       return multiply(rational(ask.count), instanceShare(ask.profile, gpu, measure));
     case "vgpu":
@@ -30,8 +42,9 @@ function shareOf(ask: GpuAsk, gpu: NodeGpus | undefined, measure: MigMeasure): R
   }
 }
 
-/** Of a shared node's resource each counts for one replica. */
-function replicasOf(resource: string, gpu: NodeGpus | undefined): number {
+/** The units of a resource that one GPU is: its replicas where it is shared, its partitions where AMD's driver cuts it. */
+function unitsOf(resource: string, gpu: NodeGpus | undefined): number {
+  if (gpu?.partitions !== undefined && amdModeOf(resource) !== "spx") return gpu.partitions;
   return gpu === undefined || (gpu.sharing === "none" && !resource.endsWith(".shared")) ? 1 : Math.max(1, gpu.replicas);
 }
 

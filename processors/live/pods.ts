@@ -3,6 +3,7 @@ import type { InventoryFact } from "../../domain/inventory.ts";
 import { clusterFactKey, inventoryKey, workloadKey } from "../../domain/messages/fact-message.ts";
 import type { OwnerRules } from "../../domain/owner/compile.ts";
 import { podMarks, type Marks, type OwnerSubject } from "../../domain/owner/owner.ts";
+import { withShown } from "../../domain/node-gpus.ts";
 import { ownersOf } from "../../domain/owner/owners.ts";
 import { regimesOf, type Regime } from "../../domain/regime.ts";
 import type { MigMeasure } from "../../domain/share/mig-shape.ts";
@@ -36,6 +37,11 @@ export interface LivePod extends LiveOwner {
 
 /** The pods that hold GPUs and the nodes that have them, as far as the facts tell that were given. */
 export interface LivePods extends FactListener {
+  /**
+   * Takes how many distinct GPUs the samples of a node show. The most that were ever shown count. Whether anything of the node or its
+   * pods is another now.
+   */
+  show(cluster: string, node: string, gpus: number): boolean;
   /** The nodes of this instance with GPUs. */
   nodes(isOwn: IsOwn): readonly InventoryFact[];
   /** The pods that are bound to nodes of this instance. */
@@ -59,6 +65,9 @@ const NO_MARKS: Marks = { labels: {}, annotations: {} };
 export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () => number): LivePods {
   const newest = createNewest();
   const pods = new Map<string, WorkloadFact>();
+  /** Nodes as their objects have them, the most GPUs that samples of each have shown, and what comes of both. */
+  const facts = new Map<string, InventoryFact>();
+  const shown = new Map<string, number>();
   const nodes = new Map<string, InventoryFact>();
   const namespaces = new Map<string, { readonly key: string; readonly marks: Marks }>();
   const podsOf = new Map<string, Set<string>>();
@@ -74,6 +83,16 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
     const namespaceMarks = namespaces.get(placeOf(cluster, namespace))?.marks;
     const { team, costCenter } = ownersOf(owners, { ...of, namespaceMarks }, now()).owners;
     return { namespace, workload, type, team: team.value, costCentre: costCenter.value, queue };
+  }
+
+  /** Keeps a node with its GPUs as its objects and its samples count them. Whether the GPUs are others than before. */
+  function count(key: string): boolean {
+    const fact = facts.get(key);
+    if (fact === undefined) return nodes.delete(key);
+    const gpus = withShown(fact.gpus, shown.get(key) ?? 0);
+    const isOther = JSON.stringify(gpus) !== JSON.stringify(nodes.get(key)?.gpus);
+    nodes.set(key, { ...fact, gpus });
+    return isOther;
   }
 
   function podOf(fact: WorkloadFact): LivePod {
@@ -125,6 +144,12 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
     touch(place);
   }
 
+  function forget(key: string): boolean {
+    facts.delete(key);
+    shown.delete(key);
+    return count(key);
+  }
+
   /** Of a node without pods and without a fact nothing is remembered. */
   function touch(place: string): void {
     change += 1;
@@ -143,8 +168,10 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
     inventory(fact) {
       const key = inventoryKey(fact);
       if (!newest.take(key, fact)) return;
-      if (fact.end === undefined) nodes.set(key, fact);
-      else nodes.delete(key);
+      if (fact.end === undefined) {
+        facts.set(key, fact);
+        count(key);
+      } else forget(key);
       touch(key);
     },
     clusterFact(fact) {
@@ -160,7 +187,15 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
     tombstone(_, key) {
       newest.forget(key);
       drop(key);
-      if (nodes.delete(key)) touch(key);
+      if (forget(key)) touch(key);
+    },
+    show(cluster, node, gpus) {
+      const key = inventoryKey({ cluster, node });
+      if (gpus <= (shown.get(key) ?? 0)) return false;
+      shown.set(key, gpus);
+      const isOther = facts.has(key) && count(key);
+      if (isOther) touch(key);
+      return isOther;
     },
     nodes: (isOwn) => [...nodes.values()].filter(({ cluster, node }) => isOwn(cluster, node)),
     pods: (isOwn) => [...pods.values()].filter(({ cluster, node }) => isOwn(cluster, node)).map(podOf),

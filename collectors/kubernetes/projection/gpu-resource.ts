@@ -1,8 +1,5 @@
 import { amdModeOf } from "../../../domain/amd-partition.ts";
-import type { NodeGpus } from "../../../domain/inventory.ts";
-
-/** Who makes the device behind a resource. */
-export type Vendor = NodeGpus["vendor"];
+import type { Vendor } from "../../../domain/vendor.ts";
 
 /** What a resource name means. */
 export type GpuResource =

@@ -54,7 +54,7 @@ export function knownHolders(
     devices.map(({ device }) => device),
     momentOfNode(record, node, at),
   );
-  const sharing = isShared(node, undefined);
+  const sharing = isShared(gpus, undefined);
   const told = new Set(allocations.told);
   // Evidence that fits no device of the node: the pod sits in a slot of which nothing is seen, else it falls down the ladder.
   const unseen = slots.some(isUnseen) ? allocations.elsewhere : new Set<string>();

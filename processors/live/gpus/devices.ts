@@ -120,8 +120,12 @@ export function createLiveDevices(options: {
     let { layout } = live;
     if (layout === undefined || live.isOld || live.version !== version) {
       const samples = [...live.targets.values()].toSorted((a, b) => b.atMillis - a.atMillis);
-      layout = layOut({ cluster, node, samples, pods, measure, former: layout });
-      Object.assign(live, { layout, isOld: false, version, pricesHoldUntil: 0 });
+      const layOutAfter = (former: NodeLayout | undefined): NodeLayout =>
+        layOut({ cluster, node, samples, pods, measure, former });
+      layout = layOutAfter(layout);
+      // What is shown can count the node's GPUs, and then pods hold other parts of them.
+      if (pods.show(cluster, node, layout.gpus)) layout = layOutAfter(layout);
+      Object.assign(live, { layout, isOld: false, version: pods.version(cluster, node), pricesHoldUntil: 0 });
     }
     return { layout, prices: pricesOf(live, layout) };
   }

@@ -3,25 +3,18 @@ import { instanceKey, gpuKey, type Device } from "../../../domain/device.ts";
 import type { Holding, NodeHoldings } from "../../../domain/holding.ts";
 import type { NodeGpus } from "../../../domain/inventory.ts";
 import { isSameProfile } from "../../../domain/mig-profile.ts";
+import { vendorOfResource, type Vendor } from "../../../domain/vendor.ts";
 import type { DeviceEvidence } from "../../../domain/workload.ts";
 
-type Vendor = NodeGpus["vendor"];
 type Annotated = Extract<DeviceEvidence, { by: "annotation" }>;
 
 const BY_EXPORTER: Readonly<Record<string, Vendor>> = {
   "dcgm-exporter": "nvidia",
   nvidia_gpu_exporter: "nvidia",
+  "hami-vgpu-monitor": "nvidia",
   "amd-device-metrics-exporter": "amd",
   "intel-xpu-manager": "intel",
 };
-const BY_RESOURCE: readonly (readonly [prefix: string, vendor: Vendor])[] = [
-  ["nvidia.com/", "nvidia"],
-  ["amd.com/", "amd"],
-  ["gpu.intel.com/", "intel"],
-  ["habana.ai/", "habana"],
-  ["aws.amazon.com/", "aws"],
-];
-
 /** Whose devices an exporter speaks of; undefined where it is not known: then they can be anyone's. */
 export function vendorOf(exporter: string): Vendor | undefined {
   return BY_EXPORTER[exporter];
@@ -32,9 +25,9 @@ export function deviceKey(device: Device): string {
   return `${gpuKey(device)}/${instanceKey(device)}`;
 }
 
-/** Whether the node gives one of its GPUs to several pods, by time-slicing or MPS. */
-export function isShared(node: NodeHoldings, vendor: Vendor | undefined): boolean {
-  return node.gpus.some((gpus) => isOf(vendor, gpus.vendor) && (gpus.replicas > 1 || gpus.sharing !== "none"));
+/** Whether a node with these GPUs gives one of them to several pods, by time-slicing or MPS. */
+export function isShared(kinds: readonly NodeGpus[], vendor: Vendor | undefined): boolean {
+  return kinds.some((gpus) => isOf(vendor, gpus.vendor) && (gpus.replicas > 1 || gpus.sharing !== "none"));
 }
 
 /** How many devices a pod asks for in all; Infinity with a claim, of which the pod itself does not say how many it is for. */
@@ -49,10 +42,13 @@ export function asksFor(pod: Holding, device: Device, vendor: Vendor | undefined
   return pod.asks.some((ask) => {
     switch (ask.kind) {
       case "gpu": {
-        const [, maker] = BY_RESOURCE.find(([prefix]) => ask.resource.startsWith(prefix)) ?? [];
         // With the strategy "single" an instance is asked for as a GPU.
         const single = !node.gpus.some((gpus) => gpus.vendor === "nvidia" && gpus.mig.strategy === "mixed");
-        return isOf(vendor, maker) && (!isInstance || single) && isOfMode(device, amdModeOf(ask.resource));
+        return (
+          isOf(vendor, vendorOfResource(ask.resource)) &&
+          (!isInstance || single) &&
+          isOfMode(device, amdModeOf(ask.resource))
+        );
       }
       case "mig":
         return isOf(vendor, "nvidia") && isInstance && (profile === undefined || isSameProfile(profile, ask.profile));

@@ -1,6 +1,7 @@
-import type { Device } from "../../../domain/device.ts";
+import { gpuKey, type Device } from "../../../domain/device.ts";
 import { NO_HOLDER, type Evidence, type Holder } from "../../../domain/holder.ts";
 import { isReservation, type Holding } from "../../../domain/holding.ts";
+import { withShown } from "../../../domain/node-gpus.ts";
 import type { ScrapeShape } from "../../../domain/scrape.ts";
 import { readAllocations, type Allocated } from "./allocated.ts";
 import { askedInAll, asksFor, deviceKey, hasPart, isShared, vendorOf } from "./kind.ts";
@@ -14,6 +15,8 @@ export interface Layout {
   readonly vendor: ReturnType<typeof vendorOf>;
   /** The device of each row. */
   readonly keys: readonly string[];
+  /** Distinct GPUs. */
+  readonly gpus: number;
   /** The rows whose device other rows speak of too. */
   readonly repeated: ReadonlySet<number>;
 }
@@ -34,7 +37,8 @@ export function layoutOf({ devices, exporter }: ScrapeShape): Layout {
   const firsts = new Map(keys.map((key, row) => [key, row] as const).toReversed());
   const again = keys.flatMap((key, row) => (firsts.get(key) === row ? [] : [key]));
   const repeated = new Set(keys.flatMap((key, row) => (again.includes(key) ? [row] : [])));
-  return { devices, vendor: vendorOf(exporter), keys, repeated };
+  const gpus = new Set(devices.map(gpuKey)).size;
+  return { devices, vendor: vendorOf(exporter), keys, gpus, repeated };
 }
 
 /**
@@ -43,7 +47,7 @@ export function layoutOf({ devices, exporter }: ScrapeShape): Layout {
  */
 export function climb(layout: Layout, moment: Moment, proofs: Proofs): readonly Holder[] {
   const { devices, vendor } = layout;
-  const sharing = isShared(moment.node, vendor);
+  const sharing = isShared(withShown(moment.node.gpus, layout.gpus), vendor);
   const allocations = readAllocations(devices, moment);
   const rows = readRows(layout, allocations.rows, moment);
   for (const { label, key, allocated } of rows) {

@@ -1,9 +1,10 @@
+import type { Vendor } from "../../../../domain/vendor.ts";
 import { amdModeOf, amdPartitions } from "../../../../domain/amd-partition.ts";
 import { gpusOfInstanceType } from "../../../../domain/gpu-model/instance-types.ts";
 import { canonicalModel, vendorOfModel } from "../../../../domain/gpu-model/names.ts";
 import type { NodeGpus } from "../../../../domain/inventory.ts";
 import { offeredOn, physicalDevices, type GpuCount } from "../../../../domain/node-gpus.ts";
-import { gpuResource, type ResourceNames, type Vendor } from "../gpu-resource.ts";
+import { gpuResource, type ResourceNames } from "../gpu-resource.ts";
 import { parseMebibytes } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";
 import { given } from "../wire.ts";

@@ -59,15 +59,21 @@ describe("a label", () => {
     ]);
   });
 
-  it("that flips between the pods of a shared GPU tells after a while how many there are, and which is the first", () => {
-    world.pod("a");
-    world.pod("b");
-    world.holdings.inventory(inventoryFact({ gpus: [{ ...nvidia!, replicas: 4, sharing: "time-slicing" }] }));
-    const [onA, onB] = [shapeOf([gpu(0, labelled("a"))]), shapeOf([gpu(0, labelled("b"))])];
-    expect(world.told(onB)).toEqual(["label b/uid-b of 1"]);
-    expect(world.told(onA)).toEqual(["label a/uid-a of 2"]);
-    expect(world.told(onB)).toEqual(["label a/uid-a of 2"]);
-  });
+  it.each([
+    ["shared by its labels", { replicas: 4, sharing: "time-slicing" }],
+    ["of which the node offers four and the exporter shows one", { count: 4, countedBy: "capacity", offered: 4 }],
+  ] as const)(
+    "that flips between the pods of a GPU %s has after a while all of them, and the first one",
+    (_, given) => {
+      world.pod("a");
+      world.pod("b");
+      world.holdings.inventory(inventoryFact({ gpus: [{ ...nvidia!, ...given }] }));
+      const [onA, onB] = [shapeOf([gpu(0, labelled("a"))]), shapeOf([gpu(0, labelled("b"))])];
+      expect(world.told(onB)).toEqual(["label b/uid-b of 1"]);
+      expect(world.told(onA)).toEqual(["label a/uid-a of 2"]);
+      expect(world.told(onB)).toEqual(["label a/uid-a of 2"]);
+    },
+  );
 });
 
 describe("DRA", () => {

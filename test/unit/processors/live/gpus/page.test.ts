@@ -335,6 +335,29 @@ describe("the page of a GPU that several share", () => {
     expect(await world.series("gpu_process_activity_ratio")).toHaveLength(1);
   });
 
+  it("has the replicas that the exporter proves where nothing else counts GPUs", async () => {
+    const asks = [{ kind: "gpu", resource: "nvidia.com/gpu", count: 1 }] as const;
+    for (const name of ["a", "b"])
+      world.facts.workload(workloadFact({ uid: name, name, asks, workload: { kind: "Job", name } }));
+    node({ count: 4, countedBy: "capacity", offered: 4 });
+    world.scrape([{ ...gpu(0), values: ALL }]);
+    expect(await values("gpu_workload_gpus", "workload")).toEqual({ a: 0.25, b: 0.25 });
+    expect(await values("gpu_device_holders", "pod")).toEqual({ "": 2 });
+    // The node's objects come anew: what was shown still counts.
+    const [kind] = inventoryFact().gpus;
+    const gpus = [{ ...kind!, count: 8, countedBy: "capacity", offered: 8 }] as const;
+    world.facts.inventory(inventoryFact({ resourceVersion: "101", gpus }));
+    expect(await values("gpu_workload_gpus", "workload")).toEqual({ a: 0.125, b: 0.125 });
+  });
+
+  it("has the partitions of AMD's GPUs that the exporter proves", async () => {
+    const asks = [{ kind: "gpu", resource: "amd.com/gpu", count: 2 }] as const;
+    world.facts.workload(workloadFact({ uid: "a", name: "a", asks, workload: { kind: "Job", name: "a" } }));
+    node({ vendor: "amd", count: 8, countedBy: "capacity", offered: 8 });
+    world.scrape([{ ...gpu(0), values: ALL }]);
+    expect(await values("gpu_workload_gpus", "workload")).toEqual({ a: 0.25 });
+  });
+
   it("names none of several that hold it in common", async () => {
     sliced(["a", "b", "c"]);
     world.scrape([{ ...gpu(0), values: ALL }]);
