@@ -50,10 +50,10 @@ export interface ScenarioRunner {
  * also where a signal ends it: then it fails with a {@link CommandError} that names the signal.
  */
 export async function withScenarioRunner<Made>(work: (runner: ScenarioRunner) => Promise<Made>): Promise<Made> {
+  const interruption = interruptionBySignals();
   const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-scenario-"));
   const lifecycle = createLifecycle(logger);
   lifecycle.add("folder", { stop: () => rm(folder, { recursive: true, force: true }) });
-  const interruption = interruptionBySignals();
   const starting = startStore(folder, lifecycle);
   try {
     const working = starting.then((store) =>
