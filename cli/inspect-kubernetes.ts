@@ -1,3 +1,4 @@
+import { COUNTED_BY } from "../domain/node-gpus.ts";
 import type { InspectedObject, ObjectInspection } from "../collectors/kubernetes/inspect.ts";
 import type { NodeGpus } from "../domain/inventory.ts";
 import type { DeviceEvidence, GpuAsk } from "../domain/workload.ts";
@@ -65,6 +66,7 @@ function renderNodes(nodes: readonly Node[]): string {
     (fact.gpus.length === 0 ? [undefined] : fact.gpus).map((gpus) => [
       fact.node,
       gpus === undefined ? "0" : String(gpus.count),
+      gpus?.countedBy === undefined ? "-" : COUNTED_BY[gpus.countedBy],
       gpus?.model ?? gpus?.vendor ?? "-",
       gpus?.memoryMiB === undefined ? "-" : String(gpus.memoryMiB),
       gpus === undefined ? "-" : sharingText(gpus),
@@ -75,7 +77,19 @@ function renderNodes(nodes: readonly Node[]): string {
       fact.cordonedSince === undefined ? "-" : new Date(fact.cordonedSince).toISOString(),
     ]),
   );
-  const header = ["node", "gpus", "model", "MiB", "sharing", "instance type", "place", "paid", "driver", "cordoned"];
+  const header = [
+    "node",
+    "gpus",
+    "counted by",
+    "model",
+    "MiB",
+    "sharing",
+    "instance type",
+    "place",
+    "paid",
+    "driver",
+    "cordoned",
+  ];
   return renderTable(header, rows);
 }
 
@@ -115,9 +129,11 @@ function chainText({ owners, ownersTruncated }: Workload["fact"]): string {
   return ownersTruncated ? `${chain} < ?` : chain === "" ? "-" : chain;
 }
 
-function sharingText({ mig, replicas, sharing }: NodeGpus): string {
+function sharingText(gpus: NodeGpus): string {
+  const { mig, replicas, sharing } = gpus;
   const profiles = Object.entries(mig.profiles).map(([profile, count]) => `${count} × ${profile}`);
   if (profiles.length > 0) return `MIG ${mig.strategy}: ${profiles.join(", ")}`;
+  if (gpus.partitions !== undefined) return `${gpus.partitions} partitions`;
   return sharing === "none" ? "none" : `${sharing}, ${replicas} replicas`;
 }
 

@@ -10,9 +10,16 @@ export type CapacityType = "on-demand" | "spot" | "reserved" | "owned";
 /**
  * What has counted the GPUs of a node, the strongest first: the devices that DRA drivers publish, labels of GFD and of clouds, the
  * register of HAMi or Volcano, the cloud's instance type; else, as a guess, MIG instances that have to fit, or the capacity of an
- * extended resource, which counts replicas and partitions too.
+ * extended resource, which counts replicas and partitions too. Samples count where they show more, or where the rest is a guess; no
+ * fact has them.
  */
-export type CountedBy = "slices" | "label" | "register" | "instance-type" | "instances" | "capacity";
+export type CountedBy = "slices" | "label" | "register" | "instance-type" | "instances" | "capacity" | "samples";
+
+/** A number of physical GPUs, and what has counted them. */
+export interface GpuCount {
+  readonly by: CountedBy;
+  readonly count: number;
+}
 
 /** GPUs of one kind on a node. */
 export interface NodeGpus {
@@ -23,6 +30,8 @@ export interface NodeGpus {
   readonly count: number;
   /** Absent in facts of releases before 0.4, which do not have it. */
   readonly countedBy?: CountedBy;
+  /** Another count that contradicts the one that is taken. */
+  readonly otherCount?: GpuCount;
   /** What the device plugin offers of these GPUs: GPUs, replicas or partitions. Absent where it offers instances of MIG or nothing. */
   readonly offered?: number;
   /** The partitions that AMD's driver cuts each of the GPUs into; absent where the GPUs are whole. */

@@ -1,15 +1,20 @@
 import type { SliceDevice } from "./cluster-fact.ts";
-import type { CountedBy, NodeGpus } from "./inventory.ts";
+import type { CountedBy, GpuCount, NodeGpus } from "./inventory.ts";
 import { migProductOf } from "./share/mig-product.ts";
 import { migShapeOf } from "./share/mig-shape.ts";
 
-/** A number of physical GPUs, and what has counted them. */
-export interface GpuCount {
-  readonly by: CountedBy;
-  readonly count: number;
-}
-
 const STRONGEST_FIRST: readonly CountedBy[] = ["slices", "label", "register", "instance-type", "instances", "capacity"];
+
+/** What has counted the GPUs of a node, in words. */
+export const COUNTED_BY: Readonly<Record<CountedBy, string>> = {
+  slices: "its ResourceSlices",
+  label: "its labels",
+  register: "the register of its vGPU scheduler",
+  "instance-type": "its instance type",
+  instances: "its MIG instances",
+  capacity: "its capacity",
+  samples: "its exporter",
+};
 
 /** Whether nothing has counted physical GPUs: the count is what has to be there for what the node offers. */
 export function isGuess(by: CountedBy | undefined): boolean {
@@ -48,12 +53,22 @@ export function withShown(gpus: readonly NodeGpus[], shown: number): readonly No
   const total = countOf(gpus);
   const [kind] = gpus;
   if (kind === undefined || shown === 0) return gpus;
-  if (gpus.length > 1)
-    return shown <= total ? gpus : gpus.with(-1, { ...gpus.at(-1)!, count: gpus.at(-1)!.count + shown - total });
-  if (kind.countedBy === "instances") return [withInstancesOn(kind, shown)];
+  if (gpus.length > 1) {
+    const last = gpus.at(-1)!;
+    const bySamples = countedBySamples(last);
+    return shown <= total ? gpus : gpus.with(-1, { ...bySamples, count: last.count + shown - total });
+  }
+  if (kind.countedBy === "instances") return [withInstancesOn(countedBySamples(kind), shown)];
   const isMultiple = kind.offered !== undefined && kind.offered % shown === 0;
-  const count = kind.countedBy === "capacity" && isMultiple ? shown : Math.max(total, shown);
-  return count === total ? gpus : [offeredOn(kind, count)];
+  const isCount = shown > total || (kind.countedBy === "capacity" && isMultiple);
+  return isCount ? [offeredOn(countedBySamples(kind), shown)] : gpus;
+}
+
+/** A kind whose count the samples replace: one that was no guess contradicts them. */
+function countedBySamples(counted: NodeGpus): NodeGpus {
+  const { otherCount: _, ...kind } = counted;
+  const { count, countedBy: by = "label" } = kind;
+  return { ...kind, countedBy: "samples", ...(isGuess(by) ? {} : { otherCount: { by, count } }) };
 }
 
 /** All physical GPUs of a node. */

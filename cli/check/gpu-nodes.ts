@@ -42,12 +42,12 @@ export async function* checkGpuNodes(
   yield { ok: unseen.length === 0, what: `cluster ${cluster.name}, GPU nodes`, answer };
 }
 
-const WORDS: Readonly<Record<CountedBy | "exporter", string>> = {
+const WORDS: Readonly<Record<CountedBy, string>> = {
   slices: "by ResourceSlices",
   label: "by labels",
   register: "by a vGPU scheduler's register",
   "instance-type": "by instance types",
-  exporter: "by exporters",
+  samples: "by exporters",
   instances: "guessed by MIG instances",
   capacity: "guessed by the capacity",
 };
@@ -57,18 +57,14 @@ const WRONG = new Set<RemarkReason>(["contradiction", "unmetered"]);
 /** How many GPUs there are and what has counted them; then each node about whose GPUs something is odd. */
 function* countGpus(cluster: string, nodes: readonly GpuNode[], targets: readonly FoundTarget[]): Generator<Finding> {
   const what = `cluster ${cluster}, GPUs`;
-  const counts = new Map<CountedBy | "exporter", number>();
+  const counts = new Map<CountedBy, number>();
   const odd: Finding[] = [];
   const guessed: string[] = [];
   for (const { name, gpus, remarks } of nodes) {
     const shown = Math.max(0, ...targets.filter(({ node }) => node === name).map((target) => target.gpus ?? 0));
     const counted = withShown(gpus, shown);
-    const isShown = countOf(counted) !== countOf(gpus) || (shown > 0 && isGuess(gpus[0]?.countedBy));
-    for (const { count, countedBy = "label" } of counted) {
-      const by = isShown && count === shown ? "exporter" : countedBy;
-      counts.set(by, (counts.get(by) ?? 0) + count);
-    }
-    if (isShown && countOf(counted) !== countOf(gpus)) {
+    for (const { count, countedBy: by = "label" } of counted) counts.set(by, (counts.get(by) ?? 0) + count);
+    if (countOf(counted) !== countOf(gpus)) {
       const by = gpus.map(({ count, countedBy = "label" }) => `${count} ${WORDS[countedBy]}`).join(" and ");
       const answer = `${name} has ${by}, and its exporter shows ${shown}; ${countOf(counted)} ${countOf(counted) === 1 ? "is" : "are"} taken`;
       odd.push({ ok: gpus.every(({ countedBy }) => isGuess(countedBy)), what, answer });
@@ -76,7 +72,7 @@ function* countGpus(cluster: string, nodes: readonly GpuNode[], targets: readonl
     for (const { reason, text } of remarks) {
       if (WRONG.has(reason)) odd.push({ ok: false, what, answer: `${name}: ${text}` });
     }
-    if (!isShown && gpus.some(({ countedBy }) => isGuess(countedBy))) guessed.push(name);
+    if (counted.some(({ countedBy }) => isGuess(countedBy))) guessed.push(name);
   }
   const sum = [...counts.values()].reduce((total, count) => total + count, 0);
   const parts = [...counts].map(([by, count]) => `${count} ${WORDS[by]}`).join(", ");

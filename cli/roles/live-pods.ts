@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { sampleKey } from "../../domain/messages/scrape-message.ts";
 import { inventoryKey } from "../../domain/messages/fact-message.ts";
+import { countOf } from "../../domain/node-gpus.ts";
 import type { PriceBook } from "../../domain/price/book.ts";
 import { asNumber, createGpuPrices } from "../../processors/live/gpu-price.ts";
 import type { IsOwn, LivePods } from "../../processors/live/pods.ts";
@@ -37,11 +38,13 @@ export function startLivePods(options: {
     const at = now();
     const prices = new Map(nodes.map((node) => [inventoryKey(node), priceOf(node, node.gpus[0]?.model, at).perHour]));
     metrics.nodeInventory.reset();
+    metrics.nodesCounted.reset();
     for (const { cluster, node, gpus } of nodes) {
-      metrics.nodeInventory.set(
-        { cluster, node },
-        gpus.reduce((sum, { count }) => sum + count, 0),
-      );
+      metrics.nodeInventory.set({ cluster, node }, countOf(gpus));
+      const [{ countedBy } = {}] = gpus;
+      const isContradicted = gpus.some(({ otherCount }) => otherCount !== undefined);
+      if (countedBy !== undefined)
+        metrics.nodesCounted.inc({ cluster, counted_by: countedBy, contradicted: String(isContradicted) });
     }
     metrics.workloadInfo.reset();
     metrics.workloadCost.reset();

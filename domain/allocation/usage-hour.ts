@@ -1,5 +1,5 @@
 import type { Evidence } from "../holder.ts";
-import type { CapacityType } from "../inventory.ts";
+import type { CapacityType, NodeGpus } from "../inventory.ts";
 import type { WorkloadFact, WorkloadType } from "../workload.ts";
 import type { UsageSegment } from "./segment.ts";
 
@@ -27,6 +27,8 @@ export interface UsagePlace {
   readonly since: number;
   /** GPUs that the machine was delivered with. */
   readonly delivered: number;
+  /** What has counted the GPUs of the Node, and what contradicts that; absent without Kubernetes. */
+  readonly counted?: readonly CountedGpus[];
   readonly instanceType?: string;
   readonly region?: string;
   readonly zone?: string;
@@ -34,6 +36,9 @@ export interface UsagePlace {
   readonly capacityType?: CapacityType;
   readonly labels: Readonly<Record<string, string>>;
 }
+
+/** GPUs of one kind as they were counted. */
+export type CountedGpus = Pick<NodeGpus, "count" | "countedBy" | "otherCount">;
 
 /** Who has a claim, and how that is known. */
 export interface UsageHolder {

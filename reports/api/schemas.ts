@@ -1,7 +1,11 @@
 import { z } from "zod";
+import type { CountedBy } from "../../domain/inventory.ts";
+import { COUNTED_BY } from "../../domain/node-gpus.ts";
 import { CHARGE_STATES } from "../../domain/charge/charge.ts";
 import { REPORT_KINDS } from "../question/question.ts";
 import { decimal, time } from "./words.ts";
+
+const countedBySchema = z.enum(Object.keys(COUNTED_BY) as CountedBy[]);
 
 /** What is wrong with a request: a problem+json document. */
 export const problemSchema = z
@@ -149,6 +153,13 @@ export const explanationSchema = z
               until: time,
               gpuKey: z.string(),
               gpuAt: z.unknown(),
+              counted: z.array(
+                z.object({
+                  count: z.number().int(),
+                  countedBy: countedBySchema.optional(),
+                  otherCount: z.object({ by: countedBySchema, count: z.number().int() }).optional(),
+                }),
+              ),
               unavailableBecause: z.string(),
               samples: z.number().int(),
               firstSample: time.nullable(),

@@ -1,3 +1,4 @@
+import type { CountedGpus } from "../../domain/allocation/usage-hour.ts";
 import type { GpuAt } from "../question/line.ts";
 import type { ChargesQuestion, Filter } from "../question/question.ts";
 
@@ -75,6 +76,8 @@ export interface ExplainedSegment {
   readonly until: string;
   readonly gpuKey: string;
   readonly gpuAt: unknown;
+  /** What has counted the GPUs of the node; empty without Kubernetes, and in hours of releases before 0.4. */
+  readonly counted: readonly CountedGpus[];
   readonly unavailableBecause: string;
   readonly samples: number;
   /** Of the first and the last sample that speak for the holder; null where none does. */

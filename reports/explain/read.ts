@@ -1,3 +1,4 @@
+import type { CountedGpus } from "../../domain/allocation/usage-hour.ts";
 import { kWhOf } from "../../domain/energy/carbon.ts";
 import { roundedDecimal } from "../../domain/exact/rational.ts";
 import { LAST_UNIT_DIGITS } from "../../domain/exact/units.ts";
@@ -218,18 +219,23 @@ const MADE_OF = `run_id IN (
 )`;
 
 const segmentFrom = (table: string): string => `
-SELECT ${isoOf("from_at")} AS \`from\`, ${isoOf("until_at")} AS \`until\`, gpu_key AS gpuKey, gpu_at AS gpuAt, because AS unavailableBecause,
-  indexOf(holders, {holder:String}) AS place,
-  toUInt32(samples[place]) AS samples,
-  ${isoOf("first_at[place]")} AS firstSample, ${isoOf("last_at[place]")} AS lastSample,
-  toFloat64(covered_ms[place]) AS coveredMillis, toFloat64(active_ms[place]) AS activeMillis,
+SELECT ${isoOf("from_at")} AS \`from\`, ${isoOf("until_at")} AS \`until\`, gpu_key AS gpuKey, gpu_at AS gpuAt,
+  JSONExtractRaw(${table}.place, 'counted') AS counted, because AS unavailableBecause,
+  indexOf(holders, {holder:String}) AS nth,
+  toUInt32(samples[nth]) AS samples,
+  ${isoOf("first_at[nth]")} AS firstSample, ${isoOf("last_at[nth]")} AS lastSample,
+  toFloat64(covered_ms[nth]) AS coveredMillis, toFloat64(active_ms[nth]) AS activeMillis,
   toFloat64(energy_covered_ms) AS energyCoveredMillis,
-  toFloat64(intDiv(activity_ppm_ms[place], greatest(1, covered_ms[place]))) AS activityPpm
+  toFloat64(intDiv(activity_ppm_ms[nth], greatest(1, covered_ms[nth]))) AS activityPpm
 FROM ${table}
 WHERE cluster = {cluster:String} AND node = {node:String} AND slot = {gpu:UInt16}
   AND from_at <= ${momentSql("at")} AND until_at > ${momentSql("at")}`;
 
-type SegmentRow = ExplainedSegment & { readonly gpuAt: string; readonly place: string };
+type SegmentRow = Omit<ExplainedSegment, "counted"> & {
+  readonly gpuAt: string;
+  readonly counted: string;
+  readonly nth: string;
+};
 
 async function readSegment(
   store: StoreClient,
@@ -249,11 +255,12 @@ async function readSegment(
   const own = await ask("usage_hours", MADE_OF);
   const [row] = own.length > 0 ? own : await ask("usage_hours_published", "true");
   if (row === undefined) return null;
-  const { place: _, gpuAt, ...segment } = row;
+  const { nth: _, gpuAt, counted, ...segment } = row;
   const isMeasured = segment.samples > 0;
   return {
     ...segment,
     gpuAt: JSON.parse(gpuAt) as unknown,
+    counted: counted === "" ? [] : (JSON.parse(counted) as readonly CountedGpus[]),
     firstSample: isMeasured ? segment.firstSample : null,
     lastSample: isMeasured ? segment.lastSample : null,
     activityPpm: segment.coveredMillis > 0 ? segment.activityPpm : null,

@@ -1,3 +1,5 @@
+import type { CountedGpus } from "../../domain/allocation/usage-hour.ts";
+import { COUNTED_BY, isGuess } from "../../domain/node-gpus.ts";
 import { titleOfDimension } from "../question/question.ts";
 import type { ExplainedLine, Explanation, Part } from "./explanation.ts";
 
@@ -96,21 +98,32 @@ function lineText(line: ExplainedLine, currency: string): readonly string[] {
   const correction = line.isCorrection ? `, a correction booked in ${line.billingPeriod}` : "";
   const head = `${where}, ${from} to ${until}${who}: ${state}, ${amountText(line, currency)}${correction}`;
   if (segment === null) return [head];
-  const { samples, firstSample, lastSample, coveredMillis, activityPpm, energyCoveredMillis } = segment;
+  const { counted, samples, firstSample, lastSample, coveredMillis, activityPpm, energyCoveredMillis } = segment;
   const length = Date.parse(segment.until) - Date.parse(segment.from);
-  const energy =
-    energyCoveredMillis === 0
+  const ofGpu = [
+    ...counted.flatMap(countText),
+    ...(energyCoveredMillis === 0
       ? []
-      : [`  energy is known for ${seconds(energyCoveredMillis)} of ${seconds(length)} s of the GPU`];
-  if (pod === "") return [head, ...energy];
+      : [`  energy is known for ${seconds(energyCoveredMillis)} of ${seconds(length)} s of the GPU`]),
+  ];
+  if (pod === "") return [head, ...ofGpu];
   const covered = `${seconds(coveredMillis)} of ${seconds(length)} s are covered`;
-  if (samples === 0) return [head, `  no sample speaks for it between ${segment.from} and ${segment.until}`, ...energy];
+  if (samples === 0) return [head, `  no sample speaks for it between ${segment.from} and ${segment.until}`, ...ofGpu];
   const activity = activityPpm === null ? "" : `, ${(activityPpm / 10_000).toFixed(1)} % active on average`;
   return [
     head,
     `  ${samples} samples of ${segment.gpuKey} from ${firstSample} to ${lastSample}: ${covered}${activity}`,
-    ...energy,
+    ...ofGpu,
   ];
+}
+
+/** What has counted the GPUs of a node, where that is a guess or contradicts something; nothing else needs a word. */
+function countText({ count, countedBy, otherCount }: CountedGpus): readonly string[] {
+  if (countedBy === undefined) return [];
+  const by = `  the node's GPUs are ${count} by ${COUNTED_BY[countedBy]}`;
+  if (otherCount !== undefined)
+    return [`${by} and ${otherCount.count} by ${COUNTED_BY[otherCount.by]}; ${count} is taken`];
+  return isGuess(countedBy) ? [`${by}: a guess, as that counts replicas and partitions too`] : [];
 }
 
 function seconds(millis: number): string {

@@ -200,8 +200,14 @@ export const PROCESSOR_METRICS = {
   nodeInventory: {
     name: "gpu_node_inventory_gpus",
     type: "gauge",
-    help: "GPUs that a node of this processor's partitions has by its own labels and capacity.",
+    help: "GPUs that a node of this processor's partitions has, by all that counts them.",
     labels: ["cluster", "node"],
+  },
+  nodesCounted: {
+    name: "gpu_ledger_nodes_counted",
+    type: "gauge",
+    help: "Nodes of this processor's partitions by what counts their GPUs, and whether other evidence contradicts that; instances and capacity are guesses.",
+    labels: ["cluster", "counted_by", "contradicted"],
   },
   settledSeconds: {
     name: "gpu_ledger_settled_timestamp_seconds",

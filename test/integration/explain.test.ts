@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readPeriod } from "../../domain/period.ts";
 import { explain } from "../../reports/explain/read.ts";
 import { explanationText } from "../../reports/explain/text.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { readScenario } from "../../scenarios/read.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { playScenario, scenarioFiles } from "../support/play-ledger.ts";
 
@@ -78,6 +80,31 @@ describe("an explanation", () => {
       const text = explanationText(told, "USD");
       expect(text).toContain(": 0.25 GPU-hours, 1 USD, 0.09 kWh at the GPU, 54 g of CO₂e, under the policy default.\n");
       expect(text.split("\n").at(-1)).toBe("    energy is known for 3600 of 3600 s of the GPU");
+    } finally {
+      await own.close();
+    }
+  });
+
+  it.each([
+    [
+      "a contradiction",
+      "  the node's GPUs are 2 by its exporter and 1 by its labels; 2 is taken",
+      (text: string) => text,
+    ],
+    [
+      "a guess",
+      "  the node's GPUs are 2 by its capacity: a guess, as that counts replicas and partitions too",
+      (text: string) => text.replace('nvidia.com/gpu.count: "1", ', "").replace(/^pages:[^]*(?=^prices:)/m, ""),
+    ],
+  ])("has the count of the node's GPUs where it is %s", async (what, sentence, edit) => {
+    const file = "test/scenarios/reported/exporter-that-shows-more-than-a-label.yaml";
+    const own = await createTestDatabase(`explain_${what.split(" ")[1]}`);
+    try {
+      const written = readScenario(edit(readFileSync(file, "utf8")), file);
+      await playScenario(own, written);
+      const { start: from, end: until } = written.period;
+      const told = await explain(own, { ...of({ team: "ml" }), span: { name: "two hours", from, until } });
+      expect(explanationText(told, "USD").split("\n")).toContain(`  ${sentence}`);
     } finally {
       await own.close();
     }

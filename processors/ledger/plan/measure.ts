@@ -1,5 +1,12 @@
 import { NO_ENERGY, type MeasuredEnergy, type UsageClaim } from "../../../domain/allocation/segment.ts";
-import type { Telemetry, UsageHolder, UsageHour, UsagePlace } from "../../../domain/allocation/usage-hour.ts";
+import type {
+  CountedGpus,
+  Telemetry,
+  UsageHolder,
+  UsageHour,
+  UsagePlace,
+} from "../../../domain/allocation/usage-hour.ts";
+import type { NodeGpus } from "../../../domain/inventory.ts";
 import { multiply, rational, roundHalfEven, type Rational } from "../../../domain/exact/rational.ts";
 import { partIdOf, type Claim } from "../../../domain/share/claim.ts";
 import { cutGpu } from "../../../domain/share/cut.ts";
@@ -136,6 +143,7 @@ function placeOf({ state, appearedAt, delivered }: PlannedSegment): UsagePlace {
     appearedAt,
     since: state.placedSince,
     delivered,
+    counted: state.fact.gpus.map(countedOf),
     ...(instanceType === undefined ? {} : { instanceType }),
     ...(region === undefined ? {} : { region }),
     ...(zone === undefined ? {} : { zone }),
@@ -145,6 +153,14 @@ function placeOf({ state, appearedAt, delivered }: PlannedSegment): UsagePlace {
   };
   PLACES.set(state, place);
   return place;
+}
+
+function countedOf({ count, countedBy, otherCount }: NodeGpus): CountedGpus {
+  return {
+    count,
+    ...(countedBy === undefined ? {} : { countedBy }),
+    ...(otherCount === undefined ? {} : { otherCount }),
+  };
 }
 
 function holderOf(record: NodeRecord, { namespaces }: PlannedSegment, { holder, evidence }: PlannedClaim): UsageHolder {

@@ -53,24 +53,29 @@ describe("the count of a machine over time", () => {
 describe("what an exporter shows", () => {
   it.each<readonly [string, Partial<NodeGpus>, number, Partial<NodeGpus>]>([
     ["is less than what a label counts: the exporter has lost GPUs", { offered: 8 }, 7, {}],
-    ["is more than what a label counts", { count: 4 }, 6, { count: 6 }],
+    [
+      "is more than what a label counts",
+      { count: 4 },
+      6,
+      { count: 6, countedBy: "samples", otherCount: { by: "label", count: 4 } },
+    ],
     [
       "is all that was taken for replicas of fewer GPUs",
       { count: 1, offered: 2, replicas: 2, sharing: "time-slicing" },
       2,
-      { count: 2, replicas: 1, sharing: "none" },
+      { count: 2, replicas: 1, sharing: "none", countedBy: "samples", otherCount: { by: "label", count: 1 } },
     ],
     [
       "is the count where the capacity is a guess; the rest are replicas",
       { count: 8, countedBy: "capacity", offered: 8 },
       2,
-      { count: 2, replicas: 4, sharing: "time-slicing" },
+      { count: 2, replicas: 4, sharing: "time-slicing", countedBy: "samples" },
     ],
     [
       "is all that the capacity offers",
       { count: 2, countedBy: "capacity", offered: 2 },
       2,
-      { count: 2, countedBy: "capacity" },
+      { count: 2, countedBy: "samples" },
     ],
     [
       "does not divide what is offered: a GPU is silent",
@@ -82,19 +87,25 @@ describe("what an exporter shows", () => {
       "is one GPU of AMD in partitions",
       { vendor: "amd", count: 8, countedBy: "capacity", offered: 8 },
       1,
-      { count: 1, partitions: 8, replicas: 1 },
+      { count: 1, partitions: 8, replicas: 1, countedBy: "samples" },
     ],
     [
       "is one GPU whose 14 instances are 7, each offered twice",
       { count: 2, countedBy: "instances", mig: { strategy: "mixed", profiles: { "1g.10gb": 14 } } },
       1,
-      { count: 1, replicas: 2, sharing: "time-slicing", mig: { strategy: "mixed", profiles: { "1g.10gb": 7 } } },
+      {
+        count: 1,
+        countedBy: "samples",
+        replicas: 2,
+        sharing: "time-slicing",
+        mig: { strategy: "mixed", profiles: { "1g.10gb": 7 } },
+      },
     ],
     [
       "is more GPUs than the instances need",
       { count: 1, countedBy: "instances", mig: { strategy: "mixed", profiles: { "3g.40gb": 2 } } },
       2,
-      { count: 2, replicas: 1 },
+      { count: 2, replicas: 1, countedBy: "samples" },
     ],
   ])("%s", (_, given, shown, expected) => {
     expect(withShown([kind(given)], shown)).toEqual([kind({ ...given, ...expected })]);

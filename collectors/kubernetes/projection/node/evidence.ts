@@ -1,5 +1,6 @@
 import type { SliceDevice } from "../../../../domain/cluster-fact.ts";
-import { decideCount, type GpuCount } from "../../../../domain/node-gpus.ts";
+import type { GpuCount, NodeGpus } from "../../../../domain/inventory.ts";
+import { COUNTED_BY, decideCount, isGuess } from "../../../../domain/node-gpus.ts";
 import { parseCount } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";
 
@@ -14,29 +15,24 @@ export interface NodeEvidence {
   readonly slices: readonly SliceDevice[];
 }
 
-const WORDS: Readonly<Record<GpuCount["by"], string>> = {
-  slices: "its ResourceSlices",
-  label: "its labels",
-  register: "the register of its vGPU scheduler",
-  "instance-type": "its instance type",
-  instances: "its MIG instances",
-  capacity: "its capacity",
-};
-
-/** The count by the strongest evidence. A count that contradicts it is a remark, and so is a guess. */
-export function countWithRemarks(counts: readonly GpuCount[], remarks: Remarks): GpuCount | undefined {
+/** The count by the strongest evidence, with one that contradicts it. A contradiction is a remark, and so is a guess. */
+export function countWithRemarks(
+  counts: readonly GpuCount[],
+  remarks: Remarks,
+): Pick<NodeGpus, "count" | "countedBy" | "otherCount"> | undefined {
   const decided = decideCount(counts);
   if (decided === undefined) return undefined;
   const { taken, other } = decided;
+  const { count, by: countedBy } = taken;
   if (other !== undefined) {
-    const text = `Its GPUs are ${taken.count} by ${WORDS[taken.by]} and ${other.count} by ${WORDS[other.by]}; ${taken.count} is taken.`;
+    const text = `Its GPUs are ${count} by ${COUNTED_BY[countedBy]} and ${other.count} by ${COUNTED_BY[other.by]}; ${count} is taken.`;
     remarks.push({ reason: "contradiction", text });
   }
-  if (taken.by === "instances" || taken.by === "capacity") {
-    const text = `Nothing counts its GPUs: ${taken.count} is a guess by ${WORDS[taken.by]}, which counts replicas and partitions too.`;
+  if (isGuess(countedBy)) {
+    const text = `Nothing counts its GPUs: ${count} is a guess by ${COUNTED_BY[countedBy]}, which counts replicas and partitions too.`;
     remarks.push({ reason: "derived", text });
   }
-  return taken;
+  return { count, countedBy, ...(other === undefined ? {} : { otherCount: other }) };
 }
 
 /** A label's count; undefined where it is none. */

@@ -1,13 +1,7 @@
 import { gpusOfInstanceType } from "../../../../domain/gpu-model/instance-types.ts";
 import { canonicalModel, vendorOfModel } from "../../../../domain/gpu-model/names.ts";
-import type { NodeGpus } from "../../../../domain/inventory.ts";
-import {
-  gpusForInstances,
-  offeredOn,
-  physicalDevices,
-  withInstancesOn,
-  type GpuCount,
-} from "../../../../domain/node-gpus.ts";
+import type { GpuCount, NodeGpus } from "../../../../domain/inventory.ts";
+import { gpusForInstances, offeredOn, physicalDevices, withInstancesOn } from "../../../../domain/node-gpus.ts";
 import { gpuResource, type ResourceNames } from "../gpu-resource.ts";
 import type { Remarks } from "../remark.ts";
 import { given } from "../wire.ts";
@@ -107,12 +101,11 @@ export function readNvidia(
   );
   const taken = countWithRemarks(counts, remarks);
   if (taken === undefined) return undefined;
-  const { count, by: countedBy } = taken;
+  const { count } = taken;
   const sharing = sharingOf(labels);
   const kind: NodeGpus = {
     vendor: "nvidia",
-    count,
-    countedBy,
+    ...taken,
     replicas,
     sharing: sharing === "none" && (replicas > 1 || shared !== undefined) ? "time-slicing" : sharing,
     mig: { strategy: strategyOf(labels, profile !== undefined, profiles), profiles },

@@ -2,8 +2,8 @@ import type { Vendor } from "../../../../domain/vendor.ts";
 import { amdModeOf, amdPartitions } from "../../../../domain/amd-partition.ts";
 import { gpusOfInstanceType } from "../../../../domain/gpu-model/instance-types.ts";
 import { canonicalModel, vendorOfModel } from "../../../../domain/gpu-model/names.ts";
-import type { NodeGpus } from "../../../../domain/inventory.ts";
-import { offeredOn, physicalDevices, type GpuCount } from "../../../../domain/node-gpus.ts";
+import type { GpuCount, NodeGpus } from "../../../../domain/inventory.ts";
+import { offeredOn, physicalDevices } from "../../../../domain/node-gpus.ts";
 import { gpuResource, type ResourceNames } from "../gpu-resource.ts";
 import { parseMebibytes } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";
@@ -64,9 +64,8 @@ function readKind(
     remarks,
   );
   if (taken === undefined) return [];
-  const { count, by: countedBy } = taken;
-  const kind = { ...plainKind(vendor, evidence), count, countedBy, ...given({ offered: all || undefined }) };
-  return [offeredOn(kind, count)];
+  const kind = { ...plainKind(vendor, evidence), ...taken, ...given({ offered: all || undefined }) };
+  return [offeredOn(kind, taken.count)];
 }
 
 /**
@@ -80,7 +79,7 @@ function readAmd(evidence: NodeEvidence, offered: ReadonlyMap<string, number>, r
   if (modes.length > 1) {
     return modes.map(({ units, mode: own }) => {
       const partitions = own === undefined ? 1 : amdPartitions(own, plain.model);
-      return amdKind(plain, { by: "label", count: Math.ceil(units / partitions) }, units, partitions);
+      return amdKind({ ...plain, countedBy: "label", count: Math.ceil(units / partitions) }, units, partitions);
     });
   }
   const [only] = modes;
@@ -92,7 +91,7 @@ function readAmd(evidence: NodeEvidence, offered: ReadonlyMap<string, number>, r
     [...machineCounts("amd", evidence), ...byMode, { by: "capacity", count: units }],
     remarks,
   );
-  return taken === undefined ? [] : [amdKind(plain, taken, units, partitions)];
+  return taken === undefined ? [] : [amdKind({ ...plain, ...taken }, units, partitions)];
 }
 
 /** The partitions of each GPU that the DRA driver publishes; 1 where the GPUs are whole. */
@@ -101,9 +100,9 @@ function publishedPartitions({ slices }: NodeEvidence): number {
   return published.length === 0 ? 1 : Math.round(published.length / physicalDevices(published).length);
 }
 
-function amdKind(plain: NodeGpus, { count, by }: GpuCount, units: number, partitions: number): NodeGpus {
-  const kind: NodeGpus = { ...plain, count, countedBy: by, ...given({ offered: units || undefined }) };
-  return partitions > 1 ? { ...kind, partitions } : offeredOn(kind, count);
+function amdKind(counted: NodeGpus, units: number, partitions: number): NodeGpus {
+  const kind: NodeGpus = { ...counted, ...given({ offered: units || undefined }) };
+  return partitions > 1 ? { ...kind, partitions } : offeredOn(kind, kind.count);
 }
 
 /** What counts a machine's GPUs of a maker, whatever is offered of them. */
