@@ -8,12 +8,13 @@ import type { StoreClient } from "../runtime/store/client.ts";
 import { keepBreaches } from "./charges/breaches.ts";
 import { createChargeInserts, type ChargeInserts } from "./charges/charge-inserts.ts";
 import { CHARGE_COLUMNS } from "./charges/charge-rows.ts";
+import { spreadHour } from "./charges/reservations.ts";
 import { chargedNodes } from "./charges/charged-nodes.ts";
 import type { ChargedNode, RefusedTeam, Rules } from "./ledger/charge/charge-node.ts";
 import { breachesOf, type Breach } from "./ledger/charge/invariant.ts";
 import { markupCharges } from "./ledger/charge/markup.ts";
 import { createNodePrices } from "./ledger/charge/node-prices.ts";
-import { spreadCharges } from "./ledger/charge/spread-charges.ts";
+import type { SpreadCharges } from "./ledger/charge/spread-charges.ts";
 import { HOUR_MILLIS } from "./rollup/window.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "./runs.ts";
 
@@ -82,7 +83,10 @@ export async function beginCharges(
   let unpriced = 0n;
   await announceRun(store, run);
   const bills = policies.map((policy) =>
-    createBill(policy, book, createChargeInserts(store, { run: runId, policy: policy.name, billingPeriod })),
+    createBill(policy, book, {
+      inserts: createChargeInserts(store, { run: runId, policy: policy.name, billingPeriod }),
+      spreadHour: (charges) => spreadHour(store, run, { charges, policy, owners }),
+    }),
   );
 
   return {
@@ -142,7 +146,15 @@ interface Bill {
  * Charges go on as they come, except where a policy spreads within the hour, or marks up: those wait, for their node or the whole
  * hour. What is spread over more than an hour goes on as it is.
  */
-function createBill(policy: Policy, book: PriceBook, inserts: ChargeInserts): Bill {
+function createBill(
+  policy: Policy,
+  book: PriceBook,
+  ports: {
+    readonly inserts: ChargeInserts;
+    readonly spreadHour: (charges: readonly Charge[]) => Promise<SpreadCharges>;
+  },
+): Bill {
+  const { inserts } = ports;
   const { spread, payers } = policy;
   const spreads = Object.values(payers).includes("spread") && spread.window === "hour";
   const waits = book.markup.length > 0 || (spreads && spread.over !== "node");
@@ -151,7 +163,7 @@ function createBill(policy: Policy, book: PriceBook, inserts: ChargeInserts): Bi
   let isBalanced = true;
 
   async function finish(charges: readonly Charge[]): Promise<void> {
-    const done = spreads ? spreadCharges(charges, spread) : { charges, refused: [] };
+    const done = spreads ? await ports.spreadHour(charges) : { charges, refused: [] };
     refused.push(...done.refused);
     const all = [...done.charges, ...markupCharges(done.charges, book.markup)];
     isBalanced &&= isSameSum(charges, all);

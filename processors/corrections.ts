@@ -6,6 +6,7 @@ import type { StoreClient } from "../runtime/store/client.ts";
 import { contentOf, type ChargeFindings, type ChargeRules } from "./charges.ts";
 import { keepBreaches } from "./charges/breaches.ts";
 import { insertCharges } from "./charges/charge-inserts.ts";
+import { readReservations } from "./charges/reservations.ts";
 import { chargedNodes } from "./charges/charged-nodes.ts";
 import type { ClosedPeriod } from "./closing/closed.ts";
 import { readBooked, type FrozenWeights } from "./closing/frozen.ts";
@@ -14,15 +15,15 @@ import { correctionBreaches, correctionsOf } from "./ledger/charge/corrections.t
 import { breachesOf, type Breach } from "./ledger/charge/invariant.ts";
 import { markupCharges } from "./ledger/charge/markup.ts";
 import { createNodePrices } from "./ledger/charge/node-prices.ts";
-import { spreadChargesBy } from "./ledger/charge/spread-charges.ts";
+import { spreadChargesBy, weightsByQuota } from "./ledger/charge/spread-charges.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "./runs.ts";
 
 /** A run of corrections: the billing period that it is booked in is an open one. */
 export type CorrectionRun = Run & { readonly billingPeriod: number };
 
 /**
- * Computes the charges of an hour of a closed period again, by its frozen policies and spread weights and by the prices and owners
- * of now, and publishes what differs from all that closed periods have booked of it, as one run (ledger, "Closing"). Equal inputs
+ * Computes the charges of an hour of a closed period again, by its frozen policies and spread weights and by the prices, owners
+ * and quotas of now, and publishes what differs from all that closed periods have booked of it, as one run (ledger, "Closing"). Equal inputs
  * give equal rows. Sums that are not exact publish nothing. Fails with a `StoreError`.
  */
 export async function correctWindow(
@@ -40,8 +41,14 @@ export async function correctWindow(
   for (const [index, policy] of policies.entries()) {
     const charges = hour.charges[index]!;
     const isSpread = charges.some(({ payer }) => payer === "spread");
-    const frozen: Weights = isSpread ? await weights.of(closing, policy, run.windowStart) : new Map();
-    const recomputed = finish(charges, policy, { weights: frozen, markup: book.markup });
+    const byWeights = async (): Promise<Weights> =>
+      policy.spread.by === "quota"
+        ? weightsByQuota(charges, policy.spread, await readReservations(store, run, owners))
+        : weights.of(closing, policy, run.windowStart);
+    const recomputed = finish(charges, policy, {
+      weights: isSpread ? await byWeights() : new Map(),
+      markup: book.markup,
+    });
     for (const scope of recomputed.refused) refusedScopes.add(scope);
     const booked = await readBooked(store, run, policy.name);
     const corrections = correctionsOf(recomputed.charges, booked);

@@ -3,12 +3,12 @@ import type { Policy } from "../domain/policy/policy.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import type { ChargeRules } from "./charges.ts";
 import { chargedNodes } from "./charges/charged-nodes.ts";
+import { spreadHour } from "./charges/reservations.ts";
 import { FLEET } from "./charges/fleet-hours.ts";
 import { breachesOf, type Breach } from "./ledger/charge/invariant.ts";
 import { createLateSpread } from "./ledger/charge/late-spread.ts";
 import { markupCharges } from "./ledger/charge/markup.ts";
 import { createNodePrices } from "./ledger/charge/node-prices.ts";
-import { spreadCharges } from "./ledger/charge/spread-charges.ts";
 import type { WindowOfCluster } from "./rollup/schedule.ts";
 
 /** A part of a bill that is computed on demand, and how far it has come. */
@@ -45,7 +45,7 @@ export async function* chargeOnDemand(
     }
     if (!isHourly) late.add(charges);
     const final = isHourly
-      ? spreadCharges(charges, policy.spread).charges
+      ? (await spreadHour(store, window, { charges, policy, owners })).charges
       : charges.filter(({ payer }) => payer !== "spread");
     yield {
       charges: [...final, ...markupCharges(final, book.markup)],

@@ -152,7 +152,12 @@ const pod = z.strictObject({
   powerWatts: count(0).optional(),
 });
 
-const namespaceState = z.strictObject({ from: time.optional(), labels: texts.default({}) });
+const namespaceState = z.strictObject({
+  from: time.optional(),
+  labels: texts.default({}),
+  /** The GPUs that a ResourceQuota of the namespace grants. */
+  quota: count(0).optional(),
+});
 
 const namespaces = z.record(z.string(), z.union([namespaceState, z.array(namespaceState)]));
 

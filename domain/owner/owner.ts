@@ -27,6 +27,18 @@ export interface OwnerSubject {
   readonly namespaceMarks: Marks | undefined;
 }
 
+const NO_MARKS: Marks = { labels: {}, annotations: {} };
+
+/** What rules are asked about a machine or a namespace that no workload holds or is in. */
+export const NO_WORKLOAD: Omit<OwnerSubject, "pool"> = {
+  namespace: "",
+  workload: "",
+  queue: "",
+  pod: NO_MARKS,
+  owner: NO_MARKS,
+  namespaceMarks: undefined,
+};
+
 /** The marks of a pod and of its owners. Where they are not known apart, those of both answer for each. */
 export function podMarks({
   labels,

@@ -10,8 +10,11 @@ type FreePayer = Exclude<Payer, "holder">;
 /** How what is spread is divided (ledger, "Policies"). */
 export interface SpreadRule {
   readonly over: "node" | "pool" | "model" | "cluster";
-  /** By the priced direct cost, by the GPU-milliseconds held, or 1 for each team and cost centre. */
-  readonly by: "cost" | "time" | "even";
+  /**
+   * By the priced direct cost, by the GPU-milliseconds held, 1 for each team and cost centre, or by what is not held of the quotas of
+   * a team's namespaces: that is over the cluster in an hour alone.
+   */
+  readonly by: "cost" | "time" | "even" | "quota";
   readonly window: "hour" | "day" | "period";
 }
 

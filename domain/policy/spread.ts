@@ -4,6 +4,14 @@ import { sum, type Carbon, type GpuHours, type Money } from "../exact/units.ts";
 import type { CostKind } from "../price/book.ts";
 import type { Payer, SpreadRule } from "./policy.ts";
 
+/** What weighs holders by what they hold. */
+export type HolderWeight = Exclude<SpreadRule["by"], "quota">;
+
+/** By what holders weigh where nothing of quotas is to be spread: what a policy by quota adds at the close is spread by cost. */
+export function holderWeightOf({ by }: Pick<SpreadRule, "by">): HolderWeight {
+  return by === "quota" ? "cost" : by;
+}
+
 /** What moves when a line is spread. */
 export interface Moved {
   readonly gpuHours: GpuHours;
@@ -63,12 +71,12 @@ export type Weights = ReadonlyMap<string, ScopeWeights>;
  * weighed by what holders pay for there. GPU-hours, every kind of cost, energy and carbon move by the same weights, each by largest
  * remainder, so that the parts sum to the line. Lines that holders or the platform pay are left as they are.
  */
-export function spreadLines<Line extends PaidLine>(lines: readonly Line[], by: SpreadRule["by"]): Spread<Line> {
+export function spreadLines<Line extends PaidLine>(lines: readonly Line[], by: HolderWeight): Spread<Line> {
   return spreadByWeights(lines, weightsOf(lines, by));
 }
 
 /** The weights of every scope in which something is to be spread, from all of its lines. */
-function weightsOf(lines: readonly PaidLine[], by: SpreadRule["by"]): Weights {
+function weightsOf(lines: readonly PaidLine[], by: HolderWeight): Weights {
   const spread = new Set(lines.flatMap(({ payer, scope }) => (payer === "spread" ? [scope] : [])));
   const holders = new Map<string, PaidLine[]>();
   for (const line of lines) {
@@ -103,7 +111,7 @@ export function spreadByWeights<Line extends PaidLine>(lines: readonly Line[], w
 }
 
 /** Each team and cost centre that pays for anything, in the order of ties, with its weight. */
-function weigh(holders: readonly PaidLine[], by: SpreadRule["by"]): readonly Weighed[] {
+function weigh(holders: readonly PaidLine[], by: HolderWeight): readonly Weighed[] {
   const groups = new Map<string, PaidLine[]>();
   for (const line of holders) {
     const key = JSON.stringify([line.team, line.costCenter]);
@@ -126,7 +134,7 @@ export function inOrder<Payer extends Pick<Weighed, "team" | "costCenter">>(
   return keyed.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map(({ payer }) => payer);
 }
 
-function weightOf(group: readonly PaidLine[], by: SpreadRule["by"]): Weight {
+function weightOf(group: readonly PaidLine[], by: HolderWeight): Weight {
   switch (by) {
     case "cost":
       return sum(group.map(({ costs }) => costs!.effective));

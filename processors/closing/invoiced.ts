@@ -1,7 +1,7 @@
 import type { InvoiceLine } from "../../domain/charge/invoice.ts";
 import { amountOf, difference, sum, type Money } from "../../domain/exact/units.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
-import type { ScopeWeights } from "../../domain/policy/spread.ts";
+import { holderWeightOf, type ScopeWeights } from "../../domain/policy/spread.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { TrueUp } from "../ledger/charge/true-up.ts";
 import { scopeKey } from "../ledger/charge/spread-charges.ts";
@@ -75,7 +75,7 @@ export async function weightsOfKind(
   const where = `policy = {policy:String} AND instance_type = {instanceType:String} AND capacity_type = {capacityType:String}
     AND ({isAll:Bool} OR cluster IN {clusters:Array(String)})
     AND run_id IN (SELECT run_id FROM closed_runs WHERE close_id = toUUID({close:String}) AND kind = 'charge')`;
-  const weights = await readWeightsBy(store, "tuple('', '', '0')", spread.by, {
+  const weights = await readWeightsBy(store, "tuple('', '', '0')", holderWeightOf(spread), {
     where,
     parameters: {
       policy: name,

@@ -2,7 +2,14 @@ import { add, rational, ZERO, type Rational } from "../../domain/exact/rational.
 import { amountOf } from "../../domain/exact/units.ts";
 import type { Weight } from "../../domain/exact/split.ts";
 import type { SpreadRule } from "../../domain/policy/policy.ts";
-import { inOrder, type ScopeWeights, type Weighed, type Weights } from "../../domain/policy/spread.ts";
+import {
+  holderWeightOf,
+  inOrder,
+  type HolderWeight,
+  type ScopeWeights,
+  type Weighed,
+  type Weights,
+} from "../../domain/policy/spread.ts";
 import type { StoreClient, StoreParameters } from "../../runtime/store/client.ts";
 import { scopeKey, WINDOW_MILLIS } from "../ledger/charge/spread-charges.ts";
 
@@ -36,7 +43,7 @@ export async function readWeights(store: StoreClient, rule: SpreadRule, conditio
   return readWeightsBy(
     store,
     `tuple(toString(cluster), toString(${PLACES[rule.over]}), toString(${window}))`,
-    rule.by,
+    holderWeightOf(rule),
     condition,
   );
 }
@@ -45,7 +52,7 @@ export async function readWeights(store: StoreClient, rule: SpreadRule, conditio
 export async function readWeightsBy(
   store: StoreClient,
   scope: string,
-  by: SpreadRule["by"],
+  by: HolderWeight,
   { where, parameters }: Condition,
 ): Promise<Weights> {
   const rows = await store.query<WeightRow>(
@@ -79,7 +86,7 @@ export async function readWeightsBy(
   );
 }
 
-function weightOf({ cost, nums, dens }: WeightRow, by: SpreadRule["by"]): Weight {
+function weightOf({ cost, nums, dens }: WeightRow, by: HolderWeight): Weight {
   switch (by) {
     case "cost":
       return amountOf<"currency">(cost);

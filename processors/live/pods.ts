@@ -2,7 +2,7 @@ import type { Rational } from "../../domain/exact/rational.ts";
 import type { InventoryFact } from "../../domain/inventory.ts";
 import { clusterFactKey, inventoryKey, workloadKey } from "../../domain/messages/fact-message.ts";
 import type { OwnerRules } from "../../domain/owner/compile.ts";
-import { podMarks, type Marks, type OwnerSubject } from "../../domain/owner/owner.ts";
+import { NO_WORKLOAD, podMarks, type Marks, type OwnerSubject } from "../../domain/owner/owner.ts";
 import { withShown } from "../../domain/node-gpus.ts";
 import { ownersOf } from "../../domain/owner/owners.ts";
 import { regimesOf, type Regime } from "../../domain/regime.ts";
@@ -58,8 +58,6 @@ export interface LivePods extends FactListener {
 
 /** Whether a node is one of this instance's partitions. */
 export type IsOwn = (cluster: string, node: string) => boolean;
-
-const NO_MARKS: Marks = { labels: {}, annotations: {} };
 
 /** A view without any pod. Of each object the newest fact counts, in whatever order they come. */
 export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () => number): LivePods {
@@ -203,7 +201,7 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
     podsOn: (cluster, node) =>
       [...(podsOf.get(inventoryKey({ cluster, node })) ?? [])].map((key) => podOf(pods.get(key)!)),
     strangerOf: (cluster, namespace, name) =>
-      ownerOf(cluster, { namespace, workload: name, queue: "", pool: "", pod: NO_MARKS, owner: NO_MARKS }, "other"),
+      ownerOf(cluster, { ...NO_WORKLOAD, namespace, workload: name, pool: "" }, "other"),
     version(cluster, node) {
       const at = now();
       const held = owners.changes.findLastIndex((since) => since <= at);

@@ -35,7 +35,9 @@ export const policy = z.strictObject({
   spread: z
     .strictObject({
       over: oneOf("node", "pool", "model", "cluster").default(spread.over).describe("Whose holders share the cost."),
-      by: oneOf("cost", "time", "even").default(spread.by).describe("Their weights."),
+      by: oneOf("cost", "time", "even", "quota")
+        .default(spread.by)
+        .describe("Their weights; `quota` is what nobody holds of the quotas of a team's namespaces."),
       window: oneOf("hour", "day", "period").default(spread.window).describe("In which time they held."),
     })
     .prefault({})
@@ -49,11 +51,15 @@ export type WrittenPolicy = z.output<typeof policy>;
 export function checkPolicies(policies: readonly WrittenPolicy[], context: z.RefinementCtx): void {
   const complain = (path: PropertyKey[], message: string): void =>
     context.addIssue({ code: "custom", path: ["policies", ...path], message });
-  policies.forEach(({ name, basis, payers: { idle } }, index) => {
+  policies.forEach(({ name, basis, payers: { idle }, spread: { over, by, window } }, index) => {
     if (policies.findIndex((other) => other.name === name) < index)
       complain([index, "name"], "a name that no other policy has");
     if (basis === "usage" && idle === "holder")
       complain([index, "payers", "idle"], "platform, or left out: by usage the platform pays what is idle");
+    if (by === "quota" && over !== "cluster")
+      complain([index, "spread", "over"], "cluster: a quota is of a cluster, not of its nodes");
+    if (by === "quota" && window !== "hour")
+      complain([index, "spread", "window"], "hour: quotas are compared hour by hour");
   });
   const billing = policies.filter((each) => each.billing).map(({ name }) => name);
   if (billing.length > 1) complain([], `policies of which one is the billing one: ${billing.join(" and ")} are`);

@@ -15,14 +15,13 @@ export interface ClusterMoment {
 
 /** The namespaces of a scenario in each cluster, those that only a pod names too: from the beginning, and at each change of labels. */
 export function namespaceMoments(scenario: Scenario): readonly ClusterMoment[] {
-  const begin = beginOf(scenario);
   const names = new Set([
     ...Object.keys(scenario.namespaces),
     ...scenario.pods.filter(({ hpcJob }) => hpcJob === undefined).map(({ namespace }) => namespace),
   ]);
   return clustersOf(scenario).flatMap((cluster) =>
     [...names].flatMap((name) =>
-      datedLabels(scenario.namespaces[name], begin).map(({ atMillis, labels }): ClusterMoment => ({
+      datedStates(scenario, name).map(({ atMillis, labels }): ClusterMoment => ({
         atMillis,
         cluster,
         fact: {
@@ -38,17 +37,43 @@ export function namespaceMoments(scenario: Scenario): readonly ClusterMoment[] {
   );
 }
 
-type Labels = Readonly<Record<string, string>>;
+/** The ResourceQuotas behind the quotas of a scenario's namespaces. */
+export function quotaMoments(scenario: Scenario): readonly ClusterMoment[] {
+  return clustersOf(scenario).flatMap((cluster) =>
+    Object.keys(scenario.namespaces).flatMap((namespace) => {
+      const states = datedStates(scenario, namespace);
+      if (states.every(({ quota }) => quota === undefined)) return [];
+      return states.map(({ atMillis, quota }): ClusterMoment => ({
+        atMillis,
+        cluster,
+        fact: {
+          kind: "ResourceQuota",
+          resource: "resourcequotas",
+          namespace,
+          name: "gpus",
+          uid: uuidOf("quota", cluster, namespace),
+          body: { hard: quota === undefined ? {} : { [QUOTA_RESOURCE]: quota }, used: {} },
+        },
+      }));
+    }),
+  );
+}
 
-/** The labels of a namespace with the times from which they hold; it is there from the beginning, without labels if need be. */
-function datedLabels(
-  states: Scenario["namespaces"][string] | undefined,
-  begin: number,
-): readonly { readonly atMillis: number; readonly labels: Labels }[] {
+const QUOTA_RESOURCE = "nvidia.com/gpu";
+
+interface NamespaceState {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly quota?: number | undefined;
+}
+
+/** What a namespace is with the times from which that holds; it is there from the beginning, without labels if need be. */
+function datedStates(scenario: Scenario, name: string): readonly (NamespaceState & { readonly atMillis: number })[] {
+  const begin = beginOf(scenario);
+  const states = scenario.namespaces[name];
   const dated = states === undefined ? [] : Array.isArray(states) ? states : [states];
-  const byTime = new Map<number, Labels>([[begin, {}]]);
-  for (const { from, labels } of dated) byTime.set(Math.max(begin, from ?? begin), labels);
-  return [...byTime].map(([atMillis, labels]) => ({ atMillis, labels })).toSorted((a, b) => a.atMillis - b.atMillis);
+  const byTime = new Map<number, NamespaceState>([[begin, { labels: {} }]]);
+  for (const { from, ...state } of dated) byTime.set(Math.max(begin, from ?? begin), state);
+  return [...byTime].map(([atMillis, state]) => ({ atMillis, ...state })).toSorted((a, b) => a.atMillis - b.atMillis);
 }
 
 /** The pods of each gang: of one group in one namespace. */

@@ -8,7 +8,7 @@ import {
 } from "../../domain/messages/fact-message.ts";
 import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import type { Scenario } from "../schema.ts";
-import { gangMoments, namespaceMoments, type ClusterMoment } from "./cluster-facts.ts";
+import { gangMoments, namespaceMoments, quotaMoments, type ClusterMoment } from "./cluster-facts.ts";
 import { claimMoments, sliceMoments } from "./dra-facts.ts";
 import { nodeMoments } from "./node-facts.ts";
 import { objectFacts } from "./object-facts.ts";
@@ -53,7 +53,7 @@ export function* factsOf(scenario: Scenario, epoch = beginOf(scenario)): Generat
 /** All moments; of those at one time, what others rest on comes first. */
 function momentsOf(scenario: Scenario): readonly Moment[] {
   return [
-    ...namespaceMoments(scenario).map(ofCluster),
+    ...[...namespaceMoments(scenario), ...quotaMoments(scenario)].map(ofCluster),
     ...scenario.nodes.flatMap((node) =>
       nodeMoments(node, scenario).map(({ atMillis, fact }): Moment => ({
         atMillis,

@@ -12,7 +12,7 @@ import type { EnergyFactors } from "../../../domain/energy/factors.ts";
 import { multiply, ONE, type Rational } from "../../../domain/exact/rational.ts";
 import { gpuPartOf } from "../../../domain/gpu-model/instance-types.ts";
 import type { OwnerRules } from "../../../domain/owner/compile.ts";
-import { podMarks, type Attribution, type Marks, type OwnerSubject } from "../../../domain/owner/owner.ts";
+import { NO_WORKLOAD, podMarks, type Attribution, type OwnerSubject } from "../../../domain/owner/owner.ts";
 import { ownersOf } from "../../../domain/owner/owners.ts";
 import { payerOf, type Policy } from "../../../domain/policy/policy.ts";
 import { chargeSlot, type ChargedSlot, type SlotLine, type SlotSegment } from "./charge-slot.ts";
@@ -120,18 +120,6 @@ function createHolders(rules: OwnerRules): Holders {
     },
   };
 }
-
-const NO_MARKS: Marks = { labels: {}, annotations: {} };
-
-/** What rules are asked about a machine that nobody holds: they can name its pool alone. */
-const NO_WORKLOAD: Omit<OwnerSubject, "pool"> = {
-  namespace: "",
-  workload: "",
-  queue: "",
-  pod: NO_MARKS,
-  owner: NO_MARKS,
-  namespaceMarks: undefined,
-};
 
 function trailOf({ team, costCenter, project, environment }: Attribution["owners"]): ChargeTrail["owners"] {
   return { team: team.place, costCenter: costCenter.place, project: project.place, environment: environment.place };

@@ -1,7 +1,9 @@
 import { NO_OWNERS, PLATFORM, type Charge } from "../../../domain/charge/charge.ts";
 import { ZERO } from "../../../domain/exact/rational.ts";
 import type { SpreadRule } from "../../../domain/policy/policy.ts";
+import { quotaWeights, type Reservation } from "../../../domain/policy/reservation.ts";
 import {
+  holderWeightOf,
   spreadByWeights,
   spreadLines,
   type ScopeWeights,
@@ -26,13 +28,24 @@ export interface SpreadCharges {
  */
 export function spreadCharges(charges: readonly Charge[], rule: SpreadRule): SpreadCharges {
   if (charges.every(({ payer }) => payer !== "spread")) return { charges, refused: [] };
-  return applied(charges, spreadLines(scoped(charges, rule), rule.by));
+  return applied(charges, spreadLines(scoped(charges, rule), holderWeightOf(rule)));
 }
 
 /** The same by weights that are known, of whose scopes the keys are {@link scopeKey}'s. */
 export function spreadChargesBy(charges: readonly Charge[], rule: SpreadRule, weights: Weights): SpreadCharges {
   if (charges.every(({ payer }) => payer !== "spread")) return { charges, refused: [] };
   return applied(charges, spreadByWeights(scoped(charges, rule), weights));
+}
+
+/** The weights of a spread by quota, of all charges of an hour of a cluster before anything is spread. */
+export function weightsByQuota(
+  charges: readonly Charge[],
+  rule: SpreadRule,
+  reservations: readonly Reservation[],
+): Weights {
+  const first = charges.find(({ payer }) => payer === "spread");
+  if (first === undefined) return new Map();
+  return new Map([[scopeOf(first, rule), quotaWeights(charges, reservations, { team: PLATFORM, costCenter: "" })]]);
 }
 
 /** Divides one charge that is to be spread by the weights of a scope of its own. */
@@ -56,6 +69,18 @@ function scoped(charges: readonly Charge[], rule: SpreadRule): readonly ScopedCh
 function applied(charges: readonly Charge[], { parts, unspread, refused }: Spread<ScopedCharge>): SpreadCharges {
   const moved = parts.map(({ line, ...part }): Charge => {
     const { scope: _, ...charge } = line;
+    // Beyond what quotas reserve, what is free stays with the pool's owner or the platform.
+    if (part.team === PLATFORM) {
+      const { team, costCenter } = charge;
+      return {
+        ...charge,
+        ...part,
+        team,
+        costCenter,
+        payer: team === PLATFORM ? "platform" : "owner",
+        shareMillis: ZERO,
+      };
+    }
     return {
       ...charge,
       ...part,

@@ -1,5 +1,5 @@
 import type { InventoryFact } from "../../../domain/inventory.ts";
-import { RESOURCE_PREFIX } from "../../../domain/vendor.ts";
+import { isWholeGpu, vendorOfResource } from "../../../domain/vendor.ts";
 import type { Machine, MachineState, SeenGpu } from "./node-record.ts";
 
 /** What a machine's Node says of it at a moment. */
@@ -119,12 +119,8 @@ function withdrawnOf({ gpus, capacity, allocatable }: InventoryFact): number {
     gpus.map(({ vendor, replicas, partitions = 1 }) => [vendor, Math.max(1, replicas, partitions)]),
   );
   return [...vendors].reduce((sum, [vendor, each]) => {
-    const resources = Object.keys(capacity).filter((name) => name.startsWith(RESOURCE_PREFIX[vendor]) && isWhole(name));
+    const resources = Object.keys(capacity).filter((name) => vendorOfResource(name) === vendor && isWholeGpu(name));
     const lost = resources.reduce((count, name) => count + (capacity[name]! - (allocatable[name] ?? 0)), 0);
     return sum + Math.ceil(Math.max(0, lost) / each);
   }, 0);
-}
-
-function isWhole(resource: string): boolean {
-  return !/\/mig-|\/gpumem|\/gpucores|memory|\/vgpu-(memory|cores)/.test(resource);
 }

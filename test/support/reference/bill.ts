@@ -14,7 +14,7 @@ import { rankEntries } from "../../../domain/price/rank.ts";
 import { readBook } from "../../../domain/price/read.ts";
 import { originOf, stretches, type Stretch } from "../../../domain/price/stretch.ts";
 import { DEFAULT_POLICY, payerOf, type Policy } from "../../../domain/policy/policy.ts";
-import { spreadLines, type PaidLine } from "../../../domain/policy/spread.ts";
+import { holderWeightOf, spreadLines, type PaidLine } from "../../../domain/policy/spread.ts";
 import { workloadType } from "../../../collectors/kubernetes/owners/type.ts";
 import { ownerKinds } from "../../../collectors/kubernetes/owners/kinds.ts";
 import type { Bill, BillLine } from "../../../scenarios/bill.ts";
@@ -33,6 +33,7 @@ export function billScenario(scenario: Scenario): ReadonlyMap<string, Bill> {
     scenario.policies.length === 0 ? [DEFAULT_POLICY] : (scenario.policies as readonly Policy[]);
   return new Map(
     policies.map((policy) => {
+      if (policy.spread.by === "quota") throw new Error("the reference knows no quotas");
       if (policy.basis === "max") throw new Error("the reference knows no basis max");
       const lines = gpus.flatMap((gpu) => chargeOf(scenario, gpu, prices.get(gpu.node)!, book, policy));
       const bill = spread(lines, policy);
@@ -69,7 +70,7 @@ interface UnspreadLine extends PaidLine {
 
 /** The lines of a bill, those that are spread in the names of who pays them. */
 function spread(lines: readonly UnspreadLine[], policy: Policy): BillLine[] {
-  const { parts, unspread } = spreadLines(lines, policy.spread.by);
+  const { parts, unspread } = spreadLines(lines, holderWeightOf(policy.spread));
   const stays = new Map(unspread.map(({ line, because }) => [line, because]));
   const direct = lines
     .filter((line) => line.payer !== "spread" || stays.has(line))

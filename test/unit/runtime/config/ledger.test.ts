@@ -175,6 +175,16 @@ describe("policies", () => {
       `policies[0].payers.idle (line 1): "holder" is not platform, or left out`,
     ],
     [
+      "that spreads by quota over a node",
+      "policies: [{ name: a, spread: { by: quota } }]",
+      "policies[0].spread.over (line 1): cluster: a quota is of a cluster",
+    ],
+    [
+      "that spreads by quota in a day",
+      "policies: [{ name: a, spread: { by: quota, over: cluster, window: day } }]",
+      `policies[0].spread.window (line 1): "day" is not hour: quotas are compared hour by hour`,
+    ],
+    [
       "whose held states are spread",
       "policies: [{ name: a, payers: { idle: spread } }]",
       `policies[0].payers.idle (line 1): "spread" is not one of: holder, platform`,
