@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, resolve } from "node:path";
 import { resourceNamesOf, type ResourceNames } from "../collectors/kubernetes/projection/gpu-resource.ts";
 import { millisOf } from "../collectors/kubernetes/projection/time.ts";
 import { nameOfObject, type KubeObject } from "../collectors/kubernetes/projection/kube-object.ts";
@@ -47,7 +47,7 @@ export function readScenarioFiles(
   const problems: FileProblem[] = [];
   const read = (key: string, name: string): Buffer | undefined => {
     if (name.includes("\n")) return Buffer.from(name);
-    const file = readWithin(join(dirname(source), name));
+    const file = readWithin(resolve(dirname(source), name));
     if ("bytes" in file) return file.bytes;
     problems.push({ key, allowed: `${name} ${file.why}` });
     return undefined;

@@ -1,7 +1,7 @@
 import type { ScrapeJob } from "../../collectors/dcgm/collector.ts";
 import { createConnections, type Connections } from "../../collectors/dcgm/http/connections.ts";
 import { createAuthorization } from "../../collectors/dcgm/http/credentials.ts";
-import { fetchPage } from "../../collectors/dcgm/http/fetch-page.ts";
+import { fetchTarget, type MissedCompanion } from "../../collectors/dcgm/http/fetch-target.ts";
 import { createReceiveBuffers, type ReceiveBuffers } from "../../collectors/dcgm/http/receive-buffers.ts";
 import { inspectPage } from "../../collectors/dcgm/inspect.ts";
 import { nodeOf, type Discovery, type Target } from "../../collectors/dcgm/targets/target.ts";
@@ -38,9 +38,11 @@ export async function* checkJob(job: ScrapeJob): AsyncGenerator<Finding, readonl
   const connections = createConnections(job);
   const buffers = createReceiveBuffers();
   for (const target of targets.slice(0, MOST_TARGETS)) {
-    const { finding, page, lacking = [] } = await checkTarget(job, target, connections, buffers);
+    const { finding, page, lacking = [], missed = [] } = await checkTarget(job, target, connections, buffers);
     if (page !== undefined) read.set(target, page);
     yield finding;
+    for (const { url, reason, detail } of missed)
+      yield { ok: false, what: `job ${job.name}, companion ${url}`, answer: `${reason}: ${detail}` };
     if (lacking.length > 0) yield tellLacking(finding.what, lacking);
   }
   connections.close();
@@ -79,20 +81,24 @@ async function checkTarget(
   readonly finding: Finding;
   readonly page?: { readonly node: string; readonly gpus: number };
   readonly lacking?: readonly LackingAlert[];
+  readonly missed?: readonly MissedCompanion[];
 }> {
-  const request = { ...job, url: new URL(target.url), authorization: createAuthorization(job.credentials) };
+  const request = { ...job, authorization: createAuthorization(job.credentials) };
   const what = `job ${job.name}, ${target.url}`;
   const failed = ({ reason, detail }: { readonly reason: string; readonly detail: string }): { finding: Finding } => ({
     finding: { ok: false, what, answer: `${reason}: ${detail}` },
   });
-  const answer = await fetchPage(connections, buffers, request);
+  const { answer, missed } = await fetchTarget(connections, buffers, target, request);
   if ("reason" in answer) return failed(answer);
   const inspection = inspectPage(answer.page, answer.complete);
   answer.release();
   if ("reason" in inspection) return failed(inspection);
   const { exporter, devices, drops } = inspection;
   const given = new Set(devices.flatMap(({ values, unknown }) => [...Object.keys(values), ...Object.keys(unknown)]));
+  const pages = (target.companions?.length ?? 0) - missed.length;
+  const beside = pages === 0 ? "" : `, with ${pages} companion${pages === 1 ? "" : "s"}`;
   return {
+    missed,
     lacking: devices.length === 0 ? [] : lackingAlerts(given),
     page: {
       node: nodeOf(
@@ -101,7 +107,11 @@ async function checkTarget(
       ),
       gpus: devices.filter(({ device }) => device.repeatsGpu !== true).length,
     },
-    finding: { ok: true, what, answer: `${exporter}, ${devices.length} devices, ${drops.length} lines left out` },
+    finding: {
+      ok: true,
+      what,
+      answer: `${exporter}, ${devices.length} devices, ${drops.length} lines left out${beside}`,
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Device } from "../../domain/device.ts";
 import type { LineDrop, ScrapeFailure, ScrapeOrigin, ScrapeShape } from "../../domain/scrape.ts";
-import { fetchPage, type PageAnswer, type PageRequest } from "./http/fetch-page.ts";
+import type { PageRequest } from "./http/fetch-page.ts";
+import { fetchTarget, type MissedCompanion } from "./http/fetch-target.ts";
 import type { Connections } from "./http/connections.ts";
 import type { ReceiveBuffers } from "./http/receive-buffers.ts";
 import { failureMessages, messagesOf, type PageReader } from "./page/reader.ts";
@@ -18,14 +19,8 @@ export interface ScrapeOutcome {
   readonly columns: readonly string[];
   readonly templated: boolean;
   readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
-  readonly failure?: Failure;
-  /** Companions whose pages did not come; without them the target's own page counts alone. */
-  readonly missed: readonly (Failure & { readonly url: string })[];
-}
-
-interface Failure {
-  readonly reason: ScrapeFailure;
-  readonly detail: string;
+  readonly failure?: { readonly reason: ScrapeFailure; readonly detail: string };
+  readonly missed: readonly MissedCompanion[];
 }
 
 /** Scrapes one target, again and again; each attempt, failed ones too, becomes a message for each host. */
@@ -43,17 +38,12 @@ export interface ScraperDeps {
   readonly now: () => number;
 }
 
-const LINE_END = Buffer.from("\n");
-
 /** A scraper of one target. Its sequence starts at 0 with the epoch. */
 export function createScraper(
   deps: ScraperDeps,
   target: Target,
   job: Omit<PageRequest, "url"> & { readonly intervalMillis: number; readonly seriesLimit: number },
 ): Scraper {
-  const { companions = [] } = target;
-  const ask = (url: string): Promise<PageAnswer> =>
-    fetchPage(deps.connections, deps.buffers, { ...job, url: new URL(url) });
   const originOf = (devices: readonly Device[], host: string): ScrapeOrigin => ({
     cluster: target.labels["cluster"] ?? deps.cluster,
     node: host === "" ? nodeOf(target, devices) : host,
@@ -72,9 +62,7 @@ export function createScraper(
   return async () => {
     const scrapedAtMillis = deps.now();
     const started = performance.now();
-    const [own, ...beside] = await Promise.all([target.url, ...companions].map(ask));
-    const answer = joined(own!, beside, deps.buffers);
-    const missed = beside.flatMap((each, index) => ("page" in each ? [] : [{ url: companions[index]!, ...each }]));
+    const { answer, missed } = await fetchTarget(deps.connections, deps.buffers, target, job);
     const durationMillis = performance.now() - started;
     const moment = {
       epoch: deps.epoch,
@@ -100,21 +88,4 @@ export function createScraper(
       if ("page" in answer) answer.release();
     }
   };
-}
-
-/** A target's page with those of its companions below, as one page. */
-function joined(own: PageAnswer, beside: readonly PageAnswer[], buffers: ReceiveBuffers): PageAnswer {
-  const others = beside.filter((each) => "page" in each);
-  if (!("page" in own) || others.length === 0) {
-    for (const { release } of others) release();
-    return own;
-  }
-  const body = buffers.take();
-  for (const { page, release } of [own, ...others]) {
-    body.append(page);
-    body.append(LINE_END);
-    release();
-  }
-  const complete = own.complete && others.every((each) => each.complete);
-  return { page: body.page(), complete, release: body.release };
 }
