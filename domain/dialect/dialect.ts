@@ -37,6 +37,8 @@ export type DeviceField =
 /** One vendor's exporter. */
 export interface Dialect {
   readonly exporter: string;
+  /** Whether its page is read below an exporter's: the exporter's values and name count then. */
+  readonly isCompanion?: true;
   /** Its names of the canonical metrics. */
   readonly table: readonly AliasRow[];
   /** Whether a metric's name is this exporter's. */

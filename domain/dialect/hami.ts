@@ -24,6 +24,7 @@ const RANK_BEHIND_EXPORTERS = 1000;
 /** HAMi's vGPU monitor: what each container does on its part of a GPU, and a few values of each GPU. */
 export const hami: Dialect = {
   exporter: "hami-vgpu-monitor",
+  isCompanion: true,
   table: TABLE,
   owns: (name) =>
     /^(hami_(host_gpu|container|mig_device|vgpu_memory_(used|limit|context|module|buffer))_|(HostGPUMemoryUsage|HostCoreUtilization)$|vGPU_device_memory_|Device_\w+_of_container$)/.test(

@@ -111,7 +111,7 @@ function groupRows(samples: readonly ExpositionSample[], exporters: Map<string, 
       drop(sample, "not-a-gpu", "no GPU exporter that is known gives this metric");
       return;
     }
-    exporters.set(dialect.exporter, (exporters.get(dialect.exporter) ?? 0) + 1);
+    exporters.set(dialect.exporter, (exporters.get(dialect.exporter) ?? 0) + (dialect.isCompanion === true ? 0 : 1));
     if (/_created$/i.test(sample.name)) {
       drop(sample, "not-a-value", "it is the time at which a counter began");
       return;
@@ -383,7 +383,7 @@ function unitHint(help: string, samples: readonly ExpositionSample[]): number {
 function mostFrequent(counts: ReadonlyMap<string, number>): string {
   let best = "";
   for (const [name, count] of counts) {
-    const most = counts.get(best) ?? 0;
+    const most = counts.get(best) ?? -1;
     if (count > most || (count === most && name < best)) best = name;
   }
   return best;

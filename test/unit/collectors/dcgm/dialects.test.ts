@@ -334,6 +334,23 @@ describe("other exporters", () => {
     expect(valuesOf(page.join("\n"))).toEqual({ xid_code: code });
   });
 
+  it("HAMi's monitor on one page with dcgm-exporter: the exporter's values and name count", () => {
+    const { exporter, devices } = inspect(
+      [
+        'DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-a",modelName="Tesla T4"} 60',
+        'hami_host_gpu_utilization_ratio{device_index="0",device_uuid="GPU-a",node="h"} 55',
+        'hami_container_device_utilization_ratio{device_uuid="GPU-a",namespace="ml",pod="a-0",container="c"} 45',
+        'hami_container_device_utilization_ratio{device_uuid="GPU-a",namespace="ml",pod="b-0",container="c"} 5',
+      ].join("\n"),
+    );
+    expect(exporter).toBe("dcgm-exporter");
+    expect(devices.map(({ device: { gpu, model, pod }, values }) => [gpu, model, pod, values])).toEqual([
+      ["0", "Tesla T4", undefined, { gpu_utilization_ratio: 0.6 }],
+      ["0", "Tesla T4", "a-0", { process_utilization_ratio: 0.45 }],
+      ["0", "Tesla T4", "b-0", { process_utilization_ratio: 0.05 }],
+    ]);
+  });
+
   it("nvidia_gpu_exporter: an XID that is no code costs its line", () => {
     const { devices, drops } = inspect(
       'nvidia_smi_power_draw_watts{uuid="df6e"} 71\nnvidia_smi_xid_last_timestamp_seconds{uuid="df6e",xid="?"} 1.7e+09',
