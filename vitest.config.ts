@@ -25,7 +25,9 @@ class LongestFirst extends BaseSequencer {
 
 /** Both cores of the smallest machine that is promised to run them; by itself Vitest leaves one of them idle. */
 const CORES = 2;
-const LONG = { testTimeout: 1_200_000, maxWorkers: CORES, sequence: { groupOrder: 2 } };
+/** One more than cores: many of these tests wait for other processes. */
+const WAITING = CORES + 1;
+const LONG = { testTimeout: 1_200_000, maxWorkers: WAITING, sequence: { groupOrder: 2 } };
 const PARTS = { globalSetup: ["test/support/install-parts.ts"] };
 const REAL_PARTS = {
   globalSetup: ["test/support/install-parts.ts", "test/support/global-setup.ts"],
@@ -66,8 +68,7 @@ export default defineConfig({
           name: "quick",
           include: ["test/unit/**/*.test.ts", "test/integration/**/*.test.ts"],
           testTimeout: 60_000,
-          // One more than cores: many of these tests wait for other processes.
-          maxWorkers: CORES + 1,
+          maxWorkers: WAITING,
           sequence: { groupOrder: 1 },
         },
       },
