@@ -56,7 +56,7 @@ describe("gpu-ledger inspect of Kubernetes objects", () => {
       /^research\/train-0 +node-1 +whole +2 × nvidia\.com\/gpu +- +Pod train-0 +- +other +- +team=vision$/m,
     );
     expect(text).toMatch(/^research\/odd +node-1 +fraction +1 × 0\.5 GPU /m);
-    expect(text).toMatch(/^node-1 +8 +NVIDIA-H100-80GB-HBM3 /m);
+    expect(text).toMatch(/^node-1 +8 +its labels +NVIDIA-H100-80GB-HBM3 /m);
     expect(text).toMatch(/^ResourceQuota +research\/q +\{"hard":\{"nvidia\.com\/gpu":4\},"used":\{\}\}$/m);
     expect(text).toMatch(/^research\/odd +quantity +nvidia\.com\/gpu of container main: "500m" is not a whole number/m);
     expect(text).toMatch(/^Secret s +the ledger does not read Secret of v1$/m);
