@@ -43,6 +43,7 @@ function reflect(given: { readonly timing?: ReflectorTiming; readonly labelSelec
     errors: [] as ApiError[],
     lists: 0,
     objects: 0,
+    watchEvents: 0,
   };
   const reflector = startReflector({
     api,
@@ -64,13 +65,19 @@ function reflect(given: { readonly timing?: ReflectorTiming; readonly labelSelec
     },
     events: {
       onListStarted: () => (told.lists += 1),
-      onWatchEvent: () => {},
+      onWatchEvent: () => (told.watchEvents += 1),
       onWatchEnded: (why) => told.ended.push(why),
       onError: (error) => told.errors.push(error),
     },
   });
   reflectors.push(reflector);
   return { reflector, mirror, told };
+}
+
+/** Waits for the next event of the watch itself, at the latest its bookmark: a list is a watch of the server's too, until it ends. */
+async function watching(told: { readonly watchEvents: number }): Promise<void> {
+  const before = told.watchEvents;
+  await vi.waitFor(() => expect(told.watchEvents).toBeGreaterThan(before), 5_000);
 }
 
 const pods = new Map<string, string>();
@@ -124,14 +131,14 @@ describe("a reflector's list", () => {
       [undefined, false],
       [undefined, false],
     ]);
-    await vi.waitFor(() => expect(server.openWatches()).toBe(1));
+    await watching(told);
     const seen = server.store.resourceVersion;
     server.expireWatches();
     await vi.waitFor(() => {
       const last = asked().findLast(({ watch }) => watch === undefined);
       expect(last).toEqual({ resourceVersion: String(seen), resourceVersionMatch: "NotOlderThan" });
     }, 5_000);
-    await vi.waitFor(() => expect(server.openWatches()).toBe(1));
+    await watching(told);
     expect(told).toMatchObject({ lists: 2, objects: 8 });
   });
 
@@ -175,7 +182,7 @@ describe("a reflector's watch", () => {
     put("a");
     const { mirror, told } = reflect();
     await same(mirror);
-    await vi.waitFor(() => expect(server.openWatches()).toBe(1));
+    await watching(told);
     await server.goAway();
     for (let n = 0; n < 300; n++) put("b");
     remove("a");
@@ -189,7 +196,7 @@ describe("a reflector's watch", () => {
     put("a");
     const { mirror, told } = reflect();
     await same(mirror);
-    await vi.waitFor(() => expect(server.openWatches()).toBe(1));
+    await watching(told);
     server.silenceWatches();
     put("b");
     await same(mirror);
@@ -201,11 +208,11 @@ describe("a reflector's watch", () => {
     put("a");
     const { mirror, told } = reflect();
     await same(mirror);
-    await vi.waitFor(() => expect(server.openWatches()).toBe(1));
+    await watching(told);
     server.spoilWatches('{"type":"ADD\u0000\n');
     put("b");
     await same(mirror);
-    await vi.waitFor(() => expect(server.openWatches()).toBe(1));
+    await watching(told);
     server.cutWatches(17);
     put("c");
     await same(mirror);
@@ -217,7 +224,7 @@ describe("a reflector's watch", () => {
     put("a");
     const { mirror, told } = reflect();
     await same(mirror);
-    await vi.waitFor(() => expect(server.openWatches()).toBe(1));
+    await watching(told);
     server.endWatches();
     await vi.waitFor(() => expect(told.ended).toEqual(["timeout"]));
     put("b");
@@ -230,9 +237,9 @@ describe("a reflector whose server refuses", () => {
   it("asks with the new token where the old one is no longer accepted", async () => {
     server.access.setTokens(["first"]);
     put("a");
-    const { mirror } = reflect();
+    const { mirror, told } = reflect();
     await same(mirror);
-    await vi.waitFor(() => expect(server.openWatches()).toBe(1));
+    await watching(told);
     server.access.setTokens(["second"]);
     server.endWatches();
     put("b");
