@@ -1,11 +1,12 @@
 import type { Device } from "../../../domain/device.ts";
-import { gpuKey, instanceKey, sharingKey } from "../../../domain/device.ts";
 import { METRICS, METRIC_BY_NAME, MOST_OF_UNIT } from "../../../domain/metric.ts";
 import type { LineDrop, ScrapeShape } from "../../../domain/scrape.ts";
 import { familyOf, number, type Alias, type Reading } from "../../../domain/dialect/dialect.ts";
 import { dialectsOf } from "../../../domain/dialect/known.ts";
 import type { ExpositionSample, FamilyMeta } from "../exposition/parse.ts";
+import type { Cell, Code, Row, Series } from "./page-row.ts";
 import { assemble, type Instruction, type Program } from "./program.ts";
+import { markRepeats, nameParts, splitProcesses, type Copy } from "./rows-of-gpu.ts";
 import { compareDevices, readRowLabels, withFoldedGpus, type RowLabels } from "./row.ts";
 
 /** A line that the plan leaves out, whatever its value. */
@@ -27,42 +28,6 @@ export interface PagePlan {
   /** Whether any line belongs to a GPU exporter that is known, be it about a device or not. */
   readonly known: boolean;
 }
-
-interface Series {
-  readonly index: number;
-  readonly sample: ExpositionSample;
-  readonly labels: RowLabels;
-  readonly alias: Alias | undefined;
-}
-
-interface Cell {
-  readonly series: Series;
-  readonly reading: Reading;
-  readonly rank: number;
-}
-
-interface Row {
-  /** Empty where the page is of one exporter. */
-  readonly host: string;
-  device: Device;
-  /** Labels that no field takes and that every series of the row carries with the same value. */
-  constant: Map<string, string>;
-  readonly series: Series[];
-  readonly cells: Map<string, Cell>;
-  /** Columns whose value is the code of the series with the latest time. */
-  readonly codes: Map<string, Code[]>;
-}
-
-interface Code {
-  readonly index: number;
-  readonly code: number;
-}
-
-/** Columns that exporters from 4.8.2 on give per process on a shared GPU, beside one series for the device. */
-const PROCESS_COLUMNS = new Map([
-  ["gpu_utilization_ratio", "process_utilization_ratio"],
-  ["fb_used_bytes", "process_fb_used_bytes"],
-]);
 
 /**
  * Plans a page: which series belong to one row, which column each fills, and what is left out and why. Deterministic,
@@ -212,21 +177,6 @@ function addCode({ codes }: Row, { index, sample }: Series, { column, codeLabel 
   else drop(sample, "not-a-value", `its label ${codeLabel} is no code`);
 }
 
-const GPU_FIELDS = ["gpu", "model", "pciBusId", "serial", "driverVersion", "hostname"] as const;
-
-/** Gives the rows of instances and of holders what their own series lack, and the GPU's have. */
-function nameParts(rows: readonly Row[]): void {
-  const isPart = ({ device }: Row): boolean => instanceKey(device) !== "" || sharingKey(device) !== "";
-  const placeOf = (row: Row): string => `${row.host} ${gpuKey(row.device)}`;
-  const wholes = new Map(rows.filter((row) => !isPart(row)).map((row) => [placeOf(row), row.device]));
-  for (const row of rows) {
-    const whole = isPart(row) ? wholes.get(placeOf(row)) : undefined;
-    const lacking = GPU_FIELDS.filter((field) => row.device[field] === undefined && whole?.[field] !== undefined);
-    if (lacking.length > 0)
-      row.device = { ...row.device, ...Object.fromEntries(lacking.map((field) => [field, whole![field]])) };
-  }
-}
-
 /** A reading that also keeps to what its unit allows at most. */
 function bounded(reading: Reading, column: string): Reading {
   const unit = METRIC_BY_NAME.get(column)?.unit;
@@ -248,68 +198,6 @@ function ownName({ sample, labels }: Series, row: Row): string {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return telling.length === 0 ? sample.name : `${sample.name}{${telling.join(",")}}`;
-}
-
-interface Copy {
-  readonly column: string;
-  readonly from: Row;
-  readonly to: Row;
-}
-
-/**
- * A device whose own row holds nothing but what exporters give per process is shared, and its holders' values of those
- * columns are their own (dcgm-exporter 4.8.2 and later). All other values of the holders repeat the device's, so the
- * device's own row gets them too.
- */
-function splitProcesses(rows: readonly Row[]): Copy[] {
-  const copies: Copy[] = [];
-  for (const own of rows) {
-    if (sharingKey(own.device) !== "" || ![...own.cells.keys()].every((column) => PROCESS_COLUMNS.has(column)))
-      continue;
-    const holders = rows.filter((row) => row !== own && sameDevice(row.device, own.device) && !hasProcesses(row));
-    for (const holder of holders) {
-      for (const [column, process] of PROCESS_COLUMNS) {
-        const cell = holder.cells.get(column);
-        if (cell === undefined || !own.cells.has(column)) continue;
-        holder.cells.delete(column);
-        holder.cells.set(process, cell);
-      }
-    }
-    const [first] = holders;
-    if (first === undefined) continue;
-    for (const column of first.cells.keys()) {
-      if (METRIC_BY_NAME.get(column)?.scope !== "process" && !own.cells.has(column)) {
-        copies.push({ column, from: first, to: own });
-      }
-    }
-  }
-  return copies;
-}
-
-/** Whether a row has columns that are of processes by their names, as HAMi's monitor has them. */
-function hasProcesses({ cells }: Row): boolean {
-  return [...PROCESS_COLUMNS.values()].some((column) => cells.has(column));
-}
-
-function sameDevice(a: Device, b: Device): boolean {
-  return gpuKey(a) === gpuKey(b) && instanceKey(a) === instanceKey(b);
-}
-
-/** Marks all but the first row of each GPU and of each device, so that nobody sums what is repeated. */
-function markRepeats(rows: readonly Row[]): void {
-  const gpus = new Set<string>();
-  const devices = new Set<string>();
-  for (const row of rows) {
-    const gpu = gpuKey(row.device);
-    const device = JSON.stringify([gpu, instanceKey(row.device)]);
-    row.device = {
-      ...row.device,
-      ...(gpus.has(gpu) ? { repeatsGpu: true as const } : {}),
-      ...(devices.has(device) ? { repeatsDevice: true as const } : {}),
-    };
-    gpus.add(gpu);
-    devices.add(device);
-  }
 }
 
 function withLabels(row: Row): Device {

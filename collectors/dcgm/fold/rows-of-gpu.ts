@@ -1,0 +1,87 @@
+import { gpuKey, instanceKey, sharingKey, type Device } from "../../../domain/device.ts";
+import { METRIC_BY_NAME } from "../../../domain/metric.ts";
+import type { Row } from "./page-row.ts";
+
+/** Columns that exporters from 4.8.2 on give per process on a shared GPU, beside one series for the device. */
+const PROCESS_COLUMNS = new Map([
+  ["gpu_utilization_ratio", "process_utilization_ratio"],
+  ["fb_used_bytes", "process_fb_used_bytes"],
+]);
+
+const GPU_FIELDS = ["gpu", "model", "pciBusId", "serial", "driverVersion", "hostname"] as const;
+
+/** Gives the rows of instances and of holders what their own series lack, and the GPU's have. */
+export function nameParts(rows: readonly Row[]): void {
+  const isPart = ({ device }: Row): boolean => instanceKey(device) !== "" || sharingKey(device) !== "";
+  const placeOf = (row: Row): string => `${row.host} ${gpuKey(row.device)}`;
+  const wholes = new Map(rows.filter((row) => !isPart(row)).map((row) => [placeOf(row), row.device]));
+  for (const row of rows) {
+    const whole = isPart(row) ? wholes.get(placeOf(row)) : undefined;
+    const lacking = GPU_FIELDS.filter((field) => row.device[field] === undefined && whole?.[field] !== undefined);
+    if (lacking.length > 0)
+      row.device = { ...row.device, ...Object.fromEntries(lacking.map((field) => [field, whole![field]])) };
+  }
+}
+
+/** A column of a row that repeats another row's. */
+export interface Copy {
+  readonly column: string;
+  readonly from: Row;
+  readonly to: Row;
+}
+
+/**
+ * A device whose own row holds nothing but what exporters give per process is shared, and its holders' values of those
+ * columns are their own (dcgm-exporter 4.8.2 and later). All other values of the holders repeat the device's, so the
+ * device's own row gets them too.
+ */
+export function splitProcesses(rows: readonly Row[]): Copy[] {
+  const copies: Copy[] = [];
+  for (const own of rows) {
+    if (sharingKey(own.device) !== "" || ![...own.cells.keys()].every((column) => PROCESS_COLUMNS.has(column)))
+      continue;
+    const holders = rows.filter((row) => row !== own && sameDevice(row.device, own.device) && !hasProcesses(row));
+    for (const holder of holders) {
+      for (const [column, process] of PROCESS_COLUMNS) {
+        const cell = holder.cells.get(column);
+        if (cell === undefined || !own.cells.has(column)) continue;
+        holder.cells.delete(column);
+        holder.cells.set(process, cell);
+      }
+    }
+    const [first] = holders;
+    if (first === undefined) continue;
+    for (const column of first.cells.keys()) {
+      if (METRIC_BY_NAME.get(column)?.scope !== "process" && !own.cells.has(column)) {
+        copies.push({ column, from: first, to: own });
+      }
+    }
+  }
+  return copies;
+}
+
+/** Whether a row has columns that are of processes by their names, as HAMi's monitor has them. */
+function hasProcesses({ cells }: Row): boolean {
+  return [...PROCESS_COLUMNS.values()].some((column) => cells.has(column));
+}
+
+function sameDevice(a: Device, b: Device): boolean {
+  return gpuKey(a) === gpuKey(b) && instanceKey(a) === instanceKey(b);
+}
+
+/** Marks all but the first row of each GPU and of each device, so that nobody sums what is repeated. */
+export function markRepeats(rows: readonly Row[]): void {
+  const gpus = new Set<string>();
+  const devices = new Set<string>();
+  for (const row of rows) {
+    const gpu = gpuKey(row.device);
+    const device = JSON.stringify([gpu, instanceKey(row.device)]);
+    row.device = {
+      ...row.device,
+      ...(gpus.has(gpu) ? { repeatsGpu: true as const } : {}),
+      ...(devices.has(device) ? { repeatsDevice: true as const } : {}),
+    };
+    gpus.add(gpu);
+    devices.add(device);
+  }
+}
