@@ -12,7 +12,7 @@ export interface Reservation {
 /** A line as far as a spread by quota looks at it. */
 export interface QuotaLine {
   readonly payer: Payer;
-  /** Of whoever holds the share, whoever pays; undefined for what nobody holds, and for what was spread already. */
+  /** The holder of the share, also where another pays. Undefined where nobody holds it, and for lines that were spread. */
   readonly holder?: { readonly namespace: string } | undefined;
   readonly shareMillis: Rational;
 }

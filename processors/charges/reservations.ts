@@ -55,7 +55,7 @@ export async function spreadHour(
 
 /**
  * What quotas reserve in an hour of a cluster, by namespace: of each moment the smallest number of GPUs among the ResourceQuotas of
- * the namespace that limit GPUs, for whoever owned it then. A unit of an extended resource counts as one GPU. Fails with a
+ * the namespace that limit GPUs, for its owner at that moment. A unit of an extended resource counts as one GPU. Fails with a
  * `StoreError`.
  */
 export async function readReservations(

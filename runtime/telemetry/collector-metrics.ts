@@ -109,7 +109,7 @@ export const COLLECTOR_METRICS = {
   kubernetesRemarks: {
     name: "gpu_ledger_kubernetes_remarks_total",
     type: "counter",
-    help: "Odd things about objects that became facts, by reason; gpu-ledger inspect tells them of an object.",
+    help: "Odd things about objects that became facts, by reason; gpu-ledger inspect lists those of an object.",
     labels: ["cluster", "reason"],
   },
   clockSkew: {

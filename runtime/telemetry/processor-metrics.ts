@@ -21,13 +21,13 @@ export const PROCESSOR_METRICS = {
   rowsJoined: {
     name: "gpu_ledger_rows_joined_total",
     type: "counter",
-    help: "Rows of devices stored, by the evidence that tells who holds them; none where nobody is known to.",
+    help: "Rows of devices stored, by the evidence of who holds them; `none` where no holder is known.",
     labels: ["evidence"],
   },
   factsPassedOver: {
     name: "gpu_ledger_facts_passed_over_total",
     type: "counter",
-    help: "Messages that should tell the join who holds what and do not, by reason.",
+    help: "Messages about holders that the join cannot use, by reason.",
     labels: ["reason"],
   },
   insertSeconds: {

@@ -12,7 +12,7 @@ export const SERVER_METRICS = {
   deliveriesLate: {
     name: "gpu_ledger_deliveries_late",
     type: "gauge",
-    help: "Reports that were given up, or are due for more than a day and not delivered. Every server tells all of them.",
+    help: "Reports that were given up, or are due for more than a day and not delivered. Every server counts all of them.",
     labels: [],
   },
 } as const satisfies Readonly<Record<string, MetricDefinition>>;
