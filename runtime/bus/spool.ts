@@ -174,7 +174,7 @@ export function createSpoolingSender(options: SpoolOptions): SpoolingSender {
       }
       return;
     }
-    sentThrough = messages.at(-1)?.sequence ?? 0;
+    sentThrough = Math.max(messages.at(-1)?.sequence ?? 0, damaged.at(-1) ?? 0);
     const refused: number[] = [];
     let failure: unknown;
     try {
@@ -223,7 +223,8 @@ export function createSpoolingSender(options: SpoolOptions): SpoolingSender {
   }
 
   const running = run().catch((error: unknown) => logger.fatal({ err: error }, "The spool's loop ended."));
-  const isEmpty = () => memoryMessages === 0 && store.count() === 0;
+  // The store counts a message as gone before its removal is synced and its drop is counted.
+  const isEmpty = () => memoryMessages === 0 && store.count() === 0 && sentThrough === 0;
 
   return {
     send(messages) {
