@@ -4,7 +4,7 @@ import { createAuthorization } from "../../collectors/dcgm/http/credentials.ts";
 import { fetchTarget, type MissedCompanion } from "../../collectors/dcgm/http/fetch-target.ts";
 import { createReceiveBuffers, type ReceiveBuffers } from "../../collectors/dcgm/http/receive-buffers.ts";
 import { inspectPage } from "../../collectors/dcgm/inspect.ts";
-import { nodeOf, type Discovery, type Target } from "../../collectors/dcgm/targets/target.ts";
+import { nodeOf, type Discovery, type RefusedPod, type Target } from "../../collectors/dcgm/targets/target.ts";
 import { lackingAlerts, type LackingAlert } from "../../alerts/exporter/lacking.ts";
 import { tell } from "../context.ts";
 import type { Finding } from "./finding.ts";
@@ -21,6 +21,7 @@ export interface FoundTarget {
 
 const DISCOVERY_MILLIS = 5_000;
 const MOST_TARGETS = 50;
+const MOST_REFUSED = 10;
 
 /** Tries a job's discoveries, and the first of the targets that they found. Returns all of the targets. */
 export async function* checkJob(job: ScrapeJob): AsyncGenerator<Finding, readonly FoundTarget[]> {
@@ -30,8 +31,16 @@ export async function* checkJob(job: ScrapeJob): AsyncGenerator<Finding, readonl
     const found = await discover(discovery);
     if (found instanceof Error) yield { ok: false, what, answer: tell(found) };
     else {
-      targets.push(...found);
-      yield { ok: true, what, answer: `${found.length} targets` };
+      targets.push(...found.targets);
+      yield { ok: true, what, answer: `${found.targets.length} targets` };
+      for (const { namespace, name, detail } of found.refused.slice(0, MOST_REFUSED))
+        yield {
+          ok: false,
+          what,
+          answer: `pod ${namespace}/${name} has an exporter's labels and is not scraped: it ${detail}`,
+        };
+      const further = found.refused.length - MOST_REFUSED;
+      if (further > 0) yield { ok: false, what, answer: `${further} further pods are not scraped` };
     }
   }
   const read = new Map<Target, { readonly node: string; readonly gpus: number }>();
@@ -57,11 +66,16 @@ export async function* checkJob(job: ScrapeJob): AsyncGenerator<Finding, readonl
   }));
 }
 
-async function discover(discovery: Discovery): Promise<readonly Target[] | Error> {
-  const found = await new Promise<readonly Target[] | Error>((resolve) => {
+interface Found {
+  readonly targets: readonly Target[];
+  readonly refused: readonly RefusedPod[];
+}
+
+async function discover(discovery: Discovery): Promise<Found | Error> {
+  const found = await new Promise<Found | Error>((resolve) => {
     const timer = setTimeout(() => resolve(new Error("no answer in time")), DISCOVERY_MILLIS);
-    const settle = (answer: readonly Target[] | Error): void => (clearTimeout(timer), resolve(answer));
-    discovery.start(settle, settle);
+    const settle = (answer: Found | Error): void => (clearTimeout(timer), resolve(answer));
+    discovery.start((targets, refused) => settle({ targets, refused }), settle);
   });
   await discovery.stop();
   return found;

@@ -3,6 +3,7 @@ import { Registry } from "prom-client";
 import { startCollector, type CollectorEvents } from "../../collectors/dcgm/collector.ts";
 import { createJobs } from "../../collectors/dcgm/jobs.ts";
 import { machineClock } from "../../collectors/dcgm/loop.ts";
+import type { RefusedPod } from "../../collectors/dcgm/targets/target.ts";
 import { SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
 import type { LineDrop } from "../../domain/scrape.ts";
 import { openBus } from "../../runtime/bus/open.ts";
@@ -23,6 +24,9 @@ import { startWatchers } from "./watchers.ts";
 
 const RATE_WINDOW_MILLIS = 60_000;
 const MOST_FAILING = 10;
+const REFUSALS: readonly RefusedPod["reason"][] = ["namespace", "address", "port", "path"];
+/** Whoever may make pods can give many of them an exporter's labels. */
+const MOST_REFUSED = 10;
 /** One sync to disk costs as much as forty messages; half of the shortest interval is no loss of freshness. */
 const LINGER_MILLIS = 500;
 const DRAIN_MILLIS = 3_000;
@@ -165,6 +169,7 @@ function createEvents(
   logger: Logger,
 ): CollectorEvents {
   const failing = new Set<string>();
+  const refused = new Map<string, ReadonlySet<string>>();
   return {
     onScrape(job, target, { failure, durationSeconds, pageBytes, values, templated, dropped, missed }) {
       metrics.scrapes.inc({ scrape_job: job, outcome: failure?.reason ?? "ok" });
@@ -191,6 +196,18 @@ function createEvents(
       logger.debug({ job, target, count }, "scrapes were skipped: the one before still ran");
     },
     onTargets: (job, count) => metrics.targets.set({ scrape_job: job }, count),
+    onRefused(job, pods) {
+      for (const reason of REFUSALS)
+        metrics.refusedPods.set({ scrape_job: job, reason }, pods.filter((pod) => pod.reason === reason).length);
+      const known = refused.get(job);
+      const now = new Map(pods.map((pod) => [`${pod.namespace}/${pod.name}`, pod]));
+      refused.set(job, new Set(now.keys()));
+      const news = [...now.values()].filter(({ namespace, name }) => known?.has(`${namespace}/${name}`) !== true);
+      for (const pod of news.slice(0, MOST_REFUSED))
+        logger.warn({ job, ...pod }, "a pod with an exporter's labels is not scraped");
+      if (news.length > MOST_REFUSED)
+        logger.warn({ job, count: news.length }, "more pods with an exporter's labels are not scraped");
+    },
     onDiscoveryError(job, discovery, error) {
       metrics.discoveryErrors.inc({ scrape_job: job });
       logger.warn({ job, discovery, err: error }, "a look for targets failed; those known last are kept");

@@ -8,7 +8,7 @@ import { createPageReader } from "./page/reader.ts";
 import { createTemplates } from "./page/templates.ts";
 import { createScraper, type ScrapeOutcome } from "./scraper.ts";
 import { hash32 } from "./targets/hash.ts";
-import type { Discovery, Target } from "./targets/target.ts";
+import type { Discovery, RefusedPod, Target } from "./targets/target.ts";
 
 /** A group of targets that are found and asked in one way. */
 export interface ScrapeJob {
@@ -41,6 +41,8 @@ export interface CollectorEvents {
   onScrape(job: string, target: string, outcome: ScrapeOutcome): void;
   onSkipped(job: string, target: string, count: number): void;
   onTargets(job: string, count: number): void;
+  /** The pods that a job's discoveries refuse now: the whole list, each time that targets or refusals change. */
+  onRefused(job: string, pods: readonly RefusedPod[]): void;
   onDiscoveryError(job: string, discovery: string, error: Error): void;
   onSinkError(target: string, error: unknown): void;
 }
@@ -98,6 +100,7 @@ export function startCollector(options: {
     const connections = createConnections(job);
     const running = new Map<string, Running>();
     const found = new Map<Discovery, readonly Target[]>();
+    const refused = new Map<Discovery, readonly RefusedPod[]>();
     const ending = new Set<Promise<void>>();
 
     const reconcile = (): void => {
@@ -119,11 +122,13 @@ export function startCollector(options: {
       for (const [url, target] of wanted)
         if (!running.has(url)) running.set(url, startTarget(job, connections, target));
       events.onTargets(job.name, running.size);
+      events.onRefused(job.name, [...refused.values()].flat());
     };
     for (const discovery of job.discoveries) {
       discovery.start(
-        (targets) => {
+        (targets, pods) => {
           found.set(discovery, targets);
+          refused.set(discovery, pods);
           reconcile();
         },
         (error) => events.onDiscoveryError(job.name, discovery.name, error),

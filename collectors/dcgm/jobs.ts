@@ -2,7 +2,7 @@ import { systemClock } from "../../runtime/clock.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { createKubeAccess } from "../kubernetes/api/access.ts";
 import { createApiConnection } from "../kubernetes/api/connection.ts";
-import { createKubernetesDiscovery, EXPORTER_SELECTORS } from "../kubernetes/discovery.ts";
+import { createKubernetesDiscovery, EXPORTER_NAMESPACES, EXPORTER_SELECTORS } from "../kubernetes/discovery.ts";
 import type { ScrapeJob } from "./collector.ts";
 import { createAuthorization, type Credentials } from "./http/credentials.ts";
 import type { TlsOptions } from "./http/connections.ts";
@@ -53,13 +53,14 @@ function discoveriesOf(job: JobConfig, credentials: Credentials): Discovery[] {
     );
   }
   if (job.kubernetes !== undefined) {
-    const { kubeconfig, context, exporters = EXPORTER_SELECTORS } = job.kubernetes;
+    const { kubeconfig, context, namespaces = EXPORTER_NAMESPACES, exporters = EXPORTER_SELECTORS } = job.kubernetes;
     const access = createKubeAccess(definedOnly({ file: kubeconfig, context }));
     discoveries.push(
       createKubernetesDiscovery({
         name: `kubernetes ${context ?? ""}`.trim(),
         api: createApiConnection(access, systemClock),
         selectors: exporters,
+        namespaces,
         scheme: job.scheme,
         path: job.path,
       }),
@@ -76,7 +77,8 @@ function withLabels(discovery: Discovery, labels: Readonly<Record<string, string
   const labelled = (target: Target): Target => ({ ...target, labels: { ...labels, ...target.labels } });
   return {
     ...discovery,
-    start: (onTargets, onError) => discovery.start((targets) => onTargets(targets.map(labelled)), onError),
+    start: (onTargets, onError) =>
+      discovery.start((targets, refused) => onTargets(targets.map(labelled), refused), onError),
   };
 }
 

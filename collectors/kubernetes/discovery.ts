@@ -1,12 +1,15 @@
-import type { Discovery, Target } from "../dcgm/targets/target.ts";
+import { isIP } from "node:net";
+import type { Discovery, OnTargets, RefusedPod, Target } from "../dcgm/targets/target.ts";
 import type { ApiConnection } from "./api/connection.ts";
 import type { ApiResource, ApiObject } from "./api/resource.ts";
 import { startReflector, type Reflector } from "./reflector/reflector.ts";
 import type { ReflectorTiming } from "./reflector/timing.ts";
 
-/** Which pods are exporters: a label selector, and where they answer where their pods do not say. */
+/** Which pods are exporters, and where they answer where their pods do not say. */
 export interface ExporterSelector {
   readonly labels: string;
+  /** Where they run, instead of the discovery's own namespaces. */
+  readonly namespaces?: readonly string[] | undefined;
   readonly port: number;
   /** Whether their pages are companions of the page of their node's exporter; on a node without one they are exporters. */
   readonly companion: boolean;
@@ -23,6 +26,27 @@ export const EXPORTER_SELECTORS: readonly ExporterSelector[] = [
   { labels: "app.kubernetes.io/name in (device-metrics-exporter,metrics-exporter)", port: 5000, companion: false },
   { labels: "app.kubernetes.io/name=nvidia-gpu-exporter", port: 9835, companion: false },
   { labels: "app.kubernetes.io/component=hami-device-plugin", port: 9394, companion: true },
+];
+
+/**
+ * The namespaces of these charts and operators, by their documentation: NVIDIA's GPU Operator with OpenShift's and former
+ * names, device plugin and dcgm-exporter, GKE's managed ones, AMD's operator, HAMi, and what monitoring is usually installed in.
+ */
+export const EXPORTER_NAMESPACES: readonly string[] = [
+  "amazon-cloudwatch",
+  "dcgm-exporter",
+  "gke-managed-system",
+  "gmp-public",
+  "gpu-monitoring",
+  "gpu-operator",
+  "gpu-operator-resources",
+  "hami-system",
+  "kube-amd-gpu",
+  "kube-system",
+  "monitoring",
+  "nvidia-device-plugin",
+  "nvidia-gpu-operator",
+  "openshift-amd-gpu",
 ];
 
 const PODS: ApiResource = { group: "", version: "v1", plural: "pods", kind: "Pod" };
@@ -47,28 +71,32 @@ export function createKubernetesDiscovery(options: {
   readonly name: string;
   readonly api: ApiConnection;
   readonly selectors: readonly ExporterSelector[];
+  /** Where exporters run, `*` for any: whoever may make pods elsewhere can give them the same labels. */
+  readonly namespaces: readonly string[];
   readonly scheme: "http" | "https";
   readonly path: string;
   readonly timing?: ReflectorTiming;
 }): Discovery {
-  const { name, api, selectors, scheme, path, timing } = options;
+  const { name, api, selectors, namespaces, scheme, path, timing } = options;
   const reflectors: Reflector[] = [];
 
-  function start(onTargets: (targets: readonly Target[]) => void, onError: (error: Error) => void): void {
-    const found = selectors.map(() => new Map<string, Target>());
+  function start(onTargets: OnTargets, onError: (error: Error) => void): void {
+    const found = selectors.map(() => new Map<string, Target | RefusedPod>());
     const listed = selectors.map(() => false);
     let last = "";
     /** Told when every selector's pods are known: until then what is missing is not gone. */
     const tell = (): void => {
       if (listed.includes(false)) return;
-      const of = (companion: boolean): readonly Target[] =>
+      const of = (companion: boolean): readonly (Target | RefusedPod)[] =>
         found.flatMap((pods, index) => (selectors[index]!.companion === companion ? [...pods.values()] : []));
-      const targets = withCompanions(of(false), of(true));
-      const text = JSON.stringify(targets);
-      if (text !== last) onTargets(targets);
+      const [exporters, companions] = [of(false), of(true)];
+      const targets = withCompanions(exporters.filter(isTarget), companions.filter(isTarget));
+      const refused = [...exporters, ...companions].flatMap((each) => (isTarget(each) ? [] : [each]));
+      const text = JSON.stringify([targets, refused]);
+      if (text !== last) onTargets(targets, refused);
       last = text;
     };
-    selectors.forEach(({ labels, port }, index) => {
+    selectors.forEach(({ labels, port, namespaces: allowed = namespaces }, index) => {
       const pods = found[index]!;
       reflectors.push(
         startReflector({
@@ -78,9 +106,9 @@ export function createKubernetesDiscovery(options: {
           ...(timing === undefined ? {} : { timing }),
           sink: {
             onObject(object) {
-              const target = targetOf(object as ExporterPod, { scheme, path, port });
-              if (target === undefined) pods.delete(object.metadata.uid);
-              else pods.set(object.metadata.uid, target);
+              const outcome = targetOf(object as ExporterPod, { namespaces: allowed, scheme, port, path });
+              if (outcome === undefined) pods.delete(object.metadata.uid);
+              else pods.set(object.metadata.uid, outcome);
               tell();
             },
             onGone({ uid }) {
@@ -134,27 +162,56 @@ function nodeNameOf({ pod }: Target): string {
   return pod?.nodeName ?? "";
 }
 
+function isTarget(outcome: Target | RefusedPod): outcome is Target {
+  return "url" in outcome;
+}
+
+/** A path and nothing else: no host before it, no query and no fragment behind it. */
+const PATH = /^\/(?!\/)[^\s\\?#]*$/;
+const MOST_DETAIL = 200;
+
 /**
- * Where a pod's exporter answers, by the annotations that Prometheus' own examples use, else by its container's port;
- * `undefined` while it does not run, or is on no node.
+ * Where a pod's exporter answers, by the annotations that Prometheus' own examples use, else by its container's port; why
+ * it is not asked where it runs in another namespace, or where what it says is no address, no port or no path. `undefined`
+ * while it does not run, or is on no node.
  */
 function targetOf(
   { metadata, spec, status }: ExporterPod,
-  { scheme, path, port }: { readonly scheme: string; readonly path: string; readonly port: number },
-): Target | undefined {
-  const { podIP } = status ?? {};
+  asked: {
+    readonly namespaces: readonly string[];
+    readonly scheme: string;
+    readonly port: number;
+    readonly path: string;
+  },
+): Target | RefusedPod | undefined {
+  const { name, namespace = "" } = metadata;
+  const { podIP = "" } = status ?? {};
   const nodeName = spec?.nodeName;
   if (status?.phase !== "Running" || metadata.deletionTimestamp !== undefined) return undefined;
-  if (podIP === undefined || podIP === "" || nodeName === undefined) return undefined;
+  if (podIP === "" || nodeName === undefined) return undefined;
+  const refused = (reason: RefusedPod["reason"], detail: string): RefusedPod => ({
+    namespace,
+    name,
+    reason,
+    detail: detail.slice(0, MOST_DETAIL),
+  });
+  if (!asked.namespaces.includes("*") && !asked.namespaces.includes(namespace))
+    return refused("namespace", `runs in ${namespace}, which is not in the job's kubernetes.namespaces`);
   const ports = spec?.containers?.flatMap((container) => container.ports ?? []) ?? [];
-  const named = ports.find((each) => each.name === "metrics") ?? ports[0];
-  const said = metadata.annotations ?? {};
-  const host = podIP.includes(":") ? `[${podIP}]` : podIP;
-  const url = `${scheme}://${host}:${said["prometheus.io/port"] ?? named?.containerPort ?? port}`;
-  if (!URL.canParse(url)) return undefined;
+  const ofContainer = ports.find((each) => each.name === "metrics") ?? ports[0];
+  const { "prometheus.io/port": saidPort, "prometheus.io/path": saidPath } = metadata.annotations ?? {};
+  const port = saidPort ?? String(ofContainer?.containerPort ?? asked.port);
+  // The zone of an IPv6 address is no part of a URL.
+  if (isIP(podIP) === 0 || podIP.includes("%"))
+    return refused("address", `has the IP ${JSON.stringify(podIP)}, which is none`);
+  if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535)
+    return refused("port", `has the annotation prometheus.io/port: ${JSON.stringify(port)}, which is no port`);
+  if (saidPath !== undefined && !PATH.test(saidPath))
+    return refused("path", `has the annotation prometheus.io/path: ${JSON.stringify(saidPath)}, which is no path`);
+  const origin = `${asked.scheme}://${isIP(podIP) === 6 ? `[${podIP}]` : podIP}:${port}`;
   return {
-    url: new URL(said["prometheus.io/path"] ?? path, url).href,
-    labels: { namespace: metadata.namespace ?? "", pod: metadata.name },
-    pod: { name: metadata.name, nodeName },
+    url: (saidPath === undefined ? new URL(asked.path, origin) : new URL(`${origin}${saidPath}`)).href,
+    labels: { namespace, pod: name },
+    pod: { name, nodeName },
   };
 }

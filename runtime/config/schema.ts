@@ -82,9 +82,15 @@ const job = (sources: ConfigSources) =>
           context: text("a context's name")
             .optional()
             .describe("A context of the kubeconfig; its current one if absent."),
+          namespaces: list(text("a namespace, or * for any"))
+            .optional()
+            .describe(
+              "Where exporters run: pods with their labels elsewhere are refused. Where absent, the namespaces of the usual charts and operators.",
+            ),
           exporters: list(
             z.strictObject({
               labels: text("a label selector"),
+              namespaces: list(text("a namespace, or * for any")).optional().describe("Instead of the job's own."),
               port: whole(1, 65_535)
                 .default(9400)
                 .describe("Where neither the pod's annotations nor its ports say one."),
@@ -282,6 +288,10 @@ function checkJobs({ collector: { jobs, interval, timeout } }: WithParts, contex
     if ((each.timeout ?? timeout) > (each.interval ?? interval))
       complain("timeout", "a timeout no longer than the interval");
     if (jobs.findIndex(({ name }) => name === each.name) < index) complain("name", "a name that no other job has");
+    const { namespaces = [], exporters = [] } = each.kubernetes ?? {};
+    const hasCredentials = Object.values(each.credentials).some((way) => way !== undefined);
+    if (hasCredentials && [namespaces, ...exporters.map((selector) => selector.namespaces ?? [])].flat().includes("*"))
+      complain("kubernetes", "namespaces by name, as the job has credentials, which any pod could read");
   });
 }
 

@@ -64,6 +64,12 @@ export const COLLECTOR_METRICS = {
     help: "Looks for targets that failed; the targets known last are kept.",
     labels: ["scrape_job"],
   },
+  refusedPods: {
+    name: "gpu_ledger_discovery_refused_pods",
+    type: "gauge",
+    help: "Pods with an exporter's labels that are not scraped, by what is not allowed: their namespace, address, port or path.",
+    labels: ["scrape_job", "reason"],
+  },
   watching: {
     name: "gpu_ledger_kubernetes_watching",
     type: "gauge",

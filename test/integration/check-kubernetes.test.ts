@@ -44,7 +44,12 @@ async function check(
     readonly jobs?: readonly object[];
     readonly token?: string;
   } = {},
-): Promise<{ readonly code: number | null; readonly lines: readonly string[]; readonly stderr: string }> {
+): Promise<{
+  readonly code: number | null;
+  readonly lines: readonly string[];
+  readonly stdout: string;
+  readonly stderr: string;
+}> {
   const config = folder.write("c.yaml", {
     cluster: "prod",
     data: "data",
@@ -52,7 +57,7 @@ async function check(
     kubernetes: { clusters: [{ kubeconfig: writeKubeconfig(given.token), ...given.cluster }], ...given.kubernetes },
   });
   const { code, stdout, stderr } = await folder.call(["check", "--config", config]);
-  return { code, lines: stdout.split("\n").filter((line) => /^\S+ +cluster /.test(line)), stderr };
+  return { code, lines: stdout.split("\n").filter((line) => /^\S+ +cluster /.test(line)), stdout, stderr };
 }
 
 function putNode(
@@ -78,12 +83,12 @@ async function startExporter(host: string): Promise<ExporterDouble> {
 }
 
 /** The pod of an exporter, whose page is at a double's address. */
-function putExporterPod(name: string, nodeName: string, url: string): void {
+function putExporterPod(name: string, nodeName: string, url: string, namespace = "monitoring"): void {
   const { hostname, port } = new URL(url);
   server.put({
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name, namespace: "monitoring", uid: `uid-of-${name}`, labels: { app: "nvidia-dcgm-exporter" } },
+    metadata: { name, namespace, uid: `uid-of-${name}`, labels: { app: "nvidia-dcgm-exporter" } },
     spec: { nodeName, containers: [{ name: "exporter", ports: [{ name: "metrics", containerPort: Number(port) }] }] },
     status: { phase: "Running", podIP: hostname },
   });
@@ -178,6 +183,20 @@ describe("gpu-ledger check of a cluster", () => {
       "FAIL  cluster prod, GPUs: labelled: Its GPUs are 2 by its labels and 8 by its instance type; 2 is taken.",
       "ok    cluster prod, GPUs: shared has 8 guessed by the capacity, and its exporter shows 2; 2 are taken",
     ]);
+  });
+
+  it("names pods that have an exporter's labels and are not scraped", async () => {
+    for (let index = 0; index < 12; index++)
+      putExporterPod(`pod-${String(index).padStart(2, "0")}`, "gpu-a", "http://127.0.0.1:9400", "tenant");
+    const { code, stdout } = await check({ jobs: [{ name: "gpus", kubernetes: { kubeconfig: writeKubeconfig() } }] });
+    expect(code).toBe(1);
+    const refusals = stdout.split("\n").filter((line) => line.includes("not scraped"));
+    expect(refusals).toHaveLength(11);
+    expect(refusals[0]).toBe(
+      "FAIL  job gpus, kubernetes: pod tenant/pod-00 has an exporter's labels and is not scraped: " +
+        "it runs in tenant, which is not in the job's kubernetes.namespaces",
+    );
+    expect(refusals.at(-1)).toBe("FAIL  job gpus, kubernetes: 2 further pods are not scraped");
   });
 
   it("names the GPU nodes that no target speaks for, the first twenty of them", async () => {

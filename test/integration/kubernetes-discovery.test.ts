@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createJobs } from "../../collectors/dcgm/jobs.ts";
-import type { Discovery, Target } from "../../collectors/dcgm/targets/target.ts";
+import type { Discovery, RefusedPod, Target } from "../../collectors/dcgm/targets/target.ts";
 import { createFleet } from "../../demo/fleet/fleet.ts";
 import { createClusterDriver } from "../../demo/kubernetes/cluster/driver.ts";
 import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/server.ts";
@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 /** The discovery of a configuration that names the server by a kubeconfig, and what it has found so far. */
-function discover(exporters?: readonly object[]) {
+function discover(exporters?: readonly object[], namespaces?: readonly string[]) {
   const kubeconfig = join(folder, "kubeconfig");
   const named = (name: string, of: object) => [{ name, ...of }];
   const content = {
@@ -37,15 +37,25 @@ function discover(exporters?: readonly object[]) {
     contexts: named("test", { context: { cluster: "test", user: "collector" } }),
   };
   writeFileSync(kubeconfig, JSON.stringify(content));
-  const kubernetes = { kubeconfig, context: "test", ...(exporters === undefined ? {} : { exporters }) };
+  const kubernetes = {
+    kubeconfig,
+    context: "test",
+    ...(exporters === undefined ? {} : { exporters }),
+    ...(namespaces === undefined ? {} : { namespaces }),
+  };
   const text = JSON.stringify({ collector: { jobs: [{ name: "cluster", kubernetes, labels: { cluster: "prod" } }] } });
   const [job] = createJobs(parseConfig(text, { source: "test", folder, env: {} }));
-  const found = { targets: [] as readonly Target[], told: 0, errors: [] as string[] };
+  const found = {
+    targets: [] as readonly Target[],
+    refused: [] as readonly RefusedPod[],
+    told: 0,
+    errors: [] as string[],
+  };
   const discovery = job!.discoveries[0]!;
   discovery.start(
-    (targets) => {
+    (targets, refused) => {
       found.told += 1;
-      found.targets = targets;
+      Object.assign(found, { targets, refused });
     },
     (error) => found.errors.push(error.message),
   );
@@ -55,22 +65,30 @@ function discover(exporters?: readonly object[]) {
 
 function putExporter(
   name: string,
-  given: { readonly node?: string; readonly phase?: string; readonly labels?: object },
+  given: {
+    readonly node?: string;
+    readonly phase?: string;
+    readonly labels?: object;
+    readonly annotations?: object;
+    readonly namespace?: string;
+    readonly podIP?: string;
+  },
 ): void {
   server.put({
     apiVersion: "v1",
     kind: "Pod",
     metadata: {
       name,
-      namespace: "monitoring",
+      namespace: given.namespace ?? "monitoring",
       uid: `uid-of-${name}`,
       labels: { app: "nvidia-dcgm-exporter", ...given.labels },
+      annotations: { ...given.annotations },
     },
     spec: {
       ...(given.node === undefined ? {} : { nodeName: given.node }),
       containers: [{ name: "exporter", ports: [{ name: "metrics", containerPort: 9401 }] }],
     },
-    status: { phase: given.phase ?? "Running", podIP: "10.0.0.7" },
+    status: { phase: given.phase ?? "Running", podIP: given.podIP ?? "10.0.0.7" },
   });
 }
 
@@ -123,6 +141,76 @@ describe("the exporters of a cluster", () => {
     await vi.waitFor(() => expect(found.targets).toHaveLength(2), 5_000);
     expect(found.told).toBe(1);
     expect(found.errors).toHaveLength(1);
+  });
+
+  it("are no pods of other namespaces, whatever labels these have", async () => {
+    putExporter("one", { node: "gpu-a" });
+    putExporter("hostile", { node: "gpu-a", namespace: "tenant" });
+    const found = discover();
+    await vi.waitFor(() => expect(found.targets).toHaveLength(1), 5_000);
+    expect(found.targets[0]!.pod?.name).toBe("one");
+    expect(found.refused).toEqual([
+      {
+        namespace: "tenant",
+        name: "hostile",
+        reason: "namespace",
+        detail: "runs in tenant, which is not in the job's kubernetes.namespaces",
+      },
+    ]);
+    server.delete({ apiVersion: "v1", kind: "Pod", metadata: { name: "hostile", namespace: "tenant" } });
+    await vi.waitFor(() => expect(found.refused).toEqual([]), 5_000);
+  });
+
+  it("are those of the namespaces that the configuration names", async () => {
+    putExporter("one", { node: "gpu-a" });
+    putExporter("two", { node: "gpu-b", namespace: "tenant" });
+    putExporter("three", { node: "gpu-c", labels: { app: "mine" } });
+    const mine = { labels: "app=mine", namespaces: ["monitoring"] };
+    const found = discover([{ labels: "app=nvidia-dcgm-exporter" }, mine], ["tenant"]);
+    await vi.waitFor(() => expect(found.targets.map(({ pod }) => pod?.name)).toEqual(["two", "three"]), 5_000);
+    expect(found.refused.map(({ name }) => name)).toEqual(["one"]);
+    const any = discover(undefined, ["*"]);
+    await vi.waitFor(() => expect(any.targets.map(({ pod }) => pod?.name)).toEqual(["one", "two"]), 5_000);
+  });
+
+  const PORT = "prometheus.io/port";
+  const PATH = "prometheus.io/path";
+  it.each([
+    ["a host in the port", { [PORT]: "80@metadata.internal:80" }, "port"],
+    ["a path in the port", { [PORT]: "9400/../x" }, "port"],
+    ["port 0", { [PORT]: "0" }, "port"],
+    ["a port beyond the last", { [PORT]: "65536" }, "port"],
+    ["a port that is empty", { [PORT]: "" }, "port"],
+    ["a URL in the path", { [PATH]: "http://metadata.internal/latest" }, "path"],
+    ["a host in the path", { [PATH]: "//metadata.internal/latest" }, "path"],
+    ["a host behind a backslash", { [PATH]: "/\\metadata.internal/latest" }, "path"],
+    ["a query in the path", { [PATH]: "/probe?target=metadata.internal" }, "path"],
+    ["a fragment in the path", { [PATH]: "/metrics#x" }, "path"],
+    ["a path without its slash", { [PATH]: "@metadata.internal/" }, "path"],
+    ["a line end in the path", { [PATH]: "/a\r\nx-header: y" }, "path"],
+  ])("are not asked by %s", async (_, annotations, reason) => {
+    putExporter("one", { node: "gpu-a", annotations });
+    const found = discover();
+    await vi.waitFor(() => expect(found.told).toBe(1), 5_000);
+    expect(found.targets).toEqual([]);
+    expect(found.refused.map((pod) => [pod.name, pod.reason])).toEqual([["one", reason]]);
+  });
+
+  it.each(["metadata.internal", "10.0.0.7@metadata.internal", "10.0.0.7:80", "10.0.0.7/x?", "fe80::1%eth0"])(
+    "are not asked at an address that is none: %s",
+    async (podIP) => {
+      putExporter("one", { node: "gpu-a", podIP });
+      const found = discover();
+      await vi.waitFor(() => expect(found.told).toBe(1), 5_000);
+      expect(found.targets).toEqual([]);
+      expect(found.refused.map(({ reason }) => reason)).toEqual(["address"]);
+    },
+  );
+
+  it("are asked by the port and the path of their annotations", async () => {
+    putExporter("one", { node: "gpu-a", annotations: { [PORT]: "9410", [PATH]: "/gpu/metrics" }, podIP: "fd00::7" });
+    const found = discover();
+    await vi.waitFor(() => expect(urls(found.targets)).toEqual(["http://[fd00::7]:9410/gpu/metrics"]), 5_000);
   });
 
   it("are those of the whole demo fleet, each at the place of its own", async () => {

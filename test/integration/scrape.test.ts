@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterEach, beforeAll, afterAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, afterAll, describe, expect, it, vi } from "vitest";
 import { createConnections, type Connections, type TlsOptions } from "../../collectors/dcgm/http/connections.ts";
 import { createAuthorization, type Credentials } from "../../collectors/dcgm/http/credentials.ts";
 import { createReceiveBuffers } from "../../collectors/dcgm/http/receive-buffers.ts";
@@ -175,6 +175,31 @@ describe("a scrape", () => {
     expect(failure).toBeUndefined();
     expect(exporter.requests[0]!.headers.authorization).toBe("Bearer secret");
     expect(other.requests[0]!.headers.authorization).toBeUndefined();
+  });
+
+  it.each(["http://localhost", "http://metadata.internal/latest", "//127.0.0.2"])(
+    "follows no redirect to another host: %s",
+    async (elsewhere) => {
+      const other = await double(good);
+      const location = elsewhere.replace(
+        /localhost|127\.0\.0\.2/,
+        (host) => `${host}:${new URL(other.url).port}/metrics`,
+      );
+      const exporter = await double((_, response) => response.writeHead(302, { location }).end());
+      const { failure } = await scrape(scraperOf(exporter.url));
+      expect(failure?.reason).toBe("http-status");
+      expect(failure?.detail).toMatch(/^redirected to another host, /);
+      expect(other.requests).toEqual([]);
+    },
+  );
+
+  it("keeps no connection to where it was redirected, wherever that is the next time", async () => {
+    const other = await double(good);
+    const exporter = await double((_, response) => response.writeHead(307, { location: other.url }).end());
+    const scraper = scraperOf(exporter.url);
+    await scrape(scraper);
+    await vi.waitFor(() => expect(other.connections).toBe(0));
+    expect(exporter.connections).toBe(1);
   });
 
   it("ends a circle of redirects", async () => {

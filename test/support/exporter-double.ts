@@ -11,6 +11,8 @@ export interface ExporterDouble {
   /** Pages that were written to their last byte, in order. */
   readonly served: string[];
   readonly requests: IncomingMessage[];
+  /** Connections that are open now. */
+  readonly connections: number;
   behave(behaviour: Behaviour): void;
   /** Answers with a page, by length. */
   page(response: ServerResponse, text: string): void;
@@ -42,6 +44,9 @@ export async function startExporterDouble(
     url: `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}/metrics`,
     served: [],
     requests: [],
+    get connections() {
+      return sockets.size;
+    },
     behave(next) {
       current = next;
     },

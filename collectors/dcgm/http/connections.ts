@@ -32,6 +32,8 @@ export interface PageConnection {
 export interface Connections {
   /** The connection of an origin, opened at its first request. */
   of(origin: string): PageConnection;
+  /** A connection that nobody else has; whoever asked for it closes it. */
+  once(origin: string): PageConnection;
   /** Lets go of an origin's connection. */
   drop(origin: string): void;
   /** Ends every connection. */
@@ -60,6 +62,7 @@ export function createConnections({ tls }: { readonly tls: TlsOptions | undefine
       }
       return connection;
     },
+    once: (origin) => createPageConnection(new URL(origin), tls, received),
     drop(origin) {
       connections.get(origin)?.close();
       connections.delete(origin);

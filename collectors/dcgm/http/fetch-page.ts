@@ -1,4 +1,5 @@
-import { gunzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { gunzip, type ZlibOptions } from "node:zlib";
 import type { ScrapeFailure } from "../../../domain/scrape.ts";
 import type { Authorization } from "./credentials.ts";
 import { StaleConnectionError, type Connections, type PageConnection } from "./connections.ts";
@@ -27,15 +28,18 @@ export type PageAnswer =
     }
   | { readonly reason: ScrapeFailure; readonly detail: string };
 
+/** On a thread beside: a page of 32 MB takes longer to unpack than other targets may wait. */
+const gunzipOff = promisify(gunzip) as (page: Buffer, options: ZlibOptions) => Promise<Buffer>;
 const MOST_REDIRECTS = 5;
 const ACCEPT = "text/plain;version=0.0.4;q=1,*/*;q=0.1";
 
 /**
  * Fetches one page. Answers every failure as a value; throws nothing. The whole exchange, redirects included, ends
- * within `timeoutMillis`. Credentials are sent to the target's own origin only.
+ * within `timeoutMillis`. A redirect is followed on the target's own host only, and credentials are sent to the target's own
+ * origin only: a page has no say in whom a collector asks.
  */
 export async function fetchPage(
-  connections: Pick<Connections, "of">,
+  connections: Pick<Connections, "of" | "once">,
   buffers: ReceiveBuffers,
   request: PageRequest,
 ): Promise<PageAnswer> {
@@ -48,18 +52,23 @@ export async function fetchPage(
     const authorization = await request.authorization();
     let url = request.url;
     for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
-      const text = requestText(url, request.gzip, url.origin === request.url.origin ? authorization : undefined);
-      const connection = connections.of(url.origin);
-      const once = (): Promise<Answer> => exchange(connection, buffers, text, deadline.signal, request.bodyLimitBytes);
+      const isOwn = url.origin === request.url.origin;
+      const text = requestText(url, request.gzip, isOwn ? authorization : undefined);
+      const connection = isOwn ? connections.of(url.origin) : connections.once(url.origin);
+      const ask = (): Promise<Answer> => exchange(connection, buffers, text, deadline.signal, request.bodyLimitBytes);
       // A kept connection may have been closed by the exporter since: that alone is no failed scrape.
-      const answer = await once().catch((error: unknown) =>
-        error instanceof StaleConnectionError ? once() : Promise.reject(error),
-      );
-      if (answer.location === undefined) return inflate(answer, buffers, request.bodyLimitBytes);
+      const answer = await ask()
+        .catch((error: unknown) => (error instanceof StaleConnectionError ? ask() : Promise.reject(error)))
+        .finally(() => isOwn || connection.close());
+      if (answer.location === undefined) return await inflate(answer, buffers, request.bodyLimitBytes);
       answer.release();
+      if (!URL.canParse(answer.location, url)) return { reason: "http-status", detail: "redirected to no address" };
       url = new URL(answer.location, url);
       if (url.protocol !== "http:" && url.protocol !== "https:") {
         return { reason: "http-status", detail: `redirected to ${url.protocol}//, which is no web address` };
+      }
+      if (url.hostname !== request.url.hostname) {
+        return { reason: "http-status", detail: `redirected to another host, ${url.hostname.slice(0, 100)}` };
       }
     }
     return { reason: "http-status", detail: `more than ${MOST_REDIRECTS} redirects` };
@@ -122,14 +131,16 @@ async function exchange(
   }
 }
 
-function inflate(answer: Answer, buffers: ReceiveBuffers, bodyLimitBytes: number): PageAnswer {
+async function inflate(answer: Answer, buffers: ReceiveBuffers, bodyLimitBytes: number): Promise<PageAnswer> {
   if (answer.encoding === "" || answer.encoding === "identity") return answer;
   try {
     if (answer.encoding !== "gzip" && answer.encoding !== "x-gzip") {
-      return { reason: "encoding", detail: `the answer is in ${answer.encoding}, which was not asked for` };
+      const detail = `the answer is in ${answer.encoding.slice(0, 100)}, which was not asked for`;
+      return { reason: "encoding", detail };
     }
+    const unpacked = await gunzipOff(answer.page, { maxOutputLength: bodyLimitBytes });
     const body = buffers.take();
-    body.append(gunzipSync(answer.page, { maxOutputLength: bodyLimitBytes }));
+    body.append(unpacked);
     // Gzip has a length and a checksum of its own.
     return { page: body.page(), complete: true, release: body.release };
   } catch (error) {

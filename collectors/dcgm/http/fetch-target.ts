@@ -18,7 +18,7 @@ const LINE_END = Buffer.from("\n");
  * fails the others count; without the target's own page all fails.
  */
 export async function fetchTarget(
-  connections: Pick<Connections, "of">,
+  connections: Pick<Connections, "of" | "once">,
   buffers: ReceiveBuffers,
   { url, companions = [] }: Pick<Target, "url" | "companions">,
   request: Omit<PageRequest, "url">,

@@ -20,7 +20,7 @@ export function createPolledDiscovery(options: {
         try {
           const targets = await options.look(stopping.signal);
           const text = JSON.stringify(targets);
-          if (text !== last && !stopping.signal.aborted) onTargets(targets);
+          if (text !== last && !stopping.signal.aborted) onTargets(targets, []);
           last = text;
         } catch (error) {
           if (!stopping.signal.aborted) onError(error instanceof Error ? error : new Error(String(error)));

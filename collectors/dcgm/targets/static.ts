@@ -4,7 +4,7 @@ import type { Discovery, Target } from "./target.ts";
 export function createStaticDiscovery(targets: readonly Target[]): Discovery {
   return {
     name: "static",
-    start: (onTargets) => onTargets(targets),
+    start: (onTargets) => onTargets(targets, []),
     stop: () => Promise.resolve(),
   };
 }

@@ -12,11 +12,23 @@ export interface Target {
   readonly companions?: readonly string[];
 }
 
+/** A pod that is labelled as an exporter and is not scraped: where it runs, or where it wants to be asked, is not allowed. */
+export interface RefusedPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly reason: "namespace" | "address" | "port" | "path";
+  /** A sentence's end that names what is not allowed, at most 200 characters. */
+  readonly detail: string;
+}
+
+/** Takes the whole list of what a discovery has found. */
+export type OnTargets = (targets: readonly Target[], refused: readonly RefusedPod[]) => void;
+
 /** A source of targets: the whole list each time that it changes. */
 export interface Discovery {
   readonly name: string;
   /** Starts looking; `onTargets` gets the whole list now and at each change, `onError` what went wrong meanwhile. */
-  start(onTargets: (targets: readonly Target[]) => void, onError: (error: Error) => void): void;
+  start(onTargets: OnTargets, onError: (error: Error) => void): void;
   stop(): Promise<void>;
 }
 

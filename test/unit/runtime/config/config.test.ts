@@ -160,6 +160,20 @@ describe("the configuration", () => {
     );
   });
 
+  it("gives a job's credentials to no namespace that is not named", () => {
+    const problemsWith = (kubernetes: string, credentials: string): readonly string[] =>
+      problemsOf(`collector: { jobs: [{ name: a, kubernetes: ${kubernetes}, credentials: ${credentials} }] }`).map(
+        ({ key, allowed }) => `${key}: ${allowed}`,
+      );
+    const refusal =
+      "collector.jobs[0].kubernetes: namespaces by name, as the job has credentials, which any pod could read";
+    const token = "{ bearerTokenFile: /token }";
+    expect(problemsWith("{ namespaces: ['*'] }", token)).toEqual([refusal]);
+    expect(problemsWith("{ exporters: [{ labels: app=x, namespaces: [a, '*'] }] }", token)).toEqual([refusal]);
+    expect(problemsWith("{ exporters: [{ labels: app=x }] }", token)).toEqual([]);
+    expect(problemsWith("{ namespaces: ['*'] }", "{}")).toEqual([]);
+  });
+
   it("names a key that is required and missing", () => {
     expect(problemsOf("collector: { jobs: [{}] }")).toEqual([
       { key: "collector.jobs[0].name", line: 1, allowed: "required: a name" },
