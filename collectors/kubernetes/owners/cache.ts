@@ -24,6 +24,8 @@ const METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v
 const TIMEOUT_MILLIS = 10_000;
 /** Labels of owners change seldom; what may not be read may be allowed later. */
 const KNOWN_MILLIS = 10 * 60_000;
+/** What stands in a path as one segment of it. Servers keep a reference's text as it was sent. */
+const NAME = /^[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?$/;
 const MOST_OWNERS = 50_000;
 const MOST_TRIES = 5;
 
@@ -62,6 +64,7 @@ export function createOwnerCache(options: OwnerCacheOptions): OwnerCache {
     const { group } = kind;
     const version =
       group === "" ? reference.apiVersion : reference.apiVersion.slice(groupOf(reference.apiVersion).length + 1);
+    if (!NAME.test(version) || !NAME.test(reference.name)) return undefined;
     const { metadata } = await api.json<{ readonly metadata?: KubeMetadata }>({
       path: pathOf({ group, version, plural: kind.resource, kind: kind.kind }, { namespace, name: reference.name }),
       accept: METADATA_ONLY,
@@ -111,8 +114,9 @@ export function createOwnerCache(options: OwnerCacheOptions): OwnerCache {
   };
 }
 
+/** The namespace is part of it: a pod that names the UID of another namespace's object is not that object's. */
 function keyOf({ apiVersion, kind, name, uid }: OwnerReference, namespace: string): string {
-  return uid === "" ? `${groupOf(apiVersion)}/${kind}/${namespace}/${name}` : uid;
+  return JSON.stringify([groupOf(apiVersion), kind, namespace, name, uid]);
 }
 
 /** Managed fields and kubectl's copy of the object are most of an object's metadata: they are let go. */

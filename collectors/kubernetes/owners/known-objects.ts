@@ -1,7 +1,7 @@
 import type { KubeObject } from "../projection/kube-object.ts";
 import type { OwnerLookup } from "./chain.ts";
 
-/** Objects of files as owners of pods, by their UID, else by kind and name. */
+/** Objects of files as owners of the pods of their namespace, by their UID, else by kind and name. */
 export interface KnownObjects {
   /** Takes an object in the place of an earlier one of the same kind and name. */
   take(object: KubeObject): void;
@@ -15,11 +15,11 @@ export function createKnownObjects(): KnownObjects {
   return {
     take(object) {
       const { namespace = "", name, uid } = object.metadata ?? {};
-      if (uid !== undefined) byUid.set(uid, object);
+      if (uid !== undefined) byUid.set(`${namespace}/${uid}`, object);
       byName.set(`${object.kind}/${namespace}/${name}`, object);
     },
     lookup({ kind, name, uid }, namespace) {
-      const object = byUid.get(uid) ?? byName.get(`${kind}/${namespace}/${name}`);
+      const object = byUid.get(`${namespace}/${uid}`) ?? byName.get(`${kind}/${namespace}/${name}`);
       return object === undefined ? undefined : (object.metadata ?? {});
     },
   };
