@@ -31,7 +31,7 @@ const LONG = { testTimeout: 1_200_000, maxWorkers: WAITING, sequence: { groupOrd
 const PARTS = { globalSetup: ["test/support/install-parts.ts"] };
 const REAL_PARTS = {
   globalSetup: ["test/support/install-parts.ts", "test/support/global-setup.ts"],
-  hookTimeout: 120_000,
+  hookTimeout: 600_000,
 };
 
 /**
@@ -50,13 +50,15 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     // The shared store's folder has some hundred databases.
     teardownTimeout: 60_000,
+    // Times of tests and hooks end what hangs: beside a busy core, what computes takes three times its usual time.
     projects: [
       {
         extends: true,
         test: {
           name: "unit",
           include: ["test/unit/**/*.test.ts"],
-          testTimeout: 30_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           maxWorkers: CORES,
           sequence: { groupOrder: 0 },
         },
@@ -67,7 +69,7 @@ export default defineConfig({
           ...REAL_PARTS,
           name: "quick",
           include: ["test/unit/**/*.test.ts", "test/integration/**/*.test.ts"],
-          testTimeout: 60_000,
+          testTimeout: 120_000,
           maxWorkers: WAITING,
           sequence: { groupOrder: 1 },
         },

@@ -77,7 +77,7 @@ function reflect(given: { readonly timing?: ReflectorTiming; readonly labelSelec
 /** Waits for the next event of the watch itself, at the latest its bookmark: a list is a watch of the server's too, until it ends. */
 async function watching(told: { readonly watchEvents: number }): Promise<void> {
   const before = told.watchEvents;
-  await vi.waitFor(() => expect(told.watchEvents).toBeGreaterThan(before), 5_000);
+  await vi.waitFor(() => expect(told.watchEvents).toBeGreaterThan(before), 20_000);
 }
 
 const pods = new Map<string, string>();
@@ -137,7 +137,7 @@ describe("a reflector's list", () => {
     await vi.waitFor(() => {
       const last = asked().findLast(({ watch }) => watch === undefined);
       expect(last).toEqual({ resourceVersion: String(seen), resourceVersionMatch: "NotOlderThan" });
-    }, 5_000);
+    }, 20_000);
     await watching(told);
     expect(told).toMatchObject({ lists: 2, objects: 8 });
   });
