@@ -21,7 +21,7 @@ export function benchParse(): void {
   const sources = Array.from({ length: TARGETS }, (_, index) => {
     const node = `node-${String(index).padStart(6, "0")}`;
     const origin = { cluster: "bench", node, target: `http://${node}:9400/metrics`, collector: "bench" };
-    return { key: origin.target, seriesLimit: 100_000, origin: () => origin, node };
+    return { key: origin.target, origin: () => origin, node };
   });
   const full = time(() => {
     for (const source of sources) reader.read(source, createMovingPage(source.node, GPUS).bytes, true);

@@ -75,7 +75,7 @@ async function fill(store: StoreClient): Promise<void> {
     const page = createMovingPage(node, GPUS_PER_NODE);
     giveUids(page.bytes, number);
     const origin = { cluster: "test", node, target: `http://${node}:9400/metrics`, collector: "bench" };
-    return { page, source: { key: node, seriesLimit: 100_000, origin: () => origin } };
+    return { page, source: { key: node, origin: () => origin } };
   });
   let offset = 0;
   const placed = (topic: string, message: FactMessage): PlacedMessage => ({

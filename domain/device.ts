@@ -79,7 +79,8 @@ export function sharingKey(device: Device): string {
  * end in five letters of Kubernetes' own alphabet; the names of exporters contain the word.
  */
 export function namesNode(hostname: string): boolean {
-  return hostname !== "localhost" && !/exporter.*-[bcdfghjklmnpqrstvwxz2456789]{5}$/.test(hostname);
+  const isPod = hostname.includes("exporter") && /-[bcdfghjklmnpqrstvwxz2456789]{5}$/.test(hostname);
+  return hostname !== "localhost" && !isPod;
 }
 
 /** Whether a UUID is that of no GPU: AMD's virtual functions have zeroes there. */

@@ -10,6 +10,7 @@ export type ScrapeFailure =
   | "http-status"
   | "too-large"
   | "too-many-series"
+  | "too-many-devices"
   | "interrupted"
   | "encoding"
   | "not-exposition"

@@ -74,6 +74,7 @@ export async function startCollectorRole(config: Config, shard: Shard, logger: L
     jobs: createJobs(config),
     shard,
     templateBytes: config.collector.templates,
+    limits: { series: config.collector.seriesLimit, devices: config.collector.deviceLimit },
     sink: (message) => sender.send([message]),
     events: createEvents(metrics, totals, logger),
     startTrace: (target) => tracing.startScrape(target),

@@ -1,10 +1,12 @@
 import { SCRAPE_SCHEMA_VERSION, sampleKey } from "../../domain/messages/scrape-message.ts";
 import type { LineDrop, ScrapeFailure } from "../../domain/scrape.ts";
+import { BusError } from "../../runtime/bus/bus.ts";
+import { createStepRunner } from "../../runtime/steps.ts";
 import { createAuthorization, type Credentials } from "./http/credentials.ts";
 import { createConnections, type Connections, type TlsOptions } from "./http/connections.ts";
 import { createReceiveBuffers } from "./http/receive-buffers.ts";
 import { startScrapeLoop, type LoopClock, type ScrapeLoop } from "./loop.ts";
-import { createPageReader } from "./page/reader.ts";
+import { createPageReader, type PageLimits } from "./page/reader.ts";
 import { createTemplates } from "./page/templates.ts";
 import { createScraper, type ScrapeOutcome } from "./scraper.ts";
 import { hash32 } from "./targets/hash.ts";
@@ -17,7 +19,6 @@ export interface ScrapeJob {
   readonly intervalMillis: number;
   readonly timeoutMillis: number;
   readonly bodyLimitBytes: number;
-  readonly seriesLimit: number;
   readonly gzip: boolean;
   readonly credentials: Credentials;
   readonly tls: TlsOptions | undefined;
@@ -85,6 +86,7 @@ export function startCollector(options: {
   /** This collector's part of the targets: those whose hash falls on `index` of `count`. */
   readonly shard: { readonly index: number; readonly count: number };
   readonly templateBytes: number;
+  readonly limits: Partial<PageLimits>;
   readonly sink: SampleSink;
   readonly events: CollectorEvents;
   readonly startTrace: StartTrace;
@@ -92,7 +94,8 @@ export function startCollector(options: {
 }): Collector {
   const { name, cluster, jobs, shard, sink, events, startTrace, clock } = options;
   const templates = createTemplates(options.templateBytes);
-  const reader = createPageReader(templates);
+  const reader = createPageReader(templates, options.limits);
+  const steps = createStepRunner();
   const buffers = createReceiveBuffers();
   const stops = jobs.map((job) => startJob(job));
 
@@ -151,30 +154,40 @@ export function startCollector(options: {
       collector: name,
       epoch: clock.nowMillis(),
       reader,
+      steps,
       connections,
       buffers,
       now: () => clock.nowMillis(),
     };
     const scrape = createScraper(deps, target, { ...job, authorization });
-    const scrapeAndSend = async (): Promise<void> => {
-      const lastScrapeAtMillis = clock.nowMillis();
-      const span = startTrace(target.url);
-      const outcome = await scrape();
-      const { messages, failure, dropped } = outcome;
-      const { state } = entry;
-      const { gpus, columns } = failure === undefined ? outcome : state;
-      const node = messages.map(({ origin }) => origin.node).join(", ");
-      entry.state = { ...state, node, gpus, columns, lastScrapeAtMillis, failure, dropped };
-      events.onScrape(job.name, target.url, outcome);
+    /** Sends what a scrape has come to. What is too large for the bus becomes a failed scrape. */
+    async function keep(outcome: ScrapeOutcome, span: ReturnType<StartTrace>): Promise<ScrapeOutcome> {
+      const { messages, failure, failedWith } = outcome;
       try {
         const headers = span === undefined ? {} : { headers: { traceparent: span.traceparent } };
         for (const { origin, message } of messages)
           await sink({ key: sampleKey(origin), value: message, schemaVersion: SCRAPE_SCHEMA_VERSION, ...headers });
         span?.end(failure?.detail);
       } catch (error) {
+        if (failure === undefined && error instanceof BusError && error.code === "too-large") {
+          const refusal = { reason: "too-large", detail: error.message } as const;
+          return keep({ ...outcome, messages: failedWith(refusal), failure: refusal }, span);
+        }
         events.onSinkError(target.url, error);
         span?.end("not sent");
       }
+      return outcome;
+    }
+    const scrapeAndSend = async (): Promise<void> => {
+      const lastScrapeAtMillis = clock.nowMillis();
+      const span = startTrace(target.url);
+      const outcome = await keep(await scrape(), span);
+      const { messages, failure, dropped } = outcome;
+      const { state } = entry;
+      const { gpus, columns } = failure === undefined ? outcome : state;
+      const node = messages.map(({ origin }) => origin.node).join(", ");
+      entry.state = { ...state, node, gpus, columns, lastScrapeAtMillis, failure, dropped };
+      events.onScrape(job.name, target.url, outcome);
     };
     const entry: Running = {
       target,

@@ -1,9 +1,11 @@
 import type { Device } from "../../domain/device.ts";
 import { METRIC_BY_NAME } from "../../domain/metric.ts";
 import type { LineDrop, ScrapeFailure } from "../../domain/scrape.ts";
+import { atOnce } from "../../runtime/steps.ts";
 import { run } from "./fold/program.ts";
 import { SENTINEL_TEXT } from "./fold/row.ts";
-import { readInFull } from "./page/reader.ts";
+import { failureOf } from "./http/page-error.ts";
+import { PAGE_LIMITS, readInFull, type FullReading } from "./page/reader.ts";
 
 /** One line that was left out, with the reason in a word and in a sentence. */
 export interface InspectedDrop {
@@ -40,8 +42,12 @@ export function inspectPage(
   page: Buffer,
   complete = true,
 ): Inspection | { readonly reason: ScrapeFailure; readonly detail: string } {
-  const full = readInFull(page, complete);
-  if ("reason" in full) return full;
+  let full: FullReading;
+  try {
+    full = atOnce(readInFull(page, complete, PAGE_LIMITS));
+  } catch (error) {
+    return failureOf(error);
+  }
   const { exposition, plan, texts, truncated } = full;
   const drops: InspectedDrop[] = [
     ...plan.drops.map(({ line, name, reason, why }) => ({ line, series: name, reason, why })),

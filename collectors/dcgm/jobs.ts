@@ -23,7 +23,6 @@ export function createJobs({ collector }: Config): ScrapeJob[] {
       intervalMillis: job.interval ?? collector.interval,
       timeoutMillis: job.timeout ?? collector.timeout,
       bodyLimitBytes: collector.bodyLimit,
-      seriesLimit: collector.seriesLimit,
       gzip: job.gzip,
       credentials,
       tls: job.tls === undefined ? undefined : (definedOnly(job.tls) as TlsOptions),

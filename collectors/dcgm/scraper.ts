@@ -5,6 +5,7 @@ import { fetchTarget, type MissedCompanion } from "./http/fetch-target.ts";
 import type { Connections } from "./http/connections.ts";
 import type { ReceiveBuffers } from "./http/receive-buffers.ts";
 import { failureMessages, messagesOf, type PageReader } from "./page/reader.ts";
+import type { StepRunner, Steps } from "../../runtime/steps.ts";
 import { nodeOf, type Target } from "./targets/target.ts";
 
 /** Finished messages and what is worth counting of how they came about. */
@@ -19,8 +20,15 @@ export interface ScrapeOutcome {
   readonly columns: readonly string[];
   readonly templated: boolean;
   readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
-  readonly failure?: { readonly reason: ScrapeFailure; readonly detail: string };
+  readonly failure?: Failure;
   readonly missed: readonly MissedCompanion[];
+  /** The messages of the same attempt as one that failed, for when the bus refuses `messages`. */
+  readonly failedWith: (failure: Failure) => ScrapeOutcome["messages"];
+}
+
+interface Failure {
+  readonly reason: ScrapeFailure;
+  readonly detail: string;
 }
 
 /** Scrapes one target, again and again; each attempt, failed ones too, becomes a message for each host. */
@@ -33,6 +41,7 @@ export interface ScraperDeps {
   /** When the scraping of this target began; with the sequence it orders messages and shows gaps. */
   readonly epoch: number;
   readonly reader: PageReader;
+  readonly steps: StepRunner;
   readonly connections: Connections;
   readonly buffers: ReceiveBuffers;
   readonly now: () => number;
@@ -42,7 +51,7 @@ export interface ScraperDeps {
 export function createScraper(
   deps: ScraperDeps,
   target: Target,
-  job: Omit<PageRequest, "url"> & { readonly intervalMillis: number; readonly seriesLimit: number },
+  job: Omit<PageRequest, "url"> & { readonly intervalMillis: number },
 ): Scraper {
   const originOf = (devices: readonly Device[], host: string): ScrapeOrigin => ({
     cluster: target.labels["cluster"] ?? deps.cluster,
@@ -54,7 +63,6 @@ export function createScraper(
   let sequence = 0;
   const source = {
     key: target.url,
-    seriesLimit: job.seriesLimit,
     // A page without devices, like a scrape that fails, keeps the node that an earlier page gave.
     origin: ({ devices }: ScrapeShape, host: string) => (devices.length === 0 ? origins[0]! : originOf(devices, host)),
   };
@@ -71,21 +79,43 @@ export function createScraper(
       intervalMillis: job.intervalMillis,
       durationMicros: Math.round(durationMillis * 1000),
     };
-    const pageBytes = "page" in answer ? answer.page.length : 0;
-    const measured = { pageBytes, durationSeconds: durationMillis / 1000, missed };
-    try {
-      const reading = "page" in answer ? deps.reader.read(source, answer.page, answer.complete) : { failure: answer };
-      if ("failure" in reading) {
-        const { failure } = reading;
-        const messages = failureMessages(origins, { ...moment, failure });
-        return { messages, ...measured, values: 0, gpus: 0, columns: [], templated: false, dropped: {}, failure };
-      }
+    const attempt = {
+      pageBytes: "page" in answer ? answer.page.length : 0,
+      durationSeconds: durationMillis / 1000,
+      missed,
+    };
+    const failedWith = (failure: Failure): ScrapeOutcome["messages"] =>
+      failureMessages(origins, { ...moment, failure });
+    const failed = (failure: Failure): ScrapeOutcome => ({
+      ...attempt,
+      messages: failedWith(failure),
+      failedWith,
+      values: 0,
+      gpus: 0,
+      columns: [],
+      templated: false,
+      dropped: {},
+      failure,
+    });
+    if (!("page" in answer)) return failed(answer);
+    const { page, complete, release } = answer;
+    function* read(): Steps<ScrapeOutcome> {
+      const reading = yield* deps.reader.steps(source, page, complete);
+      if ("failure" in reading) return failed(reading.failure);
       const { hosts, gpus, columns, dropped, templated } = reading;
       const values = hosts.reduce((sum, host) => sum + host.values.length, 0);
       if (!templated) origins = hosts.map(({ origin }) => origin);
-      return { messages: messagesOf(reading, moment), ...measured, values, gpus, columns, templated, dropped };
-    } finally {
-      if ("page" in answer) answer.release();
+      return {
+        ...attempt,
+        messages: messagesOf(reading, moment),
+        failedWith,
+        values,
+        gpus,
+        columns,
+        templated,
+        dropped,
+      };
     }
+    return deps.steps.run(read()).finally(release);
   };
 }

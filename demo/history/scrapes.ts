@@ -15,7 +15,6 @@ import { DAY_MILLIS } from "./plan.ts";
 export const HISTORY_COLLECTOR = "demo-history";
 
 const TEMPLATE_BYTES = 256_000_000;
-const SERIES_LIMIT = 100_000;
 
 /** Makes the message of a scrape of a node at any time: the exporter's page, read as the collector reads it. */
 export interface PastScrapes {
@@ -60,7 +59,7 @@ export function createPastScrapes(intervalMillis: number): PastScrapes {
       let renderer = renderers.get(node.name);
       if (renderer === undefined) renderers.set(node.name, (renderer = createPageRenderer(node)));
       const page = renderer.render(collectedAt(node, timeMillis), buffer);
-      const source = { key: node.name, origin: () => origin, seriesLimit: SERIES_LIMIT };
+      const source = { key: node.name, origin: () => origin };
       const reading = reader.read(source, page, true);
       return outgoing(
         "failure" in reading

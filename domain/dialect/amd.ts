@@ -85,30 +85,31 @@ function refine(device: Device, labels: ReadonlyMap<string, string>): Device {
  * GPUs of the host.
  */
 function fold(devices: readonly Device[]): readonly Device[] {
-  const gpus = new Map<string, number[]>();
+  const gpus = new Map<string, { readonly first: Device; readonly indexes: Set<number> }>();
   for (const device of devices) {
-    const index = Number(device.gpu);
     const key = physicalKey(device);
-    const known = gpus.get(key) ?? [];
-    if (!known.includes(index))
-      gpus.set(
-        key,
-        [...known, index].toSorted((a, b) => a - b),
-      );
+    const gpu = gpus.get(key) ?? { first: device, indexes: new Set() };
+    gpu.indexes.add(Number(device.gpu));
+    gpus.set(key, gpu);
   }
-  if ([...gpus.values()].every(({ length }) => length === 1)) return devices;
-  const places = [...gpus].toSorted(([, a], [, b]) => a[0]! - b[0]!).map(([key]) => key);
-  const first = new Map(devices.toReversed().map((device) => [physicalKey(device), device] as const));
+  if ([...gpus.values()].every(({ indexes }) => indexes.size === 1)) return devices;
+  const sorted = [...gpus]
+    .map(([key, { first, indexes }]) => ({ key, first, indexes: [...indexes].toSorted((a, b) => a - b) }))
+    .toSorted((a, b) => a.indexes[0]! - b.indexes[0]!);
+  const parts = new Map(
+    sorted.map(({ key, first, indexes }, place) => {
+      const partitions = new Map(indexes.map((index, partition) => [index, String(partition)]));
+      return [key, { gpu: String(place), uuid: first.uuid, partitions }] as const;
+    }),
+  );
   return devices.map((device) => {
-    const key = physicalKey(device);
-    const indexes = gpus.get(key)!;
-    const { uuid } = first.get(key)!;
-    const partition = device.partition ?? String(indexes.indexOf(Number(device.gpu)));
+    const { gpu, uuid, partitions } = parts.get(physicalKey(device))!;
+    const partition = device.partition ?? partitions.get(Number(device.gpu))!;
     return {
       ...device,
-      gpu: String(places.indexOf(key)),
+      gpu,
       ...(uuid === undefined ? {} : { uuid }),
-      ...(indexes.length > 1 ? { partition } : {}),
+      ...(partitions.size > 1 ? { partition } : {}),
     };
   });
 }

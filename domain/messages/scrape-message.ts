@@ -29,11 +29,16 @@ const ORIGIN_BYTES = 160;
 const utf8 = new TextEncoder();
 const text = new TextDecoder("utf-8", { fatal: true });
 
-/** The stable part of a target's messages, encoded once. */
-export function encodeStable(origin: ScrapeOrigin, shape: ScrapeShape): Uint8Array {
+/** The stable part of a target's messages, encoded once; `devices` are those of the shape as JSON, where the caller has them. */
+export function encodeStable(
+  origin: ScrapeOrigin,
+  shape: ScrapeShape,
+  devices: readonly string[] = shape.devices.map((device) => JSON.stringify(device)),
+): Uint8Array {
   const { cluster, node, target, collector } = origin;
-  const { exporter, columns, devices } = shape;
-  return utf8.encode(JSON.stringify({ cluster, node, target, collector, exporter, columns, devices }));
+  const { exporter, columns } = shape;
+  const head = JSON.stringify({ cluster, node, target, collector, exporter, columns });
+  return utf8.encode(`${head.slice(0, -1)},"devices":[${devices.join(",")}]}`);
 }
 
 /** What differs from scrape to scrape. */

@@ -19,6 +19,9 @@ export interface TopicDeclaration {
   readonly minCompactionLagMillis?: number;
 }
 
+/** The largest message (key, value and headers) that a bus takes unless it was opened with another bound. */
+export const MOST_MESSAGE_BYTES = 8 * 1024 ** 2;
+
 /** A message on its way out. A `null` value is a tombstone. */
 export interface OutgoingMessage {
   readonly key: string;

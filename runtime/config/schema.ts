@@ -130,6 +130,9 @@ const collector = (sources: ConfigSources) =>
     timeout: duration("100ms", "10m").prefault("10s").describe("How long one scrape may take, all in all."),
     bodyLimit: size("1kB", "1GB").prefault("32MB").describe("The largest page that is read."),
     seriesLimit: whole(1, 10_000_000).default(100_000).describe("The most series of one page."),
+    deviceLimit: whole(1, 1_000_000)
+      .default(10_000)
+      .describe("The most GPUs, instances and holders of shared GPUs of one page."),
     templates: size("0B", "64GB").prefault("256MB").describe("Memory for what pages have in common with the last."),
     jobs: list(job(sources)).default([]).describe("What to scrape. With no job at all, `up` starts the demo fleet."),
   });

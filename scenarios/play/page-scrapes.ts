@@ -18,11 +18,12 @@ export interface PlayedExporter {
 }
 
 const TEMPLATE_BYTES = 256_000_000;
-const SERIES_LIMIT = 1_000_000;
+/** A page from a Prometheus has the rows of a whole cluster. */
+const LIMITS = { series: 1_000_000, devices: 100_000 };
 
 /** The exporters of a scenario's pages. Times are asked in their order. */
 export function createPageExporters({ cluster, pages }: ScenarioFiles, collector: string): readonly PlayedExporter[] {
-  const reader = createPageReader(createTemplates(TEMPLATE_BYTES));
+  const reader = createPageReader(createTemplates(TEMPLATE_BYTES), LIMITS);
   return pages.map((source, index) => createPageExporter(reader, source, { cluster, index, collector }));
 }
 
@@ -36,7 +37,6 @@ function createPageExporter(
   let origins: readonly ScrapeOrigin[] = [];
   const source = {
     key: url,
-    seriesLimit: SERIES_LIMIT,
     origin: ({ devices }: ScrapeShape, host: string) => {
       const name = host === "" ? nodeOf(target, devices) : host;
       return { cluster, node: name, target: url, collector };

@@ -6,6 +6,7 @@ import { gzipSync } from "node:zlib";
 import { afterEach, beforeAll, afterAll, describe, expect, it, vi } from "vitest";
 import { createConnections, type Connections, type TlsOptions } from "../../collectors/dcgm/http/connections.ts";
 import { createAuthorization, type Credentials } from "../../collectors/dcgm/http/credentials.ts";
+import { createStepRunner } from "../../runtime/steps.ts";
 import { createReceiveBuffers } from "../../collectors/dcgm/http/receive-buffers.ts";
 import { createPageReader, type PageReader } from "../../collectors/dcgm/page/reader.ts";
 import { createTemplates } from "../../collectors/dcgm/page/templates.ts";
@@ -39,12 +40,19 @@ interface Asking {
   readonly bodyLimitBytes?: number;
   readonly gzip?: boolean;
   readonly companions?: readonly string[];
+  readonly messageBytes?: number;
 }
 
 function scraperOf(url: string, asking: Asking = {}): Scraper {
   const { credentials = {}, tls, timeoutMillis = 2000, bodyLimitBytes = 1_000_000, gzip = false } = asking;
   const { companions = [] } = asking;
-  const { reader = createPageReader(createTemplates(1e6)) } = asking;
+  const {
+    reader = createPageReader(createTemplates(1e6), {
+      series: 1000,
+      devices: 20,
+      ...(asking.messageBytes === undefined ? {} : { messageBytes: asking.messageBytes }),
+    }),
+  } = asking;
   const connections = createConnections({ tls });
   open.push(connections);
   return createScraper(
@@ -53,6 +61,7 @@ function scraperOf(url: string, asking: Asking = {}): Scraper {
       collector: "c-0",
       epoch: 1,
       reader,
+      steps: createStepRunner(),
       connections,
       buffers: createReceiveBuffers(),
       now: () => 1_770_000_000_000,
@@ -64,7 +73,6 @@ function scraperOf(url: string, asking: Asking = {}): Scraper {
       bodyLimitBytes,
       gzip,
       intervalMillis: 30_000,
-      seriesLimit: 1000,
     },
   );
 }
@@ -285,6 +293,18 @@ describe("a target that misbehaves", () => {
     expect((await scrape(scraperOf("http://nowhere.invalid:9400/metrics"))).failure).toMatchObject({
       reason: "unresolved",
     });
+  });
+
+  it("whose page makes too large a message is a failed scrape, and the next page counts again", async () => {
+    const exporter = await double(good);
+    const scraper = scraperOf(exporter.url, { messageBytes: 10_000 });
+    const many = dcgmPage({ gpus: 16, host: "h", value: () => "1" });
+    exporter.behave((_, response, self) => self.page(response, many));
+    const { failure } = await scrape(scraper);
+    expect(failure?.reason).toBe("too-large");
+    expect(failure?.detail).toMatch(/^the rows of one host are too large for a message of 10000 bytes$/);
+    exporter.behave(good);
+    expect((await scrape(scraper)).failure).toBeUndefined();
   });
 
   it("that closes in the middle of a line without saying how long the page is costs that line alone", async () => {

@@ -1,3 +1,5 @@
+import { atOnce, type Steps } from "../../../runtime/steps.ts";
+import { PageError } from "../http/page-error.ts";
 import { readLabels, type LabelBlock } from "./labels.ts";
 import { parseValue } from "./value.ts";
 
@@ -33,6 +35,12 @@ export interface FamilyMeta {
   unit?: string;
 }
 
+/** How much of a page is read. */
+export interface ExpositionLimits {
+  /** Series, and of lines that cannot be read and of families as many. */
+  readonly series: number;
+}
+
 /** A page as read. Lines that cannot be read are listed, the others kept. */
 export interface Exposition {
   readonly samples: readonly ExpositionSample[];
@@ -52,12 +60,20 @@ const HASH = 35;
 const BRACE = 123;
 const CLOSING_BRACE = 125;
 
+/** A line beyond is not read: pod labels make lines of a few kilobytes. */
+const LONGEST_LINE = 64 * 1024;
+/** Of a line, or of a value that is no number, as much is kept. */
+const LONGEST_TEXT = 200;
+const LINES_OF_STEP = 256;
+const BYTES_OF_STEP = 64 * 1024;
+
 /**
  * The reference parser: the whole Prometheus text format 0.0.4, and of OpenMetrics 1.0 what pages contain (exemplars,
  * units, the end marker, times in seconds), with quoted UTF-8 names. It is slow and plain; the templates are held to it.
- * A line that does not parse is listed with its number and the reason, and never costs the other lines.
+ * A line that does not parse is listed with its number and the reason, and never costs the other lines. Throws a
+ * {@link PageError}, `too-many-series`, at the first line beyond the limits.
  */
-export function parseExposition(page: Buffer): Exposition {
+export function* parseSteps(page: Buffer, limits: ExpositionLimits): Steps<Exposition> {
   const samples: ExpositionSample[] = [];
   const families = new Map<string, FamilyMeta>();
   const malformed: MalformedLine[] = [];
@@ -65,25 +81,41 @@ export function parseExposition(page: Buffer): Exposition {
   const openMetrics = page.subarray(-8).toString("latin1").trimEnd().endsWith("# EOF");
   let ended = false;
   let line = 0;
+  let steppedAt = 0;
   for (let start = 0; start < page.length;) {
     line += 1;
+    if (line % LINES_OF_STEP === 0 || start - steppedAt > BYTES_OF_STEP) {
+      yield;
+      steppedAt = start;
+    }
     const feed = page.indexOf(LINE_FEED, start);
     const next = feed < 0 ? page.length : feed + 1;
     let end = feed < 0 ? page.length : feed;
     if (end > start && page[end - 1] === CARRIAGE_RETURN) end -= 1;
     const first = skipBlanks(page, start, end);
-    if (first < end && page[first] === HASH) {
+    if (end - start > LONGEST_LINE) {
+      const text = page.toString("utf8", start, start + LONGEST_TEXT);
+      malformed.push({ line, text, why: `a line of more than ${LONGEST_LINE} bytes` });
+    } else if (first < end && page[first] === HASH) {
       const comment = page.toString("utf8", first, end);
       if (comment === "# EOF") ended = true;
       else readComment(comment, families);
     } else if (first < end) {
       const sample = readSample(page, first, end, line, openMetrics, blocks);
-      if (typeof sample === "string") malformed.push({ line, text: page.toString("utf8", start, end), why: sample });
-      else samples.push(sample);
+      if (typeof sample !== "string") samples.push(sample);
+      else malformed.push({ line, text: page.toString("utf8", start, end).slice(0, LONGEST_TEXT), why: sample });
     }
+    const most = Math.max(samples.length, malformed.length, families.size);
+    if (most > limits.series)
+      throw new PageError("too-many-series", `more series, families or unreadable lines than ${limits.series}`);
     start = next;
   }
   return { samples, families, malformed, ended, unterminated: page.length > 0 && page.at(-1) !== LINE_FEED };
+}
+
+/** What {@link parseSteps} comes to, at once and without limits. */
+export function parseExposition(page: Buffer): Exposition {
+  return atOnce(parseSteps(page, { series: Infinity }));
 }
 
 function readComment(comment: string, families: Map<string, FamilyMeta>): void {
@@ -138,8 +170,7 @@ function readSample(
  * samples with equal blocks share one map. A block that an exemplar's brace hides is read afresh.
  */
 function readBlock(page: Buffer, open: number, end: number, blocks: Map<string, LabelBlock>): LabelBlock | string {
-  const close = page.lastIndexOf(CLOSING_BRACE, end - 1);
-  const bytes = page.toString("latin1", open, close + 1);
+  const bytes = page.toString("latin1", open, open + 1 + page.subarray(open, end).lastIndexOf(CLOSING_BRACE));
   const known = blocks.get(bytes);
   if (known !== undefined) return known;
   const read = readLabels(page, open, end);
@@ -158,13 +189,14 @@ function readValue(
 ): ExpositionSample | string {
   let valueEnd = valueStart;
   while (valueEnd < end && page[valueEnd] !== SPACE && page[valueEnd] !== TAB) valueEnd += 1;
-  const valueText = page.toString("latin1", valueStart, valueEnd);
-  const value = parseValue(valueText);
-  const sample = { name, labels, value, valueText, line, start, nameEnd, valueStart, valueEnd, end };
+  const written = page.toString("latin1", valueStart, valueEnd);
+  const value = parseValue(written);
+  const sample = { name, labels, value, valueText: written, line, start, nameEnd, valueStart, valueEnd, end };
   if (value === undefined) {
     // What is no number is kept whole: exporters print sentences such as an error in the value's place.
     const text = page.toString("utf8", valueStart, end).trimEnd();
-    return { ...sample, valueText: text, valueEnd: valueStart + Buffer.byteLength(text) };
+    const valueText = text.slice(0, LONGEST_TEXT);
+    return { ...sample, valueText, valueEnd: valueStart + Buffer.byteLength(text) };
   }
   if (valueEnd === end) return sample;
   const rest = page.toString("utf8", valueEnd, end).trim();

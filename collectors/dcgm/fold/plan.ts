@@ -3,11 +3,13 @@ import { METRICS, METRIC_BY_NAME, MOST_OF_UNIT } from "../../../domain/metric.ts
 import type { LineDrop, ScrapeShape } from "../../../domain/scrape.ts";
 import { familyOf, number, type Alias, type Reading } from "../../../domain/dialect/dialect.ts";
 import { dialectsOf } from "../../../domain/dialect/known.ts";
+import type { Steps } from "../../../runtime/steps.ts";
 import type { ExpositionSample, FamilyMeta } from "../exposition/parse.ts";
+import { PageError } from "../http/page-error.ts";
 import type { Cell, Code, Row, Series } from "./page-row.ts";
 import { assemble, type Instruction, type Program } from "./program.ts";
 import { markRepeats, nameParts, splitProcesses, type Copy } from "./rows-of-gpu.ts";
-import { compareDevices, readRowLabels, withFoldedGpus, type RowLabels } from "./row.ts";
+import { inOrder, readRowLabels, withFoldedGpus, type RowLabels } from "./row.ts";
 
 /** A line that the plan leaves out, whatever its value. */
 export interface PlannedDrop {
@@ -29,72 +31,119 @@ export interface PagePlan {
   readonly known: boolean;
 }
 
+/** How much a page may come to. */
+export interface PlanLimits {
+  /** Rows: GPUs, instances, and holders of those that are shared. */
+  readonly devices: number;
+}
+
+/** Of all rows and columns; a page whose every series has a column of its own would fill the memory. */
+const MOST_CELLS = 4_000_000;
+const MOST_COLUMNS = 10_000;
+const SERIES_OF_STEP = 64;
+const ROWS_OF_STEP = 32;
+
 /**
  * Plans a page: which series belong to one row, which column each fills, and what is left out and why. Deterministic,
- * and independent of the order of families and lines except where two series claim one cell (the first has it).
+ * and independent of the order of families and lines except where two series claim one cell (the first has it). The time is
+ * linear in series and rows. Throws a {@link PageError}, `too-many-devices`, beyond the limits.
  */
-export function planPage(samples: readonly ExpositionSample[], families: ReadonlyMap<string, FamilyMeta>): PagePlan {
+export function* planSteps(
+  samples: readonly ExpositionSample[],
+  families: ReadonlyMap<string, FamilyMeta>,
+  limits: PlanLimits,
+): Steps<PagePlan> {
   const drops: PlannedDrop[] = [];
   const drop = (sample: ExpositionSample, reason: LineDrop, why: string): void => {
     drops.push({ line: sample.line, name: sample.name, reason, why });
   };
   const exporters = new Map<string, number>();
-  const rows = groupRows(samples, exporters, drop);
-  for (const row of rows) fillCells(row, drop);
+  const rows = yield* groupRows(samples, exporters, limits, drop);
+  for (const [index, row] of rows.entries()) {
+    if (index % ROWS_OF_STEP === 0) yield;
+    yield* fillCells(row, drop);
+  }
   nameParts(rows);
-  const byHost = rowsByHost(rows.filter((row) => row.cells.size > 0 || row.codes.size > 0));
-  for (const ofHost of byHost) ofHost.sort((a, b) => compareDevices(a.device, b.device));
+  yield;
+  const byHost = rowsByHost(rows.filter((row) => row.cells.size > 0 || row.codes.size > 0)).map(inOrder);
+  yield;
   const copies = byHost.flatMap((ofHost) => splitProcesses(ofHost));
+  yield;
   for (const ofHost of byHost) markRepeats(ofHost);
+  yield;
   const filled = byHost.flat();
   const columns = orderColumns(filled, copies);
+  if (filled.length * columns.length > MOST_CELLS)
+    throw new PageError("too-many-series", `${filled.length} devices with ${columns.length} columns of values`);
+  yield;
   return {
     shape: { exporter: mostFrequent(exporters), columns, devices: filled.map((row) => withLabels(row)) },
     hosts: byHost.map((ofHost) => ({ name: ofHost[0]!.host, rows: ofHost.length })),
-    program: compile(samples, families, filled, columns, copies),
+    program: yield* compile(samples, families, filled, columns, copies),
     drops,
     known: exporters.size > 0,
   };
 }
 
+function checkColumns(columns: number): void {
+  if (columns > MOST_COLUMNS) throw new PageError("too-many-series", `more metrics of one device than ${MOST_COLUMNS}`);
+}
+
 type Drop = (sample: ExpositionSample, reason: LineDrop, why: string) => void;
 
-function groupRows(samples: readonly ExpositionSample[], exporters: Map<string, number>, drop: Drop): Row[] {
+function* groupRows(
+  samples: readonly ExpositionSample[],
+  exporters: Map<string, number>,
+  limits: PlanLimits,
+  drop: Drop,
+): Steps<readonly Row[]> {
   const rows = new Map<string, Row>();
-  const dialects = dialectsOf(new Set(samples.map(({ name }) => name)));
+  const names = new Set(samples.map(({ name }) => name));
+  checkColumns(names.size);
+  const dialects = dialectsOf(names);
   // Equal label blocks of a page share one map, see the parser.
   const apart = new Map<ReadonlyMap<string, string>, RowLabels>();
-  for (const { name, labels } of samples) {
+  const keys = new Set<string>();
+  yield;
+  for (const [index, { name, labels }] of samples.entries()) {
+    if (index % SERIES_OF_STEP === 0) yield;
     const dialect = dialects.get(name);
-    if (dialect !== undefined && !apart.has(labels)) apart.set(labels, readRowLabels(dialect, labels));
+    if (dialect === undefined || apart.has(labels)) continue;
+    const ofRow = readRowLabels(dialect, labels);
+    apart.set(labels, ofRow);
+    keys.add(`${ofRow.host ?? ""} ${ofRow.key}`);
+    if (keys.size > limits.devices)
+      throw new PageError("too-many-devices", `more GPUs, instances and holders than ${limits.devices}`);
   }
   const read = withFoldedGpus(apart);
+  yield;
   const isGathered = isOfSeveralHosts([...read.values()]);
-  samples.forEach((sample, index) => {
+  for (const [index, sample] of samples.entries()) {
+    if (index % SERIES_OF_STEP === 0) yield;
     const dialect = dialects.get(sample.name);
     if (dialect === undefined) {
       drop(sample, "not-a-gpu", "no GPU exporter that is known gives this metric");
-      return;
+      continue;
     }
     exporters.set(dialect.exporter, (exporters.get(dialect.exporter) ?? 0) + (dialect.isCompanion === true ? 0 : 1));
     if (/_created$/i.test(sample.name)) {
       drop(sample, "not-a-value", "it is the time at which a counter began");
-      return;
+      continue;
     }
     const labels = read.get(sample.labels)!;
     const { device, key, rest, foreign } = labels;
     if (foreign !== undefined) {
       drop(sample, "not-a-gpu", `it speaks of a ${foreign}`);
-      return;
+      continue;
     }
     if (key === "") {
       drop(sample, "no-device", "it names no GPU");
-      return;
+      continue;
     }
     const host = isGathered ? labels.host : "";
     if (host === undefined) {
       drop(sample, "no-host", "the page has the rows of several hosts, and this one names none");
-      return;
+      continue;
     }
     const alias = dialect.aliases(sample.name).find((candidate) => matches(candidate, sample.labels));
     const place = `${host} ${key}`;
@@ -109,10 +158,10 @@ function groupRows(samples: readonly ExpositionSample[], exporters: Map<string, 
     rows.set(place, row);
     const former = row.series.at(-1)?.labels;
     row.series.push({ index, sample, labels, alias });
-    if (former === undefined || former === labels) return;
+    if (former === undefined || former === labels) continue;
     row.device = mergeDevices(row.device, device);
     for (const [label, value] of row.constant) if (rest.get(label) !== value) row.constant.delete(label);
-  });
+  }
   return [...rows.values()];
 }
 
@@ -129,7 +178,11 @@ function isOfSeveralHosts(read: readonly RowLabels[]): boolean {
 /** The rows of each host, hosts in the order of their names. */
 function rowsByHost(rows: readonly Row[]): readonly Row[][] {
   const byHost = new Map<string, Row[]>();
-  for (const row of rows) byHost.set(row.host, [...(byHost.get(row.host) ?? []), row]);
+  for (const row of rows) {
+    const ofHost = byHost.get(row.host);
+    if (ofHost === undefined) byHost.set(row.host, [row]);
+    else ofHost.push(row);
+  }
   return [...byHost].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, ofHost]) => ofHost);
 }
 
@@ -148,8 +201,10 @@ function matches(alias: Alias, labels: ReadonlyMap<string, string>): boolean {
 }
 
 /** Gives each column of a row its series; of two names for one column the preferred one, the other keeps its own name. */
-function fillCells(row: Row, drop: Drop): void {
-  for (const series of row.series) {
+function* fillCells(row: Row, drop: Drop): Steps<void> {
+  for (const [index, series] of row.series.entries()) {
+    if (index % SERIES_OF_STEP === SERIES_OF_STEP - 1) yield;
+    checkColumns(row.cells.size);
     const { sample, alias } = series;
     if (isInfo(sample)) continue;
     if (alias?.codeLabel !== undefined) {
@@ -173,8 +228,11 @@ function fillCells(row: Row, drop: Drop): void {
 
 function addCode({ codes }: Row, { index, sample }: Series, { column, codeLabel = "" }: Alias, drop: Drop): void {
   const code = Number(sample.labels.get(codeLabel));
-  if (Number.isSafeInteger(code)) codes.set(column, [...(codes.get(column) ?? []), { index, code }]);
-  else drop(sample, "not-a-value", `its label ${codeLabel} is no code`);
+  const ofColumn = codes.get(column) ?? [];
+  if (Number.isSafeInteger(code)) {
+    ofColumn.push({ index, code });
+    codes.set(column, ofColumn);
+  } else drop(sample, "not-a-value", `its label ${codeLabel} is no code`);
 }
 
 /** A reading that also keeps to what its unit allows at most. */
@@ -214,17 +272,20 @@ function orderColumns(rows: readonly Row[], copies: readonly Copy[]): string[] {
   return [...canonical, ...[...present].filter((name) => !METRIC_BY_NAME.has(name)).sort()];
 }
 
-function compile(
+function* compile(
   samples: readonly ExpositionSample[],
   families: ReadonlyMap<string, FamilyMeta>,
   rows: readonly Row[],
   columns: readonly string[],
   copies: readonly Copy[],
-): Program {
+): Steps<Program> {
   const instructions: (Instruction | undefined)[] = samples.map(() => undefined);
   const columnOf = new Map(columns.map((column, index) => [column, index]));
   const ambiguous = new Map<string, { numbers: number[]; hint: number }>();
-  rows.forEach((row, rowIndex) => {
+  const rowOf = new Map(rows.map((row, index) => [row, index]));
+  const isInBaseUnits = samples.some(({ name }) => BASE_UNITS.test(name));
+  for (const [rowIndex, row] of rows.entries()) {
+    if (rowIndex % ROWS_OF_STEP === 0) yield;
     for (const [column, { series, reading }] of row.cells) {
       const { index, sample } = series;
       const help = (families.get(sample.name) ?? families.get(familyOf(sample.name)))?.help ?? "";
@@ -235,12 +296,12 @@ function compile(
         factor: reading.timeByHelp === true ? secondsPerUnit(help) : reading.factor,
       };
       if (reading.percentOrRatio !== true) continue;
-      const group = ambiguous.get(sample.name) ?? { numbers: [], hint: unitHint(help, samples) };
+      const group = ambiguous.get(sample.name) ?? { numbers: [], hint: unitHint(help, isInBaseUnits) };
       group.numbers.push(index);
       ambiguous.set(sample.name, group);
     }
-  });
-  const cellOf = (row: Row, column: string): number => rows.indexOf(row) * columns.length + columnOf.get(column)!;
+  }
+  const cellOf = (row: Row, column: string): number => rowOf.get(row)! * columns.length + columnOf.get(column)!;
   return assemble(
     rows.length * columns.length,
     instructions,
@@ -262,9 +323,11 @@ function secondsPerUnit(help: string): number {
   return 1e-6;
 }
 
+const BASE_UNITS = /^DCGM_FI_DEV_.*_(HERTZ|BYTES|JOULES_TOTAL)$/i;
+
 /** Base units among the page's other names tell DCGM 4.7, whose utilisation is a ratio; else HELP; else a percent. */
-function unitHint(help: string, samples: readonly ExpositionSample[]): number {
-  if (samples.some(({ name }) => /^DCGM_FI_DEV_.*_(HERTZ|BYTES|JOULES_TOTAL)$/i.test(name))) return 1;
+function unitHint(help: string, isInBaseUnits: boolean): number {
+  if (isInBaseUnits) return 1;
   return /ratio|0\.0|0-1\b/i.test(help) && !/%|percent/i.test(help) ? 1 : 0.01;
 }
 

@@ -76,7 +76,9 @@ export function withFoldedGpus(
   for (const [labels, row] of read) {
     if (row.dialect.fold === undefined || row.key === "" || row.foreign !== undefined) continue;
     const place = `${row.dialect.exporter} ${row.host ?? ""}`;
-    foldable.set(place, [...(foldable.get(place) ?? []), [labels, row]]);
+    const ofPlace = foldable.get(place) ?? [];
+    ofPlace.push([labels, row]);
+    foldable.set(place, ofPlace);
   }
   if (foldable.size === 0) return read;
   const folded = new Map(read);
@@ -107,18 +109,31 @@ function toDevice(fields: Partial<Record<DeviceField, string>>): Device {
   return device as Device;
 }
 
-/** The order of a host's rows: by GPU, instance, and the device's own row before its holders'. */
-export function compareDevices(a: Device, b: Device): number {
-  return (
-    compareText(a.gpu ?? "", b.gpu ?? "") ||
-    compareText(gpuKey(a), gpuKey(b)) ||
-    compareText(instanceKey(a), instanceKey(b)) ||
-    compareText(sharingKey(a), sharingKey(b))
-  );
+/** A host's rows in their order: by GPU, instance, and the device's own row before its holders'. */
+export function inOrder<Row extends { readonly device: Device }>(rows: readonly Row[]): Row[] {
+  return rows
+    .map((row) => {
+      const { device } = row;
+      const names = [device.gpu ?? "", gpuKey(device), instanceKey(device), sharingKey(device)];
+      return { row, keys: names.map((name) => ({ name, number: /^\d{1,15}$/.test(name) ? Number(name) : undefined })) };
+    })
+    .sort((a, b) => {
+      for (const [index, key] of a.keys.entries()) {
+        const order = compareKeys(key, b.keys[index]!);
+        if (order !== 0) return order;
+      }
+      return 0;
+    })
+    .map(({ row }) => row);
+}
+
+interface Key {
+  readonly name: string;
+  readonly number: number | undefined;
 }
 
 /** Numbers by value, other text by code unit, so that the order depends on no locale. */
-function compareText(a: string, b: string): number {
-  if (/^\d+$/.test(a) && /^\d+$/.test(b) && Number(a) !== Number(b)) return Number(a) - Number(b);
-  return a < b ? -1 : a > b ? 1 : 0;
+function compareKeys(a: Key, b: Key): number {
+  if (a.number !== undefined && b.number !== undefined && a.number !== b.number) return a.number - b.number;
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }

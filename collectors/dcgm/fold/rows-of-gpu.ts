@@ -37,10 +37,17 @@ export interface Copy {
  */
 export function splitProcesses(rows: readonly Row[]): Copy[] {
   const copies: Copy[] = [];
+  const byDevice = new Map<string, Row[]>();
+  for (const row of rows) {
+    const key = deviceKey(row.device);
+    const ofDevice = byDevice.get(key);
+    if (ofDevice === undefined) byDevice.set(key, [row]);
+    else ofDevice.push(row);
+  }
   for (const own of rows) {
     if (sharingKey(own.device) !== "" || ![...own.cells.keys()].every((column) => PROCESS_COLUMNS.has(column)))
       continue;
-    const holders = rows.filter((row) => row !== own && sameDevice(row.device, own.device) && !hasProcesses(row));
+    const holders = byDevice.get(deviceKey(own.device))!.filter((row) => row !== own && !hasProcesses(row));
     for (const holder of holders) {
       for (const [column, process] of PROCESS_COLUMNS) {
         const cell = holder.cells.get(column);
@@ -65,8 +72,9 @@ function hasProcesses({ cells }: Row): boolean {
   return [...PROCESS_COLUMNS.values()].some((column) => cells.has(column));
 }
 
-function sameDevice(a: Device, b: Device): boolean {
-  return gpuKey(a) === gpuKey(b) && instanceKey(a) === instanceKey(b);
+/** The GPU, or the instance of it, that a row is of. */
+function deviceKey(device: Device): string {
+  return JSON.stringify([gpuKey(device), instanceKey(device)]);
 }
 
 /** Marks all but the first row of each GPU and of each device, so that nobody sums what is repeated. */
@@ -75,7 +83,7 @@ export function markRepeats(rows: readonly Row[]): void {
   const devices = new Set<string>();
   for (const row of rows) {
     const gpu = gpuKey(row.device);
-    const device = JSON.stringify([gpu, instanceKey(row.device)]);
+    const device = deviceKey(row.device);
     row.device = {
       ...row.device,
       ...(gpus.has(gpu) ? { repeatsGpu: true as const } : {}),

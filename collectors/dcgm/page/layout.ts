@@ -1,3 +1,4 @@
+import type { Steps } from "../../../runtime/steps.ts";
 import type { ExpositionSample } from "../exposition/parse.ts";
 
 /**
@@ -25,13 +26,14 @@ export interface CutPage {
 }
 
 const MOST_NUMBERS = 65_535;
+const NUMBERS_OF_STEP = 1024;
 const PLAIN_DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
- * Cuts a page at its numbers. `undefined` where a template would not pay or not be exact: a sample with a time or with
+ * Cuts a page at its numbers, in steps. `undefined` where a template would not pay or not be exact: a sample with a time or with
  * a value that is no plain decimal, or more numbers than an index holds.
  */
-export function cutPage(page: Buffer, samples: readonly ExpositionSample[]): CutPage | undefined {
+export function* cutPage(page: Buffer, samples: readonly ExpositionSample[]): Steps<CutPage | undefined> {
   if (samples.length === 0 || samples.length > MOST_NUMBERS) return undefined;
   const blockIds = new Map<string, number>();
   const texts: Buffer[] = [];
@@ -40,6 +42,7 @@ export function cutPage(page: Buffer, samples: readonly ExpositionSample[]): Cut
   let from = 0;
   let textLength = 0;
   for (const [i, sample] of samples.entries()) {
+    if (i % NUMBERS_OF_STEP === 0) yield;
     if (sample.timestampMillis !== undefined || !PLAIN_DECIMAL.test(sample.valueText)) return undefined;
     const block = page.toString("latin1", sample.nameEnd, sample.valueStart);
     let id = blockIds.get(block);
@@ -52,6 +55,7 @@ export function cutPage(page: Buffer, samples: readonly ExpositionSample[]): Cut
   }
   texts.push(page.subarray(from));
   textStarts[samples.length + 1] = textLength + page.length - from;
+  yield;
   const text = Buffer.concat(texts);
   const runEnds = runsOf(samples);
   const blockStarts = new Uint32Array(blockIds.size + 1);

@@ -6,10 +6,13 @@ import {
   type ScrapeOrigin,
   type ScrapeShape,
 } from "../../../domain/scrape.ts";
-import { parseExposition, type Exposition, type ExpositionSample } from "../exposition/parse.ts";
-import { planPage, type PagePlan } from "../fold/plan.ts";
+import { atOnce, type Steps } from "../../../runtime/steps.ts";
+import { MOST_MESSAGE_BYTES } from "../../../runtime/bus/bus.ts";
+import { parseSteps, type Exposition, type ExpositionLimits, type ExpositionSample } from "../exposition/parse.ts";
+import { planSteps, type PagePlan, type PlanLimits } from "../fold/plan.ts";
 import { run } from "../fold/program.ts";
 import { SENTINEL_TEXT } from "../fold/row.ts";
+import { PageError } from "../http/page-error.ts";
 import { cutPage } from "./layout.ts";
 import { matchPage } from "./match.ts";
 import type { Template, Templates } from "./templates.ts";
@@ -67,66 +70,105 @@ export interface PageSource {
   readonly key: string;
   /** Whom the rows of a host come from. The host has a name where the page has the rows of several. */
   readonly origin: (shape: ScrapeShape, host: string) => ScrapeOrigin;
-  readonly seriesLimit: number;
 }
+
+/** How much of a page is read; what has more is a failed scrape. */
+export interface PageLimits extends ExpositionLimits, PlanLimits {
+  /** Of the message of one host. */
+  readonly messageBytes: number;
+}
+
+/** What the service reads with, unless its configuration has other limits. */
+export const PAGE_LIMITS: PageLimits = { series: 100_000, devices: 10_000, messageBytes: MOST_MESSAGE_BYTES };
 
 /** Reads pages by templates, and in full where the text has changed. Both ways give the same bytes. */
 export interface PageReader {
-  /** `complete` says that the transfer's framing proves the page whole; else a last line without line feed is left out. */
+  /**
+   * Reads a page in steps; the page must stay as it is until the last. `complete` says that the transfer's framing proves
+   * the page whole; else a last line without line feed is left out.
+   */
+  steps(source: PageSource, page: Buffer, complete: boolean): Steps<PageReading>;
+  /** The same at once. */
   read(source: PageSource, page: Buffer, complete: boolean): PageReading;
 }
 
 /** A reader over one store of templates. Not to be shared between threads: scratch space is reused. */
-export function createPageReader(templates: Templates): PageReader {
+export function createPageReader(templates: Templates, given: Partial<PageLimits> = {}): PageReader {
+  const limits = { ...PAGE_LIMITS, ...given };
   let raw = new Float64Array(1024);
   let values = new Float64Array(1024);
   const hostReadings = (hosts: Template["hosts"]): readonly HostReading[] =>
     hosts.map(({ origin, stable, from, until }) => ({ origin, stable, values: values.subarray(from, until) }));
 
-  return {
-    read(source, page, complete) {
-      const template = templates.get(source.key);
-      if (template !== undefined && matchPage(page, template.layout, template, raw)) {
-        const { program, hosts, gpus, columns } = template;
-        const dropped = createTally(template.dropped);
-        run(program, raw, values, dropped.count);
-        return { hosts: hostReadings(hosts), gpus, columns, dropped: dropped.total(), templated: true };
-      }
-      const full = readInFull(page, complete);
-      if ("reason" in full) return { failure: full };
-      const { exposition, plan, dropped: planned } = full;
-      if (exposition.samples.length > source.seriesLimit) {
-        const detail = `${exposition.samples.length} series; the limit is ${source.seriesLimit}`;
-        return { failure: { reason: "too-many-series", detail } };
-      }
-      const { program, shape } = plan;
-      if (raw.length < program.cells.length) raw = new Float64Array(program.cells.length * 2);
-      if (values.length < program.cellCount) values = new Float64Array(program.cellCount * 2);
-      exposition.samples.forEach((sample, i) => (raw[i] = sample.value!));
-      const dropped = createTally(planned);
+  function* steps(source: PageSource, page: Buffer, complete: boolean): Steps<PageReading> {
+    const template = templates.get(source.key);
+    if (template !== undefined && matchPage(page, template.layout, template, raw)) {
+      const { program, hosts, gpus, columns } = template;
+      const dropped = createTally(template.dropped);
       run(program, raw, values, dropped.count);
-      const hosts = hostsOf(plan, source);
-      const gpus = shape.devices.filter((device) => device.repeatsGpu !== true).length;
-      const { columns } = shape;
-      const cut = cutPage(page, exposition.samples);
-      if (cut === undefined) templates.release(source.key);
-      else templates.keep(source.key, cut, { program, hosts, gpus, columns, dropped: planned });
-      return { hosts: hostReadings(hosts), gpus, columns, dropped: dropped.total(), templated: false };
-    },
-  };
+      return { hosts: hostReadings(hosts), gpus, columns, dropped: dropped.total(), templated: true };
+    }
+    try {
+      return yield* read(source, page, complete);
+    } catch (error) {
+      if (error instanceof PageError) return { failure: { reason: error.reason, detail: error.message } };
+      throw error;
+    }
+  }
+
+  function* read(source: PageSource, page: Buffer, complete: boolean): Steps<PageReading> {
+    const { exposition, plan, dropped: planned } = yield* readInFull(page, complete, limits);
+    const { program, shape } = plan;
+    const hosts = yield* hostsOf(plan, source, limits.messageBytes);
+    const gpus = shape.devices.filter((device) => device.repeatsGpu !== true).length;
+    const { columns } = shape;
+    const cut = yield* cutPage(page, exposition.samples);
+    if (cut === undefined) templates.release(source.key);
+    else templates.keep(source.key, cut, { program, hosts, gpus, columns, dropped: planned });
+    // From here on in one step: the scratch space is everybody's.
+    if (raw.length < program.cells.length) raw = new Float64Array(program.cells.length * 2);
+    if (values.length < program.cellCount) values = new Float64Array(program.cellCount * 2);
+    exposition.samples.forEach((sample, i) => (raw[i] = sample.value!));
+    const dropped = createTally(planned);
+    run(program, raw, values, dropped.count);
+    return { hosts: hostReadings(hosts), gpus, columns, dropped: dropped.total(), templated: false };
+  }
+
+  return { steps, read: (source, page, complete) => atOnce(steps(source, page, complete)) };
 }
 
+/** A message is at most so much longer than its host's rows: its head, its key, and what was left out. */
+const MOST_REST_BYTES = 4096;
+const DEVICES_OF_STEP = 256;
+
 /** The hosts of a planned page, and where the values of each lie. */
-function hostsOf({ shape, hosts }: PagePlan, source: PageSource): Template["hosts"] {
+function* hostsOf({ shape, hosts }: PagePlan, source: PageSource, messageBytes: number): Steps<Template["hosts"]> {
   const width = shape.columns.length;
+  const made: Template["hosts"][number][] = [];
   let row = 0;
-  return (hosts.length === 0 ? [{ name: "", rows: 0 }] : hosts).map(({ name, rows }) => {
+  for (const { name, rows } of hosts.length === 0 ? [{ name: "", rows: 0 }] : hosts) {
     const first = row;
     row += rows;
     const own = { ...shape, devices: shape.devices.slice(first, row) };
+    const valueBytes = MOST_REST_BYTES + rows * width * 8;
+    const check = (bytes: number): void => {
+      if (valueBytes + bytes <= messageBytes) return;
+      throw new PageError("too-large", `the rows of one host are too large for a message of ${messageBytes} bytes`);
+    };
+    const devices: string[] = [];
+    let length = 0;
+    for (const [index, device] of own.devices.entries()) {
+      if (index % DEVICES_OF_STEP === 0) yield;
+      const text = JSON.stringify(device);
+      devices.push(text);
+      check((length += text.length));
+    }
     const origin = source.origin(own, name);
-    return { origin, stable: encodeStable(origin, own), from: first * width, until: row * width };
-  });
+    const stable = encodeStable(origin, own, devices);
+    check(stable.length);
+    made.push({ origin, stable, from: first * width, until: row * width });
+  }
+  return made;
 }
 
 /** A page read without a template: its lines, the plan, and what the text alone leaves out. */
@@ -140,26 +182,25 @@ export interface FullReading {
   readonly truncated: ExpositionSample | undefined;
 }
 
-/** Reads a page by the reference parser; a failure where it is not the text format, or no GPU exporter's. */
-export function readInFull(
-  page: Buffer,
-  complete: boolean,
-): FullReading | { readonly reason: ScrapeFailure; readonly detail: string } {
-  const parsed = parseExposition(page);
+/** Reads a page by the reference parser. Throws a {@link PageError} where it is no text format, no GPU exporter's, or beyond the limits. */
+export function* readInFull(page: Buffer, complete: boolean, limits: PageLimits): Steps<FullReading> {
+  const parsed = yield* parseSteps(page, limits);
   const cutOff = parsed.unterminated && !complete && !parsed.ended;
   const last = parsed.samples.at(-1);
   const truncated = cutOff && last?.end === page.length ? last : undefined;
   const whole = parsed.samples.filter((sample) => sample !== truncated);
   const numbers = whole.filter((sample) => sample.value !== undefined);
   const texts = whole.filter((sample) => sample.value === undefined);
+  yield;
   if (parsed.samples.length === 0 && parsed.malformed.length > 0) {
     const { line, why } = parsed.malformed[0]!;
-    return { reason: "not-exposition", detail: `no line can be read as a sample; line ${line}: ${why}` };
+    throw new PageError("not-exposition", `no line can be read as a sample; line ${line}: ${why}`);
   }
   const exposition = { ...parsed, samples: numbers };
-  const plan = planPage(numbers, parsed.families);
+  const plan = yield* planSteps(numbers, parsed.families, limits);
   if (numbers.length > 0 && !plan.known) {
-    return { reason: "foreign-page", detail: `no series of a known GPU exporter; the first is ${numbers[0]!.name}` };
+    const first = numbers[0]!.name.slice(0, LONGEST_NAME);
+    throw new PageError("foreign-page", `no series of a known GPU exporter; the first is ${first}`);
   }
   const tally = createTally({});
   for (const sample of texts) tally.add(SENTINEL_TEXT.test(sample.valueText) ? "sentinel" : "not-a-number");
@@ -168,6 +209,8 @@ export function readInFull(
   for (const { reason } of plan.drops) tally.add(reason);
   return { exposition, plan, dropped: tally.total(), texts, truncated };
 }
+
+const LONGEST_NAME = 200;
 
 /** Counts by reason on top of a base, which is given back as it is while nothing is added. */
 function createTally(base: Readonly<Partial<Record<LineDrop, number>>>): {

@@ -35,14 +35,22 @@ export interface Templates {
 interface SharedLayout {
   readonly key: string;
   readonly layout: Layout;
-  readonly programs: Program[];
-  readonly columns: (readonly string[])[];
+  readonly programs: Used<Program>[];
+  readonly columns: Used<readonly string[]>[];
+  users: number;
+}
+
+/** What templates of one layout have in common, as long as one of them has it. */
+interface Used<Value> {
+  readonly value: Value;
   users: number;
 }
 
 interface Kept {
   readonly template: Template;
   readonly shared: SharedLayout;
+  readonly program: Used<Program>;
+  readonly columns: Used<readonly string[]>;
   readonly bytes: number;
 }
 
@@ -72,7 +80,7 @@ export function createTemplates(budgetBytes: number): Templates {
     shared.users -= 1;
     if (shared.users > 0) return;
     layouts.delete(shared.key);
-    bytes -= shared.layout.bytes + shared.key.length + shared.programs.reduce((sum, p) => sum + programBytes(p), 0);
+    bytes -= shared.layout.bytes + shared.key.length;
   }
 
   function release(target: string): void {
@@ -80,6 +88,8 @@ export function createTemplates(budgetBytes: number): Templates {
     if (former === undefined) return;
     kept.delete(target);
     bytes -= former.bytes;
+    if (letGo(former.shared.programs, former.program)) bytes -= programBytes(former.program.value);
+    letGo(former.shared.columns, former.columns);
     leave(former.shared);
   }
 
@@ -94,26 +104,24 @@ export function createTemplates(budgetBytes: number): Templates {
         return;
       }
       const shared = share(cut);
-      let same = shared.programs.find((candidate) => sameProgram(candidate, program));
-      if (same === undefined) {
-        shared.programs.push((same = program));
-        bytes += programBytes(program);
-      }
-      let sameColumns = shared.columns.find((known) => isDeepStrictEqual(known, columns));
-      if (sameColumns === undefined) shared.columns.push((sameColumns = columns));
+      const ofProgram = use(shared.programs, program, sameProgram);
+      if (ofProgram.users === 1) bytes += programBytes(program);
+      const ofColumns = use(shared.columns, columns, isDeepStrictEqual);
       const { blocks, blockStarts } = cut;
       kept.set(target, {
         template: {
           layout: shared.layout,
           blocks,
           blockStarts,
-          program: same,
+          program: ofProgram.value,
           hosts,
           gpus,
-          columns: sameColumns,
+          columns: ofColumns.value,
           dropped,
         },
         shared,
+        program: ofProgram,
+        columns: ofColumns,
         bytes: own,
       });
       bytes += own;
@@ -123,6 +131,23 @@ export function createTemplates(budgetBytes: number): Templates {
       return { templates: kept.size, bytes, refused };
     },
   };
+}
+
+/** The value that is the same and in use, else this one, with one more user. */
+function use<Value>(known: Used<Value>[], value: Value, isSame: (a: Value, b: Value) => boolean): Used<Value> {
+  const same = known.find((each) => isSame(each.value, value));
+  const used = same ?? { value, users: 0 };
+  if (same === undefined) known.push(used);
+  used.users += 1;
+  return used;
+}
+
+/** Takes a user away; whether it was the last. */
+function letGo<Value>(known: Used<Value>[], used: Used<Value>): boolean {
+  used.users -= 1;
+  if (used.users > 0) return false;
+  known.splice(known.indexOf(used), 1);
+  return true;
 }
 
 function programBytes(program: Program): number {

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { BusError } from "../bus.ts";
+import { BusError, MOST_MESSAGE_BYTES } from "../bus.ts";
 import { createOpenParts } from "../open-parts.ts";
 import type { Bus, OutgoingMessage } from "../bus.ts";
 import type { Clock } from "../../clock.ts";
@@ -37,7 +37,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
   const { clock } = options;
   const logger = options.logger.child({ bus: "embedded" });
   const maxBytes = options.maxBytes ?? 8 * 1024 ** 3;
-  const maxMessageBytes = options.maxMessageBytes ?? 8 * 1024 ** 2;
+  const maxMessageBytes = options.maxMessageBytes ?? MOST_MESSAGE_BYTES;
   const storage = await openStorage(options.folder);
   const watcher = startWatcher(storage, options.pollMillis ?? 20, logger);
   const maintenance = startMaintenance(storage, {

@@ -1,6 +1,6 @@
 import kafkajs from "kafkajs";
 import { createOpenParts } from "../open-parts.ts";
-import type { Bus, GroupMember } from "../bus.ts";
+import { MOST_MESSAGE_BYTES, type Bus, type GroupMember } from "../bus.ts";
 import { startFollower } from "./follower.ts";
 import { kafkaConfig } from "./options.ts";
 import type { KafkaBusOptions } from "./options.ts";
@@ -17,7 +17,7 @@ import { createTopicAdmin } from "./topic-admin.ts";
 export function createKafkaBus(options: KafkaBusOptions): Bus {
   const logger = options.logger.child({ bus: "kafka" });
   const kafka = new kafkajs.Kafka(kafkaConfig({ ...options, logger }));
-  const maxMessageBytes = options.maxMessageBytes ?? 8 * 1024 ** 2;
+  const maxMessageBytes = options.maxMessageBytes ?? MOST_MESSAGE_BYTES;
   const sendTimeoutMillis = options.sendTimeoutMillis ?? 10_000;
   const timing = {
     sessionTimeoutMillis: options.sessionTimeoutMillis ?? 30_000,

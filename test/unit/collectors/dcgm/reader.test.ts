@@ -1,13 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createPageReader, type PageReading } from "../../../../collectors/dcgm/page/reader.ts";
+import { createPageReader, type PageLimits, type PageReading } from "../../../../collectors/dcgm/page/reader.ts";
 import { createTemplates } from "../../../../collectors/dcgm/page/templates.ts";
 import { dcgmPage } from "../../../support/dcgm-page.ts";
 import { rounds } from "../../../support/rounds.ts";
 
 const source = (key: string) => ({
   key,
-  seriesLimit: 10_000,
   origin: () => ({ cluster: "test", node: "node-a", target: key, collector: "c" }),
 });
 
@@ -139,6 +138,21 @@ describe("reading by template and in full", () => {
     expect(templates.stats).toEqual({ templates: 0, bytes: 0, refused: 0 });
   });
 
+  it("lets go of what a target no longer has, though others have the same layout", () => {
+    const templates = createTemplates(1e8);
+    const reader = createPageReader(templates);
+    const pageOf = (label: string): Buffer =>
+      Buffer.from(`DCGM_FI_X{gpu="0",UUID="GPU-0",${label}="a"} 1\nDCGM_FI_X{gpu="0",UUID="GPU-0",${label}="b"} 1\n`);
+    reader.read(source("steady"), pageOf("same"), true);
+    reader.read(source("changing"), pageOf("l0"), true);
+    const { bytes } = templates.stats;
+    for (let round = 1; round < 10; round++) reader.read(source("changing"), pageOf(`l${round}`), true);
+    expect(templates.stats).toEqual({ templates: 2, bytes, refused: 0 });
+    templates.release("steady");
+    templates.release("changing");
+    expect(templates.stats).toEqual({ templates: 0, bytes: 0, refused: 0 });
+  });
+
   it("keeps to its byte budget and reads refused targets in full, correctly", () => {
     const templates = createTemplates(10_000);
     const reader = createPageReader(templates);
@@ -222,12 +236,14 @@ describe("pages that are not what they should be", () => {
     });
   });
 
-  it("refuses a page with more series than allowed", () => {
-    const reading = createPageReader(createTemplates(1e6)).read(
-      { ...source("t"), seriesLimit: 3 },
-      Buffer.from(dcgmPage({ gpus: 1, host: "h", value: () => "1" })),
-      true,
-    );
-    expect(reading).toEqual({ failure: { reason: "too-many-series", detail: "25 series; the limit is 3" } });
+  it.each([
+    ["series", { series: 24, devices: 10 }, "too-many-series", "more series, families or unreadable lines than 24"],
+    ["devices", { series: 100, devices: 0 }, "too-many-devices", "more GPUs, instances and holders than 0"],
+  ] as const)("refuses a page with more %s than allowed", (_, limits, reason, detail) => {
+    const page = Buffer.from(dcgmPage({ gpus: 1, host: "h", value: () => "1" }));
+    const readWith = (allowed: Partial<PageLimits>): PageReading =>
+      createPageReader(createTemplates(1e6), allowed).read(source("t"), page, true);
+    expect(readWith(limits)).toEqual({ failure: { reason, detail } });
+    expect(readWith({ series: 25, devices: 1 })).toMatchObject({ gpus: 1 });
   });
 });

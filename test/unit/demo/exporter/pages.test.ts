@@ -67,7 +67,7 @@ describe("every node's page", () => {
     for (const node of fleet.nodes) {
       const renderer = createPageRenderer(node);
       const origin = { cluster: "c", node: node.name, target: "t", collector: "d" };
-      const source = { key: node.name, origin: () => origin, seriesLimit: 1e6 };
+      const source = { key: node.name, origin: () => origin };
       for (let i = 0; i < 40; i++) {
         const reading = reader.read(source, renderer.render(START + i * 30_000, buffer), true);
         if ("failure" in reading) throw new Error(reading.failure.detail);
