@@ -11,7 +11,7 @@ import type { WorkloadFact } from "../domain/workload.ts";
 import type { Bus, Follower, ReceivedMessage } from "../runtime/bus/bus.ts";
 
 /** Why a message of a fact's topic tells this instance nothing. The intake of facts buries what is broken. */
-export type PassedOver = "broken-checksum" | "not-a-fact" | "future-schema";
+export type PassedOver = "broken-checksum" | "not-a-fact" | "not-processed" | "future-schema";
 
 /** What a follower of facts tells. */
 export interface FollowedFactsEvents {
@@ -101,5 +101,9 @@ function read(
     return undefined;
   }
   if (!intact) return "broken-checksum";
-  return tell(listeners, value) ? undefined : "not-a-fact";
+  try {
+    return tell(listeners, value) ? undefined : "not-a-fact";
+  } catch {
+    return "not-processed";
+  }
 }

@@ -97,7 +97,7 @@ export async function startIntake<Value>(options: {
   let queued: Promise<void> | undefined;
 
   function take(message: ReceivedMessage): void {
-    const outcome = pipeline(message);
+    const outcome = outcomeOf(message);
     batch.positions.set(nameOf(message), { partition: message, offset: message.offset + 1 });
     if (outcome.kind === "ok") {
       batch.items.push({ message, value: outcome.value, takenAtMillis: now() });
@@ -106,6 +106,16 @@ export async function startIntake<Value>(options: {
       events.onDropped(outcome.reason);
     } else {
       bury(message, outcome.reason, outcome.cause, batch);
+    }
+  }
+
+  /** A pipeline that fails, fails again: the message is put aside, and those behind it go on. */
+  function outcomeOf(message: ReceivedMessage): Outcome<Value> {
+    try {
+      return pipeline(message);
+    } catch (error) {
+      const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      return { kind: "dead-letter", reason: "not-processed", cause };
     }
   }
 

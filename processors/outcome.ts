@@ -2,7 +2,12 @@
 export type DropReason = "tombstone";
 
 /** Why a message cannot be used, and is kept with the reason in `gpu.dead-letter`. */
-export type DeadLetterReason = "broken-checksum" | "not-a-scrape" | "not-a-fact" | "rejected-by-store";
+export type DeadLetterReason =
+  | "broken-checksum"
+  | "not-a-scrape"
+  | "not-a-fact"
+  | "not-processed"
+  | "rejected-by-store";
 
 /** What a step makes of its input: the next value, or an end with its reason. */
 export type Outcome<Value> =

@@ -2,6 +2,8 @@ import type { ClusterFact } from "../cluster-fact.ts";
 import type { FactOrigin } from "../fact.ts";
 import type { InventoryFact } from "../inventory.ts";
 import type { WorkloadFact } from "../workload.ts";
+import type { Shape } from "./shape.ts";
+import { clusterFactShape, inventoryShape, workloadShape } from "./shapes.ts";
 
 /**
  * The version of the facts' JSON. A reader knows every version that was ever released, and waits at a later one. It goes up for
@@ -52,42 +54,30 @@ export function encodeClusterFact(fact: ClusterFact): FactMessage {
 
 /** A pod's fact, or why the bytes are none, in a sentence. Throws nothing. */
 export function decodeWorkload(bytes: Uint8Array): WorkloadFact | { readonly invalid: string } {
-  return decode<WorkloadFact>(bytes, ["uid", "namespace", "name", "node"], ["owners", "asks", "evidence"]);
+  return decode<WorkloadFact>(bytes, workloadShape);
 }
 
 /** A node's fact, or why the bytes are none. */
 export function decodeInventory(bytes: Uint8Array): InventoryFact | { readonly invalid: string } {
-  return decode<InventoryFact>(bytes, ["node", "uid"], ["gpus", "taints", "conditions"]);
+  return decode<InventoryFact>(bytes, inventoryShape);
 }
 
 /** Another object's fact, or why the bytes are none. */
 export function decodeClusterFact(bytes: Uint8Array): ClusterFact | { readonly invalid: string } {
-  return decode<ClusterFact>(bytes, ["kind", "resource", "namespace", "name", "uid"], []);
+  return decode<ClusterFact>(bytes, clusterFactShape);
 }
 
 function encode(key: string, fact: FactOrigin): FactMessage {
   return { key, value: utf8.encode(JSON.stringify(fact)), schemaVersion: FACT_SCHEMA_VERSION };
 }
 
-function decode<Fact extends FactOrigin>(
-  bytes: Uint8Array,
-  strings: readonly (keyof Fact & string)[],
-  lists: readonly (keyof Fact & string)[],
-): Fact | { readonly invalid: string } {
+function decode<Fact extends FactOrigin>(bytes: Uint8Array, shape: Shape): Fact | { readonly invalid: string } {
   let value: unknown;
   try {
     value = JSON.parse(text.decode(bytes));
   } catch (error) {
     return { invalid: error instanceof Error ? error.message : String(error) };
   }
-  if (typeof value !== "object" || value === null) return { invalid: "not an object" };
-  const fields = value as Record<string, unknown>;
-  for (const name of ["cluster", "resourceVersion", ...strings]) {
-    if (typeof fields[name] !== "string") return { invalid: `${name} is not a text` };
-  }
-  for (const name of ["epoch", "seenAtMillis"]) {
-    if (!Number.isSafeInteger(fields[name])) return { invalid: `${name} is not a whole number` };
-  }
-  for (const name of lists) if (!Array.isArray(fields[name])) return { invalid: `${name} is not a list` };
-  return fields as unknown as Fact;
+  const invalid = shape(value, "it");
+  return invalid === undefined ? (value as Fact) : { invalid };
 }

@@ -1,4 +1,6 @@
 import type { Scrape, ScrapeOrigin, ScrapeShape } from "../scrape.ts";
+import type { Shape } from "./shape.ts";
+import { eventShape, LAST_MILLIS, stableShape } from "./shapes.ts";
 
 /**
  * A scrape as bytes. Little-endian throughout:
@@ -94,7 +96,7 @@ export function createScrapeDecoder(targets = 20_000): ScrapeDecoder {
     const hit = known.get(key);
     if (hit !== undefined && Buffer.compare(hit.bytes, bytes) === 0) return hit.stable;
     const stable = JSON.parse(text.decode(bytes)) as Stable;
-    if (!isStable(stable)) throw new SyntaxError("the stable part lacks a field");
+    hold(stableShape, stable);
     if (known.size >= targets) known.clear();
     known.set(key, { bytes: new Uint8Array(bytes), stable });
     return stable;
@@ -108,11 +110,11 @@ export function createScrapeDecoder(targets = 20_000): ScrapeDecoder {
       const eventLength = view.getUint32(4, true);
       const count = view.getUint32(8, true);
       const stableStart = HEADER_BYTES + count * 8;
-      const [scrapedAtMillis, epoch, sequence] = [24, 32, 40].map((offset) => view.getFloat64(offset, true));
-      if (![scrapedAtMillis, epoch, sequence].every(Number.isSafeInteger)) {
-        return {
-          invalid: `time ${scrapedAtMillis}, epoch ${epoch} and sequence ${sequence} are not all whole numbers`,
-        };
+      const scrapedAtMillis = view.getFloat64(24, true);
+      const epoch = view.getFloat64(32, true);
+      const sequence = view.getFloat64(40, true);
+      if (![scrapedAtMillis, epoch, sequence].every(isPossible)) {
+        return { invalid: `time ${scrapedAtMillis}, epoch ${epoch} and sequence ${sequence} are not all possible` };
       }
       if (stableStart + stableLength + eventLength !== bytes.length) {
         return { invalid: `the parts add up to ${stableStart + stableLength + eventLength} of ${bytes.length} bytes` };
@@ -130,9 +132,9 @@ export function createScrapeDecoder(targets = 20_000): ScrapeDecoder {
           node: stable.node,
           target: stable.target,
           collector: stable.collector,
-          epoch: epoch!,
-          sequence: sequence!,
-          scrapedAtMillis: scrapedAtMillis!,
+          epoch,
+          sequence,
+          scrapedAtMillis,
           intervalMillis: view.getUint32(12, true),
           durationMicros: view.getUint32(16, true),
           ...event,
@@ -146,15 +148,19 @@ export function createScrapeDecoder(targets = 20_000): ScrapeDecoder {
   };
 }
 
-function decodeEvent(bytes: Uint8Array): Pick<Scrape, "failure" | "dropped"> {
-  return JSON.parse(text.decode(bytes)) as Pick<Scrape, "failure" | "dropped">;
+function isPossible(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0 && value <= LAST_MILLIS;
 }
 
-function isStable(value: Stable): boolean {
-  const strings = [value.cluster, value.node, value.target, value.collector, value.exporter];
-  return (
-    strings.every((part) => typeof part === "string") && Array.isArray(value.columns) && Array.isArray(value.devices)
-  );
+function decodeEvent(bytes: Uint8Array): Pick<Scrape, "failure" | "dropped"> {
+  const event = JSON.parse(text.decode(bytes)) as Pick<Scrape, "failure" | "dropped">;
+  hold(eventShape, event);
+  return event;
+}
+
+function hold(shape: Shape, value: unknown): void {
+  const invalid = shape(value, "it");
+  if (invalid !== undefined) throw new SyntaxError(invalid);
 }
 
 /**

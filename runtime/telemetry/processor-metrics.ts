@@ -9,7 +9,15 @@ export const PROCESSOR_METRICS = {
     type: "counter",
     help: "Messages that a processor took from the bus, by outcome: stored, or the reason why not.",
     labels: ["outcome"],
-    known: ["stored", "tombstone", "broken-checksum", "not-a-scrape", "not-a-fact", "rejected-by-store"],
+    known: [
+      "stored",
+      "tombstone",
+      "broken-checksum",
+      "not-a-scrape",
+      "not-a-fact",
+      "not-processed",
+      "rejected-by-store",
+    ],
   },
   facts: {
     name: "gpu_ledger_facts_stored_total",

@@ -207,7 +207,7 @@ describe("facts on the bus", () => {
     await vi.waitFor(() => expect(told.stored).toBe(1), 10_000);
     expect(told).toMatchObject({ deadLetters: ["not-a-fact"], dropped: ["tombstone"] });
     const [buried] = await bus.read({ topic: DEAD_LETTER_TOPIC, partition: 0 }, 0, 10);
-    expect(buried?.headers).toMatchObject({ "dead-reason": "not-a-fact", "dead-cause": "cluster is not a text" });
+    expect(buried?.headers).toMatchObject({ "dead-reason": "not-a-fact", "dead-cause": "it.cluster is not a text" });
   });
 
   it("end an object's time, inferred or not", async () => {

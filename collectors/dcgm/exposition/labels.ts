@@ -11,17 +11,21 @@ const COMMA = 44;
 const EQUALS = 61;
 const CLOSE = 125;
 
-/** Beyond what exporters write: with all pod labels on, a series has a few dozen. */
-const MOST_LABELS = 256;
-const LONGEST_NAME = 512;
-const LONGEST_VALUE = 4096;
+/** What a block has at most. */
+export interface LabelLimits {
+  readonly labels: number;
+  /** Characters of a name. */
+  readonly labelName: number;
+  /** Characters of a value. */
+  readonly labelValue: number;
+}
 
 /**
  * Reads `{a="b",c="d"}` from its opening brace, or says in words why it cannot. All escapes of the format are known
  * (`\\`, `\"`, `\n`); any other backslash stands for itself, as exporters before 4.8.3 escape nothing. A quoted string
  * without a value is the metric's name (UTF-8 names of Prometheus 3).
  */
-export function readLabels(page: Buffer, open: number, end: number): LabelBlock | string {
+export function readLabels(page: Buffer, open: number, end: number, limits: LabelLimits): LabelBlock | string {
   const labels = new Map<string, string>();
   let name: string | undefined;
   let at = open + 1;
@@ -31,16 +35,16 @@ export function readLabels(page: Buffer, open: number, end: number): LabelBlock 
     if (page[at] === CLOSE) return { labels, length: at + 1 - open, ...(name === undefined ? {} : { name }) };
     const key = page[at] === QUOTE ? readQuoted(page, at, end) : readBareName(page, at, end);
     if (typeof key === "string") return key;
-    if (key.text.length > LONGEST_NAME) return `a label name of more than ${LONGEST_NAME} characters`;
+    if (key.text.length > limits.labelName) return `a label name of more than ${limits.labelName} characters`;
     at = skipBlanks(page, key.end, end);
     if (page[at] === EQUALS) {
       const valueStart = skipBlanks(page, at + 1, end);
       if (page[valueStart] !== QUOTE) return "a label value without quotes";
       const value = readQuoted(page, valueStart, end);
       if (typeof value === "string") return value;
-      if (value.text.length > LONGEST_VALUE) return `a label value of more than ${LONGEST_VALUE} characters`;
+      if (value.text.length > limits.labelValue) return `a label value of more than ${limits.labelValue} characters`;
       if (labels.has(key.text)) return `the label ${key.text} twice`;
-      if (labels.size === MOST_LABELS) return `more than ${MOST_LABELS} labels`;
+      if (labels.size === limits.labels) return `more than ${limits.labels} labels`;
       labels.set(key.text, value.text);
       at = skipBlanks(page, value.end, end);
     } else if (key.quoted && name === undefined) {

@@ -1,6 +1,6 @@
 import { atOnce, type Steps } from "../../../runtime/steps.ts";
 import { PageError } from "../http/page-error.ts";
-import { readLabels, type LabelBlock } from "./labels.ts";
+import { readLabels, type LabelBlock, type LabelLimits } from "./labels.ts";
 import { parseValue } from "./value.ts";
 
 /** One sample of a page, with the places of its parts so that a template can be cut from the page. */
@@ -36,10 +36,19 @@ export interface FamilyMeta {
 }
 
 /** How much of a page is read. */
-export interface ExpositionLimits {
+export interface ExpositionLimits extends LabelLimits {
   /** Series, and of lines that cannot be read and of families as many. */
   readonly series: number;
+  readonly lineBytes: number;
 }
+
+const UNLIMITED: ExpositionLimits = {
+  series: Infinity,
+  lineBytes: Infinity,
+  labels: Infinity,
+  labelName: Infinity,
+  labelValue: Infinity,
+};
 
 /** A page as read. Lines that cannot be read are listed, the others kept. */
 export interface Exposition {
@@ -60,8 +69,6 @@ const HASH = 35;
 const BRACE = 123;
 const CLOSING_BRACE = 125;
 
-/** A line beyond is not read: pod labels make lines of a few kilobytes. */
-const LONGEST_LINE = 64 * 1024;
 /** Of a line, or of a value that is no number, as much is kept. */
 const LONGEST_TEXT = 200;
 const LINES_OF_STEP = 256;
@@ -93,15 +100,15 @@ export function* parseSteps(page: Buffer, limits: ExpositionLimits): Steps<Expos
     let end = feed < 0 ? page.length : feed;
     if (end > start && page[end - 1] === CARRIAGE_RETURN) end -= 1;
     const first = skipBlanks(page, start, end);
-    if (end - start > LONGEST_LINE) {
+    if (end - start > limits.lineBytes) {
       const text = page.toString("utf8", start, start + LONGEST_TEXT);
-      malformed.push({ line, text, why: `a line of more than ${LONGEST_LINE} bytes` });
+      malformed.push({ line, text, why: `a line of more than ${limits.lineBytes} bytes` });
     } else if (first < end && page[first] === HASH) {
       const comment = page.toString("utf8", first, end);
       if (comment === "# EOF") ended = true;
       else readComment(comment, families);
     } else if (first < end) {
-      const sample = readSample(page, first, end, line, openMetrics, blocks);
+      const sample = readSample(page, first, end, { line, openMetrics, blocks, limits });
       if (typeof sample !== "string") samples.push(sample);
       else malformed.push({ line, text: page.toString("utf8", start, end).slice(0, LONGEST_TEXT), why: sample });
     }
@@ -115,7 +122,7 @@ export function* parseSteps(page: Buffer, limits: ExpositionLimits): Steps<Expos
 
 /** What {@link parseSteps} comes to, at once and without limits. */
 export function parseExposition(page: Buffer): Exposition {
-  return atOnce(parseSteps(page, { series: Infinity }));
+  return atOnce(parseSteps(page, UNLIMITED));
 }
 
 function readComment(comment: string, families: Map<string, FamilyMeta>): void {
@@ -130,13 +137,18 @@ function readComment(comment: string, families: Map<string, FamilyMeta>): void {
   else family.unit = rest.trim();
 }
 
+interface ReadingOfPage {
+  readonly line: number;
+  readonly openMetrics: boolean;
+  readonly blocks: Map<string, LabelBlock>;
+  readonly limits: LabelLimits;
+}
+
 function readSample(
   page: Buffer,
   start: number,
   end: number,
-  line: number,
-  openMetrics: boolean,
-  blocks: Map<string, LabelBlock>,
+  { line, openMetrics, blocks, limits }: ReadingOfPage,
 ): ExpositionSample | string {
   let at = start;
   if (page[at] !== BRACE) {
@@ -148,7 +160,7 @@ function readSample(
   at = skipBlanks(page, at, end);
   let labels: ReadonlyMap<string, string> = NO_LABELS;
   if (page[at] === BRACE) {
-    const read = readBlock(page, at, end, blocks);
+    const read = readBlock(page, at, end, blocks, limits);
     if (typeof read === "string") return read;
     if (read.name !== undefined) {
       if (name !== "") return "two metric names";
@@ -169,11 +181,17 @@ function readSample(
  * The label block that opens at `open`. Pages repeat each block in every family, so blocks are read once by their bytes;
  * samples with equal blocks share one map. A block that an exemplar's brace hides is read afresh.
  */
-function readBlock(page: Buffer, open: number, end: number, blocks: Map<string, LabelBlock>): LabelBlock | string {
+function readBlock(
+  page: Buffer,
+  open: number,
+  end: number,
+  blocks: Map<string, LabelBlock>,
+  limits: LabelLimits,
+): LabelBlock | string {
   const bytes = page.toString("latin1", open, open + 1 + page.subarray(open, end).lastIndexOf(CLOSING_BRACE));
   const known = blocks.get(bytes);
   if (known !== undefined) return known;
-  const read = readLabels(page, open, end);
+  const read = readLabels(page, open, end, limits);
   if (typeof read !== "string" && read.length === bytes.length) blocks.set(bytes, read);
   return read;
 }
@@ -213,7 +231,7 @@ function readValue(
 /** `# {labels} value [time]`, as OpenMetrics writes exemplars; only its shape is checked, nothing of it is kept. */
 function isExemplar(text: string): boolean {
   const body = Buffer.from(text.slice(1).trimStart());
-  const read = readLabels(body, 0, body.length);
+  const read = readLabels(body, 0, body.length, UNLIMITED);
   if (typeof read === "string") return false;
   const numbers = body.toString("utf8", read.length).trim().split(/\s+/);
   return numbers.length <= 2 && numbers.every((part) => parseValue(part) !== undefined);

@@ -45,7 +45,7 @@ export function readRowLabels(dialect: Dialect, labels: ReadonlyMap<string, stri
     if (field !== undefined) {
       if (plain === label && exported && HOLDER_FIELDS.has(field)) continue;
       fields[field] ??= value;
-    } else if (!dialect.ignored.has(label) && !SCRAPE_LABELS.has(label)) {
+    } else if (!dialect.ignored.has(label) && !SCRAPE_LABELS.has(label) && !label.startsWith("__")) {
       rest.set(written, value);
     }
   }

@@ -79,7 +79,16 @@ export interface PageLimits extends ExpositionLimits, PlanLimits {
 }
 
 /** What the service reads with, unless its configuration has other limits. */
-export const PAGE_LIMITS: PageLimits = { series: 100_000, devices: 10_000, messageBytes: MOST_MESSAGE_BYTES };
+export const PAGE_LIMITS: PageLimits = {
+  series: 100_000,
+  devices: 10_000,
+  messageBytes: MOST_MESSAGE_BYTES,
+  // With all labels of pods, a series has a few dozen labels, on a line of a few kilobytes.
+  lineBytes: 64 * 1024,
+  labels: 256,
+  labelName: 512,
+  labelValue: 4096,
+};
 
 /** Reads pages by templates, and in full where the text has changed. Both ways give the same bytes. */
 export interface PageReader {

@@ -57,11 +57,11 @@ describe("a fact's message", () => {
   });
 
   it.each([
-    ["[]", "cluster is not a text"],
+    ["[]", "it is not an object"],
     ["{", "JSON"],
-    ["null", "not an object"],
-    [JSON.stringify({ ...workloadFact(), epoch: 1.5 }), "epoch is not a whole number"],
-    [JSON.stringify({ ...workloadFact(), asks: undefined }), "asks is not a list"],
+    ["null", "it is not an object"],
+    [JSON.stringify({ ...workloadFact(), epoch: 1.5 }), "it.epoch is not a whole number"],
+    [JSON.stringify({ ...workloadFact(), asks: undefined }), "it.asks is not a list"],
   ])("%s is refused in words", (text, why) => {
     expect(decodeWorkload(Buffer.from(text))).toEqual({ invalid: expect.stringContaining(why) as string });
   });

@@ -1,0 +1,300 @@
+import type { ClusterFact, ClusterFactBodies, SliceDevice } from "../cluster-fact.ts";
+import type { Device } from "../device.ts";
+import type { InventoryFact, NodeGpus } from "../inventory.ts";
+import type { DeviceEvidence, GpuAsk, PodTimes, WorkloadFact } from "../workload.ts";
+import {
+  amount,
+  anything,
+  byField,
+  fields,
+  flag,
+  listOf,
+  mark,
+  optional,
+  recordOf,
+  text,
+  whole,
+  type FieldShapes,
+  type Shape,
+} from "./shape.ts";
+
+/**
+ * The shapes of what stands on the bus. A message of another shape is a dead letter, so that nobody behind the decoders meets a
+ * `null` in the place of a device. Fields that are not known are passed over; words that only inform (a phase, a vendor) may be
+ * new ones.
+ */
+
+/** Milliseconds since the epoch up to the year 2262, as far as the store's times reach. */
+export const LAST_MILLIS = 9_223_372_036_854;
+const millis = whole(LAST_MILLIS);
+/** A number of things on one node or of one pod, or the place of one among them. */
+const count = whole(1_000_000);
+const texts = recordOf(text);
+const amounts = recordOf(amount);
+const object = <Value>(shapes: FieldShapes<Value>): Shape => fields(shapes);
+
+const origin = { cluster: text, epoch: millis, resourceVersion: text, seenAtMillis: millis };
+const end = optional(fields({ atMillis: millis, inferred: flag }));
+const marks = fields({ labels: optional(texts), annotations: optional(texts) });
+
+const ask = byField(
+  "kind",
+  new Map<GpuAsk["kind"], Shape>([
+    ["gpu", fields({ resource: text, count })],
+    ["mig", fields({ resource: text, profile: text, count })],
+    [
+      "vgpu",
+      fields({
+        scheduler: text,
+        count,
+        memoryMiB: optional(amount),
+        memoryPercent: optional(amount),
+        coresPercent: optional(amount),
+      }),
+    ],
+    ["fraction", fields({ count, ppm: optional(amount), memoryMiB: optional(amount) })],
+    ["claim", fields({ claim: text })],
+  ]),
+);
+
+const spell = fields({ from: millis, until: optional(millis) });
+const evidence = byField(
+  "by",
+  new Map<DeviceEvidence["by"], Shape>([
+    [
+      "status",
+      fields({
+        uuid: optional(text),
+        pciBusId: optional(text),
+        gpuIndex: optional(count),
+        instance: optional(count),
+        units: count,
+        isUnhealthy: optional(mark),
+        unhealthy: optional(listOf(spell)),
+      }),
+    ],
+    [
+      "annotation",
+      fields({
+        uuid: text,
+        container: count,
+        memoryMiB: amount,
+        coresPercent: amount,
+        isInstance: optional(mark),
+        gpuIndex: optional(count),
+        instance: optional(count),
+      }),
+    ],
+    ["group", fields({ group: text })],
+    ["reservation", fields({ group: text, uuid: text })],
+  ]),
+);
+
+const times = object<PodTimes>({
+  created: millis,
+  queued: optional(millis),
+  admitted: optional(millis),
+  scheduled: optional(millis),
+  pulled: optional(millis),
+  started: optional(millis),
+  ready: optional(millis),
+  finished: optional(millis),
+  deletion: optional(millis),
+});
+
+/** A pod's fact. */
+export const workloadShape = object<WorkloadFact>({
+  ...origin,
+  uid: text,
+  namespace: text,
+  name: text,
+  node: text,
+  owners: listOf(fields({ apiVersion: text, kind: text, name: text, uid: text })),
+  ownersTruncated: flag,
+  workload: fields({ kind: text, name: text }),
+  type: text,
+  phase: text,
+  times,
+  endReason: optional(text),
+  pending: optional(fields({ reason: text, message: text })),
+  restarts: amount,
+  asks: listOf(ask),
+  evidence: listOf(evidence),
+  queue: optional(text),
+  priorityClass: optional(text),
+  gang: optional(fields({ kind: text, name: text, size: amount })),
+  labels: texts,
+  annotations: texts,
+  marks: optional(fields({ pod: marks, owners: marks })),
+  nodeSelector: texts,
+  tolerations: listOf(text),
+  end,
+});
+
+const gpus = object<NodeGpus>({
+  vendor: text,
+  model: optional(text),
+  count,
+  countedBy: optional(text),
+  otherCount: optional(fields({ by: text, count })),
+  offered: optional(amount),
+  partitions: optional(count),
+  memoryMiB: optional(amount),
+  replicas: count,
+  sharing: text,
+  mig: fields({ strategy: text, profiles: recordOf(count) }),
+});
+
+/** A node's fact. */
+export const inventoryShape = object<InventoryFact>({
+  ...origin,
+  node: text,
+  uid: text,
+  joined: millis,
+  gpus: listOf(gpus),
+  capacity: amounts,
+  allocatable: amounts,
+  driverVersion: optional(text),
+  cudaVersion: optional(text),
+  devicePluginVersion: optional(text),
+  instanceType: optional(text),
+  region: optional(text),
+  zone: optional(text),
+  pool: optional(text),
+  capacityType: optional(text),
+  taints: listOf(fields({ key: text, value: text, effect: text })),
+  conditions: listOf(fields({ type: text, status: text, reason: text, since: millis })),
+  cordonedSince: optional(millis),
+  labels: texts,
+  end,
+});
+
+const taint = fields({ key: text, since: optional(millis) });
+const sliceDevice = object<SliceDevice>({
+  name: text,
+  uuid: optional(text),
+  pciBusId: optional(text),
+  model: optional(text),
+  parentUuid: optional(text),
+  profile: optional(text),
+  memoryMiB: optional(amount),
+  capacity: optional(amounts),
+  isPartition: optional(mark),
+  taints: optional(listOf(taint)),
+});
+
+/** Priorities can be negative. */
+const priority: Shape = (value, path) => (Number.isSafeInteger(value) ? undefined : `${path} is not a whole number`);
+
+const bodies: { readonly [Kind in keyof ClusterFactBodies]: Shape } = {
+  Namespace: object<ClusterFactBodies["Namespace"]>({ labels: texts, annotations: texts }),
+  ResourceQuota: object<ClusterFactBodies["ResourceQuota"]>({ hard: amounts, used: amounts }),
+  LimitRange: object<ClusterFactBodies["LimitRange"]>({ defaults: amounts, max: amounts }),
+  PriorityClass: object<ClusterFactBodies["PriorityClass"]>({ value: priority, preempts: flag }),
+  Queue: object<ClusterFactBodies["Queue"]>({
+    scheduler: text,
+    parent: optional(text),
+    quota: amounts,
+    admitted: amounts,
+    borrowed: amounts,
+    pending: amount,
+  }),
+  Gang: object<ClusterFactBodies["Gang"]>({
+    made: text,
+    size: amount,
+    queue: optional(text),
+    queued: optional(millis),
+    admitted: optional(millis),
+    phase: text,
+  }),
+  ResourceClaim: object<ClusterFactBodies["ResourceClaim"]>({
+    devices: listOf(
+      fields({
+        driver: text,
+        pool: text,
+        device: text,
+        share: optional(text),
+        consumed: optional(amounts),
+      }),
+    ),
+    reservedFor: listOf(text),
+    allocated: optional(millis),
+  }),
+  ResourceSlice: object<ClusterFactBodies["ResourceSlice"]>({
+    driver: text,
+    pool: text,
+    node: text,
+    devices: listOf(sliceDevice),
+  }),
+  DeviceTaintRule: object<ClusterFactBodies["DeviceTaintRule"]>({
+    driver: optional(text),
+    pool: optional(text),
+    device: optional(text),
+    taint,
+  }),
+};
+
+const clusterFact = object<ClusterFact>({
+  ...origin,
+  kind: text,
+  resource: text,
+  namespace: text,
+  name: text,
+  uid: text,
+  body: anything,
+  end,
+});
+
+/** Another object's fact. The body of a kind that is not known is anybody's. */
+export const clusterFactShape: Shape = (value, path) => {
+  const problem = clusterFact(value, path);
+  if (problem !== undefined) return problem;
+  const { kind, body } = value as { readonly kind: string; readonly body: unknown };
+  const shape = Object.hasOwn(bodies, kind) ? bodies[kind as keyof typeof bodies] : fields({});
+  return shape(body, `${path}.body`);
+};
+
+const device = object<Device>({
+  gpu: optional(text),
+  uuid: optional(text),
+  pciBusId: optional(text),
+  model: optional(text),
+  serial: optional(text),
+  driverVersion: optional(text),
+  instance: optional(text),
+  profile: optional(text),
+  partition: optional(text),
+  namespace: optional(text),
+  pod: optional(text),
+  podUid: optional(text),
+  container: optional(text),
+  vgpu: optional(text),
+  hpcJob: optional(text),
+  claim: optional(texts),
+  hostname: optional(text),
+  xidMessage: optional(text),
+  labels: optional(texts),
+  repeatsGpu: optional(mark),
+  repeatsDevice: optional(mark),
+});
+
+const distinctTexts: Shape = (value, path) =>
+  listOf(text)(value, path) ??
+  (new Set(value as string[]).size === (value as string[]).length ? undefined : `${path} has a name twice`);
+
+/** The part of a scrape that stays the same. */
+export const stableShape = fields({
+  cluster: text,
+  node: text,
+  target: text,
+  collector: text,
+  exporter: text,
+  columns: distinctTexts,
+  devices: listOf(device),
+});
+
+/** What happened in one scrape. */
+export const eventShape = fields({
+  failure: optional(fields({ reason: text, detail: text })),
+  dropped: recordOf(whole(0xffff_ffff)),
+});
