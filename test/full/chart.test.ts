@@ -423,7 +423,7 @@ describe.skipIf(!ready)("the chart", () => {
       page.matchAll(/```yaml\n(# values\.yaml\n.*?)```/gs),
       ([, text]) => parse(text!) as object,
     );
-    expect(blocks).toHaveLength(4);
+    expect(blocks).toHaveLength(5);
     for (const values of blocks) expect((await renderChart({ ...LEAST, ...values })).objects).not.toEqual([]);
     const commands = (await notesOf(LEAST)).split("\n").filter((line) => line.startsWith("  "));
     expect(commands).toHaveLength(5);
