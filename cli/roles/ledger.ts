@@ -66,7 +66,10 @@ export async function startLedger(options: {
       if (refusedScopes.length > 0)
         logger.warn({ cluster, window, scopes: refusedScopes }, "holders without a price cannot be weighed by cost");
       if (refusedTeams.length > 0)
-        logger.debug({ cluster, window, teams: refusedTeams }, "teams that the register does not know did not count");
+        logger.debug(
+          { cluster, window, teams: refusedTeams },
+          "teams that the register does not know, or with reserved names, did not count",
+        );
     },
     onLooked({ dirty, settledUntilMillis, closed, begun, isNew }) {
       if (isNew) bills.changed();

@@ -1,6 +1,6 @@
 import { contradictionsInFile, contradictionsInList } from "./contradictions.ts";
 import { PLATFORM } from "../charge/charge.ts";
-import { DIMENSIONS, UNOWNED, type Dimension, type Owner } from "./owner.ts";
+import { DIMENSIONS, isReserved, UNOWNED, type Dimension, type Owner } from "./owner.ts";
 import { compileFile, type CompiledRow } from "./file.ts";
 import { sourceOfLabel } from "./label.ts";
 import { readPattern, type Pattern } from "./pattern.ts";
@@ -56,9 +56,8 @@ export function compileOwners({ owners, ownersFile = [], register }: OwnerConfig
   return { rules: { sources, register: register === undefined ? undefined : new Set(register), changes } };
 }
 
-/** What a bill calls nobody's team is the name of no team. Labels of a cluster can have it all the same. */
+/** What a bill calls nobody's team is the name of no team. Labels of a cluster that have it are refused as they are read. */
 function reservedTeams({ owners, ownersFile = [], register = [] }: OwnerConfig): readonly OwnerProblem[] {
-  const isReserved = (name: string | undefined): boolean => name === PLATFORM || name === UNOWNED;
   const allowed = `a team that is called neither ${PLATFORM} nor ${UNOWNED}`;
   return [
     ...register.flatMap((name, index) => (isReserved(name) ? [{ path: ["register", index], allowed }] : [])),
@@ -66,7 +65,7 @@ function reservedTeams({ owners, ownersFile = [], register = [] }: OwnerConfig):
       "value" in rule && isReserved(rule.value) ? [{ path: ["owners", "team", index, "value"], allowed }] : [],
     ),
     ...ownersFile.flatMap(({ line, values: { team } }) =>
-      isReserved(team)
+      team !== undefined && isReserved(team)
         ? [{ path: ["ownersFile"], allowed: `a file of owners: in line ${line}, the team is ${team}, not ${allowed}` }]
         : [],
     ),

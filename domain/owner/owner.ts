@@ -1,3 +1,4 @@
+import { PLATFORM } from "../charge/charge.ts";
 /** What a cost is attributed by, beside the workload itself. */
 export type Dimension = "team" | "costCenter" | "project" | "environment";
 
@@ -6,6 +7,11 @@ export const DIMENSIONS: readonly Dimension[] = ["team", "costCenter", "project"
 
 /** The team of whatever nobody is named for. */
 export const UNOWNED = "unowned";
+
+/** Whether a bill has this name for what is nobody's team. */
+export function isReserved(team: string): boolean {
+  return team === UNOWNED || team === PLATFORM;
+}
 
 /** Labels and annotations of an object. */
 export interface Marks {

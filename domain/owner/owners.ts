@@ -1,5 +1,6 @@
 import type { OwnerRules } from "./compile.ts";
 import {
+  isReserved,
   UNOWNED,
   type Attribution,
   type Dimension,
@@ -12,7 +13,8 @@ const NOBODY: Owner = { value: "", place: "", source: "" };
 
 /**
  * Whom a workload belongs to at a time, milliseconds since the epoch: for each dimension the first source that answers, with
- * its place. A team that the register does not know is refused, and the next source is asked (ledger, "Owners").
+ * its place. A team that the register does not know, or whose name is reserved, is refused, and the next source is asked
+ * (ledger, "Owners").
  */
 export function ownersOf(rules: OwnerRules, subject: OwnerSubject, atMillis: number): Attribution {
   const refused: RefusedOwner[] = [];
@@ -42,7 +44,7 @@ export function teamOf(
 ): Owner {
   for (const source of sources.team) {
     for (const answer of source(subject, atMillis)) {
-      if (register === undefined || register.has(answer.value)) return answer;
+      if (!isReserved(answer.value) && (register === undefined || register.has(answer.value))) return answer;
       refused?.push({ dimension: "team", ...answer });
     }
   }

@@ -275,7 +275,9 @@ export const ownersSchema = z
         pods: z.number().int(),
         gpuHours: decimal,
         cost: decimal,
-        refused: z.array(z.string()).describe("Teams that something named and the register does not know."),
+        refused: z
+          .array(z.string())
+          .describe("Teams that something named and that are refused: unknown to the register, or reserved names."),
       }),
     ),
   })

@@ -12,7 +12,7 @@ export interface UnownedWorkload {
   readonly pods: number;
   readonly gpuHours: string;
   readonly cost: string;
-  /** Teams that something named and the register does not know. */
+  /** Teams that something named and that are refused: unknown to the register, or reserved names. */
   readonly refused: readonly string[];
 }
 

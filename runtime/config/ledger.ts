@@ -12,7 +12,7 @@ import { ownersFile } from "./owners-file.ts";
 import { checkPolicies, policiesOf, policy, type ConfiguredPolicy } from "./policies.ts";
 import { bookIn, bookKeys, checkBook, priceFile, type WrittenBook } from "./price-book.ts";
 import { duration } from "./quantity.ts";
-import { list, text, whole, type ConfigSources } from "./words.ts";
+import { flag, list, text, type ConfigSources, whole } from "./words.ts";
 
 const CURRENCY = "a currency of ISO 4217, such as USD";
 const DEFAULT_CURRENCY = "USD";
@@ -36,6 +36,7 @@ export const ledgerKeys = (sources: ConfigSources) => ({
   owners: ownerLists(ownerRuleOrFile).describe("Whom a workload belongs to; see docs/owners.md."),
   ownersFile: ownersFile(sources).optional().describe("The CSV that finance keeps, asked before all other sources."),
   register: register.optional(),
+  requireRegister: flag.default(false).describe("Refuse a configuration without a register: no label makes a team."),
   policies: list(policy).default([]).describe("Who pays for what; one, called default, where none is written."),
   energy: energy.optional().describe("What electricity emits."),
   absentAfter: duration("1h", "30d")
@@ -70,6 +71,7 @@ type WrittenLedger = OwnerConfig &
     readonly pricesFile?: WrittenBook | undefined;
     readonly policies: readonly z.output<typeof policy>[];
     readonly energy?: z.output<typeof energy> | undefined;
+    readonly requireRegister: boolean;
     readonly absentAfter: number;
     readonly closing: {
       readonly day: number;
@@ -83,6 +85,10 @@ type WrittenLedger = OwnerConfig &
 export const LEDGER_CHECKS: readonly z.core.$ZodCheck<WrittenLedger>[] = [
   between([["currency"], ["pricesFile"], ...Object.keys(bookKeys).map((key) => [key])], checkPrices),
   between([["owners"], ["ownersFile"], ["register"]], checkOwners),
+  between([["register"], ["requireRegister"]], ({ register: teams, requireRegister }, context) => {
+    if (requireRegister && teams === undefined)
+      context.addIssue({ code: "custom", path: ["register"], message: "a list of teams, as requireRegister is true" });
+  }),
   between([["policies"]], ({ policies }, context) => checkPolicies(policies, context)),
   between([["energy"]], ({ energy: given }, context) => checkEnergy(given, context)),
   between([["closing", "accounts"]], checkAccounts),

@@ -190,7 +190,7 @@ export const PROCESSOR_METRICS = {
   refusedTeams: {
     name: "gpu_ledger_refused_teams",
     type: "gauge",
-    help: "Workloads of the hour that was charged last whose team the register does not know.",
+    help: "Workloads of the hour that was charged last that name a team which the register does not know, or a reserved name.",
     labels: ["cluster"],
   },
   workloadInfo: {

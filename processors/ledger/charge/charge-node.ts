@@ -28,7 +28,7 @@ export interface Rules {
   readonly energy?: EnergyFactors | undefined;
 }
 
-/** A team that the register does not know: it was named, and did not count. */
+/** A team that the register does not know, or a reserved name: it was named, and did not count. */
 export interface RefusedTeam {
   readonly team: string;
   readonly namespace: string;

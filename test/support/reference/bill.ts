@@ -285,8 +285,8 @@ function ownerAt(
               : isMeant(rule, pod, node)
                 ? rule.value
                 : undefined;
-    if (found !== undefined && found !== "" && (kind !== "team" || (scenario.register ?? [found]).includes(found)))
-      return found;
+    const isTeam = found !== "platform" && found !== "unowned" && (scenario.register ?? [found]).includes(found ?? "");
+    if (found !== undefined && found !== "" && (kind !== "team" || isTeam)) return found;
   }
   return undefined;
 }

@@ -108,6 +108,18 @@ describe("an owner", () => {
   });
 });
 
+describe("a reserved name", () => {
+  it.each(["platform", "unowned"])("is no team that a label can choose: %s", (name) => {
+    const rules = ownerRules({ team: USUAL });
+    const claim = subject({ pod: marks({ team: name }), namespaceMarks: marks({ team: "vision" }) });
+    const { owners, refused } = ownersOf(rules, claim, MARCH);
+    expect(owners.team.value).toBe("vision");
+    expect(refused).toEqual([{ dimension: "team", value: name, place: "owners.team[0]", source: "podLabel team" }]);
+    const { owners: alone } = ownersOf(rules, subject({ pod: marks({ team: name }) }), MARCH);
+    expect(alone.team).toEqual({ value: "unowned", place: "", source: "" });
+  });
+});
+
 describe("a register of teams", () => {
   it("refuses a team that it does not know, says where it stood, and lets the next source answer", () => {
     const rules = ownerRules({ team: USUAL, project: [{ podLabel: "team" }] }, { register: ["vision", "nlp"] });
