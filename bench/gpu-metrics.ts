@@ -76,7 +76,9 @@ export async function benchGpuMetrics(): Promise<void> {
     pods,
     isOwn: ownNodes(() => ALL_PARTITIONS, PARTITIONS),
     measure: "max",
-    priceOf: createGpuPrices(book),
+    priceOf: createGpuPrices(book, (_, error) => {
+      throw error;
+    }),
     now: () => clock,
   });
   const labelling = feed(devices, scrapes(0));

@@ -2,8 +2,7 @@ import type { Logger } from "pino";
 import { sampleKey } from "../../domain/messages/scrape-message.ts";
 import { inventoryKey } from "../../domain/messages/fact-message.ts";
 import { countOf } from "../../domain/node-gpus.ts";
-import type { PriceBook } from "../../domain/price/book.ts";
-import { asNumber, createGpuPrices } from "../../processors/live/gpu-price.ts";
+import { asNumber, type createGpuPrices } from "../../processors/live/gpu-price.ts";
 import type { IsOwn, LivePods } from "../../processors/live/pods.ts";
 import { partitionOf } from "../../runtime/bus/partitioner.ts";
 import { repeat, type Repeated } from "../../runtime/lifecycle/repeat.ts";
@@ -24,19 +23,19 @@ export function ownNodes(assigned: () => ReadonlySet<number>, partitions: number
 export function startLivePods(options: {
   readonly pods: LivePods;
   readonly isOwn: IsOwn;
-  readonly book: PriceBook;
-  readonly withMoney: boolean;
+  /** Absent where money is not wanted. */
+  readonly priceOf: ReturnType<typeof createGpuPrices> | undefined;
+  readonly currency: string;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly now: () => number;
 }): Repeated {
-  const { pods, isOwn, book, withMoney, metrics, logger, now } = options;
-  const priceOf = createGpuPrices(book);
+  const { pods, isOwn, priceOf, currency, metrics, logger, now } = options;
 
   function look(): void {
     const nodes = pods.nodes(isOwn);
     const at = now();
-    const prices = new Map(nodes.map((node) => [inventoryKey(node), priceOf(node, node.gpus[0]?.model, at).perHour]));
+    const prices = new Map(nodes.map((node) => [inventoryKey(node), priceOf?.(node, node.gpus[0]?.model, at).perHour]));
     metrics.nodeInventory.reset();
     metrics.nodesCounted.reset();
     for (const { cluster, node, gpus } of nodes) {
@@ -56,8 +55,8 @@ export function startLivePods(options: {
         1,
       );
       const price = prices.get(inventoryKey(pod));
-      if (!withMoney || price === undefined) continue;
-      metrics.workloadCost.set({ ...labels, currency: book.currency }, asNumber(price, pod.gpus));
+      if (price === undefined) continue;
+      metrics.workloadCost.set({ ...labels, currency }, asNumber(price, pod.gpus));
     }
   }
 

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { startFacts } from "../../processors/facts.ts";
 import { startProcessor, type ProcessorEvents } from "../../processors/processor.ts";
-import { createGpuPrices } from "../../processors/live/gpu-price.ts";
+import { createGpuPrices, type PricedNode } from "../../processors/live/gpu-price.ts";
 import { createLiveDevices } from "../../processors/live/gpus/devices.ts";
 import { writeGpuPage } from "../../processors/live/gpus/page.ts";
 import { createLivePods } from "../../processors/live/pods.ts";
@@ -78,7 +78,9 @@ async function assemble(
   const withMoney = config.server.moneyOnMetrics;
   const assigned = (): ReadonlySet<number> => processor.assigned;
   const isOwn = ownNodes(assigned, config.bus.samplePartitions);
-  const priceOf = withMoney ? createGpuPrices(book) : undefined;
+  const onUnpriced = ({ cluster, node }: PricedNode, error: unknown): void =>
+    logger.warn({ cluster, node, err: error }, "a node's GPUs have no price now");
+  const priceOf = withMoney ? createGpuPrices(book, onUnpriced) : undefined;
   const devices = createLiveDevices({ pods, isOwn, measure, priceOf, now: Date.now });
   const processor = await startProcessor({
     bus,
@@ -91,7 +93,10 @@ async function assemble(
     now: Date.now,
   });
   lifecycle.add("processor", processor);
-  lifecycle.add("live pods", startLivePods({ pods, isOwn, book, withMoney, metrics, logger, now: Date.now }));
+  lifecycle.add(
+    "live pods",
+    startLivePods({ pods, isOwn, priceOf, currency: book.currency, metrics, logger, now: Date.now }),
+  );
   lifecycle.add(
     "facts",
     await startFacts({

@@ -20,26 +20,41 @@ export interface GpuPrice {
 
 /**
  * What an hour of one GPU of a model on a node costs now, effectively, in the book's currency. Power is not in it: it depends on
- * what the GPU does.
+ * what the GPU does. A node whose price cannot be computed has none for the hour, and `onFailure` hears of it: the prices of the
+ * others stand.
  */
 export function createGpuPrices(
   book: PriceBook,
+  onFailure: (node: PricedNode, error: unknown) => void,
 ): (node: PricedNode, model: string | undefined, atMillis: number) => GpuPrice {
   const prices = createNodePrices(book);
-  return (node, model, atMillis) => {
+
+  function priceOf(node: PricedNode, model: string | undefined, atMillis: number, hour: number): GpuPrice {
     const { uid, joined } = node;
     const total = node.gpus.reduce((sum, { count }) => sum + count, 0);
     const delivered = Math.max(total, Number(node.labels[DELIVERED_LABEL]) || 0);
-    const hour = Math.floor(atMillis / HOUR_MILLIS) * HOUR_MILLIS;
     if (delivered === 0) return { perHour: undefined, untilMillis: hour + HOUR_MILLIS };
     const machine = uid === undefined ? {} : { machine: uid };
-    const place = { ...node, ...machine, appearedAt: joined, since: joined, delivered };
-    const pieces = prices.pieces({ cluster: node.cluster, node: node.node, model, place }, hour, hour + HOUR_MILLIS);
+    // A node that joined in this hour has a price from then on. Its clock can be ahead of this one.
+    const since = Math.min(joined, atMillis);
+    const place = { ...node, ...machine, appearedAt: since, since, delivered };
+    const asked = { cluster: node.cluster, node: node.node, model, place };
+    const pieces = prices.pieces(asked, Math.max(hour, since), hour + HOUR_MILLIS);
     const piece = pieces.find(({ fromMillis, untilMillis }) => fromMillis <= atMillis && atMillis < untilMillis);
     if (piece?.price === undefined)
       return { perHour: undefined, untilMillis: piece?.untilMillis ?? hour + HOUR_MILLIS };
     const part = rational(piece.untilMillis - piece.fromMillis, HOUR_MILLIS);
     return { perHour: divide(exactly(piece.price.gpu(0).effective), part), untilMillis: piece.untilMillis };
+  }
+
+  return (node, model, atMillis) => {
+    const hour = Math.floor(atMillis / HOUR_MILLIS) * HOUR_MILLIS;
+    try {
+      return priceOf(node, model, atMillis, hour);
+    } catch (error) {
+      onFailure(node, error);
+      return { perHour: undefined, untilMillis: hour + HOUR_MILLIS };
+    }
   };
 }
 

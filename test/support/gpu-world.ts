@@ -46,7 +46,9 @@ export function gpuWorld(config = WORLD_CONFIG): GpuWorld {
     pods,
     isOwn: (cluster, node) => world.isOwn(cluster, node),
     measure: "max",
-    priceOf: createGpuPrices(book),
+    priceOf: createGpuPrices(book, (_, error) => {
+      throw error;
+    }),
     now,
   });
   let sequence = 0;

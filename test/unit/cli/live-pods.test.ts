@@ -3,6 +3,7 @@ import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { ownNodes, startLivePods } from "../../../cli/roles/live-pods.ts";
 import type { NodeGpus } from "../../../domain/inventory.ts";
+import { createGpuPrices } from "../../../processors/live/gpu-price.ts";
 import { createLivePods, type LivePods } from "../../../processors/live/pods.ts";
 import { ledgerOf } from "../../../runtime/config/ledger.ts";
 import { parseConfig } from "../../../runtime/config/load.ts";
@@ -36,7 +37,11 @@ async function seriesOfPods(pods: LivePods, assigned: readonly number[], withMon
   const registry = new Registry();
   const isOwn = ownNodes(() => new Set(assigned), PARTITIONS);
   const [metrics, logger] = [createMetrics(registry), pino({ level: "silent" })];
-  const live = startLivePods({ pods, isOwn, book, withMoney, metrics, logger, now: () => NOON });
+  const prices = createGpuPrices(book, (_, error) => {
+    throw error;
+  });
+  const priceOf = withMoney ? prices : undefined;
+  const live = startLivePods({ pods, isOwn, priceOf, currency: book.currency, metrics, logger, now: () => NOON });
   const text = await registry.metrics();
   await live.stop();
   return text.split("\n").filter((line) => /^gpu_(workload|node|ledger_nodes_counted)/.test(line));
