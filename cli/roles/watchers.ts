@@ -85,9 +85,10 @@ export function startWatchers(options: {
       metrics.kubernetesObjects.reset();
       metrics.kubernetesForbidden.reset();
       for (const watcher of watchers) {
-        const { cluster, watching, objects, missing, clockSkewMillis } = watcher.state();
+        const { cluster, watching, objects, missing, clockSkewMillis, silentMillis } = watcher.state();
         metrics.watching.set({ cluster }, watching ? 1 : 0);
         metrics.clockSkew.set({ cluster }, clockSkewMillis / 1000);
+        metrics.kubernetesSilence.set({ cluster }, silentMillis / 1000);
         for (const [resource, count] of Object.entries(objects))
           metrics.kubernetesObjects.set({ cluster, resource }, count);
         for (const { resource, verb } of missing) metrics.kubernetesForbidden.set({ cluster, resource, verb }, 1);
@@ -131,6 +132,12 @@ function eventsOf(cluster: string, metrics: Metrics, logger: Logger): WatcherEve
     onListed(resource, objects) {
       metrics.kubernetesLists.inc({ cluster, resource });
       logger.debug({ resource, objects }, "listed");
+    },
+    onLooked: () => {},
+    onWatchTaken: () => {},
+    onVersionsBack(resource) {
+      metrics.kubernetesVersionsBack.inc({ cluster, resource });
+      logger.warn({ resource }, "the API server's versions have gone back: everything is listed and said again");
     },
     onWatchEvent: (resource, type) => metrics.kubernetesEvents.inc({ cluster, resource, type }),
     onWatchEnded: (resource, why) => metrics.kubernetesWatchEnds.inc({ cluster, resource, why }),

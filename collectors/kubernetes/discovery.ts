@@ -123,11 +123,13 @@ export function createKubernetesDiscovery(options: {
           events: {
             onListStarted: () => {},
             onWatchEvent: () => {},
+            onWatchTaken: () => {},
             onWatchEnded: () => {},
-            onError(error) {
+            onVersionsBack: () => {},
+            onError(error, _, isAbsent) {
               onError(error);
               // Pods that may not be listed are none: other selectors and other discoveries go on.
-              if (error.code === "forbidden") listed[index] = true;
+              if (isAbsent) listed[index] = true;
               tell();
             },
           },

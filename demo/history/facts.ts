@@ -44,13 +44,9 @@ export async function* pastFacts(
     .toSorted((a, b) => b.goneMillis - a.goneMillis);
   const owners = ownerObjects(fleet, lives, untilMillis);
   let said: OutgoingMessage[] = [];
-  const books = createBooks(
-    fleet.cluster,
-    () => PAST_EPOCH,
-    (topic, message) => {
-      if (topic === WORKLOADS_TOPIC) said.push(asOutgoing(message));
-    },
-  );
+  const books = createBooks(fleet.cluster, { epoch: () => PAST_EPOCH, renew: () => {} }, (topic, message) => {
+    if (topic === WORKLOADS_TOPIC) said.push(asOutgoing(message));
+  });
   const projector = createProjector({
     books,
     owners: ownersIn(owners),

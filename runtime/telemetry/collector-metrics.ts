@@ -97,8 +97,20 @@ export const COLLECTOR_METRICS = {
   kubernetesWatchEnds: {
     name: "gpu_ledger_kubernetes_watch_ends_total",
     type: "counter",
-    help: "Watches that ended: timeout as the server has it, expired (a new list follows), garbage.",
+    help: "Watches that ended: timeout as the server has it, expired or silent (a new list follows), garbage.",
     labels: ["cluster", "resource", "why"],
+  },
+  kubernetesVersionsBack: {
+    name: "gpu_ledger_kubernetes_versions_back_total",
+    type: "counter",
+    help: "Times that an API server's versions went back, as after a restore of its database; everything was listed again.",
+    labels: ["cluster", "resource"],
+  },
+  kubernetesSilence: {
+    name: "gpu_ledger_kubernetes_silence_seconds",
+    type: "gauge",
+    help: "For how long the API server has said nothing about the kind that it has been silent about longest; 0 where another collector watches.",
+    labels: ["cluster"],
   },
   kubernetesErrors: {
     name: "gpu_ledger_kubernetes_errors_total",

@@ -26,11 +26,8 @@ export function objectFacts({ cluster, objects, resourceNames }: ScenarioFiles, 
   let atMillis = 0;
   const owners = createKnownObjects();
   const projector = createProjector({
-    books: createBooks(
-      cluster,
-      () => epoch,
-      (topic, { key, value }) =>
-        messages.push({ topic, atMillis, key, value: value!, schemaVersion: FACT_SCHEMA_VERSION }),
+    books: createBooks(cluster, { epoch: () => epoch, renew: () => {} }, (topic, { key, value }) =>
+      messages.push({ topic, atMillis, key, value: value!, schemaVersion: FACT_SCHEMA_VERSION }),
     ),
     // All objects that there are stand in the files: none has to be fetched, and a pod is taken at once.
     owners: { lookup: owners.lookup, isUnknown: () => false, fetch: () => Promise.resolve() },

@@ -48,7 +48,7 @@ function join(identity: string, lead?: (term: WatchTerm) => Promise<void>): Cand
     clock: systemClock,
     serverNowMillis: () => api.clock.nowMillis(),
     timing: TIMING,
-    events: { onElected: () => {}, onDeposed: () => {}, onError: (error) => errors.push(error) },
+    events: { onElected: () => {}, onDeposed: () => {}, onAnswered: () => {}, onError: (error) => errors.push(error) },
     async lead(term) {
       const held: Held = { by: identity, epoch: term.epoch, from: performance.now(), until: undefined };
       terms.push(held);

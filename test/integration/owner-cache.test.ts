@@ -54,3 +54,19 @@ it.each<Partial<OwnerReference>>([
   expect(owners.lookup(odd, "poor")).toBeUndefined();
   expect(server.requests.all.map(({ path }) => path)).toEqual([]);
 });
+
+it("asks again for what is forbidden for a moment, as while a server starts", async () => {
+  const owners = newCache();
+  server.troubles.startUp(200, 0);
+  await owners.fetch(train, "rich");
+  expect(owners.lookup(train, "rich")?.labels).toEqual({ team: "rich" });
+});
+
+it("asks a few times for what stays forbidden, then once for each owner of the kind", async () => {
+  const owners = newCache();
+  server.access.withdraw("batch", "jobs", "get");
+  await owners.fetch(train, "rich");
+  expect(server.requests.all).toHaveLength(3);
+  await owners.fetch({ ...train, name: "other", uid: "other" }, "rich");
+  expect(server.requests.all).toHaveLength(4);
+});

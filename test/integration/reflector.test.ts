@@ -12,7 +12,13 @@ import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/ser
 import { systemClock } from "../../runtime/clock.ts";
 
 const PODS = { group: "", version: "v1", plural: "pods", kind: "Pod" };
-const TIMING: ReflectorTiming = { pageSize: 3, silenceMillis: 400, watchSeconds: 60, absentMillis: 150 };
+const TIMING: ReflectorTiming = {
+  pageSize: 3,
+  silenceMillis: 400,
+  watchSeconds: 60,
+  absentMillis: 150,
+  doubtMillis: 0,
+};
 
 let server: ApiServer;
 let api: ApiConnection;
@@ -44,6 +50,8 @@ function reflect(given: { readonly timing?: ReflectorTiming; readonly labelSelec
     lists: 0,
     objects: 0,
     watchEvents: 0,
+    taken: 0,
+    back: 0,
   };
   const reflector = startReflector({
     api,
@@ -66,6 +74,8 @@ function reflect(given: { readonly timing?: ReflectorTiming; readonly labelSelec
     events: {
       onListStarted: () => (told.lists += 1),
       onWatchEvent: () => (told.watchEvents += 1),
+      onWatchTaken: () => (told.taken += 1),
+      onVersionsBack: () => (told.back += 1),
       onWatchEnded: (why) => told.ended.push(why),
       onError: (error) => told.errors.push(error),
     },
@@ -89,6 +99,18 @@ function put(name: string, uid = name): void {
   const metadata = { name, namespace: "ml", uid };
   const version = server.put({ apiVersion: "v1", kind: "Pod", metadata, spec: { note: "é" } });
   pods.set(uid, `${name}@${version}`);
+}
+
+/** The server's pods as they are now, to come back to. */
+function save(): { readonly restore: (on: (version: number) => void) => void } {
+  const [version, copy] = [server.store.resourceVersion, [...pods]];
+  return {
+    restore(on) {
+      on(version);
+      pods.clear();
+      for (const [uid, text] of copy) pods.set(uid, text);
+    },
+  };
 }
 
 function remove(name: string): void {
@@ -192,7 +214,7 @@ describe("a reflector's watch", () => {
     expect(told.gone).toMatchObject([{ uid: "a", inferred: true }]);
   });
 
-  it("that goes silent is given up and opened again", async () => {
+  it("that goes silent is given up, and all is listed before it is opened again", async () => {
     put("a");
     const { mirror, told } = reflect();
     await same(mirror);
@@ -200,8 +222,45 @@ describe("a reflector's watch", () => {
     server.silenceWatches();
     put("b");
     await same(mirror);
-    expect(told.errors).toMatchObject([{ code: "unavailable", message: "the server said nothing for 400 ms" }]);
-    expect(told.lists).toBe(1);
+    expect(told.errors).toEqual([]);
+    expect(told.ended).toContain("silent");
+    expect(told.lists).toBe(2);
+  });
+
+  it("is followed after a restore of the server's database, whose versions are older than those seen", async () => {
+    put("stays");
+    put("goes");
+    const saved = save();
+    const { mirror, told } = reflect();
+    await same(mirror);
+    await watching(told);
+    put("stays");
+    put("new");
+    remove("goes");
+    await same(mirror);
+    saved.restore((version) => server.restore(version));
+    await same(mirror);
+    expect([...mirror.keys()].toSorted()).toEqual(["goes", "stays"]);
+    expect(told.back).toBe(1);
+    put("after");
+    await same(mirror);
+  });
+
+  it("is followed where the server is silent about versions that it has not reached, and has come further since", async () => {
+    put("a");
+    const saved = save();
+    const { mirror, told } = reflect();
+    await same(mirror);
+    await watching(told);
+    for (let n = 0; n < 5; n++) put("b");
+    await same(mirror);
+    // The connection holds: nothing but the silence tells.
+    server.silenceWatches();
+    saved.restore((version) => server.store.restore(version));
+    put("c");
+    await same(mirror);
+    expect(told.back).toBe(1);
+    expect([...mirror.keys()].toSorted()).toEqual(["a", "c"]);
   });
 
   it("that is cut in the middle of a line, or holds garbage, goes on from the last whole event", async () => {

@@ -21,13 +21,14 @@ export const FAST = {
     settleMillis: 2_000,
     buryEveryMillis: 100,
     buryAfterMillis: 7 * 86_400_000,
-    reflector: { pageSize: 5, silenceMillis: 500, watchSeconds: 60, absentMillis: 80 },
+    reflector: { pageSize: 5, silenceMillis: 500, watchSeconds: 60, doubtMillis: 100, absentMillis: 80 },
   },
 };
 
 /** What a watcher told beside its facts. */
 export interface WatcherLog {
   readonly forbidden: MissingPermission[];
+  readonly versionsBack: string[];
   readonly allowed: MissingPermission[];
   readonly installed: string[];
   readonly removed: string[];
@@ -63,6 +64,7 @@ export function startTestWatcher(
   const { identity = "first", clock = systemClock, token, gate } = given;
   const log: WatcherLog = {
     forbidden: [],
+    versionsBack: [],
     allowed: [],
     installed: [],
     removed: [],
@@ -103,6 +105,9 @@ export function startTestWatcher(
     onDeposed: () => {},
     onElectionError: (error) => log.errors.push(error),
     onListed: () => {},
+    onLooked: () => {},
+    onWatchTaken: () => {},
+    onVersionsBack: (resource) => log.versionsBack.push(resource),
     onWatchEvent: () => {},
     onWatchEnded: () => {},
     onError: (_, error) => log.errors.push(error),

@@ -1,6 +1,10 @@
 import type { KubeConfig } from "@kubernetes/client-node";
-import { statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import type { RequestOptions } from "node:https";
+import { homedir } from "node:os";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { parse } from "yaml";
+import { createAuthorization, type Authorization } from "../../dcgm/http/credentials.ts";
 import type { ApiAccessSource } from "./connection.ts";
 
 /** Where a cluster's address and credentials come from. */
@@ -23,6 +27,8 @@ const NOWHERE = "http://localhost:8080";
 export function createKubeAccess({ file, context }: KubeAccessOptions): ApiAccessSource {
   let loaded: KubeConfig | undefined;
   let loadedMillis = 0;
+  /** Of the user's token file, which the client library passes over; read anew when it has changed. */
+  let tokenOf: Authorization | undefined;
 
   async function load(): Promise<KubeConfig> {
     // Only where there is a Kubernetes: the module is larger than the rest of the collector.
@@ -43,6 +49,8 @@ export function createKubeAccess({ file, context }: KubeAccessOptions): ApiAcces
     if (loaded === undefined || fresh || changedMillis > loadedMillis) {
       loaded = await load();
       loadedMillis = changedMillis;
+      const bearerTokenFile = tokenFileOf(loaded, file);
+      tokenOf = bearerTokenFile === undefined ? undefined : createAuthorization({ bearerTokenFile });
     }
     const cluster = loaded.getCurrentCluster();
     if (cluster === null) throw new Error("the kubeconfig's context names no cluster");
@@ -51,13 +59,17 @@ export function createKubeAccess({ file, context }: KubeAccessOptions): ApiAcces
     const options: RequestOptions = { headers: {} };
     await loaded.applyToHTTPSOptions(options);
     const { ca, cert, key, servername, rejectUnauthorized, auth, headers } = options;
+    const token = await tokenOf?.();
     return {
       server: cluster.server,
       headers: {
-        ...(headers as Readonly<Record<string, string>>),
+        ...Object.fromEntries(
+          Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]),
+        ),
         ...(auth === undefined || auth === null
           ? {}
           : { authorization: `Basic ${Buffer.from(auth).toString("base64")}` }),
+        ...(token === undefined ? {} : { authorization: token }),
       },
       tls: {
         ...(ca === undefined ? {} : { ca: ca as Buffer }),
@@ -68,4 +80,33 @@ export function createKubeAccess({ file, context }: KubeAccessOptions): ApiAcces
       },
     };
   };
+}
+
+interface KubeconfigUsers {
+  readonly users?:
+    | readonly { readonly name?: unknown; readonly user?: { readonly tokenFile?: unknown } | null }[]
+    | null;
+}
+
+/**
+ * The file with the token of the current context's user; it counts before a token in the kubeconfig itself, as for kubectl
+ * (https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/#AuthInfo). A path is from the kubeconfig's folder on. Of several
+ * kubeconfigs the first that has the user counts.
+ */
+function tokenFileOf(config: KubeConfig, file: string | undefined): string | undefined {
+  const name = config.getCurrentUser()?.name;
+  const files =
+    file !== undefined
+      ? [file]
+      : (process.env["KUBECONFIG"]?.split(delimiter) ?? [join(homedir(), ".kube", "config")]).filter(
+          (path) => path !== "",
+        );
+  for (const path of files) {
+    if (!existsSync(path)) continue;
+    const { users } = (parse(readFileSync(path, "utf8")) ?? {}) as KubeconfigUsers;
+    const user = users?.find((each) => each.name === name)?.user;
+    if (user === undefined || user === null) continue;
+    return typeof user.tokenFile === "string" ? resolve(dirname(path), user.tokenFile) : undefined;
+  }
+  return undefined;
 }

@@ -2,6 +2,8 @@
 export type ApiErrorCode =
   /** No answer: it is away, or the connection broke. */
   | "unavailable"
+  /** It took the request and said nothing for as long as was allowed. */
+  | "silent"
   /** 401: the credentials are not accepted (any longer). */
   | "unauthorized"
   /** 403: the credentials do not suffice for this verb and resource. */

@@ -15,6 +15,8 @@ export interface WatchTerm {
 export interface ElectionEvents {
   onElected(epoch: number): void;
   onDeposed(): void;
+  /** The server has answered what was asked of the lease. */
+  onAnswered(): void;
   onError(error: unknown): void;
 }
 
@@ -91,6 +93,7 @@ export function startElection(options: {
       const sentAt = clock.monotonicMillis();
       try {
         state = await lease.write({ ...state, renewedAtMillis: serverNowMillis() }, state);
+        events.onAnswered();
         clearTimeout(deadline);
         deadline = setTimeout(stop, giveUpMillis - (clock.monotonicMillis() - sentAt));
       } catch (error) {
@@ -121,6 +124,7 @@ export function startElection(options: {
     while (!stopping.signal.aborted) {
       try {
         const { former, free } = await look();
+        events.onAnswered();
         const sentAt = clock.monotonicMillis();
         if (free) await hold(await acquire(former), sentAt, former);
       } catch (error) {

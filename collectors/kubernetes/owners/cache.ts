@@ -28,6 +28,8 @@ const KNOWN_MILLIS = 10 * 60_000;
 const NAME = /^[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?$/;
 const MOST_OWNERS = 50_000;
 const MOST_TRIES = 5;
+/** A server that starts forbids everything for a moment. */
+const MOST_TRIES_FORBIDDEN = 3;
 
 interface Entry {
   readonly owner: KnownOwner | undefined;
@@ -52,6 +54,8 @@ export function createOwnerCache(options: OwnerCacheOptions): OwnerCache {
   const { api, kinds, monotonicMillis, onForbidden, onRead, signal } = options;
   const entries = new Map<string, Entry>();
   const running = new Map<string, Promise<void>>();
+  /** Kinds that may not be read, which are asked for once. */
+  const forbidden = new Set<string>();
 
   function entryOf(key: string): Entry | undefined {
     const entry = entries.get(key);
@@ -71,6 +75,7 @@ export function createOwnerCache(options: OwnerCacheOptions): OwnerCache {
       silenceMillis: TIMEOUT_MILLIS,
       signal,
     });
+    forbidden.delete(`${group}/${kind.resource}`);
     onRead(group, kind.resource);
     return metadata === undefined || (reference.uid !== "" && metadata.uid !== reference.uid)
       ? undefined
@@ -84,11 +89,14 @@ export function createOwnerCache(options: OwnerCacheOptions): OwnerCache {
         return await read(reference, namespace);
       } catch (error) {
         if (signal.aborted || !(error instanceof ApiError)) return undefined;
-        if (error.code === "forbidden") {
-          const { group, resource } = kinds.find(reference)!;
+        const { group, resource } = kinds.find(reference)!;
+        const isDoubtful = error.code === "forbidden" && !forbidden.has(`${group}/${resource}`);
+        if (error.code === "forbidden" && (!isDoubtful || tries === MOST_TRIES_FORBIDDEN)) {
+          forbidden.add(`${group}/${resource}`);
           onForbidden(group, resource);
+          return undefined;
         }
-        if (!error.retriable || tries === MOST_TRIES) return undefined;
+        if (!(error.retriable || isDoubtful) || tries === MOST_TRIES) return undefined;
         await pause(backOff.next(error.retryAfterMillis), signal);
       }
     }

@@ -26,7 +26,8 @@ export interface Listing {
  * as the beginning of a watch; else the first list comes in pages, and a later one in one body from the server's cache,
  * not older than what was seen: asked for in pages, it would come from the database each time
  * (https://github.com/kubernetes/kubernetes/issues/118394). Where a page's token has expired, the list is told anew in
- * one body. No list is ever held: objects are cut out of it as it arrives.
+ * one body. No list is ever held: objects are cut out of it as it arrives. A server that takes a streaming list and cannot
+ * serve it (an ERROR event, or silence) is asked for pages, and for no other streaming list.
  */
 export async function listObjects(
   listing: Listing,
@@ -35,7 +36,7 @@ export async function listObjects(
     try {
       return { resourceVersion: await streamList(listing), streamed: true };
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== "rejected") throw error;
+      if (!(error instanceof ApiError) || !(error.code === "rejected" || error.code === "silent")) throw error;
     }
   }
   return { resourceVersion: await pageList(listing), streamed: false };
@@ -62,9 +63,15 @@ async function streamList(listing: Listing): Promise<string> {
       signal,
     }),
   );
-  for await (const { type, object } of events) {
-    if (type !== "BOOKMARK") await onObject(object);
-    else if (object.metadata.annotations?.[INITIAL_EVENTS_END] === "true") return object.metadata.resourceVersion;
+  try {
+    for await (const { type, object } of events) {
+      if (type !== "BOOKMARK") await onObject(object);
+      else if (object.metadata.annotations?.[INITIAL_EVENTS_END] === "true") return object.metadata.resourceVersion;
+    }
+  } catch (error) {
+    // An error that the stream itself has is of streaming; a connection that breaks is of any request.
+    const isTold = error instanceof ApiError && error.status > 0;
+    throw isTold ? new ApiError("rejected", error.message, { status: error.status, cause: error }) : error;
   }
   throw new ApiError("unavailable", "the streaming list ended before it was whole");
 }
@@ -86,6 +93,14 @@ async function pageList(listing: Listing): Promise<string> {
     page = await readPage(listing, {});
   }
   return page.resourceVersion;
+}
+
+/** The newest version that the server has now. */
+export async function newestVersion(
+  listing: Pick<Listing, "api" | "resource" | "selectors" | "timing" | "signal">,
+): Promise<string> {
+  const ignored = { notOlderThan: "", streaming: false, onStart: () => {}, onObject: () => Promise.resolve() };
+  return (await readPage({ ...listing, ...ignored }, { limit: "1" })).resourceVersion;
 }
 
 interface PageEnd {

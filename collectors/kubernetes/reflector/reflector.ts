@@ -3,7 +3,7 @@ import { ApiError } from "../api/api-error.ts";
 import { createBackOff } from "../api/back-off.ts";
 import type { ApiConnection } from "../api/connection.ts";
 import type { ApiResource, ApiObject } from "../api/resource.ts";
-import { listObjects } from "./list.ts";
+import { listObjects, newestVersion } from "./list.ts";
 import { REFLECTOR_TIMING, type ReflectorTiming } from "./timing.ts";
 import { watchObjects } from "./watch.ts";
 
@@ -32,10 +32,17 @@ export interface ObjectIdentity {
 export interface ReflectorEvents {
   onListStarted(): void;
   onWatchEvent(type: string): void;
-  /** A watch ended. `expired` means a new list, `garbage` that the stream held something that is no event. */
-  onWatchEnded(why: "timeout" | "expired" | "garbage" | "failed"): void;
-  /** It is tried again after `againInMillis`. */
-  onError(error: ApiError, againInMillis: number): void;
+  /** The server has taken a watch. */
+  onWatchTaken(): void;
+  /** A watch ended. `expired` and `silent` mean a new list, `garbage` that the stream held something that is no event. */
+  onWatchEnded(why: "timeout" | "silent" | "expired" | "garbage" | "failed"): void;
+  /**
+   * It is tried again after `againInMillis`. `isAbsent` where the resource is not there, or is forbidden and has been for
+   * longer than a server takes to start.
+   */
+  onError(error: ApiError, againInMillis: number, isAbsent: boolean): void;
+  /** The server's versions have gone back, as after a restore of its database. All objects are told again. */
+  onVersionsBack(): void;
 }
 
 /** A running reflector. */
@@ -43,7 +50,17 @@ export interface Reflector {
   /** Whether a list has been told in full since the start. */
   readonly listed: boolean;
   readonly objects: number;
+  /**
+   * When the server said anything last, by the monotonic clock: a list, a watch that it took, an event; or that it has no such
+   * resource, or that this one may not be read.
+   */
+  readonly heardAt: number;
   stop(): Promise<void>;
+}
+
+/** Whether a version is older than another; versions that are no numbers cannot be compared. */
+function isOlder(version: string, than: string): boolean {
+  return /^\d+$/.test(version) && /^\d+$/.test(than) && BigInt(version) < BigInt(than);
 }
 
 /** What a list gets whose `resourceVersion` the server has not reached, and does not reach in time. */
@@ -51,7 +68,7 @@ const GATEWAY_TIMEOUT = 504;
 
 /**
  * Follows all objects of one resource: lists them, watches from the list's resourceVersion, and lists again where the
- * server no longer knows that version, never older than what was seen. Objects are told from each other by their UIDs.
+ * server no longer knows that version or was silent, never older than what was seen, unless the server's versions went back. Objects are told from each other by their UIDs.
  * Nothing of an object is kept but its identity. Whatever goes wrong is told and tried again with growing pauses; nothing
  * but `stop` ends it.
  */
@@ -80,13 +97,26 @@ export function startReflector(options: {
   let version = "";
   /** When the server last said what is, by its clock. */
   let heardAtMillis = 0;
+  let heardAt = performance.now();
   let mustList = true;
+  /** Whether the server's versions may have gone back: a server that was away can have come back from a backup. */
+  let inDoubt = false;
+  /** Whether a version that is known can be of something else: versions went back. */
+  let tellsAgain = false;
+  let isWatching = false;
   let streamsLists = true;
+  /** Since when everything was forbidden, by the monotonic clock. */
+  let forbiddenSince: number | undefined;
+
+  function hear(): void {
+    heardAtMillis = api.clock.nowMillis();
+    heardAt = performance.now();
+  }
 
   async function take(object: ApiObject, isListed: boolean): Promise<void> {
     const { uid, namespace = "", name, resourceVersion } = object.metadata;
     // A list after the first tells what is known already; only what has changed meanwhile is news.
-    if (isListed && known.get(uid)?.resourceVersion === resourceVersion) return;
+    if (isListed && !tellsAgain && known.get(uid)?.resourceVersion === resourceVersion) return;
     await sink.onObject(object, { atMillis: api.clock.nowMillis(), listed: isListed });
     known.set(uid, { uid, namespace, name, resourceVersion });
   }
@@ -97,6 +127,21 @@ export function startReflector(options: {
     const gone = last === undefined ? identity : { ...identity, resourceVersion: last };
     await sink.onGone(gone, { atMillis: inferred ? heardAtMillis : api.clock.nowMillis(), inferred });
     known.delete(uid);
+  }
+
+  /** Forgets the versions that were seen where the server has not come so far. */
+  async function compareVersions(): Promise<void> {
+    const newest = await newestVersion({ api, resource, selectors, timing, signal });
+    inDoubt = false;
+    if (!isOlder(newest, version)) return;
+    goBack();
+  }
+
+  function goBack(): void {
+    version = "";
+    mustList = true;
+    tellsAgain = true;
+    events.onVersionsBack();
   }
 
   async function list(): Promise<void> {
@@ -119,9 +164,11 @@ export function startReflector(options: {
     streamsLists = outcome.streamed;
     version = outcome.resourceVersion;
     backOff.reset();
+    forbiddenSince = undefined;
     for (const uid of known.keys()) if (!seen.has(uid)) await drop(uid, true);
-    heardAtMillis = api.clock.nowMillis();
+    hear();
     mustList = false;
+    tellsAgain = false;
     listed = true;
     await sink.onListed(known.size);
   }
@@ -135,6 +182,12 @@ export function startReflector(options: {
       from: version,
       timing,
       signal,
+      onTaken() {
+        isWatching = true;
+        forbiddenSince = undefined;
+        heardAt = performance.now();
+        events.onWatchTaken();
+      },
       async onEvent({ type, object }) {
         events.onWatchEvent(type);
         backOff.reset();
@@ -142,29 +195,46 @@ export function startReflector(options: {
         if (type === "DELETED") await drop(uid, false, resourceVersion);
         else if (type !== "BOOKMARK") await take(object, false);
         version = resourceVersion;
-        heardAtMillis = api.clock.nowMillis();
+        hear();
       },
     });
+    isWatching = false;
     events.onWatchEnded(why);
-    if (why === "expired") mustList = true;
+    if (why === "expired" || why === "silent") mustList = true;
+    inDoubt = why !== "timeout";
     // A server that takes watches and ends them at once must not be asked in a circle.
     if (why !== "timeout") await pause(backOff.next(), signal);
+  }
+
+  function isAbsent({ code }: ApiError): boolean {
+    if (code !== "forbidden") {
+      forbiddenSince = undefined;
+      return code === "not-found";
+    }
+    forbiddenSince ??= performance.now();
+    return performance.now() - forbiddenSince >= timing.doubtMillis;
   }
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
       try {
+        if (inDoubt && version !== "") await compareVersions();
         if (mustList) await list();
         await watch();
       } catch (error) {
         if (signal.aborted) return;
         const failure = error instanceof ApiError ? error : new ApiError("garbage", String(error), { cause: error });
-        const absent = failure.code === "forbidden" || failure.code === "not-found";
+        const absent = isAbsent(failure);
         if (absent || failure.code === "gone") mustList = true;
+        inDoubt = true;
+        // A server that was away can have come back from a backup, and have come further since than what was seen.
+        if (failure.code === "unavailable" && failure.status === 0 && !isWatching) tellsAgain = mustList = true;
+        isWatching = false;
         // The server's versions have begun anew, from a backup for one: what it has now is the newest there is.
-        if (failure.status === GATEWAY_TIMEOUT) version = "";
+        if (failure.status === GATEWAY_TIMEOUT && version !== "") goBack();
+        if (absent) heardAt = performance.now();
         const wait = absent ? timing.absentMillis : backOff.next(failure.retryAfterMillis);
-        events.onError(failure, wait);
+        events.onError(failure, wait, absent);
         await pause(wait, signal);
       }
     }
@@ -174,6 +244,9 @@ export function startReflector(options: {
   return {
     get listed() {
       return listed;
+    },
+    get heardAt() {
+      return heardAt;
     },
     get objects() {
       return known.size;

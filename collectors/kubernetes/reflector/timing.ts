@@ -7,6 +7,8 @@ export interface ReflectorTiming {
   readonly watchSeconds: number;
   /** How long to wait before asking again for what is forbidden or not installed. */
   readonly absentMillis: number;
+  /** How long something must be forbidden before it counts as such: a server that starts forbids everything for a moment. */
+  readonly doubtMillis: number;
 }
 
 /** What the service runs with. */
@@ -15,4 +17,5 @@ export const REFLECTOR_TIMING: ReflectorTiming = {
   silenceMillis: 150_000,
   watchSeconds: 420,
   absentMillis: 60_000,
+  doubtMillis: 10_000,
 };

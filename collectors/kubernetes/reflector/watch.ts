@@ -14,9 +14,10 @@ const TYPES: ReadonlySet<unknown> = new Set(["ADDED", "MODIFIED", "DELETED", "BO
 
 /**
  * Watches a resource from a version on until the stream ends, and says why it did: by its own timeout, because the version
- * is too old (as an answer or as an event in the stream), or because it held what is no event: a line that was cut off, or
- * garbage. What came before counts; the next watch goes on from there. Fails with an `ApiError` where the server refuses
- * or the connection breaks.
+ * is too old (as an answer or as an event in the stream), because it held what is no event (a line that was cut off, or
+ * garbage), or because it said nothing at all, no bookmark either: some kinds have no bookmarks, and a watch from a version
+ * that the server has not reached is silent too. What came before counts; the next watch goes on from there. Fails with an
+ * `ApiError` where the server refuses or the connection breaks. `onTaken` is called once the server has taken the watch.
  */
 export async function watchObjects(options: {
   readonly api: ApiConnection;
@@ -25,9 +26,12 @@ export async function watchObjects(options: {
   readonly from: string;
   readonly timing: ReflectorTiming;
   readonly signal: AbortSignal;
+  readonly onTaken: () => void;
   readonly onEvent: (event: WatchEvent) => Promise<void>;
-}): Promise<"timeout" | "expired" | "garbage"> {
-  const { api, resource, query, from, timing, signal, onEvent } = options;
+}): Promise<"timeout" | "silent" | "expired" | "garbage"> {
+  const { api, resource, query, from, timing, signal, onTaken, onEvent } = options;
+  let isTaken = false;
+  let isSilent = true;
   try {
     const body = await api.open({
       path: pathOf(resource),
@@ -35,9 +39,15 @@ export async function watchObjects(options: {
       silenceMillis: timing.silenceMillis,
       signal,
     });
-    for await (const event of readWatch(body)) await onEvent(event);
-    return "timeout";
+    isTaken = true;
+    onTaken();
+    for await (const event of readWatch(body)) {
+      isSilent = false;
+      await onEvent(event);
+    }
+    return isSilent ? "silent" : "timeout";
   } catch (error) {
+    if (error instanceof ApiError && error.code === "silent" && isTaken) return "silent";
     if (error instanceof ApiError && error.code === "gone") return "expired";
     if (error instanceof ApiError && error.code === "garbage") return "garbage";
     throw error;

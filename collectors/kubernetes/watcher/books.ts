@@ -27,12 +27,13 @@ export interface Books {
 /** Empty books of a cluster for one term; what they say goes to `send`. */
 export function createBooks(
   cluster: string,
-  epoch: () => number,
+  { epoch, renew }: { readonly epoch: () => number; readonly renew: () => void },
   send: (topic: (typeof FACT_TOPICS)[number], message: BookMessage) => void,
 ): Books {
   const workloads = createFactBook<WorkloadFact>({
     cluster,
     epoch,
+    renew,
     keyOf: workloadKey,
     resourceOf: () => "pods",
     send: (message) => send(WORKLOADS_TOPIC, message),
@@ -40,6 +41,7 @@ export function createBooks(
   const inventory = createFactBook<InventoryFact>({
     cluster,
     epoch,
+    renew,
     keyOf: inventoryKey,
     resourceOf: () => "nodes",
     send: (message) => send(INVENTORY_TOPIC, message),
@@ -47,6 +49,7 @@ export function createBooks(
   const ofCluster = createFactBook<ClusterFact>({
     cluster,
     epoch,
+    renew,
     keyOf: clusterFactKey,
     resourceOf: ({ resource }) => resource,
     send: (message) => send(CLUSTER_TOPIC, message),

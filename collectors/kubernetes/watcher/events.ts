@@ -8,9 +8,14 @@ export interface WatcherEvents {
   onElected(epoch: number): void;
   onDeposed(): void;
   onElectionError(error: unknown): void;
+  /** What the server serves was read. */
+  onLooked(): void;
   onListed(resource: string, objects: number): void;
   onWatchEvent(resource: string, type: string): void;
+  onWatchTaken(resource: string): void;
   onWatchEnded(resource: string, why: string): void;
+  /** The server's versions have gone back, as after a restore of its database: everything is listed and said again. */
+  onVersionsBack(resource: string): void;
   /** It is tried again after `againInMillis`. */
   onError(resource: string, error: ApiError, againInMillis: number): void;
   /** Something may not be done; told once until it may. `without` ends a sentence that begins with "without it". */

@@ -67,9 +67,14 @@ export function createFactBook<Fact extends AnyFact>(options: {
   readonly resourceOf: (body: FactBody<Fact>) => string;
   /** The term that speaks; asked when something is said. */
   readonly epoch: () => number;
+  /**
+   * Raises the term: what is said next of an object would stand behind what was said of it. Its versions went back with the
+   * server's, or it was taken for gone and is there.
+   */
+  readonly renew: () => void;
   readonly send: (message: BookMessage) => void;
 }): FactBook<Fact> {
-  const { cluster, keyOf, resourceOf, epoch, send } = options;
+  const { cluster, keyOf, resourceOf, epoch, renew, send } = options;
   const entries = new Map<string, Entry>();
   const places = new Map<string, Place>();
   const ended = new Map<string, number>();
@@ -91,8 +96,11 @@ export function createFactBook<Fact extends AnyFact>(options: {
   }
 
   function say(body: FactBody<Fact>, text: string, { resourceVersion, atMillis }: Sight, end?: FactEnd): void {
-    const said = { epoch: epoch(), resourceVersion, seenAtMillis: atMillis, ...(end === undefined ? {} : { end }) };
     const key = keyOf({ ...body, cluster });
+    const of = { resourceVersion, seenAtMillis: atMillis, ...(end === undefined ? {} : { end }) };
+    const former = places.get(key)?.said;
+    if (former !== undefined && compareFacts({ epoch: epoch(), ...of }, former) < 0) renew();
+    const said = { epoch: epoch(), ...of };
     record(key, body, text, said);
     // One object of two: the body is written once, for its message and for the book.
     send({ key, value: utf8.encode(`${JSON.stringify({ cluster, ...said }).slice(0, -1)},${text.slice(1)}`) });

@@ -10,7 +10,13 @@ import type { Projector, SeenObject } from "./projector.ts";
 
 /** A kind that is followed. */
 export interface KindFollower {
+  /** The version in which its objects are read. */
+  readonly version: string;
   readonly objects: number;
+  /** When the server said anything of it last, by the monotonic clock: a list, a watch that was taken, an event, a refusal. */
+  readonly heardAt: number;
+  /** Whether the server says that there is no such resource. */
+  readonly isAbsent: boolean;
   /** Resolves when all objects are said, or when it is clear that they can't be listed for now. */
   readonly settled: Promise<void>;
   /** Ends it; what was said stays. */
@@ -21,6 +27,20 @@ export interface KindFollower {
 
 /** Owners that are read at once. */
 const WIDTH = 16;
+
+/** Says that all objects of a resource have ended that are not among those seen. */
+export function endUnseen(
+  { books, projector, resource }: { readonly books: Books; readonly projector: Projector; readonly resource: string },
+  seen: ReadonlySet<string>,
+  untilMillis: number,
+): void {
+  for (const book of books.all) {
+    for (const { uid, resource: from, sight } of book.living()) {
+      if (from !== resource || seen.has(uid)) continue;
+      projector.gone(resource, uid, { atMillis: Math.max(untilMillis, sight.atMillis), inferred: true }, sight);
+    }
+  }
+}
 
 /** Follows the objects of a kind: each is made a fact, and what a former watcher knew and a list lacks has ended. */
 export function followKind(options: {
@@ -44,18 +64,10 @@ export function followKind(options: {
   /** Those of the first list, until it is whole. */
   let first: Set<string> | undefined = new Set();
   let isForbidden = false;
+  let isAbsent = false;
   let settle = (): void => {};
   const settled = new Promise<void>((resolve) => (settle = resolve));
   const forbidden = { verb: "list", resource, without: kind.without };
-
-  function endUnseen(seen: ReadonlySet<string>, untilMillis: number): void {
-    for (const book of books.all) {
-      for (const { uid, resource: from, sight } of book.living()) {
-        if (from !== resource || seen.has(uid)) continue;
-        projector.gone(resource, uid, { atMillis: Math.max(untilMillis, sight.atMillis), inferred: true }, sight);
-      }
-    }
-  }
 
   const reflector = startReflector({
     api,
@@ -80,9 +92,9 @@ export function followKind(options: {
       async onListed(objects) {
         await queue.idle();
         events.onListed(resource, objects);
-        if (isForbidden) events.onAllowed(forbidden);
-        isForbidden = false;
-        if (first !== undefined) endUnseen(first, formerUntilMillis);
+        allow();
+        isAbsent = false;
+        if (first !== undefined) endUnseen({ books, projector, resource }, first, formerUntilMillis);
         first = undefined;
         settle();
       },
@@ -91,32 +103,52 @@ export function followKind(options: {
       onListStarted: () => {},
       onWatchEvent: (type) => events.onWatchEvent(resource, type),
       onWatchEnded: (why) => events.onWatchEnded(resource, why),
-      onError(error, againInMillis) {
+      onWatchTaken() {
+        allow();
+        events.onWatchTaken(resource);
+      },
+      onVersionsBack: () => events.onVersionsBack(resource),
+      onError(error, againInMillis, absent) {
         events.onError(resource, error, againInMillis);
+        if (!absent) return;
+        isAbsent = error.code === "not-found";
         if (error.code === "forbidden" && !isForbidden) {
           isForbidden = true;
           events.onForbidden(forbidden);
         }
-        if (error.code === "forbidden" || error.code === "not-found") settle();
+        settle();
       },
     },
   });
 
+  function allow(): void {
+    if (isForbidden) events.onAllowed(forbidden);
+    isForbidden = false;
+  }
+
   async function stop(): Promise<void> {
     await reflector.stop();
+    allow();
     await queue.idle();
     settle();
   }
 
   return {
+    version,
     settled,
+    get heardAt() {
+      return reflector.heardAt;
+    },
+    get isAbsent() {
+      return isAbsent;
+    },
     get objects() {
       return reflector.objects;
     },
     stop,
     async remove() {
       await stop();
-      endUnseen(new Set(), api.clock.nowMillis());
+      endUnseen({ books, projector, resource }, new Set(), api.clock.nowMillis());
     },
   };
 }

@@ -12,6 +12,7 @@ import type { Remark } from "../projection/remark.ts";
 import { earliest } from "../projection/time.ts";
 import { given } from "../projection/wire.ts";
 import type { Books } from "./books.ts";
+import { createGangMembers, withGang } from "./gang-members.ts";
 import { devicePluginOf } from "./device-plugins.ts";
 import { createMachines, type KnownNode } from "./machines.ts";
 import { createPulls } from "./pulls.ts";
@@ -53,6 +54,7 @@ export function createProjector(options: {
   const plugins = new Map<string, string>();
   const nodes = new Map<string, string>();
   const machines = createMachines();
+  const gangs = createGangMembers();
 
   /** Projects a pod, reading the owners that turn out to be missing, until none is. */
   async function takePod(object: SeenObject, sight: Sight): Promise<void> {
@@ -73,6 +75,7 @@ export function createProjector(options: {
         if (remarks.length > 0) onRemarks(object, remarks);
         const former = books.workloads.latest(fact.uid);
         const whole = withHealth(withFormer(fact, former), former, sight.atMillis);
+        gangs.join(fact);
         return books.workloads.tell(pulls.addTo(whole), sight);
       }
       await Promise.all(missing.map(([reference, namespace]) => owners.fetch(reference, namespace)));
@@ -126,6 +129,9 @@ export function createProjector(options: {
     relations.take(body);
     books.cluster.tell(body, sight);
     if (body.kind === "ResourceSlice") countAgain(machines.takeSlice(body.uid, body.body), sight.atMillis);
+    if (body.kind !== "Gang") return;
+    for (const uid of gangs.of(body))
+      books.workloads.amend(uid, sight.atMillis, (pod) => withGang(pod, relations.gangFacts));
   }
 
   /** Projects nodes anew, of which slices have other devices than before. */
@@ -147,6 +153,7 @@ export function createProjector(options: {
     },
     gone(resource, uid, end, sight) {
       if (resource === "pods") {
+        gangs.leave(uid);
         books.workloads.end(uid, end, sight, (body) => ({ ...body, endReason: endReasonOf(body, end) }));
       } else if (resource === "nodes") {
         machines.dropNode(uid);

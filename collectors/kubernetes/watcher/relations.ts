@@ -1,4 +1,5 @@
 import type { ClusterFact, ClusterFactBodies } from "../../../domain/cluster-fact.ts";
+import type { Gang } from "../../../domain/workload.ts";
 import type { PodOptions } from "../projection/pod.ts";
 import type { FactBody } from "./fact-book.ts";
 
@@ -12,6 +13,11 @@ export interface Relations {
 
 /** Drivers of DRA whose devices are GPUs, beside those that say so in their slices. */
 const GPU_DRIVER = /(^|\.)gpu\./;
+
+/** The names that a gang's object can have: each group of a LeaderWorkerSet is a gang of its own, named after the set and its number. */
+export function gangNames({ kind, name }: Pick<Gang, "kind" | "name">): readonly string[] {
+  return kind === "LeaderWorkerSet" ? [name, name.replace(/-\d+$/, "")] : [name];
+}
 
 /** Nothing is known yet. */
 export function createRelations(): Relations {
@@ -30,10 +36,9 @@ export function createRelations(): Relations {
       if (kind === "Gang") gangs.delete(gangKey(body.made, namespace, name));
       else if (kind === "ResourceClaim") claims.delete(`${namespace}/${name}`);
     },
-    gangFacts({ kind, name }, namespace) {
-      // Each group of a LeaderWorkerSet is a gang of its own, named after the set and its number.
-      const object = kind === "LeaderWorkerSet" ? name.replace(/-\d+$/, "") : name;
-      return gangs.get(gangKey(kind, namespace, name)) ?? gangs.get(gangKey(kind, namespace, object));
+    gangFacts(gang, namespace) {
+      const [own, object] = gangNames(gang).map((name) => gangs.get(gangKey(gang.kind, namespace, name)));
+      return own ?? object;
     },
     isForGpus(namespace, claim) {
       const devices = claims.get(`${namespace}/${claim}`)?.devices;

@@ -10,7 +10,7 @@ import { createOwnerCache, type OwnerCacheOptions } from "../owners/cache.ts";
 import type { ReflectorTiming } from "../reflector/timing.ts";
 import { createBooks, restoreBooks, type FACT_TOPICS } from "./books.ts";
 import type { MissingPermission, WatcherEvents } from "./events.ts";
-import { followKind, type KindFollower } from "./kind-follower.ts";
+import { endUnseen, followKind, type KindFollower } from "./kind-follower.ts";
 import { WATCHED_KINDS, type WatchedKind } from "./kinds.ts";
 import { createProjector, type ProjectionOptions } from "./projector.ts";
 import type { FactSender } from "./sender.ts";
@@ -35,11 +35,15 @@ export const TERM_TIMING: TermTiming = {
   buryAfterMillis: 7 * DAY_MILLIS,
 };
 
+/** What errors of the look for what is served are of. */
+export const APIS = "apis";
 const TIMEOUT_MILLIS = 10_000;
 const MOST_LISTENERS = 200;
 /** Until the server has answered once. */
 const FIRST_LOOK_MILLIS = 1_000;
 const WATCHED_GROUPS: ReadonlySet<string> = new Set(WATCHED_KINDS.map(({ group }) => group));
+/** A kind that so many looks in a row have not found is served no more. */
+const LOOKS_UNTIL_GONE = 2;
 const PODS = WATCHED_KINDS.find(({ resource }) => resource === "pods")!;
 
 /** What a term is given. */
@@ -67,10 +71,8 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
   // Each request and each pause under way listens to it.
   setMaxListeners(MOST_LISTENERS, signal);
   let epoch = term.epoch;
-  const books = createBooks(
-    cluster,
-    () => epoch,
-    (topic, message) => senders[topic].send(message),
+  const books = createBooks(cluster, { epoch: () => epoch, renew: () => void (epoch += 1) }, (topic, message) =>
+    senders[topic].send(message),
   );
   await restoreBooks(bus, books, signal);
   if (signal.aborted) return;
@@ -95,20 +97,36 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
     for (const sender of Object.values(senders)) await sender.room();
   };
 
+  /** How many looks in a row have not found a kind: while a server starts, it lacks those of custom resources for a moment. */
+  const unseen = new Map<string, number>();
+
   async function follow(kind: WatchedKind): Promise<void> {
     const resource = nameOf({ ...kind, version: "", plural: kind.resource });
     const version = kind.group === "" ? "v1" : served?.get(resource);
     const follower = followers.get(resource);
-    if (version !== undefined && follower === undefined) {
-      events.onInstalled(resource);
-      const { formerUntilMillis } = term;
+    if (version !== undefined) {
+      unseen.delete(resource);
+      if (follower?.version === version) return;
+      if (follower === undefined) events.onInstalled(resource);
+      else await follower.stop();
+      // What the former version had and the new one lacks has ended by now.
+      const formerUntilMillis = follower === undefined ? term.formerUntilMillis : api.clock.nowMillis();
       const reflector = timing.reflector === undefined ? {} : { timing: timing.reflector };
       const given = { api, kind, version, books, projector, room, formerUntilMillis, events, ...reflector };
       followers.set(resource, followKind(given));
-    } else if (version === undefined && follower !== undefined) {
+      return;
+    }
+    if (served === undefined) return;
+    const looks = (unseen.get(resource) ?? 0) + 1;
+    unseen.set(resource, looks);
+    if (looks < LOOKS_UNTIL_GONE && follower?.isAbsent !== true) return;
+    if (follower !== undefined) {
       followers.delete(resource);
       events.onRemoved(resource);
       await follower.remove();
+    } else if (looks === LOOKS_UNTIL_GONE) {
+      // Nobody watched when it was removed.
+      endUnseen({ books, projector, resource }, new Set(), term.formerUntilMillis ?? 0);
     }
   }
 
@@ -117,9 +135,10 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
   async function look(): Promise<void> {
     try {
       served = await findServed(api, WATCHED_GROUPS, { timeoutMillis: TIMEOUT_MILLIS, signal });
+      events.onLooked();
     } catch (error) {
       if (signal.aborted || !(error instanceof ApiError)) return;
-      events.onError("apis", error, waitMillis());
+      events.onError(APIS, error, waitMillis());
     }
     for (const kind of WATCHED_KINDS) if (kind !== PODS) await follow(kind);
     if (pods === undefined && (served !== undefined || clock.monotonicMillis() > startedAt + timing.settleMillis)) {

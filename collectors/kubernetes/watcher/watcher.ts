@@ -9,7 +9,7 @@ import type { KindFollower } from "./kind-follower.ts";
 import type { LeaseName } from "./kinds.ts";
 import type { ProjectionOptions } from "./projector.ts";
 import type { FactSender } from "./sender.ts";
-import { TERM_TIMING, watchTerm, type TermTiming } from "./term.ts";
+import { APIS, TERM_TIMING, watchTerm, type TermTiming } from "./term.ts";
 
 /** The state of a cluster's watcher, as `/api/status` shows it. */
 export interface WatcherState {
@@ -23,6 +23,8 @@ export interface WatcherState {
   readonly clockSkewMillis: number;
   /** What the API server or the bus said last, while it fails. */
   readonly failure: string | undefined;
+  /** For how long the API server has said nothing about the kind that it has been silent about longest. */
+  readonly silentMillis: number;
 }
 
 /** A cluster's watcher, or one that waits to become it. */
@@ -32,6 +34,8 @@ export interface ClusterWatcher {
   stop(): Promise<void>;
 }
 
+/** What the failures of an election are kept under: no resource has this name. */
+const LEASE = "the lease";
 const LEASE_TIMEOUT_MILLIS = 5_000;
 
 /** Takes part in the election of a cluster's watcher, and watches while it is elected. The connection is its own. */
@@ -52,30 +56,44 @@ export function startWatcher(options: {
   const followers = new Map<string, KindFollower>();
   const missing = new Map<string, MissingPermission>();
   let watching = false;
-  let failure: string | undefined;
-  const failed = (error: unknown): void => void (failure = error instanceof Error ? error.message : String(error));
+  /** What went wrong last and is not right again, by what was asked for: a resource, or the lease. */
+  const failures = new Map<string, string>();
+  const failed = (what: string, error: unknown): void =>
+    void failures.set(what, error instanceof Error ? error.message : String(error));
   const events: WatcherEvents = {
     ...options.events,
     onElected(epoch) {
       watching = true;
-      failure = undefined;
       options.events.onElected(epoch);
     },
     onDeposed() {
       watching = false;
       missing.clear();
+      failures.clear();
       options.events.onDeposed();
     },
     onElectionError(error) {
-      failed(error);
+      failed(LEASE, error);
       options.events.onElectionError(error);
     },
+    onLooked() {
+      failures.delete(APIS);
+      options.events.onLooked();
+    },
     onListed(resource, objects) {
-      failure = undefined;
+      failures.delete(resource);
       options.events.onListed(resource, objects);
     },
+    onWatchTaken(resource) {
+      failures.delete(resource);
+      options.events.onWatchTaken(resource);
+    },
+    onRemoved(resource) {
+      failures.delete(resource);
+      options.events.onRemoved(resource);
+    },
     onError(resource, error, againInMillis) {
-      if (error.code !== "forbidden" && error.code !== "not-found") failed(error);
+      if (error.code !== "forbidden" && error.code !== "not-found") failed(resource, error);
       options.events.onError(resource, error, againInMillis);
     },
     onForbidden(permission) {
@@ -96,6 +114,7 @@ export function startWatcher(options: {
     events: {
       onElected: events.onElected,
       onDeposed: events.onDeposed,
+      onAnswered: () => void failures.delete(LEASE),
       onError: events.onElectionError,
     },
     lead: (term) =>
@@ -120,7 +139,8 @@ export function startWatcher(options: {
       objects: Object.fromEntries([...followers].map(([resource, { objects }]) => [resource, objects])),
       missing: [...missing.values()],
       clockSkewMillis: api.clock.skewMillis,
-      failure,
+      failure: [...failures.values()].at(-1),
+      silentMillis: Math.max(0, ...[...followers.values()].map((each) => performance.now() - each.heardAt)),
     }),
     async stop() {
       await election.stop();

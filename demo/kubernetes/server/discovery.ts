@@ -3,7 +3,11 @@ import { apiVersionOf, type ApiResource, type ResourceCatalogue } from "./resour
 const READ_VERBS = ["get", "list", "watch"];
 
 /** The answer to a path of discovery, or `undefined` where the path is none or its group is not installed. */
-export function discoveryOf(catalogue: ResourceCatalogue, path: string, accept: string | undefined): unknown {
+export function discoveryOf(
+  catalogue: Pick<ResourceCatalogue, "all">,
+  path: string,
+  accept: string | undefined,
+): unknown {
   const resources = catalogue.all();
   const [root = "", group, version, ...more] = path.split("/").filter((part) => part !== "");
   if (more.length > 0) return undefined;

@@ -2,6 +2,7 @@ import { fieldsOf } from "./object.ts";
 import type { ApiResource } from "./resources.ts";
 import { parseFieldSelector, parseLabelSelector, type Selector } from "./selectors.ts";
 import { failure, invalidOption } from "./status.ts";
+import type { StreamingLists } from "./troubles.ts";
 
 /** The options of a list or watch, read and checked. */
 export interface ListQuery {
@@ -27,7 +28,7 @@ const NAME_FIELDS = ["metadata.name", "metadata.namespace"];
 export function readListQuery(
   resource: ApiResource,
   parameters: URLSearchParams,
-  streamingLists: "offered" | 400 | 422,
+  streamingLists: StreamingLists,
 ): ListQuery {
   const text = (name: string): string => parameters.get(name) ?? "";
   const labels = text("labelSelector");
@@ -53,7 +54,7 @@ export function readListQuery(
   return query;
 }
 
-function checkWatch({ match, sendInitialEvents }: ListQuery, streamingLists: "offered" | 400 | 422): void {
+function checkWatch({ match, sendInitialEvents }: ListQuery, streamingLists: StreamingLists): void {
   if (sendInitialEvents === undefined) {
     if (match === "") return;
     throw forbidden(
@@ -61,7 +62,7 @@ function checkWatch({ match, sendInitialEvents }: ListQuery, streamingLists: "of
       "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
     );
   }
-  if (streamingLists !== "offered") {
+  if (streamingLists !== "offered" && streamingLists !== "event") {
     const problem = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
     throw forbidden("sendInitialEvents", problem, streamingLists);
   }

@@ -36,6 +36,10 @@ export interface ApiServer {
   install(resources: readonly ApiResource[]): void;
   /** Takes an API group away, with its objects; its watches end. */
   remove(group: string): void;
+  /** Serves a group in another version from now on, and no longer in the former; the watches of the former end. */
+  serveAs(group: string, version: string): void;
+  /** Restores the database as of a version: versions go back, every watch ends. */
+  restore(resourceVersion: number): void;
   /** How many watches are open, of one resource or of all; `pods`, `batch/jobs`. */
   openWatches(resource?: string): number;
   /** Ends open watches as a server does whose time is up. */
@@ -107,6 +111,15 @@ export async function startApiServer(
         for (const key of keys) store.delete(id, key);
         for (const watch of watchesOf(id)) watch.close();
       }
+    },
+    serveAs(group, version) {
+      const former = catalogue.remove(group);
+      catalogue.install(former.map((resource) => ({ ...resource, version })));
+      for (const resource of former) for (const watch of watchesOf(resourceId(resource))) watch.close();
+    },
+    restore(resourceVersion) {
+      store.restore(resourceVersion);
+      for (const watch of watches) watch.wire.cutAfter(0);
     },
     openWatches: (resource) => watchesOf(resource).length,
     endWatches(resource) {

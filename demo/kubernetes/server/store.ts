@@ -38,6 +38,8 @@ export interface ObjectStore {
   eventsSince(resource: string, resourceVersion: number): StoreEvent[];
   /** Forgets the changes up to the present. */
   compact(): void;
+  /** Is again what it was at a version, which must not be older than {@link compactedVersion}. Nobody who follows hears of it. */
+  restore(resourceVersion: number): void;
   /** Calls with each change of a resource until the returned function is called. */
   follow(resource: string, listener: (event: StoreEvent) => void): () => void;
   count(resource: string): number;
@@ -137,6 +139,20 @@ export function createStore({ keptEvents = 20_000, firstVersion = 1000 } = {}): 
     compact() {
       history = [];
       compactedVersion = resourceVersion;
+    },
+    restore(version) {
+      for (const event of history.slice(firstAfter(version)).toReversed()) {
+        const { versions, keys } = collectionOf(event.resource);
+        if (event.before === undefined) {
+          versions.delete(event.key);
+          removeKey(keys, event.key);
+        } else {
+          if (!versions.has(event.key)) addKey(keys, event.key);
+          versions.set(event.key, event.before);
+        }
+      }
+      history = history.slice(0, firstAfter(version));
+      resourceVersion = version;
     },
     follow(resource, listener) {
       const { listeners } = collectionOf(resource);

@@ -24,8 +24,10 @@ export interface Troubles {
   skewClock(millis: number): void;
   /** A version that is too old for a watch is refused in this way. */
   refuseTooOldAs(how: "status" | "event"): void;
-  /** Streaming lists are not offered, and refused with this code. */
-  refuseStreamingLists(code: 400 | 422): void;
+  /** Streaming lists are not offered: refused with this code, or taken and then refused by an ERROR event in the stream. */
+  refuseStreamingLists(how: 400 | 422 | "event"): void;
+  /** The server starts: for so long everything is forbidden, and `/apis` lacks the groups of custom resources. */
+  startUp(forbiddenMillis: number, withoutCustomMillis: number): void;
   /** All is well again, streaming lists too. */
   clear(): void;
 }
@@ -38,8 +40,13 @@ export interface TroubleState {
   readonly lag: number;
   readonly skewMillis: number;
   readonly tooOldAs: "status" | "event";
-  readonly streamingLists: "offered" | 400 | 422;
+  readonly streamingLists: StreamingLists;
+  readonly isForbidden: boolean;
+  readonly lacksCustomGroups: boolean;
 }
+
+/** How a server has streaming lists. */
+export type StreamingLists = "offered" | 400 | 422 | "event";
 
 interface Limited<Value> {
   readonly value: Value;
@@ -61,7 +68,9 @@ export function createTroubles(): Troubles & TroubleState {
     lag: 0,
     skewMillis: 0,
     tooOldAs: "status" as "status" | "event",
-    streamingLists: "offered" as "offered" | 400 | 422,
+    streamingLists: "offered" as StreamingLists,
+    forbiddenUntil: 0,
+    withoutCustomUntil: 0,
   };
 
   function take<Value>(list: Limited<Value>[], request: LoggedRequest): Value | undefined {
@@ -92,8 +101,12 @@ export function createTroubles(): Troubles & TroubleState {
     refuseTooOldAs(how) {
       state.tooOldAs = how;
     },
-    refuseStreamingLists(code) {
-      state.streamingLists = code;
+    refuseStreamingLists(how) {
+      state.streamingLists = how;
+    },
+    startUp(forbiddenMillis, withoutCustomMillis) {
+      state.forbiddenUntil = performance.now() + forbiddenMillis;
+      state.withoutCustomUntil = performance.now() + withoutCustomMillis;
     },
     clear() {
       failures = [];
@@ -101,7 +114,14 @@ export function createTroubles(): Troubles & TroubleState {
       slow = undefined;
       seed = undefined;
       expiries = 0;
-      Object.assign(state, { lag: 0, skewMillis: 0, tooOldAs: "status", streamingLists: "offered" });
+      Object.assign(state, {
+        lag: 0,
+        skewMillis: 0,
+        tooOldAs: "status",
+        streamingLists: "offered",
+        forbiddenUntil: 0,
+        withoutCustomUntil: 0,
+      });
     },
     takeFailure: (request) => take(failures, request),
     shapeOf(request) {
@@ -125,6 +145,12 @@ export function createTroubles(): Troubles & TroubleState {
     },
     get tooOldAs() {
       return state.tooOldAs;
+    },
+    get isForbidden() {
+      return performance.now() < state.forbiddenUntil;
+    },
+    get lacksCustomGroups() {
+      return performance.now() < state.withoutCustomUntil;
     },
     get streamingLists() {
       return state.streamingLists;

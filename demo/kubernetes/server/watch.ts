@@ -11,6 +11,8 @@ export interface WatchRules {
   readonly bookmarkMillis: number;
   /** How a version that is too old is refused: as the answer, or as an event of a stream that began with 200. */
   readonly tooOldAs: "status" | "event";
+  /** Whether streaming lists are taken, and then fail by an event. */
+  readonly failsInitialEvents: boolean;
 }
 
 /** A watch that is open. */
@@ -81,11 +83,13 @@ export function openWatch(
     push(bookmarkText(resource, version, representation, endsInitialEvents));
   /** None while older events wait: a bookmark says that everything before it has been told. */
   const bookmarkNow = (): void => {
-    if (waiting === undefined) bookmark(store.resourceVersion);
+    if (waiting === undefined && store.resourceVersion >= (query.resourceVersion ?? 0)) bookmark(store.resourceVersion);
   };
 
-  if (refusal !== undefined) {
-    push(errorEvent(refusal.status));
+  const problem =
+    refusal?.status ?? (query.sendInitialEvents === true && rules.failsInitialEvents ? NO_PROGRESS : undefined);
+  if (problem !== undefined) {
+    push(errorEvent(problem));
     close();
     return watch;
   }
@@ -99,6 +103,7 @@ export function openWatch(
 
   function pass(event: StoreEvent): void {
     const { before, after, resourceVersion } = event;
+    if (resourceVersion <= (query.resourceVersion ?? 0)) return;
     const object = (after ?? before)!.object;
     if (namespace !== "" && object.namespace !== namespace) return;
     const was = before !== undefined && query.selects(before.object);
@@ -122,19 +127,29 @@ export function openWatch(
   });
   void begin();
 
-  if (query.allowBookmarks) timers.push(setInterval(bookmarkNow, rules.bookmarkMillis).unref());
+  // Events have no watch cache, and so no bookmarks; a version that the server has not reached has none yet.
+  const hasBookmarks = query.allowBookmarks && id !== "events";
+  if (hasBookmarks) timers.push(setInterval(bookmarkNow, rules.bookmarkMillis).unref());
   const seconds = query.timeoutSeconds ?? LEAST_TIMEOUT_SECONDS * (1 + Math.random());
   timers.push(
     setTimeout(() => {
-      if (query.allowBookmarks) bookmarkNow();
+      if (hasBookmarks) bookmarkNow();
       close();
     }, seconds * 1000).unref(),
   );
   return watch;
 }
 
+/** What a server's stream has that cannot ask its etcd how far it has come. */
+const NO_PROGRESS = failure(
+  500,
+  "InternalError",
+  "Internal error occurred: RequestWatchProgress is not supported",
+).status;
+
 function refusalOf(store: ObjectStore, { resourceVersion = 0, sendInitialEvents }: ListQuery): StatusError | undefined {
-  if (resourceVersion > store.resourceVersion) return tooLarge(resourceVersion, store.resourceVersion);
+  if (resourceVersion > store.resourceVersion && sendInitialEvents === true)
+    return tooLarge(resourceVersion, store.resourceVersion);
   if (resourceVersion === 0 || sendInitialEvents === true || resourceVersion >= store.compactedVersion)
     return undefined;
   return tooOld(resourceVersion, store.compactedVersion);

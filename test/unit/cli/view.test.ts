@@ -23,6 +23,7 @@ const STATUS: SystemStatus = {
         objects: { pods: 1234, nodes: 12 },
         missing: [{ verb: "list", resource: "nodes", without: "…" }],
         clockSkewMillis: 0,
+        silentMillis: 0,
         failure: undefined,
       },
     ],

@@ -1,0 +1,242 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { KubernetesObject } from "../../demo/kubernetes/server/object.ts";
+import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/server.ts";
+import { compareFacts, type FactEnd, type FactOrigin } from "../../domain/fact.ts";
+import type { Bus } from "../../runtime/bus/bus.ts";
+import { openTestBus } from "../support/pipeline.ts";
+import { FAST, followSaid, startTestWatcher, type SaidFacts, type TestWatcher } from "../support/watcher.ts";
+
+const LONG = { timeout: 30_000, interval: 10 };
+
+let server: ApiServer;
+let bus: Bus;
+let said: SaidFacts;
+let closeBus: () => Promise<void>;
+const watchers: TestWatcher[] = [];
+
+beforeEach(async () => {
+  server = await startApiServer({ bookmarkMillis: 50 });
+  ({ bus, close: closeBus } = await openTestBus());
+  said = await followSaid(bus);
+});
+afterEach(async () => {
+  await Promise.all(watchers.splice(0).map((watcher) => watcher.stop()));
+  await said.close();
+  await closeBus();
+  await server.stop();
+});
+
+function watch(given: Parameters<typeof startTestWatcher>[2] = {}): TestWatcher {
+  const watcher = startTestWatcher(server, bus, given);
+  watchers.push(watcher);
+  return watcher;
+}
+
+function gpuPod(name: string, given: { readonly phase?: string; readonly gang?: string } = {}): KubernetesObject {
+  const annotations = given.gang === undefined ? {} : { "scheduling.k8s.io/group-name": given.gang };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: "ml", uid: `uid-${name}`, creationTimestamp: "2026-05-01T12:00:00Z", annotations },
+    spec: { nodeName: "gpu-a", containers: [{ name: "main", resources: { limits: { "nvidia.com/gpu": "1" } } }] },
+    status: { phase: given.phase ?? "Running" },
+  } as KubernetesObject;
+}
+
+const VOLCANO = "scheduling.volcano.sh";
+function podGroup(name: string, size: number, version = "v1beta1"): KubernetesObject {
+  return {
+    apiVersion: `${VOLCANO}/${version}`,
+    kind: "PodGroup",
+    metadata: { name, namespace: "ml", uid: `uid-of-${name}` },
+    spec: { minMember: size, queue: "research" },
+    status: { phase: "Running" },
+  } as KubernetesObject;
+}
+
+type Said = FactOrigin & { readonly uid: string; readonly end?: FactEnd };
+
+/** What holds of an object by the order of its facts, whatever the order in which they came. */
+function newest<Fact extends Said>(facts: readonly Fact[], uid: string): Fact | undefined {
+  return facts
+    .filter((fact) => fact.uid === uid)
+    .toSorted(compareFacts)
+    .at(-1);
+}
+
+const holds = (facts: readonly Said[], uid: string): boolean => {
+  const fact = newest(facts, uid);
+  return fact !== undefined && fact.end === undefined;
+};
+
+/** Several looks for what is served. */
+const looks = (count: number): Promise<void> => delay(count * FAST.term.lookMillis);
+
+describe("a server that starts again", () => {
+  it("and forbids everything for a moment, has nothing missing, and no pod is ended or overlooked", async () => {
+    server.put(gpuPod("stays"));
+    server.put(podGroup("gang", 2));
+    const { watcher, log } = watch();
+    await vi.waitFor(() => expect([holds(said.workloads, "uid-stays"), said.cluster.length]).toEqual([true, 1]), LONG);
+    await server.goAway();
+    server.troubles.startUp(65, FAST.term.lookMillis * 0.8);
+    server.put(gpuPod("new"));
+    await server.comeBack();
+    await vi.waitFor(() => expect(holds(said.workloads, "uid-new")).toBe(true), LONG);
+    await looks(4);
+    expect(log.forbidden).toEqual([]);
+    expect(log.removed).toEqual([]);
+    expect(watcher.state().missing).toEqual([]);
+    expect(said.workloads.concat().filter(({ end }) => end !== undefined)).toEqual([]);
+    expect(said.cluster.filter(({ end }) => end !== undefined)).toEqual([]);
+    await vi.waitFor(() => expect(watcher.state().failure).toBeUndefined(), LONG);
+  });
+
+  it("and goes on forbidding, has what is missing; that clears when it is allowed, and when the kind goes", async () => {
+    server.put(podGroup("gang", 2));
+    server.access.withdraw(VOLCANO, "podgroups", "list", "watch");
+    server.access.withdraw("", "resourcequotas", "list", "watch");
+    const { watcher } = watch();
+    const missing = (): readonly string[] =>
+      watcher
+        .state()
+        .missing.map(({ resource }) => resource)
+        .toSorted();
+    await vi.waitFor(() => expect(missing()).toEqual([`podgroups.${VOLCANO}`, "resourcequotas"]), LONG);
+    server.remove(VOLCANO);
+    await vi.waitFor(() => expect(missing()).toEqual(["resourcequotas"]), LONG);
+    server.access.restore();
+    await vi.waitFor(() => expect(missing()).toEqual([]), LONG);
+  });
+
+  it.each([
+    ["older versions", false],
+    ["newer versions of another past", true],
+  ])("from a backup, with %s, is followed, and what it has holds", async (_, hasCaughtUp) => {
+    server.put(gpuPod("changes", { phase: "Running" }));
+    server.put(gpuPod("comes-back"));
+    const before = server.store.resourceVersion;
+    watch();
+    await vi.waitFor(() => expect(holds(said.workloads, "uid-comes-back")).toBe(true), LONG);
+    for (let n = 0; n < 20; n++) server.put(gpuPod("changes", { phase: n % 2 === 0 ? "Pending" : "Failed" }));
+    server.delete(gpuPod("comes-back"));
+    server.put(gpuPod("never-was"));
+    await vi.waitFor(() => expect(holds(said.workloads, "uid-never-was")).toBe(true), LONG);
+    await vi.waitFor(() => expect(holds(said.workloads, "uid-comes-back")).toBe(false), LONG);
+    await server.goAway();
+    server.restore(before);
+    // Leases are written again and again: the server can have come further than what was seen when it is asked.
+    if (hasCaughtUp) for (let n = 0; n < 200; n++) server.put(gpuPod("noise"));
+    await delay(500);
+    await server.comeBack();
+    await vi.waitFor(() => {
+      expect(newest(said.workloads, "uid-changes")?.phase).toBe("Running");
+      expect(holds(said.workloads, "uid-comes-back")).toBe(true);
+      expect(holds(said.workloads, "uid-never-was")).toBe(false);
+    }, LONG);
+    server.put(gpuPod("after"));
+    await vi.waitFor(() => expect(holds(said.workloads, "uid-after")).toBe(true), LONG);
+  });
+});
+
+describe("a server", () => {
+  it("that refuses streaming lists within the stream is asked for pages, and for no other stream", async () => {
+    server.troubles.refuseStreamingLists("event");
+    for (let n = 0; n < 12; n++) server.put(gpuPod(`pod-${n}`));
+    watch();
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(12), LONG);
+    const streams = (): number =>
+      server.requests.all.filter(({ path, query }) => path === "/api/v1/pods" && "sendInitialEvents" in query).length;
+    expect(streams()).toBe(1);
+    server.expireWatches("pods");
+    server.put(gpuPod("later"));
+    await vi.waitFor(() => expect(holds(said.workloads, "uid-later")).toBe(true), LONG);
+    expect(streams()).toBe(1);
+  });
+
+  it("that serves a kind in another version is followed in that one, and nothing has ended", async () => {
+    server.put(podGroup("gang", 2));
+    watch();
+    await vi.waitFor(() => expect(holds(said.cluster, "uid-of-gang")).toBe(true), LONG);
+    server.serveAs(VOLCANO, "v1");
+    server.put(podGroup("later", 3, "v1"));
+    await vi.waitFor(() => expect(holds(said.cluster, "uid-of-later")).toBe(true), LONG);
+    await looks(3);
+    expect(said.cluster.filter(({ end }) => end !== undefined)).toEqual([]);
+  });
+
+  it("that lacks the groups of custom resources for a moment has ended nothing", async () => {
+    server.put(podGroup("gang", 2));
+    const { log } = watch();
+    await vi.waitFor(() => expect(holds(said.cluster, "uid-of-gang")).toBe(true), LONG);
+    server.troubles.startUp(0, FAST.term.lookMillis * 0.8);
+    await looks(5);
+    expect(log.removed).toEqual([]);
+    expect(said.cluster.filter(({ end }) => end !== undefined)).toEqual([]);
+  });
+
+  it("that lacks a kind for longer has ended its objects; they count again when they are back in the same version", async () => {
+    server.put(podGroup("gang", 2));
+    watch();
+    await vi.waitFor(() => expect(holds(said.cluster, "uid-of-gang")).toBe(true), LONG);
+    const removed = server.catalogue.remove(VOLCANO);
+    await vi.waitFor(() => expect(newest(said.cluster, "uid-of-gang")?.end).toBeDefined(), LONG);
+    server.install(removed);
+    await vi.waitFor(() => expect(holds(said.cluster, "uid-of-gang")).toBe(true), LONG);
+  });
+
+  it("that lost a kind while nobody watched has ended its objects when the next one does", async () => {
+    server.put(podGroup("gang", 2));
+    const first = watch();
+    await vi.waitFor(() => expect(holds(said.cluster, "uid-of-gang")).toBe(true), LONG);
+    await first.stop();
+    server.remove(VOLCANO);
+    watch({ identity: "second" });
+    await vi.waitFor(() => expect(newest(said.cluster, "uid-of-gang")?.end).toMatchObject({ inferred: true }), LONG);
+  });
+
+  it("that has no bookmarks of a quiet kind is no failure", async () => {
+    server.put(gpuPod("train-0"));
+    const { watcher, log } = watch();
+    await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+    // The watch of Events is silent for its time more than once.
+    await delay(3 * FAST.term.reflector.silenceMillis);
+    expect(log.errors).toEqual([]);
+    expect(watcher.state().failure).toBeUndefined();
+    expect(watcher.state().silentMillis).toBeLessThan(4 * FAST.term.reflector.silenceMillis);
+  });
+});
+
+it("a watch that is taken again clears its failure, and one who no longer watches has none", async () => {
+  server.put(gpuPod("train-0"));
+  const first = watch({ identity: "first" });
+  await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+  await server.goAway();
+  await vi.waitFor(() => expect(first.watcher.state().failure).toBeDefined(), LONG);
+  await server.comeBack();
+  await vi.waitFor(() => expect(first.watcher.state().failure).toBeUndefined(), LONG);
+  first.setCutOff(true);
+  await vi.waitFor(() => expect(first.watcher.state().watching).toBe(false), LONG);
+  watch({ identity: "second" });
+  first.setCutOff(false);
+  await vi.waitFor(() => expect(first.watcher.state()).toMatchObject({ watching: false, failure: undefined }), LONG);
+});
+
+it("a gang that becomes known after its pods has its size and queue on them", async () => {
+  server.put(gpuPod("train-0", { gang: "gang" }));
+  server.put(gpuPod("other", { gang: "another" }));
+  watch();
+  await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);
+  expect(newest(said.workloads, "uid-train-0")?.gang).toEqual({ kind: "PodGroup", name: "gang", size: 0 });
+  server.put(podGroup("gang", 4));
+  await vi.waitFor(
+    () =>
+      expect(newest(said.workloads, "uid-train-0")).toMatchObject({
+        gang: { kind: "PodGroup", name: "gang", size: 4 },
+        queue: "research",
+      }),
+    LONG,
+  );
+  expect(newest(said.workloads, "uid-other")?.gang?.size).toBe(0);
+});
