@@ -131,7 +131,8 @@ interface SumsRow extends Omit<Sums, `${string}PpmMillis` | "energyMillijoules">
 /**
  * What samples said over each of the measurements, which lie within one window, in their order. The plan goes to where the rows
  * are, the sums come back. A sample speaks for the time up to the next one of its device, at most 2.5 of its intervals, of the
- * GPU's energy too. `plan` is the run's; of all that is measured for it, no two integrations have a node in common.
+ * GPU's energy too. `plan` is the run's; of all that is measured for it, no two integrations have a node in common. What has the
+ * same sums is summed once: most pods that hold parts of one GPU.
  */
 export async function integrate(
   store: StoreClient,
@@ -139,17 +140,38 @@ export async function integrate(
   window: { readonly cluster: string; readonly start: number; readonly reachMillis: number; readonly plan: string },
 ): Promise<readonly Sums[]> {
   const { cluster, start, reachMillis: reach, plan: run } = window;
-  const sums = measurements.map(() => NO_SUMS);
+  const { distinct, places } = withoutRepeats(measurements, reach);
+  const sums = distinct.map(() => NO_SUMS);
   if (measurements.length === 0) return sums;
-  await store.insertRows("meter_plan", PLAN_COLUMNS, planRows(run, measurements));
+  await store.insertRows("meter_plan", PLAN_COLUMNS, planRows(run, distinct));
   for (const [series, sql] of Object.entries(STATEMENTS)) {
-    const ofSeries = measurements.filter((one) => one.series === series);
+    const ofSeries = distinct.filter((one) => one.series === series);
     if (ofSeries.length === 0) continue;
     const nodes = [...new Set(ofSeries.map(({ node }) => node))];
     const rows = await store.query<SumsRow>(sql, { cluster, start, reach, run, series, nodes });
     for (const { ordinal, ...row } of rows) sums[ordinal] = sumsOf(row);
   }
-  return sums;
+  return places.map((place) => sums[place]!);
+}
+
+/** The measurements that can have sums of their own, and the place among them of each that was asked for. */
+function withoutRepeats(
+  measurements: readonly Measurement[],
+  reachMillis: number,
+): { readonly distinct: readonly Measurement[]; readonly places: readonly number[] } {
+  const distinct: Measurement[] = [];
+  const known = new Map<string, number>();
+  const places = measurements.map((one) => {
+    // No sample from so long before speaks for any of the time.
+    const since = one.since <= one.from - reachMillis ? 0 : one.since;
+    const { series, node, gpuKey, part, from, until } = one;
+    const caps = series === "process" ? [one.pod, one.claimPpm, one.occupantPpm] : [one.claimsPpm];
+    const key = JSON.stringify([series, node, gpuKey, part, from, until, since, ...caps]);
+    const place = known.get(key) ?? distinct.push({ ...one, since }) - 1;
+    known.set(key, place);
+    return place;
+  });
+  return { distinct, places };
 }
 
 /** Forgets what was measured for a run. */

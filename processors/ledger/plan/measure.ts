@@ -42,17 +42,22 @@ export function askFor(record: NodeRecord, planned: PlannedSegment, list: Measur
   }).map(({ fraction }) => fraction);
   const ask = (more: Omit<Measurement, "node" | "gpuKey" | "from" | "until">): number =>
     list.push({ node: record.node, gpuKey, from, until, ...more }) - 1;
+  const byPart = new Map<string, Rational[]>();
+  claims.forEach(({ held }, index) => {
+    const part = partIdOf(held) ?? "";
+    const onDevice = byPart.get(part) ?? [];
+    onDevice.push(fractions[index]!);
+    byPart.set(part, onDevice);
+  });
+  const devices = new Map(
+    [...byPart].map(([part, onDevice]) => {
+      const [claimsPpm, occupantPpm] = [sumOf(onDevice), rational(1, onDevice.length)].map(ppmOf);
+      return [part, { claimsPpm: claimsPpm!, occupantPpm: occupantPpm! }];
+    }),
+  );
   const asked = claims.map(({ held, since, holder }, index) => {
     const part = partIdOf(held) ?? "";
-    const onDevice = fractions.filter((_, other) => (partIdOf(claims[other]!.held) ?? "") === part);
-    const measurement = {
-      part,
-      pod: "",
-      since,
-      claimPpm: ppmOf(fractions[index]!),
-      claimsPpm: ppmOf(sumOf(onDevice)),
-      occupantPpm: ppmOf(rational(1, onDevice.length)),
-    };
+    const measurement = { part, pod: "", since, claimPpm: ppmOf(fractions[index]!), ...devices.get(part)! };
     const device = ask({ series: "device", ...measurement });
     const pod = holder.kind === "pod" ? record.pods.get(holder.uid) : undefined;
     const isTold = hasProcesses && pod !== undefined;
