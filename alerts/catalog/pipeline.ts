@@ -179,6 +179,58 @@ increase(${own(options, "messages_dropped_total")}[10m]) > 0`,
   },
   {
     ...warning,
+    name: "GPULedgerApiServerSilent",
+    forMillis: 5 * MINUTE_MILLIS,
+    parameters: { seconds: number(600, 200, 86_400, "seconds without a word about a kind") },
+    expr: (options, { seconds }) => `max by (cluster) (${own(options, "kubernetes_silence_seconds")}) > ${seconds}`,
+    summary: "An API server has said nothing for long.",
+    description:
+      "The API server of cluster {{ $labels.cluster }} has said nothing about a kind for {{ $value | humanizeDuration }}: pods and owners of it are as they were.",
+  },
+  {
+    ...warning,
+    name: "GPULedgerKindGone",
+    forMillis: 10 * MINUTE_MILLIS,
+    expr: (options) => {
+      const followed = own(options, "kubernetes_objects");
+      return `count by (cluster, resource) (${followed} offset 1h)
+unless on (cluster, resource) count by (cluster, resource) (${followed})
+and on (cluster) sum by (cluster) (${own(options, "kubernetes_watching")}) > 0`;
+    },
+    summary: "A kind of object is served no more.",
+    description:
+      "{{ $labels.resource }} of cluster {{ $labels.cluster }} was followed an hour ago and is not now: what there was of it counts as gone.",
+  },
+  {
+    ...warning,
+    name: "GPULedgerFactsWaiting",
+    forMillis: 10 * MINUTE_MILLIS,
+    expr: (options) =>
+      `${own(options, "facts_waiting")} > 0 and increase(${own(options, "facts_sent_total")}[10m]) == 0`,
+    summary: "Facts of a cluster do not reach the bus.",
+    description:
+      "{{ $value }} facts of {{ $labels.topic }} wait at {{ $labels.instance }}, and none was sent for ten minutes: the ledger knows an older cluster than the API server.",
+  },
+  {
+    ...warning,
+    name: "GPULedgerSeriesMissing",
+    forMillis: 5 * MINUTE_MILLIS,
+    expr: (options) => `increase(${own(options, "live_failures_total")}[10m]) > 0`,
+    summary: "Joined series are not written.",
+    description:
+      "{{ $labels.instance }} failed to write its series of {{ $labels.view }}: dashboards and alerts that join with them see nothing of its nodes.",
+  },
+  {
+    ...warning,
+    name: "GPULedgerScrapesUnsent",
+    forMillis: 5 * MINUTE_MILLIS,
+    expr: (options) => `sum by (job, scrape_job) (increase(${own(options, "scrapes_unsent_total")}[10m])) > 0`,
+    summary: "Scrapes never become messages.",
+    description:
+      "Scrapes of {{ $labels.scrape_job }} were read and could not be kept for the bus. What they saw is charged as unobserved.",
+  },
+  {
+    ...warning,
     name: "GPULedgerPeriodOverdue",
     forMillis: 24 * 60 * MINUTE_MILLIS,
     expr: (options) => `${own(options, "periods_overdue")} > 0`,

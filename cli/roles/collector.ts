@@ -213,6 +213,9 @@ function createEvents(
       metrics.discoveryErrors.inc({ scrape_job: job });
       logger.warn({ job, discovery, err: error }, "a look for targets failed; those known last are kept");
     },
-    onSinkError: (target, error) => logger.error({ target, err: error }, "a scrape could not be kept"),
+    onSinkError(job, target, error) {
+      metrics.scrapesUnsent.inc({ scrape_job: job });
+      logger.error({ job, target, err: error }, "a scrape could not be kept");
+    },
   };
 }

@@ -60,5 +60,8 @@ export function startLivePods(options: {
     }
   }
 
-  return repeat(REFRESH_MILLIS, look, (error) => logger.error({ err: error }, "the pods that hold cannot be told"));
+  return repeat(REFRESH_MILLIS, look, (error) => {
+    metrics.liveFailures.inc({ view: "pods" });
+    logger.error({ err: error }, "the series of pods and nodes cannot be written");
+  });
 }

@@ -4,6 +4,7 @@ import { startFacts } from "../../processors/facts.ts";
 import { startProcessor, type ProcessorEvents } from "../../processors/processor.ts";
 import { createGpuPrices, type PricedNode } from "../../processors/live/gpu-price.ts";
 import { createLiveDevices } from "../../processors/live/gpus/devices.ts";
+import type { PageSink } from "../../processors/live/gpus/exposition.ts";
 import { writeGpuPage } from "../../processors/live/gpus/page.ts";
 import { createLivePods } from "../../processors/live/pods.ts";
 import { createQueueBoard } from "../../processors/queue/board.ts";
@@ -152,8 +153,21 @@ async function assemble(
       });
     },
     notReady: () => totals.lastError,
-    writeGpuPage: (cluster, sink) =>
-      writeGpuPage(devices, { cluster, currency: withMoney ? book.currency : undefined }, sink),
+    async writeGpuPage(cluster, sink) {
+      let isGone = false;
+      const written: PageSink = (chunk) =>
+        sink(chunk).catch((error: unknown) => {
+          isGone = true;
+          throw error;
+        });
+      try {
+        await writeGpuPage(devices, { cluster, currency: withMoney ? book.currency : undefined }, written);
+      } catch (error) {
+        // Whoever asked and has gone is no failure of the page.
+        if (!isGone) metrics.liveFailures.inc({ view: "gpus" });
+        throw error;
+      }
+    },
     stop: () => lifecycle.stop(),
   };
 }

@@ -45,7 +45,7 @@ export interface CollectorEvents {
   /** The pods that a job's discoveries refuse now: the whole list, each time that targets or refusals change. */
   onRefused(job: string, pods: readonly RefusedPod[]): void;
   onDiscoveryError(job: string, discovery: string, error: Error): void;
-  onSinkError(target: string, error: unknown): void;
+  onSinkError(job: string, target: string, error: unknown): void;
 }
 
 /** The state of one target, as `/api/status` shows it. */
@@ -173,7 +173,7 @@ export function startCollector(options: {
           const refusal = { reason: "too-large", detail: error.message } as const;
           return keep({ ...outcome, messages: failedWith(refusal), failure: refusal }, span);
         }
-        events.onSinkError(target.url, error);
+        events.onSinkError(job.name, target.url, error);
         span?.end("not sent");
       }
       return outcome;

@@ -40,6 +40,12 @@ export const COLLECTOR_METRICS = {
     help: "Values read from pages, by the way: template, or full parse.",
     labels: ["way"],
   },
+  scrapesUnsent: {
+    name: "gpu_ledger_scrapes_unsent_total",
+    type: "counter",
+    help: "Scrapes that were read and could be kept neither by the bus nor on the disk; their seconds are unobserved.",
+    labels: ["scrape_job"],
+  },
   scrapesSkipped: {
     name: "gpu_ledger_scrapes_skipped_total",
     type: "counter",

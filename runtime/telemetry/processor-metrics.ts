@@ -32,6 +32,13 @@ export const PROCESSOR_METRICS = {
     help: "Rows of devices stored, by the evidence of who holds them; `none` where no holder is known.",
     labels: ["evidence"],
   },
+  liveFailures: {
+    name: "gpu_ledger_live_failures_total",
+    type: "counter",
+    help: "Times that series of what is now could not be written: those of pods and nodes, or the page of GPUs.",
+    labels: ["view"],
+    known: ["pods", "gpus"],
+  },
   factsPassedOver: {
     name: "gpu_ledger_facts_passed_over_total",
     type: "counter",

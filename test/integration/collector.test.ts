@@ -67,7 +67,7 @@ it("makes a failed scrape of a page whose message the bus refuses, and says so o
       onTargets: () => {},
       onRefused: () => {},
       onDiscoveryError: () => {},
-      onSinkError: (_, error) => expect.unreachable(String(error)),
+      onSinkError: (_job, _target, error) => expect.unreachable(String(error)),
     },
     startTrace: () => undefined,
     clock: machineClock,

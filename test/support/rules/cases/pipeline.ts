@@ -284,6 +284,70 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
       "The collector may not get jobs in cluster eu. gpu-ledger check says what the reports lack.",
     ),
   ),
+  whileTrue(
+    "GPULedgerApiServerSilent",
+    "fires where an API server said nothing about a kind for a quarter of an hour",
+    [
+      own("kubernetes_silence_seconds", "0x9 900x39 0x60", { cluster: "eu" }),
+      own("kubernetes_silence_seconds", "600x100", { cluster: "us" }),
+    ],
+    { silent: ["4m", "9m30s", "26m"], firing: ["10m", "24m"] },
+    alert(
+      { cluster: "eu", ...warning },
+      "The API server of cluster eu has said nothing about a kind for 15m 0s: pods and owners of it are as they were.",
+    ),
+  ),
+  whileTrue(
+    "GPULedgerKindGone",
+    "fires for an hour after a kind is no longer followed, and not for one that nobody watches",
+    [
+      own("kubernetes_objects", "3x129 _x300", { cluster: "eu", resource: "podgroups.scheduling.volcano.sh" }),
+      own("kubernetes_objects", "0x430", { cluster: "eu", resource: "pods" }),
+      own("kubernetes_objects", "3x129 _x300", { cluster: "us", resource: "pods" }),
+      own("kubernetes_watching", "1x430", { cluster: "eu" }),
+      own("kubernetes_watching", "1x129 0x300", { cluster: "us" }),
+    ],
+    { silent: ["1h9m", "1h15m", "2h12m"], firing: ["1h21m", "2h5m"] },
+    alert(
+      { cluster: "eu", resource: "podgroups.scheduling.volcano.sh", ...warning },
+      "podgroups.scheduling.volcano.sh of cluster eu was followed an hour ago and is not now: what there was of it counts as gone.",
+    ),
+  ),
+  whileTrue(
+    "GPULedgerFactsWaiting",
+    "fires where facts wait and none is sent for ten minutes",
+    [
+      own("facts_waiting", "0x9 5x49 0x60", { topic: "gpu.workloads" }),
+      own("facts_sent_total", "7x130", { topic: "gpu.workloads" }),
+      own("facts_waiting", "5x130", { topic: "gpu.cluster" }),
+      own("facts_sent_total", "0+1x130", { topic: "gpu.cluster" }),
+    ],
+    { silent: ["4m", "14m30s", "31m"], firing: ["15m", "29m"] },
+    alert(
+      { ...TARGET, topic: "gpu.workloads", ...warning },
+      "5 facts of gpu.workloads wait at processor-0:8080, and none was sent for ten minutes: the ledger knows an older cluster than the API server.",
+    ),
+  ),
+  whileTrue(
+    "GPULedgerSeriesMissing",
+    "fires where the series of pods are not written",
+    [own("live_failures_total", "0x19 0+1x40 40x60", { view: "pods" })],
+    { silent: ["10m", "14m30s", "43m"], firing: ["17m", "38m"] },
+    alert(
+      { ...TARGET, view: "pods", ...warning },
+      "processor-0:8080 failed to write its series of pods: dashboards and alerts that join with them see nothing of its nodes.",
+    ),
+  ),
+  whileTrue(
+    "GPULedgerScrapesUnsent",
+    "fires where scrapes are read and not kept",
+    [own("scrapes_unsent_total", "0x19 0+1x40 40x60", { scrape_job: "gpus" })],
+    { silent: ["10m", "14m30s", "43m"], firing: ["17m", "38m"] },
+    alert(
+      { job: JOB, scrape_job: "gpus", ...warning },
+      "Scrapes of gpus were read and could not be kept for the bus. What they saw is charged as unobserved.",
+    ),
+  ),
   {
     ...whileTrue(
       "GPULedgerPeriodOverdue",
