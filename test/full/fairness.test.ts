@@ -1,0 +1,109 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, expect, it } from "vitest";
+import { startCollector, type ScrapeJob } from "../../collectors/dcgm/collector.ts";
+import { machineClock } from "../../collectors/dcgm/loop.ts";
+import { createStaticDiscovery } from "../../collectors/dcgm/targets/static.ts";
+import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
+import { dcgmPage } from "../support/dcgm-page.ts";
+import { hostilePages } from "../support/hostile-pages.ts";
+
+const HEALTHY = 1_000;
+const INTERVAL_MILLIS = 15_000;
+const ROUNDS = 4;
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+async function serve(pageOf: (path: string) => Buffer): Promise<string> {
+  const server: Server = createServer((request, response) => response.end(pageOf(request.url ?? "/")));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  cleanups.push(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+it("keeps a thousand healthy targets fresh beside one whose every page is hostile", async () => {
+  // Made before: whoever serves pages is in the same process.
+  const pages = new Map(
+    Array.from({ length: HEALTHY }, (_, index) => [
+      `/node-${index}`,
+      Buffer.from(dcgmPage({ gpus: 8, host: `node-${index}`, value: () => String(index % 100) })),
+    ]),
+  );
+  const healthy = await serve((path) => pages.get(path)!);
+  const worst = hostilePages(8_000_000);
+  let asked = 0;
+  const hostile = await serve(() => worst[(asked += 1) % worst.length]!.first);
+
+  const jobOf = (name: string, urls: readonly string[], intervalMillis: number): ScrapeJob => ({
+    name,
+    discoveries: [createStaticDiscovery(urls.map((url) => ({ url, labels: {} })))],
+    intervalMillis,
+    timeoutMillis: intervalMillis,
+    bodyLimitBytes: 32_000_000,
+    gzip: false,
+    credentials: {},
+    tls: undefined,
+  });
+  const decoder = createScrapeDecoder();
+  const ages: number[] = [];
+  const failed: string[] = [];
+  let skipped = 0;
+  let hostileScrapes = 0;
+  const loop = monitorEventLoopDelay({ resolution: 5 });
+  loop.enable();
+  const collector = startCollector({
+    name: "c",
+    cluster: "prod",
+    jobs: [
+      jobOf(
+        "healthy",
+        Array.from({ length: HEALTHY }, (_, index) => `${healthy}/node-${index}`),
+        INTERVAL_MILLIS,
+      ),
+      jobOf("hostile", [hostile], 1_000),
+    ],
+    shard: { index: 0, count: 1 },
+    templateBytes: 256e6,
+    limits: {},
+    sink({ value }) {
+      const scrape = decoder.decode(value);
+      if ("invalid" in scrape) throw new Error(scrape.invalid);
+      if (scrape.target.startsWith(healthy)) ages.push(Date.now() - scrape.scrapedAtMillis);
+      return Promise.resolve();
+    },
+    events: {
+      onScrape(job, target, { failure }) {
+        if (job === "hostile") hostileScrapes += 1;
+        else if (failure !== undefined) failed.push(`${target}: ${failure.reason}`);
+      },
+      onSkipped: (job, _, count) => void (skipped += job === "healthy" ? count : 0),
+      onTargets: () => {},
+      onRefused: () => {},
+      onDiscoveryError: () => {},
+      onSinkError: (_job, _target, error) => expect.unreachable(String(error)),
+    },
+    startTrace: () => undefined,
+    clock: machineClock,
+  });
+  cleanups.push(() => collector.stop());
+  await delay(ROUNDS * INTERVAL_MILLIS);
+  loop.disable();
+  const sorted = ages.toSorted((a, b) => a - b);
+  const p99 = sorted[Math.floor(sorted.length * 0.99)]!;
+  process.stdout.write(
+    `fairness: ${ages.length} healthy scrapes, p99 ${p99} ms, longest ${sorted.at(-1)} ms; ${hostileScrapes} hostile pages; ` +
+      `event loop p99.9 ${(loop.percentile(99.9) / 1e6).toFixed(0)} ms, longest ${(loop.max / 1e6).toFixed(0)} ms\n`,
+  );
+  expect(hostileScrapes).toBeGreaterThan(5);
+  expect(ages.length).toBeGreaterThan((ROUNDS - 1) * HEALTHY);
+  expect(failed).toEqual([]);
+  expect(skipped).toBe(0);
+  expect(p99).toBeLessThan(10_000);
+});
