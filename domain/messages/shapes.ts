@@ -27,8 +27,10 @@ import {
 /** Milliseconds since the epoch up to the year 2262, as far as the store's times reach. */
 export const LAST_MILLIS = 9_223_372_036_854;
 const millis = whole(LAST_MILLIS);
+/** More of anything no node has and no pod asks for. */
+export const MOST_COUNT = 1_000_000;
 /** A number of things on one node or of one pod, or the place of one among them. */
-const count = whole(1_000_000);
+const count = whole(MOST_COUNT);
 const texts = recordOf(text);
 const amounts = recordOf(amount);
 const object = <Value>(shapes: FieldShapes<Value>): Shape => fields(shapes);

@@ -7,7 +7,7 @@ import { readMachine } from "./node/labels.ts";
 import { readNvidia } from "./node/nvidia.ts";
 import { readOthers } from "./node/others.ts";
 import type { NodeObject } from "./node-object.ts";
-import { parseCount, parseMebibytes } from "./quantity.ts";
+import { parseDevices, parseMebibytes } from "./quantity.ts";
 import type { Remark, Remarks } from "./remark.ts";
 import { millisOf } from "./time.ts";
 import { unmeteredRemarks } from "./unmetered.ts";
@@ -101,7 +101,7 @@ function readAmounts(
     const resource = gpuResource(name, options.resourceNames);
     if (resource === undefined) continue;
     const memory = resource.kind === "measure" && resource.of === "memory";
-    const parsed = memory ? parseMebibytes(quantity) : parseCount(quantity);
+    const parsed = memory ? parseMebibytes(quantity) : parseDevices(quantity);
     if ("value" in parsed) amounts[name] = parsed.value;
     else remarks.push({ reason: "quantity", text: `status.${where}: ${name}: ${parsed.refused}; it is left out.` });
   }

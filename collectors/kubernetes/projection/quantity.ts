@@ -1,3 +1,5 @@
+import { MOST_COUNT } from "../../../domain/messages/shapes.ts";
+
 /** A number that was understood, or why it was not, in words that end a sentence about where it stood. */
 export type Parsed = { readonly value: number } | { readonly refused: string };
 
@@ -35,6 +37,12 @@ interface Exact {
 /** A count of devices: a whole number of at least 0. `1e3`, `1k` and `1000m` are counts, `500m` is none. */
 export function parseCount(value: unknown): Parsed {
   return whole(value, (exact) => exact.numerator, "a whole number");
+}
+
+/** The same of devices on one node or of one pod. */
+export function parseDevices(value: unknown): Parsed {
+  const parsed = parseCount(value);
+  return "value" in parsed && parsed.value > MOST_COUNT ? { refused: `${shown(value)} is beyond every count` } : parsed;
 }
 
 /**

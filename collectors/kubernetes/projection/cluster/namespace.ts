@@ -35,5 +35,8 @@ export function readLimitRange(object: LimitRangeObject, remarks: Remarks): Clus
 
 /** A PriorityClass; it preempts unless its policy says Never. */
 export function readPriorityClass(object: PriorityClassObject): ClusterFactBodies["PriorityClass"] {
-  return { value: typeof object.value === "number" ? object.value : 0, preempts: object.preemptionPolicy !== "Never" };
+  return {
+    value: Number.isSafeInteger(object.value) ? (object.value as number) : 0,
+    preempts: object.preemptionPolicy !== "Never",
+  };
 }

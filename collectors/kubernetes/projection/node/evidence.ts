@@ -1,7 +1,7 @@
 import type { SliceDevice } from "../../../../domain/cluster-fact.ts";
 import type { GpuCount, NodeGpus } from "../../../../domain/inventory.ts";
 import { COUNTED_BY, decideCount, isGuess } from "../../../../domain/node-gpus.ts";
-import { parseCount } from "../quantity.ts";
+import { parseDevices } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";
 
 /** All that a node's objects have about its GPUs. */
@@ -38,6 +38,6 @@ export function countWithRemarks(
 /** A label's count; undefined where it is none. */
 export function countIn(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
-  const parsed = parseCount(value);
+  const parsed = parseDevices(value);
   return "value" in parsed ? parsed.value : undefined;
 }

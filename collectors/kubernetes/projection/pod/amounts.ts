@@ -1,6 +1,6 @@
 import { gpuResource, type GpuResource, type ResourceNames } from "../gpu-resource.ts";
 import type { ContainerObject } from "../pod-object.ts";
-import { parseCount, parseMebibytes, parsePercent, type Parsed } from "../quantity.ts";
+import { parseCount, parseDevices, parseMebibytes, parsePercent, type Parsed } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";
 
 /** What a container asks of GPU resources by name, above 0. */
@@ -39,7 +39,7 @@ export function readAmounts(container: ContainerObject, remarks: Remarks, names?
 }
 
 function parseFor(resource: GpuResource, quantity: unknown): Parsed {
-  if (resource.kind !== "measure") return parseCount(quantity);
+  if (resource.kind !== "measure") return parseDevices(quantity);
   switch (resource.of) {
     case "number":
       return parseCount(quantity);

@@ -15,14 +15,14 @@ type Named = Omit<Status, "by" | "units" | "isUnhealthy" | "unhealthy">;
 const FORMS: readonly (readonly [form: RegExp, read: (parts: RegExpExecArray) => Named])[] = [
   [/^((?:GPU|MIG)-[\w-]+)(?:::\d+)?$/, ([, uuid]) => ({ uuid: uuid! })],
   [
-    /^nvidia(\d+)(?:\/gi(\d+))?(?:\/vgpu\d+)?$/,
+    /^nvidia(\d{1,6})(?:\/gi(\d{1,6}))?(?:\/vgpu\d+)?$/,
     ([, gpuIndex, instance]) => ({
       gpuIndex: Number(gpuIndex),
       ...(instance === undefined ? {} : { instance: Number(instance) }),
     }),
   ],
   [/^([\da-f]{4,8}:[\da-f]{2}:[\da-f]{2}\.\d)$/i, ([, pciBusId]) => ({ pciBusId: pciBusId! })],
-  [/^card(\d+)-\d+$/, ([, gpuIndex]) => ({ gpuIndex: Number(gpuIndex) })],
+  [/^card(\d{1,6})-\d+$/, ([, gpuIndex]) => ({ gpuIndex: Number(gpuIndex) })],
 ];
 
 /**
@@ -37,7 +37,8 @@ export function readDevices(
 ): readonly Status[] {
   const units = new Map<string, boolean>();
   for (const container of [...objects(status?.initContainerStatuses), ...objects(status?.containerStatuses)]) {
-    for (const { name, resources } of objects(container.allocatedResourcesStatus)) {
+    for (const { name: written, resources } of objects(container.allocatedResourcesStatus)) {
+      const name = text(written);
       const meaning = name === undefined || taken.has(name) ? undefined : gpuResource(name, names);
       if (meaning === undefined || meaning.kind === "measure") continue;
       for (const { resourceID, health } of objects(resources)) {

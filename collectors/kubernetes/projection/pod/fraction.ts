@@ -1,6 +1,6 @@
 import type { DeviceEvidence, GpuAsk } from "../../../../domain/workload.ts";
 import type { PodObject } from "../pod-object.ts";
-import { parseCount, parseMebibytes, parsePpm } from "../quantity.ts";
+import { parseDevices, parseMebibytes, parsePpm } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";
 import { text, texts } from "../wire.ts";
 
@@ -77,7 +77,7 @@ export function readFraction(pod: PodObject, remarks: Remarks): GpuAsk | undefin
 
 function readDevices(written: string | undefined, remarks: Remarks): number {
   if (written === undefined) return 1;
-  const parsed = parseCount(written);
+  const parsed = parseDevices(written);
   if ("value" in parsed && parsed.value > 0) return parsed.value;
   const why = "refused" in parsed ? parsed.refused : "0 devices hold nothing";
   remarks.push({ reason: "annotation", text: `gpu-fraction-num-devices: ${why}; it counts as 1.` });

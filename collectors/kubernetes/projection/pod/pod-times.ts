@@ -54,7 +54,10 @@ export function readTimes(pod: PodObject, remarks: Remarks): PodTimes {
       started: earliest(starts),
       ready: changed("Ready"),
       finished: isFinished(pod) ? (latest(ends) ?? latest(transitions) ?? startTime ?? created) : undefined,
-      deletion: asked === undefined ? undefined : asked - 1000 * graceSeconds(metadata?.deletionGracePeriodSeconds),
+      deletion:
+        asked === undefined
+          ? undefined
+          : Math.max(0, asked - 1000 * graceSeconds(metadata?.deletionGracePeriodSeconds)),
     }),
   };
 }

@@ -1,6 +1,6 @@
 import type { DeviceEvidence, GpuAsk } from "../../../../domain/workload.ts";
 import { gpuResource } from "../gpu-resource.ts";
-import { parseCount } from "../quantity.ts";
+import { parseDevices } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";
 import { given, text, wholeNumber } from "../wire.ts";
 
@@ -24,7 +24,7 @@ export function readRunaiMig(annotations: Readonly<Record<string, string>>, rema
   for (const [name, written] of Object.entries(annotations)) {
     const resource = gpuResource(name);
     if (resource?.kind !== "mig") continue;
-    const count = parseCount(written);
+    const count = parseDevices(written);
     if ("refused" in count)
       remarks.push({ reason: "annotation", text: `${name}: ${count.refused}; it counts as not asked for.` });
     else if (count.value > 0) asks.push({ kind: "mig", resource: name, profile: resource.profile, count: count.value });
