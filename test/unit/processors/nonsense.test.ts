@@ -43,7 +43,7 @@ function messageOf(stable: unknown, event: unknown): Uint8Array {
   const text = JSON.stringify(stable);
   const { columns, devices } = (stable ?? {}) as { columns?: unknown[]; devices?: unknown[] };
   const count = (columns?.length ?? 0) * (devices?.length ?? 0);
-  const values = new Float64Array(Number.isSafeInteger(count) && count < 1000 ? count : 0);
+  const values = new Float64Array(Number.isSafeInteger(count) && count >= 0 && count < 1000 ? count : 0);
   const message = encodeScrape(utf8.encode(text), MOMENT, values);
   if (event === undefined) return message;
   const bytes = utf8.encode(JSON.stringify(event));

@@ -1,0 +1,153 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, expect, it, vi } from "vitest";
+import { roll } from "../../demo/fleet/hash.ts";
+import type { KubernetesObject } from "../../demo/kubernetes/server/object.ts";
+import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/server.ts";
+import { compareFacts, type FactEnd, type FactOrigin } from "../../domain/fact.ts";
+import type { Bus } from "../../runtime/bus/bus.ts";
+import { openTestBus } from "../support/pipeline.ts";
+import { followSaid, startTestWatcher, type SaidFacts } from "../support/watcher.ts";
+
+const SEED = Number(process.env["TROUBLES_SEED"] ?? Date.now() % 1_000_000);
+const STEPS = 600;
+const PODS = 40;
+const GROUP = "scheduling.volcano.sh";
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+function pod(index: number, phase: string): KubernetesObject {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: `pod-${index}`, namespace: "ml", uid: `uid-${index}`, creationTimestamp: "2026-05-01T12:00:00Z" },
+    spec: { nodeName: "gpu-a", containers: [{ name: "main", resources: { limits: { "nvidia.com/gpu": "1" } } }] },
+    status: { phase },
+  } as KubernetesObject;
+}
+
+function podGroup(index: number, version: string, size: number): KubernetesObject {
+  return {
+    apiVersion: `${GROUP}/${version}`,
+    kind: "PodGroup",
+    metadata: { name: `gang-${index}`, namespace: "ml", uid: `uid-of-gang-${index}` },
+    spec: { minMember: size },
+    status: { phase: "Running" },
+  } as KubernetesObject;
+}
+
+/** An object of the server, as far as it is compared. */
+interface Truth {
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly minMember: number };
+  readonly status: { readonly phase: string };
+}
+
+type Said = FactOrigin & { readonly uid: string; readonly end?: FactEnd };
+
+/** What holds of each object by the order of its facts, in a word; what has ended is left out. */
+function held<Fact extends Said>(facts: readonly Fact[], word: (fact: Fact) => string): readonly string[] {
+  const newest = new Map<string, Fact>();
+  for (const fact of facts) {
+    const former = newest.get(fact.uid);
+    if (former === undefined || compareFacts(fact, former) > 0) newest.set(fact.uid, fact);
+  }
+  return [...newest.values()].flatMap((fact) => (fact.end === undefined ? [word(fact)] : [])).toSorted();
+}
+
+it(`ends with facts equal to the truth, whatever troubles an API server has (seed ${SEED})`, async () => {
+  const server: ApiServer = await startApiServer({ bookmarkMillis: 50 });
+  cleanups.push(() => server.stop());
+  const { bus, close }: { bus: Bus; close: () => Promise<void> } = await openTestBus();
+  cleanups.push(close);
+  const said: SaidFacts = await followSaid(bus);
+  cleanups.push(() => said.close());
+  const watcher = startTestWatcher(server, bus, {});
+  cleanups.push(() => watcher.stop());
+
+  let rolls = 0;
+  const chance = (): number => roll(SEED, (rolls += 1));
+  const upTo = (most: number): number => Math.floor(chance() * most);
+  let isAway = false;
+  let version = "v1beta1";
+  let removed: ReturnType<ApiServer["catalogue"]["remove"]> = [];
+
+  const changes: readonly (() => void)[] = [
+    () => server.put(pod(upTo(PODS), ["Pending", "Running", "Failed"][upTo(3)]!)),
+    () => server.put(pod(upTo(PODS), "Running")),
+    () => server.delete(pod(upTo(PODS), "")),
+    () => removed.length > 0 || server.put(podGroup(upTo(5), version, 1 + upTo(8))),
+    () => removed.length > 0 || server.delete(podGroup(upTo(5), version, 1)),
+  ];
+  const troubles: Readonly<Record<string, () => void | Promise<void>>> = {
+    async away() {
+      if (isAway) await server.comeBack();
+      else await server.goAway();
+      isAway = !isAway;
+    },
+    starts: () => server.troubles.startUp(upTo(150), upTo(100)),
+    fails: () => server.troubles.fail({ status: [403, 429, 500, 503][upTo(4)]!, retryAfterSeconds: 0 }, upTo(20)),
+    cut: () => server.cutWatches(upTo(200)),
+    silent: () => server.silenceWatches(["pods", `${GROUP}/podgroups`, undefined][upTo(3)]),
+    expired: () => server.expireWatches(),
+    ended: () => server.endWatches(),
+    spoilt: () => server.spoilWatches('{"type":"ADD\u0000\n'),
+    compacted: () => server.store.compact(),
+    noStreams: () => server.troubles.refuseStreamingLists(([400, 422, "event"] as const)[upTo(3)]!),
+    cutBodies: () => server.troubles.cutBodies(upTo(5_000), upTo(4)),
+    expiredTokens: () => server.troubles.expireContinueTokens(upTo(3)),
+    clear: () => server.troubles.clear(),
+    anotherVersion() {
+      if (removed.length > 0) return;
+      version = version === "v1" ? "v1beta1" : "v1";
+      server.serveAs(GROUP, version);
+    },
+    lacksKind() {
+      if (removed.length > 0) server.install(removed);
+      removed = removed.length > 0 ? [] : server.catalogue.remove(GROUP);
+    },
+    restored() {
+      const { resourceVersion, compactedVersion } = server.store;
+      server.restore(Math.max(compactedVersion, resourceVersion - upTo(40)));
+    },
+  };
+  const names = Object.keys(troubles);
+  const had = new Map<string, number>();
+  for (let step = 0; step < STEPS; step++) {
+    changes[upTo(changes.length)]!();
+    if (chance() < 0.25) {
+      const name = names[upTo(names.length)]!;
+      had.set(name, (had.get(name) ?? 0) + 1);
+      await troubles[name]!();
+    }
+    await delay(upTo(200));
+  }
+  server.troubles.clear();
+  if (isAway) await server.comeBack();
+  if (removed.length > 0) server.install(removed);
+  process.stdout.write(
+    `random troubles, seed ${SEED}: ${[...had].map(([name, count]) => `${name} ${count}`).join(", ")}\n`,
+  );
+
+  const truth = (id: string, word: (object: Truth) => string): readonly string[] => {
+    const { keys, get } = server.store.snapshot(id, server.store.resourceVersion);
+    return keys.map((key) => word(JSON.parse(get(key)!.object.json("1")) as Truth)).toSorted();
+  };
+  expect(server.store.count("pods")).toBeGreaterThan(0);
+  await vi.waitFor(
+    () => {
+      expect(held(said.workloads, ({ name, phase }) => `${name} ${phase}`)).toEqual(
+        truth("pods", ({ metadata, status }) => `${metadata.name} ${status.phase}`),
+      );
+      expect(
+        held(
+          said.cluster.filter((fact) => fact.kind === "Gang"),
+          ({ name, body }) => `${name} ${body.size}`,
+        ),
+      ).toEqual(truth(`${GROUP}/podgroups`, ({ metadata, spec }) => `${metadata.name} ${spec.minMember}`));
+    },
+    { timeout: 60_000, interval: 100 },
+  );
+  await vi.waitFor(() => expect(watcher.watcher.state()).toMatchObject({ missing: [], failure: undefined }), 60_000);
+});
