@@ -1,7 +1,7 @@
-import { isIP } from "node:net";
 import type { Discovery, OnTargets, RefusedPod, Target } from "../dcgm/targets/target.ts";
 import type { ApiConnection } from "./api/connection.ts";
-import type { ApiResource, ApiObject } from "./api/resource.ts";
+import type { ApiResource } from "./api/resource.ts";
+import { targetOf, type ExporterPod } from "./exporter-target.ts";
 import { startReflector, type Reflector } from "./reflector/reflector.ts";
 import type { ReflectorTiming } from "./reflector/timing.ts";
 
@@ -50,18 +50,6 @@ export const EXPORTER_NAMESPACES: readonly string[] = [
 ];
 
 const PODS: ApiResource = { group: "", version: "v1", plural: "pods", kind: "Pod" };
-
-/** A pod, as far as an exporter's address stands in it. */
-interface ExporterPod extends ApiObject {
-  readonly metadata: ApiObject["metadata"] & { readonly deletionTimestamp?: string };
-  readonly spec?: {
-    readonly nodeName?: string;
-    readonly containers?: readonly {
-      readonly ports?: readonly { readonly name?: string; readonly containerPort?: number }[];
-    }[];
-  };
-  readonly status?: { readonly phase?: string; readonly podIP?: string };
-}
 
 /**
  * Finds exporters as the pods of a cluster, and follows them as they come and go: a pod is a target from when it runs
@@ -166,54 +154,4 @@ function nodeNameOf({ pod }: Target): string {
 
 function isTarget(outcome: Target | RefusedPod): outcome is Target {
   return "url" in outcome;
-}
-
-/** A path and nothing else: no host before it, no query and no fragment behind it. */
-const PATH = /^\/(?!\/)[^\s\\?#]*$/;
-const MOST_DETAIL = 200;
-
-/**
- * Where a pod's exporter answers, by the annotations that Prometheus' own examples use, else by its container's port; why
- * it is not asked where it runs in another namespace, or where what it says is no address, no port or no path. `undefined`
- * while it does not run, or is on no node.
- */
-function targetOf(
-  { metadata, spec, status }: ExporterPod,
-  asked: {
-    readonly namespaces: readonly string[];
-    readonly scheme: string;
-    readonly port: number;
-    readonly path: string;
-  },
-): Target | RefusedPod | undefined {
-  const { name, namespace = "" } = metadata;
-  const { podIP = "" } = status ?? {};
-  const nodeName = spec?.nodeName;
-  if (status?.phase !== "Running" || metadata.deletionTimestamp !== undefined) return undefined;
-  if (podIP === "" || nodeName === undefined) return undefined;
-  const refused = (reason: RefusedPod["reason"], detail: string): RefusedPod => ({
-    namespace,
-    name,
-    reason,
-    detail: detail.slice(0, MOST_DETAIL),
-  });
-  if (!asked.namespaces.includes("*") && !asked.namespaces.includes(namespace))
-    return refused("namespace", `runs in ${namespace}, which is not in the job's kubernetes.namespaces`);
-  const ports = spec?.containers?.flatMap((container) => container.ports ?? []) ?? [];
-  const ofContainer = ports.find((each) => each.name === "metrics") ?? ports[0];
-  const { "prometheus.io/port": saidPort, "prometheus.io/path": saidPath } = metadata.annotations ?? {};
-  const port = saidPort ?? String(ofContainer?.containerPort ?? asked.port);
-  // The zone of an IPv6 address is no part of a URL.
-  if (isIP(podIP) === 0 || podIP.includes("%"))
-    return refused("address", `has the IP ${JSON.stringify(podIP)}, which is none`);
-  if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535)
-    return refused("port", `has the annotation prometheus.io/port: ${JSON.stringify(port)}, which is no port`);
-  if (saidPath !== undefined && !PATH.test(saidPath))
-    return refused("path", `has the annotation prometheus.io/path: ${JSON.stringify(saidPath)}, which is no path`);
-  const origin = `${asked.scheme}://${isIP(podIP) === 6 ? `[${podIP}]` : podIP}:${port}`;
-  return {
-    url: (saidPath === undefined ? new URL(asked.path, origin) : new URL(`${origin}${saidPath}`)).href,
-    labels: { namespace, pod: name },
-    pod: { name, nodeName },
-  };
 }

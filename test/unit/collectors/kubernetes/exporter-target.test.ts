@@ -1,0 +1,58 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { targetOf, type ExporterPod } from "../../../../collectors/kubernetes/exporter-target.ts";
+import { rounds } from "../../../support/rounds.ts";
+
+const ASKED = { namespaces: ["monitoring"], scheme: "http", port: 9400, path: "/metrics" };
+const IPS = ["10.0.0.7", "fd00::7", "127.0.0.1"];
+
+/** What could move a request: pieces of addresses, in any order. */
+const piece = fc.constantFrom(
+  ..."/ // \\ @ : ? # . .. %2f %00 \t \r\n [ ] 80 9400 http: https:// metadata.internal 10.0.0.8 fd00::8 a é".split(
+    " ",
+  ),
+  " ",
+);
+const hostile = fc.oneof(
+  fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join("")),
+  fc.string(),
+);
+
+function podOf(annotations: Readonly<Record<string, string>>, podIP: string, namespace: string): ExporterPod {
+  return {
+    metadata: { name: "one", namespace, uid: "u", resourceVersion: "1", annotations },
+    spec: { nodeName: "gpu-a" },
+    status: { phase: "Running", podIP },
+  };
+}
+
+it("asks a pod at its own address by a port and a path, or not at all, whatever its annotations are", () => {
+  const outcomes = new Set<string>();
+  fc.assert(
+    fc.property(
+      fc.record(
+        { "prometheus.io/port": fc.oneof(hostile, fc.nat(70_000).map(String)), "prometheus.io/path": hostile },
+        { requiredKeys: [] },
+      ),
+      fc.oneof(fc.constantFrom(...IPS), hostile),
+      fc.constantFrom("monitoring", "tenant"),
+      (annotations, podIP, namespace) => {
+        const outcome = targetOf(podOf(annotations, podIP, namespace), ASKED);
+        if (outcome === undefined) return;
+        outcomes.add("url" in outcome ? "target" : outcome.reason);
+        if (!("url" in outcome)) {
+          expect(outcome.detail.length).toBeLessThanOrEqual(200);
+          return;
+        }
+        const url = new URL(outcome.url);
+        expect(namespace).toBe("monitoring");
+        expect(url.protocol).toBe("http:");
+        expect(url.hostname.replace(/^\[|\]$/g, "")).toBe(podIP);
+        expect(Number(url.port === "" ? 80 : url.port)).toBe(Number(annotations["prometheus.io/port"] ?? 9400));
+        expect([url.username, url.password, url.search, url.hash]).toEqual(["", "", "", ""]);
+      },
+    ),
+    { numRuns: rounds(50_000) },
+  );
+  expect([...outcomes].toSorted()).toEqual(["address", "namespace", "path", "port", "target"]);
+});
