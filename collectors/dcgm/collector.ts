@@ -160,18 +160,23 @@ export function startCollector(options: {
       now: () => clock.nowMillis(),
     };
     const scrape = createScraper(deps, target, { ...job, authorization });
-    /** Sends what a scrape has come to. What is too large for the bus becomes a failed scrape. */
+    /** Sends what a scrape has come to. Where a message is too large for the bus, the scrape failed for the hosts that are left. */
     async function keep(outcome: ScrapeOutcome, span: ReturnType<StartTrace>): Promise<ScrapeOutcome> {
       const { messages, failure, failedWith } = outcome;
+      const left = new Set(messages.map(({ origin }) => sampleKey(origin)));
       try {
         const headers = span === undefined ? {} : { headers: { traceparent: span.traceparent } };
-        for (const { origin, message } of messages)
-          await sink({ key: sampleKey(origin), value: message, schemaVersion: SCRAPE_SCHEMA_VERSION, ...headers });
+        for (const { origin, message } of messages) {
+          const key = sampleKey(origin);
+          await sink({ key, value: message, schemaVersion: SCRAPE_SCHEMA_VERSION, ...headers });
+          left.delete(key);
+        }
         span?.end(failure?.detail);
       } catch (error) {
         if (failure === undefined && error instanceof BusError && error.code === "too-large") {
-          const refusal = { reason: "too-large", detail: error.message } as const;
-          return keep({ ...outcome, messages: failedWith(refusal), failure: refusal }, span);
+          const refused = failedWith({ reason: "too-large", detail: error.message });
+          const unsent = refused.messages.filter(({ origin }) => left.has(sampleKey(origin)));
+          return keep({ ...refused, messages: unsent }, span);
         }
         events.onSinkError(job.name, target.url, error);
         span?.end("not sent");

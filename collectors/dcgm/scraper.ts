@@ -22,8 +22,8 @@ export interface ScrapeOutcome {
   readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
   readonly failure?: Failure;
   readonly missed: readonly MissedCompanion[];
-  /** The messages of the same attempt as one that failed, for when the bus refuses `messages`. */
-  readonly failedWith: (failure: Failure) => ScrapeOutcome["messages"];
+  /** The same attempt as one that failed, for when the bus refuses `messages`. */
+  readonly failedWith: (failure: Failure) => ScrapeOutcome;
 }
 
 interface Failure {
@@ -84,12 +84,10 @@ export function createScraper(
       durationSeconds: durationMillis / 1000,
       missed,
     };
-    const failedWith = (failure: Failure): ScrapeOutcome["messages"] =>
-      failureMessages(origins, { ...moment, failure });
     const failed = (failure: Failure): ScrapeOutcome => ({
       ...attempt,
-      messages: failedWith(failure),
-      failedWith,
+      messages: failureMessages(origins, { ...moment, failure }),
+      failedWith: failed,
       values: 0,
       gpus: 0,
       columns: [],
@@ -108,7 +106,7 @@ export function createScraper(
       return {
         ...attempt,
         messages: messagesOf(reading, moment),
-        failedWith,
+        failedWith: failed,
         values,
         gpus,
         columns,
