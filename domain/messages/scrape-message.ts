@@ -1,6 +1,7 @@
 import type { Scrape, ScrapeOrigin, ScrapeShape } from "../scrape.ts";
 import type { Shape } from "./shape.ts";
-import { eventShape, LAST_MILLIS, stableShape } from "./shapes.ts";
+import { eventShape, stableShape } from "./scrape-shapes.ts";
+import { LAST_MILLIS } from "./shapes.ts";
 
 /**
  * A scrape as bytes. Little-endian throughout:

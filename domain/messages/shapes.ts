@@ -1,5 +1,4 @@
 import type { ClusterFact, ClusterFactBodies, SliceDevice } from "../cluster-fact.ts";
-import type { Device } from "../device.ts";
 import type { InventoryFact, NodeGpus } from "../inventory.ts";
 import type { DeviceEvidence, GpuAsk, PodTimes, WorkloadFact } from "../workload.ts";
 import {
@@ -31,9 +30,11 @@ const millis = whole(LAST_MILLIS);
 export const MOST_COUNT = 1_000_000;
 /** A number of things on one node or of one pod, or the place of one among them. */
 const count = whole(MOST_COUNT);
-const texts = recordOf(text);
+/** Texts by name. */
+export const texts = recordOf(text);
 const amounts = recordOf(amount);
-const object = <Value>(shapes: FieldShapes<Value>): Shape => fields(shapes);
+/** An object with a shape for each field of its type. */
+export const object = <Value>(shapes: FieldShapes<Value>): Shape => fields(shapes);
 
 const origin = { cluster: text, epoch: millis, resourceVersion: text, seenAtMillis: millis };
 const end = optional(fields({ atMillis: millis, inferred: flag }));
@@ -255,48 +256,3 @@ export const clusterFactShape: Shape = (value, path) => {
   const shape = Object.hasOwn(bodies, kind) ? bodies[kind as keyof typeof bodies] : fields({});
   return shape(body, `${path}.body`);
 };
-
-const device = object<Device>({
-  gpu: optional(text),
-  uuid: optional(text),
-  pciBusId: optional(text),
-  model: optional(text),
-  serial: optional(text),
-  driverVersion: optional(text),
-  instance: optional(text),
-  profile: optional(text),
-  partition: optional(text),
-  namespace: optional(text),
-  pod: optional(text),
-  podUid: optional(text),
-  container: optional(text),
-  vgpu: optional(text),
-  hpcJob: optional(text),
-  claim: optional(texts),
-  hostname: optional(text),
-  xidMessage: optional(text),
-  labels: optional(texts),
-  repeatsGpu: optional(mark),
-  repeatsDevice: optional(mark),
-});
-
-const distinctTexts: Shape = (value, path) =>
-  listOf(text)(value, path) ??
-  (new Set(value as string[]).size === (value as string[]).length ? undefined : `${path} has a name twice`);
-
-/** The part of a scrape that stays the same. */
-export const stableShape = fields({
-  cluster: text,
-  node: text,
-  target: text,
-  collector: text,
-  exporter: text,
-  columns: distinctTexts,
-  devices: listOf(device),
-});
-
-/** What happened in one scrape. */
-export const eventShape = fields({
-  failure: optional(fields({ reason: text, detail: text })),
-  dropped: recordOf(whole(0xffff_ffff)),
-});

@@ -162,7 +162,7 @@ function withoutRepeats(
   const distinct: Measurement[] = [];
   const known = new Map<string, number>();
   const places = measurements.map((one) => {
-    // No sample from so long before speaks for any of the time.
+    // A sample from before this moment does not reach into the measured time.
     const since = one.since <= one.from - reachMillis ? 0 : one.since;
     const { series, node, gpuKey, part, from, until } = one;
     const caps = series === "process" ? [one.pod, one.claimPpm, one.occupantPpm] : [one.claimsPpm];

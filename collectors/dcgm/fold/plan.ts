@@ -1,13 +1,14 @@
 import type { Device } from "../../../domain/device.ts";
 import { METRICS, METRIC_BY_NAME, MOST_OF_UNIT } from "../../../domain/metric.ts";
 import type { LineDrop, ScrapeShape } from "../../../domain/scrape.ts";
-import { familyOf, number, type Alias, type Reading } from "../../../domain/dialect/dialect.ts";
+import { number, type Alias, type Reading } from "../../../domain/dialect/dialect.ts";
 import { dialectsOf } from "../../../domain/dialect/known.ts";
 import type { Steps } from "../../../runtime/steps.ts";
 import type { ExpositionSample, FamilyMeta } from "../exposition/parse.ts";
 import { PageError } from "../http/page-error.ts";
 import type { Cell, Code, Row, Series } from "./page-row.ts";
-import { assemble, type Instruction, type Program } from "./program.ts";
+import { compile, ROWS_OF_STEP } from "./compile.ts";
+import type { Program } from "./program.ts";
 import { markRepeats, nameParts, splitProcesses, type Copy } from "./rows-of-gpu.ts";
 import { inOrder, readRowLabels, withFoldedGpus, type RowLabels } from "./row.ts";
 
@@ -41,7 +42,6 @@ export interface PlanLimits {
 const MOST_CELLS = 4_000_000;
 const MOST_COLUMNS = 10_000;
 const SERIES_OF_STEP = 64;
-const ROWS_OF_STEP = 32;
 
 /**
  * Plans a page: which series belong to one row, which column each fills, and what is left out and why. Deterministic,
@@ -270,65 +270,6 @@ function orderColumns(rows: readonly Row[], copies: readonly Copy[]): string[] {
   ]);
   const canonical = METRICS.map((metric) => metric.name).filter((name) => present.has(name));
   return [...canonical, ...[...present].filter((name) => !METRIC_BY_NAME.has(name)).sort()];
-}
-
-function* compile(
-  samples: readonly ExpositionSample[],
-  families: ReadonlyMap<string, FamilyMeta>,
-  rows: readonly Row[],
-  columns: readonly string[],
-  copies: readonly Copy[],
-): Steps<Program> {
-  const instructions: (Instruction | undefined)[] = samples.map(() => undefined);
-  const columnOf = new Map(columns.map((column, index) => [column, index]));
-  const ambiguous = new Map<string, { numbers: number[]; hint: number }>();
-  const rowOf = new Map(rows.map((row, index) => [row, index]));
-  const isInBaseUnits = samples.some(({ name }) => BASE_UNITS.test(name));
-  for (const [rowIndex, row] of rows.entries()) {
-    if (rowIndex % ROWS_OF_STEP === 0) yield;
-    for (const [column, { series, reading }] of row.cells) {
-      const { index, sample } = series;
-      const help = (families.get(sample.name) ?? families.get(familyOf(sample.name)))?.help ?? "";
-      const cell = rowIndex * columns.length + columnOf.get(column)!;
-      instructions[index] = {
-        cell,
-        reading,
-        factor: reading.timeByHelp === true ? secondsPerUnit(help) : reading.factor,
-      };
-      if (reading.percentOrRatio !== true) continue;
-      const group = ambiguous.get(sample.name) ?? { numbers: [], hint: unitHint(help, isInBaseUnits) };
-      group.numbers.push(index);
-      ambiguous.set(sample.name, group);
-    }
-  }
-  const cellOf = (row: Row, column: string): number => rowOf.get(row)! * columns.length + columnOf.get(column)!;
-  return assemble(
-    rows.length * columns.length,
-    instructions,
-    [...ambiguous.values()].map(({ numbers, hint }) => ({ numbers: Int32Array.from(numbers).sort(), hint })),
-    copies.map(({ column, from, to }) => ({ from: cellOf(from, column), to: cellOf(to, column) })),
-    rows.flatMap((row) =>
-      [...row.codes].map(([column, codes]) => ({
-        cell: cellOf(row, column),
-        numbers: codes.map(({ index }) => index),
-        codes: codes.map(({ code }) => code),
-      })),
-    ),
-  );
-}
-
-function secondsPerUnit(help: string): number {
-  if (/\bns\b|nanosecond/i.test(help)) return 1e-9;
-  if (/\bms\b|millisecond/i.test(help)) return 1e-3;
-  return 1e-6;
-}
-
-const BASE_UNITS = /^DCGM_FI_DEV_.*_(HERTZ|BYTES|JOULES_TOTAL)$/i;
-
-/** Base units among the page's other names tell DCGM 4.7, whose utilisation is a ratio; else HELP; else a percent. */
-function unitHint(help: string, isInBaseUnits: boolean): number {
-  if (isInBaseUnits) return 1;
-  return /ratio|0\.0|0-1\b/i.test(help) && !/%|percent/i.test(help) ? 1 : 0.01;
 }
 
 function mostFrequent(counts: ReadonlyMap<string, number>): string {

@@ -68,7 +68,8 @@ const GATEWAY_TIMEOUT = 504;
 
 /**
  * Follows all objects of one resource: lists them, watches from the list's resourceVersion, and lists again where the
- * server no longer knows that version or was silent, never older than what was seen, unless the server's versions went back. Objects are told from each other by their UIDs.
+ * server no longer knows that version or was silent. A list is never older than what was seen, unless the versions of the server
+ * went back. Objects are told from each other by their UIDs.
  * Nothing of an object is kept but its identity. Whatever goes wrong is told and tried again with growing pauses; nothing
  * but `stop` ends it.
  */

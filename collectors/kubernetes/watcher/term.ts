@@ -42,7 +42,7 @@ const MOST_LISTENERS = 200;
 /** Until the server has answered once. */
 const FIRST_LOOK_MILLIS = 1_000;
 const WATCHED_GROUPS: ReadonlySet<string> = new Set(WATCHED_KINDS.map(({ group }) => group));
-/** A kind that so many looks in a row have not found is served no more. */
+/** After as many looks in a row that do not find a kind, the kind counts as removed. */
 const LOOKS_UNTIL_GONE = 2;
 const PODS = WATCHED_KINDS.find(({ resource }) => resource === "pods")!;
 
