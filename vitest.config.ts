@@ -108,6 +108,7 @@ export default defineConfig({
           ...REAL_PARTS,
           name: "soak",
           include: ["test/soak/**/*.test.ts"],
+          fileParallelism: false,
           testTimeout: 7_200_000,
           sequence: { groupOrder: 5 },
         },

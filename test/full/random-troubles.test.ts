@@ -5,13 +5,13 @@ import type { KubernetesObject } from "../../demo/kubernetes/server/object.ts";
 import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/server.ts";
 import { compareFacts, type FactEnd, type FactOrigin } from "../../domain/fact.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
+import { createRandomTroubles, TROUBLED_GROUP } from "../support/kubernetes/random-troubles.ts";
 import { openTestBus } from "../support/pipeline.ts";
 import { followSaid, startTestWatcher, type SaidFacts } from "../support/watcher.ts";
 
 const SEED = Number(process.env["TROUBLES_SEED"] ?? Date.now() % 1_000_000);
 const STEPS = 600;
 const PODS = 40;
-const GROUP = "scheduling.volcano.sh";
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
@@ -29,7 +29,7 @@ function pod(index: number, phase: string): KubernetesObject {
 
 function podGroup(index: number, version: string, size: number): KubernetesObject {
   return {
-    apiVersion: `${GROUP}/${version}`,
+    apiVersion: `${TROUBLED_GROUP}/${version}`,
     kind: "PodGroup",
     metadata: { name: `gang-${index}`, namespace: "ml", uid: `uid-of-gang-${index}` },
     spec: { minMember: size },
@@ -69,65 +69,27 @@ it(`ends with facts equal to the truth, whatever troubles an API server has (see
   let rolls = 0;
   const chance = (): number => roll(SEED, (rolls += 1));
   const upTo = (most: number): number => Math.floor(chance() * most);
-  let isAway = false;
-  let version = "v1beta1";
-  let removed: ReturnType<ApiServer["catalogue"]["remove"]> = [];
+  const troubles = createRandomTroubles(server, chance);
 
+  const withVersion = (change: (version: string) => void): void => {
+    const version = troubles.servedVersion();
+    if (version !== undefined) change(version);
+  };
   const changes: readonly (() => void)[] = [
     () => server.put(pod(upTo(PODS), ["Pending", "Running", "Failed"][upTo(3)]!)),
     () => server.put(pod(upTo(PODS), "Running")),
     () => server.delete(pod(upTo(PODS), "")),
-    () => removed.length > 0 || server.put(podGroup(upTo(5), version, 1 + upTo(8))),
-    () => removed.length > 0 || server.delete(podGroup(upTo(5), version, 1)),
+    () => withVersion((version) => server.put(podGroup(upTo(5), version, 1 + upTo(8)))),
+    () => withVersion((version) => server.delete(podGroup(upTo(5), version, 1))),
   ];
-  const troubles: Readonly<Record<string, () => void | Promise<void>>> = {
-    async away() {
-      if (isAway) await server.comeBack();
-      else await server.goAway();
-      isAway = !isAway;
-    },
-    starts: () => server.troubles.startUp(upTo(150), upTo(100)),
-    fails: () => server.troubles.fail({ status: [403, 429, 500, 503][upTo(4)]!, retryAfterSeconds: 0 }, upTo(20)),
-    cut: () => server.cutWatches(upTo(200)),
-    silent: () => server.silenceWatches(["pods", `${GROUP}/podgroups`, undefined][upTo(3)]),
-    expired: () => server.expireWatches(),
-    ended: () => server.endWatches(),
-    spoilt: () => server.spoilWatches('{"type":"ADD\u0000\n'),
-    compacted: () => server.store.compact(),
-    noStreams: () => server.troubles.refuseStreamingLists(([400, 422, "event"] as const)[upTo(3)]!),
-    cutBodies: () => server.troubles.cutBodies(upTo(5_000), upTo(4)),
-    expiredTokens: () => server.troubles.expireContinueTokens(upTo(3)),
-    clear: () => server.troubles.clear(),
-    anotherVersion() {
-      if (removed.length > 0) return;
-      version = version === "v1" ? "v1beta1" : "v1";
-      server.serveAs(GROUP, version);
-    },
-    lacksKind() {
-      if (removed.length > 0) server.install(removed);
-      removed = removed.length > 0 ? [] : server.catalogue.remove(GROUP);
-    },
-    restored() {
-      const { resourceVersion, compactedVersion } = server.store;
-      server.restore(Math.max(compactedVersion, resourceVersion - upTo(40)));
-    },
-  };
-  const names = Object.keys(troubles);
-  const had = new Map<string, number>();
   for (let step = 0; step < STEPS; step++) {
     changes[upTo(changes.length)]!();
-    if (chance() < 0.25) {
-      const name = names[upTo(names.length)]!;
-      had.set(name, (had.get(name) ?? 0) + 1);
-      await troubles[name]!();
-    }
+    if (chance() < 0.25) await troubles.makeOne();
     await delay(upTo(200));
   }
-  server.troubles.clear();
-  if (isAway) await server.comeBack();
-  if (removed.length > 0) server.install(removed);
+  await troubles.settle();
   process.stdout.write(
-    `random troubles, seed ${SEED}: ${[...had].map(([name, count]) => `${name} ${count}`).join(", ")}\n`,
+    `random troubles, seed ${SEED}: ${[...troubles.counts].map(([name, count]) => `${name} ${count}`).join(", ")}\n`,
   );
 
   const truth = (id: string, word: (object: Truth) => string): readonly string[] => {
@@ -145,7 +107,7 @@ it(`ends with facts equal to the truth, whatever troubles an API server has (see
           said.cluster.filter((fact) => fact.kind === "Gang"),
           ({ name, body }) => `${name} ${body.size}`,
         ),
-      ).toEqual(truth(`${GROUP}/podgroups`, ({ metadata, spec }) => `${metadata.name} ${spec.minMember}`));
+      ).toEqual(truth(`${TROUBLED_GROUP}/podgroups`, ({ metadata, spec }) => `${metadata.name} ${spec.minMember}`));
     },
     { timeout: 60_000, interval: 100 },
   );

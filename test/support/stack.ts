@@ -51,14 +51,18 @@ export interface StackOptions {
   readonly steady?: boolean;
   /** The demo's past; a week by default. */
   readonly history?: string;
+  /** Called when the demo answers, with its address and data folder. Returns what to replace in the other programs' configurations. */
+  readonly surround?: (demo: string, folder: string) => Promise<Readonly<Record<string, string>>>;
 }
 
 /** Starts all of it; nothing is there of an earlier one. */
-export async function startStack({ steady = false, history = "7d" }: StackOptions = {}): Promise<Stack> {
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
+  const { steady = false, history = "7d", surround } = options;
   const { services } = readComposeFile();
   const folder = createCommandFolder();
   const stops: (() => Promise<unknown>)[] = [() => folder.dispose()];
   const running = new Map<ProgramName, StackProgram>();
+  let surroundings: Readonly<Record<string, string>> = {};
   const secrets = join(folder.path, "secrets");
   const [ports, embedded, broker] = await Promise.all([portsOf(PROGRAMS), startTestStore(), startBroker(steady)]);
   stops.push(
@@ -74,7 +78,7 @@ export async function startStack({ steady = false, history = "7d" }: StackOption
   /** A program's configuration, as it is mounted, for this machine. */
   function configurationOf(name: ProgramName): string {
     const text = textOf("process", "/etc/gpu-ledger/gpu-ledger.yaml");
-    return replaced(text, {
+    const local = replaced(text, {
       "listen: 0.0.0.0:8080": `listen: ${address(name)}`,
       "demo: { listen: 0.0.0.0 }": `demo: { listen: 127.0.0.1, history: ${history} }`,
       "http://demo:8080": `http://${address("demo")}`,
@@ -85,6 +89,7 @@ export async function startStack({ steady = false, history = "7d" }: StackOption
       "/run/demo": join(folder.path, "demo"),
       "data: /var/lib/gpu-ledger": `data: ${join(folder.path, name)}`,
     });
+    return replaced(local, surroundings);
   }
 
   async function start(name: ProgramName): Promise<void> {
@@ -134,6 +139,7 @@ export async function startStack({ steady = false, history = "7d" }: StackOption
     stops.push(() => prometheus.stop());
     // The collector reads the demo's kubeconfig: it waits for its health.
     await start("demo");
+    surroundings = (await surround?.(address("demo"), join(folder.path, "demo"))) ?? {};
     await Promise.all(PROGRAMS.filter((name) => name !== "demo").map(start));
     return {
       broker,

@@ -1,0 +1,110 @@
+import fc from "fast-check";
+import { Kafka, logLevel } from "kafkajs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
+import { CLUSTER_TOPIC, INVENTORY_TOPIC, SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
+import { readFact } from "../../processors/facts.ts";
+import { inventoryFact, namespaceFact, NOON, workloadFact } from "./facts.ts";
+import { hostilePages } from "./hostile-pages.ts";
+import { nonsense } from "./nonsense.ts";
+
+/** Something that runs until it is stopped. */
+interface Running {
+  stop(): Promise<void>;
+}
+
+/** A target that answers every scrape with another hostile page, or with 503 while it is not active. */
+export interface HostileTarget extends Running {
+  readonly url: string;
+  setActive(active: boolean): void;
+  /** How many hostile pages it has sent. */
+  pages(): number;
+}
+
+/** Starts a target with hostile pages of about `bytes` bytes. */
+export async function startHostileTarget(bytes: number): Promise<HostileTarget> {
+  const bodies = hostilePages(bytes).flatMap(({ first, next }) => [first, ...(next === undefined ? [] : [next])]);
+  const quiet = Buffer.from(
+    'DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-hostile",modelName="NVIDIA L4",Hostname="hostile"} 5\n',
+  );
+  let isActive = false;
+  let pages = 0;
+  const server = createServer((_, response) => {
+    if (!isActive) return void response.end(quiet);
+    response.end(bodies[pages % bodies.length]);
+    pages += 1;
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/metrics`,
+    setActive: (active) => void (isActive = active),
+    pages: () => pages,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Sends messages that no processor can use, one after another, while it is active. */
+export interface PoisonProducer extends Running {
+  setActive(active: boolean): void;
+  /** How many messages it has sent. */
+  sent(): number;
+}
+
+const FACTS = {
+  [WORKLOADS_TOPIC]: workloadFact({}),
+  [INVENTORY_TOPIC]: inventoryFact({}),
+  [CLUSTER_TOPIC]: namespaceFact({}),
+};
+
+/** Starts a producer of poison messages. A decoder of ours refuses each of them. */
+export async function startPoisonProducer(broker: string, everyMillis: number): Promise<PoisonProducer> {
+  const producer = new Kafka({ brokers: [broker], logLevel: logLevel.NOTHING }).producer();
+  await producer.connect();
+  let seed = 1;
+  let sent = 0;
+
+  function poisonFor(topic: string): Buffer {
+    for (;;) {
+      const fact = FACTS[topic as keyof typeof FACTS] as unknown;
+      const bytes = fc.uint8Array({ maxLength: 2_000 }).map((some) => Buffer.from(some));
+      const json = nonsense(fact ?? { scrapedAtMillis: NOON }).map((value) => Buffer.from(JSON.stringify(value) ?? ""));
+      const [value] = fc.sample(fc.oneof(bytes, json), { seed: (seed += 1), numRuns: 1 });
+      if (isRefused(topic, value!)) return value!;
+    }
+  }
+
+  async function sendOne(): Promise<void> {
+    const topic = [SAMPLES_TOPIC, ...Object.keys(FACTS)][sent % 4]!;
+    await producer.send({ topic, messages: [{ key: `poison-${sent}`, value: poisonFor(topic) }] });
+    sent += 1;
+  }
+
+  let isActive = false;
+  const ending = new AbortController();
+  const sending = (async () => {
+    while (!ending.signal.aborted) {
+      if (isActive) await sendOne();
+      await pause(everyMillis, undefined, { signal: ending.signal }).catch(() => {});
+    }
+  })();
+
+  return {
+    setActive: (active) => void (isActive = active),
+    sent: () => sent,
+    async stop() {
+      ending.abort();
+      await sending;
+      await producer.disconnect();
+    },
+  };
+}
+
+function isRefused(topic: string, value: Buffer): boolean {
+  if (topic === SAMPLES_TOPIC) return "invalid" in createScrapeDecoder().decode(value);
+  return readFact({ topic, value, intact: true }).kind === "dead-letter";
+}
