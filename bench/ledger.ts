@@ -45,8 +45,6 @@ async function oneHour(gpus: number): Promise<number> {
 /** A store for a bench, and whoever asks it. */
 export interface BenchFleet {
   readonly store: StoreClient;
-  /** Who may only read, with limits, as dashboards do. */
-  readonly reader: StoreClient;
   readonly address: StoreAddress;
   readonly storeProcess: number;
   /** Is gone afterwards. */
@@ -72,21 +70,14 @@ export async function withStore<Result>(work: (fleet: BenchFleet) => Promise<Res
   const logger = pino({ level: "silent" });
   const embedded = await startEmbeddedStore({ folder, program: [process.execPath, STORE_PROGRAM], logger });
   const connect = (database: string): StoreClient =>
-    createStoreClient({ url: embedded.url, ...embedded.internal, database, requestTimeoutMillis: 600_000 });
+    createStoreClient({ url: embedded.url, ...embedded.user, database, requestTimeoutMillis: 600_000 });
   const store = connect("bench");
-  const reader = createStoreClient({
-    url: embedded.url,
-    ...embedded.reader,
-    database: "bench",
-    requestTimeoutMillis: 600_000,
-  });
   try {
     const retentionDays = { raw: 0, fiveMinutes: 0 };
     await migrate({ connect, database: "bench", folder: MIGRATIONS_FOLDER, retentionDays, now: Date.now, logger });
-    const address = { url: embedded.url, ...embedded.internal, database: "bench" };
-    return await work({ store, reader, address, folder, storeProcess: embedded.processId! });
+    const address = { url: embedded.url, ...embedded.user, database: "bench" };
+    return await work({ store, address, folder, storeProcess: embedded.processId! });
   } finally {
-    await reader.close();
     await store.close();
     await embedded.stop();
     rmSync(folder, { recursive: true, force: true });

@@ -49,7 +49,7 @@ async function withStore<Value>(config: Config, use: (store: StoreClient) => Pro
   const logger = createLogger("error");
   const outside = outsideStore(config);
   const embedded = outside === undefined ? await startStopped(config, logger) : undefined;
-  const address = outside ?? { url: embedded!.url, ...embedded!.internal, database: config.store.database };
+  const address = outside ?? { url: embedded!.url, ...embedded!.user, database: config.store.database };
   try {
     await migrateStore(address, config, logger);
     const store = connectStore(address, config);

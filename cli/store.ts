@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../runtime/config/schema.ts";
 import { createStoreClient, type StoreClient } from "../runtime/store/client.ts";
 import { connectStore, outsideStore } from "../runtime/store/connection.ts";
-import type { StoreCredentials } from "../runtime/store/embedded/credentials.ts";
+import { readUser } from "../runtime/store/embedded/credentials.ts";
+import { storeFolder } from "../runtime/store/embedded/store-folder.ts";
 import { CommandError } from "./context.ts";
 import type { SystemStatus } from "./up/system.ts";
 
@@ -15,12 +15,12 @@ export async function openStore(config: Config): Promise<StoreClient> {
   const outside = outsideStore(config);
   if (outside !== undefined) return connectStore(outside, config);
   const address = `http://${config.server.listen}`;
-  const file = join(config.data, "store", "credentials.json");
   try {
-    const { internal } = JSON.parse(readFileSync(file, "utf8")) as StoreCredentials;
+    const user = readUser(storeFolder(join(config.data, "store")).credentialsFile);
+    if (user === undefined) throw new Error("it has never run");
     const answer = await fetch(`${address}/api/status`, { signal: AbortSignal.timeout(5_000) });
     const { store } = (await answer.json()) as SystemStatus;
-    return createStoreClient({ url: store.url, ...internal, database: config.store.database });
+    return createStoreClient({ url: store.url, ...user, database: config.store.database });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new CommandError(

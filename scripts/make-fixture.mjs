@@ -73,7 +73,7 @@ await closed.close();
 writeFileSync(join(out, "messages.jsonl"), messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
 
 const embedded = await startEmbeddedStore({ folder: join(data, "store"), program: STORE_PROGRAM, logger });
-const reader = connectStore({ url: embedded.url, ...embedded.internal, database: config.store.database }, config);
+const reader = connectStore({ url: embedded.url, ...embedded.user, database: config.store.database }, config);
 const tables = {};
 for (const { owner, columns } of await reader.query(
   `SELECT table AS owner, groupArray(name) AS columns FROM (

@@ -94,7 +94,7 @@ async function startStore(folder: string, lifecycle: Lifecycle): Promise<StoreCl
   });
   lifecycle.add("store", embedded);
   const connect = (database: string): StoreClient =>
-    createStoreClient({ url: embedded.url, ...embedded.internal, database });
+    createStoreClient({ url: embedded.url, ...embedded.user, database });
   const retentionDays = { raw: 0, fiveMinutes: 0 };
   await migrate({ connect, database: DATABASE, folder: MIGRATIONS_FOLDER, retentionDays, now: Date.now, logger });
   const store = connect(DATABASE);

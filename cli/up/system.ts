@@ -195,7 +195,7 @@ export async function startSystem(options: {
     });
     lifecycle.add("store", store);
     processes.set("store", store);
-    return { url: store.url, ...store.internal, database: config.store.database };
+    return { url: store.url, ...store.user, database: config.store.database };
   }
 }
 

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { migrationNumber } from "../../runtime/store/migration-file.ts";
-import { countNativeRows } from "../../runtime/store/embedded/native-blocks.ts";
+import { countNativeRows } from "../../runtime/store/native/count-rows.ts";
 import { sqlIdentifier } from "../../runtime/store/sql-tokens.ts";
 import { SUPERSEDED_KEPT_MILLIS } from "../superseded.ts";
 import { BackupError } from "./backup-error.ts";

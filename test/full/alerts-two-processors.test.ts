@@ -113,7 +113,7 @@ describe.skipIf(!hasParts)("alerts joined with what two processors say of two cl
         samplePartitions: 4,
         kafka: { brokers: [broker.address], replicationFactor: 1, minInsyncReplicas: 1, session: "6s" },
       },
-      store: { kind: "clickhouse", database: "ledger", clickhouse: { url: store.url, ...store.internal } },
+      store: { kind: "clickhouse", database: "ledger", clickhouse: { url: store.url, ...store.user } },
       collector: {
         name,
         interval: "5s",

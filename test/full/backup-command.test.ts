@@ -24,7 +24,7 @@ describe("the commands backup and restore", () => {
   /** A configuration whose store is a database of the running one. */
   const outside = (database: string): string =>
     folder.write(`${database}.json`, {
-      store: { kind: "clickhouse", database, clickhouse: { url: store.url, ...store.internal } },
+      store: { kind: "clickhouse", database, clickhouse: { url: store.url, ...store.user } },
     });
 
   beforeAll(async () => {

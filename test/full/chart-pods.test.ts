@@ -128,14 +128,14 @@ describe.skipIf(!(await prepareHelm()) || !(await prepareKafka()))(
     it("collect, process and serve what a cluster shows, with Kafka and ClickHouse, to who has the noted token", async () => {
       const values = {
         kafka: { brokers: [broker.address] },
-        clickhouse: { url: embedded.url, ...embedded.internal },
+        clickhouse: { url: embedded.url, ...embedded.user },
         config: { ...here(), bus: { kafka: { replicationFactor: 1, minInsyncReplicas: 1 } } },
       };
       const [chart, notes] = await Promise.all([renderChart(values), notesOf(values)]);
       const first = await startPod(chart, "gpu-ledger-collector");
       const collectors = [first, await startPod(chart, "gpu-ledger-collector", 1)];
       const processor = await startPod(chart, "gpu-ledger-processor");
-      const env = { CLICKHOUSE_PASSWORD: embedded.internal.password };
+      const env = { CLICKHOUSE_PASSWORD: embedded.user.password };
       const made = await folder.start(noted(notes, "token", processor), { env }).ended;
       expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^gpul_/) as unknown });
       const server = await startPod(chart, "gpu-ledger-server");

@@ -34,7 +34,7 @@ describe("a close that is killed", () => {
   beforeAll(async () => {
     embedded = await startTestStore();
     folder = createCommandFolder();
-    const { username, password } = embedded.internal;
+    const { username, password } = embedded.user;
     file = folder.write("gpu-ledger.yaml", {
       prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "3.00" }],
       policies: [

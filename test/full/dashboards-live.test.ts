@@ -1,9 +1,10 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { dashboards } from "../../dashboards/files.ts";
 import { isOverTime, type Dashboard, type Variable } from "../../dashboards/model.ts";
 import { DEFAULT_DASHBOARD_OPTIONS } from "../../dashboards/options.ts";
+import { readUser } from "../../runtime/store/embedded/credentials.ts";
+import { storeFolder } from "../../runtime/store/embedded/store-folder.ts";
 import { generateQuickAlerts, QUICK_SECONDS } from "../support/alert-files.ts";
 import { createCommandFolder, getJson, type CommandFolder } from "../support/command.ts";
 import { askStore, isEmpty, remarks, type Answer, type Reader } from "../support/grafana/clickhouse.ts";
@@ -68,9 +69,7 @@ describe.skipIf(!hasPrometheus)("what dashboards ask of a running gpu-ledger", (
     const up = folder.start(["up", "--config", config]);
     address = await up.address();
     const { store } = await getJson<{ readonly store: { readonly url: string } }>(`${address}/api/status`);
-    const { reader: user } = JSON.parse(readFileSync(join(folder.path, "data/store/credentials.json"), "utf8")) as {
-      readonly reader: { readonly username: string; readonly password: string };
-    };
+    const user = readUser(storeFolder(join(folder.path, "data/store")).credentialsFile)!;
     reader = { url: store.url, database: "gpu_ledger", ...user };
     const files = await generateQuickAlerts(folder, {});
     prometheus = await startPrometheus({

@@ -48,7 +48,7 @@ describe("a killed store", () => {
     const { url } = store;
     await run(store, "CREATE DATABASE killed");
     await run(store, "CREATE TABLE killed.rows (batch Int32, n Int32) ENGINE = MergeTree ORDER BY (batch, n)");
-    const client = createStoreClient({ url, ...store.internal, database: "killed", requestTimeoutMillis: 5_000 });
+    const client = createStoreClient({ url, ...store.user, database: "killed", requestTimeoutMillis: 5_000 });
     cleanups.push(() => client.close());
 
     let running = true;
@@ -126,7 +126,7 @@ describe("starting and stopping", () => {
     const second = await startEmbeddedStore(options);
     cleanups.push(() => second.stop());
     expect(await run(second, "SELECT n FROM kept.t")).toBe("7");
-    expect([second.internal, second.reader]).toEqual([first.internal, first.reader]);
+    expect(second.user).toEqual(first.user);
     await expect(stat(leftover)).rejects.toMatchObject({ code: "ENOENT" });
     for (const name of ["", "data", "credentials.json", "config/users.xml"]) {
       expect({ name, mode: (await stat(join(folder, name))).mode & 0o077 }).toEqual({ name, mode: 0 });
@@ -137,7 +137,7 @@ describe("starting and stopping", () => {
     const store = await startTestStore();
     cleanups.push(() => store.stop());
     const processId = store.processId ?? 0;
-    const slow = ask(store, { user: store.internal, body: "SELECT sum(sipHash64(number)) FROM numbers(4900000000)" });
+    const slow = ask(store, { user: store.user, body: "SELECT sum(sipHash64(number)) FROM numbers(4900000000)" });
     const cut = slow.then(
       () => "answered",
       () => "cut off",
@@ -196,7 +196,7 @@ describe("a full disk under the store", () => {
     cleanups.push(() => store.stop());
     await run(store, "CREATE DATABASE small");
     await run(store, "CREATE TABLE small.rows (batch Int32, noise String) ENGINE = MergeTree ORDER BY batch");
-    const client = createStoreClient({ url: store.url, ...store.internal, database: "small" });
+    const client = createStoreClient({ url: store.url, ...store.user, database: "small" });
     cleanups.push(() => client.close());
     const filler = join(folder, "filler");
     const { bavail, bsize } = await statfs(folder);

@@ -47,7 +47,7 @@ async function openMigrated(version: string): Promise<{ readonly written: StoreC
   const store = await startEmbeddedStore({ folder, program: storeProgram, logger: silent });
   cleanups.push(() => store.stop());
   const clientOf = async (database: string): Promise<StoreClient> => {
-    const address = { url: store.url, ...store.internal, database };
+    const address = { url: store.url, ...store.user, database };
     await migrateStore(address, config, silent);
     const client = connectStore(address, config);
     cleanups.push(() => client.close());

@@ -49,7 +49,7 @@ describe("a FOCUS export", () => {
 
   beforeAll(async () => {
     folder = createCommandFolder();
-    const { username, password } = embedded.internal;
+    const { username, password } = embedded.user;
     config = folder.write("gpu-ledger.yaml", {
       policies: FOCUS_POLICIES,
       store: { kind: "clickhouse", database: "focus", clickhouse: { url: embedded.url, username, password } },

@@ -66,7 +66,7 @@ describe("a meter that is killed at any point", () => {
   function startLedger(turns: number): ChildProcess & { readonly stdout: Readable } {
     const hours: number[] = [];
     for (let hour = scenario.period.start; hour < scenario.period.end; hour += 3_600_000) hours.push(hour);
-    const connection = { url: embedded.url, ...embedded.internal, database: store.database };
+    const connection = { url: embedded.url, ...embedded.user, database: store.database };
     const given = [connection, `test/scenarios/${FILE}`, hours, turns].map((value) => JSON.stringify(value));
     return spawn(process.execPath, ["--input-type=module", "-e", LEDGER, ...given], {
       stdio: ["ignore", "pipe", "inherit"],

@@ -53,7 +53,7 @@ describe("the processor, through trouble", () => {
     direct = await createTestDatabase(`outages_${(databases += 1)}`, embedded);
     line = await openStoreLine(embedded);
     const { database } = direct;
-    store = createStoreClient({ url: line.url, ...embedded.internal, database, requestTimeoutMillis: 10_000 });
+    store = createStoreClient({ url: line.url, ...embedded.user, database, requestTimeoutMillis: 10_000 });
     folder = createCommandFolder();
     aheadMillis = 0;
     bus = await openEmbeddedBus({

@@ -30,7 +30,7 @@ describe.skipIf(!(await prepareKafka()))("collectors and processors of their own
   beforeAll(async () => {
     folder = createCommandFolder();
     [broker, embedded] = await Promise.all([startKafkaBroker(), startTestStore()]);
-    store = createStoreClient({ url: embedded.url, ...embedded.internal, database: DATABASE });
+    store = createStoreClient({ url: embedded.url, ...embedded.user, database: DATABASE });
     for (let index = 0; index < 8; index++) exporters.push(await startNumberedExporter(index));
     // All at once, as a cluster starts them: topics and tables are made by whoever comes first.
     const commands = [
@@ -63,7 +63,7 @@ describe.skipIf(!(await prepareKafka()))("collectors and processors of their own
         samplePartitions: PARTITIONS,
         kafka: { brokers: [broker.address], replicationFactor: 1, minInsyncReplicas: 1 },
       },
-      store: { kind: "clickhouse", database: DATABASE, clickhouse: { url: embedded.url, ...embedded.internal } },
+      store: { kind: "clickhouse", database: DATABASE, clickhouse: { url: embedded.url, ...embedded.user } },
       processor: { flushEvery: "300ms" },
       collector: {
         name,

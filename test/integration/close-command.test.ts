@@ -28,7 +28,7 @@ describe("the commands bill, close, verify and audit", () => {
 
   /** The fleet's books in a database of their own, and the configuration's file that names it. */
   async function booksIn(database: string, match: string): Promise<string> {
-    const { username, password } = embedded.internal;
+    const { username, password } = embedded.user;
     const path = folder.write(
       `${database}.yaml`,
       `

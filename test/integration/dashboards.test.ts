@@ -23,12 +23,12 @@ const embedded = sharedStore();
 
 type Row = Readonly<Record<string, string | null>>;
 
-/** The rows of a panel's answer, as a reader of the store gets it. */
+/** The rows of a panel's answer, as the store gives it. */
 async function rowsOf(database: string, name: string, chosen: Shown["chosen"]): Promise<readonly Row[]> {
   const { panel } = PANELS.find((each) => each.name === name)!;
   const [query] = panel.queries;
   if (query?.source !== "clickhouse") throw new Error(`${name} does not ask the store`);
-  const reader = { url: embedded.url, database, ...embedded.reader };
+  const reader = { url: embedded.url, database, ...embedded.user };
   const sql = expandedSql(query.sql, { ...SHOWN, chosen: { cluster: ALL, team: ALL, namespace: ALL, ...chosen } });
   const answer = await askStore(reader, sql);
   expect(remarks(answer, query, panel)).toEqual([]);

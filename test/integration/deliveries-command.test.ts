@@ -44,7 +44,7 @@ describe("deliveries by the command and the API", () => {
       },
     ];
     config = withDeliveries(...written);
-    const { username, password } = embedded.internal;
+    const { username, password } = embedded.user;
     file = folder.write("gpu-ledger.json", {
       server: { listen: "127.0.0.1:0" },
       store: {

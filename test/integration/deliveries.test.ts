@@ -184,7 +184,7 @@ describe("deliveries", () => {
       waitFor: "nothing",
       to: [world.archive, toWebhook("finance", receiver)],
     });
-    const otherStore = createStoreClient({ url: embedded.url, ...embedded.internal, database: store.database });
+    const otherStore = createStoreClient({ url: embedded.url, ...embedded.user, database: store.database });
     const couriers = ["server-a", "server-b"].map((who, index) =>
       world.courier(config, { who, store: index === 0 ? store : otherStore }),
     );

@@ -43,7 +43,7 @@ prices: [{ from: 2026-01-01, match: {}, per: gpu-hour, list: "8" }]
 owners: { team: [{ podLabel: team }] }`,
       { source: "test", folder, env: {} },
     );
-    const address = { url: store.url, ...store.internal, database: "gpus" };
+    const address = { url: store.url, ...store.user, database: "gpus" };
     role = await startProcessorRole(config, address, silent, () => {});
     const metrics = () => role.registry.metrics();
     const views = { status: role.status, metrics, notReady: () => [], metricsToken: undefined };

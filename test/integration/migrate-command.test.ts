@@ -49,7 +49,7 @@ describe("the command migrate", () => {
     folder.write("password", `${PASSWORD}\n`);
     folder.write("empty", "\n");
     const url = `http://127.0.0.1:${(relay.address() as AddressInfo).port}`;
-    const { username, password } = store.internal;
+    const { username, password } = store.user;
     config = folder.write("c.json", {
       store: { kind: "clickhouse", database: "books", clickhouse: { url, username, password } },
     });
@@ -79,7 +79,7 @@ describe("the command migrate", () => {
     const described = reader!.statements.map((sql) => sql.replace(/'PUT .* HERE'/, `'${HASH}'`));
     const changed = `ALTER USER \`gpu_ledger_reader\` IDENTIFIED WITH sha256_hash BY '${HASH}'`;
     expect(statements).toEqual([...described, changed]);
-    const client = createStoreClient({ url: store.url, ...store.internal, database: "books" });
+    const client = createStoreClient({ url: store.url, ...store.user, database: "books" });
     expect(await client.query(`SELECT formatQuerySingleLine(${sqlString(changed)}) AS sql`)).toEqual([
       { sql: changed.replaceAll("`", "") },
     ]);

@@ -41,7 +41,7 @@ beforeAll(async () => {
     store: {
       kind: "clickhouse",
       database: "prices",
-      clickhouse: { url: server.url, ...server.internal },
+      clickhouse: { url: server.url, ...server.user },
     },
     prices: [
       { match: { model: "NVIDIA-H100*" }, from: "2026-01-01", per: "gpu-hour", list: "6.88" },
@@ -92,7 +92,7 @@ describe("a price book beside the store's inventory", () => {
     await once(up, "listening");
     try {
       mkdirSync(join(folder.path, "data/store"), { recursive: true });
-      folder.write("data/store/credentials.json", { internal: server.internal });
+      folder.write("data/store/credentials.json", { internal: server.user });
       const embedded = folder.write("embedded.yaml", {
         data: join(folder.path, "data"),
         server: { listen: `127.0.0.1:${(up.address() as AddressInfo).port}` },

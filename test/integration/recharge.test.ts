@@ -53,7 +53,7 @@ describe("hours that are charged again", () => {
   const stale = (config: Config): Promise<readonly StaleWindow[]> =>
     staleCharges(store, rulesOfConfig(config).rules, ALL);
   const threadsOf = (config: Config, database = DATABASE): RechargeThreads => {
-    const threads = createRechargeThreads(config, { url: embedded.url, ...embedded.internal, database });
+    const threads = createRechargeThreads(config, { url: embedded.url, ...embedded.user, database });
     onTestFinished(() => threads.stop());
     return threads;
   };

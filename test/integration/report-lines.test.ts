@@ -27,7 +27,7 @@ describe("lines", () => {
 
   beforeAll(async () => {
     folder = createCommandFolder();
-    const { username, password } = embedded.internal;
+    const { username, password } = embedded.user;
     config = folder.write("gpu-ledger.yaml", {
       prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "3.00" }],
       policies: [{ name: "default" }, { name: "by-usage", basis: "usage", keep: true }],

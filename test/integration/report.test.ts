@@ -239,7 +239,7 @@ describe("a report", () => {
 
   describe("as a command", () => {
     const run = (...args: readonly string[]) => {
-      const { username, password } = embedded.internal;
+      const { username, password } = embedded.user;
       const clickhouse = { url: embedded.url, username, password };
       const config = folder.write("gpu-ledger.yaml", {
         prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "3.00" }],

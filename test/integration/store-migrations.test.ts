@@ -12,6 +12,7 @@ import type { MigrateOptions } from "../../runtime/store/migrate.ts";
 import { createTestDatabase, migratedDatabase } from "../support/database.ts";
 import { run, startTestStore } from "../support/embedded-store.ts";
 import type { TestStore } from "../support/embedded-store.ts";
+import { httpAnswer, openStoreLine } from "../support/store-line.ts";
 
 const fixtures = join(import.meta.dirname, "fixtures/migrations");
 
@@ -36,7 +37,7 @@ beforeEach(async () => {
   return async () => await rm(folder, { recursive: true, force: true });
 });
 
-const connect = (name: string): StoreClient => createStoreClient({ url: store.url, ...store.internal, database: name });
+const connect = (name: string): StoreClient => createStoreClient({ url: store.url, ...store.user, database: name });
 const options = (changed: Partial<MigrateOptions> = {}): MigrateOptions => ({
   connect,
   folder,
@@ -148,8 +149,12 @@ describe("migrating is refused, naming the file,", () => {
   });
 
   it("where the user may only read", async () => {
-    const asReader = (name: string) => createStoreClient({ url: store.url, ...store.reader, database: name });
+    const denial = "Code: 497. DB::Exception: reader: Not enough privileges. (ACCESS_DENIED) (version 26.1)";
+    const line = await openStoreLine(store);
+    line.mode = httpAnswer("403 Forbidden", denial, ["x-clickhouse-exception-code: 497"]);
+    const asReader = (name: string) => createStoreClient({ url: line.url, ...store.user, database: name });
     await expect(migrate(options({ connect: asReader }))).rejects.toMatchObject({ code: "denied" });
+    await line.close();
   });
 });
 

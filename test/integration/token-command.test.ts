@@ -21,7 +21,7 @@ describe("the command token", () => {
   beforeAll(async () => {
     folder = createCommandFolder();
     store = await createTestDatabase("token_commands");
-    const { username, password } = embedded.internal;
+    const { username, password } = embedded.user;
     file = folder.write("gpu-ledger.json", {
       store: {
         kind: "clickhouse",

@@ -7,7 +7,7 @@ import { createToken, listTokens, revokeToken, type TokenRequest } from "../../r
 import { maySeeTeam, type Viewer } from "../../reports/access/viewer.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { ask, startTestStore, type TestStore } from "../support/embedded-store.ts";
+import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { createTestDatabase } from "../support/database.ts";
 
 const NOW = Date.UTC(2026, 2, 1);
@@ -135,16 +135,6 @@ describe("tokens of the store", () => {
     );
     expect(files.length).toBeGreaterThan(10);
     expect(files.filter(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes("gpul_"))).toEqual([]);
-  });
-
-  it.each([
-    "SELECT hash FROM access_tokens",
-    "SELECT 1 IN tokens.access_tokens",
-    "DESCRIBE TABLE `tokens`.`access_tokens`",
-  ])("are not for readers of the database: %s", async (body) => {
-    expect(await ask(embedded, { user: embedded.reader, path: "/?database=tokens", body })).toMatchObject({
-      status: 403,
-    });
   });
 
   it("of the configuration need no store, and end when they say so", async () => {

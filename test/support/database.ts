@@ -76,6 +76,6 @@ function backupIn(folder: string): string {
 }
 
 /** A client of a database that a running store has; of the shared store where no other is given. */
-export function connectTo(database: string, { url, internal }: SharedStore = sharedStore()): StoreClient {
-  return createStoreClient({ url, ...internal, database, requestTimeoutMillis: 20_000 });
+export function connectTo(database: string, { url, user }: SharedStore = sharedStore()): StoreClient {
+  return createStoreClient({ url, ...user, database, requestTimeoutMillis: 20_000 });
 }

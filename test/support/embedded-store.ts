@@ -14,7 +14,7 @@ import type { EmbeddedStore, EmbeddedStoreOptions } from "../../runtime/store/em
 export const storeProgram = [process.execPath, resolve("dist/runtime/store/embedded/main.js")];
 
 /** The store that test files share: where it is, who may ask, and its folder. */
-export interface SharedStore extends Pick<EmbeddedStore, "url" | "internal" | "reader"> {
+export interface SharedStore extends Pick<EmbeddedStore, "url" | "user"> {
   readonly folder: string;
 }
 
@@ -39,8 +39,7 @@ export async function startTestStore(options: Partial<EmbeddedStoreOptions> = {}
     folder,
     url: store.url,
     version: store.version,
-    internal: store.internal,
-    reader: store.reader,
+    user: store.user,
     get restarts() {
       return store.restarts;
     },
@@ -107,7 +106,7 @@ export function ask(store: { readonly url: string }, asked: RawRequest): Promise
 
 /** Runs a statement as the internal user and gives its text back; fails with the body of an error. */
 export async function run(store: EmbeddedStore, sql: string): Promise<string> {
-  const answer = await ask(store, { user: store.internal, body: sql });
+  const answer = await ask(store, { user: store.user, body: sql });
   if (answer.status !== 200) throw new Error(answer.text);
   return answer.text.trimEnd();
 }

@@ -20,8 +20,8 @@ const shared = globalThis as { store?: Promise<TestStore> };
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const store = await (shared.store ??= prepare());
-  const { url, internal, reader, folder } = store;
-  project.provide("store", { url, internal, reader, folder });
+  const { url, user, folder } = store;
+  project.provide("store", { url, user, folder });
   return () => store.stop();
 }
 

@@ -84,7 +84,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       "http://demo:8080": `http://${address("demo")}`,
       "kafka:9092": broker.address,
       "http://clickhouse:8123": embedded.url,
-      "username: gpu_ledger": `username: ${embedded.internal.username}`,
+      "username: gpu_ledger": `username: ${embedded.user.username}`,
       "/run/gpu-ledger": secrets,
       "/run/demo": join(folder.path, "demo"),
       "data: /var/lib/gpu-ledger": `data: ${join(folder.path, name)}`,
@@ -102,12 +102,12 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   try {
     mkdirSync(secrets);
     // The engine's own stays: it has no users that could be made with another.
-    writeFileSync(join(secrets, "clickhouse-password"), embedded.internal.password);
+    writeFileSync(join(secrets, "clickhouse-password"), embedded.user.password);
     makeSecrets(secrets);
     const config = folder.write("process.yaml", configurationOf("process"));
     const migrated = await folder.run(["migrate", "--config", config]);
     if (migrated.code !== 0) throw new Error(migrated.stderr);
-    const store = createStoreClient({ url: embedded.url, ...embedded.internal, database: DATABASE });
+    const store = createStoreClient({ url: embedded.url, ...embedded.user, database: DATABASE });
     stops.push(() => store.close());
     const alertmanager = await startAlertmanagerWith(
       flagsOf("alertmanager", {

@@ -1,4 +1,4 @@
-/** The two users of the embedded store, and their passwords, which it makes itself at its first start. */
+/** The user of the embedded store. The store makes its password itself, at its first start. */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -6,38 +6,32 @@ import { dirname } from "node:path";
 import { equalSecrets } from "../../equal-secrets.ts";
 import { FaceError } from "./face-error.ts";
 
-/** `internal` may do everything that the engine's grants allow; `reader` may read within limits. */
-export type StoreRole = "internal" | "reader";
-
-/** A user of the store. */
+/** A user's name and password: the store's own, or those that a request claims. */
 export interface StoreUser {
   readonly username: string;
   readonly password: string;
 }
 
-/** Both users. */
-export type StoreCredentials = Readonly<Record<StoreRole, StoreUser>>;
-
-/** What a request claims to be. */
-export interface ClaimedUser {
-  readonly username: string;
-  readonly password: string;
+/** The file of credentials. Releases up to 0.3.0 kept a second user in it, `reader`. */
+interface KeptCredentials {
+  readonly internal: StoreUser;
 }
 
-/** Reads the passwords from `file`, or makes two of 192 random bits each and keeps them there with mode 0600. */
-export function loadOrCreateCredentials(file: string): StoreCredentials {
-  const kept = readKept(file);
+/**
+ * Reads the user from `file`, or makes one with a password of 192 random bits and keeps it there with mode 0600. Fails with an `Error`
+ * where the file holds no user with a password.
+ */
+export function loadOrCreateUser(file: string): StoreUser {
+  const kept = readUser(file);
   if (kept !== undefined) return kept;
-  const made: StoreCredentials = {
-    internal: { username: "gpu_ledger", password: randomBytes(24).toString("base64url") },
-    reader: { username: "reader", password: randomBytes(24).toString("base64url") },
-  };
+  const internal = { username: "gpu_ledger", password: randomBytes(24).toString("base64url") };
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });
-  return made;
+  writeFileSync(file, `${JSON.stringify({ internal } satisfies KeptCredentials, null, 2)}\n`, { mode: 0o600 });
+  return internal;
 }
 
-function readKept(file: string): StoreCredentials | undefined {
+/** Reads the user from `file`; undefined where there is no file. Fails as {@link loadOrCreateUser} does. */
+export function readUser(file: string): StoreUser | undefined {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -45,22 +39,16 @@ function readKept(file: string): StoreCredentials | undefined {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
-  const kept = JSON.parse(text) as Partial<StoreCredentials>;
-  for (const user of [kept.internal, kept.reader]) {
-    if (typeof user?.username !== "string" || typeof user.password !== "string" || user.password.length < 16) {
-      throw new Error(`${file} does not hold two users with passwords; remove it and new ones are made.`);
-    }
-  }
-  return kept as StoreCredentials;
+  const { internal: user } = JSON.parse(text) as Partial<KeptCredentials>;
+  if (typeof user?.username !== "string" || typeof user.password !== "string" || user.password.length < 16)
+    throw new Error(`${file} does not hold a user with a password; remove it, and the store makes a new one.`);
+  return user;
 }
 
-/** The role of a claimed user. Fails with 516 AUTHENTICATION_FAILED; the time taken does not tell how close it was. */
-export function authenticate(credentials: StoreCredentials, claimed: ClaimedUser): StoreRole {
-  for (const role of ["internal", "reader"] as const) {
-    const user = credentials[role];
-    const named = equalSecrets(claimed.username, user.username);
-    if (equalSecrets(claimed.password, user.password) && named) return role;
-  }
+/** Fails with 516 AUTHENTICATION_FAILED where a request claims another user or password, in constant time. */
+export function authenticate(user: StoreUser, claimed: StoreUser): void {
+  const isNamed = equalSecrets(claimed.username, user.username);
+  if (equalSecrets(claimed.password, user.password) && isNamed) return;
   throw new FaceError(
     516,
     `${claimed.username}: Authentication failed: password is incorrect, or there is no user with such name`,

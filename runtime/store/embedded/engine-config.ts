@@ -6,7 +6,7 @@
  * grants leave out every source outside of the database: FILE, URL, S3, REMOTE, MYSQL and the like, and the table
  * engines that reach there. So `file()`, `url()`, `INSERT INTO FUNCTION` and `ENGINE = File` are refused to everybody.
  * Grants do not cover `INTO OUTFILE` and `FROM INFILE`, which the face refuses to everybody, nor the scalar function
- * `file` and the sources of dictionaries, which are left to the program's own user and refused to readers.
+ * `file` and the sources of dictionaries, which the program does not use.
  */
 import { writeFileSync } from "node:fs";
 

@@ -9,8 +9,7 @@ import { constants, createGzip } from "node:zlib";
 
 import type { Logger } from "pino";
 
-import { authenticate } from "./credentials.ts";
-import type { StoreCredentials } from "./credentials.ts";
+import { authenticate, type StoreUser } from "./credentials.ts";
 import { FaceError, faceErrorOf, httpStatusOf, renderFaceError } from "./face-error.ts";
 import { readClaimedUser, readStatementRequest } from "./http-request.ts";
 import { readBody, removeQuietly } from "./request-body.ts";
@@ -21,7 +20,7 @@ import type { Answer, StatementRunner } from "./statement-runner.ts";
 export interface HttpFaceParts {
   readonly runner: StatementRunner;
   readonly version: string;
-  readonly credentials: StoreCredentials;
+  readonly user: StoreUser;
   readonly incomingFolder: string;
   readonly bodyLimits: BodyLimits;
   readonly logger: Logger;
@@ -112,17 +111,16 @@ async function answerStatement(
   url: URL,
   parts: HttpFaceParts,
 ): Promise<void> {
-  const role = authenticate(parts.credentials, readClaimedUser(url, message.headers));
+  authenticate(parts.user, readClaimedUser(url, message.headers));
   const asked = readStatementRequest(message.method ?? "GET", url, message.headers);
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   const { request, statement } = await readBody(message, asked, {
     ...parts.bodyLimits,
     folder: parts.incomingFolder,
-    mayInsert: role === "internal",
   });
   try {
-    const result = await parts.runner.run(role, request, statement, gone.signal);
+    const result = await parts.runner.run(request, statement, gone.signal);
     await send(response, result, request.acceptsGzip);
   } finally {
     if (statement.kind === "insert") await removeQuietly(statement.file);

@@ -1,7 +1,7 @@
 /** What a request to ClickHouse's HTTP interface asks for, read from its line and headers alone. */
 import type { IncomingHttpHeaders } from "node:http";
 
-import type { ClaimedUser } from "./credentials.ts";
+import type { StoreUser } from "./credentials.ts";
 import { FaceError } from "./face-error.ts";
 
 /** A request, understood. */
@@ -17,8 +17,6 @@ export interface StatementRequest {
   /** The content type of a body that is a form, with the statement and parameters as its fields; undefined for a plain one. */
   readonly form: string | undefined;
   readonly acceptsGzip: boolean;
-  /** The revision of the native protocol that the client reads; 0 where it names none. */
-  readonly protocolVersion: number;
   /** GET may only read, as with a server. */
   readonly readOnly: boolean;
 }
@@ -69,13 +67,12 @@ export function readStatementRequest(method: string, url: URL, headers: Incoming
     bodyEncoding: bodyEncoding(headers["content-encoding"]),
     form: /^multipart\/form-data\b/i.test(headers["content-type"] ?? "") ? headers["content-type"] : undefined,
     acceptsGzip: search.get("enable_http_compression") === "1" && /\bgzip\b/.test(headers["accept-encoding"] ?? ""),
-    protocolVersion: Number(/^\d{1,9}$/.exec(search.get("client_protocol_version") ?? "")?.[0] ?? 0),
     readOnly: method !== "POST",
   };
 }
 
 /** Who the request claims to be: the headers of ClickHouse, basic authorization, or the URL, in this order. */
-export function readClaimedUser(url: URL, headers: IncomingHttpHeaders): ClaimedUser {
+export function readClaimedUser(url: URL, headers: IncomingHttpHeaders): StoreUser {
   const user = header(headers, "x-clickhouse-user");
   if (user !== undefined) return { username: user, password: header(headers, "x-clickhouse-key") ?? "" };
   const basic = /^Basic\s+([A-Za-z0-9+/=]+)$/i.exec(headers.authorization ?? "")?.[1];

@@ -1,4 +1,4 @@
-/** Lanes: who may run beside whom, so that dashboards cannot hold up the ledger's inserts. */
+/** Lanes: how many statements of a kind run at once, so that reports do not hold up inserts. */
 import { FaceError } from "./face-error.ts";
 
 /** How many may run at once and how many may wait. */
@@ -7,11 +7,10 @@ export interface LaneSize {
   readonly waiting: number;
 }
 
-/** The lanes of the store: insert bodies, the program's own reads and changes, foreign readers, and pings. */
+/** The lanes of the store: inserts with their rows, other statements, and pings. */
 export const laneSizes = {
   inserts: { concurrent: 2, waiting: 256 },
-  internal: { concurrent: 4, waiting: 256 },
-  readers: { concurrent: 4, waiting: 32 },
+  statements: { concurrent: 4, waiting: 256 },
   ping: { concurrent: 1, waiting: 64 },
 } as const satisfies Readonly<Record<string, LaneSize>>;
 

@@ -5,7 +5,7 @@
 import pino from "pino";
 
 import type { FromStoreProcess, StoreProcessOptions, ToStoreProcess } from "./child-messages.ts";
-import { loadOrCreateCredentials } from "./credentials.ts";
+import { loadOrCreateUser } from "./credentials.ts";
 import { openEngine } from "./engine.ts";
 import type { Engine } from "./engine.ts";
 import { listenHttpFace } from "./http-face.ts";
@@ -28,9 +28,9 @@ async function start(options: StoreProcessOptions): Promise<void> {
   const paths = prepareStoreFolder(options.folder);
   const engine = await openEngine(paths, options.engine);
   const face = await listenHttpFace(options.port, {
-    runner: await createStatementRunner(engine, options.runner),
+    runner: createStatementRunner(engine, options.runner),
     version: engine.version,
-    credentials: loadOrCreateCredentials(paths.credentialsFile),
+    user: loadOrCreateUser(paths.credentialsFile),
     incomingFolder: paths.incoming,
     bodyLimits: options.body,
     logger: pino({ level: "warn" }, pino.destination({ fd: 2, sync: true })),

@@ -1,26 +1,18 @@
-/** Runs what a request asks for, in its lane and with the rights of its user. */
+/** Runs what a request asks for, in its lane. */
 import { splitSettings } from "./connection-settings.ts";
-import type { StoreRole } from "./credentials.ts";
 import type { Engine, EngineConnection } from "./engine.ts";
 import { FaceError } from "./face-error.ts";
 import type { StatementRequest } from "./http-request.ts";
 import { renderInsertFromFile } from "./insert-statement.ts";
 import { createLane, laneSizes } from "./lane.ts";
 import type { Lane, LaneName } from "./lane.ts";
-import { frameNativeBlocks } from "./native-blocks.ts";
-import { createFunctionPolicy } from "./reader-functions.ts";
-import type { FunctionPolicy } from "./reader-functions.ts";
-import { checkReaderDatabase, checkReaderStatement } from "./reader-policy.ts";
-import { readerSettings } from "./reader-settings.ts";
-import type { ReaderLimits } from "./reader-settings.ts";
 import type { Statement } from "./request-body.ts";
 import { sqlIdentifier, sqlString } from "../sql-tokens.ts";
 import { formatClauseOf, namesLocalFile } from "./statement-text.ts";
 
-/** Limits of what runs. A result is held in memory whole, so it is bounded for everybody. */
+/** Limits of what runs. A result is held in memory as a whole. */
 export interface RunnerLimits {
-  readonly reader: ReaderLimits;
-  readonly internalMaxResultBytes: number;
+  readonly maxResultBytes: number;
 }
 
 /** What came of a statement. */
@@ -36,43 +28,25 @@ export interface Answer {
 
 /** Runs statements. Every failure is a `FaceError`. */
 export interface StatementRunner {
-  run(role: StoreRole, request: StatementRequest, statement: Statement, signal: AbortSignal): Promise<Answer>;
+  run(request: StatementRequest, statement: Statement, signal: AbortSignal): Promise<Answer>;
   /** Resolves when the engine has answered a trivial statement. */
   ping(): Promise<void>;
 }
 
 /** The engine's classes of statements (see `NativeClassification`). */
-const readsOnly = 0;
 const controls = 3;
-const doesNotParse = 4;
 
-/** Makes a runner; asks the engine once which functions it has. */
-export async function createStatementRunner(engine: Engine, limits: RunnerLimits): Promise<StatementRunner> {
+/** Makes a runner. */
+export function createStatementRunner(engine: Engine, limits: RunnerLimits): StatementRunner {
   const lanes = Object.fromEntries(
     Object.entries(laneSizes).map(([name, size]) => [name, createLane(name, size)]),
   ) as Readonly<Record<LaneName, Lane>>;
-  const functions = await readFunctionPolicy(engine);
 
-  async function runAsReader(request: StatementRequest, sql: string): Promise<Answer> {
-    if (request.database !== undefined) checkReaderDatabase(request.database);
-    return await engine.withConnection(readerSettings(request.settings, limits.reader), async (connection) => {
-      await prepare(connection, request, new Map());
-      // Nothing of the text runs before its class is known: the engine would run what stands behind a semicolon.
-      const { statementCount, queryClass } = await connection.classify(sql);
-      refuseSeveral(statementCount);
-      if (queryClass === doesNotParse) await failWithSyntaxError(connection, sql);
-      if (queryClass !== readsOnly) throw new FaceError(497, "reader: Not enough privileges: a reader may only read");
-      const dump = await connection.query(`EXPLAIN AST ${sql}`, "TSVRaw");
-      checkReaderStatement(sql, dump.bytes.toString("utf8"), functions);
-      return await read(connection, request, sql);
-    });
-  }
-
-  async function runAsInternal(request: StatementRequest, sql: string): Promise<Answer> {
+  async function run(request: StatementRequest, sql: string): Promise<Answer> {
     const { ofConnection, others } = splitSettings(request.settings);
     const settings = {
       ...ofConnection,
-      max_result_bytes: limits.internalMaxResultBytes,
+      max_result_bytes: limits.maxResultBytes,
       ...(request.readOnly ? { readonly: 2 } : {}),
     };
     return await engine.withConnection(settings, async (connection) => {
@@ -105,14 +79,9 @@ export async function createStatementRunner(engine: Engine, limits: RunnerLimits
   }
 
   return {
-    async run(role, request, statement, signal) {
-      if (role === "reader") {
-        if (statement.kind === "insert")
-          throw new FaceError(497, "reader: Not enough privileges: a reader may only read");
-        return await lanes.readers.run(() => runAsReader(request, statement.sql), signal);
-      }
+    async run(request, statement, signal) {
       if (statement.kind === "insert") return await lanes.inserts.run(() => insert(request, statement), signal);
-      return await lanes.internal.run(() => runAsInternal(request, statement.sql), signal);
+      return await lanes.statements.run(() => run(request, statement.sql), signal);
     },
     async ping() {
       await lanes.ping.run(() => engine.withConnection({}, (connection) => connection.query("SELECT 1", "Null")));
@@ -149,12 +118,6 @@ function checkedName(name: string, kind: string): string {
   return name;
 }
 
-/** Has the engine parse a text as a value: it says where the text goes wrong and cannot run any of it. */
-async function failWithSyntaxError(connection: EngineConnection, sql: string): Promise<never> {
-  await connection.query(`SELECT formatQuery(${sqlString(sql)})`, "Null");
-  throw new FaceError(62, "Syntax error: this is not one statement that the engine knows");
-}
-
 function refuseSeveral(statementCount: number): void {
   if (statementCount > 1) throw new FaceError(62, "Multi-statements are not allowed");
 }
@@ -163,7 +126,7 @@ async function read(connection: EngineConnection, request: StatementRequest, sql
   const result = await connection.query(sql, request.defaultFormat);
   const format = formatClauseOf(sql) ?? request.defaultFormat;
   return {
-    bytes: format === "Native" ? frameNativeBlocks(result.bytes, request.protocolVersion) : result.bytes,
+    bytes: result.bytes,
     format,
     readRows: result.rowsRead,
     readBytes: result.bytesRead,
@@ -171,32 +134,4 @@ async function read(connection: EngineConnection, request: StatementRequest, sql
     writtenBytes: 0,
     elapsedNanoseconds: Math.round(result.elapsed * 1e9),
   };
-}
-
-async function readFunctionPolicy(engine: Engine): Promise<FunctionPolicy> {
-  return await engine.withConnection({}, async (connection) => {
-    const rows = await connection.query(
-      "SELECT name, is_aggregate, case_insensitive, alias_to, categories FROM system.functions",
-      "JSONCompactEachRow",
-    );
-    const combinators = await connection.query("SELECT name FROM system.aggregate_function_combinators", "TSVRaw");
-    const functions = lines(rows.bytes).map((line) => {
-      const [name, aggregate, caseInsensitive, aliasTo, category] = JSON.parse(line) as [
-        string,
-        number,
-        number,
-        string,
-        string,
-      ];
-      return { name, aggregate: aggregate === 1, caseInsensitive: caseInsensitive === 1, aliasTo, category };
-    });
-    return createFunctionPolicy(functions, lines(combinators.bytes));
-  });
-}
-
-function lines(bytes: Buffer): readonly string[] {
-  return bytes
-    .toString("utf8")
-    .split("\n")
-    .filter((line) => line !== "");
 }

@@ -6,8 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 
 import type { FromStoreProcess, StoreProcessOptions, ToStoreProcess } from "./child-messages.ts";
-import { loadOrCreateCredentials } from "./credentials.ts";
-import type { StoreUser } from "./credentials.ts";
+import { loadOrCreateUser, type StoreUser } from "./credentials.ts";
 import { storeThreadPoolSize } from "./lane.ts";
 import { storeFolder } from "./store-folder.ts";
 import { StoreError } from "../store-error.ts";
@@ -23,10 +22,6 @@ export interface EmbeddedStoreOptions {
   readonly port?: number;
   /** Memory of the engine as a whole; 4 GiB by default. */
   readonly maxMemoryBytes?: number;
-  /** Threads that one statement of a reader may use; 1 by default, so that inserts find a core. */
-  readonly readerThreads?: number;
-  /** Longest statement of a reader, 60 s by default. */
-  readonly readerMaxExecutionSeconds?: number;
   /** Largest body of an insert, unpacked; 256 MiB by default. */
   readonly maxInsertBytes?: number;
   /** How long the first start may take; 60 s by default. */
@@ -41,10 +36,8 @@ export interface EmbeddedStore {
   readonly url: string;
   /** The engine's version. */
   readonly version: string;
-  /** Who may do everything. */
-  readonly internal: StoreUser;
-  /** Who may read, for Grafana. */
-  readonly reader: StoreUser;
+  /** The program itself; the embedded store has no other users. */
+  readonly user: StoreUser;
   /** How often the process had to be started again. */
   readonly restarts: number;
   /** The process that runs now; undefined while it is being started again. */
@@ -66,7 +59,7 @@ const keptErrorLines = 20;
  */
 export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise<EmbeddedStore> {
   const { logger } = options;
-  const credentials = loadOrCreateCredentials(storeFolder(options.folder).credentialsFile);
+  const user = loadOrCreateUser(storeFolder(options.folder).credentialsFile);
   const startTimeoutMillis = options.startTimeoutMillis ?? 60_000;
   const stopping = new AbortController();
   let restarts = 0;
@@ -115,8 +108,7 @@ export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise
   return {
     url: `http://127.0.0.1:${port}`,
     version,
-    internal: credentials.internal,
-    reader: credentials.reader,
+    user,
     get restarts() {
       return restarts;
     },
@@ -196,23 +188,12 @@ function startFailure(folder: string, message: string, said: string): StoreError
 }
 
 function processOptions(options: EmbeddedStoreOptions, port: number): StoreProcessOptions {
-  const maxMemoryBytes = options.maxMemoryBytes ?? 4 * 1024 ** 3;
   return {
     folder: options.folder,
     port,
-    engine: { maxMemoryBytes },
+    engine: { maxMemoryBytes: options.maxMemoryBytes ?? 4 * 1024 ** 3 },
     body: { maxStatementBytes: 16 * 1024 ** 2, maxInsertBytes: options.maxInsertBytes ?? 256 * 1024 ** 2 },
-    runner: {
-      internalMaxResultBytes: 512 * 1024 ** 2,
-      reader: {
-        maxExecutionSeconds: options.readerMaxExecutionSeconds ?? 60,
-        maxMemoryBytes: Math.floor(maxMemoryBytes / 4),
-        maxResultRows: 2_000_000,
-        maxResultBytes: 128 * 1024 ** 2,
-        maxRowsToRead: 5_000_000_000,
-        maxThreads: options.readerThreads ?? 1,
-      },
-    },
+    runner: { maxResultBytes: 512 * 1024 ** 2 },
   };
 }
 

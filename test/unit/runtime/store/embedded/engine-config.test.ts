@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { loadOrCreateCredentials } from "../../../../../runtime/store/embedded/credentials.ts";
+import { loadOrCreateUser } from "../../../../../runtime/store/embedded/credentials.ts";
 import { renderConfig, renderUsers } from "../../../../../runtime/store/embedded/engine-config.ts";
 import { storeFolder } from "../../../../../runtime/store/embedded/store-folder.ts";
 import { temporaryFolder } from "../../../../support/folder.ts";
@@ -35,20 +35,26 @@ describe("the engine's configuration", () => {
   });
 });
 
-describe("the passwords", () => {
-  it("are made once, differ, and are readable by their owner alone", () => {
+describe("the password", () => {
+  it("is made once, and is readable by its owner alone", () => {
     const file = join(temporaryFolder("credentials"), "deep", "credentials.json");
-    const made = loadOrCreateCredentials(file);
-    expect(loadOrCreateCredentials(file)).toEqual(made);
-    expect(made.internal.password).not.toBe(made.reader.password);
-    expect(made.reader.password.length).toBeGreaterThanOrEqual(32);
+    const made = loadOrCreateUser(file);
+    expect(loadOrCreateUser(file)).toEqual(made);
+    expect(made.password.length).toBeGreaterThanOrEqual(32);
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it("are refused where the file was emptied, and not silently made anew", () => {
+  it("is that of a former release, whose file has a second user", () => {
+    const file = join(temporaryFolder("credentials"), "credentials.json");
+    const internal = { username: "gpu_ledger", password: "i".repeat(32) };
+    writeFileSync(file, JSON.stringify({ internal, reader: { username: "reader", password: "r".repeat(32) } }));
+    expect(loadOrCreateUser(file)).toEqual(internal);
+  });
+
+  it("is refused where the file was emptied, and not silently made anew", () => {
     const file = join(temporaryFolder("credentials"), "credentials.json");
     writeFileSync(file, '{"internal":{"username":"gpu_ledger","password":""}}');
-    expect(() => loadOrCreateCredentials(file)).toThrow(/does not hold two users/);
+    expect(() => loadOrCreateUser(file)).toThrow(/does not hold a user with a password/);
     expect(readFileSync(file, "utf8")).toContain('"password":""');
   });
 });

@@ -1,6 +1,4 @@
 /** How many bytes the values of a column take in ClickHouse's Native format, by the column's type. */
-import { FaceError } from "./face-error.ts";
-
 const fixedWidths: Readonly<Record<string, number>> = {
   Nothing: 1,
   Bool: 1,
@@ -38,7 +36,7 @@ interface WrittenType {
   readonly arguments: readonly string[];
 }
 
-/** The position after a column of `rows` values that begins at `at`. Fails with 48 for a type that it cannot measure. */
+/** The position after a column of `rows` values that begins at `at`. Fails with a `RangeError` for a type without a known length. */
 export function skipColumn(type: string, bytes: Buffer, at: number, rows: number): number {
   if (rows === 0) return at;
   // Each dictionary in the type puts the version of its keys before all values (SerializationLowCardinality.cpp).
@@ -72,7 +70,7 @@ function skipValues(type: string, bytes: Buffer, at: number, rows: number): numb
     case "SimpleAggregateFunction":
       return skipValues(inner[1] ?? "", bytes, at, rows);
     default:
-      throw new FaceError(48, `A column of the type ${type} cannot be sent to this client; convert it to a String`);
+      throw new RangeError(`the length of a column of the type ${type} is not known`);
   }
 }
 

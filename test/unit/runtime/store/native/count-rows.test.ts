@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { countNativeRows, frameNativeBlocks } from "../../../../../runtime/store/embedded/native-blocks.ts";
+import { countNativeRows } from "../../../../../runtime/store/native/count-rows.ts";
 import { createRowBinaryWriter } from "../../../../../runtime/store/row-binary.ts";
 import type { RowBinaryWriter } from "../../../../../runtime/store/row-binary.ts";
 
@@ -17,16 +17,6 @@ const block = (type: string, rows: number, values: (writer: RowBinaryWriter) => 
     w.uint8(rows);
     w.string("c");
     w.string(type);
-    values(w);
-  });
-
-/** The same block as a server writes it for a client of a protocol version with block info and serialization kinds. */
-const framed = (type: string, rows: number, values: (writer: RowBinaryWriter) => void): Buffer =>
-  bytesOf((w) => {
-    for (const byte of [1, 0, 2, 255, 255, 255, 255, 0, 1, rows]) w.uint8(byte);
-    w.string("c");
-    w.string(type);
-    w.uint8(0);
     values(w);
   });
 
@@ -95,40 +85,16 @@ const columns: readonly Column[] = [
   ],
 ];
 
-describe("Native blocks for a client with a protocol version", () => {
-  it.each(columns)("are framed around a column of %s", (...column) => {
-    const two = Buffer.concat([block(...column), block("UInt8", 1, (w) => w.uint8(9))]);
-    const expected = Buffer.concat([framed(...column), framed("UInt8", 1, (w) => w.uint8(9))]);
-    expect(frameNativeBlocks(two, 54_460).toString("hex")).toBe(expected.toString("hex"));
-  });
-
-  it("have names and types without values where there are no rows", () => {
-    const empty = block("LowCardinality(String)", 0, () => undefined);
-    expect(frameNativeBlocks(empty, 54_460).equals(framed("LowCardinality(String)", 0, () => undefined))).toBe(true);
-  });
-
-  it("stay as they are for a client without one, and get block info alone for an old one", () => {
-    const plain = block("UInt8", 1, (w) => w.uint8(9));
-    expect(frameNativeBlocks(plain, 0)).toBe(plain);
-    expect(frameNativeBlocks(plain, 54_000).length).toBe(plain.length + 8);
-  });
-
-  it("are refused where a type's length cannot be told, instead of being sent wrong", () => {
-    for (const type of ["Dynamic", "JSON", "Variant(String, UInt8)", "AggregateFunction(uniq, String)"]) {
-      expect(() =>
-        frameNativeBlocks(
-          block(type, 1, (w) => w.int64(0)),
-          54_460,
-        ),
-      ).toThrow(expect.objectContaining({ clickhouseCode: 48 }));
-    }
-  });
-});
-
 describe("the rows of Native blocks", () => {
   it.each(columns)("are counted whatever they hold, such as %s", (type, rows, values) => {
     const blocks = [block(type, rows, values), block(type, 0, () => undefined), block("UInt8", 1, (w) => w.uint8(9))];
     expect(countNativeRows(Buffer.concat(blocks))).toBe(rows + 1);
+  });
+
+  it("are refused where the length of a type is not known", () => {
+    for (const type of ["Dynamic", "JSON", "Variant(String, UInt8)", "AggregateFunction(uniq, String)"]) {
+      expect(() => countNativeRows(block(type, 1, (w) => w.int64(0)))).toThrow(RangeError);
+    }
   });
 
   it("are none where there are no blocks", () => {
