@@ -23,7 +23,7 @@ export interface TroubledCluster {
 }
 
 interface Pod {
-  readonly metadata: { readonly uid: string };
+  readonly metadata: { readonly uid: string; readonly annotations?: Readonly<Record<string, string>> };
   readonly spec: {
     readonly nodeName?: string;
     readonly resourceClaims?: readonly unknown[];
@@ -108,7 +108,8 @@ export async function startTroubledCluster(options: {
     gpuPods: () =>
       (objectsOf("pods") as unknown as readonly Pod[])
         .filter(
-          ({ spec }) =>
+          ({ metadata, spec }) =>
+            metadata.annotations?.["gpu-fraction"] !== undefined ||
             spec.resourceClaims !== undefined ||
             spec.containers.some(({ resources }) =>
               Object.keys(resources?.limits ?? {}).some((name) => /^(nvidia|amd)\.com\//.test(name)),
