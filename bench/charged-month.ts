@@ -1,9 +1,10 @@
 import { chargeWindow } from "../processors/charges.ts";
-import { CHARGE_COLUMNS } from "../processors/charges/charge-rows.ts";
 import { meterWindow } from "../processors/meter.ts";
 import { HOUR_MILLIS } from "../processors/rollup/window.ts";
 import { newRunId, publishRun } from "../processors/runs.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
+import { CHARGE_COLUMNS } from "../runtime/store/schema/charges.ts";
+import { listOf } from "../runtime/store/schema/table.ts";
 import { rulesAt, START } from "./ledger.ts";
 
 /** Charges one hour, and makes what it has the charges of each hour of a month; gives the lines of an hour. */
@@ -21,11 +22,11 @@ export async function chargeMonth(
   for (let windowStart = from; windowStart < until; windowStart += HOUR_MILLIS) {
     if (windowStart === START) continue;
     const other = { ...run, windowStart, runId: newRunId() };
-    const moved = CHARGE_COLUMNS.map((name) =>
+    const moved = CHARGE_COLUMNS.map(({ name }) =>
       name === "from_at" || name === "until_at" ? `addMilliseconds(${name}, ${windowStart - START})` : name,
     );
     await store.command(
-      `INSERT INTO charges (run_id, ${CHARGE_COLUMNS.join(", ")})
+      `INSERT INTO charges (run_id, ${listOf(CHARGE_COLUMNS)})
        SELECT toUUID({other:String}), ${moved.join(", ")} FROM charges WHERE run_id = toUUID({run:String})`,
       { other: other.runId, run: charged.runId },
     );
@@ -44,8 +45,8 @@ export async function publishAgain(store: StoreClient, windowStart: number): Pro
   );
   const runId = newRunId();
   await store.command(
-    `INSERT INTO charges (run_id, ${CHARGE_COLUMNS.join(", ")})
-     SELECT toUUID({runId:String}), ${CHARGE_COLUMNS.join(", ")} FROM charges WHERE run_id = toUUID({run:String})`,
+    `INSERT INTO charges (run_id, ${listOf(CHARGE_COLUMNS)})
+     SELECT toUUID({runId:String}), ${listOf(CHARGE_COLUMNS)} FROM charges WHERE run_id = toUUID({run:String})`,
     { runId, run: old!.run },
   );
   const run = {

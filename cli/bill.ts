@@ -1,7 +1,7 @@
 import { Option, type Command } from "commander";
 import { DEFAULT_DIMENSIONS, readDimensions } from "../domain/charge/dimension.ts";
 import { sum } from "../domain/exact/units.ts";
-import { dateText, periodOf } from "../domain/period.ts";
+import { periodOf } from "../domain/period.ts";
 import type { Policy } from "../domain/policy/policy.ts";
 import { chargeOnDemand, type OnDemandCharges } from "../processors/on-demand.ts";
 import { ledgerOf, type Ledger } from "../runtime/config/ledger.ts";
@@ -87,7 +87,7 @@ async function compute(
       );
     const booked = progress.charges.map((charge) => ({
       ...charge,
-      billingPeriod: dateText(periodOf(charge.fromMillis).from).slice(0, 7),
+      billingPeriod: periodOf(charge.fromMillis).from,
       corrects: "",
     }));
     lines = groupLines([...lines, ...billOf(booked).lines], kept);

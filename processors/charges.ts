@@ -5,9 +5,10 @@ import type { Policy } from "../domain/policy/policy.ts";
 import type { EnergyFactors } from "../domain/energy/factors.ts";
 import type { PriceBook } from "../domain/price/book.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
+import { CHARGE_COLUMNS } from "../runtime/store/schema/charges.ts";
+import { listOf } from "../runtime/store/schema/table.ts";
 import { keepBreaches } from "./charges/breaches.ts";
 import { createChargeInserts, type ChargeInserts } from "./charges/charge-inserts.ts";
-import { CHARGE_COLUMNS } from "./charges/charge-rows.ts";
 import { spreadHour } from "./charges/reservations.ts";
 import { chargedNodes } from "./charges/charged-nodes.ts";
 import type { ChargedNode, RefusedTeam, Rules } from "./ledger/charge/charge-node.ts";
@@ -40,7 +41,7 @@ export interface ChargeFindings {
 }
 
 const DIGEST = `
-SELECT count() AS rows, sum(cityHash64(tuple(${CHARGE_COLUMNS.join(", ")}))) AS hash
+SELECT count() AS rows, sum(cityHash64(tuple(${listOf(CHARGE_COLUMNS)}))) AS hash
 FROM charges
 WHERE cluster = {cluster:String} AND run_id = toUUID({run:String})
   AND from_at >= fromUnixTimestamp64Milli({start:Int64}) AND from_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`;

@@ -165,15 +165,15 @@ export function createSampleColumns(): SampleColumns {
 
   /** What stays the same, of rows from one on. */
   function setIdentities(from: number, planned: ShapePlan, { scrapedAtMillis, intervalMillis }: Scrape): void {
-    for (const { column, keys } of planned.texts) column.set(from, keys);
+    for (const { column, keys } of planned.texts) column.putKeys(from, keys);
     const rows = planned.holders.length;
     scrapedAt.fill(from, rows, scrapedAtMillis);
     interval.fill(from, rows, intervalMillis);
     for (let index = 0; index < rows; index++) {
-      holderCounts.set(from + index, planned.holders[index]!);
-      if (planned.repeatsGpu[index] === true) repeatsGpu.set(from + index, 1);
-      if (planned.repeatsDevice[index] === true) repeatsDevice.set(from + index, 1);
-      if (planned.hasLabels) labels.set(from + index, planned.labels[index]!);
+      holderCounts.put(from + index, planned.holders[index]!);
+      if (planned.repeatsGpu[index] === true) repeatsGpu.put(from + index, 1);
+      if (planned.repeatsDevice[index] === true) repeatsDevice.put(from + index, 1);
+      if (planned.hasLabels) labels.put(from + index, planned.labels[index]!);
     }
   }
 
@@ -190,7 +190,7 @@ export function createSampleColumns(): SampleColumns {
       setPpm(processActivity, from + index, activityPpm(at(planned.processActivity)));
       if (planned.others.length > 0) {
         const others = planned.others.filter(({ place }) => !Number.isNaN(at(place)));
-        other.set(
+        other.put(
           from + index,
           others.map(({ name, place }) => [name, at(place)]),
         );
@@ -224,5 +224,5 @@ function othersOf({ columns }: ScrapeShape): ShapePlan["others"] {
 }
 
 function setPpm(column: NumberColumn, row: number, ppm: number | undefined): void {
-  if (ppm !== undefined) column.set(row, ppm);
+  if (ppm !== undefined) column.put(row, ppm);
 }

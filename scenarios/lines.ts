@@ -1,10 +1,15 @@
-import type { BookedCharge } from "../processors/charges/charge-rows.ts";
+import type { BookedCharge } from "../runtime/store/schema/charges.ts";
+import { HOLDER_DIMENSIONS, MACHINE_DIMENSIONS } from "../domain/charge/dimension.ts";
 import { sum } from "../domain/exact/units.ts";
+import { DIMENSIONS } from "../domain/owner/owner.ts";
 import { dateText } from "../domain/period.ts";
 import type { Bill, BillLine } from "./bill.ts";
 
+/** A booked charge, whatever its policy. */
+type BilledCharge = Omit<BookedCharge, "policy">;
+
 /** Charges as a scenario's bill: those that correct what was closed stand beside it, and not in its total. */
-export function billOf(charges: readonly BookedCharge[]): Bill {
+export function billOf(charges: readonly BilledCharge[]): Bill {
   const own = charges.filter(({ corrects }) => corrects === "");
   const corrections = charges.filter(({ corrects }) => corrects !== "");
   return {
@@ -15,41 +20,26 @@ export function billOf(charges: readonly BookedCharge[]): Bill {
 }
 
 /** A charge with its dimensions by the names of `scenarios.md`. */
-function lineOf(charge: BookedCharge): BillLine {
+function lineOf(charge: BilledCharge): BillLine {
   const { holder, slot, costs, gpuHours, millijoules, carbon, fromMillis } = charge;
-  const { cluster, node, gpuModel, instanceType, region, zone, pool, capacityType } = charge;
-  const { state, because, payer, team, costCenter, project, environment } = charge;
+  const { cluster, node, state, because, payer } = charge;
   const day = dateText(fromMillis);
   const labels = Object.entries(holder?.labels ?? {}).map(([name, value]) => [`label.${name}`, value] as const);
   return {
     dimensions: {
-      team,
-      costCenter,
-      project,
-      environment,
+      ...valuesOf(DIMENSIONS, charge),
       payer,
       cluster,
       node,
-      gpuModel,
-      instanceType,
-      region,
-      zone,
-      pool,
-      capacityType,
+      ...valuesOf(MACHINE_DIMENSIONS, charge),
       state,
       because,
       gpu: slot === undefined ? "" : String(slot),
-      namespace: holder?.namespace ?? "",
-      pod: holder?.pod ?? "",
-      workload: holder?.workload ?? "",
-      workloadKind: holder?.workloadKind ?? "",
-      type: holder?.type ?? "",
-      queue: holder?.queue ?? "",
-      priorityClass: holder?.priorityClass ?? "",
+      ...valuesOf(HOLDER_DIMENSIONS, holder),
       attribution: holder?.attribution ?? "",
       chargeDay: day,
       chargePeriod: day.slice(0, 7),
-      billingPeriod: charge.billingPeriod,
+      billingPeriod: dateText(charge.billingPeriod).slice(0, 7),
       unpriced: costs === undefined ? "true" : "",
       ...Object.fromEntries(labels),
     },
@@ -58,4 +48,12 @@ function lineOf(charge: BookedCharge): BillLine {
     millijoules,
     carbon,
   };
+}
+
+/** The values of some dimensions, empty where there is nobody to have them. */
+function valuesOf<Name extends string>(
+  names: readonly Name[],
+  of: Readonly<Record<Name, string>> | undefined,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(names.map((name) => [name, of?.[name] ?? ""]));
 }

@@ -1,7 +1,7 @@
 import { periodOf, readPeriod, type BillingPeriod } from "../../domain/period.ts";
 import type { InvoiceLine } from "../../domain/charge/invoice.ts";
 import { readCharges } from "../../processors/charges/read-charges.ts";
-import type { BookedCharge } from "../../processors/charges/charge-rows.ts";
+import type { BookedCharge } from "../../runtime/store/schema/charges.ts";
 import { CloseError } from "../../processors/closing/close-error.ts";
 import { closePeriod } from "../../processors/closing/close.ts";
 import { ledgerRules, type LedgerRules } from "../../processors/ledger-window.ts";

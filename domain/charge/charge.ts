@@ -2,9 +2,10 @@ import type { FreeState, HeldState } from "../allocation/allocate.ts";
 import { ZERO, type Rational } from "../exact/rational.ts";
 import { lastUnits, type Carbon, type GpuHours, type Money } from "../exact/units.ts";
 import type { Evidence } from "../holder.ts";
-import type { Dimension } from "../owner/owner.ts";
+import { PLATFORM, type Dimension } from "../owner/owner.ts";
 import type { Payer } from "../policy/policy.ts";
 import type { CostKind } from "../price/book.ts";
+import { MACHINE_DIMENSIONS, type HOLDER_DIMENSIONS } from "./dimension.ts";
 
 /** What a line of a bill is for: a state of a share, or a cost that no share has. */
 export type ChargeState = HeldState | FreeState | "non-gpu" | "unused commitment" | "markup" | "true-up";
@@ -25,9 +26,6 @@ export const CHARGE_STATES = [
   "true-up",
 ] as const satisfies readonly ChargeState[];
 
-/** Who pays for what the platform pays for. */
-export const PLATFORM = "platform";
-
 /** Whether a team pays for a line: as its holder, as one of those that it was spread over, or as the owner of the pool. */
 export function isTeams({ payer }: Pick<Charge, "payer">): boolean {
   return payer === "holder" || payer === "owner";
@@ -37,7 +35,7 @@ export function isTeams({ payer }: Pick<Charge, "payer">): boolean {
 export type Costs = Readonly<Record<CostKind, Money>>;
 
 /** A line of a bill under one policy, with everything that it can be grouped by, and where each of its figures comes from. */
-export interface Charge {
+export interface Charge extends Readonly<Record<(typeof MACHINE_DIMENSIONS)[number], string>> {
   /** Milliseconds since the epoch, half-open, within one UTC hour. */
   readonly fromMillis: number;
   readonly untilMillis: number;
@@ -45,12 +43,6 @@ export interface Charge {
   readonly node: string;
   /** The GPU's index; undefined for a line of a whole node, or of none. */
   readonly slot: number | undefined;
-  readonly gpuModel: string;
-  readonly instanceType: string;
-  readonly region: string;
-  readonly zone: string;
-  readonly pool: string;
-  readonly capacityType: string;
   readonly state: ChargeState;
   /** Why, where the state alone does not say: `xid-79`, `absent`, `nobody`. */
   readonly because: string;
@@ -80,16 +72,9 @@ export interface Charge {
 }
 
 /** The holder's dimensions on a line. */
-export interface ChargedHolder {
+export interface ChargedHolder extends Readonly<Record<(typeof HOLDER_DIMENSIONS)[number], string>> {
   /** A pod's UID, or the name of a job. */
   readonly id: string;
-  readonly namespace: string;
-  readonly pod: string;
-  readonly workloadKind: string;
-  readonly workload: string;
-  readonly type: string;
-  readonly queue: string;
-  readonly priorityClass: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly attribution: Evidence;
   /** Of the GPU, as its regime has it, and after oversubscription was divided away: `1/4`. */
@@ -110,6 +95,11 @@ export interface ChargeTrail {
 /** No rule named anybody. */
 export const NO_OWNERS: ChargeTrail["owners"] = { team: "", costCenter: "", project: "", environment: "" };
 
+const NO_MACHINE = Object.fromEntries(MACHINE_DIMENSIONS.map((name) => [name, ""])) as Record<
+  (typeof MACHINE_DIMENSIONS)[number],
+  ""
+>;
+
 /** What a line that no share of a GPU has says of itself at least. */
 type Beside = Pick<Charge, "fromMillis" | "untilMillis" | "cluster" | "state" | "costs"> &
   Partial<Omit<Charge, "trail">>;
@@ -122,12 +112,7 @@ export function chargeBeside(given: Beside, price: Pick<ChargeTrail, "price"> & 
   return {
     node: "",
     slot: undefined,
-    gpuModel: "",
-    instanceType: "",
-    region: "",
-    zone: "",
-    pool: "",
-    capacityType: "",
+    ...NO_MACHINE,
     because: "",
     payer: "platform",
     team: PLATFORM,

@@ -1,26 +1,28 @@
+import { DIMENSIONS } from "../owner/owner.ts";
+
+/** Texts that a charge has of the GPU and its machine; empty where nothing is known. */
+export const MACHINE_DIMENSIONS = ["gpuModel", "instanceType", "region", "zone", "pool", "capacityType"] as const;
+
+/** Texts that a charge has of its holder; empty for what nobody held. */
+export const HOLDER_DIMENSIONS = [
+  "namespace",
+  "pod",
+  "workloadKind",
+  "workload",
+  "type",
+  "queue",
+  "priorityClass",
+] as const;
+
 /** Every dimension that a charge can be grouped by, as `docs/scenarios.md` explains them; `label.<name>` for any label beside. */
 export const CHARGE_DIMENSIONS = [
-  "team",
-  "costCenter",
-  "project",
-  "environment",
+  ...DIMENSIONS,
   "payer",
   "cluster",
   "node",
   "gpu",
-  "gpuModel",
-  "instanceType",
-  "region",
-  "zone",
-  "pool",
-  "capacityType",
-  "namespace",
-  "pod",
-  "workload",
-  "workloadKind",
-  "type",
-  "queue",
-  "priorityClass",
+  ...MACHINE_DIMENSIONS,
+  ...HOLDER_DIMENSIONS,
   "state",
   "because",
   "attribution",

@@ -1,6 +1,5 @@
 import { contradictionsInFile, contradictionsInList } from "./contradictions.ts";
-import { PLATFORM } from "../charge/charge.ts";
-import { DIMENSIONS, isReserved, UNOWNED, type Dimension, type Owner } from "./owner.ts";
+import { DIMENSIONS, isReserved, PLATFORM, UNOWNED, type Dimension, type Owner } from "./owner.ts";
 import { compileFile, type CompiledRow } from "./file.ts";
 import { sourceOfLabel } from "./label.ts";
 import { readPattern, type Pattern } from "./pattern.ts";

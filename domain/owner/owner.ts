@@ -1,9 +1,11 @@
-import { PLATFORM } from "../charge/charge.ts";
 /** What a cost is attributed by, beside the workload itself. */
-export type Dimension = "team" | "costCenter" | "project" | "environment";
+export type Dimension = (typeof DIMENSIONS)[number];
 
 /** Every dimension, in the order of a bill's columns. */
-export const DIMENSIONS: readonly Dimension[] = ["team", "costCenter", "project", "environment"];
+export const DIMENSIONS = ["team", "costCenter", "project", "environment"] as const;
+
+/** Who pays for what the platform pays for. */
+export const PLATFORM = "platform";
 
 /** The team of whatever nobody is named for. */
 export const UNOWNED = "unowned";

@@ -1,6 +1,17 @@
 import type { Charge } from "../../domain/charge/charge.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { createChargeColumns, type Booking } from "./charge-columns.ts";
+import { CHARGE_COLUMNS, RUN_ID } from "../../runtime/store/schema/charges.ts";
+import { createBlocks } from "../../runtime/store/schema/table.ts";
+
+/** Under what charges are booked. */
+export interface Booking {
+  readonly run: string;
+  readonly policy: string;
+  /** The beginning of the billing period, milliseconds since the epoch. */
+  readonly billingPeriod: number;
+  /** The closing whose lines they correct; left out for charges that correct nothing. */
+  readonly corrects?: string;
+}
 
 /** Charges are inserted in portions of about so many. */
 const CHARGES_PER_INSERT = 50_000;
@@ -15,7 +26,9 @@ export interface ChargeInserts {
 
 /** Inserts charges in portions: while one is inserted, the next is written. Fails with a `StoreError`. */
 export function createChargeInserts(store: StoreClient, booking: Booking): ChargeInserts {
-  const charged = createChargeColumns(booking);
+  const { run, policy, billingPeriod, corrects = "" } = booking;
+  const constants = { run_id: run, policy, billing_period: billingPeriod, corrects };
+  const charged = createBlocks<Charge>([RUN_ID, ...CHARGE_COLUMNS], constants);
   const names = charged.columns.map(({ name }) => name);
   let inserted: Promise<void> = Promise.resolve();
 

@@ -1,7 +1,8 @@
 import type { Policy } from "../../domain/policy/policy.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { spreadCharges } from "../ledger/charge/spread-charges.ts";
-import { chargeOf, SELECTED_CHARGES, type BookedCharge, type ChargeRow } from "./charge-rows.ts";
+import type { BookedCharge } from "../../runtime/store/schema/charges.ts";
+import { chargeOf, SELECTED_CHARGES, type ChargeRow } from "./charge-rows.ts";
 
 /**
  * The published charges of a policy that begin within a span, milliseconds since the epoch, of all clusters, by time, node and

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { amountOf, formatAmount, lastUnits, type Quantity } from "../../domain/exact/units.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { CHARGE_COLUMNS } from "../charges/charge-rows.ts";
+import { CHARGE_COLUMNS } from "../../runtime/store/schema/charges.ts";
 import { CLOSED_BY } from "./freeze.ts";
 
 /** All lines of a team and cost centre under a closing: how many, what they sum to as decimal texts, and their content. */
@@ -15,17 +15,8 @@ export interface HashedLines {
   readonly hash: string;
 }
 
-const TIMES = new Set(["from_at", "until_at", "priced_since"]);
-
 /** The canonical text of a line: every column but the run's, each as text, NULL as a character that no text has. */
-const LINE_TEXT = `arrayStringConcat([${CHARGE_COLUMNS.map(columnText).join(", ")}], '\\x1f')`;
-
-function columnText(name: string): string {
-  if (TIMES.has(name)) return `toString(toUnixTimestamp64Milli(${name}))`;
-  if (name === "labels")
-    return "arrayStringConcat(arraySort(arrayMap((k, v) -> concat(k, '=', v), mapKeys(labels), mapValues(labels))), '\\x1e')";
-  return `ifNull(toString(${name}), '\\x00')`;
-}
+const LINE_TEXT = `arrayStringConcat([${CHARGE_COLUMNS.map(({ name, type }) => type.canonical(name)).join(", ")}], '\\x1f')`;
 
 const DAYS = `
 SELECT DISTINCT toString(toDate(from_at)) AS day FROM charges WHERE policy = {policy:String} AND ${CLOSED_BY} ORDER BY day`;

@@ -2,51 +2,27 @@ import type { ChargeState } from "../../domain/charge/charge.ts";
 import { amountOf } from "../../domain/exact/units.ts";
 import type { Payer } from "../../domain/policy/policy.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { CHARGE_COLUMNS, type ChargeColumn } from "../../runtime/store/schema/charges.ts";
 import { OF_RUNS } from "../lines/fixed.ts";
 import { sqlOf } from "../question/question.ts";
 import type { Origin, Part } from "./part.ts";
 import { DAY_SQL, ofDay, portionsOf, type FocusPlan, type NodesOfDay } from "./plan.ts";
 
-/** Columns of `charges` that are texts, and what all lines of an origin have in common; names as in {@link Origin}. */
-const ORIGIN_TEXTS = {
-  cluster: "cluster",
-  node: "node",
-  gpuModel: "gpu_model",
-  instanceType: "instance_type",
-  region: "region",
-  zone: "zone",
-  pool: "pool",
-  capacityType: "capacity_type",
-  price: "price",
-} as const;
+/** Names of {@link Origin} and {@link Part} whose values are texts. */
+type OriginText = TextOf<Origin>;
+type PartText = TextOf<Omit<Part, "origin">>;
+type TextOf<Of> = { [Name in keyof Of]: Of[Name] extends string ? Name : never }[keyof Of];
 
-/** The same of what all lines of a part have in common beside it; names as in {@link Part}. */
-const PART_TEXTS = {
-  state: "state",
-  because: "because",
-  payer: "payer",
-  team: "team",
-  costCenter: "cost_center",
-  project: "project",
-  environment: "environment",
-  holder: "holder",
-  namespace: "namespace",
-  pod: "pod",
-  workloadKind: "workload_kind",
-  workload: "workload",
-  type: "workload_type",
-  queue: "queue",
-  priorityClass: "priority_class",
-  attribution: "attribution",
-} as const;
+/** The columns of texts that all lines of an origin, or of a part, have in common. */
+const textsInCommon = (focus: ChargeColumn["focus"]): Readonly<Record<string, string>> =>
+  Object.fromEntries(CHARGE_COLUMNS.flatMap((column) => (column.focus === focus ? [[column.as, column.name]] : [])));
+const ORIGIN_TEXTS = textsInCommon("origin") as Readonly<Record<OriginText, string>>;
+const PART_TEXTS = textsInCommon("part") as Readonly<Record<PartText, string>>;
 
 const DAY_MILLIS = 86_400_000;
 
-type OriginText = keyof typeof ORIGIN_TEXTS;
-type PartText = keyof typeof PART_TEXTS;
-
 /** A part as the store says it: times in milliseconds, amounts as texts. */
-interface PartRow extends Readonly<Record<OriginText | PartText, string>> {
+type PartRow = Readonly<Record<OriginText | PartText, string>> & {
   readonly billing: number;
   readonly correction: number | boolean;
   readonly day: number;
@@ -64,7 +40,7 @@ interface PartRow extends Readonly<Record<OriginText | PartText, string>> {
   readonly power: string | null;
   readonly energy: string | null;
   readonly carbon: string | null;
-}
+};
 
 const textSql = (texts: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(texts).map(([name, column]) => (name === column ? name : `${column} AS ${name}`));

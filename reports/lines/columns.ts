@@ -1,71 +1,30 @@
-/** How a column of a line is written where a format does not have its kind. */
-export type ColumnKind = "text" | "time" | "number" | "labels";
+import { CHARGE_COLUMNS } from "../../runtime/store/schema/charges.ts";
+import type { Column } from "../../runtime/store/schema/table.ts";
+import type { ColumnType } from "../../runtime/store/schema/types.ts";
 
 /** A column of an exported line. */
 export interface LineColumn {
   readonly name: string;
   /** Of a row of `charges`, in ClickHouse's SQL. */
   readonly sql: string;
-  readonly kind: ColumnKind;
+  readonly kind: ColumnType<unknown>["kind"];
 }
 
-const text = (name: string, sql = name): LineColumn => ({ name, sql, kind: "text" });
-const number = (name: string, sql = name): LineColumn => ({ name, sql, kind: "number" });
-const time = (name: string, sql = name): LineColumn => ({ name, sql, kind: "time" });
+/** What is exported of a column that has another form in exports. */
+const EXPORTED: Readonly<Record<string, string>> = { billing_period: "formatDateTime(billing_period, '%Y-%m')" };
+
+const isTimeOfLine = ({ path }: Column): boolean => path === "fromMillis" || path === "untilMillis";
+const isBooking = ({ path }: Column): boolean => ["policy", "billingPeriod", "corrects"].includes(path);
 
 /**
- * Every column of a line, in the order in which lines are exported. Amounts are exact: GPU-hours, money in the currency (null where
- * nothing prices the line), millijoules at the GPU, grams of CO₂e.
+ * Every column of a line, in the order in which lines are exported: how it is booked, its time, and the others as the table has them. Amounts
+ * are exact: GPU-hours, money in the currency (null where nothing prices the line), millijoules at the GPU, grams of CO₂e.
  */
 export const LINE_COLUMNS: readonly LineColumn[] = [
-  text("policy"),
-  text("billingPeriod", "formatDateTime(billing_period, '%Y-%m')"),
-  text("corrects"),
-  time("from", "from_at"),
-  time("until", "until_at"),
-  text("cluster"),
-  text("node"),
-  number("gpu", "slot"),
-  text("gpuModel", "gpu_model"),
-  text("instanceType", "instance_type"),
-  text("region"),
-  text("zone"),
-  text("pool"),
-  text("capacityType", "capacity_type"),
-  text("state"),
-  text("because"),
-  text("payer"),
-  text("team"),
-  text("costCenter", "cost_center"),
-  text("project"),
-  text("environment"),
-  text("holder"),
-  text("namespace"),
-  text("pod"),
-  text("workloadKind", "workload_kind"),
-  text("workload"),
-  text("type", "workload_type"),
-  text("queue"),
-  text("priorityClass", "priority_class"),
-  { name: "labels", sql: "labels", kind: "labels" },
-  text("attribution"),
-  text("rawShare", "raw_share"),
-  text("share"),
-  text("shareMillis", "share_millis"),
-  number("gpuHours", "gpu_hours"),
-  number("list", "list_cost"),
-  number("contracted", "contracted_cost"),
-  number("cost", "effective_cost"),
-  number("power", "power_cost"),
-  number("millijoules", "energy_mj"),
-  number("carbonGrams", "carbon_grams"),
-  text("price"),
-  time("pricedSince", "priced_since"),
-  text("teamRule", "team_rule"),
-  text("costCenterRule", "cost_center_rule"),
-  text("projectRule", "project_rule"),
-  text("environmentRule", "environment_rule"),
-];
+  ...CHARGE_COLUMNS.filter(isBooking),
+  ...CHARGE_COLUMNS.filter(isTimeOfLine),
+  ...CHARGE_COLUMNS.filter((column) => !isBooking(column) && !isTimeOfLine(column)),
+].map(({ name, as, type }) => ({ name: as, sql: EXPORTED[name] ?? name, kind: type.kind }));
 
 /** What a spreadsheet would take for a formula, as `reports/format/csv.ts` says it. */
 const FORMULA = "^[=+\\\\-@\\\\t\\\\r]";

@@ -1,4 +1,4 @@
-import { PLATFORM } from "../../domain/charge/charge.ts";
+import { PLATFORM } from "../../domain/owner/owner.ts";
 import { amountOf } from "../../domain/exact/units.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { sqlOf, type ChargesQuestion } from "../question/question.ts";

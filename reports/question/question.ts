@@ -7,6 +7,7 @@ import {
 } from "../../domain/charge/dimension.ts";
 import { dateText } from "../../domain/period.ts";
 import type { StoreParameters } from "../../runtime/store/client.ts";
+import { CHARGE_COLUMNS } from "../../runtime/store/schema/charges.ts";
 import { monthsIn, type Span } from "./span.ts";
 
 /**
@@ -142,36 +143,19 @@ export function momentSql(parameter: string): string {
   return `fromUnixTimestamp64Milli({${parameter}:Int64})`;
 }
 
-const COLUMNS: Readonly<Record<ChargeDimension, string>> = {
-  team: "team",
-  costCenter: "cost_center",
-  project: "project",
-  environment: "environment",
-  payer: "payer",
-  cluster: "cluster",
-  node: "node",
+/** Dimensions that are not as they stand in a column. */
+const COMPUTED: Readonly<Partial<Record<ChargeDimension, string>>> = {
   gpu: "ifNull(toString(slot), '')",
-  gpuModel: "gpu_model",
-  instanceType: "instance_type",
-  region: "region",
-  zone: "zone",
-  pool: "pool",
-  capacityType: "capacity_type",
-  namespace: "namespace",
-  pod: "pod",
-  workload: "workload",
-  workloadKind: "workload_kind",
-  type: "workload_type",
-  queue: "queue",
-  priorityClass: "priority_class",
-  state: "state",
-  because: "because",
-  attribution: "attribution",
   chargeDay: "formatDateTime(from_at, '%Y-%m-%d', 'UTC')",
   chargePeriod: "formatDateTime(from_at, '%Y-%m', 'UTC')",
   billingPeriod: "formatDateTime(billing_period, '%Y-%m')",
   unpriced: "if(effective_cost IS NULL, 'true', '')",
 };
+
+const COLUMNS = {
+  ...Object.fromEntries(CHARGE_COLUMNS.map(({ as, name }) => [as, name])),
+  ...COMPUTED,
+} as Readonly<Record<ChargeDimension, string>>;
 
 /** Dimensions that say when: what is grouped by them has no time before it to be compared with. */
 const TIMES: ReadonlySet<string> = new Set<ChargeDimension>(["chargeDay", "chargePeriod", "billingPeriod"]);

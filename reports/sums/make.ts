@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { periodOf } from "../../domain/period.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { CHARGE_COLUMNS, type ChargeColumn } from "../../runtime/store/schema/charges.ts";
 import { momentSql } from "../question/question.ts";
 
 const HOUR_MILLIS = 3_600_000;
@@ -24,45 +25,12 @@ export interface DayOfRuns {
   readonly parts: readonly string[];
 }
 
-const KEYS = [
-  "policy",
-  "billing_period",
-  "corrects",
-  "cluster",
-  "from_at",
-  "gpu_model",
-  "instance_type",
-  "region",
-  "zone",
-  "pool",
-  "capacity_type",
-  "state",
-  "because",
-  "payer",
-  "team",
-  "cost_center",
-  "project",
-  "environment",
-  "is_held",
-  "namespace",
-  "workload_kind",
-  "workload_type",
-  "queue",
-  "priority_class",
-  "attribution",
-  "price",
-  "priced_since",
-  "team_rule",
-];
-const SUMMED = [
-  "gpu_hours",
-  "list_cost",
-  "contracted_cost",
-  "effective_cost",
-  "power_cost",
-  "energy_mj",
-  "carbon_grams",
-];
+const namesOf = (kind: ChargeColumn["sums"]): readonly string[] =>
+  CHARGE_COLUMNS.flatMap(({ name, sums }) => (sums === kind ? name : []));
+
+const KEYS = [...namesOf("key"), "is_held"];
+const WORKLOAD_KEYS = [...KEYS, ...namesOf("workload")];
+const SUMMED = namesOf("amount");
 
 /** The same wherever it is made of a run and the same random text. */
 const PART_ID = "reinterpretAsUUID(sipHash128({fill:String}, run_id))";
@@ -73,7 +41,6 @@ INSERT INTO ${table} (run_id, part_id, ${keys.join(", ")}, lines, dearest, ${SUM
 SELECT run_id, ${PART_ID}, ${keys.join(", ")}, ${lines}, max(each.${dearest}), ${SUMMED.map((name) => `sum(each.${name})`).join(", ")}
 FROM (${from}) AS each GROUP BY run_id, ${keys.join(", ")}, each.effective_cost IS NULL`;
 
-const WORKLOAD_KEYS = [...KEYS, "workload"];
 const IN_TIME = `from_at >= ${momentSql("from")} AND from_at < ${momentSql("until")}`;
 
 const OF_LINES = insertInto(

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { constantColumn, takeBlock } from "../../runtime/store/native/block.ts";
+import { takeBlock } from "../../runtime/store/native/block.ts";
 import { decimalColumn, numberColumn } from "../../runtime/store/native/numbers.ts";
 import { mapColumn, textColumn, textKeys } from "../../runtime/store/native/texts.ts";
 import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
-import { newRunId } from "../../processors/runs.ts";
 import { createSampleColumns } from "../../processors/sample-columns.ts";
-import { createChargeColumns } from "../../processors/charges/charge-columns.ts";
+import { CHARGE_COLUMNS, RUN_ID } from "../../runtime/store/schema/charges.ts";
+import { uuid } from "../../runtime/store/schema/types.ts";
+import { createBlocks } from "../../runtime/store/schema/table.ts";
 import { createTestDatabase } from "../support/database.ts";
 
 /** What a row of the table says; nothing where it has the default. */
@@ -68,14 +69,14 @@ describe("rows that are inserted in Native", () => {
       }
       for (const name of ["name", "key"] as const) {
         const keys = textKeys(some.map((row) => row[name] ?? ""));
-        if (keys !== undefined) columns[name].set(from, keys);
+        if (keys !== undefined) columns[name].putKeys(from, keys);
       }
       for (const [index, row] of some.entries()) {
         for (const name of ["id", "small", "ratio", "large", "signed"] as const)
-          if (row[name] !== undefined) columns[name].set(from + index, row[name]);
-        if (row.flag === true) columns.flag.set(from + index, 1);
-        columns.labels.set(from + index, Object.entries(row.labels ?? {}));
-        columns.other.set(from + index, Object.entries(row.other ?? {}));
+          if (row[name] !== undefined) columns[name].put(from + index, row[name]);
+        if (row.flag === true) columns.flag.put(from + index, 1);
+        columns.labels.put(from + index, Object.entries(row.labels ?? {}));
+        columns.other.put(from + index, Object.entries(row.other ?? {}));
       }
     }
     return insertWritten(rows.length);
@@ -151,14 +152,12 @@ describe("rows that are inserted in Native", () => {
     ]);
   });
 
-  it("may come in several blocks, with columns of one value and columns without any, and are one part", async () => {
+  it("may come in several blocks, with columns without any value, and are one part", async () => {
     await store.command(`
       CREATE TABLE amounts (id UUID, name String, amount Decimal(38, 9), other Nullable(Decimal(38, 0)), labels Map(LowCardinality(String), String))
       ENGINE = MergeTree ORDER BY amount`);
-    const id = createRowBinaryWriter(64);
-    id.uuid("0195b7a0-0000-7000-8000-00000000002a");
     const all = {
-      id: constantColumn("id", "UUID", id.take()),
+      id: uuid.block("id"),
       name: textColumn("name"),
       amount: decimalColumn("amount", "Decimal(38, 9)"),
       other: decimalColumn("other", "Nullable(Decimal(38, 0))"),
@@ -166,16 +165,19 @@ describe("rows that are inserted in Native", () => {
     };
     for (const column of Object.values(all)) column.grow(4);
     const amounts = [-1n, 0n, 12_345_678_901_234_567_890_123_456_789n, -12_345_678_901_234_567_890_123_456_789n];
+    const id = "0195b7a0-0000-7000-8000-00000000002a";
+    for (const row of [0, 1]) all.id.put(row, id);
     const first = takeBlock(out, Object.values(all), 2);
     for (const [row, amount] of amounts.entries()) {
+      all.id.put(row, id);
       all.name.put(row, ["a", "", "a", "b"][row]!);
-      all.amount.set(row, amount);
-      if (row > 1) all.other.set(row, amount);
+      all.amount.put(row, amount);
+      if (row > 1) all.other.put(row, amount);
     }
     const second = takeBlock(out, Object.values(all), 4);
     const names = Object.keys(all);
     expect(await store.insertRows("amounts", names, [first, second], { format: "Native" })).toEqual({ writtenRows: 6 });
-    const empty = { id: "0195b7a0-0000-7000-8000-00000000002a", name: "", amount: "0", other: null, labels: {} };
+    const empty = { id, name: "", amount: "0", other: null, labels: {} };
     expect(await store.query("SELECT * FROM amounts ORDER BY amount, name")).toEqual([
       {
         ...empty,
@@ -196,7 +198,7 @@ describe("rows that are inserted in Native", () => {
 
   it.each([
     ["gpu_samples", createSampleColumns().columns],
-    ["charges", createChargeColumns({ run: newRunId(), policy: "default", billingPeriod: 0 }).columns],
+    ["charges", createBlocks([RUN_ID, ...CHARGE_COLUMNS]).columns],
   ])("have a column for each of %s, sent in the table's type", async (table, sent) => {
     const declared = await store.query<{ name: string; type: string }>(
       "SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = {table:String}",

@@ -17,7 +17,7 @@ const text = readFileSync(FILE, "utf8");
 const overPeriod = text.replaceAll(/spread: \{/g, "spread: { window: period,");
 
 const words = (charges: readonly Charge[]): readonly string[] =>
-  groupLines(billOf(charges.map((charge) => ({ ...charge, billingPeriod: "", corrects: "" }))).lines, [
+  groupLines(billOf(charges.map((charge) => ({ ...charge, billingPeriod: 0, corrects: "" }))).lines, [
     "team",
     "state",
     "because",

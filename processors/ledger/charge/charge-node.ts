@@ -2,7 +2,6 @@ import type { UsageHolder, UsageHour, UsagePlace } from "../../../domain/allocat
 import {
   chargeBeside,
   NO_OWNERS,
-  PLATFORM,
   type Charge,
   type ChargedHolder,
   type ChargeTrail,
@@ -12,7 +11,7 @@ import type { EnergyFactors } from "../../../domain/energy/factors.ts";
 import { multiply, ONE, type Rational } from "../../../domain/exact/rational.ts";
 import { gpuPartOf } from "../../../domain/gpu-model/instance-types.ts";
 import type { OwnerRules } from "../../../domain/owner/compile.ts";
-import { NO_WORKLOAD, podMarks, type Attribution, type OwnerSubject } from "../../../domain/owner/owner.ts";
+import { NO_WORKLOAD, PLATFORM, podMarks, type Attribution, type OwnerSubject } from "../../../domain/owner/owner.ts";
 import { ownersOf } from "../../../domain/owner/owners.ts";
 import { payerOf, type Policy } from "../../../domain/policy/policy.ts";
 import { chargeSlot, type ChargedSlot, type SlotLine, type SlotSegment } from "./charge-slot.ts";

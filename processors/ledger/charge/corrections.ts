@@ -1,6 +1,8 @@
 import type { Charge } from "../../../domain/charge/charge.ts";
+import { HOLDER_DIMENSIONS, MACHINE_DIMENSIONS } from "../../../domain/charge/dimension.ts";
 import { ZERO } from "../../../domain/exact/rational.ts";
 import { formatAmount, type Amount, type Quantity } from "../../../domain/exact/units.ts";
+import { DIMENSIONS } from "../../../domain/owner/owner.ts";
 import { amountsOf, COUNTED, isNothing, NOTHING, plus, withAmounts, type Amounts } from "./amounts.ts";
 import type { Breach } from "./invariant.ts";
 
@@ -52,23 +54,15 @@ function correction(like: Charge, amounts: Amounts): Charge {
   return { ...withAmounts(like, amounts), fromMillis, untilMillis: fromMillis + HOUR_MILLIS };
 }
 
-const DIMENSIONS = [
+const LINE_KEYS = [
   "cluster",
   "node",
   "slot",
-  "gpuModel",
-  "instanceType",
-  "region",
-  "zone",
-  "pool",
-  "capacityType",
+  ...MACHINE_DIMENSIONS,
   "state",
   "because",
   "payer",
-  "team",
-  "costCenter",
-  "project",
-  "environment",
+  ...DIMENSIONS,
 ] as const satisfies readonly (keyof Charge)[];
 
 function lineKey(charge: Charge): string {
@@ -80,20 +74,14 @@ function lineKey(charge: Charge): string {
   return JSON.stringify([
     hourOf(charge),
     costs === undefined,
-    DIMENSIONS.map((name) => charge[name] ?? null),
+    LINE_KEYS.map((name) => charge[name] ?? null),
     held === null ? null : HELD.map((name) => held[name]),
   ]);
 }
 
 const HELD = [
   "id",
-  "namespace",
-  "pod",
-  "workloadKind",
-  "workload",
-  "type",
-  "queue",
-  "priorityClass",
+  ...HOLDER_DIMENSIONS,
   "labels",
   "attribution",
   "rawShare",

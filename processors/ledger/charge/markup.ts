@@ -1,4 +1,5 @@
-import { chargeBeside, effectively, isTeams, PLATFORM, type Charge } from "../../../domain/charge/charge.ts";
+import { chargeBeside, effectively, isTeams, type Charge } from "../../../domain/charge/charge.ts";
+import { PLATFORM } from "../../../domain/owner/owner.ts";
 import { divide, multiply, rational } from "../../../domain/exact/rational.ts";
 import { difference, exactly, lastUnits, roundToLastUnit, sum, type Money } from "../../../domain/exact/units.ts";
 import type { Markup } from "../../../domain/price/book.ts";

@@ -1,4 +1,5 @@
-import { NO_OWNERS, PLATFORM, type Charge } from "../../../domain/charge/charge.ts";
+import { NO_OWNERS, type Charge } from "../../../domain/charge/charge.ts";
+import { PLATFORM } from "../../../domain/owner/owner.ts";
 import { ZERO } from "../../../domain/exact/rational.ts";
 import type { SpreadRule } from "../../../domain/policy/policy.ts";
 import { quotaWeights, type Reservation } from "../../../domain/policy/reservation.ts";

@@ -32,16 +32,3 @@ export function takeBlock(
   }
   return out.take();
 }
-
-/** One value in all rows, as RowBinary has it. */
-export function constantColumn(name: string, type: string, value: Uint8Array): NativeColumn {
-  return {
-    name,
-    type,
-    isWritten: true,
-    grow: () => {},
-    take(out, rows) {
-      for (let row = 0; row < rows; row++) out.raw(value);
-    },
-  };
-}

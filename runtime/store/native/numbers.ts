@@ -3,7 +3,7 @@ import type { NativeColumn } from "./block.ts";
 /** Whole numbers of so many bytes, decimals among them as value × 10^scale; those of a `Nullable` type are null where nothing was written. */
 export interface NumberColumn extends NativeColumn {
   /** Writes a safe integer, which the caller knows to fit the type. */
-  readonly set: (row: number, value: number) => void;
+  readonly put: (row: number, value: number) => void;
   /** Writes the same to so many rows from one on. */
   readonly fill: (row: number, rows: number, value: number) => void;
   /** Writes rows from one on, rounded from every `step`th of some values times the scale; those that are out of bounds, or NaN, are not written. */
@@ -49,7 +49,7 @@ export function numberColumn(name: string, type: string, bytes: 1 | 2 | 4 | 8): 
     get isWritten() {
       return isWritten;
     },
-    set: put,
+    put,
     fill(row, rows, value) {
       for (let index = 0; index < rows; index++) put(row + index, value);
     },
@@ -87,7 +87,7 @@ export function numberColumn(name: string, type: string, bytes: 1 | 2 | 4 | 8): 
 
 /** `Decimal(38, s)` or `Nullable(Decimal(38, s))`, as value × 10^s. */
 export interface DecimalColumn extends NativeColumn {
-  readonly set: (row: number, scaled: bigint) => void;
+  readonly put: (row: number, scaled: bigint) => void;
 }
 
 /** A column of decimals without rows. */
@@ -102,7 +102,7 @@ export function decimalColumn(name: string, type: string): DecimalColumn {
     get isWritten() {
       return isWritten;
     },
-    set(row, scaled) {
+    put(row, scaled) {
       isWritten = true;
       nulls[row] = 0;
       const small = Number(scaled);

@@ -14,7 +14,7 @@ export interface TextColumn extends NativeColumn {
   /** Writes a row. */
   readonly put: (row: number, text: string) => void;
   /** Writes rows from one on. */
-  readonly set: (row: number, keys: TextKeys) => void;
+  readonly putKeys: (row: number, keys: TextKeys) => void;
 }
 
 /** The dictionary of texts; undefined where all are empty. */
@@ -59,7 +59,7 @@ export function textColumn(name: string): TextColumn {
       }
       ofRows[row] = last.key;
     },
-    set(row, added) {
+    putKeys(row, added) {
       begin();
       // A text of two dictionaries stands twice in theirs: the store finds that out at less than we would.
       keys.raw(added.encoded);
@@ -89,7 +89,7 @@ export function textColumn(name: string): TextColumn {
 /** Maps from texts, `Map(LowCardinality(String), T)`. */
 export interface MapColumn<Value> extends NativeColumn {
   /** Writes a row behind all that were written. */
-  readonly set: (row: number, entries: readonly (readonly [string, Value])[]) => void;
+  readonly put: (row: number, entries: readonly (readonly [string, Value])[]) => void;
 }
 
 /** A column of maps without rows; `write` writes a value of its type. */
@@ -107,7 +107,7 @@ export function mapColumn<Value>(
     get isWritten() {
       return keys.length > 0;
     },
-    set(row, entries) {
+    put(row, entries) {
       counts[row] = entries.length;
       for (const [key, value] of entries) {
         keys.push(key);

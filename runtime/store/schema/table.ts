@@ -1,0 +1,119 @@
+import { takeBlock, type NativeColumn } from "../native/block.ts";
+import { createRowBinaryWriter } from "../row-binary.ts";
+import type { ColumnType, ValueColumn } from "./types.ts";
+
+/** The paths to the values of an object: `team`, `holder.pod`. */
+export type PathOf<Row> = Row extends string | number | bigint
+  ? never
+  : { [Key in keyof Row & string]-?: Key | `${Key}.${PathOf<NonNullable<Row[Key]>>}` }[keyof Row & string];
+
+/** A column of a table whose rows are objects. */
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType<unknown>;
+  /** Where a row has the value: `holder.pod`. */
+  readonly path: string;
+}
+
+/** The names of columns, as a statement lists them. */
+export function listOf(columns: readonly Column[]): string {
+  return columns.map(({ name }) => name).join(", ");
+}
+
+/** Rows of a table on their way into blocks of the Native format. */
+export interface Blocks<Row> {
+  readonly columns: readonly Pick<NativeColumn, "name" | "type">[];
+  /** Rows written since the last `take`. */
+  readonly count: number;
+  write(row: Row): void;
+  /** The rows written since the last `take`, one block after the other. */
+  take(): readonly Uint8Array[];
+}
+
+/** Rows of a block: columns need not grow, nor be large. */
+const ROWS_PER_BLOCK = 8_192;
+const BLOCK_BYTES = 2 ** 21;
+
+/** Makes blocks of rows. `constants` has the values that are the same in all rows, by the names of their columns. */
+export function createBlocks<Row extends object>(
+  columns: readonly Column[],
+  constants: Readonly<Record<string, unknown>> = {},
+): Blocks<Row> {
+  const written = columns.map(({ name, type, path }) => {
+    const column: ValueColumn<unknown> = type.block(name);
+    column.grow(ROWS_PER_BLOCK);
+    const constant = constants[name];
+    return { column, valueOf: constant === undefined ? getterOf(path) : () => constant };
+  });
+  const blockColumns = written.map(({ column }) => column);
+  const out = createRowBinaryWriter(BLOCK_BYTES);
+  let count = 0;
+  let rows = 0;
+  let blocks: Uint8Array[] = [];
+
+  function endBlock(): void {
+    if (rows > 0) blocks.push(takeBlock(out, blockColumns, rows));
+    rows = 0;
+  }
+
+  return {
+    columns: blockColumns,
+    get count() {
+      return count;
+    },
+    write(row) {
+      if (rows === ROWS_PER_BLOCK) endBlock();
+      for (const { column, valueOf } of written) {
+        const value = valueOf(row);
+        if (value !== undefined) column.put(rows, value);
+      }
+      rows += 1;
+      count += 1;
+    },
+    take() {
+      endBlock();
+      const taken = blocks;
+      [count, blocks] = [0, []];
+      return taken;
+    },
+  };
+}
+
+/** What a query selects of columns for {@link rowReader}. A changed value has a name of its own, as conditions mean the column. */
+export function selectionOf(columns: readonly Column[]): string {
+  return columns
+    .map(({ name, type }) => {
+      const expression = type.select(name);
+      return expression === name ? name : `${expression} AS ${fieldOf(name, type)}`;
+    })
+    .join(", ");
+}
+
+/** Makes objects of what {@link selectionOf} selects: each value at its path, undefined for NULL. */
+export function rowReader(columns: readonly Column[]): (fields: Readonly<Record<string, unknown>>) => object {
+  const read = columns.map(({ name, type, path }) => {
+    const keys = path.split(".");
+    return { field: fieldOf(name, type), type, above: keys.slice(0, -1), key: keys.at(-1)! };
+  });
+  return (fields) => {
+    const row: Record<string, unknown> = {};
+    for (const { field, type, above, key } of read) {
+      let at = row;
+      for (const name of above) at = (at[name] ??= {}) as Record<string, unknown>;
+      at[key] = type.parse(fields[field]);
+    }
+    return row;
+  };
+}
+
+function fieldOf(name: string, type: ColumnType<unknown>): string {
+  return type.select(name) === name ? name : `${name}_value`;
+}
+
+function getterOf(path: string): (row: object) => unknown {
+  const [first, second, third] = path.split(".") as [string, string?, string?];
+  type Fields = Readonly<Record<string, unknown>> | undefined;
+  if (second === undefined) return (row) => (row as Fields)![first];
+  if (third === undefined) return (row) => ((row as Fields)![first] as Fields)?.[second];
+  return (row) => (((row as Fields)![first] as Fields)?.[second] as Fields)?.[third];
+}
