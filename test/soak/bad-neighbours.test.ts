@@ -31,6 +31,7 @@ const SEED = Number(process.env["TROUBLES_SEED"] ?? Date.now() % 1_000_000);
 const PACE = Number(process.env["SOAK_MINUTES"] ?? 120) / 120;
 const PAST_HOURS = 6;
 const HOSTILE_BYTES = 4_000_000;
+const MOST_SECONDS = 10;
 const POISON_EVERY_MILLIS = 2_000;
 const LIVE = `SELECT concat(uid, ' ', argMax(phase, order), ' ', argMax(node, order)) AS pod
   FROM (SELECT *, (epoch, version, ended, seen_at) AS order FROM workload_facts)
@@ -47,6 +48,8 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbour
   let poison: PoisonProducer;
   let memory: MemoryOfParts;
   let startedAt: number;
+  /** Stages of which a hundredth of the scrapes took too long until they could be asked for. */
+  const late: string[] = [];
 
   beforeAll(async () => {
     hostile = await startHostileTarget(HOSTILE_BYTES);
@@ -101,7 +104,7 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbour
     process.stdout.write(
       `${new Date().toISOString()} ${name}: ${minutes} min, freshness p50 ${seconds[0]} s, p99 ${seconds[1]} s, firing: ${alerts.join(", ") || "none"}\n`,
     );
-    expect(Number(seconds[1])).toBeLessThan(10);
+    if (Number(seconds[1]) >= MOST_SECONDS) late.push(`${name}: ${seconds[1]} s`);
     return alerts;
   }
 
@@ -179,6 +182,7 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbour
     await expectNothingLost(stack, startedAt, poison.sent());
     await expectChargesToAddUp(stack);
     await expectMetricsToBeRight(stack);
+    expect(late).toEqual([]);
     memory.expectFlat();
   });
 
