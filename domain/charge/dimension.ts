@@ -1,7 +1,18 @@
 import { DIMENSIONS } from "../owner/owner.ts";
 
 /** Texts that a charge has of the GPU and its machine; empty where nothing is known. */
-export const MACHINE_DIMENSIONS = ["gpuModel", "instanceType", "region", "zone", "pool", "capacityType"] as const;
+export const MACHINE_DIMENSIONS = [
+  "gpuModel",
+  "layout",
+  "instanceType",
+  "region",
+  "zone",
+  "pool",
+  "capacityType",
+] as const;
+
+/** Those of them that lines of closings before release 0.4.0 do not have. */
+export const ADDED_DIMENSIONS = ["layout"] as const satisfies readonly (typeof MACHINE_DIMENSIONS)[number][];
 
 /** Texts that a charge has of its holder; empty for what nobody held. */
 export const HOLDER_DIMENSIONS = [

@@ -1,7 +1,8 @@
 import { createHash, type Hash } from "node:crypto";
 import { amountOf, formatAmount, lastUnits, type Quantity } from "../../domain/exact/units.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { CHARGE_COLUMNS } from "../../runtime/store/schema/charges.ts";
+import { ADDED_COLUMNS, CHARGE_COLUMNS } from "../../runtime/store/schema/charges.ts";
+import type { Column } from "../../runtime/store/schema/table.ts";
 import { CLOSED_BY } from "./freeze.ts";
 
 /** All lines of a team and cost centre under a closing: how many, what they sum to as decimal texts, and their content. */
@@ -15,8 +16,20 @@ export interface HashedLines {
   readonly hash: string;
 }
 
-/** The canonical text of a line: every column but the run's, each as text, NULL as a character that no text has. */
-const LINE_TEXT = `arrayStringConcat([${CHARGE_COLUMNS.map(({ name, type }) => type.canonical(name)).join(", ")}], '\\x1f')`;
+/**
+ * The canonical text of a line: every column but the run's, each as text, NULL as a character that no text has. Added columns stand at the
+ * end, where they are not empty.
+ */
+const LINE_TEXT = `concat(${[
+  `arrayStringConcat([${canonicalTexts(({ name }) => !ADDED_COLUMNS.has(name)).join(", ")}], '\\x1f')`,
+  ...canonicalTexts(({ name }) => ADDED_COLUMNS.has(name)).map(
+    (text) => `if(${text} = '', '', concat('\\x1f', ${text}))`,
+  ),
+].join(", ")})`;
+
+function canonicalTexts(has: (column: Column) => boolean): readonly string[] {
+  return CHARGE_COLUMNS.filter(has).map(({ name, type }) => type.canonical(name));
+}
 
 const DAYS = `
 SELECT DISTINCT toString(toDate(from_at)) AS day FROM charges WHERE policy = {policy:String} AND ${CLOSED_BY} ORDER BY day`;

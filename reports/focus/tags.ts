@@ -7,8 +7,8 @@ const PREFIX = "gpu-ledger/";
 type Tags = Readonly<Record<string, string>>;
 
 /** What an origin is: where it stands, and of what kind. Names that nothing says are left out. */
-export function tagsOf({ cluster, node, pool, gpuModel, capacityType }: Origin): Tags {
-  return prefixed({ cluster, node, pool, "gpu-model": gpuModel, "capacity-type": capacityType });
+export function tagsOf({ cluster, node, pool, gpuModel, layout, capacityType }: Origin): Tags {
+  return prefixed({ cluster, node, pool, "gpu-model": gpuModel, layout, "capacity-type": capacityType });
 }
 
 /** Who had a part of it and who pays; undefined for what was allocated to nobody. A key of {@link tagsOf} is never among them. */

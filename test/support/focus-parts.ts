@@ -27,6 +27,7 @@ export const GPU: Origin = {
   region: "eu-central-1",
   zone: "eu-central-1a",
   pool: "l4",
+  layout: "whole",
   capacityType: "on-demand",
   price: "prices[0]",
   pricedSince: Date.UTC(2026, 0, 1),

@@ -201,6 +201,7 @@ function chargeOf(line: SlotLine, policy: Policy, holders: Holders): Charge {
     node,
     slot,
     gpuModel: segment.gpu.model ?? "",
+    layout: segment.gpu.layout.kind,
     instanceType: place.instanceType ?? "",
     region: place.region ?? "",
     zone: place.zone ?? "",

@@ -1,5 +1,5 @@
 import type { Charge } from "../../../domain/charge/charge.ts";
-import { HOLDER_DIMENSIONS, MACHINE_DIMENSIONS } from "../../../domain/charge/dimension.ts";
+import { ADDED_DIMENSIONS, HOLDER_DIMENSIONS, MACHINE_DIMENSIONS } from "../../../domain/charge/dimension.ts";
 import { ZERO } from "../../../domain/exact/rational.ts";
 import { formatAmount, type Amount, type Quantity } from "../../../domain/exact/units.ts";
 import { DIMENSIONS } from "../../../domain/owner/owner.ts";
@@ -13,7 +13,7 @@ const HOUR_MILLIS = 3_600_000;
  * counting as 0 (ledger, "Closing"). A key is every dimension of a charge and its UTC hour, but no amount, no time within the
  * hour and no trail; whether it is priced is a dimension, so that a quantity that gets its price leaves the unpriced ones. A
  * correction is of the whole hour, and has the trail of the line as it should be, else as it was. What does not differ is left
- * out. All charges are of one policy, and none waits to be spread.
+ * out. A dimension that no booked line has, because a former release booked them, is no difference. All charges are of one policy, and none waits to be spread.
  */
 export function correctionsOf(recomputed: readonly Charge[], booked: readonly Charge[]): readonly Charge[] {
   const lines = new Map<string, { readonly like: Charge; amounts: Amounts }>();
@@ -23,7 +23,9 @@ export function correctionsOf(recomputed: readonly Charge[], booked: readonly Ch
     line.amounts = plus(line.amounts, amountsOf(charge), sign);
     lines.set(key, line);
   };
-  for (const charge of recomputed) count(charge, 1n);
+  const unbooked = ADDED_DIMENSIONS.filter((name) => booked.length > 0 && booked.every((line) => line[name] === ""));
+  const blank = Object.fromEntries(unbooked.map((name) => [name, ""]));
+  for (const charge of recomputed) count(unbooked.length === 0 ? charge : { ...charge, ...blank }, 1n);
   for (const charge of booked) count(charge, -1n);
   return [...lines.values()].flatMap(({ like, amounts }) => (isNothing(amounts) ? [] : [correction(like, amounts)]));
 }

@@ -1,5 +1,10 @@
 import type { Charge } from "../../../domain/charge/charge.ts";
-import { HOLDER_DIMENSIONS, MACHINE_DIMENSIONS, type ChargeDimension } from "../../../domain/charge/dimension.ts";
+import {
+  ADDED_DIMENSIONS,
+  HOLDER_DIMENSIONS,
+  MACHINE_DIMENSIONS,
+  type ChargeDimension,
+} from "../../../domain/charge/dimension.ts";
 import { DIMENSIONS } from "../../../domain/owner/owner.ts";
 import type { Column, PathOf } from "./table.ts";
 import * as types from "./types.ts";
@@ -60,9 +65,11 @@ const OF_HOLDER: Readonly<Partial<Record<(typeof HOLDER_DIMENSIONS)[number], rea
 /** The run that has made a row. Its value is the same in all rows of an insert. */
 export const RUN_ID: Column = { name: "run_id", type: types.uuid, path: "run" };
 
+/** Columns that lines of older closings do not have: a line's canonical text has them only where they are not empty. */
+export const ADDED_COLUMNS: ReadonlySet<string> = new Set(ADDED_DIMENSIONS.map(snakeCase));
+
 /**
- * The columns of `charges` but the run's, in the order in which closings hash them. A new column belongs at the end of its kind; hashes
- * of lines that do not have it stay as they are ({@link ADDED_COLUMNS}).
+ * The columns of `charges` but the run's, in the order in which closings hash them, the added ones last.
  */
 export const CHARGE_COLUMNS: readonly ChargeColumn[] = [
   column("policy", text, "policy", { sums: "key" }),

@@ -19,7 +19,7 @@ import { workloadType } from "../../../collectors/kubernetes/owners/type.ts";
 import { ownerKinds } from "../../../collectors/kubernetes/owners/kinds.ts";
 import type { Bill, BillLine } from "../../../scenarios/bill.ts";
 import type { Scenario } from "../../../scenarios/schema.ts";
-import { meterScenario, type Cuts, type MeteredGpu, type ScenarioNode, type ScenarioPod } from "./meter.ts";
+import { gpuAt, meterScenario, type Cuts, type MeteredGpu, type ScenarioNode, type ScenarioPod } from "./meter.ts";
 
 const KINDS: readonly CostKind[] = ["list", "contracted", "effective"];
 const HOUR = 3_600_000;
@@ -80,9 +80,12 @@ function spread(lines: readonly UnspreadLine[], policy: Policy): BillLine[] {
       return { ...line, dimensions, cost: line.costs?.effective };
     });
   const moved = parts.map(({ line, team, costCenter, gpuHours, costs, millijoules, carbon }) => {
-    const { cluster, node, gpu, gpuModel, capacityType, state } = line.dimensions;
+    const { cluster, node, gpu, gpuModel, layout, capacityType, state } = line.dimensions;
     return {
-      dimensions: { cluster, node, gpu, gpuModel, capacityType, state, team, costCenter } as Record<string, string>,
+      dimensions: { cluster, node, gpu, gpuModel, layout, capacityType, state, team, costCenter } as Record<
+        string,
+        string
+      >,
       gpuHours,
       cost: costs?.effective,
       millijoules,
@@ -235,6 +238,7 @@ function dimensionsOf(
     node: node.name,
     gpu: String(index),
     gpuModel: canonicalModel(node.model),
+    layout: gpuAt(scenario, node, index, fromMillis).layout.kind,
     capacityType: node.capacityType,
     state,
     team: isHolders ? owned("team") : "platform",

@@ -267,7 +267,7 @@ function findDown(scenario: Scenario, node: ScenarioNode, index: number): readon
   });
 }
 
-function gpuAt(scenario: Scenario, node: ScenarioNode, index: number, at: number): GpuAt {
+export function gpuAt(scenario: Scenario, node: ScenarioNode, index: number, at: number): GpuAt {
   const { model, sharing, partitions } = node;
   const count = partitions[String(index)];
   if (count !== undefined) return { model, layout: { kind: "partitions", count } };

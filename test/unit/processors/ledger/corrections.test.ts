@@ -17,6 +17,7 @@ function charge(given: Partial<Charge> & { readonly cost?: number | undefined; r
     node: "gpu-a",
     slot: 0,
     gpuModel: "A100",
+    layout: "whole",
     instanceType: "",
     region: "",
     zone: "",
@@ -67,6 +68,20 @@ describe("a correction", () => {
       node: "gpu-a",
       slot: 0,
     });
+  });
+
+  it("is none for a dimension that a former release did not book", () => {
+    const former = [charge({ cost: 30, hours: 10, layout: "" }), charge({ team: "nlp", cost: 5, layout: "" })];
+    const recomputed = [
+      charge({ cost: 30, hours: 10, layout: "mig" }),
+      charge({ team: "nlp", cost: 6, layout: "whole" }),
+    ];
+    const corrections = correctionsOf(recomputed, former);
+    expect(words(corrections)).toEqual(["nlp 0 1"]);
+    expect(corrections.map(({ layout }) => layout)).toEqual([""]);
+    expect(
+      words(correctionsOf(recomputed, [...former, charge({ team: "hpc", cost: 1, layout: "whole" })])),
+    ).toHaveLength(5);
   });
 
   it("moves a quantity out of the unpriced ones when it gets its price", () => {

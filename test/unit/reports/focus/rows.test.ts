@@ -186,6 +186,7 @@ describe("the rows of an origin", () => {
       "gpu-ledger/node": "gpu-a",
       "gpu-ledger/pool": "l4",
       "gpu-ledger/gpu-model": "NVIDIA-L4",
+      "gpu-ledger/layout": "whole",
       "gpu-ledger/capacity-type": "on-demand",
     });
   });
