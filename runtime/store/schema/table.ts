@@ -39,20 +39,23 @@ export function createBlocks<Row extends object>(
   columns: readonly Column[],
   constants: Readonly<Record<string, unknown>> = {},
 ): Blocks<Row> {
-  const written = columns.map(({ name, type, path }) => {
+  const all = columns.map(({ name, type, path }) => {
     const column: ValueColumn<unknown> = type.block(name);
     column.grow(ROWS_PER_BLOCK);
-    const constant = constants[name];
-    return { column, valueOf: constant === undefined ? getterOf(path) : () => constant };
+    return { column, valueOf: getterOf(path), constant: constants[name] };
   });
-  const blockColumns = written.map(({ column }) => column);
+  const varying = all.filter(({ constant }) => constant === undefined);
+  const constant = all.filter((each) => each.constant !== undefined);
+  const blockColumns = all.map(({ column }) => column);
   const out = createRowBinaryWriter(BLOCK_BYTES);
   let count = 0;
   let rows = 0;
   let blocks: Uint8Array[] = [];
 
   function endBlock(): void {
-    if (rows > 0) blocks.push(takeBlock(out, blockColumns, rows));
+    if (rows === 0) return;
+    for (const { column, constant: value } of constant) for (let row = 0; row < rows; row++) column.put(row, value);
+    blocks.push(takeBlock(out, blockColumns, rows));
     rows = 0;
   }
 
@@ -63,7 +66,7 @@ export function createBlocks<Row extends object>(
     },
     write(row) {
       if (rows === ROWS_PER_BLOCK) endBlock();
-      for (const { column, valueOf } of written) {
+      for (const { column, valueOf } of varying) {
         const value = valueOf(row);
         if (value !== undefined) column.put(rows, value);
       }
