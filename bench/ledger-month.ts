@@ -1,7 +1,6 @@
 import { periodOf } from "../domain/period.ts";
 import { createRechargeThreads } from "../cli/roles/recharge.ts";
 import { meterWindow } from "../processors/meter.ts";
-import { USAGE_COLUMNS } from "../processors/meter/usage-rows.ts";
 import { HOUR_MILLIS } from "../processors/rollup/window.ts";
 import { readStatements } from "../reports/statements/read.ts";
 import { newRunId, publishRun } from "../processors/runs.ts";
@@ -11,6 +10,8 @@ import { parseConfig } from "../runtime/config/load.ts";
 import { explain } from "../reports/explain/read.ts";
 import { inTurns } from "../runtime/in-turns.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
+import { listOf } from "../runtime/store/schema/table.ts";
+import { USAGE_COLUMNS } from "../runtime/store/schema/usage.ts";
 import { rulesAt, settled, START, withFleet, type BenchFleet } from "./ledger.ts";
 import { cpuSeconds } from "./process.ts";
 import { report } from "./report.ts";
@@ -64,11 +65,11 @@ async function repeatHour(
   for (const { windowStart, usageRun } of hours) {
     if (usageRun === metered.runId) continue;
     const other = { ...run, windowStart, runId: usageRun };
-    const moved = USAGE_COLUMNS.map((name) =>
+    const moved = USAGE_COLUMNS.map(({ name }) =>
       name === "from_at" || name === "until_at" ? `addMilliseconds(${name}, ${windowStart - START})` : name,
     );
     await store.command(
-      `INSERT INTO usage_hours (run_id, ${USAGE_COLUMNS.join(", ")})
+      `INSERT INTO usage_hours (run_id, ${listOf(USAGE_COLUMNS)})
        SELECT toUUID({other:String}), ${moved.join(", ")} FROM usage_hours
        WHERE run_id = toUUID({run:String}) AND from_at >= fromUnixTimestamp64Milli({start:Int64})`,
       { other: other.runId, run: metered.runId, start: START },

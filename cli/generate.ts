@@ -5,6 +5,7 @@ import type { GeneratedFile } from "../alerts/exporter/files.ts";
 import { renderAlertsPage } from "../alerts/render/table.ts";
 import { manifestFiles } from "../manifests/files.ts";
 import { configJsonSchema } from "../runtime/config/schema.ts";
+import { renderTablesPage } from "../runtime/store/schema/tables-page.ts";
 import { renderMetricsTable } from "../runtime/telemetry/metrics-table.ts";
 import { alertConfigJsonSchema } from "./alerts/config.ts";
 import { addGenerateAlerts } from "./alerts/generate.ts";
@@ -40,6 +41,7 @@ export function addGenerate(program: Command, context: CommandContext): void {
     { name: "metrics.md", text: renderMetricsTable() },
     { name: "alerts.md", text: renderAlertsPage() },
   ]);
+  add("tables", "write the page of the store's tables", () => [{ name: "tables.md", text: renderTablesPage() }]);
   add("manifests", "write the objects that run gpu-ledger on a Kubernetes cluster", () => manifestFiles(version));
   addGenerateAlerts(generate, context, write);
   addGenerateDashboards(generate, context, write);

@@ -4,6 +4,7 @@ import type { InventoryFact } from "../domain/inventory.ts";
 import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../domain/messages/topics.ts";
 import type { WorkloadFact } from "../domain/workload.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
+import { ofLastRun } from "../runtime/store/schema/runs.ts";
 import type { PartitionEnds } from "./dirty-windows.ts";
 import { HOUR_MILLIS, hourOf } from "./rollup/window.ts";
 import { keyOf, type WindowOfCluster } from "./rollup/schedule.ts";
@@ -223,7 +224,7 @@ function saidSince(fact: InventoryFact, before: InventoryFact | undefined): numb
 async function meteredMarks(store: StoreClient): Promise<ReadonlyMap<number, number>> {
   const rows = await store.query<{ partition: number; position: string }>(`
     SELECT each.1 AS partition, each.2 AS position
-    FROM (SELECT arrayJoin(CAST(argMax(watermark, (generation, published_at, toString(run_id))), 'Array(Tuple(UInt32, UInt64))')) AS each
+    FROM (SELECT arrayJoin(CAST(${ofLastRun("watermark")}, 'Array(Tuple(UInt32, UInt64))')) AS each
       FROM runs WHERE kind = 'usage')`);
   return new Map(rows.map(({ partition, position }) => [partition, Number(position)]));
 }

@@ -1,4 +1,5 @@
 import type { StoreClient } from "../runtime/store/client.ts";
+import { ofLastRun } from "../runtime/store/schema/runs.ts";
 import { HOURS_TOUCHED_SQL, HOUR_MILLIS } from "./rollup/window.ts";
 import { keyOf, type WindowOfCluster } from "./rollup/schedule.ts";
 import { SCRAPE_KEY_SQL } from "./rollups.ts";
@@ -177,7 +178,7 @@ async function publishedWatermark(store: StoreClient): Promise<Watermark> {
 async function publishedScrapes(store: StoreClient): Promise<ReadonlyMap<string, number>> {
   const rows = await store.query<{ cluster: string; start: string; counted: string }>(`
     SELECT cluster, toInt64(toUnixTimestamp(window_start)) AS start,
-      argMax(scrapes, (generation, published_at, toString(run_id))) AS counted
+      ${ofLastRun("scrapes")} AS counted
     FROM runs WHERE kind = 'rollup' GROUP BY cluster, start`);
   return new Map(
     rows.map(({ cluster, start, counted }) => [keyOf({ cluster, windowStart: Number(start) * 1000 }), Number(counted)]),

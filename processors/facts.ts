@@ -11,17 +11,18 @@ import { CLUSTER_TOPIC, FACTS_GROUP, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "..
 import type { WorkloadFact } from "../domain/workload.ts";
 import type { Bus, ReceivedMessage } from "../runtime/bus/bus.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
+import { FACT_COLUMNS, type FactRows } from "../runtime/store/schema/facts.ts";
+import { createBlocks, namesOf } from "../runtime/store/schema/table.ts";
 import { insertOrHalve } from "./batch.ts";
 import { startIntake, type Intake, type IntakeEvents } from "./intake.ts";
 import type { Outcome } from "./outcome.ts";
 
-const TABLES = ["workload_facts", "inventory_facts", "cluster_facts"] as const;
+const TABLES = Object.keys(FACT_COLUMNS) as readonly (keyof FactRows)[];
 
 /** A fact on its way into the store: its table and its row. */
-export interface FactRow {
-  readonly table: (typeof TABLES)[number];
-  readonly row: Readonly<Record<string, unknown>>;
-}
+export type FactRow = {
+  readonly [Table in keyof FactRows]: { readonly table: Table; readonly row: FactRows[Table] };
+}[keyof FactRows];
 
 /** Takes facts from the bus into their tables, as one of the group of processors. Tombstones are passed over. */
 export function startFacts(options: {
@@ -43,10 +44,11 @@ export function startFacts(options: {
     insert: (items) =>
       insertOrHalve(items, async (some) => {
         for (const table of TABLES) {
-          const rows = some
-            .filter(({ value }) => value.table === table)
-            .map(({ value, message: { partition, offset } }) => ({ ...value.row, partition, position: offset }));
-          if (rows.length > 0) await store.insertJson(table, rows);
+          const rows = createBlocks<object>(FACT_COLUMNS[table]);
+          for (const { value, message } of some)
+            if (value.table === table)
+              rows.write({ ...value.row, partition: message.partition, position: message.offset });
+          if (rows.count > 0) await store.insertRows(table, namesOf(FACT_COLUMNS[table]), rows.take());
         }
       }),
   });
@@ -81,7 +83,7 @@ const READERS: Readonly<Record<string, (bytes: Uint8Array) => FactRow | { readon
   },
 };
 
-function workloadRow(fact: WorkloadFact): FactRow["row"] {
+function workloadRow(fact: WorkloadFact): FactRows["workload_facts"] {
   return {
     ...orderOf(fact),
     uid: fact.uid,
@@ -94,22 +96,28 @@ function workloadRow(fact: WorkloadFact): FactRow["row"] {
     phase: fact.phase,
     queue: fact.queue ?? "",
     priority_class: fact.priorityClass ?? "",
-    created_at: timeOf(fact.times.created),
-    scheduled_at: timeOf(fact.times.scheduled),
-    started_at: timeOf(fact.times.started),
-    finished_at: timeOf(fact.times.finished),
+    created_at: fact.times.created,
+    scheduled_at: fact.times.scheduled,
+    started_at: fact.times.started,
+    finished_at: fact.times.finished,
     fact: JSON.stringify(fact),
   };
 }
 
-function inventoryRow(fact: InventoryFact): FactRow["row"] {
+/** The column has 32 bits; the fact beside it has every count. */
+const MOST_GPUS = 2 ** 32 - 1;
+
+function inventoryRow(fact: InventoryFact): FactRows["inventory_facts"] {
   const ready = fact.conditions.find(({ type }) => type === "Ready");
   return {
     ...orderOf(fact),
     node: fact.node,
     uid: fact.uid,
-    joined_at: timeOf(fact.joined),
-    gpus: fact.gpus.reduce((sum, { count }) => sum + count, 0),
+    joined_at: fact.joined,
+    gpus: Math.min(
+      MOST_GPUS,
+      fact.gpus.reduce((sum, { count }) => sum + count, 0),
+    ),
     model: fact.gpus.find(({ model }) => model !== undefined)?.model ?? "",
     instance_type: fact.instanceType ?? "",
     region: fact.region ?? "",
@@ -117,31 +125,25 @@ function inventoryRow(fact: InventoryFact): FactRow["row"] {
     pool: fact.pool ?? "",
     capacity_type: fact.capacityType ?? "",
     ready: ready?.status === "True",
-    cordoned_at: timeOf(fact.cordonedSince),
+    cordoned_at: fact.cordonedSince,
     fact: JSON.stringify(fact),
   };
 }
 
-function clusterRow(fact: ClusterFact): FactRow["row"] {
+function clusterRow(fact: ClusterFact): FactRows["cluster_facts"] {
   const { kind, namespace, name, uid } = fact;
   return { ...orderOf(fact), kind, namespace, name, uid, fact: JSON.stringify(fact) };
 }
 
 /** What stands in front of every fact's row: whose it is, and its place among the facts of its object. */
-function orderOf(fact: FactOrigin & { readonly end?: FactEnd }): FactRow["row"] {
+function orderOf(fact: FactOrigin & { readonly end?: FactEnd }) {
   return {
     cluster: fact.cluster,
     epoch: fact.epoch,
-    version: /^\d{1,19}$/.test(fact.resourceVersion) ? fact.resourceVersion : "0",
+    version: /^\d{1,19}$/.test(fact.resourceVersion) ? BigInt(fact.resourceVersion) : 0n,
     ended: fact.end !== undefined,
-    seen_at: timeOf(fact.seenAtMillis),
-    at: timeOf(fact.end?.atMillis ?? fact.seenAtMillis),
+    seen_at: fact.seenAtMillis,
+    at: fact.end?.atMillis ?? fact.seenAtMillis,
     inferred: fact.end?.inferred === true,
   };
-}
-
-function timeOf(millis: number): string;
-function timeOf(millis: number | undefined): string | null;
-function timeOf(millis: number | undefined): string | null {
-  return millis === undefined ? null : new Date(millis).toISOString();
 }

@@ -1,4 +1,5 @@
 import type { StoreClient } from "../runtime/store/client.ts";
+import { ofLastRun } from "../runtime/store/schema/runs.ts";
 import { HOUR_MILLIS, hourOf } from "./rollup/window.ts";
 import type { WindowOfCluster } from "./rollup/schedule.ts";
 
@@ -25,7 +26,7 @@ FROM (
 LEFT JOIN (
   SELECT cluster, max(window_end) AS next, groupArrayIf(window_start, NOT isWhole) AS open
   FROM (
-    SELECT cluster, window_start, window_end, argMax(published_at, (generation, published_at)) AS published,
+    SELECT cluster, window_start, window_end, ${ofLastRun("published_at")} AS published,
       -- What is from after now is by a clock that was ahead: the hour may not have been over.
       window_end <= published AND published <= fromUnixTimestamp64Milli({now:Int64}) AS isWhole
     FROM runs

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { UsageHour } from "../domain/allocation/usage-hour.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
+import { ofLastRun, RUN_ORDER } from "../runtime/store/schema/runs.ts";
 import { beginCharges, chargeWindow, type ChargeFindings, type ChargeRules, type HourCharges } from "./charges.ts";
 import { chargedUsage } from "./charges/charged-nodes.ts";
 import { FLEET } from "./charges/fleet-hours.ts";
@@ -188,7 +189,7 @@ export async function staleCharges(
   const spanned = "window_start >= fromUnixTimestamp({from:Int64}) AND window_start < fromUnixTimestamp({until:Int64})";
   return store.query<StaleWindow>(
     `WITH metered AS (
-       SELECT cluster, window_start AS start, argMax(toString(run_id), (generation, published_at, toString(run_id))) AS usage_run
+       SELECT cluster, window_start AS start, ${ofLastRun("toString(run_id)")} AS usage_run
        FROM runs WHERE kind = 'usage' AND ${spanned} GROUP BY cluster, start
      )
      SELECT cluster, toFloat64(toUnixTimestamp(start)) * 1000 AS windowStart, usage_run AS usageRun
@@ -202,7 +203,7 @@ export async function staleCharges(
      ) AS usage
      LEFT JOIN (
        SELECT toString(cluster) AS cluster, window_start AS start,
-         splitByChar(' ', argMax(basis, (kind = 'correction', billing_period, generation, published_at, toString(run_id)))) AS made_of
+         splitByChar(' ', argMax(basis, (kind = 'correction', billing_period, ${RUN_ORDER}))) AS made_of
        FROM runs
        WHERE kind IN ('charge', 'correction') AND ${spanned} AND run_id IN (SELECT run_id FROM charge_runs)
        GROUP BY cluster, start

@@ -1,5 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { UsageHour } from "../domain/allocation/usage-hour.ts";
+import { listOf } from "../runtime/store/schema/table.ts";
+import { USAGE_COLUMNS } from "../runtime/store/schema/usage.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { inTurns, slicesOf } from "../runtime/in-turns.ts";
 import { HOUR_MILLIS, LONGEST_REACH_MILLIS, REACH_SQL } from "./rollup/window.ts";
@@ -16,7 +18,7 @@ import { readCluster } from "./meter/read-cluster.ts";
 import { createFactReader } from "./meter/read-facts.ts";
 import { readNodeNames, readRecords, type NamedNode } from "./meter/read-records.ts";
 import { spansOfNewGpus } from "./meter/read-silent.ts";
-import { insertUsage, USAGE_COLUMNS } from "./meter/usage-rows.ts";
+import { insertUsage } from "./meter/usage-rows.ts";
 
 /** Nodes that are metered in one go: their records and plans are held in memory. */
 const NODES_PER_SLICE = 500;
@@ -33,7 +35,7 @@ WHERE cluster = {cluster:String}
   AND scraped_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`;
 
 const DIGEST = `
-SELECT count() AS rows, sum(cityHash64(tuple(${USAGE_COLUMNS.join(", ")}))) AS hash
+SELECT count() AS rows, sum(cityHash64(tuple(${listOf(USAGE_COLUMNS)}))) AS hash
 FROM usage_hours
 WHERE cluster = {cluster:String} AND run_id = toUUID({run:String})
   AND from_at >= fromUnixTimestamp64Milli({start:Int64}) AND from_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`;

@@ -1,4 +1,5 @@
 import type { StoreClient } from "../runtime/store/client.ts";
+import { ofLastRun } from "../runtime/store/schema/runs.ts";
 import { insertFiveMinutes } from "./rollup/five-minutes.ts";
 import { digestOfRun, insertHours } from "./rollup/hours.ts";
 import { HOURS_TOUCHED_SQL, HOUR_MILLIS, LONGEST_REACH_MILLIS, REACH_SQL } from "./rollup/window.ts";
@@ -57,8 +58,8 @@ export async function hasRawRows(store: StoreClient, window: WindowOfCluster): P
 
 /** How many scrapes the rollups of a window were made of, and whether it was metered after its end. */
 const MADE = `
-SELECT argMaxIf(scrapes, (generation, published_at, toString(run_id)), kind = 'rollup') AS counted,
-  toBool(argMaxIf(published_at >= window_end, (generation, published_at, toString(run_id)), kind = 'usage')) AS isOver
+SELECT ${ofLastRun("scrapes", "kind = 'rollup'")} AS counted,
+  toBool(${ofLastRun("published_at >= window_end", "kind = 'usage'")}) AS isOver
 FROM runs
 WHERE cluster = {cluster:String} AND window_start = fromUnixTimestamp64Milli({start:Int64}) AND kind IN ('rollup', 'usage')`;
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { dateText, periodOf } from "../domain/period.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
+import { insertRecords } from "../runtime/store/schema/records.ts";
 import { HOUR_MILLIS } from "./rollup/window.ts";
 
 /** For each partition of the bus the position below which all input had been considered. */
@@ -67,7 +68,7 @@ async function insertRun(
   run: Run,
   { scrapes, rows, hash }: RunContent,
 ): Promise<void> {
-  await store.insertJson("runs", [
+  await insertRecords(store, "runs", [
     {
       kind,
       cluster: run.cluster,

@@ -1,59 +1,13 @@
 import { activityPpm } from "../domain/activity.ts";
-import { gpuKey, instanceKey, sharingKey, type Device } from "../domain/device.ts";
 import type { Holder } from "../domain/holder.ts";
-import { METRICS, METRIC_BY_NAME, type MetricUnit } from "../domain/metric.ts";
+import { METRICS, METRIC_BY_NAME } from "../domain/metric.ts";
 import type { Scrape, ScrapeShape } from "../domain/scrape.ts";
 import { takeBlock, type NativeColumn } from "../runtime/store/native/block.ts";
 import { numberColumn, type NumberColumn } from "../runtime/store/native/numbers.ts";
 import { mapColumn, textColumn, textKeys, type TextColumn, type TextKeys } from "../runtime/store/native/texts.ts";
-import { createRowBinaryWriter } from "../runtime/store/row-binary.ts";
+import { createByteWriter } from "../runtime/store/native/byte-writer.ts";
+import { OTHER_SAMPLE_TYPES, SAMPLE_TEXTS, UNIT_TYPES } from "../runtime/store/schema/samples.ts";
 import type { JoinedScrape } from "./steps/join.ts";
-
-/** What the columns of texts say of a device and who holds it. */
-const TEXTS: Readonly<Record<string, (device: Device, holder: Holder, scrape: Scrape) => string | undefined>> = {
-  cluster: (_device, _holder, scrape) => scrape.cluster,
-  node: (_device, _holder, scrape) => scrape.node,
-  gpu_key: gpuKey,
-  instance: instanceKey,
-  sharing: sharingKey,
-  gpu: ({ gpu }) => gpu,
-  uuid: ({ uuid }) => uuid,
-  pci_bus_id: ({ pciBusId }) => pciBusId,
-  model: ({ model }) => model,
-  serial: ({ serial }) => serial,
-  driver_version: ({ driverVersion }) => driverVersion,
-  profile: ({ profile, claim }) => profile ?? claim?.migProfile,
-  hostname: ({ hostname }) => hostname,
-  namespace: ({ namespace }) => namespace,
-  pod: ({ pod }) => pod,
-  pod_uid: ({ podUid }) => podUid,
-  container: ({ container }) => container,
-  vgpu: ({ vgpu }) => vgpu,
-  hpc_job: ({ hpcJob }) => hpcJob,
-  claim_name: ({ claim }) => claim?.name,
-  claim_namespace: ({ claim }) => claim?.namespace,
-  claim_driver: ({ claim }) => claim?.driver,
-  claim_pool: ({ claim }) => claim?.pool,
-  claim_device: ({ claim }) => claim?.device,
-  xid_message: ({ xidMessage }) => xidMessage,
-  holder_namespace: (_device, { namespace }) => namespace,
-  holder_pod: (_device, { name }) => name,
-  evidence: (_device, { evidence }) => evidence,
-  holder_uid: (_device, { uid }) => uid,
-};
-
-/** Each unit's exact type in the table, its bytes, and by what values are multiplied for it. */
-const UNITS: Readonly<Record<MetricUnit, readonly [type: string, bytes: 4 | 8, scale: number]>> = {
-  ratio: ["Decimal(9, 6)", 4, 1e6],
-  hertz: ["UInt64", 8, 1],
-  bytes: ["UInt64", 8, 1],
-  bytes_per_second: ["UInt64", 8, 1],
-  celsius: ["Decimal(9, 3)", 4, 1e3],
-  watts: ["Decimal(9, 3)", 4, 1e3],
-  joules: ["Decimal(18, 3)", 8, 1e3],
-  seconds: ["Decimal(18, 6)", 8, 1e6],
-  count: ["UInt64", 8, 1],
-};
 
 /** Where a metric of a page goes. */
 interface MetricPlan {
@@ -100,21 +54,21 @@ const FIRST_ROOM = 1024;
 
 /** Columns without rows. What stays the same from scrape to scrape is found out once, and remembered as long as the joined holders live. */
 export function createSampleColumns(): SampleColumns {
-  const texts = Object.entries(TEXTS).map(([name, textOf]) => ({ column: textColumn(name), textOf }));
+  const texts = Object.entries(SAMPLE_TEXTS).map(([name, textOf]) => ({ column: textColumn(name), textOf }));
   const metrics = METRICS.map(({ name, unit }) => {
-    const [type, bytes, scale] = UNITS[unit];
+    const [type, bytes, scale] = UNIT_TYPES[unit];
     const column = numberColumn(name, `Nullable(${type})`, bytes);
     const least = unit === "celsius" ? -(2 ** 31) : 0;
     return { column, scale, least, most: bytes === 4 ? 2 ** 31 - 1 : Number.MAX_SAFE_INTEGER };
   });
   const labels = mapColumn<string>("labels", "String", (out, label) => out.string(label));
-  const repeatsGpu = numberColumn("repeats_gpu", "Bool", 1);
-  const repeatsDevice = numberColumn("repeats_device", "Bool", 1);
-  const holderCounts = numberColumn("holders", "UInt16", 2);
-  const scrapedAt = numberColumn("scraped_at", "DateTime64(3, 'UTC')", 8);
-  const interval = numberColumn("interval_ms", "UInt32", 4);
-  const activity = numberColumn("activity_ppm", "Nullable(UInt32)", 4);
-  const processActivity = numberColumn("process_activity_ppm", "Nullable(UInt32)", 4);
+  const repeatsGpu = numberColumn("repeats_gpu", OTHER_SAMPLE_TYPES.repeats_gpu, 1);
+  const repeatsDevice = numberColumn("repeats_device", OTHER_SAMPLE_TYPES.repeats_device, 1);
+  const holderCounts = numberColumn("holders", OTHER_SAMPLE_TYPES.holders, 2);
+  const scrapedAt = numberColumn("scraped_at", OTHER_SAMPLE_TYPES.scraped_at, 8);
+  const interval = numberColumn("interval_ms", OTHER_SAMPLE_TYPES.interval_ms, 4);
+  const activity = numberColumn("activity_ppm", OTHER_SAMPLE_TYPES.activity_ppm, 4);
+  const processActivity = numberColumn("process_activity_ppm", OTHER_SAMPLE_TYPES.process_activity_ppm, 4);
   const other = mapColumn<number>("other", "Float64", (out, value) => out.float64(value));
   const columns = [
     ...texts.map(({ column }) => column),
@@ -129,7 +83,7 @@ export function createSampleColumns(): SampleColumns {
     ...metrics.map(({ column }) => column),
     other,
   ];
-  const out = createRowBinaryWriter();
+  const out = createByteWriter();
   const plans = new WeakMap<readonly Holder[], ShapePlan>();
   let room = 0;
   let rows = 0;

@@ -1,6 +1,7 @@
 import type { Scrape } from "../domain/scrape.ts";
-import { createRowBinaryWriter, type RowBinaryWriter } from "../runtime/store/row-binary.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
+import { SCRAPE_COLUMNS, type ScrapeRow } from "../runtime/store/schema/scrapes.ts";
+import { createBlocks, namesOf } from "../runtime/store/schema/table.ts";
 import { createSampleColumns, type SampleBlock } from "./sample-columns.ts";
 import type { JoinedScrape } from "./steps/join.ts";
 
@@ -10,32 +11,12 @@ export interface BusPlace {
   readonly offset: number;
 }
 
-/** The columns of an insert into `scrapes`, in the order in which rows are written. */
-export const SCRAPE_COLUMNS: readonly string[] = [
-  "cluster",
-  "node",
-  "target",
-  "collector",
-  "scraped_at",
-  "epoch",
-  "sequence",
-  "interval_ms",
-  "duration_us",
-  "exporter",
-  "devices",
-  "failure",
-  "failure_detail",
-  "dropped",
-  "partition",
-  "position",
-];
-
-/** Rows of scrapes, for an insert. */
+/** Rows of scrapes, for an insert, in blocks of the Native format. */
 export interface ScrapeRows {
-  /** Of `gpu_samples`, in Native; undefined where there are none. */
+  /** Of `gpu_samples`; undefined where there are none. */
   readonly samples: SampleBlock | undefined;
-  /** Of `scrapes`, in RowBinary. */
-  readonly scrapes: Uint8Array;
+  /** Of `scrapes`. */
+  readonly scrapes: readonly Uint8Array[];
 }
 
 /**
@@ -52,11 +33,11 @@ export interface ScrapeRowWriter {
 /** A writer with nothing in it. */
 export function createScrapeRowWriter(): ScrapeRowWriter {
   const samples = createSampleColumns();
-  const scrapes = createRowBinaryWriter();
+  const scrapes = createBlocks<ScrapeRow>(SCRAPE_COLUMNS);
   let rows = 0;
   return {
     append(joined, place) {
-      writeScrape(scrapes, joined.scrape, place);
+      scrapes.write(scrapeRow(joined.scrape, place));
       const added = samples.append(joined);
       rows += added;
       return added;
@@ -74,26 +55,27 @@ export function createScrapeRowWriter(): ScrapeRowWriter {
  * Fails with a `StoreError`.
  */
 export async function insertRows(store: StoreClient, { samples, scrapes }: ScrapeRows): Promise<void> {
-  if (samples !== undefined)
-    await store.insertRows("gpu_samples", samples.columns, samples.bytes, { format: "Native", unmerged: true });
-  if (scrapes.length > 0) await store.insertRows("scrapes", SCRAPE_COLUMNS, scrapes, { unmerged: true });
+  if (samples !== undefined) await store.insertRows("gpu_samples", samples.columns, samples.bytes, { unmerged: true });
+  if (scrapes.length > 0) await store.insertRows("scrapes", namesOf(SCRAPE_COLUMNS), scrapes, { unmerged: true });
 }
 
-function writeScrape(writer: RowBinaryWriter, scrape: Scrape, place: BusPlace): void {
-  writer.string(scrape.cluster);
-  writer.string(scrape.node);
-  writer.string(scrape.target);
-  writer.string(scrape.collector);
-  writer.int64(scrape.scrapedAtMillis);
-  writer.int64(scrape.epoch);
-  writer.int64(scrape.sequence);
-  writer.uint32(scrape.intervalMillis);
-  writer.uint32(scrape.durationMicros);
-  writer.string(scrape.shape.exporter);
-  writer.uint32(scrape.shape.devices.length);
-  writer.string(scrape.failure?.reason ?? "");
-  writer.string(scrape.failure?.detail ?? "");
-  writer.map(Object.entries(scrape.dropped), (count) => writer.uint32(count));
-  writer.uint32(place.partition);
-  writer.int64(place.offset);
+function scrapeRow(scrape: Scrape, place: BusPlace): ScrapeRow {
+  return {
+    cluster: scrape.cluster,
+    node: scrape.node,
+    target: scrape.target,
+    collector: scrape.collector,
+    scraped_at: scrape.scrapedAtMillis,
+    epoch: scrape.epoch,
+    sequence: scrape.sequence,
+    interval_ms: scrape.intervalMillis,
+    duration_us: scrape.durationMicros,
+    exporter: scrape.shape.exporter,
+    devices: scrape.shape.devices.length,
+    failure: scrape.failure?.reason ?? "",
+    failure_detail: scrape.failure?.detail ?? "",
+    dropped: scrape.dropped,
+    partition: place.partition,
+    position: place.offset,
+  };
 }

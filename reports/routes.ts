@@ -5,6 +5,7 @@ import type { ConfiguredDelivery } from "../runtime/config/deliveries.ts";
 import type { FocusConfig } from "../runtime/config/focus.ts";
 import type { Ledger } from "../runtime/config/ledger.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
+import { insertRecords } from "../runtime/store/schema/records.ts";
 import type { Access } from "./access/open.ts";
 import { addApi } from "./api/api.ts";
 import type { ApiContext } from "./api/context.ts";
@@ -69,7 +70,7 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
     focus,
     deliveries,
     async audit({ name }, subject) {
-      await store.insertJson("audit", [
+      await insertRecords(store, "audit", [
         { at: new Date(now()).toISOString(), who: name, what: "export", why: "", subject, details: "{}" },
       ]);
     },

@@ -1,4 +1,5 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { ofLastRun } from "../../runtime/store/schema/runs.ts";
 
 /** What counts of the books at a moment. */
 export interface Counted {
@@ -12,7 +13,7 @@ export interface Counted {
 
 const PUBLISHED = `
 SELECT toFloat64(toUnixTimestamp(window_start)) * 1000 AS hour, groupUniqArray(toString(run)) AS runs FROM (
-  SELECT window_start, argMax(run_id, (generation, published_at, toString(run_id))) AS run FROM runs
+  SELECT window_start, ${ofLastRun("run_id")} AS run FROM runs
   WHERE kind NOT IN ('election', 'started')
   GROUP BY kind, cluster, window_start, billing_period
 )

@@ -1,6 +1,7 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { insertRecords } from "../../runtime/store/schema/records.ts";
 import { BackupError } from "./backup-error.ts";
 import { readBackupFile, sizeOf, type Manifest } from "./manifest.ts";
 import { BACKED_UP } from "./tables.ts";
@@ -35,7 +36,7 @@ export async function restoreBackup(store: StoreClient, request: RestoreRequest)
   for (const { name, columns, files } of manifest.tables) {
     for (const file of files) {
       const rows = await unpack(await readBackupFile(folder, file));
-      const { writtenRows } = await store.insertRows(name, columns, rows, { format: "Native" });
+      const { writtenRows } = await store.insertRows(name, columns, rows);
       if (writtenRows !== file.rows)
         throw new BackupError("damaged", `the store took ${writtenRows} of the ${file.rows} rows of ${file.name}`);
     }
@@ -68,7 +69,7 @@ async function audit(
   { manifest, by, now }: RestoreRequest,
   what: "restore begun" | "restored",
 ): Promise<void> {
-  await store.insertJson("audit", [
+  await insertRecords(store, "audit", [
     {
       at: new Date(now()).toISOString(),
       who: by,

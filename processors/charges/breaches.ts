@@ -1,4 +1,5 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { insertRecords } from "../../runtime/store/schema/records.ts";
 import type { Breach } from "../ledger/charge/invariant.ts";
 import type { WindowOfCluster } from "../rollup/schedule.ts";
 
@@ -9,8 +10,8 @@ export async function keepBreaches(
   breaches: readonly Breach[],
   foundAt: number,
 ): Promise<void> {
-  if (breaches.length === 0) return;
-  await store.insertJson(
+  await insertRecords(
+    store,
     "breaches",
     breaches.map((breach) => ({
       cluster,

@@ -1,7 +1,8 @@
 import type { Charge } from "../../domain/charge/charge.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { CHARGE_COLUMNS, RUN_ID } from "../../runtime/store/schema/charges.ts";
-import { createBlocks } from "../../runtime/store/schema/table.ts";
+import { CHARGE_COLUMNS } from "../../runtime/store/schema/charges.ts";
+import { RUN_ID } from "../../runtime/store/schema/runs.ts";
+import { createBlocks, namesOf } from "../../runtime/store/schema/table.ts";
 
 /** Under what charges are booked. */
 export interface Booking {
@@ -29,13 +30,12 @@ export function createChargeInserts(store: StoreClient, booking: Booking): Charg
   const { run, policy, billingPeriod, corrects = "" } = booking;
   const constants = { run_id: run, policy, billing_period: billingPeriod, corrects };
   const charged = createBlocks<Charge>([RUN_ID, ...CHARGE_COLUMNS], constants);
-  const names = charged.columns.map(({ name }) => name);
   let inserted: Promise<void> = Promise.resolve();
 
   async function flush(): Promise<void> {
     const body = charged.take();
     await inserted;
-    inserted = store.insertRows("charges", names, body, { format: "Native" }).then(() => {});
+    inserted = store.insertRows("charges", namesOf(charged.columns), body).then(() => {});
     // Whoever stops in between hears of no failure of what was inserted for nothing.
     inserted.catch(() => {});
   }

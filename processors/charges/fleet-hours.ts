@@ -1,6 +1,7 @@
 import type { UsagePlace } from "../../domain/allocation/usage-hour.ts";
 import type { InventoryFact } from "../../domain/inventory.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { ofNewestFact } from "../../runtime/store/schema/facts.ts";
 import { absentHours, hasOwnedByMatch, listedMachines, type OwnedMachine } from "../ledger/charge/absent-machines.ts";
 import { chargeNode, type ChargedNode, type Rules } from "../ledger/charge/charge-node.ts";
 import { standingCharges, type SlotSpan } from "../ledger/charge/standing.ts";
@@ -28,7 +29,7 @@ WHERE kind = 'usage' AND window_start = toDateTime({start:Int64}, 'UTC')`;
 
 /** Where machines were ever seen, with the most GPUs that were and the last fact of each. */
 const seenOf = (which: string): string => `
-SELECT node, argMax(cluster, at) AS cluster, max(gpus) AS most, argMax(fact, (epoch, version, ended, seen_at)) AS body
+SELECT node, argMax(cluster, at) AS cluster, max(gpus) AS most, ${ofNewestFact("fact")} AS body
 FROM inventory_facts WHERE ${which} GROUP BY node ORDER BY node`;
 /** Machines that a book lists, up to an hour's end. */
 const LISTED = seenOf(

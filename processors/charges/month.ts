@@ -1,5 +1,6 @@
 import { amountOf, formatAmount, lastUnits, type Quantity } from "../../domain/exact/units.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { ofLastRun } from "../../runtime/store/schema/runs.ts";
 
 const HOUR_MILLIS = 3_600_000n;
 const DAY_MILLIS = 86_400_000;
@@ -60,8 +61,8 @@ interface RunOfHour {
 
 const RUNS = `
 SELECT kind, cluster, toFloat64(toUnixTimestamp(window_start)) * 1000 AS start,
-  argMax(toString(run_id), (generation, published_at, toString(run_id))) AS run,
-  argMax(toFloat64(toUnixTimestamp64Milli(published_at)), (generation, published_at, toString(run_id))) AS chargedAt
+  ${ofLastRun("toString(run_id)")} AS run,
+  ${ofLastRun("toFloat64(toUnixTimestamp64Milli(published_at))")} AS chargedAt
 FROM runs
 WHERE kind IN ('charge', 'correction') AND billing_period = toDate(toDateTime({since:Int64}, 'UTC'))
 GROUP BY kind, cluster, start`;

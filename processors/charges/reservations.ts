@@ -7,6 +7,7 @@ import type { Policy } from "../../domain/policy/policy.ts";
 import type { Reservation } from "../../domain/policy/reservation.ts";
 import { isWholeGpu } from "../../domain/vendor.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { FACT_ORDER } from "../../runtime/store/schema/facts.ts";
 import type { WindowOfCluster } from "../rollup/schedule.ts";
 import { HOUR_MILLIS } from "../rollup/window.ts";
 import { spreadCharges, spreadChargesBy, weightsByQuota, type SpreadCharges } from "../ledger/charge/spread-charges.ts";
@@ -22,7 +23,7 @@ FROM cluster_facts FINAL
 WHERE cluster = {cluster:String} AND kind IN (namespaces, quotas) AND at < end AND (at >= start OR (uid, (epoch, version, ended)) IN (
   SELECT uid, max((epoch, version, ended))
   FROM cluster_facts WHERE cluster = {cluster:String} AND kind IN (namespaces, quotas) AND at < start GROUP BY uid))
-ORDER BY epoch, version, ended, seen_at, uid`;
+ORDER BY ${FACT_ORDER}, uid`;
 
 /** What was so from a time on, until the next state. */
 interface State<Value> {

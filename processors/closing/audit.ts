@@ -1,4 +1,5 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { insertRecords } from "../../runtime/store/schema/records.ts";
 
 /** Something that a person did to money, or to who may see it. */
 export interface AuditEntry {
@@ -38,7 +39,7 @@ export async function auditRules(
     "SELECT details FROM audit WHERE what = 'rules' ORDER BY at DESC LIMIT 1",
   );
   if (last?.details === details) return;
-  await store.insertJson("audit", [
+  await insertRecords(store, "audit", [
     {
       at: new Date(now).toISOString(),
       who: "configuration",

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { dateText, type BillingPeriod } from "../../domain/period.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { insertRecords } from "../../runtime/store/schema/records.ts";
 
 /** What a closing froze, as it is told in its document. */
 export interface FrozenRuns {
@@ -42,7 +43,7 @@ export async function freezeRuns(
     run_id: run,
     frozen_at: new Date(frozenAt).toISOString(),
   });
-  await store.insertJson("closed_runs", [
+  await insertRecords(store, "closed_runs", [
     ...runs.map(({ kind, cluster, start, run }) => rowOf(kind, cluster, start, run)),
     ...runs.map(({ cluster, start, usage }) => rowOf("usage", cluster, start, usage)),
     rowOf("close", "", period.from / 1000, closeId),

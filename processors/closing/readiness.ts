@@ -1,5 +1,6 @@
 import { closesFrom, periodOf, type BillingPeriod } from "../../domain/period.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { ofLastRun } from "../../runtime/store/schema/runs.ts";
 import { standingBreaches, type StandingBreach } from "../charges/breaches.ts";
 import { readLives } from "../hours-to-meter.ts";
 import { staleCharges, type LedgerRules } from "../ledger-window.ts";
@@ -141,7 +142,7 @@ async function readUnsettled(
      WHERE kind = 'usage'
        AND window_start >= fromUnixTimestamp({from:Int64}) AND window_start < fromUnixTimestamp({until:Int64})
      GROUP BY cluster, window_start, window_end
-     HAVING argMax(published_at, (generation, published_at)) >= window_end`,
+     HAVING ${ofLastRun("published_at")} >= window_end`,
     { from: period.from / 1000, until: period.until / 1000 },
   );
   const keys = new Set(settled.map(({ key }) => key));

@@ -1,5 +1,6 @@
 import { dateText, type BillingPeriod } from "../../domain/period.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { insertRecords } from "../../runtime/store/schema/records.ts";
 import type { ClosingDocument } from "./document.ts";
 import { sealed, type StatementDocument, type Totals } from "./statement.ts";
 
@@ -33,8 +34,8 @@ export async function insertStatements(
   { period, closeId }: { readonly period: BillingPeriod; readonly closeId: string },
   statements: readonly Kept<StatementDocument>[],
 ): Promise<void> {
-  if (statements.length === 0) return;
-  await store.insertJson(
+  await insertRecords(
+    store,
     "statements",
     statements.map(({ document, text, hash }) => ({
       close_id: closeId,
@@ -61,7 +62,7 @@ export async function insertClosing(
 ): Promise<void> {
   const { document, closeId, period, isDryRun } = of;
   const { text, hash } = sealed(document);
-  await store.insertJson("closings", [
+  await insertRecords(store, "closings", [
     {
       billing_period: dateText(period.from),
       close_id: closeId,

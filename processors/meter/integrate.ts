@@ -1,4 +1,5 @@
-import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
+import { PLAN_COLUMNS, type PlanRow } from "../../runtime/store/schema/meter.ts";
+import { createBlocks, namesOf } from "../../runtime/store/schema/table.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { HOUR_MILLIS, REACH_SQL } from "../rollup/window.ts";
 import { ENERGY_PIECES, ENERGY_SUMS, PACKED_TIME, unpackedTime } from "./energy-sql.ts";
@@ -103,22 +104,6 @@ const STATEMENTS: Readonly<Record<Measurement["series"], string>> = {
   gpu: DEVICE("node, gpu_key"),
   process: PROCESS,
 };
-const PLAN_COLUMNS = [
-  "run",
-  "series",
-  "ordinal",
-  "node",
-  "gpu_key",
-  "instance",
-  "pod",
-  "from_ms",
-  "until_ms",
-  "since_ms",
-  "claim_ppm",
-  "claims_ppm",
-  "occupant_ppm",
-];
-
 interface SumsRow extends Omit<Sums, `${string}PpmMillis` | "energyMillijoules"> {
   readonly ordinal: number;
   readonly activityPpmMillis: string;
@@ -143,7 +128,7 @@ export async function integrate(
   const { distinct, places } = withoutRepeats(measurements, reach);
   const sums = distinct.map(() => NO_SUMS);
   if (measurements.length === 0) return sums;
-  await store.insertRows("meter_plan", PLAN_COLUMNS, planRows(run, distinct));
+  await store.insertRows("meter_plan", namesOf(PLAN_COLUMNS), planRows(run, distinct));
   for (const [series, sql] of Object.entries(STATEMENTS)) {
     const ofSeries = distinct.filter((one) => one.series === series);
     if (ofSeries.length === 0) continue;
@@ -190,15 +175,24 @@ function sumsOf(row: Omit<SumsRow, "ordinal">): Sums {
   };
 }
 
-function planRows(run: string, measurements: readonly Measurement[]): Uint8Array {
-  const writer = createRowBinaryWriter();
-  measurements.forEach((one, ordinal) => {
-    writer.string(run);
-    writer.string(one.series);
-    writer.uint32(ordinal);
-    for (const text of [one.node, one.gpuKey, one.part, one.pod]) writer.string(text);
-    for (const millis of [one.from, one.until, one.since]) writer.int64(millis);
-    for (const ppm of [one.claimPpm, one.claimsPpm, one.occupantPpm]) writer.uint32(ppm);
-  });
-  return writer.take();
+function planRows(run: string, measurements: readonly Measurement[]): readonly Uint8Array[] {
+  const rows = createBlocks<PlanRow>(PLAN_COLUMNS, { run });
+  measurements.forEach((one, ordinal) =>
+    rows.write({
+      run,
+      series: one.series,
+      ordinal,
+      node: one.node,
+      gpu_key: one.gpuKey,
+      instance: one.part,
+      pod: one.pod,
+      from_ms: one.from,
+      until_ms: one.until,
+      since_ms: one.since,
+      claim_ppm: one.claimPpm,
+      claims_ppm: one.claimsPpm,
+      occupant_ppm: one.occupantPpm,
+    }),
+  );
+  return rows.take();
 }

@@ -1,8 +1,9 @@
 import type { ProvenLabel, RecordedPod, Span } from "../ledger/plan/node-record.ts";
-import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
+import { PROOF_COLUMNS, type ProofRow } from "../../runtime/store/schema/meter.ts";
+import { createBlocks, namesOf } from "../../runtime/store/schema/table.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 
-interface ProofRow extends ProvenLabel {
+interface FoundProof extends ProvenLabel {
   readonly node: string;
 }
 
@@ -21,7 +22,7 @@ export async function readProofs(
   const holdings = [...pods.values()].flatMap((ofNode) => [...ofNode.values()].map(({ holding }) => holding));
   const proofs = new Map<string, ProvenLabel[]>();
   if (holdings.length === 0) return proofs;
-  const rows = await store.query<ProofRow>(PROOFS, {
+  const rows = await store.query<FoundProof>(PROOFS, {
     cluster,
     nodes: [...pods.keys()],
     pods: [...new Set(holdings.map(({ name }) => name))],
@@ -42,17 +43,13 @@ export async function keepProofs(
   proofs: readonly { readonly node: string; readonly label: ProvenLabel }[],
 ): Promise<void> {
   if (proofs.length === 0) return;
-  const writer = createRowBinaryWriter();
+  const rows = createBlocks<ProofRow>(PROOF_COLUMNS);
   for (const { node, label } of proofs) {
-    for (const text of [cluster, node, label.namespace, label.pod, label.podUid]) writer.string(text);
-    writer.uint16(label.slot);
-    writer.string(label.part);
-    writer.dateTime64Millis(label.at);
+    const { namespace, pod, podUid, slot, part, at } = label;
+    rows.write({ cluster, node, namespace, pod, pod_uid: podUid, slot, instance: part, seen_at: at });
   }
-  await store.insertRows("label_proofs", PROOF_COLUMNS, writer.take());
+  await store.insertRows("label_proofs", namesOf(PROOF_COLUMNS), rows.take());
 }
-
-const PROOF_COLUMNS = ["cluster", "node", "namespace", "pod", "pod_uid", "slot", "instance", "seen_at"];
 
 /** The published hours of a cluster's usage that meet any of the spans, but one, in order. */
 export async function hoursMetered(

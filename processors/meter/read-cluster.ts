@@ -1,6 +1,7 @@
 import type { ClusterFact } from "../../domain/cluster-fact.ts";
 import type { ClaimedDevice } from "../../domain/holding.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { FACT_ORDER } from "../../runtime/store/schema/facts.ts";
 import { createClaims } from "../holdings/claims.ts";
 import { taintsOfNodes } from "./device-taints.ts";
 import type { NamespaceState, NodeRecord, Span } from "../ledger/plan/node-record.ts";
@@ -12,7 +13,7 @@ FROM cluster_facts FINAL
 WHERE cluster = {cluster:String} AND (kind = 'Namespace' OR uid IN (
   SELECT uid FROM cluster_facts WHERE cluster = {cluster:String} AND kind IN ('ResourceClaim', 'ResourceSlice', 'DeviceTaintRule')
   GROUP BY uid HAVING NOT max(ended) OR max(at) >= fromUnixTimestamp64Milli({from:Int64})))
-ORDER BY kind, epoch, version, ended, seen_at, uid`;
+ORDER BY kind, ${FACT_ORDER}, uid`;
 
 /** What is known of a cluster's namespaces and claims, for all of its nodes. */
 export interface ClusterRecord extends Pick<NodeRecord, "claimed" | "namespace"> {

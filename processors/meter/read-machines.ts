@@ -1,6 +1,7 @@
 import type { CountedBy, InventoryFact } from "../../domain/inventory.ts";
 import { isGuess, strongestCount } from "../../domain/node-gpus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { FACT_ORDER } from "../../runtime/store/schema/facts.ts";
 import type { Machine, MachineState, Span } from "../ledger/plan/node-record.ts";
 
 /** Nodes say since when they are not ready: what is said so long after a span can be of it. */
@@ -17,18 +18,18 @@ SELECT node, uid, ended, gpus,
   if(valid_until > fromUnixTimestamp64Milli({from:Int64}), fact, '') AS body
 FROM (
   SELECT *, leadInFrame(valid_from, 1, toDateTime64('2299-12-31 00:00:00', 3, 'UTC')) OVER (
-    PARTITION BY node ORDER BY epoch, version, ended, seen_at
+    PARTITION BY node ORDER BY ${FACT_ORDER}
     ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS valid_until
   FROM (
     SELECT *, max(at) OVER (
-      PARTITION BY node ORDER BY epoch, version, ended, seen_at
+      PARTITION BY node ORDER BY ${FACT_ORDER}
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS valid_from
     FROM inventory_facts FINAL
     WHERE cluster = {cluster:String} AND node IN {nodes:Array(String)}
       AND least(at, joined_at) < fromUnixTimestamp64Milli({until:Int64} + ${SAID_LATER_MILLIS})
   )
 )
-ORDER BY node, epoch, version, ended, seen_at`;
+ORDER BY node, ${FACT_ORDER}`;
 
 interface HistoryRow {
   readonly node: string;

@@ -1,9 +1,10 @@
 import { holdingOf, type Holding } from "../../domain/holding.ts";
 import type { Gang, WorkloadFact } from "../../domain/workload.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { ofNewestFact } from "../../runtime/store/schema/facts.ts";
 import type { RecordedPod, Span } from "../ledger/plan/node-record.ts";
 
-const NEWEST = "argMax(fact, (epoch, version, ended, seen_at)) AS newest";
+const NEWEST = `${ofNewestFact("fact")} AS newest`;
 
 /** The newest fact of every pod that was ever bound to one of the nodes and was not over by the span's beginning. */
 const BOUND = `
@@ -15,7 +16,7 @@ WHERE cluster = {cluster:String} AND uid IN (
     AND ifNull(scheduled_at, created_at) < fromUnixTimestamp64Milli({until:Int64})
 )
 GROUP BY uid
-HAVING ifNull(argMax(finished_at, (epoch, version, ended, seen_at)), toDateTime64('2299-12-31 00:00:00', 3, 'UTC'))
+HAVING ifNull(${ofNewestFact("finished_at")}, toDateTime64('2299-12-31 00:00:00', 3, 'UTC'))
     > fromUnixTimestamp64Milli({from:Int64})
   AND (NOT max(ended) OR maxIf(at, ended) > fromUnixTimestamp64Milli({from:Int64}))`;
 

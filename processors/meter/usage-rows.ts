@@ -4,42 +4,12 @@ import type { Telemetry, UsageHolder, UsageHour, UsagePlace } from "../../domain
 import type { Claim } from "../../domain/share/claim.ts";
 import type { GpuAt } from "../../domain/share/layout.ts";
 import { rowsOf, type RowBinaryReader } from "../../runtime/store/row-binary-reader.ts";
-import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
 import { slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { RUN_ID } from "../../runtime/store/schema/runs.ts";
+import { createBlocks, listOf, namesOf } from "../../runtime/store/schema/table.ts";
+import { CLAIM_COLUMNS, SLOT_COLUMNS, USAGE_COLUMNS, type UsageRow } from "../../runtime/store/schema/usage.ts";
 import type { Span } from "../ledger/plan/node-record.ts";
-
-/** The columns of `usage_hours` but the run's, in the order in which rows are written. */
-export const USAGE_COLUMNS: readonly string[] = [
-  "cluster",
-  "node",
-  "slot",
-  "from_at",
-  "until_at",
-  "gpu_key",
-  "gpu_at",
-  "place",
-  "because",
-  "cordoned",
-  "busy_ms",
-  "energy_mj",
-  "energy_covered_ms",
-  "holders",
-  "claims",
-  "samples",
-  "first_at",
-  "last_at",
-  "covered_ms",
-  "active_ms",
-  "activity_ppm_ms",
-  "activity_at_claims_ppm_ms",
-  "activity_max_ppm",
-  "memory_max_mib",
-  "has_process",
-  "process_at_claim_ppm_ms",
-  "process_at_occupant_ppm_ms",
-  "process_ppm_ms",
-];
 
 /** What stands in the column `claims` of each claim. */
 interface ClaimText extends UsageHolder {
@@ -50,58 +20,53 @@ interface ClaimText extends UsageHolder {
 /** Inserts rows of the meter under a run that nobody sees yet. */
 export async function insertUsage(store: StoreClient, run: string, hours: readonly UsageHour[]): Promise<void> {
   if (hours.length === 0) return;
-  const writer = createRowBinaryWriter();
-  writer.uuid(run);
-  const id = writer.take();
+  const rows = createBlocks<UsageRow>([RUN_ID, ...USAGE_COLUMNS], { run_id: run });
   const placeText = lately((place: UsagePlace) => JSON.stringify(place));
-  for (const hour of hours) {
-    const { segment, holders } = hour;
-    const { claims } = segment;
-    const each = (write: (measured: Measured) => void): void => writer.array(claims, ({ measured }) => write(measured));
-    const eachTelemetry = (write: (telemetry: Telemetry) => void): void => writer.array(hour.telemetry, write);
-    writer.raw(id);
-    writer.string(hour.cluster);
-    writer.string(hour.node);
-    writer.uint16(hour.slot);
-    writer.dateTime64Millis(segment.fromMillis);
-    writer.dateTime64Millis(segment.untilMillis);
-    writer.string(hour.gpuKey);
-    writer.string(JSON.stringify(segment.gpu));
-    writer.string(placeText(hour.place));
-    writer.string(segment.unavailableBecause);
-    writer.bool(segment.isCordoned);
-    writer.uint32(segment.busyMillis);
-    writer.uint64(segment.energy.millijoules);
-    writer.uint32(segment.energy.coveredMillis);
-    writer.array(claims, ({ claim }) => writer.string(claim.holder));
-    writer.array(claims, ({ claim: { held }, stage }, index) => {
-      const text: ClaimText = { held, stage, ...holders[index]! };
-      writer.string(JSON.stringify(text));
-    });
-    eachTelemetry(({ samples }) => writer.uint32(samples));
-    eachTelemetry(({ firstAt }) => writer.dateTime64Millis(firstAt));
-    eachTelemetry(({ lastAt }) => writer.dateTime64Millis(lastAt));
-    each(({ coveredMillis }) => writer.uint32(coveredMillis));
-    each(({ busyMillis }) => writer.uint32(busyMillis));
-    each(({ activityPpmMillis }) => writer.uint64(activityPpmMillis));
-    each(({ activityAtClaimsPpmMillis }) => writer.uint64(activityAtClaimsPpmMillis));
-    eachTelemetry(({ activityMaxPpm }) => writer.uint32(activityMaxPpm));
-    eachTelemetry(({ memoryMaxMiB }) => writer.uint32(memoryMaxMiB));
-    each(({ process }) => writer.bool(process !== undefined));
-    each(({ process }) => writer.uint64(process?.atClaimPpmMillis ?? 0n));
-    each(({ process }) => writer.uint64(process?.atOccupantPpmMillis ?? 0n));
-    each(({ process }) => writer.uint64(process?.atUsagePpmMillis ?? 0n));
-  }
-  await store.insertRows("usage_hours", ["run_id", ...USAGE_COLUMNS], writer.take());
+  for (const hour of hours) rows.write(usageRow(hour, placeText(hour.place)));
+  await store.insertRows("usage_hours", namesOf([RUN_ID, ...USAGE_COLUMNS]), rows.take());
 }
 
-/** The columns that have an element for each claim. */
-const OF_CLAIMS = USAGE_COLUMNS.slice(USAGE_COLUMNS.indexOf("holders"));
+function usageRow({ cluster, node, slot, gpuKey, segment, holders, telemetry }: UsageHour, place: string): UsageRow {
+  const { claims, energy } = segment;
+  const measured = <Value>(valueOf: (measured: Measured) => Value): Value[] =>
+    claims.map((claim) => valueOf(claim.measured));
+  const seen = (valueOf: (telemetry: Telemetry) => number): number[] => telemetry.map(valueOf);
+  return {
+    cluster,
+    node,
+    slot,
+    from_at: segment.fromMillis,
+    until_at: segment.untilMillis,
+    gpu_key: gpuKey,
+    gpu_at: JSON.stringify(segment.gpu),
+    place,
+    because: segment.unavailableBecause,
+    cordoned: segment.isCordoned,
+    busy_ms: segment.busyMillis,
+    energy_mj: energy.millijoules,
+    energy_covered_ms: energy.coveredMillis,
+    holders: claims.map(({ claim }) => claim.holder),
+    claims: claims.map(({ claim: { held }, stage }, index) =>
+      JSON.stringify({ held, stage, ...holders[index]! } satisfies ClaimText),
+    ),
+    samples: seen(({ samples }) => samples),
+    first_at: seen(({ firstAt }) => firstAt),
+    last_at: seen(({ lastAt }) => lastAt),
+    covered_ms: measured(({ coveredMillis }) => coveredMillis),
+    active_ms: measured(({ busyMillis }) => busyMillis),
+    activity_ppm_ms: measured(({ activityPpmMillis }) => activityPpmMillis),
+    activity_at_claims_ppm_ms: measured(({ activityAtClaimsPpmMillis }) => activityAtClaimsPpmMillis),
+    activity_max_ppm: seen(({ activityMaxPpm }) => activityMaxPpm),
+    memory_max_mib: seen(({ memoryMaxMiB }) => memoryMaxMiB),
+    has_process: measured(({ process }) => process !== undefined),
+    process_at_claim_ppm_ms: measured(({ process }) => process?.atClaimPpmMillis ?? 0n),
+    process_at_occupant_ppm_ms: measured(({ process }) => process?.atOccupantPpmMillis ?? 0n),
+    process_ppm_ms: measured(({ process }) => process?.atUsagePpmMillis ?? 0n),
+  };
+}
+
 /** What {@link hourOf} reads: the elements of a claim one after the other. */
-const SELECTED = [
-  ...USAGE_COLUMNS.filter((name) => !OF_CLAIMS.includes(name)),
-  `arrayZip(${OF_CLAIMS.join(", ")})`,
-].join(", ");
+const SELECTED = `${listOf(SLOT_COLUMNS)}, arrayZip(${listOf(CLAIM_COLUMNS)})`;
 
 /** Nodes whose rows the store sorts in one go. */
 const NODES_PER_READ = 1_000;

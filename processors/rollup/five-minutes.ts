@@ -1,5 +1,12 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { DESCRIPTIONS, INCREASE_MEASURES, MAX_MEASURES, MEAN_MEASURES, ROLLUP_COLUMNS, ROW_KEY } from "./measures.ts";
+import {
+  DESCRIPTIONS,
+  INCREASE_MEASURES,
+  MAX_MEASURES,
+  MEAN_MEASURES,
+  ROLLUP_COLUMNS,
+  ROW_KEY,
+} from "../../runtime/store/schema/rollups.ts";
 import { FIVE_MINUTES_MILLIS, HOUR_MILLIS, REACH_SQL } from "./window.ts";
 
 const INCREASES = Object.entries(INCREASE_MEASURES);
@@ -146,7 +153,7 @@ const MEASURES: Readonly<Record<string, string>> = {
   ),
   activity_max_ppm: `max(${scoped("activity")})`,
   process_activity_max_ppm: `max(${scoped("process_activity")})`,
-  ...Object.fromEntries(MAX_MEASURES.map((name) => [name, `max(${scoped(name)})`])),
+  ...Object.fromEntries(Object.keys(MAX_MEASURES).map((name) => [name, `max(${scoped(name)})`])),
   power_ms: "sumIf(ms, is_gpu AND e.power_max_mw IS NOT NULL)",
   power_mw_ms: "ifNull(sumIf(ms * e.power_max_mw, is_gpu), 0)",
   energy_ms: "sumIf(ms, energy IS NOT NULL)",
@@ -169,7 +176,9 @@ const INSERT = `
 INSERT INTO gpu_5m (run_id, ${ROLLUP_COLUMNS.join(", ")})
 SELECT toUUID({run:String}), ${ROLLUP_COLUMNS.map((name) => KEY[name] ?? MEASURES[name] ?? name).join(",\n  ")}
 FROM (${PIECES})
-GROUP BY ${ROW_KEY.filter((name) => !(name in KEY)).join(", ")}, holder, slot
+GROUP BY ${Object.keys(ROW_KEY)
+  .filter((name) => !(name in KEY))
+  .join(", ")}, holder, slot
 SETTINGS do_not_merge_across_partitions_select_final = 1, max_threads = 1`;
 
 /**

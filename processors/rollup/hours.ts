@@ -1,5 +1,12 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { DESCRIPTIONS, INCREASE_MEASURES, MAX_MEASURES, MEAN_MEASURES, ROLLUP_COLUMNS, ROW_KEY } from "./measures.ts";
+import {
+  DESCRIPTIONS,
+  INCREASE_MEASURES,
+  MAX_MEASURES,
+  MEAN_MEASURES,
+  ROLLUP_COLUMNS,
+  ROW_KEY,
+} from "../../runtime/store/schema/rollups.ts";
 import { HOUR_MILLIS } from "./window.ts";
 
 const SUMS = [
@@ -12,7 +19,7 @@ const SUMS = [
   "energy_mj",
   ...Object.keys(INCREASE_MEASURES),
 ];
-const MAXIMA = ["last_at", "activity_max_ppm", "process_activity_max_ppm", ...MAX_MEASURES];
+const MAXIMA = ["last_at", "activity_max_ppm", "process_activity_max_ppm", ...Object.keys(MAX_MEASURES)];
 
 const EXPRESSIONS: Readonly<Record<string, string>> = {
   bucket: "toDateTime(intDiv({start:Int64}, 1000), 'UTC')",
@@ -33,7 +40,9 @@ const INSERT = `
 INSERT INTO gpu_hours (run_id, ${ROLLUP_COLUMNS.join(", ")})
 SELECT toUUID({run:String}), ${ROLLUP_COLUMNS.map((name) => EXPRESSIONS[name] ?? `r.${name}`).join(",\n  ")}
 FROM (SELECT * FROM gpu_5m WHERE ${OF_RUN}) AS r
-GROUP BY ${ROW_KEY.map((name) => `r.${name}`).join(", ")}`;
+GROUP BY ${Object.keys(ROW_KEY)
+  .map((name) => `r.${name}`)
+  .join(", ")}`;
 
 const DIGEST = `
 SELECT count() AS rows, sum(cityHash64(tuple(${ROLLUP_COLUMNS.join(", ")}))) AS hash

@@ -1,4 +1,5 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { insertRecords } from "../../runtime/store/schema/records.ts";
 import { generateToken, tokenHash, tokenId } from "./token.ts";
 import { ROLES, type Role, type Viewer } from "./viewer.ts";
 
@@ -72,7 +73,7 @@ export async function createToken(
   const { name, role, teams, expiresMillis } = request;
   const other = (await listTokens(store)).find((each) => each.viewer.name === name && isLive(each, now));
   if (other !== undefined) throw new TokenError(`${name} has a token, ${other.id}: revoke it, or choose another name`);
-  await store.insertJson("access_tokens", [
+  await insertRecords(store, "access_tokens", [
     {
       id: made.id,
       what: "created",
@@ -136,7 +137,7 @@ export async function revokeToken(
     );
   }
   const { id, viewer } = found;
-  await store.insertJson("access_tokens", [
+  await insertRecords(store, "access_tokens", [
     {
       id,
       what: "revoked",

@@ -3,6 +3,7 @@ import { dateText } from "../../domain/period.ts";
 import type { ConfiguredDelivery } from "../../runtime/config/deliveries.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { ofLastRun } from "../../runtime/store/schema/runs.ts";
 import type { UnpricedTeam } from "../focus/plan.ts";
 import { sqlOf, type ChargesQuestion } from "../question/question.ts";
 import { monthsIn, type Span } from "../question/span.ts";
@@ -45,7 +46,7 @@ const SETTLED = `
 SELECT toString(cluster) AS cluster, toFloat64(toUnixTimestamp(window_start)) * 1000 AS start
 FROM (
   SELECT cluster, window_start, window_end,
-    argMaxIf(published_at, (generation, published_at), kind = 'usage') AS metered,
+    ${ofLastRun("published_at", "kind = 'usage'")} AS metered,
     maxIf(published_at, kind IN ('charge', 'correction')) AS charged
   FROM runs
   WHERE kind IN ('usage', 'charge', 'correction')

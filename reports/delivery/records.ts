@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { insertRecords } from "../../runtime/store/schema/records.ts";
 
 /** What is delivered once: a period of a delivery to a recipient. Times are milliseconds since the epoch. */
 export interface Occasion {
@@ -105,7 +106,7 @@ export async function writeRecord(
     why,
     details: JSON.stringify(details),
   };
-  await store.insertJson("deliveries", [row], options);
+  await insertRecords(store, "deliveries", [row], options);
 }
 
 /**
@@ -171,7 +172,9 @@ export async function writeSchedule(
 ): Promise<void> {
   const { delivery, recipient, definition, who } = known;
   const row = { ...columnsOf({ delivery, recipient, from: 0, until: 0, due: 0 }), definition, who };
-  await store.insertJson("deliveries", [{ ...row, what: "scheduled", claim: NO_CLAIM, at: iso(now), details: "{}" }]);
+  await insertRecords(store, "deliveries", [
+    { ...row, what: "scheduled", claim: NO_CLAIM, at: iso(now), details: "{}" },
+  ]);
 }
 
 function columnsOf({ delivery, recipient, from, until, due }: Occasion): object {

@@ -1,7 +1,8 @@
 import type { ClusterFact } from "../../domain/cluster-fact.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { ofNewestFact } from "../../runtime/store/schema/facts.ts";
 
-const IS_THERE = "argMax(ended, (epoch, version, ended, seen_at)) = 0";
+const IS_THERE = `${ofNewestFact("ended")} = 0`;
 
 /** SQL of the newest fact of each object. `where` chooses objects, and `having` those that it is true of now: those that are not gone. */
 export function newestSql(
@@ -10,7 +11,7 @@ export function newestSql(
   { where = "1", having = IS_THERE }: { readonly where?: string; readonly having?: string } = {},
 ): string {
   return `
-  SELECT argMax(fact, (epoch, version, ended, seen_at)) AS fact
+  SELECT ${ofNewestFact("fact")} AS fact
   FROM ${table} WHERE ${where}
   GROUP BY ${key}
   HAVING ${having}`;

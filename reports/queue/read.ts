@@ -6,6 +6,7 @@ import { queuedPod, type Counted, type QueuedPod } from "../../domain/queue/queu
 import { viewQueue, type QueueView } from "../../domain/queue/view.ts";
 import type { WorkloadFact } from "../../domain/workload.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { ofNewestFact } from "../../runtime/store/schema/facts.ts";
 import { maySeeTeam, seesAll, type Viewer } from "../access/viewer.ts";
 import { newestSql, readFacts, readNamespaceMarks } from "../facts/newest.ts";
 
@@ -15,8 +16,8 @@ const GONE_MILLIS = 7 * 86_400_000;
 /** Pods that wait for a node or are of a gang; what holds without a gang is not of the queue. */
 const PODS = newestSql("workload_facts", "cluster, uid", {
   where: "(cluster, uid) IN (SELECT cluster, uid FROM workload_facts WHERE node = '' OR JSONHas(fact, 'gang'))",
-  having: `(argMax(node, (epoch, version, ended, seen_at)) = '' AND argMax(ended, (epoch, version, ended, seen_at)) = 0)
-    OR (JSONHas(fact, 'gang') AND (argMax(ended, (epoch, version, ended, seen_at)) = 0 OR max(at) > fromUnixTimestamp64Milli({since:Int64})))`,
+  having: `(${ofNewestFact("node")} = '' AND ${ofNewestFact("ended")} = 0)
+    OR (JSONHas(fact, 'gang') AND (${ofNewestFact("ended")} = 0 OR max(at) > fromUnixTimestamp64Milli({since:Int64})))`,
 });
 const GRANTS = newestSql("cluster_facts", "cluster, kind, uid", { where: "kind IN ('ResourceQuota', 'Queue')" });
 

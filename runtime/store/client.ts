@@ -46,10 +46,8 @@ export interface InsertOptions {
   readonly onceFor?: string;
 }
 
-/** How rows in a binary format are inserted. */
+/** How rows are inserted. */
 export interface RowsOptions {
-  /** RowBinary by default. */
-  readonly format?: "RowBinary" | "Native";
   /**
    * Leaves rows of one key to the table's merges, as those of several inserts are, where an insert else merges its own rows first: a fifth of
    * what the insert of samples costs. For tables whose readers expect a replay's rows twice.
@@ -60,14 +58,14 @@ export interface RowsOptions {
 /** The client. Every method fails with a `StoreError`. */
 export interface StoreClient {
   readonly database: string;
-  /** Inserts rows. An acknowledged insert is in the table; one that failed may be in it too. */
+  /** Inserts rows in blocks of the Native format. An acknowledged insert is in the table; one that failed may be in it too. */
   insertRows(
     table: string,
     columns: readonly string[],
     body: InsertBody,
     options?: RowsOptions,
   ): Promise<InsertOutcome>;
-  /** Inserts objects as JSONEachRow; for a few rows, where RowBinary is not worth its code. */
+  /** Inserts objects as JSONEachRow; for a few rows, where blocks are not worth their code. */
   insertJson(table: string, rows: readonly object[], options?: InsertOptions): Promise<InsertOutcome>;
   /** All rows. Decimals and 64-bit integers are strings; whoever asks checks the shape. */
   query<Row>(sql: string, parameters?: StoreParameters): Promise<readonly Row[]>;
@@ -124,11 +122,11 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
 
   return {
     database: options.database,
-    async insertRows(table, columns, body, { format = "RowBinary", unmerged = false } = {}) {
+    async insertRows(table, columns, body, { unmerged = false } = {}) {
       const names = columns.map(sqlIdentifier).join(", ");
       try {
         const result = await client.exec({
-          query: `INSERT INTO ${sqlIdentifier(table)} (${names}) FORMAT ${format}`,
+          query: `INSERT INTO ${sqlIdentifier(table)} (${names}) FORMAT Native`,
           values: body instanceof Uint8Array ? Readable.from([body]) : Readable.from(body, { objectMode: false }),
           clickhouse_settings: unmerged ? { ...insertSettings, optimize_on_insert: 0 } : insertSettings,
         });

@@ -12,7 +12,8 @@ import { afterEach, describe, expect, it } from "vitest";
 
 import { createStoreClient } from "../../runtime/store/client.ts";
 import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
-import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
+import { columnsOf, createBlocks } from "../../runtime/store/schema/table.ts";
+import { longText, uint32 } from "../../runtime/store/schema/types.ts";
 import { StoreError } from "../../runtime/store/store-error.ts";
 import { ask, run, startTestStore, storeProgram } from "../support/embedded-store.ts";
 import { storeParentSource } from "../support/store-parent.ts";
@@ -47,7 +48,7 @@ describe("a killed store", () => {
     cleanups.push(() => store.stop());
     const { url } = store;
     await run(store, "CREATE DATABASE killed");
-    await run(store, "CREATE TABLE killed.rows (batch Int32, n Int32) ENGINE = MergeTree ORDER BY (batch, n)");
+    await run(store, "CREATE TABLE killed.rows (batch UInt32, n UInt32) ENGINE = MergeTree ORDER BY (batch, n)");
     const client = createStoreClient({ url, ...store.user, database: "killed", requestTimeoutMillis: 5_000 });
     cleanups.push(() => client.close());
 
@@ -56,13 +57,10 @@ describe("a killed store", () => {
     const failures: StoreError[] = [];
     const write = async (): Promise<void> => {
       for (let batch = 0; running; batch += 1) {
-        const writer = createRowBinaryWriter();
-        for (let n = 0; n < rowsPerInsert; n += 1) {
-          writer.int32(batch);
-          writer.int32(n);
-        }
+        const rows = createBlocks<{ batch: number; n: number }>(columnsOf({ batch: uint32, n: uint32 }));
+        for (let n = 0; n < rowsPerInsert; n += 1) rows.write({ batch, n });
         try {
-          await client.insertRows("rows", ["batch", "n"], writer.take());
+          await client.insertRows("rows", ["batch", "n"], rows.take());
           acknowledged.push(batch);
         } catch (error) {
           failures.push(error as StoreError);
@@ -195,7 +193,7 @@ describe("a full disk under the store", () => {
     });
     cleanups.push(() => store.stop());
     await run(store, "CREATE DATABASE small");
-    await run(store, "CREATE TABLE small.rows (batch Int32, noise String) ENGINE = MergeTree ORDER BY batch");
+    await run(store, "CREATE TABLE small.rows (batch UInt32, noise String) ENGINE = MergeTree ORDER BY batch");
     const client = createStoreClient({ url: store.url, ...store.user, database: "small" });
     cleanups.push(() => client.close());
     const filler = join(folder, "filler");
@@ -204,12 +202,10 @@ describe("a full disk under the store", () => {
 
     let acknowledged = 0;
     const insert = async (): Promise<void> => {
-      const writer = createRowBinaryWriter();
-      for (let n = 0; n < 1_000; n += 1) {
-        writer.int32(acknowledged);
-        writer.bytes(randomBytes(1_000));
-      }
-      await client.insertRows("rows", ["batch", "noise"], writer.take());
+      const rows = createBlocks<{ batch: number; noise: string }>(columnsOf({ batch: uint32, noise: longText }));
+      for (let n = 0; n < 1_000; n += 1)
+        rows.write({ batch: acknowledged, noise: randomBytes(1_000).toString("latin1") });
+      await client.insertRows("rows", ["batch", "noise"], rows.take());
       acknowledged += 1;
     };
     const fill = async (): Promise<void> => {

@@ -3,11 +3,8 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { takeBlock } from "../../runtime/store/native/block.ts";
 import { decimalColumn, numberColumn } from "../../runtime/store/native/numbers.ts";
 import { mapColumn, textColumn, textKeys } from "../../runtime/store/native/texts.ts";
-import { createRowBinaryWriter } from "../../runtime/store/row-binary.ts";
-import { createSampleColumns } from "../../processors/sample-columns.ts";
-import { CHARGE_COLUMNS, RUN_ID } from "../../runtime/store/schema/charges.ts";
+import { createByteWriter } from "../../runtime/store/native/byte-writer.ts";
 import { uuid } from "../../runtime/store/schema/types.ts";
-import { createBlocks } from "../../runtime/store/schema/table.ts";
 import { createTestDatabase } from "../support/database.ts";
 
 /** What a row of the table says; nothing where it has the default. */
@@ -48,7 +45,7 @@ function createColumns() {
 describe("rows that are inserted in Native", () => {
   let store: StoreClient;
   const columns = createColumns();
-  const out = createRowBinaryWriter();
+  const out = createByteWriter();
   let room = 0;
   beforeAll(async () => {
     store = await createTestDatabase("native");
@@ -85,7 +82,7 @@ describe("rows that are inserted in Native", () => {
   async function insertWritten(rows: number): Promise<readonly string[]> {
     const written = Object.values(columns).filter(({ isWritten }) => isWritten);
     const names = written.map(({ name }) => name);
-    await store.insertRows("blocks", names, takeBlock(out, written, rows), { format: "Native" });
+    await store.insertRows("blocks", names, takeBlock(out, written, rows));
     return names;
   }
 
@@ -176,7 +173,7 @@ describe("rows that are inserted in Native", () => {
     }
     const second = takeBlock(out, Object.values(all), 4);
     const names = Object.keys(all);
-    expect(await store.insertRows("amounts", names, [first, second], { format: "Native" })).toEqual({ writtenRows: 6 });
+    expect(await store.insertRows("amounts", names, [first, second])).toEqual({ writtenRows: 6 });
     const empty = { id, name: "", amount: "0", other: null, labels: {} };
     expect(await store.query("SELECT * FROM amounts ORDER BY amount, name")).toEqual([
       {
@@ -194,19 +191,5 @@ describe("rows that are inserted in Native", () => {
     const parts =
       "SELECT count() AS parts FROM system.parts WHERE database = currentDatabase() AND table = 'amounts' AND active";
     expect(await store.query(parts)).toEqual([{ parts: "1" }]);
-  });
-
-  it.each([
-    ["gpu_samples", createSampleColumns().columns],
-    ["charges", createBlocks([RUN_ID, ...CHARGE_COLUMNS]).columns],
-  ])("have a column for each of %s, sent in the table's type", async (table, sent) => {
-    const declared = await store.query<{ name: string; type: string }>(
-      "SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = {table:String}",
-      { table },
-    );
-    // The dictionary of a text is the store's own business.
-    const typeOf = ({ name, type }: { name: string; type: string }) =>
-      [name, type.replace(/^LowCardinality\(String\)$/, "String")] as const;
-    expect(new Map(sent.map(typeOf))).toEqual(new Map(declared.map(typeOf)));
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ROLLUP_COLUMNS } from "../../processors/rollup/measures.ts";
+import { ROLLUP_COLUMNS } from "../../runtime/store/schema/rollups.ts";
 import { FIVE_MINUTES_MILLIS, HOUR_MILLIS } from "../../processors/rollup/window.ts";
 import { computeWindow } from "../../processors/rollups.ts";
 import { announceRun, newRunId, type Run } from "../../processors/runs.ts";

@@ -8,6 +8,7 @@ import type { MonthStatements } from "../../reports/statements/read.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { ask, sharedStore } from "./embedded-store.ts";
 
 const FIXTURES = resolve("test/fixtures/versions");
 const BOOKS = "books.tar.gz";
@@ -76,14 +77,18 @@ export function insertsOf(version: string): readonly VersionInsert[] {
   return lines(version, "inserts.jsonl");
 }
 
-/** Sends an insert of a version to a store, byte by byte as it was. */
+/** Sends an insert of a version to a database of the shared store, byte by byte as it was. */
 export async function repeatInsert(store: StoreClient, insert: VersionInsert): Promise<void> {
-  if ("rows" in insert) await store.insertJson(insert.table, insert.rows);
-  else {
-    const [format, rows] =
-      "native" in insert ? (["Native", insert.native] as const) : (["RowBinary", insert.rowBinary] as const);
-    await store.insertRows(insert.table, insert.columns, Buffer.from(rows, "base64"), { format });
+  if ("rows" in insert) {
+    await store.insertJson(insert.table, insert.rows);
+    return;
   }
+  const [format, rows] = "native" in insert ? ["Native", insert.native] : ["RowBinary", insert.rowBinary];
+  const query = `INSERT INTO ${insert.table} (${insert.columns.join(", ")}) FORMAT ${format}`;
+  const path = `/?${new URLSearchParams({ database: store.database, query }).toString()}`;
+  const shared = sharedStore();
+  const answer = await ask(shared, { user: shared.user, path, body: Buffer.from(rows, "base64") });
+  if (answer.status !== 200) throw new Error(answer.text);
 }
 
 /** A version's configuration as text, with what is given in the place of its own. */

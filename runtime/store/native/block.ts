@@ -3,7 +3,7 @@
  * what rows cost it. Numbers are little-endian, as they are in memory here.
  * https://clickhouse.com/docs/interfaces/formats/Native
  */
-import type { RowBinaryWriter } from "../row-binary.ts";
+import type { ByteWriter } from "./byte-writer.ts";
 
 /** A column of a block. Rows that nothing was written to have the default of its type. */
 export interface NativeColumn {
@@ -14,15 +14,11 @@ export interface NativeColumn {
   /** Makes room for so many rows. */
   readonly grow: (rows: number) => void;
   /** Writes so many rows out, and begins anew. */
-  readonly take: (out: RowBinaryWriter, rows: number) => void;
+  readonly take: (out: ByteWriter, rows: number) => void;
 }
 
 /** Takes so many rows of columns as one block. */
-export function takeBlock(
-  out: RowBinaryWriter,
-  columns: readonly NativeColumn[],
-  rows: number,
-): Uint8Array<ArrayBuffer> {
+export function takeBlock(out: ByteWriter, columns: readonly NativeColumn[], rows: number): Uint8Array<ArrayBuffer> {
   out.varint(columns.length);
   out.varint(rows);
   for (const { name, type, take } of columns) {

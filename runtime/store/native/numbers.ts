@@ -85,6 +85,38 @@ export function numberColumn(name: string, type: string, bytes: 1 | 2 | 4 | 8): 
   };
 }
 
+/** Whole numbers of 64 bits that may be beyond the safe ones, `UInt64` or `Int64`. */
+export interface WideColumn extends NativeColumn {
+  readonly put: (row: number, value: bigint) => void;
+}
+
+/** A column of whole numbers of 64 bits without rows. */
+export function wideColumn(name: string, type: "UInt64" | "Int64"): WideColumn {
+  let values = new BigInt64Array();
+  let isWritten = false;
+  return {
+    name,
+    type,
+    get isWritten() {
+      return isWritten;
+    },
+    put(row, value) {
+      isWritten = true;
+      values[row] = value;
+    },
+    grow(rows) {
+      const grown = new BigInt64Array(rows);
+      grown.set(values);
+      values = grown;
+    },
+    take(out, rows) {
+      out.raw(new Uint8Array(values.buffer, 0, 8 * rows));
+      values.fill(0n);
+      isWritten = false;
+    },
+  };
+}
+
 /** `Decimal(38, s)` or `Nullable(Decimal(38, s))`, as value × 10^s. */
 export interface DecimalColumn extends NativeColumn {
   readonly put: (row: number, scaled: bigint) => void;

@@ -1,5 +1,5 @@
 /** Texts are sent by dictionaries, as SerializationLowCardinality.cpp of ClickHouse reads them. */
-import { createRowBinaryWriter, type RowBinaryWriter } from "../row-binary.ts";
+import { createByteWriter, type ByteWriter } from "./byte-writer.ts";
 import type { NativeColumn } from "./block.ts";
 
 /** Texts of some rows as a dictionary: which of them each row has, counted from 1, or 0 for the empty one. */
@@ -22,7 +22,7 @@ export function textKeys(texts: readonly string[]): TextKeys | undefined {
   const keys = new Map([["", 0]]);
   for (const text of texts) if (!keys.has(text)) keys.set(text, keys.size);
   if (keys.size === 1) return undefined;
-  const writer = createRowBinaryWriter(256);
+  const writer = createByteWriter(256);
   for (const text of keys.keys()) if (text !== "") writer.string(text);
   const ofRows = Uint32Array.from(texts, (text) => keys.get(text)!);
   return { count: keys.size - 1, encoded: writer.take().slice(), ofRows };
@@ -30,7 +30,7 @@ export function textKeys(texts: readonly string[]): TextKeys | undefined {
 
 /** A column of texts without rows. */
 export function textColumn(name: string): TextColumn {
-  const keys = createRowBinaryWriter(1024);
+  const keys = createByteWriter(1024);
   const known = new Map<string, number>();
   let last = { text: "", key: 0 };
   let count = 0;
@@ -86,6 +86,39 @@ export function textColumn(name: string): TextColumn {
   };
 }
 
+/** Texts one after the other, `String`. */
+export interface PlainTextColumn extends NativeColumn {
+  /** Writes a row behind all that were written. */
+  readonly put: (row: number, text: string) => void;
+}
+
+/** A column of texts without rows and without a dictionary, for texts that are long or all different. */
+export function plainTextColumn(name: string): PlainTextColumn {
+  const texts = createByteWriter(1024);
+  let count = 0;
+  function fillTo(rows: number): void {
+    for (; count < rows; count++) texts.string("");
+  }
+  return {
+    name,
+    type: "String",
+    get isWritten() {
+      return count > 0;
+    },
+    put(row, text) {
+      fillTo(row);
+      texts.string(text);
+      count += 1;
+    },
+    grow: () => {},
+    take(out, rows) {
+      fillTo(rows);
+      out.raw(texts.take());
+      count = 0;
+    },
+  };
+}
+
 /** Maps from texts, `Map(LowCardinality(String), T)`. */
 export interface MapColumn<Value> extends NativeColumn {
   /** Writes a row behind all that were written. */
@@ -96,9 +129,9 @@ export interface MapColumn<Value> extends NativeColumn {
 export function mapColumn<Value>(
   name: string,
   valueType: string,
-  write: (out: RowBinaryWriter, value: Value) => void,
+  write: (out: ByteWriter, value: Value) => void,
 ): MapColumn<Value> {
-  const values = createRowBinaryWriter(256);
+  const values = createByteWriter(256);
   let keys: string[] = [];
   let counts = new Uint32Array();
   return {
@@ -145,12 +178,12 @@ const NEEDS_UPDATE = 1 << 10;
 const INDEX_UINT16 = 1;
 const INDEX_UINT32 = 2;
 
-function writeDictionaryVersion(out: RowBinaryWriter): void {
+function writeDictionaryVersion(out: ByteWriter): void {
   out.uint64(SHARED_DICTIONARIES_WITH_ADDITIONAL_KEYS);
 }
 
 /** A dictionary of so many keys, and which of them each row has, counted from 0. */
-function writeDictionary(out: RowBinaryWriter, { count, encoded, ofRows }: TextKeys): void {
+function writeDictionary(out: ByteWriter, { count, encoded, ofRows }: TextKeys): void {
   const isNarrow = count <= 2 ** 16;
   out.uint64(HAS_ADDITIONAL_KEYS | NEEDS_UPDATE | (isNarrow ? INDEX_UINT16 : INDEX_UINT32));
   out.uint64(count);

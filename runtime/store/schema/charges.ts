@@ -62,9 +62,6 @@ const OF_HOLDER: Readonly<Partial<Record<(typeof HOLDER_DIMENSIONS)[number], rea
   workload: [{ sums: "workload" }, manyTexts],
 };
 
-/** The run that has made a row. Its value is the same in all rows of an insert. */
-export const RUN_ID: Column = { name: "run_id", type: types.uuid, path: "run" };
-
 /** Columns that lines of older closings do not have: a line's canonical text has them only where they are not empty. */
 export const ADDED_COLUMNS: ReadonlySet<string> = new Set(ADDED_DIMENSIONS.map(snakeCase));
 

@@ -1,5 +1,5 @@
 import { takeBlock, type NativeColumn } from "../native/block.ts";
-import { createRowBinaryWriter } from "../row-binary.ts";
+import { createByteWriter } from "../native/byte-writer.ts";
 import type { ColumnType, ValueColumn } from "./types.ts";
 
 /** The paths to the values of an object: `team`, `holder.pod`. */
@@ -15,9 +15,27 @@ export interface Column {
   readonly path: string;
 }
 
+/** The types of columns by their names. */
+type Types = Readonly<Record<string, ColumnType<never> | ColumnType<unknown>>>;
+
+/** A row with a value for each column, by the names of the columns. */
+export type RowOf<Of extends Types> = {
+  readonly [Name in keyof Of]: Of[Name] extends ColumnType<infer Value> ? Value : never;
+};
+
+/** Columns whose values a row has by their names. */
+export function columnsOf(ofNames: Types): readonly Column[] {
+  return Object.entries(ofNames).map(([name, type]) => ({ name, type: type as ColumnType<unknown>, path: name }));
+}
+
+/** The names of columns. */
+export function namesOf(columns: readonly Pick<Column, "name">[]): readonly string[] {
+  return columns.map(({ name }) => name);
+}
+
 /** The names of columns, as a statement lists them. */
 export function listOf(columns: readonly Column[]): string {
-  return columns.map(({ name }) => name).join(", ");
+  return namesOf(columns).join(", ");
 }
 
 /** Rows of a table on their way into blocks of the Native format. */
@@ -47,7 +65,7 @@ export function createBlocks<Row extends object>(
   const varying = all.filter(({ constant }) => constant === undefined);
   const constant = all.filter((each) => each.constant !== undefined);
   const blockColumns = all.map(({ column }) => column);
-  const out = createRowBinaryWriter(BLOCK_BYTES);
+  const out = createByteWriter(BLOCK_BYTES);
   let count = 0;
   let rows = 0;
   let blocks: Uint8Array[] = [];

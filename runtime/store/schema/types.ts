@@ -1,8 +1,9 @@
 import { amountOf, type Amount, type Quantity } from "../../../domain/exact/units.ts";
 import { rational, type Rational } from "../../../domain/exact/rational.ts";
 import type { NativeColumn } from "../native/block.ts";
-import { decimalColumn, numberColumn } from "../native/numbers.ts";
-import { mapColumn, textColumn } from "../native/texts.ts";
+import { arrayColumn } from "../native/arrays.ts";
+import { decimalColumn, numberColumn, wideColumn } from "../native/numbers.ts";
+import { mapColumn, plainTextColumn, textColumn } from "../native/texts.ts";
 
 /** A column of a block that takes one value after another. */
 export interface ValueColumn<Value> extends NativeColumn {
@@ -92,6 +93,15 @@ export const moment: ColumnType<number> = {
   canonical: (name) => `toString(toUnixTimestamp64Milli(${name}))`,
 };
 
+/** A moment, or none. */
+export const nullableMoment: ColumnType<number> = {
+  ...moment,
+  sql: "Nullable(DateTime64(3, 'UTC'))",
+  block: (name) => numberColumn(name, "Nullable(DateTime64(3, 'UTC'))", 8),
+  parse: (field) => (field as number | null) ?? undefined,
+  canonical: asText,
+};
+
 const DAY_MILLIS = 86_400_000;
 
 /** A UTC day: its first moment in milliseconds since the epoch. */
@@ -103,6 +113,77 @@ export const day: ColumnType<number> = {
   },
   select: (name) => name,
   parse: (field) => Date.parse(field as string),
+  canonical: asText,
+};
+
+function wholeType(sql: string, bytes: 1 | 2 | 4 | 8, most: number): ColumnType<number> {
+  return {
+    sql,
+    kind: "number",
+    block: (name) =>
+      converted(numberColumn(name, sql, bytes), (value) => {
+        if (!(value >= 0 && value <= most)) throw new RangeError(`${value} does not fit ${name}, which is ${sql}`);
+        return value;
+      }),
+    select: (name) => (bytes === 8 ? `toFloat64(${name})` : name),
+    parse: (field) => field as number,
+    canonical: asText,
+  };
+}
+
+/** Whole numbers from 0 on. A number that does not fit its type fails with a `RangeError`. */
+export const uint16 = wholeType("UInt16", 2, 2 ** 16 - 1);
+export const uint32 = wholeType("UInt32", 4, 2 ** 32 - 1);
+export const uint64 = wholeType("UInt64", 8, Number.MAX_SAFE_INTEGER);
+
+/** A whole number from 0 on, of which sums may be beyond the safe ones. */
+export const wideUint64: ColumnType<bigint> = {
+  sql: "UInt64",
+  kind: "number",
+  block: (name) => wideColumn(name, "UInt64"),
+  select: (name) => `toString(${name})`,
+  parse: (field) => BigInt(field as string),
+  canonical: asText,
+};
+
+/** A safe whole number. */
+export const int64: ColumnType<number> = { ...uint64, sql: "Int64", block: (name) => numberColumn(name, "Int64", 8) };
+
+/** Yes or no. */
+export const bool: ColumnType<boolean> = {
+  sql: "Bool",
+  kind: "text",
+  block: (name) => converted(numberColumn(name, "Bool", 1), Number),
+  select: (name) => name,
+  parse: Boolean,
+  canonical: asText,
+};
+
+/** A text that is long, or of which all are different. */
+export const longText: ColumnType<string> = { ...textType("String"), block: plainTextColumn };
+
+/** An array with an element for each of something. */
+export function arrayOf<Value>(element: ColumnType<Value>): ColumnType<readonly Value[]> {
+  return {
+    sql: `Array(${element.sql})`,
+    kind: "text",
+    block: (name) => arrayColumn(element.block(name)),
+    select: (name) => (element.select(name) === name ? name : `arrayMap(each -> ${element.select("each")}, ${name})`),
+    parse: (field) => (field as readonly unknown[]).map((each) => element.parse(each)!),
+    canonical: asText,
+  };
+}
+
+/** Counts by their names. */
+export const counts: ColumnType<Readonly<Record<string, number>>> = {
+  sql: "Map(LowCardinality(String), UInt32)",
+  kind: "labels",
+  block(name) {
+    const maps = mapColumn<number>(name, "UInt32", (out, value) => out.uint32(value));
+    return converted(maps, Object.entries<number>);
+  },
+  select: (name) => name,
+  parse: (field) => field as Readonly<Record<string, number>>,
   canonical: asText,
 };
 

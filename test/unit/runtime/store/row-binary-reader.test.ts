@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { rowsOf, type RowBinaryReader } from "../../../../runtime/store/row-binary-reader.ts";
-import { createRowBinaryWriter } from "../../../../runtime/store/row-binary.ts";
 import { rounds } from "../../../support/rounds.ts";
+import { wireBytes } from "../../../support/wire.ts";
 
 interface Row {
   readonly small: number;
@@ -28,21 +28,22 @@ const anyRow: fc.Arbitrary<Row> = fc.record({
 });
 
 function written(rows: readonly Row[]): Uint8Array {
-  const writer = createRowBinaryWriter();
-  for (const row of rows) {
-    writer.uint8(row.small);
-    writer.uint16(row.slot);
-    writer.uint32(row.count);
-    writer.uint64(row.sum);
-    writer.bool(row.isOn);
-    writer.string(row.text);
-    writer.dateTime64Millis(row.at);
-    writer.array(row.list, ({ name, amount }) => {
-      writer.string(name);
-      writer.uint64(amount);
-    });
-  }
-  return writer.take();
+  return wireBytes(({ string, whole, length }) => {
+    for (const row of rows) {
+      whole(1, row.small);
+      whole(2, row.slot);
+      whole(4, row.count);
+      whole(8, row.sum);
+      whole(1, Number(row.isOn));
+      string(row.text);
+      whole(8, row.at);
+      length(row.list.length);
+      for (const { name, amount } of row.list) {
+        string(name);
+        whole(8, amount);
+      }
+    }
+  });
 }
 
 function read({ uint8, uint16, uint32, uint64, bool, string, dateTime64Millis, array }: RowBinaryReader): Row {
