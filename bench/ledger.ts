@@ -9,7 +9,7 @@ import { INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../domain/messages/topics.ts";
 import type { WorkloadFact } from "../domain/workload.ts";
 import { readClosed } from "../processors/closing/closed.ts";
 import { createFrozenWeights } from "../processors/closing/frozen.ts";
-import { readFact } from "../processors/facts.ts";
+import { insertFacts, readFact, type FactRow } from "../processors/facts.ts";
 import { computeLedger, ledgerRules, type LedgerRules } from "../processors/ledger-window.ts";
 import { createStoreClient, type StoreClient } from "../runtime/store/client.ts";
 import { MIGRATIONS_FOLDER, type StoreAddress } from "../runtime/store/connection.ts";
@@ -130,15 +130,15 @@ async function fill(store: StoreClient, gpus: number, teams: number): Promise<vo
   const nodes = gpus / GPUS_PER_NODE;
   for (let first = 0; first < gpus; first += FACTS_PER_INSERT) {
     const numbers = Array.from({ length: Math.min(FACTS_PER_INSERT, gpus - first) }, (_, index) => first + index);
-    await store.insertJson(
-      "workload_facts",
+    await insertFacts(
+      store,
       numbers.map((number) => rowOf(WORKLOADS_TOPIC, encodeWorkload(podOf(number, teams)))),
     );
   }
   for (let first = 0; first < nodes; first += FACTS_PER_INSERT) {
     const numbers = Array.from({ length: Math.min(FACTS_PER_INSERT, nodes - first) }, (_, index) => first + index);
-    await store.insertJson(
-      "inventory_facts",
+    await insertFacts(
+      store,
       numbers.map((number) => rowOf(INVENTORY_TOPIC, encodeInventory(nodeOf(number)))),
     );
   }
@@ -185,8 +185,8 @@ function nodeOf(number: number): InventoryFact {
   });
 }
 
-function rowOf(topic: string, { value }: { readonly value: Uint8Array }): object {
+function rowOf(topic: string, { value }: { readonly value: Uint8Array }): { readonly value: FactRow } {
   const read = readFact({ topic, value: Buffer.from(value), intact: true });
   if (read.kind !== "ok") throw new Error(read.reason);
-  return read.value.row;
+  return { value: read.value };
 }

@@ -42,16 +42,26 @@ export function startFacts(options: {
     pipeline: readFact,
     rowsOf: () => 1,
     insert: (items) =>
-      insertOrHalve(items, async (some) => {
-        for (const table of TABLES) {
-          const rows = createBlocks<object>(FACT_COLUMNS[table]);
-          for (const { value, message } of some)
-            if (value.table === table)
-              rows.write({ ...value.row, partition: message.partition, position: message.offset });
-          if (rows.count > 0) await store.insertRows(table, namesOf(FACT_COLUMNS[table]), rows.take());
-        }
-      }),
+      insertOrHalve(items, (some) =>
+        insertFacts(
+          store,
+          some.map(({ value, message: { partition, offset } }) => ({ value, partition, offset })),
+        ),
+      ),
   });
+}
+
+/** Inserts facts with their places on the bus; facts without a place stand at 0. Fails with a `StoreError`. */
+export async function insertFacts(
+  store: StoreClient,
+  facts: readonly { readonly value: FactRow; readonly partition?: number; readonly offset?: number }[],
+): Promise<void> {
+  for (const table of TABLES) {
+    const rows = createBlocks<object>(FACT_COLUMNS[table]);
+    for (const { value, partition = 0, offset = 0 } of facts)
+      if (value.table === table) rows.write({ ...value.row, partition, position: offset });
+    if (rows.count > 0) await store.insertRows(table, namesOf(FACT_COLUMNS[table]), rows.take());
+  }
 }
 
 /** The row of a message on one of the facts' topics. */

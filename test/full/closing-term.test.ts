@@ -1,10 +1,10 @@
+import { insertMessages } from "../support/insert-facts.ts";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import { closePeriod } from "../../processors/closing/close.ts";
 import type { Closed } from "../../processors/closing/closed.ts";
 import { verifyClosings } from "../../processors/closing/verify.ts";
 import { readPeriod } from "../../domain/period.ts";
-import { readFact } from "../../processors/facts.ts";
 import { ledgerRules } from "../../processors/ledger-window.ts";
 import { SCHEDULE_TIMING } from "../../processors/rollup/schedule.ts";
 import { TERM_TIMING, workTerm } from "../../processors/term-work.ts";
@@ -115,11 +115,8 @@ describe("a leader of books that people close", () => {
         },
       ],
     });
-    const rows = [...factsOf(ended)].flatMap((message, index) => {
-      const read = message.topic === WORKLOADS_TOPIC ? readFact({ ...message, intact: true }) : undefined;
-      return read?.kind === "ok" ? [{ ...read.value.row, partition: 0, position: 1000 + index }] : [];
-    });
-    await store.insertJson("workload_facts", rows);
+    const workloads = [...factsOf(ended)].filter(({ topic }) => topic === WORKLOADS_TOPIC);
+    await insertMessages(store, workloads, 1000);
     await expect
       .poll(sums, LONG)
       .toEqual([

@@ -5,11 +5,11 @@ import type { InventoryFact } from "../../domain/inventory.ts";
 import { encodeClusterFact, encodeInventory, encodeWorkload } from "../../domain/messages/fact-message.ts";
 import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import type { WorkloadFact } from "../../domain/workload.ts";
-import { readFact } from "../../processors/facts.ts";
 import { readLiveFleet, type LiveFleet } from "../../reports/live/gpus.ts";
 import { fleetContent } from "../../reports/pages/fleet.tsx";
 import { pagingOf } from "../../reports/pages/parts/paging.tsx";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { insertMessages } from "../support/insert-facts.ts";
 
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/facts.ts";
 import { createTestDatabase } from "../support/database.ts";
@@ -37,11 +37,7 @@ async function sample(secondsAgo: number, gpu: string, row: object): Promise<voi
   ]);
 }
 
-async function say(topic: string, value: Uint8Array): Promise<void> {
-  const read = readFact({ topic, value, intact: true });
-  if (read.kind !== "ok") throw new Error("a fact that was encoded is read");
-  await store.insertJson(read.value.table, [read.value.row]);
-}
+const say = (topic: string, value: Uint8Array): Promise<void> => insertMessages(store, [{ topic, value }]);
 
 beforeAll(async () => {
   store = await createTestDatabase("live");

@@ -7,10 +7,8 @@ import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createProgram } from "../../cli/program.ts";
 import type { InventoryFact } from "../../domain/inventory.ts";
-import { encodeInventory } from "../../domain/messages/fact-message.ts";
-import { INVENTORY_TOPIC } from "../../domain/messages/topics.ts";
-import { readFact } from "../../processors/facts.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { insertInventory } from "../support/insert-facts.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { sharedStore } from "../support/embedded-store.ts";
 import { inventoryFact, NOON } from "../support/facts.ts";
@@ -22,11 +20,7 @@ let store: StoreClient;
 let folder: CommandFolder;
 let config: string;
 
-async function say(fact: InventoryFact): Promise<void> {
-  const read = readFact({ topic: INVENTORY_TOPIC, value: encodeInventory(fact).value, intact: true });
-  if (read.kind !== "ok") throw new Error("a fact that was encoded is read");
-  await store.insertJson(read.value.table, [read.value.row]);
-}
+const say = (fact: InventoryFact): Promise<void> => insertInventory(store, [fact]);
 
 beforeAll(async () => {
   store = await createTestDatabase("prices");

@@ -3,8 +3,8 @@ import type { ClusterFact } from "../../domain/cluster-fact.ts";
 import { encodeClusterFact, encodeWorkload } from "../../domain/messages/fact-message.ts";
 import { CLUSTER_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import type { WorkloadFact } from "../../domain/workload.ts";
-import { readFact } from "../../processors/facts.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { insertMessages } from "../support/insert-facts.ts";
 import { NOON, workloadFact } from "../support/facts.ts";
 import { createTestDatabase } from "../support/database.ts";
 
@@ -22,9 +22,7 @@ async function insert(facts: readonly (WorkloadFact | ClusterFact)[]): Promise<v
   for (const fact of facts) {
     const topic = "kind" in fact ? CLUSTER_TOPIC : WORKLOADS_TOPIC;
     const { value } = "kind" in fact ? encodeClusterFact(fact) : encodeWorkload(fact);
-    const read = readFact({ topic, value, intact: true });
-    if (read.kind !== "ok") throw new Error("a fact that was encoded is read");
-    await store.insertJson(read.value.table, [read.value.row]);
+    await insertMessages(store, [{ topic, value }]);
   }
 }
 

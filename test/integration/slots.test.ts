@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { InventoryFact } from "../../domain/inventory.ts";
-import { encodeInventory } from "../../domain/messages/fact-message.ts";
-import { INVENTORY_TOPIC } from "../../domain/messages/topics.ts";
-import { readFact } from "../../processors/facts.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { insertInventory } from "../support/insert-facts.ts";
 import { inventoryFact, NOON } from "../support/facts.ts";
 import { createTestDatabase } from "../support/database.ts";
 
@@ -17,14 +14,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await store.close();
 });
-
-async function insert(facts: readonly InventoryFact[]): Promise<void> {
-  for (const fact of facts) {
-    const read = readFact({ topic: INVENTORY_TOPIC, value: encodeInventory(fact).value, intact: true });
-    if (read.kind !== "ok") throw new Error("a fact that was encoded is read");
-    await store.insertJson("inventory_facts", [read.value.row]);
-  }
-}
 
 /** A published hour of one GPU, so many hours after noon. */
 async function insertHour(hours: number, node: string, gpu: string, key: string): Promise<void> {
@@ -48,7 +37,7 @@ it("a GPU's place is known with its dates: on machines of Kubernetes, on those w
   ]);
   const gpus = [{ ...inventoryFact().gpus[0]!, count: 2 }];
   const machine = { gpus, joined: NOON - HOUR };
-  await insert([
+  await insertInventory(store, [
     inventoryFact({ ...machine, uid: "machine-1" }),
     // The same name on another machine, three hours later.
     inventoryFact({ ...machine, uid: "machine-2", joined: NOON + 3 * HOUR, resourceVersion: "101" }),

@@ -1,7 +1,7 @@
 import { decodeClusterFact, decodeInventory, decodeWorkload } from "../../domain/messages/fact-message.ts";
 import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
 import { INVENTORY_TOPIC, SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
-import { readFact } from "../../processors/facts.ts";
+import { insertFacts, readFact, type FactRow } from "../../processors/facts.ts";
 import { createHoldings } from "../../processors/holdings/holdings.ts";
 import { createScrapeRowWriter, insertRows } from "../../processors/scrape-rows.ts";
 import { createDecodeStep } from "../../processors/steps/decode.ts";
@@ -39,7 +39,7 @@ export function createPut(store: StoreClient): (messages: readonly PlacedMessage
   const join = createJoinStep(holdings);
   const writer = createScrapeRowWriter();
   return async (messages) => {
-    const facts = new Map<string, object[]>();
+    const facts: { readonly value: FactRow }[] = [];
     for (const { topic, value, offset } of messages) {
       if (topic === SAMPLES_TOPIC) {
         const decoded = decode({ value, intact: true });
@@ -49,15 +49,13 @@ export function createPut(store: StoreClient): (messages: readonly PlacedMessage
       } else {
         const read = readFact({ topic, value, intact: true });
         if (read.kind !== "ok") throw new Error(`a played fact is none: ${read.reason}`);
-        const { table, row } = read.value;
-        facts.set(table, facts.get(table) ?? []);
-        facts.get(table)!.push(row);
+        facts.push({ value: read.value });
         if (topic === WORKLOADS_TOPIC) holdings.workload(valid(decodeWorkload(value)));
         else if (topic === INVENTORY_TOPIC) holdings.inventory(valid(decodeInventory(value)));
         else holdings.clusterFact(valid(decodeClusterFact(value)));
       }
     }
-    for (const [table, rows] of facts) await store.insertJson(table, rows);
+    await insertFacts(store, facts);
     await insertRows(store, writer.take());
   };
 }

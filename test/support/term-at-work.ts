@@ -2,11 +2,11 @@ import { onTestFinished } from "vitest";
 import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import { createMonth } from "../../processors/charges/month.ts";
 import { createDirtyFacts } from "../../processors/dirty-facts.ts";
-import { readFact } from "../../processors/facts.ts";
 import { ledgerRules } from "../../processors/ledger-window.ts";
 import { SCHEDULE_TIMING } from "../../processors/rollup/schedule.ts";
 import { TERM_TIMING, workTerm, type TermEvents, type TermLedger } from "../../processors/term-work.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { insertMessages } from "./insert-facts.ts";
 import { factsOf } from "../../scenarios/play/facts.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import { createTestDatabase } from "./database.ts";
@@ -99,9 +99,5 @@ export function dirtyFactsOf(store: StoreClient, nowMillis: number, end = FACTS_
 /** Stores what is known of the fleet's pods as facts that come late, at places of the bus from `first` on. */
 export async function storeWorkloads(store: StoreClient, first = 100): Promise<void> {
   const late = [...factsOf(FLEET)].filter(({ topic }) => topic === WORKLOADS_TOPIC);
-  const rows = late.flatMap((message, index) => {
-    const read = readFact({ ...message, intact: true });
-    return read.kind === "ok" ? [{ ...read.value.row, partition: 0, position: first + index }] : [];
-  });
-  await store.insertJson("workload_facts", rows);
+  await insertMessages(store, late, first);
 }
