@@ -1,7 +1,7 @@
-import { chargeWindow } from "../processors/charges.ts";
-import { meterWindow } from "../processors/meter.ts";
-import { HOUR_MILLIS } from "../processors/rollup/window.ts";
-import { newRunId, publishRun } from "../processors/runs.ts";
+import { chargeWindow } from "../processors/ledger/charging/charge-window.ts";
+import { meterWindow } from "../processors/ledger/metering/meter.ts";
+import { HOUR_MILLIS } from "../processors/ledger/hours/window.ts";
+import { newRunId, publishRun } from "../processors/ledger/hours/runs.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { CHARGE_COLUMNS } from "../runtime/store/schema/charges.ts";
 import { listOf } from "../runtime/store/schema/table.ts";

@@ -1,11 +1,11 @@
 import { periodOf } from "../domain/period.ts";
 import { createRechargeThreads } from "../cli/roles/recharge.ts";
-import { meterWindow } from "../processors/meter.ts";
-import { HOUR_MILLIS } from "../processors/rollup/window.ts";
+import { meterWindow } from "../processors/ledger/metering/meter.ts";
+import { HOUR_MILLIS } from "../processors/ledger/hours/window.ts";
 import { readStatements } from "../reports/statements/read.ts";
-import { newRunId, publishRun } from "../processors/runs.ts";
-import { NOTHING_CLOSED } from "../processors/closing/closed.ts";
-import type { StaleWindow } from "../processors/ledger-window.ts";
+import { newRunId, publishRun } from "../processors/ledger/hours/runs.ts";
+import { NOTHING_CLOSED } from "../processors/ledger/closing/closed.ts";
+import type { StaleWindow } from "../processors/ledger/hours/ledger-window.ts";
 import { parseConfig } from "../runtime/config/load.ts";
 import { explain } from "../reports/explain/read.ts";
 import { inTurns } from "../runtime/in-turns.ts";

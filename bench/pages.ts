@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import Fastify, { type FastifyInstance } from "fastify";
 import pino from "pino";
 import { periodOf } from "../domain/period.ts";
-import { HOUR_MILLIS } from "../processors/rollup/window.ts";
+import { HOUR_MILLIS } from "../processors/ledger/hours/window.ts";
 import { OPEN } from "../reports/access/viewer.ts";
 import { addReports } from "../reports/routes.ts";
 import type { Span } from "../reports/question/span.ts";

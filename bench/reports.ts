@@ -3,7 +3,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { periodOf } from "../domain/period.ts";
-import { HOUR_MILLIS } from "../processors/rollup/window.ts";
+import { HOUR_MILLIS } from "../processors/ledger/hours/window.ts";
 import { readReport } from "../reports/report/read.ts";
 import type { StoreAddress } from "../runtime/store/connection.ts";
 import { chargeMonth } from "./charged-month.ts";

@@ -1,6 +1,6 @@
 import { Option, type Command } from "commander";
 import { instantOf, INSTANT_FORM } from "../domain/price/instant.ts";
-import { readAudit } from "../processors/closing/audit.ts";
+import { readAudit } from "../processors/ledger/closing/audit.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { openStore } from "./store.ts";
 import { renderTable } from "./table.ts";

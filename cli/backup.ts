@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { sizeOf, type Manifest } from "../processors/backup/manifest.ts";
-import { writeBackup } from "../processors/backup/write.ts";
+import { sizeOf, type Manifest } from "../processors/ledger/backup/manifest.ts";
+import { writeBackup } from "../processors/ledger/backup/write.ts";
 import { loadConfig } from "../runtime/config/load.ts";
 import type { CommandContext } from "./context.ts";
 import { openStore } from "./store.ts";

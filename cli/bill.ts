@@ -3,7 +3,7 @@ import { DEFAULT_DIMENSIONS, readDimensions } from "../domain/charge/dimension.t
 import { sum } from "../domain/exact/units.ts";
 import { periodOf } from "../domain/period.ts";
 import type { Policy } from "../domain/policy/policy.ts";
-import { chargeOnDemand, type OnDemandCharges } from "../processors/on-demand.ts";
+import { chargeOnDemand, type OnDemandCharges } from "../processors/ledger/charging/on-demand.ts";
 import { ledgerOf, type Ledger } from "../runtime/config/ledger.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { groupLines, type Bill, type BillLine } from "../scenarios/bill.ts";

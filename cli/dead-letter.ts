@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { DEAD_LETTER_TOPIC } from "../domain/messages/topics.ts";
-import { readDeadLetter, type DeadLetter } from "../processors/dead-letter.ts";
+import { readDeadLetter, type DeadLetter } from "../processors/ingest/dead-letter.ts";
 import { BusError, type Bus } from "../runtime/bus/bus.ts";
 import { openBus } from "../runtime/bus/open.ts";
 import { loadConfig } from "../runtime/config/load.ts";

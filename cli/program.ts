@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
-import { BackupError } from "../processors/backup/backup-error.ts";
+import { BackupError } from "../processors/ledger/backup/backup-error.ts";
 import { AccessError } from "../reports/access/mode.ts";
 import { BusError } from "../runtime/bus/bus.ts";
 import { ConfigError } from "../runtime/config/load.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Command } from "commander";
-import { readBackup } from "../processors/backup/manifest.ts";
-import { restoreBackup } from "../processors/backup/restore.ts";
-import { verifyClosings } from "../processors/closing/verify.ts";
+import { readBackup } from "../processors/ledger/backup/manifest.ts";
+import { restoreBackup } from "../processors/ledger/backup/restore.ts";
+import { verifyClosings } from "../processors/ledger/closing/verify.ts";
 import { loadConfig } from "../runtime/config/load.ts";
 import type { Config } from "../runtime/config/schema.ts";
 import { connectStore, migrateStore, MIGRATIONS_FOLDER, outsideStore } from "../runtime/store/connection.ts";

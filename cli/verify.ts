@@ -1,5 +1,5 @@
 import { Option, type Command } from "commander";
-import { verifyClosings, type VerifiedPeriod } from "../processors/closing/verify.ts";
+import { verifyClosings, type VerifiedPeriod } from "../processors/ledger/closing/verify.ts";
 import { periodOfArgument } from "./close.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { openStore } from "./store.ts";

@@ -1,6 +1,6 @@
 import { compileOwners } from "../domain/owner/compile.ts";
 import { readBook } from "../domain/price/read.ts";
-import type { ChargeRules } from "../processors/charges.ts";
+import type { ChargeRules } from "../processors/ledger/charging/charge-window.ts";
 import { factorsOf } from "../runtime/config/energy.ts";
 import { policiesOf } from "../runtime/config/policies.ts";
 import type { Scenario } from "./schema.ts";

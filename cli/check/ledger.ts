@@ -1,8 +1,8 @@
 import { formatAmount, amountOf } from "../../domain/exact/units.ts";
 import { closesFrom, periodOf, periodsDue } from "../../domain/period.ts";
-import { standingBreaches } from "../../processors/charges/breaches.ts";
-import { readClosed } from "../../processors/closing/closed.ts";
-import { firstCharged } from "../../processors/closing/readiness.ts";
+import { standingBreaches } from "../../processors/ledger/charging/breaches.ts";
+import { readClosed } from "../../processors/ledger/closing/closed.ts";
+import { firstCharged } from "../../processors/ledger/closing/readiness.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";

@@ -1,5 +1,5 @@
-import { payerName } from "../../processors/closing/document.ts";
-import type { CloseReport as WholeReport } from "../../processors/closing/close.ts";
+import { payerName } from "../../processors/ledger/closing/document.ts";
+import type { CloseReport as WholeReport } from "../../processors/ledger/closing/close.ts";
 import { percent } from "../../reports/format/percent.ts";
 import { roundedMoney } from "../../reports/format/rounded.ts";
 import { renderTable } from "../table.ts";

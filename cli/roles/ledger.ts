@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
-import { startLeadership } from "../../processors/leader.ts";
+import { startLeadership } from "../../processors/ledger/term/leader.ts";
 import { startMonth } from "./month.ts";
-import { TERM_TIMING, workTerm, type TermEvents, type TermLedger } from "../../processors/term-work.ts";
-import type { Recharge } from "../../processors/recharge.ts";
-import { SCHEDULE_TIMING } from "../../processors/rollup/schedule.ts";
+import { TERM_TIMING, workTerm, type TermEvents, type TermLedger } from "../../processors/ledger/term/term-work.ts";
+import type { Recharge } from "../../processors/ledger/term/recharge.ts";
+import { SCHEDULE_TIMING } from "../../processors/ledger/hours/schedule.ts";
 import { isBehind } from "../../domain/charge/settling.ts";
 import { dateText, periodOf, periodsDue, type BillingPeriod } from "../../domain/period.ts";
 import { rulesOfConfig } from "../ledger-rules.ts";

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { createMonth, withoutForecast, type MonthToDate } from "../../processors/charges/month.ts";
+import { createMonth, withoutForecast, type MonthToDate } from "../../processors/ledger/charging/month.ts";
 import { repeat, type Repeated } from "../../runtime/lifecycle/repeat.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Metrics } from "../../runtime/telemetry/metrics.ts";

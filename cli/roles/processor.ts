@@ -1,13 +1,13 @@
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
-import { startFacts } from "../../processors/facts.ts";
-import { startProcessor, type ProcessorEvents } from "../../processors/processor.ts";
+import { startFacts } from "../../processors/ingest/facts.ts";
+import { startProcessor, type ProcessorEvents } from "../../processors/ingest/processor.ts";
 import { createGpuPrices, type PricedNode } from "../../processors/live/gpu-price.ts";
 import { createLiveDevices } from "../../processors/live/gpus/devices.ts";
 import type { PageSink } from "../../processors/live/gpus/exposition.ts";
 import { writeGpuPage } from "../../processors/live/gpus/page.ts";
 import { createLivePods } from "../../processors/live/pods.ts";
-import { createQueueBoard } from "../../processors/queue/board.ts";
+import { createQueueBoard } from "../../processors/live/queue-board.ts";
 import { openBus } from "../../runtime/bus/open.ts";
 import { topicDeclarations } from "../../runtime/bus/topics.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { QueueBoard } from "../../processors/queue/board.ts";
+import type { QueueBoard } from "../../processors/live/queue-board.ts";
 import { viewQueue, type QueueView } from "../../domain/queue/view.ts";
 import { repeat, type Repeated } from "../../runtime/lifecycle/repeat.ts";
 import type { Metrics } from "../../runtime/telemetry/metrics.ts";

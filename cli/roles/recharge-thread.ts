@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
-import type { Recharged, StaleWindow } from "../../processors/ledger-window.ts";
-import { createRecharge, type RechargeTurn } from "../../processors/recharge.ts";
+import type { Recharged, StaleWindow } from "../../processors/ledger/hours/ledger-window.ts";
+import { createRecharge, type RechargeTurn } from "../../processors/ledger/term/recharge.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { connectStore, type StoreAddress } from "../../runtime/store/connection.ts";
 import { rulesOfConfig } from "../ledger-rules.ts";

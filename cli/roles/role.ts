@@ -1,4 +1,4 @@
-import type { MonthToDate } from "../../processors/charges/month.ts";
+import type { MonthToDate } from "../../processors/ledger/charging/month.ts";
 import type { Registry } from "prom-client";
 import type { WatcherState } from "../../collectors/kubernetes/watcher/watcher.ts";
 import type { QueueView } from "../../domain/queue/view.ts";

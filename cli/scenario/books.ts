@@ -1,12 +1,12 @@
 import { periodOf, readPeriod, type BillingPeriod } from "../../domain/period.ts";
 import type { InvoiceLine } from "../../domain/charge/invoice.ts";
-import { readCharges } from "../../processors/charges/read-charges.ts";
+import { readCharges } from "../../processors/ledger/charging/read-charges.ts";
 import type { BookedCharge } from "../../runtime/store/schema/charges.ts";
-import { CloseError } from "../../processors/closing/close-error.ts";
-import { closePeriod } from "../../processors/closing/close.ts";
-import { ledgerRules, type LedgerRules } from "../../processors/ledger-window.ts";
-import { HOUR_MILLIS, hourOf } from "../../processors/rollup/window.ts";
-import { settle } from "../../processors/settle.ts";
+import { CloseError } from "../../processors/ledger/closing/close-error.ts";
+import { closePeriod } from "../../processors/ledger/closing/close.ts";
+import { ledgerRules, type LedgerRules } from "../../processors/ledger/hours/ledger-window.ts";
+import { HOUR_MILLIS, hourOf } from "../../processors/ledger/hours/window.ts";
+import { settle } from "../../processors/ledger/term/settle.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Bill } from "../../scenarios/bill.ts";
 import { billOf } from "../../scenarios/lines.ts";

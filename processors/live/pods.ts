@@ -8,8 +8,8 @@ import { ownersOf } from "../../domain/owner/owners.ts";
 import { regimesOf, type Regime } from "../../domain/regime.ts";
 import type { MigMeasure } from "../../domain/share/mig-shape.ts";
 import type { WorkloadFact, WorkloadType } from "../../domain/workload.ts";
-import type { FactListener } from "../followed-facts.ts";
-import { createNewest } from "../holdings/newest.ts";
+import type { FactListener } from "../ingest/followed-facts.ts";
+import { createNewest } from "../ingest/holdings/newest.ts";
 import { heldGpus } from "./held-gpus.ts";
 
 /** Whose a workload is: the words of its labels on metrics. */

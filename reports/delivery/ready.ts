@@ -12,12 +12,12 @@ import { questionOf } from "./delivery.ts";
 const HOUR_MILLIS = 3_600_000;
 /** So long the ledger has published nothing of a span: an hour waits five minutes at most for what comes late. */
 const QUIET_MILLIS = 600_000;
-/** The name under which the ledger charges what is of no cluster (`processors/charges/fleet-hours.ts`). */
+/** The name under which the ledger charges what is of no cluster (`processors/ledger/charging/fleet-hours.ts`). */
 const FLEET = "";
 
 /**
  * Of each cluster since when and until when anything is known to be there near a span, as the meter takes it
- * (`processors/hours-to-meter.ts`): machines, samples and the time after them, and what was charged.
+ * (`processors/ledger/term/hours-to-meter.ts`): machines, samples and the time after them, and what was charged.
  */
 const LIVES = `
 SELECT toString(cluster) AS cluster, toFloat64(toUnixTimestamp64Milli(min(begun))) AS begun,

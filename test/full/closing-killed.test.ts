@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rulesOfConfig } from "../../cli/ledger-rules.ts";
-import { dropAbandonedCloses } from "../../processors/closing/abandoned.ts";
-import { readClosed } from "../../processors/closing/closed.ts";
-import { verifyClosings } from "../../processors/closing/verify.ts";
-import { HOUR_MILLIS } from "../../processors/rollup/window.ts";
-import { settle } from "../../processors/settle.ts";
+import { dropAbandonedCloses } from "../../processors/ledger/closing/abandoned.ts";
+import { readClosed } from "../../processors/ledger/closing/closed.ts";
+import { verifyClosings } from "../../processors/ledger/closing/verify.ts";
+import { HOUR_MILLIS } from "../../processors/ledger/hours/window.ts";
+import { settle } from "../../processors/ledger/term/settle.ts";
 import { loadConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";

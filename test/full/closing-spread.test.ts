@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { InvoiceLine } from "../../domain/charge/invoice.ts";
 import { lastUnits } from "../../domain/exact/units.ts";
-import { readCharges } from "../../processors/charges/read-charges.ts";
-import { verifyClosings } from "../../processors/closing/verify.ts";
+import { readCharges } from "../../processors/ledger/charging/read-charges.ts";
+import { verifyClosings } from "../../processors/ledger/closing/verify.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 import { openBooks, type Books } from "../support/books.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { periodOf } from "../../domain/period.ts";
-import type { CloseError } from "../../processors/closing/close-error.ts";
-import type { CloseReport } from "../../processors/closing/close.ts";
-import { readAudit } from "../../processors/closing/audit.ts";
-import { readClosed } from "../../processors/closing/closed.ts";
+import type { CloseError } from "../../processors/ledger/closing/close-error.ts";
+import type { CloseReport } from "../../processors/ledger/closing/close.ts";
+import { readAudit } from "../../processors/ledger/closing/audit.ts";
+import { readClosed } from "../../processors/ledger/closing/closed.ts";
 import { readStatements } from "../../reports/statements/read.ts";
-import { verifyClosings } from "../../processors/closing/verify.ts";
-import { dropSuperseded } from "../../processors/superseded.ts";
+import { verifyClosings } from "../../processors/ledger/closing/verify.ts";
+import { dropSuperseded } from "../../processors/ledger/term/superseded.ts";
 import { explain } from "../../reports/explain/read.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Scenario } from "../../scenarios/schema.ts";

@@ -9,11 +9,11 @@ import {
   WORKLOADS_TOPIC,
 } from "../../domain/messages/topics.ts";
 import { readPeriod } from "../../domain/period.ts";
-import { readBackup } from "../../processors/backup/manifest.ts";
-import { restoreBackup } from "../../processors/backup/restore.ts";
-import { verifyClosings } from "../../processors/closing/verify.ts";
-import { readDeadLetter } from "../../processors/dead-letter.ts";
-import { readFact } from "../../processors/facts.ts";
+import { readBackup } from "../../processors/ledger/backup/manifest.ts";
+import { restoreBackup } from "../../processors/ledger/backup/restore.ts";
+import { verifyClosings } from "../../processors/ledger/closing/verify.ts";
+import { readDeadLetter } from "../../processors/ingest/dead-letter.ts";
+import { readFact } from "../../processors/ingest/facts.ts";
 import { readStatements } from "../../reports/statements/read.ts";
 import { openBus } from "../../runtime/bus/open.ts";
 import type { Config } from "../../runtime/config/schema.ts";

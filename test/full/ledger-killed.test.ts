@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SUPERSEDED_KEPT_MILLIS, dropSuperseded } from "../../processors/superseded.ts";
+import { SUPERSEDED_KEPT_MILLIS, dropSuperseded } from "../../processors/ledger/term/superseded.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { createTestDatabase } from "../support/database.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
-import { staleCharges, type LedgerRules } from "../../processors/ledger-window.ts";
-import { createRecharge, type Recharge } from "../../processors/recharge.ts";
+import { staleCharges, type LedgerRules } from "../../processors/ledger/hours/ledger-window.ts";
+import { createRecharge, type Recharge } from "../../processors/ledger/term/recharge.ts";
 import { dirtyFactsOf, FLEET, LONG, NOW, RARELY, startTerm, storeWorkloads, teamsOf } from "../support/term-at-work.ts";
 
 describe("the ledger of a term, at length", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readPeriod } from "../../domain/period.ts";
-import { HOUR_MILLIS } from "../../processors/rollup/window.ts";
+import { HOUR_MILLIS } from "../../processors/ledger/hours/window.ts";
 import { exportFocus } from "../../reports/focus/export.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Bill } from "../../scenarios/bill.ts";

@@ -19,11 +19,11 @@ import {
   WORKLOADS_TOPIC,
 } from "../../domain/messages/topics.ts";
 import type { ScrapeFailure } from "../../domain/scrape.ts";
-import { insertScrapes, rowsOf } from "../../processors/batch.ts";
-import { createHoldings } from "../../processors/holdings/holdings.ts";
-import { startIntake, type Intake } from "../../processors/intake.ts";
-import { createSamplePipeline } from "../../processors/pipeline.ts";
-import { createScrapeRowWriter } from "../../processors/scrape-rows.ts";
+import { insertScrapes, rowsOf } from "../../processors/ingest/batch.ts";
+import { createHoldings } from "../../processors/ingest/holdings/holdings.ts";
+import { startIntake, type Intake } from "../../processors/ingest/intake.ts";
+import { createSamplePipeline } from "../../processors/ingest/pipeline.ts";
+import { createScrapeRowWriter } from "../../processors/ingest/scrape-rows.ts";
 import type { Bus, OutgoingMessage } from "../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { MIGRATIONS_FOLDER } from "../../runtime/store/connection.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DEAD_LETTER_TOPIC, SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
-import { toDeadLetter } from "../../processors/dead-letter.ts";
+import { toDeadLetter } from "../../processors/ingest/dead-letter.ts";
 import type { Bus, ReceivedMessage } from "../../runtime/bus/bus.ts";
 import { openEmbeddedBus } from "../../runtime/bus/embedded/embedded-bus.ts";
 import { topicDeclarations } from "../../runtime/bus/topics.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkLedger } from "../../cli/check/ledger.ts";
 import { rulesOfConfig } from "../../cli/ledger-rules.ts";
-import { keepBreaches } from "../../processors/charges/breaches.ts";
-import { settle } from "../../processors/settle.ts";
-import { HOUR_MILLIS } from "../../processors/rollup/window.ts";
+import { keepBreaches } from "../../processors/ledger/charging/breaches.ts";
+import { settle } from "../../processors/ledger/term/settle.ts";
+import { HOUR_MILLIS } from "../../processors/ledger/hours/window.ts";
 import { loadConfig } from "../../runtime/config/load.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { sharedStore } from "../support/embedded-store.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { integrate } from "../../processors/meter/integrate.ts";
+import { integrate } from "../../processors/ledger/metering/integrate.ts";
 import type { Measurement } from "../../processors/ledger/plan/measurement.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { createTestDatabase } from "../support/database.ts";

@@ -4,7 +4,7 @@ import type { Device } from "../../domain/device.ts";
 import { encodeClusterFact, encodeInventory, encodeWorkload } from "../../domain/messages/fact-message.ts";
 import { CLUSTER_TOPIC, INVENTORY_TOPIC, SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import type { WorkloadFact } from "../../domain/workload.ts";
-import type { Processor } from "../../processors/processor.ts";
+import type { Processor } from "../../processors/ingest/processor.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/facts.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
-import { hourOf } from "../../processors/rollup/window.ts";
-import { newRunId, publishRun } from "../../processors/runs.ts";
+import { hourOf } from "../../processors/ledger/hours/window.ts";
+import { newRunId, publishRun } from "../../processors/ledger/hours/runs.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { storeScenario } from "../support/play.ts";
 import { dirtyFactsOf, FLEET, LONG, NOW, startTerm, storeWorkloads, teamsOf } from "../support/term-at-work.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { Charge } from "../../domain/charge/charge.ts";
-import { readCharges } from "../../processors/charges/read-charges.ts";
-import { chargeOnDemand } from "../../processors/on-demand.ts";
+import { readCharges } from "../../processors/ledger/charging/read-charges.ts";
+import { chargeOnDemand } from "../../processors/ledger/charging/on-demand.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { groupLines } from "../../scenarios/bill.ts";
 import { billOf } from "../../scenarios/lines.ts";

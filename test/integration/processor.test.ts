@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { DEAD_LETTER_TOPIC, SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
-import { readDeadLetter } from "../../processors/dead-letter.ts";
-import type { Processor } from "../../processors/processor.ts";
+import { readDeadLetter } from "../../processors/ingest/dead-letter.ts";
+import type { Processor } from "../../processors/ingest/processor.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { emptyTables } from "../../runtime/store/empty-tables.ts";

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { RechargeThreads } from "../../cli/roles/recharge.ts";
 import { rulesOfConfig } from "../../cli/ledger-rules.ts";
-import { readCharges } from "../../processors/charges/read-charges.ts";
-import { NOTHING_CLOSED } from "../../processors/closing/closed.ts";
-import { createFrozenWeights } from "../../processors/closing/frozen.ts";
-import { computeLedger, staleCharges, type StaleWindow } from "../../processors/ledger-window.ts";
-import { createRecharge } from "../../processors/recharge.ts";
-import { HOUR_MILLIS } from "../../processors/rollup/window.ts";
+import { readCharges } from "../../processors/ledger/charging/read-charges.ts";
+import { NOTHING_CLOSED } from "../../processors/ledger/closing/closed.ts";
+import { createFrozenWeights } from "../../processors/ledger/closing/frozen.ts";
+import { computeLedger, staleCharges, type StaleWindow } from "../../processors/ledger/hours/ledger-window.ts";
+import { createRecharge } from "../../processors/ledger/term/recharge.ts";
+import { HOUR_MILLIS } from "../../processors/ledger/hours/window.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { StoreAddress } from "../../runtime/store/connection.ts";

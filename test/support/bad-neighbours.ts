@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
 import { CLUSTER_TOPIC, INVENTORY_TOPIC, SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
-import { readFact } from "../../processors/facts.ts";
+import { readFact } from "../../processors/ingest/facts.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "./facts.ts";
 import { hostilePages } from "./hostile-pages.ts";
 import { nonsense } from "./nonsense.ts";

@@ -1,13 +1,13 @@
 import { parseExposition } from "../../collectors/dcgm/exposition/parse.ts";
 import type { Device } from "../../domain/device.ts";
 import type { Scrape, ScrapeShape } from "../../domain/scrape.ts";
-import { createHoldings } from "../../processors/holdings/holdings.ts";
+import { createHoldings } from "../../processors/ingest/holdings/holdings.ts";
 import { createGpuPrices } from "../../processors/live/gpu-price.ts";
 import { createLiveDevices, type LiveDevices } from "../../processors/live/gpus/devices.ts";
 import { writeGpuPage } from "../../processors/live/gpus/page.ts";
 import { createLivePods, type IsOwn } from "../../processors/live/pods.ts";
-import type { FactListener } from "../../processors/followed-facts.ts";
-import { createJoinStep } from "../../processors/steps/join.ts";
+import type { FactListener } from "../../processors/ingest/followed-facts.ts";
+import { createJoinStep } from "../../processors/ingest/steps/join.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import { NOON } from "./facts.ts";

@@ -2,7 +2,7 @@ import type { InventoryFact } from "../../domain/inventory.ts";
 import { encodeInventory, encodeWorkload } from "../../domain/messages/fact-message.ts";
 import { INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import type { WorkloadFact } from "../../domain/workload.ts";
-import { insertFacts, readFact } from "../../processors/facts.ts";
+import { insertFacts, readFact } from "../../processors/ingest/facts.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 
 /** A fact as it comes over the bus. */

@@ -3,8 +3,8 @@ import type { Device } from "../../domain/device.ts";
 import type { Holder } from "../../domain/holder.ts";
 import type { Scrape, ScrapeShape } from "../../domain/scrape.ts";
 import type { WorkloadFact } from "../../domain/workload.ts";
-import { createHoldings, type HoldingsIndex } from "../../processors/holdings/holdings.ts";
-import { createJoinStep } from "../../processors/steps/join.ts";
+import { createHoldings, type HoldingsIndex } from "../../processors/ingest/holdings/holdings.ts";
+import { createJoinStep } from "../../processors/ingest/steps/join.ts";
 import { NOON, workloadFact } from "./facts.ts";
 
 /** What a test says of a row's holder: evidence, the pod's name with its UID behind a slash, of how many it is the first. */

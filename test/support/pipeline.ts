@@ -11,9 +11,9 @@ import { systemClock } from "../../runtime/clock.ts";
 import { topicDeclarations } from "../../runtime/bus/topics.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { startFacts } from "../../processors/facts.ts";
-import type { Intake, IntakeEvents } from "../../processors/intake.ts";
-import { startProcessor, type Processor, type ProcessorEvents } from "../../processors/processor.ts";
+import { startFacts } from "../../processors/ingest/facts.ts";
+import type { Intake, IntakeEvents } from "../../processors/ingest/intake.ts";
+import { startProcessor, type Processor, type ProcessorEvents } from "../../processors/ingest/processor.ts";
 
 export const silent = pino({ level: "silent" });
 

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { UsageHour } from "../../domain/allocation/usage-hour.ts";
-import { readCharges } from "../../processors/charges/read-charges.ts";
+import { readCharges } from "../../processors/ledger/charging/read-charges.ts";
 import type { Breach } from "../../processors/ledger/charge/invariant.ts";
-import { NOTHING_CLOSED } from "../../processors/closing/closed.ts";
-import { createFrozenWeights } from "../../processors/closing/frozen.ts";
-import { ABSENT_AFTER_MILLIS, chargeAgain, computeLedger, ledgerRules } from "../../processors/ledger-window.ts";
-import { readUsage } from "../../processors/meter/usage-rows.ts";
-import { HOUR_MILLIS, hourOf } from "../../processors/rollup/window.ts";
+import { NOTHING_CLOSED } from "../../processors/ledger/closing/closed.ts";
+import { createFrozenWeights } from "../../processors/ledger/closing/frozen.ts";
+import { ABSENT_AFTER_MILLIS, chargeAgain, computeLedger, ledgerRules } from "../../processors/ledger/hours/ledger-window.ts";
+import { readUsage } from "../../processors/ledger/metering/usage-rows.ts";
+import { HOUR_MILLIS, hourOf } from "../../processors/ledger/hours/window.ts";
 import { slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { groupLines, type Bill } from "../../scenarios/bill.ts";

@@ -1,11 +1,11 @@
 import { decodeClusterFact, decodeInventory, decodeWorkload } from "../../domain/messages/fact-message.ts";
 import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
 import { INVENTORY_TOPIC, SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
-import { insertFacts, readFact, type FactRow } from "../../processors/facts.ts";
-import { createHoldings } from "../../processors/holdings/holdings.ts";
-import { createScrapeRowWriter, insertRows } from "../../processors/scrape-rows.ts";
-import { createDecodeStep } from "../../processors/steps/decode.ts";
-import { createJoinStep } from "../../processors/steps/join.ts";
+import { insertFacts, readFact, type FactRow } from "../../processors/ingest/facts.ts";
+import { createHoldings } from "../../processors/ingest/holdings/holdings.ts";
+import { createScrapeRowWriter, insertRows } from "../../processors/ingest/scrape-rows.ts";
+import { createDecodeStep } from "../../processors/ingest/steps/decode.ts";
+import { createJoinStep } from "../../processors/ingest/steps/join.ts";
 import { slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { PlayedMessage } from "../../scenarios/play/facts.ts";

@@ -7,8 +7,8 @@ import { createScrapeDecoder, type ScrapeDecoder } from "../../domain/messages/s
 import { CLUSTER_TOPIC, INVENTORY_TOPIC, SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import type { Scrape } from "../../domain/scrape.ts";
 import type { WorkloadFact } from "../../domain/workload.ts";
-import { createHoldings } from "../../processors/holdings/holdings.ts";
-import { createJoinStep } from "../../processors/steps/join.ts";
+import { createHoldings } from "../../processors/ingest/holdings/holdings.ts";
+import { createJoinStep } from "../../processors/ingest/steps/join.ts";
 import { factsOf, type PlayedMessage } from "../../scenarios/play/facts.ts";
 import { play } from "../../scenarios/play/play.ts";
 import { scrapesOf } from "../../scenarios/play/scrapes.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { Device } from "../../domain/device.ts";
 import { holderByLabels, type Holder } from "../../domain/holder.ts";
 import type { Scrape } from "../../domain/scrape.ts";
-import { createScrapeRowWriter, insertRows } from "../../processors/scrape-rows.ts";
+import { createScrapeRowWriter, insertRows } from "../../processors/ingest/scrape-rows.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { RawSample } from "./rollup-reference.ts";
 

@@ -1,10 +1,10 @@
 import { onTestFinished } from "vitest";
 import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
-import { createMonth } from "../../processors/charges/month.ts";
-import { createDirtyFacts } from "../../processors/dirty-facts.ts";
-import { ledgerRules } from "../../processors/ledger-window.ts";
-import { SCHEDULE_TIMING } from "../../processors/rollup/schedule.ts";
-import { TERM_TIMING, workTerm, type TermEvents, type TermLedger } from "../../processors/term-work.ts";
+import { createMonth } from "../../processors/ledger/charging/month.ts";
+import { createDirtyFacts } from "../../processors/ledger/term/dirty-facts.ts";
+import { ledgerRules } from "../../processors/ledger/hours/ledger-window.ts";
+import { SCHEDULE_TIMING } from "../../processors/ledger/hours/schedule.ts";
+import { TERM_TIMING, workTerm, type TermEvents, type TermLedger } from "../../processors/ledger/term/term-work.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { insertMessages } from "./insert-facts.ts";
 import { factsOf } from "../../scenarios/play/facts.ts";

@@ -3,7 +3,7 @@ import type { NodeGpus } from "../../../domain/inventory.ts";
 import type { PartOfDevice } from "../../../domain/share/claim.ts";
 import { heldInCommon, type CommonDevice, type CommonHolder } from "../../../domain/share/common.ts";
 import type { GpuAsk } from "../../../domain/workload.ts";
-import { askedInAll, asksFor, givenInstance, isInstanceOf } from "../../steps/join/kind.ts";
+import { askedInAll, asksFor, givenInstance, isInstanceOf } from "../../../domain/attribution/kind.ts";
 import { amountsOf, annotated, claimedPart, fractionOf, nameOf } from "./asked-part.ts";
 import type { NodeRecord } from "./node-record.ts";
 import type { SlotHolder } from "./planned.ts";

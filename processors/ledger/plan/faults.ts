@@ -1,4 +1,4 @@
-import type { Proofs } from "../../steps/join/proofs.ts";
+import type { Proofs } from "../../../domain/attribution/proofs.ts";
 import { knownHolders, type KnownHolders } from "./ladder.ts";
 import { stateOf, type Slots } from "./machine-slots.ts";
 import type { NodeRecord, SeenFault } from "./node-record.ts";

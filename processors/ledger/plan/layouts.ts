@@ -1,6 +1,6 @@
 import type { Holding } from "../../../domain/holding.ts";
 import { isSameProfile } from "../../../domain/mig-profile.ts";
-import type { Proofs } from "../../steps/join/proofs.ts";
+import type { Proofs } from "../../../domain/attribution/proofs.ts";
 import { deviceOf } from "./ladder.ts";
 import type { Machine, NodeRecord, SeenGpu, SeenPart } from "./node-record.ts";
 import { proofsOf } from "./proven.ts";

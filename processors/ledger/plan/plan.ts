@@ -1,7 +1,7 @@
 import type { GpuAt } from "../../../domain/share/layout.ts";
 import { partIdOf } from "../../../domain/share/claim.ts";
-import type { Proofs } from "../../steps/join/proofs.ts";
-import { HOUR_MILLIS } from "../../rollup/window.ts";
+import type { Proofs } from "../../../domain/attribution/proofs.ts";
+import { HOUR_MILLIS } from "../hours/window.ts";
 import { commonHolders } from "./common-holders.ts";
 import { conditionAt, conditionEdges, MIG_WITHOUT_INSTANCES, unavailableAt, type SlotAt } from "./condition.ts";
 import { taintOf } from "./device-taints.ts";

@@ -1,5 +1,5 @@
 import type { Holding } from "../../../domain/holding.ts";
-import { createProofs, type Proofs } from "../../steps/join/proofs.ts";
+import { createProofs, type Proofs } from "../../../domain/attribution/proofs.ts";
 import { deviceOf } from "./ladder.ts";
 import type { NodeRecord, ProvenLabel, SeenLabel } from "./node-record.ts";
 

@@ -1,7 +1,7 @@
 import { approximate } from "../../../domain/exact/rational.ts";
 import { sampleKey } from "../../../domain/messages/scrape-message.ts";
 import type { MigMeasure } from "../../../domain/share/mig-shape.ts";
-import type { JoinedScrape } from "../../steps/join.ts";
+import type { JoinedScrape } from "../../ingest/steps/join.ts";
 import type { PricedNode, GpuPrice } from "../gpu-price.ts";
 import type { IsOwn, LivePods } from "../pods.ts";
 import { layOut, type NodeLayout } from "./layout.ts";

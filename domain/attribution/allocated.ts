@@ -1,0 +1,171 @@
+import type { Device, DeviceClaim } from "../device.ts";
+import type { Evidence } from "../holder.ts";
+import type { ClaimedDevice, Holding } from "../holding.ts";
+import { isSameProfile } from "../mig-profile.ts";
+import { deviceKey, isInstanceOf } from "./kind.ts";
+import type { Moment } from "./moment.ts";
+
+/** Who has a row's device, by what a scheduler or driver said; the pods by namespace and name. */
+export interface Allocated {
+  readonly evidence: Extract<Evidence, "dra" | "status" | "annotation" | "group">;
+  readonly pods: readonly Holding[];
+}
+
+/** A device as an allocation names it: the parts that are known. */
+type Named = Partial<ClaimedDevice> & {
+  readonly gpuIndex?: number;
+  readonly instance?: number;
+  readonly isInstance?: true;
+  readonly memoryMiB?: number;
+};
+
+interface Allocation {
+  readonly evidence: Allocated["evidence"];
+  readonly pod: Holding;
+  readonly named: Named;
+}
+
+/** What schedulers and drivers said of a scrape's rows. */
+export interface Allocations {
+  /** For each row. */
+  readonly rows: readonly (Allocated | undefined)[];
+  /** The UIDs of the pods of which all is told. */
+  readonly told: ReadonlySet<string>;
+  /** The UIDs of pods that have devices which are named, and which none of the rows is. */
+  readonly elsewhere: ReadonlySet<string>;
+}
+
+const STRENGTH: readonly Allocated["evidence"][] = ["dra", "status", "annotation", "group"];
+const NONE: readonly Allocation[] = [];
+const NOTHING: Allocations = { rows: [], told: new Set(), elsewhere: new Set() };
+
+/**
+ * Finds the rows of what was allocated: by the claim that a row's own labels name, else by the device. Where an
+ * allocation fits several devices (MIG instances of one profile on one GPU), it tells where as many are allocated
+ * as there are such devices: each is one of them, though several pods may share a claim.
+ */
+export function readAllocations(devices: readonly Device[], moment: Moment): Allocations {
+  const allocations = moment.pods.flatMap((pod) => allocationsOf(pod, moment));
+  if (allocations.length === 0) return NOTHING;
+  const found = devices.map(() => new Map<Allocated["evidence"], Set<Holding>>());
+  const told = new Set<string>();
+  const elsewhere = new Set<string>();
+  const tell = (row: number, { evidence, pod }: Allocation): void => {
+    const pods = found[row]!.get(evidence);
+    if (pods === undefined) found[row]!.set(evidence, new Set([pod]));
+    else pods.add(pod);
+  };
+
+  const open = new Set(allocations);
+  devices.forEach(({ claim }, row) => {
+    const named = claim === undefined ? [] : allocations.filter((allocation) => isNamedBy(claim, allocation));
+    for (const allocation of named) {
+      tell(row, allocation);
+      told.add(allocation.pod.uid);
+      // Which of the equal instances it is: no other row is asked any more.
+      if (allocation.named.parentUuid !== undefined) open.delete(allocation);
+    }
+  });
+  const unnamed = devices.flatMap((device, row) => (found[row]!.size === 0 ? [{ device, row }] : []));
+  for (const alike of bySignature(open).values()) {
+    const [{ named }] = alike as [Allocation];
+    const rows = unnamed.filter(({ device }) => fits(device, named));
+    const places = rows.length > 1 ? new Set(rows.map(({ device }) => deviceKey(device))).size : rows.length;
+    if (places === 0 && isPlaced(named)) for (const { pod } of alike) elsewhere.add(pod.uid);
+    if (places !== 1 && places !== devicesOf(alike)) continue;
+    for (const allocation of alike) {
+      told.add(allocation.pod.uid);
+      for (const { row } of rows) tell(row, allocation);
+    }
+  }
+  // Of who has several devices, of which some are none of these, not all is told.
+  for (const uid of elsewhere) told.delete(uid);
+  return { rows: found.map((pods) => strongest(pods, moment.pods)), told, elsewhere };
+}
+
+/** How many devices some allocations are: what several pods have through one claim is one. */
+function devicesOf(alike: readonly Allocation[]): number {
+  return new Set(
+    alike.map(({ named }, index) =>
+      named.claim === undefined ? index : `${named.namespace}/${named.claim} ${named.device}`,
+    ),
+  ).size;
+}
+
+function allocationsOf(pod: Holding, moment: Moment): readonly Allocation[] {
+  const claims = moment.node.claimed(pod.uid);
+  if (claims.length === 0 && pod.evidence.length === 0) return NONE;
+  const claimed = claims.map((named): Allocation => ({ evidence: "dra", pod, named }));
+  const written = pod.evidence.flatMap((said): readonly Allocation[] => {
+    if (said.by === "annotation" || said.by === "status") return [{ evidence: said.by, pod, named: said }];
+    if (said.by !== "group") return [];
+    return moment.pods.flatMap(({ evidence }) =>
+      evidence.flatMap((one): readonly Allocation[] =>
+        one.by === "reservation" && one.group === said.group ? [{ evidence: "group", pod, named: one }] : [],
+      ),
+    );
+  });
+  return [...claimed, ...written];
+}
+
+/** Whether the labels of a row name the claim, the device or the instance of an allocation. */
+function isNamedBy(claim: DeviceClaim, { evidence, named }: Allocation): boolean {
+  if (evidence !== "dra") return false;
+  if (claim.migUuid !== undefined && claim.migUuid === named.uuid) return true;
+  if (claim.device !== undefined && claim.device !== named.device) return false;
+  if (claim.name !== undefined) return claim.name === named.claim && claim.namespace === named.namespace;
+  return claim.device !== undefined && claim.driver === named.driver && claim.pool === named.pool;
+}
+
+/** Allocations of one signature fit the same rows. */
+function bySignature(allocations: Iterable<Allocation>): ReadonlyMap<string, readonly Allocation[]> {
+  const groups = new Map<string, Allocation[]>();
+  for (const allocation of allocations) {
+    const { uuid, pciBusId, parentUuid, profile, driver, pool, device, isInstance, memoryMiB, gpuIndex, instance } =
+      allocation.named;
+    const place =
+      uuid ?? pciBusId ?? (gpuIndex === undefined ? `${driver}/${pool}/${device}` : `${gpuIndex}/${instance}`);
+    const whole = isInstance === true ? `${place} ${memoryMiB}` : place;
+    const key = `${allocation.evidence} ${parentUuid === undefined ? whole : `${parentUuid} ${profile}`}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [allocation]);
+    else group.push(allocation);
+  }
+  return groups;
+}
+
+/** Whether an allocation says which device it means. */
+function isPlaced({ uuid, pciBusId, parentUuid, gpuIndex }: Named): boolean {
+  return uuid !== undefined || pciBusId !== undefined || parentUuid !== undefined || gpuIndex !== undefined;
+}
+
+function fits(row: Device, named: Named): boolean {
+  const { uuid, parentUuid, profile, pciBusId, gpuIndex, instance } = named;
+  const isWhole = row.instance === undefined;
+  if (named.isInstance === true) return isInstanceOf(row, named);
+  if (parentUuid !== undefined) {
+    const own = row.profile ?? row.claim?.migProfile;
+    return row.uuid === parentUuid && !isWhole && own !== undefined && isSameProfile(own, profile ?? "");
+  }
+  if (uuid === undefined && gpuIndex !== undefined)
+    return row.gpu === String(gpuIndex) && (instance === undefined ? isWhole : row.instance === String(instance));
+  if (uuid === undefined) return isWhole && pciBusId !== undefined && isSameAddress(row.pciBusId, pciBusId);
+  if (uuid === row.claim?.migUuid || (uuid === row.uuid && isWhole)) return true;
+  return instance !== undefined && row.instance === String(instance) && row.gpu === String(gpuIndex);
+}
+
+/** NVIDIA writes the domain of a PCI address with eight digits, the kernel with four. */
+function isSameAddress(one: string | undefined, other: string): boolean {
+  return one?.toLowerCase().slice(-12) === other.toLowerCase().slice(-12);
+}
+
+function strongest(
+  found: ReadonlyMap<Allocated["evidence"], ReadonlySet<Holding>>,
+  inOrder: readonly Holding[],
+): Allocated | undefined {
+  for (const evidence of STRENGTH) {
+    const pods = found.get(evidence);
+    if (pods !== undefined) return { evidence, pods: inOrder.filter((pod) => pods.has(pod)) };
+  }
+  return undefined;
+}

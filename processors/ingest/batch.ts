@@ -1,0 +1,45 @@
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { StoreError } from "../../runtime/store/store-error.ts";
+import type { Refused, Taken } from "./intake.ts";
+import { insertRows, type ScrapeRowWriter } from "./scrape-rows.ts";
+import type { JoinedScrape } from "./steps/join.ts";
+
+/** The rows of a scrape: one for itself, one for each device. */
+export function rowsOf({ scrape }: JoinedScrape): number {
+  return scrape.shape.devices.length + 1;
+}
+
+/**
+ * Inserts the rows of all scrapes. Fails with a retriable {@link StoreError} where trying again can help; resolves with what the store refuses as such.
+ */
+export function insertScrapes(
+  store: StoreClient,
+  writer: ScrapeRowWriter,
+  items: readonly Taken<JoinedScrape>[],
+): Promise<readonly Refused<JoinedScrape>[]> {
+  return insertOrHalve(items, async (some) => {
+    for (const { value, message } of some) writer.append(value, message);
+    await insertRows(store, writer.take());
+  });
+}
+
+/**
+ * Inserts items together. Where the store rejects the rows as such, the items are halved until those that it will not
+ * take stand alone; those are returned, the others are stored.
+ */
+export async function insertOrHalve<Value>(
+  items: readonly Taken<Value>[],
+  insert: (items: readonly Taken<Value>[]) => Promise<void>,
+): Promise<readonly Refused<Value>[]> {
+  if (items.length === 0) return [];
+  try {
+    await insert(items);
+    return [];
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== "rejected") throw error;
+    if (items.length === 1) return [{ item: items[0]!, error }];
+    const half = items.length >> 1;
+    const first = await insertOrHalve(items.slice(0, half), insert);
+    return [...first, ...(await insertOrHalve(items.slice(half), insert))];
+  }
+}

@@ -1,0 +1,109 @@
+import {
+  decodeClusterFact,
+  decodeInventory,
+  decodeWorkload,
+  FACT_SCHEMA_VERSION,
+} from "../../domain/messages/fact-message.ts";
+import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
+import type { ClusterFact } from "../../domain/cluster-fact.ts";
+import type { InventoryFact } from "../../domain/inventory.ts";
+import type { WorkloadFact } from "../../domain/workload.ts";
+import type { Bus, Follower, ReceivedMessage } from "../../runtime/bus/bus.ts";
+
+/** Why a message of a fact's topic tells this instance nothing. The intake of facts buries what is broken. */
+export type PassedOver = "broken-checksum" | "not-a-fact" | "not-processed" | "future-schema";
+
+/** What a follower of facts tells. */
+export interface FollowedFactsEvents {
+  onPassedOver(reason: PassedOver, message: ReceivedMessage): void;
+}
+
+/** Who is told of every fact that the bus has, in any order and more than once. */
+export interface FactListener {
+  workload(fact: WorkloadFact): void;
+  inventory(fact: InventoryFact): void;
+  clusterFact(fact: ClusterFact): void;
+  /** Nothing more will be said of an object; its key is the topic's. */
+  tombstone(of: "workload" | "inventory" | "cluster", key: string): void;
+}
+
+/**
+ * Reads the topics of facts from their beginning and goes on as they grow. Resolves when the listeners know everything that
+ * they held at the time of the call; fails with a `BusError`.
+ */
+export async function followFacts(
+  bus: Bus,
+  listeners: readonly FactListener[],
+  events: FollowedFactsEvents,
+): Promise<{ stop(): Promise<void> }> {
+  const followers: Follower[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(followers.map((follower) => follower.close()));
+  };
+  try {
+    for (const [topic, tell] of Object.entries(READERS)) {
+      const follower = await bus.follow(topic, (messages) => {
+        for (const message of messages) {
+          const reason = read(message, tell, listeners);
+          if (reason !== undefined) events.onPassedOver(reason, message);
+        }
+        return Promise.resolve();
+      });
+      followers.push(follower);
+    }
+    await Promise.all(followers.map(({ caughtUp }) => caughtUp));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { stop };
+}
+
+interface Reader {
+  readonly object: Parameters<FactListener["tombstone"]>[0];
+  /** False where the bytes are no fact. */
+  readonly tell: (listeners: readonly FactListener[], bytes: Uint8Array) => boolean;
+}
+
+const READERS: Readonly<Record<string, Reader>> = {
+  [WORKLOADS_TOPIC]: {
+    object: "workload",
+    tell: (listeners, bytes) => tellAll(decodeWorkload(bytes), listeners, (each, fact) => each.workload(fact)),
+  },
+  [INVENTORY_TOPIC]: {
+    object: "inventory",
+    tell: (listeners, bytes) => tellAll(decodeInventory(bytes), listeners, (each, fact) => each.inventory(fact)),
+  },
+  [CLUSTER_TOPIC]: {
+    object: "cluster",
+    tell: (listeners, bytes) => tellAll(decodeClusterFact(bytes), listeners, (each, fact) => each.clusterFact(fact)),
+  },
+};
+
+function tellAll<Fact extends object>(
+  fact: Fact | { readonly invalid: string },
+  listeners: readonly FactListener[],
+  tell: (listener: FactListener, fact: Fact) => void,
+): boolean {
+  if ("invalid" in fact) return false;
+  for (const listener of listeners) tell(listener, fact);
+  return true;
+}
+
+function read(
+  { key, value, intact, schemaVersion }: ReceivedMessage,
+  { object, tell }: Reader,
+  listeners: readonly FactListener[],
+): PassedOver | undefined {
+  if (schemaVersion > FACT_SCHEMA_VERSION) return "future-schema";
+  if (value === null) {
+    for (const listener of listeners) listener.tombstone(object, key);
+    return undefined;
+  }
+  if (!intact) return "broken-checksum";
+  try {
+    return tell(listeners, value) ? undefined : "not-a-fact";
+  } catch {
+    return "not-processed";
+  }
+}

@@ -1,0 +1,109 @@
+import type { ClusterFact } from "../../../domain/cluster-fact.ts";
+import type { FactEnd, FactOrigin } from "../../../domain/fact.ts";
+import { holdingOf, type Holdings } from "../../../domain/holding.ts";
+import { clusterFactKey, inventoryKey, workloadKey } from "../../../domain/messages/fact-message.ts";
+import { createClusterIndex, type ClusterIndex } from "./cluster.ts";
+import type { FactListener } from "../followed-facts.ts";
+import { createNewest } from "./newest.ts";
+
+/** A pod that is gone is known for so long, by the time of its cluster's facts, for samples that come late. */
+export const GONE_KNOWN_MILLIS = 15 * 60_000;
+const SWEEP_MILLIS = 60_000;
+
+/**
+ * Who holds what in all clusters, as far as the facts tell that were given. The same facts give the same answers whatever
+ * order they come in and however often: of each object the newest counts.
+ */
+export interface HoldingsIndex extends Holdings, FactListener {
+  /** Claims and slices; what else there is of a cluster says nothing about devices. */
+  clusterFact(fact: ClusterFact): void;
+  /** Forgets an object by its key on the topic. A pod that has ended stays as long as late samples need it. */
+  tombstone(of: "workload" | "inventory" | "cluster", key: string): void;
+}
+
+interface Known {
+  readonly index: ClusterIndex;
+  /** When the pods that are gone were gone, by UID. */
+  readonly gone: Map<string, number>;
+  /** The latest time of any fact of this cluster. */
+  clock: number;
+  /** What was gone before is forgotten. */
+  horizon: number;
+}
+
+/** An index without any fact. A fact costs microseconds, a pod that is known less than 2 kB. */
+export function createHoldings(): HoldingsIndex {
+  const newest = createNewest();
+  const clusters = new Map<string, Known>();
+
+  function known(name: string): Known {
+    let cluster = clusters.get(name);
+    if (cluster === undefined) {
+      cluster = { index: createClusterIndex(), gone: new Map(), clock: -Infinity, horizon: -Infinity };
+      clusters.set(name, cluster);
+    }
+    return cluster;
+  }
+
+  /** The cluster of a fact; undefined where a newer one of its object is known. Time goes on in either case. */
+  function take(key: string, fact: FactOrigin & { readonly end?: FactEnd }): ClusterIndex | undefined {
+    const cluster = known(fact.cluster);
+    cluster.clock = Math.max(cluster.clock, fact.seenAtMillis, fact.end?.atMillis ?? -Infinity);
+    const horizon = Math.floor((cluster.clock - GONE_KNOWN_MILLIS) / SWEEP_MILLIS) * SWEEP_MILLIS;
+    if (horizon > cluster.horizon) {
+      cluster.horizon = horizon;
+      for (const [uid, at] of cluster.gone) if (at < horizon) forget(cluster, uid);
+    }
+    return newest.take(key, fact) ? cluster.index : undefined;
+  }
+
+  function forget({ gone, index }: Known, uid: string): void {
+    gone.delete(uid);
+    index.putPod(uid, undefined);
+  }
+
+  return {
+    cluster: (name) => known(name).index,
+    workload(fact) {
+      if (take(workloadKey(fact), fact) === undefined) return;
+      const cluster = known(fact.cluster);
+      const goneAt = fact.end?.atMillis;
+      if (goneAt !== undefined && goneAt < cluster.horizon) return forget(cluster, fact.uid);
+      if (goneAt === undefined) cluster.gone.delete(fact.uid);
+      else cluster.gone.set(fact.uid, goneAt);
+      cluster.index.putPod(fact.uid, holdingOf(fact));
+    },
+    inventory(fact) {
+      take(inventoryKey(fact), fact)?.putGpus(fact.node, fact.end === undefined ? fact.gpus : []);
+    },
+    clusterFact(fact) {
+      const { uid, namespace, name, end } = fact;
+      if (fact.kind === "ResourceClaim") {
+        const claim = { namespace, name, body: fact.body };
+        take(clusterFactKey(fact), fact)?.putClaim(uid, end === undefined ? claim : undefined);
+      } else if (fact.kind === "ResourceSlice") {
+        const slice = { order: fact, body: fact.body };
+        take(clusterFactKey(fact), fact)?.putSlice(uid, end === undefined ? slice : undefined);
+      }
+    },
+    tombstone(of, key) {
+      const [name, part = "", uid = ""] = partsOf(key);
+      const cluster = name === undefined ? undefined : clusters.get(name);
+      if (cluster === undefined) return;
+      newest.forget(key);
+      if (of === "inventory") cluster.index.putGpus(part, []);
+      else if (of === "workload" && !cluster.gone.has(part)) cluster.index.putPod(part, undefined);
+      else if (of === "cluster" && part === "ResourceClaim") cluster.index.putClaim(uid, undefined);
+      else if (of === "cluster" && part === "ResourceSlice") cluster.index.putSlice(uid, undefined);
+    },
+  };
+}
+
+function partsOf(key: string): readonly string[] {
+  try {
+    const parts: unknown = JSON.parse(key);
+    return Array.isArray(parts) ? parts.filter((part) => typeof part === "string") : [];
+  } catch {
+    return [];
+  }
+}

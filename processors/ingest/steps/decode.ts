@@ -1,0 +1,22 @@
+import type { ScrapeDecoder } from "../../../domain/messages/scrape-message.ts";
+import type { Scrape } from "../../../domain/scrape.ts";
+import type { Outcome } from "../outcome.ts";
+
+/** What the step needs of a message from the bus. */
+export interface EncodedScrape {
+  readonly value: Uint8Array | null;
+  /** Whether the sender's checksum fits. */
+  readonly intact: boolean;
+}
+
+/** Bytes to a scrape. A broken checksum or bytes that are no scrape end as a dead letter. */
+export function createDecodeStep(decoder: ScrapeDecoder): (message: EncodedScrape) => Outcome<Scrape> {
+  return function decode({ value, intact }) {
+    if (value === null) return { kind: "drop", reason: "tombstone" };
+    if (!intact)
+      return { kind: "dead-letter", reason: "broken-checksum", cause: "the checksum does not fit the value" };
+    const scrape = decoder.decode(value);
+    if ("invalid" in scrape) return { kind: "dead-letter", reason: "not-a-scrape", cause: scrape.invalid };
+    return { kind: "ok", value: scrape };
+  };
+}

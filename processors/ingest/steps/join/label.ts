@@ -1,0 +1,43 @@
+import type { Device } from "../../../../domain/device.ts";
+import { namesPod } from "../../../../domain/holder.ts";
+import { holdsAt, type Holding } from "../../../../domain/holding.ts";
+import { look, type Moment } from "../../../../domain/attribution/moment.ts";
+
+/**
+ * What a row's label says. A stranger is a pod of which nothing is known at this time: its facts are late, or nobody
+ * watches. "nobody" also stands for a label that misleads.
+ */
+export type Label =
+  | { readonly says: "pod"; readonly pod: Holding }
+  | { readonly says: "stranger"; readonly namespace: string; readonly name: string; readonly uid: string }
+  | { readonly says: "nobody" };
+
+const NOBODY: Label = { says: "nobody" };
+
+/**
+ * The pod that the exporter's labels name, if it holds on this node when the sample is taken. A label of a pod that was
+ * over by then, or that holds on another node, misleads: exporters show finished pods for as long as they exist. A pod of
+ * this name that was bound later is another pod.
+ */
+export function readLabel(device: Device, moment: Moment): Label {
+  if (!namesPod(device)) return NOBODY;
+  const { namespace = "", pod: name, podUid } = device;
+  const stranger: Label = { says: "stranger", namespace, name, uid: podUid ?? "" };
+  if (podUid !== undefined) {
+    const pod = moment.cluster.pod(podUid);
+    const isHere = pod?.node === moment.name;
+    if (!isHere) moment.beyond = true;
+    if (pod === undefined) return stranger;
+    if (!isHere || pod.until <= moment.millis) return NOBODY;
+    return holdsAt(pod, moment.millis) ? { says: "pod", pod } : stranger;
+  }
+  const namesakes = moment.cluster.named(namespace, name);
+  const here = namesakes.filter(({ node }) => node === moment.name);
+  const pod = here.find((one) => holdsAt(one, moment.millis));
+  if (pod !== undefined) return { says: "pod", pod };
+  moment.beyond = true;
+  for (const one of namesakes) look(moment, one);
+  const wasHere = here.some(({ until }) => until <= moment.millis);
+  const isElsewhere = namesakes.some((one) => one.node !== moment.name && holdsAt(one, moment.millis));
+  return wasHere || isElsewhere ? NOBODY : stranger;
+}

@@ -1,0 +1,202 @@
+import type { Charge } from "../../../domain/charge/charge.ts";
+import type { OwnerRules } from "../../../domain/owner/compile.ts";
+import { periodOf } from "../../../domain/period.ts";
+import type { Policy } from "../../../domain/policy/policy.ts";
+import type { EnergyFactors } from "../../../domain/energy/factors.ts";
+import type { PriceBook } from "../../../domain/price/book.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { CHARGE_COLUMNS } from "../../../runtime/store/schema/charges.ts";
+import { listOf } from "../../../runtime/store/schema/table.ts";
+import { keepBreaches } from "./breaches.ts";
+import { createChargeInserts, type ChargeInserts } from "./charge-inserts.ts";
+import { spreadHour } from "./reservations.ts";
+import { chargedNodes } from "./charged-nodes.ts";
+import type { ChargedNode, RefusedTeam, Rules } from "../charge/charge-node.ts";
+import { breachesOf, type Breach } from "../charge/invariant.ts";
+import { markupCharges } from "../charge/markup.ts";
+import { createNodePrices } from "../charge/node-prices.ts";
+import type { SpreadCharges } from "../charge/spread-charges.ts";
+import { HOUR_MILLIS } from "../hours/window.ts";
+import { announceRun, publishRun, type Run, type RunContent } from "../hours/runs.ts";
+
+/** How GPU time becomes charges. */
+export interface ChargeRules {
+  readonly book: PriceBook;
+  readonly owners: OwnerRules;
+  /** Those whose bills are kept, the billing one first. */
+  readonly policies: readonly Policy[];
+  /** Without them charges say nothing of carbon. */
+  readonly energy?: EnergyFactors | undefined;
+}
+
+/** What a run of charges found beside its rows. */
+export interface ChargeFindings {
+  /** Sums that are not exact: the run was not published. */
+  readonly breaches: readonly Breach[];
+  /** Scopes that a policy could not spread by cost, as holders in them have no price. */
+  readonly refusedScopes: readonly string[];
+  readonly refusedTeams: readonly RefusedTeam[];
+  /** GPU-hours without a price, as a number for people: no money. */
+  readonly unpricedGpuHours: number;
+}
+
+const DIGEST = `
+SELECT count() AS rows, sum(cityHash64(tuple(${listOf(CHARGE_COLUMNS)}))) AS hash
+FROM charges
+WHERE cluster = {cluster:String} AND run_id = toUUID({run:String})
+  AND from_at >= fromUnixTimestamp64Milli({start:Int64}) AND from_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`;
+
+/** The charges of one UTC hour of one cluster, as its nodes come. */
+export interface HourCharges {
+  /** By what nodes are charged. */
+  readonly rules: Rules;
+  /** Takes a node's charges, before anything is spread; one node after the other, by name. */
+  add(node: string, charged: ChargedNode): Promise<void>;
+  /** Publishes them as one run, unless there was a breach. */
+  end(): Promise<ChargeFindings & { readonly content: RunContent | undefined }>;
+}
+
+/**
+ * Makes the charges of one UTC hour of one cluster from what the meter has published of it, under each policy, holds them against
+ * what each GPU cost, and publishes them as one run. A breach publishes nothing. Fails with a `StoreError`.
+ */
+export async function chargeWindow(
+  store: StoreClient,
+  run: Run,
+  rules: ChargeRules,
+): Promise<ChargeFindings & { readonly content: RunContent | undefined }> {
+  const charges = await beginCharges(store, run, rules);
+  for await (const { node, charged } of chargedNodes(store, run, charges.rules)) await charges.add(node, charged);
+  return charges.end();
+}
+
+/** Begins a run of charges, which nobody sees before it has ended. All of it fails with a `StoreError`. */
+export async function beginCharges(
+  store: StoreClient,
+  run: Run,
+  { book, owners, policies, energy }: ChargeRules,
+): Promise<HourCharges> {
+  const { windowStart, runId } = run;
+  const billingPeriod = periodOf(windowStart).from;
+  const breaches: Breach[] = [];
+  const refusedTeams = new Map<string, RefusedTeam>();
+  const refusedScopes = new Set<string>();
+  let unpriced = 0n;
+  await announceRun(store, run);
+  const bills = policies.map((policy) =>
+    createBill(policy, book, {
+      inserts: createChargeInserts(store, { run: runId, policy: policy.name, billingPeriod }),
+      spreadHour: (charges) => spreadHour(store, run, { charges, policy, owners }),
+    }),
+  );
+
+  return {
+    rules: { prices: createNodePrices(book), owners, policies, energy },
+    async add(node, charged) {
+      for (const refused of charged.refused) refusedTeams.set(JSON.stringify(refused), refused);
+      for (const [index, bill] of bills.entries()) {
+        const charges = charged.charges[index]!;
+        breaches.push(...breachesOf(policies[index]!.name, node, charged, charges));
+        await bill.add(charges);
+        if (index === 0) for (const { costs, gpuHours } of charges) unpriced += costs === undefined ? gpuHours : 0n;
+      }
+    },
+    async end() {
+      for (const bill of bills) {
+        const { refused, isBalanced } = await bill.end();
+        for (const scope of refused) refusedScopes.add(scope);
+        if (!isBalanced)
+          breaches.push({ policy: bill.name, node: "", slot: "", what: "effective", expected: "0", found: "not 0" });
+      }
+      const findings = {
+        breaches,
+        refusedScopes: [...refusedScopes],
+        refusedTeams: [...refusedTeams.values()],
+        unpricedGpuHours: Number(unpriced) / 1e9,
+      };
+      if (breaches.length > 0) {
+        await keepBreaches(store, run, breaches, run.publishedAt);
+        return { ...findings, content: undefined };
+      }
+      const content = await contentOf(store, run);
+      await publishRun(store, "charge", run, content);
+      return { ...findings, content };
+    },
+  };
+}
+
+/** What a run of charges has in the store by now. */
+export async function contentOf(store: StoreClient, { cluster, windowStart, runId }: Run): Promise<RunContent> {
+  const [digest] = await store.query<{ rows: string; hash: string }>(DIGEST, {
+    cluster,
+    start: windowStart,
+    run: runId,
+  });
+  return { scrapes: 0, rows: Number(digest?.rows ?? 0), hash: digest?.hash ?? "0" };
+}
+
+/** One policy's charges of an hour as they come, node by node. */
+interface Bill {
+  readonly name: string;
+  add(charges: readonly Charge[]): Promise<void>;
+  /** Spreads and marks up what waited for the whole hour. */
+  end(): Promise<{ readonly refused: readonly string[]; readonly isBalanced: boolean }>;
+}
+
+/**
+ * Charges go on as they come, except where a policy spreads within the hour, or marks up: those wait, for their node or the whole
+ * hour. What is spread over more than an hour goes on as it is.
+ */
+function createBill(
+  policy: Policy,
+  book: PriceBook,
+  ports: {
+    readonly inserts: ChargeInserts;
+    readonly spreadHour: (charges: readonly Charge[]) => Promise<SpreadCharges>;
+  },
+): Bill {
+  const { inserts } = ports;
+  const { spread, payers } = policy;
+  const spreads = Object.values(payers).includes("spread") && spread.window === "hour";
+  const waits = book.markup.length > 0 || (spreads && spread.over !== "node");
+  const refused: string[] = [];
+  const waiting: Charge[] = [];
+  let isBalanced = true;
+
+  async function finish(charges: readonly Charge[]): Promise<void> {
+    const done = spreads ? await ports.spreadHour(charges) : { charges, refused: [] };
+    refused.push(...done.refused);
+    const all = [...done.charges, ...markupCharges(done.charges, book.markup)];
+    isBalanced &&= isSameSum(charges, all);
+    await inserts.add(all);
+  }
+
+  return {
+    name: policy.name,
+    async add(charges) {
+      if (waits) waiting.push(...charges);
+      else if (spreads) await finish(charges);
+      else await inserts.add(charges);
+    },
+    async end() {
+      await finish(waiting);
+      await inserts.end();
+      return { refused, isBalanced };
+    },
+  };
+}
+
+/** Spreading moves, and must neither make nor lose. */
+function isSameSum(before: readonly Charge[], after: readonly Charge[]): boolean {
+  const [sums, others] = [sumsOf(before), sumsOf(after)];
+  return sums.every((sum, index) => sum === others[index]);
+}
+
+function sumsOf(charges: readonly Charge[]): readonly bigint[] {
+  const sums = [0n, 0n, 0n, 0n, 0n, 0n, 0n];
+  for (const { gpuHours, costs, power, millijoules, carbon } of charges) {
+    const amounts = [gpuHours, costs?.list, costs?.contracted, costs?.effective, power, millijoules, carbon];
+    for (const [index, amount] of amounts.entries()) if (amount !== undefined) sums[index]! += amount;
+  }
+  return sums;
+}

@@ -1,0 +1,58 @@
+import { setImmediate } from "node:timers/promises";
+import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { chargeNode, type ChargedNode, type Rules } from "../charge/charge-node.ts";
+import { readUsage } from "../metering/usage-rows.ts";
+import type { WindowOfCluster } from "../hours/schedule.ts";
+import { HOUR_MILLIS } from "../hours/window.ts";
+import { FLEET, fleetNodes } from "./fleet-hours.ts";
+
+/**
+ * The charges of an hour of a cluster, node by node, before anything is spread; of {@link FLEET} those that are of none. Fails with
+ * a `StoreError`.
+ */
+export async function* chargedNodes(
+  store: StoreClient,
+  { cluster, windowStart }: WindowOfCluster,
+  rules: Rules,
+): AsyncGenerator<{ readonly node: string; readonly charged: ChargedNode }> {
+  if (cluster === FLEET) {
+    yield* fleetNodes(store, windowStart, rules);
+    return;
+  }
+  yield* chargedUsage(readUsage(store, cluster, { from: windowStart, until: windowStart + HOUR_MILLIS }), rules);
+}
+
+/** Rows as they are read, or as the meter hands them on. */
+type Portions = AsyncIterable<readonly UsageHour[]> | Iterable<readonly UsageHour[]>;
+
+/** The charges of the nodes whose rows come, by node, slot and time, before anything is spread. */
+export async function* chargedUsage(
+  portions: Portions,
+  rules: Rules,
+): AsyncGenerator<{ readonly node: string; readonly charged: ChargedNode }> {
+  let charged = 0;
+  for await (const hours of nodesOf(portions)) {
+    yield { node: hours[0]!.node, charged: chargeNode(hours, rules) };
+    charged += 1;
+    if (charged % NODES_AT_A_STRETCH === 0) await setImmediate();
+  }
+}
+
+/** After so many nodes what came in and what goes out has its turn. */
+const NODES_AT_A_STRETCH = 32;
+
+/** The rows of one node after the other. */
+async function* nodesOf(portions: Portions): AsyncGenerator<readonly UsageHour[]> {
+  let rows: UsageHour[] = [];
+  for await (const portion of portions) {
+    for (const row of portion) {
+      if (rows.length > 0 && rows[0]!.node !== row.node) {
+        yield rows;
+        rows = [];
+      }
+      rows.push(row);
+    }
+  }
+  if (rows.length > 0) yield rows;
+}

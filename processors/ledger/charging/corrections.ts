@@ -1,0 +1,120 @@
+import type { Charge } from "../../../domain/charge/charge.ts";
+import type { Policy } from "../../../domain/policy/policy.ts";
+import type { Markup } from "../../../domain/price/book.ts";
+import type { Weights } from "../../../domain/policy/spread.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { contentOf, type ChargeFindings, type ChargeRules } from "./charge-window.ts";
+import { keepBreaches } from "./breaches.ts";
+import { insertCharges } from "./charge-inserts.ts";
+import { readReservations } from "./reservations.ts";
+import { chargedNodes } from "./charged-nodes.ts";
+import type { ClosedPeriod } from "../closing/closed.ts";
+import { readBooked, type FrozenWeights } from "../closing/frozen.ts";
+import type { RefusedTeam } from "../charge/charge-node.ts";
+import { correctionBreaches, correctionsOf } from "../charge/corrections.ts";
+import { breachesOf, type Breach } from "../charge/invariant.ts";
+import { markupCharges } from "../charge/markup.ts";
+import { createNodePrices } from "../charge/node-prices.ts";
+import { spreadChargesBy, weightsByQuota } from "../charge/spread-charges.ts";
+import { announceRun, publishRun, type Run, type RunContent } from "../hours/runs.ts";
+
+/** A run of corrections: the billing period that it is booked in is an open one. */
+export type CorrectionRun = Run & { readonly billingPeriod: number };
+
+/**
+ * Computes the charges of an hour of a closed period again, by its frozen policies and spread weights and by the prices, owners
+ * and quotas of now, and publishes what differs from all that closed periods have booked of it, as one run (ledger, "Closing"). Equal inputs
+ * give equal rows. Sums that are not exact publish nothing. Fails with a `StoreError`.
+ */
+export async function correctWindow(
+  store: StoreClient,
+  run: CorrectionRun,
+  { book, owners, energy }: Omit<ChargeRules, "policies">,
+  { closing, weights }: { readonly closing: ClosedPeriod; readonly weights: FrozenWeights },
+): Promise<ChargeFindings & { readonly content: RunContent | undefined }> {
+  const { policies, closeId } = closing;
+  const breaches: Breach[] = [];
+  const refusedScopes = new Set<string>();
+  await announceRun(store, run);
+  const hour = await recompute(store, run, { book, owners, policies, energy });
+  breaches.push(...hour.breaches);
+  for (const [index, policy] of policies.entries()) {
+    const charges = hour.charges[index]!;
+    const isSpread = charges.some(({ payer }) => payer === "spread");
+    const byWeights = async (): Promise<Weights> =>
+      policy.spread.by === "quota"
+        ? weightsByQuota(charges, policy.spread, await readReservations(store, run, owners))
+        : weights.of(closing, policy, run.windowStart);
+    const recomputed = finish(charges, policy, {
+      weights: isSpread ? await byWeights() : new Map(),
+      markup: book.markup,
+    });
+    for (const scope of recomputed.refused) refusedScopes.add(scope);
+    const booked = await readBooked(store, run, policy.name);
+    const corrections = correctionsOf(recomputed.charges, booked);
+    breaches.push(...correctionBreaches(policy.name, recomputed.charges, [...booked, ...corrections]));
+    const { runId, billingPeriod } = run;
+    await insertCharges(store, { run: runId, policy: policy.name, billingPeriod, corrects: closeId }, corrections);
+  }
+  const findings = { ...hour.findings, breaches, refusedScopes: [...refusedScopes] };
+  if (breaches.length > 0) {
+    await keepBreaches(store, run, breaches, run.publishedAt);
+    return { ...findings, content: undefined };
+  }
+  const content = await contentOf(store, run);
+  await publishRun(store, "correction", run, content);
+  return { ...findings, content };
+}
+
+/** The charges of an hour under each policy, before anything is spread: an hour of a cluster is held at once. */
+async function recompute(
+  store: StoreClient,
+  run: Run,
+  { book, owners, policies, energy }: ChargeRules,
+): Promise<{
+  readonly charges: readonly (readonly Charge[])[];
+  readonly breaches: readonly Breach[];
+  readonly findings: Pick<ChargeFindings, "refusedTeams" | "unpricedGpuHours">;
+}> {
+  const charges: Charge[][] = policies.map(() => []);
+  const breaches: Breach[] = [];
+  const refusedTeams = new Map<string, RefusedTeam>();
+  for await (const { node, charged } of chargedNodes(store, run, {
+    prices: createNodePrices(book),
+    owners,
+    policies,
+    energy,
+  })) {
+    for (const refused of charged.refused) refusedTeams.set(JSON.stringify(refused), refused);
+    for (const [index, { name }] of policies.entries()) {
+      const ofNode = charged.charges[index]!;
+      breaches.push(...breachesOf(name, node, charged, ofNode));
+      for (const charge of ofNode) charges[index]!.push(charge);
+    }
+  }
+  const unpriced = (charges[0] ?? []).filter(({ costs }) => costs === undefined);
+  const unpricedGpuHours = unpriced.reduce((sum, { gpuHours }) => sum + Number(gpuHours), 0) / 1e9;
+  return { charges, breaches, findings: { refusedTeams: [...refusedTeams.values()], unpricedGpuHours } };
+}
+
+/** Spreads an hour's charges by frozen weights and marks them up, as it was done before and at the close. */
+function finish(
+  charges: readonly Charge[],
+  { spread }: Policy,
+  { weights, markup }: { readonly weights: Weights; readonly markup: readonly Markup[] },
+): { readonly charges: readonly Charge[]; readonly refused: readonly string[] } {
+  if (spread.window === "hour") {
+    const done = spreadChargesBy(charges, spread, weights);
+    return { charges: [...done.charges, ...markupCharges(done.charges, markup)], refused: done.refused };
+  }
+  const direct = charges.filter(({ payer }) => payer !== "spread");
+  const late = spreadChargesBy(
+    charges.filter(({ payer }) => payer === "spread"),
+    spread,
+    weights,
+  );
+  return {
+    charges: [...direct, ...markupCharges(direct, markup), ...late.charges, ...markupCharges(late.charges, markup)],
+    refused: late.refused,
+  };
+}

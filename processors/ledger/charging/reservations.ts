@@ -1,0 +1,119 @@
+import type { Charge } from "../../../domain/charge/charge.ts";
+import type { ClusterFact } from "../../../domain/cluster-fact.ts";
+import type { OwnerRules } from "../../../domain/owner/compile.ts";
+import { NO_WORKLOAD, type Marks } from "../../../domain/owner/owner.ts";
+import { ownersOf } from "../../../domain/owner/owners.ts";
+import type { Policy } from "../../../domain/policy/policy.ts";
+import type { Reservation } from "../../../domain/policy/reservation.ts";
+import { isWholeGpu } from "../../../domain/vendor.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { FACT_ORDER } from "../../../runtime/store/schema/facts.ts";
+import type { WindowOfCluster } from "../hours/schedule.ts";
+import { HOUR_MILLIS } from "../hours/window.ts";
+import { spreadCharges, spreadChargesBy, weightsByQuota, type SpreadCharges } from "../charge/spread-charges.ts";
+import { FLEET } from "./fleet-hours.ts";
+
+/** Of each object the last fact before the hour, and those within: a ResourceQuota has a fact for each pod that comes or goes. */
+const FACTS = `
+WITH 'Namespace' AS namespaces, 'ResourceQuota' AS quotas,
+  fromUnixTimestamp64Milli({from:Int64}) AS start, fromUnixTimestamp64Milli({until:Int64}) AS end
+SELECT fact, toUnixTimestamp64Milli(max(at) OVER (
+  PARTITION BY kind, uid, epoch ORDER BY version, ended, seen_at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)) AS valid_from
+FROM cluster_facts FINAL
+WHERE cluster = {cluster:String} AND kind IN (namespaces, quotas) AND at < end AND (at >= start OR (uid, (epoch, version, ended)) IN (
+  SELECT uid, max((epoch, version, ended))
+  FROM cluster_facts WHERE cluster = {cluster:String} AND kind IN (namespaces, quotas) AND at < start GROUP BY uid))
+ORDER BY ${FACT_ORDER}, uid`;
+
+/** What was so from a time on, until the next state. */
+interface State<Value> {
+  readonly from: number;
+  readonly value: Value;
+}
+
+/** Spreads the charges of an hour of a cluster as a policy with the window of an hour has it. Fails with a `StoreError`. */
+export async function spreadHour(
+  store: StoreClient,
+  window: WindowOfCluster,
+  {
+    charges,
+    policy,
+    owners,
+  }: {
+    readonly charges: readonly Charge[];
+    readonly policy: Policy;
+    readonly owners: OwnerRules;
+  },
+): Promise<SpreadCharges> {
+  const { spread } = policy;
+  if (spread.by !== "quota" || charges.every(({ payer }) => payer !== "spread")) return spreadCharges(charges, spread);
+  return spreadChargesBy(
+    charges,
+    spread,
+    weightsByQuota(charges, spread, await readReservations(store, window, owners)),
+  );
+}
+
+/**
+ * What quotas reserve in an hour of a cluster, by namespace: of each moment the smallest number of GPUs among the ResourceQuotas of
+ * the namespace that limit GPUs, for its owner at that moment. A unit of an extended resource counts as one GPU. Fails with a
+ * `StoreError`.
+ */
+export async function readReservations(
+  store: StoreClient,
+  { cluster, windowStart }: WindowOfCluster,
+  owners: OwnerRules,
+): Promise<readonly Reservation[]> {
+  if (cluster === FLEET) return [];
+  const until = windowStart + HOUR_MILLIS;
+  const rows = await store.query<{ fact: string; valid_from: string }>(FACTS, { cluster, from: windowStart, until });
+  const quotas = new Map<string, Map<string, State<number | undefined>[]>>();
+  const marks = new Map<string, State<Marks>[]>();
+  for (const { fact: text, valid_from } of rows) {
+    const fact = JSON.parse(text) as ClusterFact;
+    const from = Number(valid_from);
+    if (fact.kind === "ResourceQuota") {
+      const ofNamespace = quotas.get(fact.namespace) ?? new Map<string, State<number | undefined>[]>();
+      quotas.set(fact.namespace, ofNamespace);
+      const value = fact.end === undefined ? gpusOf(fact.body.hard) : undefined;
+      ofNamespace.set(fact.uid, withState(ofNamespace.get(fact.uid), { from, value }));
+    } else if (fact.kind === "Namespace" && fact.end === undefined) {
+      marks.set(fact.name, withState(marks.get(fact.name), { from, value: fact.body }));
+    }
+  }
+  return [...quotas].map(([namespace, byQuota]): Reservation => {
+    const states = [...byQuota.values()];
+    const named = marks.get(namespace) ?? [];
+    const changes = [...[...states.flat(), ...named].map(({ from }) => from), ...owners.changes];
+    const begins = [...new Set([windowStart, ...changes.filter((at) => windowStart < at && at < until)])];
+    const pieces = begins
+      .toSorted((a, b) => a - b)
+      .map((from, index, all) => {
+        const gpus = Math.min(...states.flatMap((ofQuota) => valueAt(ofQuota, from) ?? []));
+        const namespaceMarks = valueAt(named, from) ?? named[0]?.value;
+        const { team, costCenter } = ownersOf(
+          owners,
+          { ...NO_WORKLOAD, pool: "", namespace, namespaceMarks },
+          from,
+        ).owners;
+        const millis = Number.isFinite(gpus) ? gpus * ((all[index + 1] ?? until) - from) : 0;
+        return { team: team.value, costCenter: costCenter.value, millis };
+      });
+    return { namespace, pieces: pieces.filter(({ millis }) => millis > 0) };
+  });
+}
+
+/** The GPUs of a quota; undefined where it limits none. */
+function gpusOf(hard: Readonly<Record<string, number>>): number | undefined {
+  const counts = Object.entries(hard).flatMap(([resource, count]) => (isWholeGpu(resource) ? [count] : []));
+  return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** A later watcher knows better what was so at a time of which an earlier one has spoken. */
+function withState<Value>(states: readonly State<Value>[] = [], state: State<Value>): State<Value>[] {
+  return [...states.filter(({ from }) => from < state.from), state];
+}
+
+function valueAt<Value>(states: readonly State<Value>[], at: number): Value | undefined {
+  return states.findLast(({ from }) => from <= at)?.value;
+}

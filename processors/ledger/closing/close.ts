@@ -1,0 +1,167 @@
+import type { InvoiceLine } from "../../../domain/charge/invoice.ts";
+import type { BillingPeriod } from "../../../domain/period.ts";
+import type { Policy } from "../../../domain/policy/policy.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { createChargeInserts } from "../charging/charge-inserts.ts";
+import { newRunId } from "../hours/runs.ts";
+import { CloseError } from "./close-error.ts";
+import { closeLines } from "./close-lines.ts";
+import { differencesBetween, invoiceDocument, payerKey, type ClosingDocument, type Difference } from "./document.ts";
+import { freezeRuns, frozenRuns } from "./freeze.ts";
+import { createFrozenWeights } from "./frozen.ts";
+import { compareInvoice, type InvoiceContext } from "./invoiced.ts";
+import { hashLines, type HashedLines } from "./line-hashes.ts";
+import { createLineSumming, readLineSums } from "./line-sums.ts";
+import { insertClosing, insertStatements, lastDryRun } from "./records.ts";
+import { readReadiness, refuseUnlessReady, type CloseRules, type Readiness } from "./readiness.ts";
+import { sealed, statementsOf, type StatementDocument, type Statements } from "./statement.ts";
+import { readClosed } from "./closed.ts";
+
+/** Who closes what, and why. */
+export interface CloseRequest {
+  readonly period: BillingPeriod;
+  readonly by: string;
+  readonly why: string;
+  /** Empty where nothing was invoiced, or not yet. */
+  readonly invoice: readonly InvoiceLine[];
+  /** A look at what would be frozen: nothing is closed by it. */
+  readonly isDryRun: boolean;
+}
+
+/** By what a close is made. */
+export interface CloseSetting extends CloseRules {
+  /** The kept policies, the billing one first. */
+  readonly policies: readonly [Policy, ...Policy[]];
+  readonly priceBookHash: string;
+  readonly accounts: InvoiceContext["accounts"];
+}
+
+/** What a close froze, or would freeze. */
+export interface CloseReport extends Readiness {
+  readonly closeId: string;
+  readonly isDryRun: boolean;
+  readonly document: ClosingDocument;
+  /** From the last dry run of the period; undefined where there was none. */
+  readonly differences: readonly Difference[] | undefined;
+}
+
+/**
+ * Closes a billing period, or looks at what a close would freeze: the runs of its hours as they are, what was to be spread over
+ * days or the period, true-ups from an invoice, a statement for each team and cost centre (ledger, "Closing"). One insert at the
+ * end makes all of it true; what a crash leaves before that nobody sees. Fails with a {@link CloseError} where something stands in
+ * the way or somebody else was first, or with a `StoreError`.
+ */
+export async function closePeriod(
+  store: StoreClient,
+  request: CloseRequest,
+  setting: CloseSetting,
+  now: number,
+): Promise<CloseReport> {
+  const { period, isDryRun } = request;
+  const readiness = await readReadiness(store, period, setting, now);
+  if (!isDryRun) refuseUnlessReady(readiness);
+  const closeId = newRunId();
+  await freezeRuns(store, period, closeId, now);
+  const { statements, invoice } = await bookLines(store, request, setting, closeId);
+  const kept = isDryRun ? [] : await keepStatements(store, statements, { request, setting, closeId });
+  const { total, unowned } = statements;
+  const document: ClosingDocument = {
+    format: "gpu-ledger closing 1",
+    billingPeriod: period.name,
+    closedAt: new Date(now).toISOString(),
+    closedBy: request.by,
+    why: request.why,
+    currency: setting.rules.charge.book.currency,
+    policies: setting.policies,
+    priceBook: setting.priceBookHash,
+    rules: setting.rules.hash,
+    runs: await frozenRuns(store, closeId),
+    total,
+    unowned,
+    invoice,
+    statements: statements.statements.map(({ team, costCenter, effective, posted, gpuHours }, index) => ({
+      team,
+      costCenter,
+      effective,
+      posted,
+      gpuHours,
+      hash: kept[index] ?? "",
+    })),
+  };
+  const before = await lastDryRun(store, period);
+  await insertClosing(store, { period, closeId, isDryRun, document });
+  if (!isDryRun) await refuseUnlessFirst(store, period, closeId);
+  const differences = before === undefined ? undefined : differencesBetween(before, document);
+  return { ...readiness, closeId, isDryRun, document, differences };
+}
+
+/** Books what the close adds to each policy's lines; a dry run only adds it up. */
+async function bookLines(
+  store: StoreClient,
+  { period, invoice, isDryRun }: CloseRequest,
+  { policies, rules, accounts }: CloseSetting,
+  closeId: string,
+): Promise<{ readonly statements: Statements; readonly invoice: ClosingDocument["invoice"] }> {
+  const { currency, markup } = rules.charge.book;
+  const [billing] = policies;
+  const invoiced = await compareInvoice(store, invoice, { currency, accounts }, { closeId, policy: billing.name });
+  const input = { period, closeId, markup, invoiced, weights: createFrozenWeights(store) };
+  const summing = createLineSumming();
+  for (const policy of isDryRun ? [billing] : policies) {
+    const inserts = createChargeInserts(store, { run: closeId, policy: policy.name, billingPeriod: period.from });
+    for await (const charges of closeLines(store, policy, input)) {
+      if (policy === billing) summing.add(charges);
+      if (!isDryRun) await inserts.add(charges);
+    }
+    await inserts.end();
+  }
+  const frozen = await readLineSums(store, { closeId, policy: billing.name, kinds: ["charge", "correction"] });
+  return { statements: statementsOf([...frozen, ...summing.sums], currency), invoice: invoiceDocument(invoiced) };
+}
+
+/** Keeps the statements with the hashes of their lines, once these were seen to sum to them; gives their hashes, in their order. */
+async function keepStatements(
+  store: StoreClient,
+  { statements }: Statements,
+  of: { readonly request: CloseRequest; readonly setting: CloseSetting; readonly closeId: string },
+): Promise<readonly string[]> {
+  const { request, setting, closeId } = of;
+  const { period } = request;
+  const [policy] = setting.policies;
+  const lines = new Map<string, HashedLines>();
+  for (const hashed of await hashLines(store, { closeId, policy: policy.name })) lines.set(payerKey(hashed), hashed);
+  const documents = statements.map((statement): StatementDocument => {
+    const hashed = lines.get(payerKey(statement));
+    if (
+      hashed?.lines !== statement.lines ||
+      hashed.effective !== statement.effective ||
+      hashed.gpuHours !== statement.gpuHours
+    )
+      throw new CloseError(
+        "breach",
+        `the lines of ${statement.team} do not sum to its statement: ${hashed?.effective ?? "none"}, not ${statement.effective}`,
+      );
+    return {
+      format: "gpu-ledger statement 1",
+      billingPeriod: period.name,
+      currency: setting.rules.charge.book.currency,
+      policy,
+      priceBook: setting.priceBookHash,
+      rules: setting.rules.hash,
+      ...statement,
+      linesHash: hashed.hash,
+    };
+  });
+  const kept = documents.map((document) => ({ document, ...sealed(document) }));
+  await insertStatements(store, { period, closeId }, kept);
+  return kept.map(({ hash }) => hash);
+}
+
+async function refuseUnlessFirst(store: StoreClient, period: BillingPeriod, closeId: string): Promise<void> {
+  const first = (await readClosed(store)).periods.find((one) => one.period.from === period.from);
+  if (first === undefined || first.closeId === closeId) return;
+  throw new CloseError(
+    "already-closed",
+    `${period.name} is closed: ${first.closedBy} was first, at ${new Date(first.closedAt).toISOString()}. Nothing of this close counts`,
+  );
+}

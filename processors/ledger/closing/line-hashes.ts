@@ -1,0 +1,102 @@
+import { createHash, type Hash } from "node:crypto";
+import { amountOf, formatAmount, lastUnits, type Quantity } from "../../../domain/exact/units.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { ADDED_COLUMNS, CHARGE_COLUMNS } from "../../../runtime/store/schema/charges.ts";
+import type { Column } from "../../../runtime/store/schema/table.ts";
+import { CLOSED_BY } from "./freeze.ts";
+
+/** All lines of a team and cost centre under a closing: how many, what they sum to as decimal texts, and their content. */
+export interface HashedLines {
+  readonly team: string;
+  readonly costCenter: string;
+  readonly lines: number;
+  readonly gpuHours: string;
+  readonly effective: string;
+  /** SHA-256 over the hashes of their hours, in the order of time. */
+  readonly hash: string;
+}
+
+/**
+ * The canonical text of a line: every column but the run's, each as text, NULL as a character that no text has. Added columns stand at the
+ * end, where they are not empty.
+ */
+const LINE_TEXT = `concat(${[
+  `arrayStringConcat([${canonicalTexts(({ name }) => !ADDED_COLUMNS.has(name)).join(", ")}], '\\x1f')`,
+  ...canonicalTexts(({ name }) => ADDED_COLUMNS.has(name)).map(
+    (text) => `if(${text} = '', '', concat('\\x1f', ${text}))`,
+  ),
+].join(", ")})`;
+
+function canonicalTexts(has: (column: Column) => boolean): readonly string[] {
+  return CHARGE_COLUMNS.filter(has).map(({ name, type }) => type.canonical(name));
+}
+
+const DAYS = `
+SELECT DISTINCT toString(toDate(from_at)) AS day FROM charges WHERE policy = {policy:String} AND ${CLOSED_BY} ORDER BY day`;
+
+const HOURS = `
+SELECT team, costCenter, toString(toUnixTimestamp(hour)) AS hour, toFloat64(count()) AS lines, toString(sum(hours)) AS gpuHours,
+  toString(sum(cost)) AS effective, lower(hex(SHA256(arrayStringConcat(arraySort(groupArray(line)))))) AS hash
+FROM (
+  SELECT team, cost_center AS costCenter, toStartOfHour(from_at) AS hour, gpu_hours AS hours, ifNull(effective_cost, 0) AS cost,
+    SHA256(${LINE_TEXT}) AS line
+  FROM charges
+  WHERE policy = {policy:String} AND toDate(from_at) = toDate({day:String}) AND ${CLOSED_BY}
+)
+GROUP BY team, costCenter, hour
+ORDER BY team, costCenter, hour`;
+
+/**
+ * Hashes all lines of a closing under its policy, by who pays: of each hour SHA-256 over the sorted SHA-256s of its lines, made where
+ * the rows are, a day at a time, so that no period is held at once. Equal lines give equal hashes, in whatever order they were
+ * inserted. Fails with a `StoreError`.
+ */
+export async function hashLines(
+  store: StoreClient,
+  of: { readonly closeId: string; readonly policy: string },
+): Promise<readonly HashedLines[]> {
+  const parameters = { close: of.closeId, policy: of.policy };
+  const days = await store.query<{ day: string }>(DAYS, parameters);
+  const all = new Map<string, Hashing>();
+  for (const { day } of days) {
+    for await (const hours of store.stream<HourRow>(HOURS, { ...parameters, day })) {
+      for (const { team, costCenter, hour, lines, gpuHours, effective, hash } of hours) {
+        const key = JSON.stringify([team, costCenter]);
+        const known = all.get(key) ?? { lines: 0, gpuHours: 0n, effective: 0n, hash: createHash("sha256") };
+        all.set(key, {
+          team,
+          costCenter,
+          lines: known.lines + lines,
+          gpuHours: known.gpuHours + amountOf(gpuHours),
+          effective: known.effective + amountOf(effective),
+          hash: known.hash.update(`${hour} ${lines} ${hash}\n`),
+        });
+      }
+    }
+  }
+  return [...all.values()].map(({ gpuHours, effective, hash, ...lines }) => ({
+    ...lines,
+    gpuHours: formatAmount(lastUnits<Quantity>(gpuHours)),
+    effective: formatAmount(lastUnits<Quantity>(effective)),
+    hash: hash.digest("hex"),
+  }));
+}
+
+interface Hashing {
+  readonly team: string;
+  readonly costCenter: string;
+  readonly lines: number;
+  readonly gpuHours: bigint;
+  readonly effective: bigint;
+  readonly hash: Hash;
+}
+
+interface HourRow {
+  readonly team: string;
+  readonly costCenter: string;
+  readonly hour: string;
+  readonly lines: number;
+  readonly gpuHours: string;
+  readonly effective: string;
+  readonly hash: string;
+}

@@ -1,0 +1,160 @@
+import { closesFrom, periodOf, type BillingPeriod } from "../../../domain/period.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
+import { standingBreaches, type StandingBreach } from "../charging/breaches.ts";
+import { readLives } from "../term/hours-to-meter.ts";
+import { staleCharges, type LedgerRules } from "../hours/ledger-window.ts";
+import { hourOf, HOUR_MILLIS } from "../hours/window.ts";
+import type { WindowOfCluster } from "../hours/schedule.ts";
+import { CloseError, type CloseErrorCode } from "./close-error.ts";
+import { readClosed, type Closed } from "./closed.ts";
+
+/** What stands in the way of a close, if anything does: a reason each, the one that a person has to know first before others. */
+export interface Readiness {
+  readonly closed: Closed;
+  readonly objections: readonly { readonly code: CloseErrorCode; readonly sentence: string }[];
+  /** Hours that are not charged as they would be now, the oldest first. */
+  readonly unsettled: readonly WindowOfCluster[];
+  readonly breaches: readonly StandingBreach[];
+}
+
+/** What a close looks at. */
+export interface CloseRules {
+  readonly rules: LedgerRules;
+  readonly closingDay: number;
+}
+
+/** Looks whether a period can be closed at a time. Fails with a `StoreError`. */
+export async function readReadiness(
+  store: StoreClient,
+  period: BillingPeriod,
+  { rules, closingDay }: CloseRules,
+  now: number,
+): Promise<Readiness> {
+  const closed = await readClosed(store);
+  const begun = await firstCharged(store);
+  const breaches = await standingBreaches(store, { from: 0, until: period.until });
+  const unsettled = await readUnsettled(
+    store,
+    { ...period, until: Math.min(period.until, hourOf(now)) },
+    rules,
+    closed,
+  );
+  const objections = [
+    notDue(period, closingDay, now),
+    alreadyClosed(period, closed),
+    begun === undefined || begun >= period.until ? nothingCharged(period) : undefined,
+    earlierOpen(period, closed, begun),
+    breach(breaches),
+    notSettled(period, unsettled),
+  ];
+  return { closed, objections: objections.filter((objection) => objection !== undefined), unsettled, breaches };
+}
+
+/** Fails with a {@link CloseError} for the first thing that stands in the way. */
+export function refuseUnlessReady({ objections: [first] }: Readiness): void {
+  if (first !== undefined) throw new CloseError(first.code, first.sentence);
+}
+
+/** When the first hour that was charged began; undefined where none was. */
+export async function firstCharged(store: StoreClient): Promise<number | undefined> {
+  const [row] = await store.query<{ first: number; runs: string }>(
+    "SELECT toFloat64(toUnixTimestamp(min(window_start))) * 1000 AS first, count() AS runs FROM runs WHERE kind = 'charge'",
+  );
+  return row === undefined || row.runs === "0" ? undefined : row.first;
+}
+
+type Objection = Readiness["objections"][number] | undefined;
+
+function notDue(period: BillingPeriod, closingDay: number, now: number): Objection {
+  const from = closesFrom(period, closingDay);
+  if (now >= from) return undefined;
+  const [until, due] = [period.until, from].map((millis) => new Date(millis).toISOString().slice(0, 10));
+  const over = now < period.until ? `is not over: it ends with ${until}, and` : "is over, and";
+  return { code: "not-due", sentence: `${period.name} ${over} can be closed from ${due} on (closing.day)` };
+}
+
+function alreadyClosed(period: BillingPeriod, { periods, openSince }: Closed): Objection {
+  const own = periods.find((one) => one.period.from === period.from);
+  if (own !== undefined) {
+    const at = new Date(own.closedAt).toISOString();
+    return {
+      code: "already-closed",
+      sentence: `${period.name} is closed: ${own.closedBy} closed it at ${at}. What changes now is corrected in the open period`,
+    };
+  }
+  if (period.from >= openSince) return undefined;
+  const last = periods.at(-1)!.period.name;
+  return { code: "already-closed", sentence: `${period.name} is closed with ${last}: periods close in their order` };
+}
+
+function nothingCharged({ name }: BillingPeriod): Objection {
+  return { code: "nothing-charged", sentence: `${name} has no charges: nothing was charged by its end` };
+}
+
+function earlierOpen(period: BillingPeriod, { openSince }: Closed, begun: number | undefined): Objection {
+  if (begun === undefined) return undefined;
+  const oldest = periodOf(Math.max(begun, openSince));
+  if (oldest.from >= period.from) return undefined;
+  return { code: "earlier-open", sentence: `${oldest.name} is open: periods close in their order, close it first` };
+}
+
+function breach([first, ...others]: readonly StandingBreach[]): Objection {
+  if (first === undefined) return undefined;
+  const { cluster, node, slot, windowStart, policy, what, expected, found } = first;
+  const gpu = slot === "" ? "the rest" : `GPU ${slot}`;
+  const hour = new Date(windowStart).toISOString();
+  const more = others.length === 0 ? "" : `; and ${others.length} more`;
+  return {
+    code: "breach",
+    sentence: `charges of ${gpu} of ${cluster}/${node} in the hour from ${hour} do not sum to their cost: ${what} is ${found} and not ${expected} under ${policy}${more}`,
+  };
+}
+
+const NAMED = 3;
+
+function notSettled({ name }: BillingPeriod, unsettled: readonly WindowOfCluster[]): Objection {
+  if (unsettled.length === 0) return undefined;
+  const named = unsettled
+    .slice(0, NAMED)
+    .map(({ cluster, windowStart }) => `${cluster} ${new Date(windowStart).toISOString()}`);
+  const more = unsettled.length > NAMED ? ", …" : "";
+  const count = unsettled.length === 1 ? "1 hour is" : `${unsettled.length} hours are`;
+  return {
+    code: "unsettled",
+    sentence: `${name} and what was corrected by then is not settled: ${count} not charged yet, or otherwise than by now's usage, prices, owners and policies (${named.join(", ")}${more}). Whoever leads charges them; does it run with this configuration?`,
+  };
+}
+
+/**
+ * The hours up to the end of a period that are not charged, or corrected, as they would be now: those that are not metered after
+ * their end, and those whose charges are stale. Hours whose charges would be corrected count too, as this period books them.
+ */
+async function readUnsettled(
+  store: StoreClient,
+  period: BillingPeriod,
+  rules: LedgerRules,
+  closed: Closed,
+): Promise<readonly WindowOfCluster[]> {
+  const lives = await readLives(store, period.until, rules.absentAfterMillis);
+  const settled = await store.query<{ key: string }>(
+    `SELECT concat(toString(toUnixTimestamp(window_start)), ' ', cluster) AS key FROM runs
+     WHERE kind = 'usage'
+       AND window_start >= fromUnixTimestamp({from:Int64}) AND window_start < fromUnixTimestamp({until:Int64})
+     GROUP BY cluster, window_start, window_end
+     HAVING ${ofLastRun("published_at")} >= window_end`,
+    { from: period.from / 1000, until: period.until / 1000 },
+  );
+  const keys = new Set(settled.map(({ key }) => key));
+  const missing = lives.flatMap(({ cluster, begun, over }) => {
+    const windows: WindowOfCluster[] = [];
+    const until = Math.min(period.until, over);
+    for (let windowStart = Math.max(period.from, hourOf(begun)); windowStart < until; windowStart += HOUR_MILLIS)
+      if (!keys.has(`${windowStart / 1000} ${cluster}`)) windows.push({ cluster, windowStart });
+    return windows;
+  });
+  const span = { from: -Infinity, until: period.until, openSince: closed.openSince };
+  const stale = (await staleCharges(store, rules, span)).map(({ cluster, windowStart }) => ({ cluster, windowStart }));
+  const all = new Map([...missing, ...stale].map((window) => [`${window.windowStart} ${window.cluster}`, window]));
+  return [...all.values()].toSorted((a, b) => a.windowStart - b.windowStart || (a.cluster < b.cluster ? -1 : 1));
+}

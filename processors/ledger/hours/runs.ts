@@ -1,0 +1,88 @@
+import { randomUUID } from "node:crypto";
+import { dateText, periodOf } from "../../../domain/period.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { insertRecords } from "../../../runtime/store/schema/records.ts";
+import { HOUR_MILLIS } from "./window.ts";
+
+/** For each partition of the bus the position below which all input had been considered. */
+export type Watermark = ReadonlyMap<number, number>;
+
+/** A run of one window, before and when it is published. Times are milliseconds since the epoch. */
+export interface Run {
+  readonly cluster: string;
+  readonly windowStart: number;
+  readonly runId: string;
+  readonly generation: number;
+  readonly watermark: Watermark;
+  /** Given by the caller: of two runs of one generation the later one counts. */
+  readonly publishedAt: number;
+  /** What it is made of, where that is not samples: equal bases give equal rows. */
+  readonly basis?: string;
+  /** The billing period that its rows are booked in, by its beginning; the one of its window where it is left out. */
+  readonly billingPeriod?: number;
+}
+
+/** What a run found, told when it is published. */
+export interface RunContent {
+  /** Scrapes that touch the window. */
+  readonly scrapes: number;
+  readonly rows: number;
+  /** Of the rows' content, as a decimal string of 64 bits. */
+  readonly hash: string;
+}
+
+/** A name for a run, never used before. */
+export function newRunId(): string {
+  return randomUUID();
+}
+
+/** Says that a run may have rows from now on, so that they are found should it never be published. */
+export async function announceRun(store: StoreClient, run: Run): Promise<void> {
+  await insertRun(store, "started", run, { scrapes: 0, rows: 0, hash: "0" });
+}
+
+/** What a run made: rollups of the samples, the meter's rows, charges, corrections of charges that were closed. */
+export type RunKind = "rollup" | "usage" | "charge" | "correction";
+
+/** Makes all rows of a run visible, in one insert. */
+export async function publishRun(store: StoreClient, kind: RunKind, run: Run, content: RunContent): Promise<void> {
+  await insertRun(store, kind, run, content);
+}
+
+/** Writes down that a leader begins with this generation. */
+export async function recordElection(store: StoreClient, generation: number, atMillis: number): Promise<void> {
+  const run = {
+    cluster: "",
+    windowStart: 0,
+    runId: newRunId(),
+    generation,
+    watermark: new Map(),
+    publishedAt: atMillis,
+  };
+  await insertRun(store, "election", run, { scrapes: 0, rows: 0, hash: "0" });
+}
+
+async function insertRun(
+  store: StoreClient,
+  kind: "election" | "started" | RunKind,
+  run: Run,
+  { scrapes, rows, hash }: RunContent,
+): Promise<void> {
+  await insertRecords(store, "runs", [
+    {
+      kind,
+      cluster: run.cluster,
+      window_start: run.windowStart / 1000,
+      window_end: (run.windowStart + (kind === "election" ? 0 : HOUR_MILLIS)) / 1000,
+      run_id: run.runId,
+      generation: run.generation,
+      watermark: Object.fromEntries(run.watermark),
+      scrapes,
+      rows,
+      hash,
+      published_at: new Date(run.publishedAt).toISOString(),
+      basis: run.basis ?? "",
+      billing_period: dateText(periodOf(run.billingPeriod ?? run.windowStart).from),
+    },
+  ]);
+}

@@ -1,0 +1,198 @@
+import { PLAN_COLUMNS, type PlanRow } from "../../../runtime/store/schema/meter.ts";
+import { createBlocks, namesOf } from "../../../runtime/store/schema/table.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { HOUR_MILLIS, REACH_SQL } from "../hours/window.ts";
+import { ENERGY_PIECES, ENERGY_SUMS, PACKED_TIME, unpackedTime } from "./energy-sql.ts";
+import { NO_SUMS, type Measurement, type Sums } from "../plan/measurement.ts";
+
+/** Samples after the window say, by their counters, what the last ones in it have used. */
+const WITHIN = `
+  cluster = {cluster:String} AND node IN {nodes:Array(String)}
+  AND scraped_at >= fromUnixTimestamp64Milli({start:Int64} - {reach:Int64})
+  AND scraped_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS} + {reach:Int64})`;
+
+/**
+ * The samples of each device in order, packed so that sorting is quick: the time, how far it speaks, the memory used, and the
+ * activity plus one, where 0 is not measured. Rows of one moment but the last speak for no time.
+ */
+const PACKED = (key: string): string => `
+SELECT ${key},
+  arraySort(groupArray(
+    bitOr(bitShiftLeft(toUInt128(${PACKED_TIME}), 96),
+    bitOr(bitShiftLeft(toUInt128(ifNull(activity_ppm + 1, 0)), 64),
+    bitOr(bitShiftLeft(toUInt128(${REACH_SQL}), 32),
+      toUInt128(ifNull(intDiv(fb_used_bytes, 1048576), 0)))))
+  )) AS packed,
+  arrayMap(p -> ${unpackedTime("bitShiftRight(p, 96)")}, packed) AS times,
+  arrayMap(p -> toInt64(bitAnd(bitShiftRight(p, 64), 4294967295)), packed) AS values,
+  arrayMap(p -> toInt64(bitAnd(bitShiftRight(p, 32), 4294967295)), packed) AS reaches,
+  arrayMap(p -> toUInt32(bitAnd(p, 4294967295)), packed) AS memories,
+  arrayMap((t, next, reach) -> if(next = 0, t + reach, least(next, t + reach)), times, arrayShiftLeft(times, 1, 0), reaches) AS ends,
+  ${ENERGY_PIECES}
+FROM gpu_samples
+WHERE ${WITHIN}
+GROUP BY ${key}`;
+
+const PLAN = (key: string): string => `
+SELECT ${key}, groupArray((ordinal, from_ms, until_ms, since_ms, claim_ppm, claims_ppm, occupant_ppm, pod)) AS rows
+FROM meter_plan WHERE run = {run:String} AND series = {series:String} AND node IN {nodes:Array(String)}
+GROUP BY ${key}`;
+
+/** How long each sample speaks within a row of the plan. */
+const SPOKEN = `arrayMap((t, u, v) -> if(t >= row.4 AND v > 0, greatest(0, least(u, row.3) - greatest(t, row.2)), 0), times, ends, values)`;
+
+const SUMS = `
+  row.1 AS ordinal,
+  toUInt32(arrayCount(s -> s > 0, spoken)) AS samples,
+  toFloat64(times[arrayFirstIndex(s -> s > 0, spoken)]) AS firstAt,
+  toFloat64(times[arrayLastIndex(s -> s > 0, spoken)]) AS lastAt,
+  toUInt32(arraySum(spoken)) AS coveredMillis`;
+
+const DEVICE = (key: string): string => `
+SELECT ${SUMS},
+  toUInt32(arraySum((v, s) -> if(v > 1, s, 0), values, spoken)) AS busyMillis,
+  toString(arraySum((v, s) -> (v - 1) * s, values, spoken)) AS activityPpmMillis,
+  toString(arraySum((v, s) -> least(v - 1, row.6) * s, values, spoken)) AS atClaimsPpmMillis,
+  ${ENERGY_SUMS},
+  toUInt32(greatest(0, arrayMax((v, s) -> if(s > 0, v - 1, 0), values, spoken))) AS maxPpm,
+  arrayMax((m, s) -> if(s > 0, m, 0), memories, spoken) AS memoryMaxMiB,
+  '0' AS atClaimPpmMillis, '0' AS atOccupantPpmMillis
+FROM (
+  SELECT rows, times, ends, values, memories, pieces, row, ${SPOKEN} AS spoken
+  FROM (${PACKED(key)}) AS device
+  INNER JOIN (${PLAN(key)}) AS plan USING (${key})
+  ARRAY JOIN rows AS row
+)
+WHERE coveredMillis > 0 OR energyCoveredMillis > 0
+SETTINGS optimize_aggregation_in_order = 1`;
+
+/**
+ * The processes of each pod at each moment of a device: a pod that is not among them does nothing. A moment at which no row names a pod
+ * has nothing of pods: the page of what measures them did not come.
+ */
+const PROCESS = `
+SELECT ${SUMS},
+  toUInt32(0) AS busyMillis, '0' AS atClaimsPpmMillis, toUInt32(0) AS maxPpm, toUInt32(0) AS memoryMaxMiB,
+  '0' AS energyMillijoules, toUInt32(0) AS energyCoveredMillis,
+  toString(arraySum((p, s) -> toInt64(p[row.8]) * s, processes, spoken)) AS activityPpmMillis,
+  toString(arraySum((p, s) -> least(toInt64(p[row.8]), row.5) * s, processes, spoken)) AS atClaimPpmMillis,
+  toString(arraySum((p, s) -> least(toInt64(p[row.8]), row.7) * s, processes, spoken)) AS atOccupantPpmMillis
+FROM (
+  SELECT times, ends, processes, row, arrayMap(t -> 1, times) AS values, ${SPOKEN} AS spoken
+  FROM (
+    SELECT node, gpu_key, instance, arraySort(e -> e.1, groupArray((t, reach, activities))) AS moments,
+      arrayMap(e -> e.1, moments) AS times,
+      arrayMap(e -> e.3, moments) AS processes,
+      arrayMap((t, next, e) -> if(next = 0, t + e.2, least(next, t + e.2)), times, arrayShiftLeft(times, 1, 0), moments) AS ends
+    FROM (
+      SELECT node, gpu_key, instance, toUnixTimestamp64Milli(scraped_at) AS t, max(${REACH_SQL}) AS reach,
+        sumMap(map(concat(namespace, '/', pod), toUInt64(ifNull(process_activity_ppm, 0)))) AS activities
+      FROM gpu_samples FINAL
+      WHERE ${WITHIN}
+      GROUP BY node, gpu_key, instance, t
+      HAVING max(pod != '')
+    )
+    GROUP BY node, gpu_key, instance
+  ) AS device
+  INNER JOIN (${PLAN("node, gpu_key, instance")}) AS plan USING (node, gpu_key, instance)
+  ARRAY JOIN rows AS row
+)
+WHERE coveredMillis > 0`;
+
+const STATEMENTS: Readonly<Record<Measurement["series"], string>> = {
+  device: DEVICE("node, gpu_key, instance"),
+  gpu: DEVICE("node, gpu_key"),
+  process: PROCESS,
+};
+interface SumsRow extends Omit<Sums, `${string}PpmMillis` | "energyMillijoules"> {
+  readonly ordinal: number;
+  readonly activityPpmMillis: string;
+  readonly atClaimsPpmMillis: string;
+  readonly atClaimPpmMillis: string;
+  readonly atOccupantPpmMillis: string;
+  readonly energyMillijoules: string;
+}
+
+/**
+ * What samples said over each of the measurements, which lie within one window, in their order. The plan goes to where the rows
+ * are, the sums come back. A sample speaks for the time up to the next one of its device, at most 2.5 of its intervals, of the
+ * GPU's energy too. `plan` is the run's; of all that is measured for it, no two integrations have a node in common. What has the
+ * same sums is summed once: most pods that hold parts of one GPU.
+ */
+export async function integrate(
+  store: StoreClient,
+  measurements: readonly Measurement[],
+  window: { readonly cluster: string; readonly start: number; readonly reachMillis: number; readonly plan: string },
+): Promise<readonly Sums[]> {
+  const { cluster, start, reachMillis: reach, plan: run } = window;
+  const { distinct, places } = withoutRepeats(measurements, reach);
+  const sums = distinct.map(() => NO_SUMS);
+  if (measurements.length === 0) return sums;
+  await store.insertRows("meter_plan", namesOf(PLAN_COLUMNS), planRows(run, distinct));
+  for (const [series, sql] of Object.entries(STATEMENTS)) {
+    const ofSeries = distinct.filter((one) => one.series === series);
+    if (ofSeries.length === 0) continue;
+    const nodes = [...new Set(ofSeries.map(({ node }) => node))];
+    const rows = await store.query<SumsRow>(sql, { cluster, start, reach, run, series, nodes });
+    for (const { ordinal, ...row } of rows) sums[ordinal] = sumsOf(row);
+  }
+  return places.map((place) => sums[place]!);
+}
+
+/** The measurements that can have sums of their own, and the place among them of each that was asked for. */
+function withoutRepeats(
+  measurements: readonly Measurement[],
+  reachMillis: number,
+): { readonly distinct: readonly Measurement[]; readonly places: readonly number[] } {
+  const distinct: Measurement[] = [];
+  const known = new Map<string, number>();
+  const places = measurements.map((one) => {
+    // A sample from before this moment does not reach into the measured time.
+    const since = one.since <= one.from - reachMillis ? 0 : one.since;
+    const { series, node, gpuKey, part, from, until } = one;
+    const caps = series === "process" ? [one.pod, one.claimPpm, one.occupantPpm] : [one.claimsPpm];
+    const key = JSON.stringify([series, node, gpuKey, part, from, until, since, ...caps]);
+    const place = known.get(key) ?? distinct.push({ ...one, since }) - 1;
+    known.set(key, place);
+    return place;
+  });
+  return { distinct, places };
+}
+
+/** Forgets what was measured for a run. */
+export async function dropPlan(store: StoreClient, run: string): Promise<void> {
+  await store.command(`ALTER TABLE meter_plan DROP PARTITION {run:String}`, { run });
+}
+
+function sumsOf(row: Omit<SumsRow, "ordinal">): Sums {
+  return {
+    ...row,
+    activityPpmMillis: BigInt(row.activityPpmMillis),
+    atClaimsPpmMillis: BigInt(row.atClaimsPpmMillis),
+    atClaimPpmMillis: BigInt(row.atClaimPpmMillis),
+    atOccupantPpmMillis: BigInt(row.atOccupantPpmMillis),
+    energyMillijoules: BigInt(row.energyMillijoules),
+  };
+}
+
+function planRows(run: string, measurements: readonly Measurement[]): readonly Uint8Array[] {
+  const rows = createBlocks<PlanRow>(PLAN_COLUMNS, { run });
+  measurements.forEach((one, ordinal) =>
+    rows.write({
+      run,
+      series: one.series,
+      ordinal,
+      node: one.node,
+      gpu_key: one.gpuKey,
+      instance: one.part,
+      pod: one.pod,
+      from_ms: one.from,
+      until_ms: one.until,
+      since_ms: one.since,
+      claim_ppm: one.claimPpm,
+      claims_ppm: one.claimsPpm,
+      occupant_ppm: one.occupantPpm,
+    }),
+  );
+  return rows.take();
+}

@@ -1,0 +1,102 @@
+import type { CountedBy, InventoryFact } from "../../../domain/inventory.ts";
+import { isGuess, strongestCount } from "../../../domain/node-gpus.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { FACT_ORDER } from "../../../runtime/store/schema/facts.ts";
+import type { Machine, MachineState, Span } from "../plan/node-record.ts";
+
+/** Nodes say since when they are not ready: what is said so long after a span can be of it. */
+const SAID_LATER_MILLIS = 3_600_000;
+
+/** Facts in their order; what is older by its clock than the one before begins with it, as in the view `inventory`. */
+const HISTORY = `
+SELECT node, uid, ended, gpus,
+  JSONExtractString(fact, 'gpus', 1, 'countedBy') AS counted_by,
+  toUnixTimestamp64Milli(joined_at) AS joined,
+  toUnixTimestamp64Milli(valid_from) AS valid_since,
+  toUnixTimestamp64Milli(valid_until) AS valid_to,
+  toString(cityHash64(instance_type, region, zone, pool, capacity_type, model, JSONExtractRaw(fact, 'labels'))) AS place,
+  if(valid_until > fromUnixTimestamp64Milli({from:Int64}), fact, '') AS body
+FROM (
+  SELECT *, leadInFrame(valid_from, 1, toDateTime64('2299-12-31 00:00:00', 3, 'UTC')) OVER (
+    PARTITION BY node ORDER BY ${FACT_ORDER}
+    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS valid_until
+  FROM (
+    SELECT *, max(at) OVER (
+      PARTITION BY node ORDER BY ${FACT_ORDER}
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS valid_from
+    FROM inventory_facts FINAL
+    WHERE cluster = {cluster:String} AND node IN {nodes:Array(String)}
+      AND least(at, joined_at) < fromUnixTimestamp64Milli({until:Int64} + ${SAID_LATER_MILLIS})
+  )
+)
+ORDER BY node, ${FACT_ORDER}`;
+
+interface HistoryRow {
+  readonly node: string;
+  readonly uid: string;
+  readonly ended: boolean;
+  readonly gpus: number;
+  /** Empty in facts of releases that counted by labels alone. */
+  readonly counted_by: CountedBy | "";
+  readonly joined: string;
+  readonly valid_since: string;
+  readonly valid_to: string;
+  readonly place: string;
+  readonly body: string;
+}
+
+/**
+ * The machines of each node within a span, with the states of their Nodes that hold in it. A machine is there from when its
+ * Node was created, whenever it was seen first, until it was gone or the next machine took its name.
+ */
+export async function readMachines(
+  store: StoreClient,
+  cluster: string,
+  nodes: readonly string[],
+  span: Span,
+): Promise<ReadonlyMap<string, readonly Machine[]>> {
+  const rows = await store.query<HistoryRow>(HISTORY, { cluster, nodes, ...span });
+  const byNode = new Map<string, HistoryRow[]>();
+  for (const row of rows) byNode.set(row.node, [...(byNode.get(row.node) ?? []), row]);
+  return new Map([...byNode].map(([node, history]) => [node, machinesOf(history, span)]));
+}
+
+/** The machines of one node, by its facts in order. */
+function machinesOf(history: readonly HistoryRow[], span: Span): readonly Machine[] {
+  const uids = [...new Set(history.map(({ uid }) => uid))];
+  const machines = uids.map((uid, index): Machine => {
+    const rows = history.filter((row) => row.uid === uid);
+    const end = rows.find(({ ended }) => ended);
+    const next = history.find((row) => row.uid === uids[index + 1]);
+    const until = Math.min(
+      end === undefined ? Infinity : Number(end.valid_since),
+      next === undefined ? Infinity : Number(next.joined),
+    );
+    const told = rows.filter(({ ended }) => !ended);
+    const seen = told.filter(({ valid_since }) => Number(valid_since) < span.until);
+    const known = seen.length > 0 ? seen : told.slice(0, 1);
+    const strongest = strongestCount(known.map(({ gpus, counted_by }) => ({ by: counted_by || "label", count: gpus })));
+    return {
+      uid,
+      from: Math.min(...rows.map(({ joined }) => Number(joined))),
+      until,
+      most: strongest?.count ?? 0,
+      ...(strongest === undefined || isGuess(strongest.by) ? { isGuess: true as const } : {}),
+      states: statesOf(rows),
+    };
+  });
+  return machines.filter(({ from, until }) => from < span.until && until > span.from);
+}
+
+function statesOf(rows: readonly HistoryRow[]): readonly MachineState[] {
+  const states: MachineState[] = [];
+  let placed: { readonly place: string; readonly since: number } | undefined;
+  for (const { valid_since, valid_to, place, ended, body, joined } of rows) {
+    if (ended) continue;
+    const from = placed === undefined ? Math.min(Number(joined), Number(valid_since)) : Number(valid_since);
+    if (placed?.place !== place) placed = { place, since: from };
+    if (body === "" || Number(valid_to) <= from) continue;
+    states.push({ from, until: Number(valid_to), fact: JSON.parse(body) as InventoryFact, placedSince: placed.since });
+  }
+  return states;
+}

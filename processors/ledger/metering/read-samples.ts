@@ -1,0 +1,157 @@
+import { HARDWARE_XIDS } from "../../../domain/xid/xid.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { REACH_SQL } from "../hours/window.ts";
+import type { Span } from "../plan/node-record.ts";
+import type { GpuPlace, SampleGroup, SampleMoment } from "../plan/samples.ts";
+
+const AT = "toUnixTimestamp64Milli(scraped_at)";
+const WITHIN = `
+  cluster = {cluster:String} AND node IN {nodes:Array(String)}
+  AND scraped_at >= fromUnixTimestamp64Milli({from:Int64}) AND scraped_at < fromUnixTimestamp64Milli({until:Int64})`;
+const MEMORY = "coalesce(fb_total_bytes, fb_used_bytes + fb_free_bytes + ifNull(fb_reserved_bytes, 0))";
+
+const groupsOf = (more: string): string => `
+SELECT node, gpu_key AS gpuKey, instance AS part, profile,
+  any(gpu) AS gpu, any(pci_bus_id) AS pciBusId, any(model) AS model,
+  toUInt32(ifNull(intDiv(max(${MEMORY}), 1048576), 0)) AS memoryMiB,
+  any(namespace) AS namespace, any(pod) AS pod, pod_uid AS podUid, any(hpc_job) AS hpcJob,
+  toFloat64(min(${AT})) AS firstAt, toFloat64(max(${AT})) AS lastAt, toFloat64(max(${REACH_SQL})) AS reachMillis,
+  toBool(max(ifNull(xid_code, 0) IN (${HARDWARE_XIDS.join(", ")}))) AS hasHardwareXid,
+  toBool(max(process_activity_ppm IS NOT NULL)) AS hasProcesses
+FROM gpu_samples
+WHERE ${WITHIN} ${more}
+GROUP BY node, gpu_key, instance, profile, sharing, pod_uid`;
+const GROUPS = groupsOf("");
+/** Of GPUs that are not known already: what speaks need not be read again to find what does not. */
+const OTHERS = "AND concat(node, ' ', gpu_key) NOT IN {known:Array(String)}";
+const OTHER_GROUPS = groupsOf(OTHERS);
+const LAST_GROUPS = groupsOf(`${OTHERS} AND (node, gpu_key, scraped_at) IN (
+  SELECT node, gpu_key, max(scraped_at) FROM gpu_samples WHERE ${WITHIN} ${OTHERS} GROUP BY node, gpu_key)`);
+
+const MOMENT = `
+SELECT DISTINCT node, gpu_key AS gpuKey, toFloat64(${AT}) AS at, toFloat64(${REACH_SQL}) AS reachMillis, instance AS part, profile,
+  namespace, pod, pod_uid AS podUid, hpc_job AS hpcJob, toUInt32(ifNull(xid_code, 0)) AS xid,
+  toBool(ifNull(activity_ppm, 0) > 0) AS isActive
+FROM gpu_samples`;
+const OF_GPUS = "gpu_key IN {keys:Array(String)}";
+
+/** What samples of a span show of each device of some nodes, in no order. */
+export function readGroups(
+  store: StoreClient,
+  cluster: string,
+  nodes: readonly string[],
+  span: Span,
+): Promise<readonly SampleGroup[]> {
+  return store.query<SampleGroup>(GROUPS, { cluster, nodes, ...span });
+}
+
+/** The same of GPUs that are not known already; with `isLast`, of the last moment of each alone. */
+export function readOtherGroups(
+  store: StoreClient,
+  cluster: string,
+  nodes: readonly string[],
+  { known, isLast = false, ...span }: Span & { readonly known: readonly GpuPlace[]; readonly isLast?: boolean },
+): Promise<readonly SampleGroup[]> {
+  const asked = new Set(nodes);
+  const names = known.filter(({ node }) => asked.has(node)).map(({ node, gpuKey }) => `${node} ${gpuKey}`);
+  return store.query<SampleGroup>(isLast ? LAST_GROUPS : OTHER_GROUPS, { cluster, nodes, known: names, ...span });
+}
+
+/** Every row of some GPUs within a span, in the order of time. */
+export function readMoments(
+  store: StoreClient,
+  cluster: string,
+  gpus: readonly GpuPlace[],
+  { from, until }: Span,
+): Promise<readonly SampleMoment[]> {
+  return ofGpus(store, `${MOMENT} WHERE ${WITHIN} AND ${OF_GPUS} ORDER BY at`, gpus, { cluster, from, until });
+}
+
+/** The rows of the last moment of each GPU within a span. */
+export function readLastMoments(
+  store: StoreClient,
+  cluster: string,
+  gpus: readonly GpuPlace[],
+  { from, until }: Span,
+): Promise<readonly SampleMoment[]> {
+  return ofGpus(store, edgeOf("max"), gpus, { cluster, from, until });
+}
+
+/** The rows of the first moment of each GPU within a span. */
+export function readFirstMoments(
+  store: StoreClient,
+  cluster: string,
+  gpus: readonly GpuPlace[],
+  { from, until }: Span,
+): Promise<readonly SampleMoment[]> {
+  return ofGpus(store, edgeOf("min"), gpus, { cluster, from, until });
+}
+
+function edgeOf(edge: "min" | "max"): string {
+  const within = `${WITHIN} AND ${OF_GPUS}`;
+  return `${MOMENT} WHERE ${within} AND (node, gpu_key, scraped_at) IN (
+    SELECT node, gpu_key, ${edge}(scraped_at) FROM gpu_samples WHERE ${within} GROUP BY node, gpu_key)`;
+}
+
+async function ofGpus(
+  store: StoreClient,
+  sql: string,
+  gpus: readonly GpuPlace[],
+  parameters: Span & { readonly cluster: string },
+): Promise<readonly SampleMoment[]> {
+  if (gpus.length === 0) return [];
+  const nodes = [...new Set(gpus.map(({ node }) => node))];
+  const wanted = new Set(gpus.map(placeKey));
+  const keys = gpus.map(({ gpuKey }) => gpuKey);
+  const rows = await store.query<SampleMoment>(sql, { ...parameters, nodes, keys });
+  // A key that is an index is another GPU on every node.
+  return rows.filter((row) => wanted.has(placeKey(row)));
+}
+
+/** A name for one GPU of one node. */
+export function placeKey({ node, gpuKey }: GpuPlace): string {
+  return `${node.length} ${node} ${gpuKey}`;
+}
+
+/**
+ * Since when a GPU that is under an XID has been, and whether that is over although it is still shown: a pod that was bound after
+ * it was active before the time that is asked for.
+ */
+export async function readOnset(
+  store: StoreClient,
+  cluster: string,
+  { node, gpuKey }: GpuPlace,
+  { code, before }: { readonly code: number; readonly before: number },
+): Promise<{ readonly onset: number; readonly isOver: boolean }> {
+  const ofGpu = `cluster = {cluster:String} AND node = {node:String} AND gpu_key = {gpuKey:String}
+    AND scraped_at <= fromUnixTimestamp64Milli({before:Int64})`;
+  const parameters = { cluster, node, gpuKey, code, before };
+  const [first] = await store.query<{ onset: number }>(
+    `SELECT toFloat64(min(${AT})) AS onset FROM gpu_samples WHERE ${ofGpu} AND scraped_at > (
+       SELECT max(scraped_at) FROM gpu_samples WHERE ${ofGpu} AND ifNull(xid_code, 0) != {code:UInt32})`,
+    parameters,
+  );
+  const onset = first?.onset ?? before;
+  const later = `FROM workload_facts WHERE cluster = {cluster:String} AND node = {node:String}
+    AND ifNull(scheduled_at, created_at) > fromUnixTimestamp64Milli({onset:Int64})`;
+  const [found] = await store.query<{ active: string }>(
+    `SELECT count() AS active FROM gpu_samples
+     WHERE ${ofGpu} AND scraped_at > fromUnixTimestamp64Milli({onset:Int64}) AND activity_ppm > 0 AND (
+       holder_uid IN (SELECT uid ${later}) OR pod_uid IN (SELECT uid ${later})
+       OR (pod_uid = '' AND (namespace, pod) IN (SELECT namespace, pod ${later})))`,
+    { ...parameters, onset },
+  );
+  return { onset, isOver: Number(found?.active ?? 0) > 0 };
+}
+
+/** The GPUs that samples of a span name, of some nodes. */
+export async function readSeenGpus(
+  store: StoreClient,
+  cluster: string,
+  nodes: readonly string[],
+  span: Span,
+): Promise<readonly GpuPlace[]> {
+  if (nodes.length === 0) return [];
+  const sql = `SELECT DISTINCT node, gpu_key AS gpuKey FROM gpu_samples WHERE ${WITHIN}`;
+  return store.query<GpuPlace>(sql, { cluster, nodes, ...span });
+}

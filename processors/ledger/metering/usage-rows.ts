@@ -1,0 +1,174 @@
+import { LRUCache } from "lru-cache";
+import type { Measured, UsageClaim } from "../../../domain/allocation/segment.ts";
+import type { Telemetry, UsageHolder, UsageHour, UsagePlace } from "../../../domain/allocation/usage-hour.ts";
+import type { Claim } from "../../../domain/share/claim.ts";
+import type { GpuAt } from "../../../domain/share/layout.ts";
+import { rowsOf, type RowBinaryReader } from "../../../runtime/store/row-binary-reader.ts";
+import { slicesOf } from "../../../runtime/in-turns.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { RUN_ID } from "../../../runtime/store/schema/runs.ts";
+import { createBlocks, listOf, namesOf } from "../../../runtime/store/schema/table.ts";
+import { CLAIM_COLUMNS, SLOT_COLUMNS, USAGE_COLUMNS, type UsageRow } from "../../../runtime/store/schema/usage.ts";
+import type { Span } from "../plan/node-record.ts";
+
+/** What stands in the column `claims` of each claim. */
+interface ClaimText extends UsageHolder {
+  readonly held: Claim["held"];
+  readonly stage: UsageClaim["stage"];
+}
+
+/** Inserts rows of the meter under a run that nobody sees yet. */
+export async function insertUsage(store: StoreClient, run: string, hours: readonly UsageHour[]): Promise<void> {
+  if (hours.length === 0) return;
+  const rows = createBlocks<UsageRow>([RUN_ID, ...USAGE_COLUMNS], { run_id: run });
+  const placeText = lately((place: UsagePlace) => JSON.stringify(place));
+  for (const hour of hours) rows.write(usageRow(hour, placeText(hour.place)));
+  await store.insertRows("usage_hours", namesOf([RUN_ID, ...USAGE_COLUMNS]), rows.take());
+}
+
+function usageRow({ cluster, node, slot, gpuKey, segment, holders, telemetry }: UsageHour, place: string): UsageRow {
+  const { claims, energy } = segment;
+  const measured = <Value>(valueOf: (measured: Measured) => Value): Value[] =>
+    claims.map((claim) => valueOf(claim.measured));
+  const seen = (valueOf: (telemetry: Telemetry) => number): number[] => telemetry.map(valueOf);
+  return {
+    cluster,
+    node,
+    slot,
+    from_at: segment.fromMillis,
+    until_at: segment.untilMillis,
+    gpu_key: gpuKey,
+    gpu_at: JSON.stringify(segment.gpu),
+    place,
+    because: segment.unavailableBecause,
+    cordoned: segment.isCordoned,
+    busy_ms: segment.busyMillis,
+    energy_mj: energy.millijoules,
+    energy_covered_ms: energy.coveredMillis,
+    holders: claims.map(({ claim }) => claim.holder),
+    claims: claims.map(({ claim: { held }, stage }, index) =>
+      JSON.stringify({ held, stage, ...holders[index]! } satisfies ClaimText),
+    ),
+    samples: seen(({ samples }) => samples),
+    first_at: seen(({ firstAt }) => firstAt),
+    last_at: seen(({ lastAt }) => lastAt),
+    covered_ms: measured(({ coveredMillis }) => coveredMillis),
+    active_ms: measured(({ busyMillis }) => busyMillis),
+    activity_ppm_ms: measured(({ activityPpmMillis }) => activityPpmMillis),
+    activity_at_claims_ppm_ms: measured(({ activityAtClaimsPpmMillis }) => activityAtClaimsPpmMillis),
+    activity_max_ppm: seen(({ activityMaxPpm }) => activityMaxPpm),
+    memory_max_mib: seen(({ memoryMaxMiB }) => memoryMaxMiB),
+    has_process: measured(({ process }) => process !== undefined),
+    process_at_claim_ppm_ms: measured(({ process }) => process?.atClaimPpmMillis ?? 0n),
+    process_at_occupant_ppm_ms: measured(({ process }) => process?.atOccupantPpmMillis ?? 0n),
+    process_ppm_ms: measured(({ process }) => process?.atUsagePpmMillis ?? 0n),
+  };
+}
+
+/** What {@link hourOf} reads: the elements of a claim one after the other. */
+const SELECTED = `${listOf(SLOT_COLUMNS)}, arrayZip(${listOf(CLAIM_COLUMNS)})`;
+
+/** Nodes whose rows the store sorts in one go. */
+const NODES_PER_READ = 1_000;
+
+const WITHIN = `
+  FROM usage_hours_published
+  WHERE cluster = {cluster:String}
+    AND from_at >= fromUnixTimestamp64Milli({from:Int64}) AND from_at < fromUnixTimestamp64Milli({until:Int64})`;
+
+/**
+ * The published rows of a cluster that begin within a span, in portions, by node, hour, slot and time: all slots of a node in an
+ * hour come one after the other.
+ */
+export async function* readUsage(
+  store: StoreClient,
+  cluster: string,
+  span: Span,
+): AsyncGenerator<readonly UsageHour[]> {
+  const parameters = { cluster, ...span };
+  const nodes = await store.query<{ node: string }>(`SELECT DISTINCT node ${WITHIN} ORDER BY node`, parameters);
+  const sql = `
+    SELECT ${SELECTED} ${WITHIN} AND node BETWEEN {first:String} AND {last:String}
+    ORDER BY node, toStartOfHour(from_at), slot, from_at`;
+  const texts: Texts = {
+    gpu: lately((text) => JSON.parse(text) as GpuAt),
+    place: lately((text) => JSON.parse(text) as UsagePlace),
+  };
+  for (const slice of slicesOf(nodes, NODES_PER_READ)) {
+    const within = { ...parameters, first: slice[0]!.node, last: slice.at(-1)!.node };
+    yield* rowsOf(store.bytes(sql, within, "RowBinary"), (row) => hourOf(row, texts));
+  }
+}
+
+/** How texts become objects: the same object for one that is as the one before, as the slots of a machine have much in common. */
+interface Texts {
+  readonly gpu: (text: string) => GpuAt;
+  readonly place: (text: string) => UsagePlace;
+}
+
+/** Makes nothing anew of what is as the one before. */
+function lately<From, Made>(make: (from: From) => Made): (from: From) => Made {
+  let last: { readonly from: From; readonly made: Made } | undefined;
+  return (from) => {
+    if (last?.from !== from) last = { from, made: make(from) };
+    return last.made;
+  };
+}
+
+/** Pods hold what they hold for hours: texts of claims are read once as long as they are among the latest to come. */
+const CLAIM_TEXTS = new LRUCache<string, ReadClaim>({ max: 30_000 });
+
+/** The text of a claim, as it is for each hour in which it holds. */
+interface ReadClaim extends Pick<ClaimText, "held" | "stage"> {
+  readonly holder: UsageHolder;
+}
+
+function claimTextOf(text: string): ReadClaim {
+  // To note who was asked for last takes as long as finding it.
+  const known = CLAIM_TEXTS.peek(text);
+  if (known !== undefined) return known;
+  const { held, stage, ...holder } = JSON.parse(text) as ClaimText;
+  const read = { held, stage, holder };
+  CLAIM_TEXTS.set(text, read);
+  return read;
+}
+
+/** An hour of a slot, of the columns {@link SELECTED}. */
+function hourOf(row: RowBinaryReader, texts: Texts): UsageHour {
+  const { string, uint16, uint32, uint64, bool, dateTime64Millis } = row;
+  const cluster = string();
+  const node = string();
+  const slot = uint16();
+  const fromMillis = dateTime64Millis();
+  const untilMillis = dateTime64Millis();
+  const gpuKey = string();
+  const gpu = texts.gpu(string());
+  const place = texts.place(string());
+  const unavailableBecause = string();
+  const isCordoned = bool();
+  const busyMillis = uint32();
+  const energy = { millijoules: uint64(), coveredMillis: uint32() };
+  const claims: UsageClaim[] = [];
+  const holders: UsageHolder[] = [];
+  const telemetry: Telemetry[] = [];
+  row.array(() => {
+    const [id, { held, stage, holder }] = [string(), claimTextOf(string())];
+    const [samples, firstAt, lastAt] = [uint32(), dateTime64Millis(), dateTime64Millis()];
+    const amounts = {
+      coveredMillis: uint32(),
+      busyMillis: uint32(),
+      activityPpmMillis: uint64(),
+      activityAtClaimsPpmMillis: uint64(),
+    };
+    const [activityMaxPpm, memoryMaxMiB] = [uint32(), uint32()];
+    const [hasProcess, process] = [
+      bool(),
+      { atClaimPpmMillis: uint64(), atOccupantPpmMillis: uint64(), atUsagePpmMillis: uint64() },
+    ];
+    claims.push({ claim: { holder: id, held }, stage, measured: hasProcess ? { ...amounts, process } : amounts });
+    holders.push(holder);
+    telemetry.push({ samples, firstAt, lastAt, activityMaxPpm, memoryMaxMiB });
+  });
+  const segment = { fromMillis, untilMillis, gpu, unavailableBecause, isCordoned, busyMillis, energy, claims };
+  return { cluster, node, slot, gpuKey, segment, place, holders, telemetry };
+}

@@ -1,0 +1,203 @@
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import {
+  DESCRIPTIONS,
+  INCREASE_MEASURES,
+  MAX_MEASURES,
+  MEAN_MEASURES,
+  ROLLUP_COLUMNS,
+  ROW_KEY,
+} from "../../../runtime/store/schema/rollups.ts";
+import { FIVE_MINUTES_MILLIS, HOUR_MILLIS, REACH_SQL } from "../hours/window.ts";
+
+const INCREASES = Object.entries(INCREASE_MEASURES);
+/** A holder that stands for several, or is known by its node alone, had the device not for itself. */
+const IS_COMMON = "(holders > 1 OR evidence = 'node')";
+const ppm = (column: string): string => `reinterpretAsInt32(${column})`;
+
+/** The pod of a row is its holder; rows from before holders had a UID know it by their own label, if that is the holder's. */
+const DESCRIBED: Readonly<Record<string, string>> = {
+  pod_uid: `multiIf(${IS_COMMON}, '', holder_uid = '' AND holder_pod = pod, pod_uid, holder_uid)`,
+};
+
+/** What is kept of a sample: first what orders the samples of a device, then what they measured, exact integers. */
+const ENTRY: readonly (readonly [name: string, type: string, expression: string])[] = [
+  ["t", "Int64", "toUnixTimestamp64Milli(scraped_at)"],
+  ["repeats_device", "UInt8", "repeats_device"],
+  ["holder", "Tuple(namespace String, pod String)", `if(${IS_COMMON}, ('', ''), (holder_namespace, holder_pod))`],
+  ["is_common", "UInt8", IS_COMMON],
+  ["sharing", "String", "sharing"],
+  ["repeats_gpu", "UInt8", "repeats_gpu"],
+  ["reach", "Int64", REACH_SQL],
+  ...DESCRIPTIONS.map((name) => [name, "LowCardinality(String)", DESCRIBED[name] ?? name] as const),
+  ["activity", "Nullable(UInt32)", "activity_ppm"],
+  ["process_activity", "Nullable(UInt32)", "process_activity_ppm"],
+  ["gr_engine", "Nullable(UInt32)", ppm("gr_engine_active_ratio")],
+  ["sm", "Nullable(UInt32)", ppm("sm_active_ratio")],
+  ["tensor", "Nullable(UInt32)", ppm("tensor_active_ratio")],
+  ["dram", "Nullable(UInt32)", ppm("dram_active_ratio")],
+  ["fb_used_max_bytes", "Nullable(UInt64)", "fb_used_bytes"],
+  [
+    "fb_total_max_bytes",
+    "Nullable(UInt64)",
+    "coalesce(fb_total_bytes, fb_used_bytes + fb_free_bytes + ifNull(fb_reserved_bytes, 0))",
+  ],
+  ["process_fb_used_max_bytes", "Nullable(UInt64)", "process_fb_used_bytes"],
+  ["power_max_mw", "Nullable(UInt64)", "reinterpretAsInt32(power_watts)"],
+  ["temperature_max_celsius", "Nullable(Decimal(9, 3))", "gpu_temperature_celsius"],
+  ["memory_temperature_max_celsius", "Nullable(Decimal(9, 3))", "memory_temperature_celsius"],
+  ["clocks_event_reasons", "Nullable(UInt64)", "clocks_event_reasons"],
+  ["xid_code", "Nullable(UInt64)", "xid_code"],
+];
+
+/** The counters of a sample with its time: what the sample before it needs to know of the one after. */
+const READING: readonly (readonly [name: string, type: string, expression: string])[] = [
+  ["t", "Int64", "toUnixTimestamp64Milli(scraped_at)"],
+  ["energy", "Nullable(UInt64)", "reinterpretAsInt64(energy_joules)"],
+  ...INCREASES.map(([name, column]) => [name, "Nullable(UInt64)", column] as const),
+];
+
+const tupleOf = (fields: typeof ENTRY): string =>
+  `CAST(tuple(${fields.map(([, , expression]) => expression).join(", ")}),
+        'Tuple(${fields.map(([name, type]) => `${name} ${type}`).join(", ")})')`;
+
+/**
+ * The samples of each device, in order, with what they need to know of their neighbours. `rank` counts the rows of one
+ * device at one moment: where pods share it there are several, and the first speaks for the device. `next` is the first
+ * reading of the moment after; its time is 0 where there is none.
+ */
+const NEIGHBOURS = `
+  SELECT node, gpu_key, instance, both.1 AS entries, both.2 AS readings,
+    arrayEnumerateUniq(tupleElement(entries, 't')) AS ranks,
+    arrayShiftLeft(ranks, 1, toUInt32(1)) AS following,
+    arrayReverseFill((reading, rank) -> rank = 1, arrayShiftLeft(readings, 1), following) AS nexts,
+    tupleElement(entries, 'holder') AS holders,
+    arrayFill((holder, rank) -> rank = 1, holders, ranks) AS firsts,
+    arrayShiftRight(holders, 1) AS previous
+  FROM (
+    SELECT node, gpu_key, instance,
+      arraySort(
+        each -> (each.1.t, each.1.repeats_device, each.1.holder, each.1.sharing),
+        groupArray(tuple(${tupleOf(ENTRY)}, ${tupleOf(READING)}))
+      ) AS both
+    FROM gpu_samples FINAL
+    WHERE cluster = {cluster:String}
+      AND scraped_at >= fromUnixTimestamp64Milli({start:Int64} - {reach:Int64})
+      AND scraped_at <= fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS} + {reach:Int64})
+      AND cityHash64(node) % {slices:UInt32} = {slice:UInt32}
+    GROUP BY node, gpu_key, instance
+  )`;
+
+/**
+ * A row for each sample and scope. A device is shared at a moment where it has several rows, a row with a process's
+ * values, or a holder in common with others. A pod that has several rows at a moment (two containers, two replicas) shares the device once.
+ */
+const SPEAKING = `
+  SELECT node, gpu_key, instance, e, reading, next,
+    rank > 1 OR following_rank > 1 OR e.is_common OR e.process_activity IS NOT NULL OR e.process_fb_used_max_bytes IS NOT NULL AS shared,
+    arrayJoin(arrayFilter(
+      scope -> if(
+        scope = 'device',
+        rank = 1,
+        shared AND e.holder.pod != '' AND (rank = 1 OR (e.holder != first AND e.holder != before))
+      ),
+      ['device', 'process']
+    )) AS scope,
+    if(shared AND scope = 'device', ('', ''), e.holder) AS holder,
+    if(next.t = 0, e.t + e.reach, least(next.t, e.t + e.reach)) AS until
+  FROM (${NEIGHBOURS})
+  ARRAY JOIN entries AS e, ranks AS rank, following AS following_rank, readings AS reading, nexts AS next,
+    firsts AS first, previous AS before`;
+
+/** What a counter grew by until the next reading; after a fall, what it has counted since. NULL where a reading is. */
+const increase = (counter: string): string =>
+  `toUInt64(next.${counter} - if(next.${counter} >= reading.${counter}, reading.${counter}, 0 * reading.${counter}))`;
+
+/** The time from `from` to `to` in which a sample speaks, cut at the buckets' ends; what it says depends on its scope. */
+const PIECES = `
+  SELECT *,
+    arrayJoin(range(
+      toUInt64(intDiv(greatest(e.t, {start:Int64}), ${FIVE_MINUTES_MILLIS})),
+      toUInt64(intDiv(least(until, {start:Int64} + ${HOUR_MILLIS}) - 1, ${FIVE_MINUTES_MILLIS})) + 1
+    )) AS slot,
+    greatest(e.t, toInt64(slot) * ${FIVE_MINUTES_MILLIS}) AS from,
+    least(until, toInt64(slot + 1) * ${FIVE_MINUTES_MILLIS}) AS to,
+    toUInt64(to - from) AS ms,
+    scope = 'device' AS is_device,
+    is_device AND e.repeats_gpu = 0 AS is_gpu,
+    is_gpu AND next.t = until AS is_followed,
+    next.t - e.t AS span,
+    is_followed AND intDiv(next.t - 1, ${FIVE_MINUTES_MILLIS}) = slot AS ends_here,
+    if(is_followed, ${increase("energy")}, NULL) AS energy
+  FROM (${SPEAKING})
+  WHERE until > e.t AND until > {start:Int64} AND e.t < {start:Int64} + ${HOUR_MILLIS}`;
+
+/** The scope that a measure belongs to; beyond it, it is not given. */
+const scoped = (name: string): string =>
+  `if(${name.startsWith("process_") ? "NOT is_device" : "is_device"}, e.${name}, NULL)`;
+
+/** The part of the energy that is used up to a moment, rounded down: such parts of adjacent pieces sum to the whole. */
+const energyUpTo = (moment: string): string =>
+  `toUInt64(intDiv(energy, span) * toUInt64(${moment} - e.t) + intDiv((energy % span) * toUInt64(${moment} - e.t), span))`;
+
+const MEASURES: Readonly<Record<string, string>> = {
+  samples: "toUInt32(countIf(from = e.t))",
+  first_at: "fromUnixTimestamp64Milli(min(from), 'UTC')",
+  last_at: "fromUnixTimestamp64Milli(max(to), 'UTC')",
+  covered_ms: "sum(ms)",
+  ...Object.fromEntries(DESCRIPTIONS.map((name) => [name, `argMax(e.${name}, e.t)`])),
+  ...Object.fromEntries(
+    MEAN_MEASURES.flatMap((name) => [
+      [`${name}_ms`, `sumIf(ms, ${scoped(name)} IS NOT NULL)`],
+      [`${name}_ppm_ms`, `ifNull(sum(ms * ${scoped(name)}), 0)`],
+    ]),
+  ),
+  activity_max_ppm: `max(${scoped("activity")})`,
+  process_activity_max_ppm: `max(${scoped("process_activity")})`,
+  ...Object.fromEntries(Object.keys(MAX_MEASURES).map((name) => [name, `max(${scoped(name)})`])),
+  power_ms: "sumIf(ms, is_gpu AND e.power_max_mw IS NOT NULL)",
+  power_mw_ms: "ifNull(sumIf(ms * e.power_max_mw, is_gpu), 0)",
+  energy_ms: "sumIf(ms, energy IS NOT NULL)",
+  energy_mj: `ifNull(sum(${energyUpTo("to")} - ${energyUpTo("from")}), 0)`,
+  clocks_event_reasons: "groupBitOr(if(is_device, ifNull(e.clocks_event_reasons, 0), 0))",
+  xid_codes:
+    "arraySort(groupUniqArrayIf(toUInt32(ifNull(e.xid_code, 0)), is_device AND e.xid_code BETWEEN 1 AND 4294967295))",
+  ...Object.fromEntries(INCREASES.map(([name]) => [name, `ifNull(sumIf(${increase(name)}, ends_here), 0)`])),
+};
+
+const KEY: Readonly<Record<string, string>> = {
+  cluster: "{cluster:String}",
+  holder_namespace: "holder.1",
+  holder_pod: "holder.2",
+  bucket: `toDateTime(slot * ${FIVE_MINUTES_MILLIS / 1000}, 'UTC')`,
+};
+
+/** One thread: merging what several have grouped takes three times the processor time, and no less time by the clock. */
+const INSERT = `
+INSERT INTO gpu_5m (run_id, ${ROLLUP_COLUMNS.join(", ")})
+SELECT toUUID({run:String}), ${ROLLUP_COLUMNS.map((name) => KEY[name] ?? MEASURES[name] ?? name).join(",\n  ")}
+FROM (${PIECES})
+GROUP BY ${Object.keys(ROW_KEY)
+  .filter((name) => !(name in KEY))
+  .join(", ")}, holder, slot
+SETTINGS do_not_merge_across_partitions_select_final = 1, max_threads = 1`;
+
+/**
+ * Inserts the 5-minute rows of one hour of one cluster under a run that nobody sees yet. The samples of `reachMillis`
+ * before and after the hour are read as well: the first reach into it, the second end what the last of it say. The nodes
+ * are taken in slices, so that the memory is bounded however large the fleet.
+ */
+export async function insertFiveMinutes(
+  store: StoreClient,
+  window: {
+    readonly cluster: string;
+    readonly windowStart: number;
+    readonly reachMillis: number;
+    readonly runId: string;
+    readonly slices: number;
+  },
+): Promise<void> {
+  const { cluster, windowStart: start, reachMillis: reach, runId: run, slices } = window;
+  for (let slice = 0; slice < slices; slice++) {
+    await store.command(INSERT, { cluster, start, reach, run, slices, slice });
+  }
+}

@@ -1,0 +1,76 @@
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
+import { insertFiveMinutes } from "./five-minutes.ts";
+import { digestOfRun, insertHours } from "./hours.ts";
+import { HOURS_TOUCHED_SQL, HOUR_MILLIS, LONGEST_REACH_MILLIS, REACH_SQL } from "../hours/window.ts";
+import type { WindowOfCluster } from "../hours/schedule.ts";
+import { announceRun, publishRun, type Run, type RunContent } from "../hours/runs.ts";
+
+/** What tells one scrape from another; a replay has the same. */
+export const SCRAPE_KEY_SQL = "cityHash64(node, target, scraped_at, collector, epoch, sequence)";
+
+/** Samples that are computed at once: about half a kilobyte each in the store's memory. */
+const SAMPLES_PER_SLICE = 1_000_000;
+
+/** How many scrapes touch the window, how many samples they have, and how far the samples around it reach at most. */
+const INPUT = `
+SELECT
+  uniqExactIf(${SCRAPE_KEY_SQL}, has(${HOURS_TOUCHED_SQL}, toUInt64(intDiv({start:Int64}, ${HOUR_MILLIS})))) AS scrapes,
+  sum(devices) AS samples,
+  max(${REACH_SQL}) AS reach
+FROM scrapes
+WHERE cluster = {cluster:String}
+  AND scraped_at >= fromUnixTimestamp64Milli({start:Int64} - ${LONGEST_REACH_MILLIS})
+  AND scraped_at <= fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS + LONGEST_REACH_MILLIS})`;
+
+/**
+ * Computes one UTC hour of one cluster from the raw rows and publishes it: rows first, which nobody sees, then one insert
+ * into `runs`. The same raw rows give the same rows and hash. A crash or a failure on the way leaves rows without a
+ * published run, which are dropped later; the next attempt takes a new run id. Fails with a `StoreError`.
+ */
+export async function computeWindow(store: StoreClient, run: Run, signal?: AbortSignal): Promise<RunContent> {
+  const { cluster, windowStart } = run;
+  // Counted before the samples are read: a scrape that comes in between is taken for a change, and none is missed.
+  const { scrapes, samples, reachMillis } = await readInput(store, { cluster, windowStart });
+  await announceRun(store, run);
+  const slices = Math.max(1, Math.ceil(samples / SAMPLES_PER_SLICE));
+  await insertFiveMinutes(store, { ...run, reachMillis, slices });
+  signal?.throwIfAborted();
+  await insertHours(store, run);
+  const content = { scrapes, ...(await digestOfRun(store, run)) };
+  signal?.throwIfAborted();
+  await publishRun(store, "rollup", run, content);
+  return content;
+}
+
+/**
+ * Whether an hour has all the raw rows still that its rollups were made of. One that was metered after its end, and has fewer, has lost
+ * them, as after a restore of a backup: what was made of them is never made again of what is left. Fails with a `StoreError`.
+ */
+export async function hasRawRows(store: StoreClient, window: WindowOfCluster): Promise<boolean> {
+  const [made] = await store.query<{ counted: string; isOver: boolean }>(MADE, {
+    cluster: window.cluster,
+    start: window.windowStart,
+  });
+  if (made?.isOver !== true) return true;
+  return (await readInput(store, window)).scrapes >= Number(made.counted);
+}
+
+/** How many scrapes the rollups of a window were made of, and whether it was metered after its end. */
+const MADE = `
+SELECT ${ofLastRun("scrapes", "kind = 'rollup'")} AS counted,
+  toBool(${ofLastRun("published_at >= window_end", "kind = 'usage'")}) AS isOver
+FROM runs
+WHERE cluster = {cluster:String} AND window_start = fromUnixTimestamp64Milli({start:Int64}) AND kind IN ('rollup', 'usage')`;
+
+async function readInput(
+  store: StoreClient,
+  { cluster, windowStart: start }: WindowOfCluster,
+): Promise<{ readonly scrapes: number; readonly samples: number; readonly reachMillis: number }> {
+  const [input] = await store.query<{ scrapes: string; samples: string; reach: string }>(INPUT, { cluster, start });
+  return {
+    scrapes: Number(input?.scrapes ?? 0),
+    samples: Number(input?.samples ?? 0),
+    reachMillis: Number(input?.reach ?? 0),
+  };
+}

@@ -1,0 +1,230 @@
+import { compareFacts } from "../../../domain/fact.ts";
+import { holdingOf } from "../../../domain/holding.ts";
+import type { InventoryFact } from "../../../domain/inventory.ts";
+import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../../domain/messages/topics.ts";
+import type { WorkloadFact } from "../../../domain/workload.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
+import type { PartitionEnds } from "./dirty-windows.ts";
+import { HOUR_MILLIS, hourOf } from "../hours/window.ts";
+import { keyOf, type WindowOfCluster } from "../hours/schedule.ts";
+import type { Watermark } from "../hours/runs.ts";
+
+/** A time of which something new is known, milliseconds since the epoch, half-open. */
+export interface ChangedSpan {
+  readonly from: number;
+  readonly until: number;
+}
+
+const TABLES = ["workload_facts", "inventory_facts", "cluster_facts"] as const;
+/** The topic of each table's facts. */
+const TOPICS = [WORKLOADS_TOPIC, INVENTORY_TOPIC, CLUSTER_TOPIC] as const;
+/** The places of three topics in one map of partitions: a topic has fewer partitions than this. */
+const PARTITIONS = 1_000_000;
+/** What object a row of each table is a fact of. */
+const OBJECTS = {
+  workload_facts: "cluster, uid",
+  inventory_facts: "cluster, node",
+  cluster_facts: "cluster, kind, uid",
+} as const;
+
+/** Finds the hours that new facts have a say in, by the facts' places on the bus and never by their clock. */
+export interface DirtyFacts {
+  /** Hours that have changed since the last look; at the first look, since what the meter's runs have considered. */
+  look(): Promise<readonly WindowOfCluster[]>;
+  /** An hour that a look gave was metered, or is not to be. */
+  settle(window: WindowOfCluster): void;
+  /** How many looks have found something new. */
+  readonly found: number;
+  /** Below these places every fact's hours are settled: who leads next begins there, whatever this one leaves undone. */
+  readonly watermark: Watermark;
+}
+
+/** What a look found: how far it went, and its hours that are not settled yet. */
+interface Look {
+  readonly marks: ReadonlyMap<number, number>;
+  readonly waiting: Set<string>;
+}
+
+/**
+ * A tracker that has not looked yet. Places of a bus that was made anew begin at 0 again: a partition that ends before what
+ * was looked at is looked at from its beginning, and what the store has from beyond its end is of the bus before.
+ */
+export function createDirtyFacts(options: {
+  readonly store: StoreClient;
+  /** Where the partitions of a topic end. */
+  readonly ends: (topic: string) => Promise<PartitionEnds>;
+  readonly now: () => number;
+}): DirtyFacts {
+  const { store, ends, now } = options;
+  let marks: ReadonlyMap<number, number> | undefined;
+  let settled: ReadonlyMap<number, number> = new Map();
+  const looks: Look[] = [];
+  let found = 0;
+  return {
+    get found() {
+      return found;
+    },
+    get watermark() {
+      for (let first = looks[0]; first?.waiting.size === 0; first = looks[0]) {
+        settled = first.marks;
+        looks.shift();
+      }
+      return settled;
+    },
+    settle(window) {
+      for (const { waiting } of looks) waiting.delete(keyOf(window));
+    },
+    async look() {
+      // Asked before the rows are read: what is stored meanwhile is found by the next look.
+      const limits = await placesEnd(ends);
+      const from = within(marks ?? (await meteredMarks(store)), limits);
+      if (marks === undefined) settled = from;
+      const rows = await rowsBetween(store, from, limits);
+      const windows = new Map<string, WindowOfCluster>();
+      for (const { cluster, from, until } of spansOf(rows, now())) {
+        for (let hour = hourOf(from); hour < until; hour += HOUR_MILLIS)
+          windows.set(keyOf({ cluster, windowStart: hour }), { cluster, windowStart: hour });
+      }
+      // A look that fails in the middle has not been.
+      const seen = new Map(from);
+      for (const { topic_place: place, reached } of rows)
+        seen.set(place, Math.max(seen.get(place) ?? -1, Number(reached)));
+      marks = seen;
+      if (rows.length > 0) found += 1;
+      looks.push({ marks, waiting: new Set(windows.keys()) });
+      return [...windows.values()];
+    },
+  };
+}
+
+interface FactRow {
+  readonly source: (typeof TABLES)[number];
+  readonly cluster: string;
+  readonly object: string;
+  readonly fact: string;
+  readonly topic_place: number;
+  readonly reached: string;
+  readonly isNew: boolean;
+}
+
+/** Where each partition of the three topics ends. */
+async function placesEnd(ends: (topic: string) => Promise<PartitionEnds>): Promise<ReadonlyMap<number, number>> {
+  const found = await Promise.all(TOPICS.map((topic) => ends(topic)));
+  return new Map(
+    found.flatMap((ofTopic, index) =>
+      [...ofTopic].map(([partition, end]) => [index * PARTITIONS + partition, end] as const),
+    ),
+  );
+}
+
+/** The marks that a bus with these ends can have: one at or beyond its partition's end is of another bus. */
+function within(marks: ReadonlyMap<number, number>, limits: ReadonlyMap<number, number>): ReadonlyMap<number, number> {
+  return new Map([...marks].filter(([place, mark]) => mark < (limits.get(place) ?? 0)));
+}
+
+/** The new rows beyond the marks and before the limits with the others of their objects, object by object. */
+function rowsBetween(
+  store: StoreClient,
+  marks: ReadonlyMap<number, number>,
+  limits: ReadonlyMap<number, number>,
+): Promise<readonly FactRow[]> {
+  const ofTables = TABLES.map((table, index) => {
+    const key = `toUInt32(${index * PARTITIONS} + partition)`;
+    const place = `indexOf({keys:Array(UInt32)}, ${key}) + 1`;
+    const isNew = `(position > {marks:Array(Int64)}[${place}] AND position < {limits:Array(Int64)}[${place}])`;
+    return `SELECT '${table}' AS source, cluster, toString((${OBJECTS[table]})) AS object, fact, ${key} AS topic_place,
+       toString(position) AS reached, toBool(${isNew}) AS isNew
+     FROM ${table} FINAL
+     WHERE (${OBJECTS[table]}) IN (SELECT ${OBJECTS[table]} FROM ${table} WHERE ${isNew})`;
+  });
+  return store.query<FactRow>(`SELECT * FROM (${ofTables.join("\nUNION ALL ")}) ORDER BY source, object`, {
+    keys: [...limits.keys()],
+    marks: [-1, ...[...limits.keys()].map((place) => marks.get(place) ?? -1)],
+    limits: [0, ...limits.values()],
+  });
+}
+
+/** The spans that new rows change. */
+function spansOf(rows: readonly FactRow[], now: number): readonly (ChangedSpan & { readonly cluster: string })[] {
+  const spans: (ChangedSpan & { readonly cluster: string })[] = [];
+  for (let first = 0; first < rows.length;) {
+    const { source, object, cluster } = rows[first]!;
+    let end = first;
+    while (rows[end]?.source === source && rows[end]?.object === object) end += 1;
+    const ofObject = rows.slice(first, end);
+    spans.push(...changesOf(source, ofObject, now).map((span) => ({ ...span, cluster })));
+    first = end;
+  }
+  return spans;
+}
+
+function changesOf(table: (typeof TABLES)[number], rows: readonly FactRow[], now: number): readonly ChangedSpan[] {
+  const facts = rows.map(({ fact, isNew }) => ({ fact: JSON.parse(fact) as AnyFact, isNew }));
+  const ordered = facts.toSorted((a, b) => compareFacts(a.fact, b.fact));
+  if (table === "workload_facts") {
+    const before = ordered.findLast(({ isNew }) => !isNew)?.fact as WorkloadFact | undefined;
+    return podChanges(before, ordered.at(-1)!.fact as WorkloadFact, now);
+  }
+  return ordered.flatMap(({ fact, isNew }, index): readonly ChangedSpan[] => {
+    if (!isNew) return [];
+    const at = fact.end?.atMillis ?? fact.seenAtMillis;
+    const next = ordered[index + 1]?.fact;
+    const until = next === undefined ? now : Math.max(at, next.seenAtMillis);
+    const said =
+      table === "inventory_facts" ? saidSince(fact as InventoryFact, ordered[index - 1]?.fact as InventoryFact) : at;
+    return [{ from: Math.min(at, said), until: Math.max(until, at + 1) }];
+  });
+}
+
+type AnyFact = WorkloadFact | InventoryFact;
+
+/** Of what two facts of a pod tell differently, since when and until when: nothing where both tell the meter the same. */
+export function podChanges(before: WorkloadFact | undefined, after: WorkloadFact, now: number): readonly ChangedSpan[] {
+  const [old, held] = [before === undefined ? undefined : holdingOf(before), holdingOf(after)];
+  if (held === undefined && old === undefined) return [];
+  const from = Math.min(old?.from ?? Infinity, held?.from ?? Infinity);
+  // Of whom nothing was known, a label can have held beyond its end.
+  const until = Math.min(now, Math.max(old?.until ?? Infinity, held?.until ?? -Infinity));
+  if (old === undefined || held === undefined || before === undefined || describe(before) !== describe(after))
+    return until > from ? [{ from, until }] : [];
+  const pairs: readonly (readonly [number, number])[] = [
+    [old.from, held.from],
+    [old.until, held.until],
+    [before.times.started ?? Infinity, after.times.started ?? Infinity],
+  ];
+  return pairs.flatMap(([one, other]) => {
+    const [first, last] = [Math.min(one, other), Math.min(now, Math.max(one, other))];
+    return first < last ? [{ from: first, until: last }] : [];
+  });
+}
+
+/** All of a fact but its times and what nobody meters. */
+function describe({ node, namespace, name, asks, evidence, gang, labels, annotations, ...fact }: WorkloadFact): string {
+  const { workload, type, queue, priorityClass } = fact;
+  return JSON.stringify([
+    [node, namespace, name, asks, evidence, gang],
+    [labels, annotations, workload, type, queue, priorityClass],
+  ]);
+}
+
+/** Since when a node's fact says something that the one before did not. */
+function saidSince(fact: InventoryFact, before: InventoryFact | undefined): number {
+  if (before === undefined || before.uid !== fact.uid) return fact.joined;
+  const ready = ({ conditions }: InventoryFact) => conditions.find(({ type }) => type === "Ready");
+  const isSameReady = ready(fact)?.status === ready(before)?.status;
+  const isSameCordon = fact.cordonedSince === before.cordonedSince;
+  return Math.min(
+    isSameReady ? Infinity : (ready(fact)?.since ?? Infinity),
+    isSameCordon ? Infinity : (fact.cordonedSince ?? Infinity),
+  );
+}
+
+/** What the meter's latest run had looked at. */
+async function meteredMarks(store: StoreClient): Promise<ReadonlyMap<number, number>> {
+  const rows = await store.query<{ partition: number; position: string }>(`
+    SELECT each.1 AS partition, each.2 AS position
+    FROM (SELECT arrayJoin(CAST(${ofLastRun("watermark")}, 'Array(Tuple(UInt32, UInt64))')) AS each
+      FROM runs WHERE kind = 'usage')`);
+  return new Map(rows.map(({ partition, position }) => [partition, Number(position)]));
+}

@@ -1,0 +1,186 @@
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
+import { HOURS_TOUCHED_SQL, HOUR_MILLIS } from "../hours/window.ts";
+import { keyOf, type WindowOfCluster } from "../hours/schedule.ts";
+import { SCRAPE_KEY_SQL } from "../rollup/rollups.ts";
+import type { Watermark } from "../hours/runs.ts";
+
+/** Where each partition of a topic ends: the position that its next message will have. */
+export type PartitionEnds = ReadonlyMap<number, number>;
+
+/**
+ * Finds the windows whose input has changed, by the place of scrapes on the bus and never by their own clock.
+ *
+ * The first look counts the scrapes of every window that is kept, and compares with what its published run had counted.
+ * Every later look reads only what lies at or beyond the watermark. The watermark follows the newest position at a
+ * distance of `overlapMillis`, as rows become visible out of order: the parts of one insert one after the other, and
+ * after a crash with the retry. Within the overlap, windows are compared by their count, so that nothing is computed
+ * again that has not changed.
+ */
+export interface DirtyWindows {
+  /** Windows that have changed since the last look; at the first look, since their last published run. */
+  look(): Promise<readonly WindowOfCluster[]>;
+  /** Below these positions everything has been looked at. */
+  readonly watermark: Watermark;
+  /**
+   * The scrape time that every partition has passed, milliseconds since the epoch: the newest scrape of each, or now
+   * where all that the bus has of it is stored. `undefined` before the first look.
+   */
+  readonly passedMillis: number | undefined;
+}
+
+interface PartitionMark {
+  readonly position: number;
+  readonly scrapedAt: number;
+}
+
+/** A tracker that has not looked yet. */
+export function createDirtyWindows(options: {
+  readonly store: StoreClient;
+  readonly ends: () => Promise<PartitionEnds>;
+  readonly now: () => number;
+  readonly overlapMillis: number;
+}): DirtyWindows {
+  const { store, ends, now, overlapMillis } = options;
+  const marks = new Map<number, PartitionMark>();
+  let watermark: Watermark | undefined;
+  let following: { readonly at: number; readonly positions: Watermark } | undefined;
+  let counts = new Map<string, number>();
+  let passedMillis: number | undefined;
+
+  async function look(): Promise<readonly WindowOfCluster[]> {
+    const [at, end] = [now(), await ends()];
+    const first = watermark === undefined;
+    const from = within(watermark ?? (await publishedWatermark(store)), end);
+    const moves = following !== undefined && at - following.at >= overlapMillis;
+    const to = within(moves ? following!.positions : from, end);
+    const changed = first ? await lookAtAll(from) : await lookBeyond(from, to);
+    const positions = new Map(
+      [...end].map(([partition, limit]) => [partition, Math.min(limit, marks.get(partition)?.position ?? 0)]),
+    );
+    watermark = to;
+    if (moves || following === undefined) following = { at, positions };
+    passedMillis = passed(end, at);
+    return changed;
+  }
+
+  async function lookAtAll(from: Watermark): Promise<readonly WindowOfCluster[]> {
+    mark(await store.query<MarkRow>(`SELECT partition, ${MARK} FROM scrapes GROUP BY partition`));
+    const published = await publishedScrapes(store);
+    const rows = await store.query<CountRow & { readonly scrapes: string }>(`
+      SELECT cluster, arrayJoin(${HOURS_TOUCHED_SQL}) AS hour, uniqExact(${SCRAPE_KEY_SQL}) AS scrapes,
+        uniqExactIf((partition, position), ${beyond(from)}) AS recent
+      FROM scrapes GROUP BY cluster, hour`);
+    counts = new Map(rows.map((row) => [keyOf(windowOf(row)), Number(row.recent)]));
+    // Fewer than were counted once: raw rows were dropped with age, and what was made of them stays.
+    return rows
+      .map((row) => ({ ...windowOf(row), scrapes: Number(row.scrapes) }))
+      .filter((window) => window.scrapes > (published.get(keyOf(window)) ?? 0));
+  }
+
+  async function lookBeyond(from: Watermark, to: Watermark): Promise<readonly WindowOfCluster[]> {
+    const rows = await store.query<MarkRow & CountRow & { readonly seen: string }>(`
+      SELECT partition, ${MARK}, cluster, arrayJoin(${HOURS_TOUCHED_SQL}) AS hour, uniqExact(position) AS seen,
+        uniqExactIf(position, ${beyond(to)}) AS recent
+      FROM scrapes WHERE ${beyond(from)} GROUP BY partition, cluster, hour`);
+    mark(rows);
+    const windows = new Map<string, { readonly window: WindowOfCluster; seen: number; recent: number }>();
+    for (const row of rows) {
+      const window = windowOf(row);
+      const sum = windows.get(keyOf(window)) ?? { window, seen: 0, recent: 0 };
+      windows.set(keyOf(window), sum);
+      sum.seen += Number(row.seen);
+      sum.recent += Number(row.recent);
+    }
+    const changed = [...windows].filter(([key, { seen }]) => seen > (counts.get(key) ?? 0));
+    counts = new Map([...windows].map(([key, { recent }]) => [key, recent]));
+    return changed.map(([, { window }]) => window);
+  }
+
+  /** Takes over the newest that a look has found of each partition. */
+  function mark(rows: readonly MarkRow[]): void {
+    const found = new Map<number, PartitionMark>();
+    for (const { partition, after, newest } of rows) {
+      const { position, scrapedAt } = found.get(partition) ?? { position: 0, scrapedAt: 0 };
+      found.set(partition, {
+        position: Math.max(position, Number(after)),
+        scrapedAt: Math.max(scrapedAt, Number(newest)),
+      });
+    }
+    for (const [partition, newest] of found) marks.set(partition, newest);
+  }
+
+  function passed(end: PartitionEnds, at: number): number | undefined {
+    const times = [...end].map(([partition, limit]) => {
+      const mark = marks.get(partition);
+      if ((mark?.position ?? 0) >= limit) return at;
+      return mark === undefined ? undefined : Math.min(at, mark.scrapedAt);
+    });
+    return times.some((time) => time === undefined) ? undefined : Math.min(at, ...times.map((time) => time!));
+  }
+
+  return {
+    look,
+    get watermark() {
+      return watermark ?? new Map();
+    },
+    get passedMillis() {
+      return passedMillis;
+    },
+  };
+}
+
+/**
+ * The end of the last hour that is settled: every partition has passed it by `delayMillis`, so that what comes for it
+ * now is late. `undefined` as long as nothing is known.
+ */
+export function settledUntil(passedMillis: number | undefined, delayMillis: number): number | undefined {
+  return passedMillis === undefined ? undefined : Math.floor((passedMillis - delayMillis) / HOUR_MILLIS) * HOUR_MILLIS;
+}
+
+const MARK = "max(position) + 1 AS after, max(toUnixTimestamp64Milli(scraped_at)) AS newest";
+
+interface MarkRow {
+  readonly partition: number;
+  readonly after: string;
+  readonly newest: string;
+}
+
+interface CountRow {
+  readonly cluster: string;
+  readonly hour: string;
+  readonly recent: string;
+}
+
+function windowOf({ cluster, hour }: CountRow): WindowOfCluster {
+  return { cluster, windowStart: Number(hour) * HOUR_MILLIS };
+}
+
+/** A watermark for each partition there is, none beyond its end: a bus that was made anew begins at 0 again. */
+function within(watermark: Watermark, ends: PartitionEnds): Watermark {
+  return new Map([...ends].map(([partition, end]) => [partition, Math.min(end, watermark.get(partition) ?? 0)]));
+}
+
+/** The condition of lying at or beyond a watermark, written so that the index over positions serves it. */
+function beyond(watermark: Watermark): string {
+  const terms = [...watermark].map(([partition, position]) => `(partition = ${partition} AND position >= ${position})`);
+  return terms.length === 0 ? "false" : `(${terms.join(" OR ")})`;
+}
+
+async function publishedWatermark(store: StoreClient): Promise<Watermark> {
+  const rows = await store.query<{ partition: number; position: string }>(`
+    SELECT each.1 AS partition, max(each.2) AS position
+    FROM (SELECT arrayJoin(CAST(watermark, 'Array(Tuple(UInt32, UInt64))')) AS each FROM runs WHERE kind = 'rollup')
+    GROUP BY partition`);
+  return new Map(rows.map(({ partition, position }) => [partition, Number(position)]));
+}
+
+async function publishedScrapes(store: StoreClient): Promise<ReadonlyMap<string, number>> {
+  const rows = await store.query<{ cluster: string; start: string; counted: string }>(`
+    SELECT cluster, toInt64(toUnixTimestamp(window_start)) AS start,
+      ${ofLastRun("scrapes")} AS counted
+    FROM runs WHERE kind = 'rollup' GROUP BY cluster, start`);
+  return new Map(
+    rows.map(({ cluster, start, counted }) => [keyOf({ cluster, windowStart: Number(start) * 1000 }), Number(counted)]),
+  );
+}

@@ -1,0 +1,41 @@
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import type { ChargeFindings } from "../charging/charge-window.ts";
+import { readClosed } from "../closing/closed.ts";
+import { createFrozenWeights } from "../closing/frozen.ts";
+import { chargeAgain, computeLedger, staleCharges, type LedgerRules } from "../hours/ledger-window.ts";
+import type { WindowOfCluster } from "../hours/schedule.ts";
+
+/** What settling came to. */
+export interface Settled {
+  readonly breaches: ChargeFindings["breaches"];
+  /** The last generation that was written: of two runs of one window the one of the higher generation counts. */
+  readonly generation: number;
+}
+
+/**
+ * Does at once, for books that nobody leads, what a leader would do in time: meters and charges the given hours, and those that they
+ * reopen up to a time, then charges or corrects every hour that is stale. Fails with a `StoreError`.
+ */
+export async function settle(
+  store: StoreClient,
+  windows: readonly WindowOfCluster[],
+  rules: LedgerRules,
+  { generation: last, now }: { readonly generation: number; readonly now: number },
+): Promise<Settled> {
+  const closed = await readClosed(store);
+  const weights = createFrozenWeights(store);
+  const breaches: ChargeFindings["breaches"][number][] = [];
+  let generation = last;
+  const waiting = [...windows];
+  for (let window = waiting.shift(); window !== undefined; window = waiting.shift()) {
+    const turn = { generation: (generation += 1), facts: new Map(), now, closed, weights };
+    const computed = await computeLedger(store, window, rules, turn);
+    breaches.push(...computed.breaches);
+    waiting.push(...computed.reopened.filter(({ windowStart }) => windowStart < now));
+  }
+  for (const window of await staleCharges(store, rules, { from: -Infinity, openSince: closed.openSince })) {
+    const turn = { generation: (generation += 1), now, closed, weights };
+    breaches.push(...(await chargeAgain(store, window, rules, turn)).breaches);
+  }
+  return { breaches, generation };
+}

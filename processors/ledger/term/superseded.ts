@@ -1,0 +1,152 @@
+import type { RunKind } from "../hours/runs.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { keyOf } from "../hours/schedule.ts";
+
+/** How long what was superseded stays, for readers that have begun with it. */
+export const SUPERSEDED_KEPT_MILLIS = 3_600_000;
+
+/** A run as `runs` has it, announced or published. */
+export interface KnownRun {
+  readonly cluster: string;
+  readonly windowStart: number;
+  readonly runId: string;
+  readonly generation: number;
+  readonly publishedAt: number;
+  /** What it made; undefined for one that was announced and not published. */
+  readonly kind: RunKind | undefined;
+  /** The day on which the billing period begins that its rows are booked in. */
+  readonly billingPeriod: string;
+}
+
+/**
+ * The runs that nobody needs any more: since an hour a better one of the same window, kind and billing period is published. What was announced and
+ * never published goes with them; where nothing better is published, it may yet be, and stays.
+ */
+export function supersededRuns(runs: readonly KnownRun[], nowMillis: number): readonly KnownRun[] {
+  const windows = grouped(runs, keyOf);
+  return [...windows.values()].flatMap((ofWindow) =>
+    ofWindow.filter((run) =>
+      ofWindow.some(
+        (other) =>
+          other.kind !== undefined &&
+          (run.kind === undefined || (run.kind === other.kind && run.billingPeriod === other.billingPeriod)) &&
+          isBetter(other, run) &&
+          nowMillis - other.publishedAt > SUPERSEDED_KEPT_MILLIS,
+      ),
+    ),
+  );
+}
+
+/** Whether readers take `one` rather than `other`: as the views of the store order them. */
+function isBetter(one: KnownRun, other: KnownRun): boolean {
+  if (one.generation !== other.generation) return one.generation > other.generation;
+  if (one.publishedAt !== other.publishedAt) return one.publishedAt > other.publishedAt;
+  return one.runId > other.runId;
+}
+
+/**
+ * Drops the rows of superseded runs, then the runs themselves, so that a crash in between is taken up again; those that a closing
+ * froze stay for ever. Only the partitions that hold them are touched. Gives the number of runs dropped; fails with a `StoreError`.
+ */
+export async function dropSuperseded(store: StoreClient, nowMillis: number): Promise<number> {
+  const superseded = await withoutFrozen(store, supersededRuns(await readRuns(store), nowMillis));
+  if (superseded.length === 0) return 0;
+  for (const { table, digits, kinds } of TABLES) {
+    const ofTable = superseded.filter((run) => run.kind === undefined || kinds.some((kind) => kind === run.kind));
+    const partitions = grouped(ofTable, ({ windowStart }) => partitionOf(windowStart, digits));
+    for (const [partition, runs] of partitions) {
+      await deleteRuns(store, `${table} IN PARTITION ${partition} WHERE`, idsOf(runs));
+    }
+  }
+  await dropSums(store, superseded);
+  await deleteRuns(store, "runs WHERE kind != 'election' AND", idsOf(superseded));
+  return superseded.length;
+}
+
+/** As many as fit into a URL, which is where parameters of a command are. */
+const DELETED_AT_ONCE = 2_000;
+
+async function deleteRuns(store: StoreClient, where: string, runs: readonly string[]): Promise<void> {
+  for (let first = 0; first < runs.length; first += DELETED_AT_ONCE) {
+    const ids = runs.slice(first, first + DELETED_AT_ONCE);
+    await store.command(`DELETE FROM ${where} run_id IN {runs:Array(UUID)}`, { runs: ids });
+  }
+}
+
+function idsOf(runs: readonly KnownRun[]): readonly string[] {
+  return runs.map(({ runId }) => runId);
+}
+
+/** Drops sums of superseded runs, and of days that have one of them; what names them goes last, so that a crash is taken up again. */
+async function dropSums(store: StoreClient, superseded: readonly KnownRun[]): Promise<void> {
+  for (const [partition, runs] of grouped(superseded, ({ windowStart }) => partitionOf(windowStart, 6))) {
+    const parts = await store.query<{ readonly run: string }>(
+      `SELECT DISTINCT toString(run_id) AS run FROM charge_sum_parts
+       WHERE toYYYYMM(window_start) = {month:UInt32} AND hasAny(runs, {runs:Array(UUID)})`,
+      { month: Number(partition), runs: idsOf(runs) },
+    );
+    const ids = parts.map(({ run }) => run);
+    for (const table of ["charge_sums", "charge_workload_sums", "charge_sum_parts"])
+      await deleteRuns(store, `${table} IN PARTITION ${partition} WHERE`, ids);
+  }
+}
+
+/** Where runs have rows, and how many digits of the date name a partition. */
+const TABLES = [
+  { table: "gpu_5m", digits: 8, kinds: ["rollup"] },
+  { table: "gpu_hours", digits: 6, kinds: ["rollup"] },
+  { table: "usage_hours", digits: 6, kinds: ["usage"] },
+  { table: "charges", digits: 6, kinds: ["charge", "correction"] },
+] as const;
+
+async function withoutFrozen(store: StoreClient, runs: readonly KnownRun[]): Promise<readonly KnownRun[]> {
+  if (runs.length === 0) return runs;
+  const rows = await store.query<{ run: string }>(
+    `SELECT DISTINCT toString(run_id) AS run FROM closed_runs
+     WHERE close_id IN (SELECT close_id FROM closed_periods) AND window_start IN {windows:Array(DateTime('UTC'))}`,
+    { windows: [...new Set(runs.map(({ windowStart }) => windowStart / 1000))] },
+  );
+  const frozen = new Set(rows.map(({ run }) => run));
+  return runs.filter(({ runId }) => !frozen.has(runId));
+}
+
+function grouped(runs: readonly KnownRun[], by: (run: KnownRun) => string): ReadonlyMap<string, readonly KnownRun[]> {
+  const groups = new Map<string, KnownRun[]>();
+  for (const run of runs) groups.set(by(run), [...(groups.get(by(run)) ?? []), run]);
+  return groups;
+}
+
+/** `toYYYYMMDD` or `toYYYYMM`, by the number of digits. An hour lies in one of them. */
+function partitionOf(windowStart: number, digits: 6 | 8): string {
+  return new Date(windowStart).toISOString().replaceAll("-", "").slice(0, digits);
+}
+
+async function readRuns(store: StoreClient): Promise<readonly KnownRun[]> {
+  const rows = await store.query<{
+    cluster: string;
+    start: string;
+    run: string;
+    generation: string;
+    at: string;
+    made: RunKind | "";
+    period: string;
+  }>(`
+    SELECT cluster, toInt64(toUnixTimestamp(window_start)) AS start, toString(run_id) AS run, max(generation) AS generation,
+      max(toUnixTimestamp64Milli(published_at)) AS at, anyIf(kind, kind != 'started') AS made,
+      max(billing_period) AS period
+    FROM runs
+    WHERE kind != 'election' AND (cluster, window_start) IN (
+      SELECT cluster, window_start FROM runs WHERE kind = 'started'
+      GROUP BY cluster, window_start HAVING uniqExact(run_id) > 1
+    )
+    GROUP BY cluster, start, run`);
+  return rows.map(({ cluster, start, run, generation, at, made, period }) => ({
+    cluster,
+    windowStart: Number(start) * 1000,
+    runId: run,
+    generation: Number(generation),
+    publishedAt: Number(at),
+    kind: made === "" ? undefined : made,
+    billingPeriod: period,
+  }));
+}

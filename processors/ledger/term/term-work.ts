@@ -1,0 +1,278 @@
+import { SAMPLES_TOPIC } from "../../../domain/messages/topics.ts";
+import type { Bus } from "../../../runtime/bus/bus.ts";
+import { pause } from "../../../runtime/clock.ts";
+import { inTurns } from "../../../runtime/in-turns.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import type { ChargeFindings } from "../charging/charge-window.ts";
+import { readBooks, readMark, type Books } from "./books.ts";
+import { createDirtyFacts } from "./dirty-facts.ts";
+import { createDirtyWindows, settledUntil, type PartitionEnds } from "./dirty-windows.ts";
+import { hoursToMeter } from "./hours-to-meter.ts";
+import type { Term } from "./leader.ts";
+import { dropAbandonedCloses } from "../closing/abandoned.ts";
+import { auditRules } from "../closing/audit.ts";
+import { NOTHING_CLOSED, type Closed } from "../closing/closed.ts";
+import { createFrozenWeights } from "../closing/frozen.ts";
+import { computeLedger, type LedgerRules, type StaleWindow } from "../hours/ledger-window.ts";
+import { createRecharge, type Recharge } from "./recharge.ts";
+import { HOUR_MILLIS } from "../hours/window.ts";
+import {
+  createSchedule,
+  keyOf,
+  nextLedger,
+  type LedgerTiming,
+  type ScheduleTiming,
+  type WindowOfCluster,
+} from "../hours/schedule.ts";
+import { computeWindow, hasRawRows } from "../rollup/rollups.ts";
+import { newRunId, type RunKind } from "../hours/runs.ts";
+import { dropSuperseded } from "./superseded.ts";
+
+/** What happens in a term, for metrics and logs. */
+export interface TermEvents {
+  onRun(run: WindowOfCluster & { readonly kind: RunKind; readonly seconds: number; readonly rows: number }): void;
+  /** What charging a window found, breaches of the invariant among it. */
+  onCharged(window: WindowOfCluster & { readonly findings: ChargeFindings }): void;
+  /** After each look: windows that wait, the end of the last settled hour, milliseconds since the epoch, and the books' state. */
+  onLooked(state: {
+    readonly dirty: number;
+    readonly settledUntilMillis: number | undefined;
+    readonly closed: Closed;
+    /** When the first hour that was ever charged began. */
+    readonly begun: number | undefined;
+    /** Whether anything was written into the books since the look before. */
+    readonly isNew: boolean;
+  }): void;
+  /** How many hours that are over wait to be charged, or to be charged again; told whenever that may have changed. */
+  onWaiting(hours: number): void;
+  onDropped(runs: number): void;
+  /** A look, a run or a drop failed; it is tried again. */
+  onError(error: unknown, window?: WindowOfCluster): void;
+}
+
+/** How often what is done. */
+export interface TermTiming extends ScheduleTiming, LedgerTiming {
+  readonly lookMillis: number;
+  readonly dropMillis: number;
+  /** How far behind the newest position the watermark stays. */
+  readonly overlapMillis: number;
+  /** How long after its end an hour is settled. */
+  readonly settleMillis: number;
+}
+
+/** What the service runs with, beside the schedule's own. */
+export const TERM_TIMING = {
+  lookMillis: 30_000,
+  dropMillis: 600_000,
+  overlapMillis: 300_000,
+  settleMillis: 600_000,
+  ledgerRows: 500,
+  ledgerCostFactor: 10,
+} as const;
+
+/** What a term charges by, and what it meters. */
+export interface TermLedger {
+  readonly rules: LedgerRules;
+  /** Hours before it are metered no more, as their raw rows have begun to expire. */
+  meteredSince(nowMillis: number): number;
+  /** Who charges hours again; the term itself where it is left out. */
+  readonly recharge?: Recharge;
+}
+
+/**
+ * The work of a term: looks for hours of which something new is known, by samples, facts or the clock, makes their rollups, meters
+ * and charges them one at a time, the newest first, charges again what other rules had charged, several at once, corrects what is closed, and drops
+ * what was superseded. A failure is told and tried again, and never ends the term; a higher generation in the store does, as then another one has been
+ * elected meanwhile, and so does a clock that was set back.
+ */
+export async function workTerm(
+  options: {
+    readonly bus: Bus;
+    readonly store: StoreClient;
+    readonly now: () => number;
+    readonly events: TermEvents;
+    readonly timing: TermTiming;
+    readonly ledger: TermLedger;
+  },
+  { generation, signal }: Term,
+): Promise<void> {
+  const { bus, store, now, events, timing, ledger } = options;
+  const ends = (topic: string): Promise<PartitionEnds> => partitionEnds(bus, topic);
+  const samples = createDirtyWindows({
+    store,
+    ends: () => ends(SAMPLES_TOPIC),
+    now,
+    overlapMillis: timing.overlapMillis,
+  });
+  const facts = createDirtyFacts({ store, ends, now });
+  const schedule = createSchedule(timing);
+  /** Windows that wait and have new samples: facts alone change no rollup. */
+  const sampled = new Set<string>();
+  /** Hours that facts have changed, until a look has come to its end. */
+  const changed: WindowOfCluster[] = [];
+  /** The hours that run: their bills grow by a clock of their own. */
+  let running: readonly WindowOfCluster[] = [];
+  let ledgerAt = 0;
+  let books: Books = { closed: NOTHING_CLOSED, lives: [], stale: [], begun: undefined };
+  /** What they were read at: nothing has changed that they depend on as long as that is the same. */
+  let booksAt: string | undefined;
+  /** What waits of the stale hours. */
+  let stale: StaleWindow[] = [];
+  const weights = createFrozenWeights(store);
+  const again = ledger.recharge ?? createRecharge(store, ledger.rules);
+  let lookAt = 0;
+  let dropAt = 0;
+  let latest = 0;
+
+  try {
+    // Plans that a crash has left. A former leader that still has one misses its rows, and is of a lower generation.
+    await store.command("TRUNCATE TABLE meter_plan");
+    await auditRules(store, { hash: ledger.rules.hash, booksHash: ledger.rules.booksHash }, now());
+  } catch (error) {
+    events.onError(error);
+  }
+  while (!signal.aborted) {
+    // Of two runs of a term the later one counts; those of the next term count whatever the clock says.
+    if (time() > now()) return;
+    try {
+      if (now() >= lookAt) {
+        lookAt = now() + timing.lookMillis;
+        const mark = await readMark(store);
+        if (mark.generation > generation) return;
+        await look(mark.text);
+      }
+      if (now() >= dropAt && !signal.aborted) {
+        dropAt = now() + timing.dropMillis;
+        events.onDropped((await dropSuperseded(store, now())) + (await dropAbandonedCloses(store, now())));
+      }
+    } catch (error) {
+      events.onError(error);
+    }
+    if (now() >= ledgerAt && !signal.aborted) await chargeRunning();
+    events.onWaiting(new Set([...schedule.past(now()), ...stale].map(({ windowStart }) => windowStart)).size);
+    const window = signal.aborted ? undefined : schedule.next(now());
+    if (window !== undefined) await compute(window);
+    else if (stale.length > 0 && !signal.aborted)
+      await inTurns(stale.splice(0, again.atOnce * HOURS_EACH), again.atOnce, recharge);
+    else await pause(Math.min(timing.lookMillis, Math.max(50, Math.min(lookAt, ledgerAt) - now())), signal);
+  }
+
+  /** The clock, which does not go back within the work under way. */
+  function time(): number {
+    return (latest = Math.max(latest, now()));
+  }
+
+  async function look(mark: string): Promise<void> {
+    for (const window of await samples.look()) {
+      sampled.add(keyOf(window));
+      schedule.touch(window, now());
+    }
+    changed.push(...(await facts.look()));
+    const at = `${mark} ${facts.found} ${Math.floor(now() / BOOKS_STAND_MILLIS)}`;
+    const isNew = at !== booksAt;
+    if (isNew) {
+      books = await readBooks(store, ledger.rules, now());
+      booksAt = at;
+      stale = [...books.stale];
+    }
+    const { due, begun } = hoursToMeter(books.lives, now());
+    const since = ledger.meteredSince(now());
+    running = due.filter(isRunning);
+    for (const window of [...changed.splice(0), ...due]) {
+      const { cluster, windowStart } = window;
+      const isKnown = windowStart >= Math.max(since, begun.get(cluster) ?? Infinity);
+      if (isKnown && !isRunning(window)) schedule.touch(window, now());
+      // The running hour is metered again whatever happens, and once more when it is over.
+      else facts.settle(window);
+    }
+    events.onLooked({
+      dirty: schedule.size,
+      settledUntilMillis: settledUntil(samples.passedMillis, timing.settleMillis),
+      closed: books.closed,
+      begun: books.begun,
+      isNew,
+    });
+  }
+
+  async function compute(window: WindowOfCluster): Promise<void> {
+    const started = performance.now();
+    schedule.begin(window, now());
+    const isSampled = sampled.delete(keyOf(window));
+    try {
+      const hasRaw = await hasRawRows(store, window);
+      if (isSampled && hasRaw) await makeRollups(window);
+      if (hasRaw && !isRunning(window) && window.windowStart >= ledger.meteredSince(now())) await makeLedger(window);
+      facts.settle(window);
+      schedule.finish(window, performance.now() - started);
+    } catch (error) {
+      if (isSampled) sampled.add(keyOf(window));
+      schedule.fail(window, now());
+      if (!signal.aborted) events.onError(error, window);
+    }
+  }
+
+  function isRunning({ windowStart }: WindowOfCluster): boolean {
+    return now() < windowStart + HOUR_MILLIS;
+  }
+
+  async function chargeRunning(): Promise<void> {
+    const begun = performance.now();
+    let rows = 0;
+    for (const window of running) {
+      try {
+        if (!signal.aborted) rows += await makeLedger(window);
+      } catch (error) {
+        if (!signal.aborted) events.onError(error, window);
+      }
+    }
+    ledgerAt = nextLedger(timing, { costMillis: performance.now() - begun, rows }, now());
+  }
+
+  /** Meters and charges a window; how many rows of usage it has. */
+  async function makeLedger(window: WindowOfCluster): Promise<number> {
+    const turn = { generation, facts: facts.watermark, now: time(), closed: books.closed, weights };
+    const begun = performance.now();
+    stale = stale.filter((old) => keyOf(old) !== keyOf(window));
+    const { usageRows, reopened, ...findings } = await computeLedger(store, window, ledger.rules, turn, signal);
+    for (const other of reopened) schedule.touch(other, now());
+    events.onRun({ ...window, kind: "usage", seconds: secondsSince(begun), rows: usageRows });
+    events.onCharged({ ...window, findings });
+    return usageRows;
+  }
+
+  async function makeRollups(window: WindowOfCluster): Promise<void> {
+    const begun = performance.now();
+    const run = { ...window, runId: newRunId(), generation, watermark: samples.watermark, publishedAt: time() };
+    const { rows } = await computeWindow(store, run, signal);
+    events.onRun({ ...window, kind: "rollup", seconds: secondsSince(begun), rows });
+  }
+
+  async function recharge(window: StaleWindow): Promise<void> {
+    const begun = performance.now();
+    try {
+      if (signal.aborted) return;
+      const turn = { generation, now: time(), closed: books.closed };
+      const { kind, chargeRows, ...findings } = await again.charge(window, turn);
+      events.onRun({ ...window, kind, seconds: secondsSince(begun), rows: chargeRows });
+      events.onCharged({ ...window, findings });
+    } catch (error) {
+      // It is stale still, whether or not the attempt has left a trace.
+      booksAt = undefined;
+      if (!signal.aborted) events.onError(error, window);
+    }
+  }
+}
+
+/** What was read of the books stands for so long at most: a store of several replicas may have told its mark before the rest. */
+const BOOKS_STAND_MILLIS = 300_000;
+
+/** So many hours are charged again by each that is at it, before windows of which something new is known have their turn. */
+const HOURS_EACH = 2;
+
+function secondsSince(begun: number): number {
+  return (performance.now() - begun) / 1000;
+}
+
+async function partitionEnds(bus: Bus, topic: string): Promise<PartitionEnds> {
+  return new Map((await bus.watermarks(topic)).map(({ partition, high }) => [partition, high]));
+}

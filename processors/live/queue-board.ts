@@ -1,0 +1,75 @@
+import { clusterFactKey, inventoryKey, workloadKey } from "../../domain/messages/fact-message.ts";
+import type { OwnerRules } from "../../domain/owner/compile.ts";
+import type { Marks } from "../../domain/owner/owner.ts";
+import { teamOf } from "../../domain/owner/owners.ts";
+import { queuedPod, type Counted, type PodWithMarks } from "../../domain/queue/queued-pod.ts";
+import type { QueueFacts } from "../../domain/queue/view.ts";
+import type { FactListener } from "../ingest/followed-facts.ts";
+import { createNewest } from "../ingest/holdings/newest.ts";
+
+/** What waits and what is left, in all clusters, as far as the facts tell that were given. */
+export type QueueBoard = FactListener & QueueFacts;
+
+/** A board with nothing on it. Of each object the newest fact counts, in whatever order they come. */
+export function createQueueBoard(owners: OwnerRules, now: () => number): QueueBoard {
+  const newest = createNewest();
+  const pods = new Map<string, PodWithMarks>();
+  const namespaces = new Map<string, { readonly key: string; readonly marks: Marks }>();
+  const pools = new Map<string, string>();
+  const quotas = new Map<string, Counted<"ResourceQuota">>();
+  const queues = new Map<string, Counted<"Queue">>();
+
+  return {
+    workload(fact) {
+      const key = workloadKey(fact);
+      if (!newest.take(key, fact)) return;
+      const pod = queuedPod(fact);
+      if (pod === undefined) pods.delete(key);
+      else pods.set(key, pod);
+    },
+    clusterFact(fact) {
+      const key = clusterFactKey(fact);
+      if (!newest.take(key, fact)) return;
+      const { cluster, resource, namespace, name, end } = fact;
+      if (fact.kind === "Namespace") {
+        const place = placeOf(cluster, name);
+        if (end === undefined) namespaces.set(place, { key, marks: fact.body });
+        // A namespace that was made anew is another object with the same name.
+        else if (namespaces.get(place)?.key === key) namespaces.delete(place);
+      } else if (fact.kind === "ResourceQuota") {
+        if (end === undefined) quotas.set(key, { cluster, resource, namespace, name, body: fact.body });
+        else quotas.delete(key);
+      } else if (fact.kind === "Queue") {
+        if (end === undefined) queues.set(key, { cluster, resource, namespace, name, body: fact.body });
+        else queues.delete(key);
+      }
+    },
+    inventory(fact) {
+      const key = inventoryKey(fact);
+      if (!newest.take(key, fact)) return;
+      if (fact.end === undefined && fact.pool !== undefined) pools.set(key, fact.pool);
+      else pools.delete(key);
+    },
+    tombstone(_, key) {
+      newest.forget(key);
+      pods.delete(key);
+      pools.delete(key);
+      quotas.delete(key);
+      queues.delete(key);
+    },
+    pods: () =>
+      [...pods.values()].map(({ marks, workload, node, ...pod }) => {
+        const { cluster, namespace, queue } = pod;
+        const pool = pools.get(inventoryKey({ cluster, node })) ?? "";
+        const namespaceMarks = namespaces.get(placeOf(cluster, namespace))?.marks;
+        const subject = { namespace, workload, queue, pool, ...marks, namespaceMarks };
+        return { ...pod, team: teamOf(owners, subject, now()).value };
+      }),
+    quotas: () => [...quotas.values()],
+    queues: () => [...queues.values()],
+  };
+}
+
+function placeOf(cluster: string, namespace: string): string {
+  return `${cluster}/${namespace}`;
+}

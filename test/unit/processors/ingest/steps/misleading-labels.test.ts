@@ -1,0 +1,127 @@
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import { NOON } from "../../../../support/facts.ts";
+import { gpu, joinWorld, labelled, shapeOf, type JoinWorld } from "../../../../support/join-world.ts";
+
+const MINUTE = 60_000;
+
+let world: JoinWorld;
+beforeEach(() => {
+  world = joinWorld();
+});
+
+const bound = (from: number, until?: number): { times: { created: number; scheduled: number; finished?: number } } => ({
+  times: { created: from - 1_000, scheduled: from, ...(until === undefined ? {} : { finished: until }) },
+});
+
+describe("a label misleads nobody", () => {
+  it("when its pod has finished: a pod holds from its binding up to its end, to the millisecond", () => {
+    world.pod("a", bound(NOON, NOON + MINUTE));
+    const shape = shapeOf([gpu(0, labelled("a"))]);
+    expect(world.told(shape, NOON)).toEqual(["label a/uid-a of 1"]);
+    expect(world.told(shape, NOON + MINUTE - 1)).toEqual(["label a/uid-a of 1"]);
+    expect(world.told(shape, NOON + MINUTE)).toEqual(["none  of 0"]);
+  });
+
+  it("when its pod is over and nobody knows since when: it was over when that was seen", () => {
+    world.pod("a", { phase: "Failed", seenAtMillis: NOON + MINUTE, ...bound(NOON) });
+    const shape = shapeOf([gpu(0, labelled("a"))]);
+    expect(world.told(shape, NOON + MINUTE - 1)).toEqual(["label a/uid-a of 1"]);
+    expect(world.told(shape, NOON + MINUTE)).toEqual(["none  of 0"]);
+  });
+
+  it("when the pod that finished stays in the cluster for days", () => {
+    world.pod("a", bound(NOON - MINUTE, NOON));
+    world.pod("later", { seenAtMillis: NOON + 3 * 86_400_000, node: "gpu-b" });
+    expect(world.told([gpu(0, labelled("a"))], NOON + 3 * 86_400_000)).toEqual(["none  of 0"]);
+  });
+
+  it("when the pod is known to hold on another node, by its name or by its UID", () => {
+    world.pod("a", { node: "gpu-b" });
+    expect(world.told([gpu(0, labelled("a"))])).toEqual(["none  of 0"]);
+    expect(world.told([gpu(0, { ...labelled("old-name"), podUid: "uid-a" })])).toEqual(["none  of 0"]);
+  });
+
+  it("when that becomes known later", () => {
+    const shape = shapeOf([gpu(0, labelled("a"))]);
+    expect(world.told(shape)).toEqual(["label a of 1"]);
+    world.pod("a", { node: "gpu-b" });
+    expect(world.told(shape)).toEqual(["none  of 0"]);
+    world.pod("a", { node: "gpu-b", ...bound(NOON - MINUTE, NOON - 1) });
+    expect(world.told(shape)).toEqual(["label a of 1"]);
+  });
+
+  it("when it is an exporter's own, whoever else may hold the GPU", () => {
+    world.pod("dcgm-exporter-x7k2p", { asks: [] });
+    world.pod("a");
+    expect(world.told([gpu(0, labelled("dcgm-exporter-x7k2p"))])).toEqual(["node a/uid-a of 1"]);
+  });
+
+  it("when the sample is older than the pod of this name: it was another pod, whose UID is not known", () => {
+    world.pod("web-0", bound(NOON));
+    const shape = shapeOf([gpu(0, labelled("web-0"))]);
+    expect(world.told(shape, NOON - 1)).toEqual(["label web-0 of 1"]);
+    expect(world.told(shape, NOON)).toEqual(["label web-0/uid-web-0 of 1"]);
+  });
+
+  it("when a name comes back with another UID: each sample has the one that held at its time", () => {
+    world.pod("web-0", { uid: "first", ...bound(NOON - MINUTE, NOON) });
+    world.pod("web-0", { uid: "second", ...bound(NOON + 5_000) });
+    const shape = shapeOf([gpu(0, labelled("web-0"))]);
+    const at = [NOON - 1, NOON, NOON + 4_999, NOON + 5_000].map((time) => world.told(shape, time)[0]);
+    expect(at).toEqual(["label web-0/first of 1", "none  of 0", "none  of 0", "label web-0/second of 1"]);
+  });
+
+  it("when it is missing for one scrape: what it has proven stays proven for the pod's whole time", () => {
+    world.pod("a", bound(NOON, NOON + MINUTE));
+    const [labels, none] = [shapeOf([gpu(0, labelled("a")), gpu(1)]), shapeOf([gpu(0), gpu(1)])];
+    expect(world.told(none, NOON)).toEqual(["node a/uid-a of 1", "node a/uid-a of 1"]);
+    expect(world.told(labels, NOON + 30_000)).toEqual(["label a/uid-a of 1", "none  of 0"]);
+    expect(world.told(none, NOON + 45_000)).toEqual(["label a/uid-a of 1", "none  of 0"]);
+    expect(world.told(none, NOON)).toEqual(["label a/uid-a of 1", "none  of 0"]);
+    expect(world.told(none, NOON + MINUTE)).toEqual(["none  of 0", "none  of 0"]);
+  });
+
+  it("when labels contradict each other: on more devices than the pod asks for they prove nothing", () => {
+    world.pod("a");
+    expect(world.told([gpu(0, labelled("a")), gpu(1)])).toEqual(["label a/uid-a of 1", "none  of 0"]);
+    expect(world.told([gpu(0), gpu(1, labelled("a"))])).toEqual(["node a/uid-a of 1", "node a/uid-a of 1"]);
+    expect(world.told([gpu(0, labelled("a")), gpu(1)])).toEqual(["node a/uid-a of 1", "node a/uid-a of 1"]);
+  });
+
+  it("when the end of the pod before is not known yet: a GPU that nobody shares has one holder, the later one", () => {
+    world.pod("before", bound(NOON - MINUTE));
+    world.pod("after", bound(NOON));
+    world.join([gpu(0, labelled("before"))]);
+    expect(world.told([gpu(0, labelled("after"))])).toEqual(["label after/uid-after of 1"]);
+    expect(world.told([gpu(0)])).toEqual(["label after/uid-after of 1"]);
+    expect(world.told([gpu(0, labelled("before"))])).toEqual(["label before/uid-before of 1"]);
+  });
+});
+
+describe("what labels prove", () => {
+  it("does not depend on the order in which scrapes come", () => {
+    const rows = ["a", "b", ""].flatMap((first) =>
+      ["a", "b", ""].map((second) => [first, second].map((pod, i) => gpu(i, pod === "" ? {} : labelled(pod)))),
+    );
+    const shapes = rows.map((devices) => shapeOf(devices));
+    fc.assert(
+      fc.property(fc.subarray(shapes, { minLength: 1 }), fc.infiniteStream(fc.nat()), (some, order) => {
+        const told = [
+          some,
+          some
+            .map((shape) => ({ shape, key: order.next().value as number }))
+            .toSorted((x, y) => x.key - y.key)
+            .map(({ shape }) => shape),
+        ].map((scrapes) => {
+          const one = joinWorld();
+          one.pod("a");
+          one.pod("b", { asks: [{ kind: "gpu", resource: "nvidia.com/gpu", count: 2 }] });
+          for (const shape of scrapes) one.join(shape);
+          return shapes.slice(-1).map((shape) => one.told(shape));
+        });
+        expect(told[1]).toEqual(told[0]);
+      }),
+    );
+  });
+});

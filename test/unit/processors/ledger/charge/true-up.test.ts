@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { lastUnits } from "../../../../../domain/exact/units.ts";
+import { DEFAULT_POLICY } from "../../../../../domain/policy/policy.ts";
+import { trueUpCharges } from "../../../../../processors/ledger/charge/true-up.ts";
+
+const MARCH = { from: Date.UTC(2026, 2, 1), until: Date.UTC(2026, 3, 1) };
+const trueUp = (difference: bigint) => ({
+  cluster: "",
+  instanceType: "p4d.24xlarge",
+  capacityType: "spot",
+  difference: lastUnits<"currency">(difference),
+  place: "invoice[2]",
+});
+const spreading = { payers: { ...DEFAULT_POLICY.payers, unallocated: "spread" } } as const;
+const weights = {
+  weighed: [
+    { team: "nlp", costCenter: "", weight: 1n },
+    { team: "vision", costCenter: "7", weight: 2n },
+  ],
+  isRefused: false,
+};
+const words = (...given: Parameters<typeof trueUpCharges>): readonly string[] =>
+  trueUpCharges(...given).map(
+    ({ team, costCenter, payer, costs }) => `${payer} ${team} ${costCenter} ${costs?.effective}`,
+  );
+
+describe("a true-up", () => {
+  it("is the platform's under a policy that spreads nothing, over the whole period, without GPU-hours", () => {
+    expect(trueUpCharges(trueUp(10n), MARCH, DEFAULT_POLICY, weights)).toMatchObject([
+      {
+        fromMillis: MARCH.from,
+        untilMillis: MARCH.until,
+        state: "true-up",
+        node: "",
+        slot: undefined,
+        gpuHours: 0n,
+        payer: "platform",
+        team: "platform",
+        instanceType: "p4d.24xlarge",
+        capacityType: "spot",
+        costs: { list: 0n, contracted: 0n, effective: 10n },
+        trail: { price: "invoice[2]" },
+      },
+    ]);
+  });
+
+  it("goes to the holders of such machines under a policy that spreads, whether it is to be paid or given back", () => {
+    expect(words(trueUp(10n), MARCH, spreading, weights)).toEqual(["holder nlp  3", "holder vision 7 7"]);
+    expect(words(trueUp(-10n), MARCH, spreading, weights)).toEqual(["holder nlp  -3", "holder vision 7 -7"]);
+  });
+
+  it("stays the platform's where nobody holds such machines, or where their holders have no price", () => {
+    expect(words(trueUp(10n), MARCH, spreading, { weighed: [], isRefused: false })).toEqual(["platform platform  10"]);
+    expect(words(trueUp(10n), MARCH, spreading, { weighed: [], isRefused: true })).toEqual(["platform platform  10"]);
+  });
+
+  it("is no line where what was invoiced is what was computed", () => {
+    expect(trueUpCharges(trueUp(0n), MARCH, spreading, weights)).toEqual([]);
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it } from "vitest";
+import { createSchedule, nextLedger, SCHEDULE_TIMING, type Schedule } from "../../../../../processors/ledger/hours/schedule.ts";
+import { HOUR_MILLIS } from "../../../../../processors/ledger/hours/window.ts";
+
+const NOON = Date.UTC(2026, 2, 1, 12);
+const running = { cluster: "a", windowStart: NOON };
+const hourBefore = (hours: number): { cluster: string; windowStart: number } => ({
+  cluster: "a",
+  windowStart: NOON - hours * HOUR_MILLIS,
+});
+
+/** Computes whatever is due, at a cost, and tells what it was. */
+function compute(schedule: Schedule, now: number, cost = 100): number | undefined {
+  const window = schedule.next(now);
+  if (window === undefined) return undefined;
+  schedule.begin(window, now);
+  schedule.finish(window, cost);
+  return (window.windowStart - NOON) / HOUR_MILLIS;
+}
+
+describe("the schedule of windows", () => {
+  it("refreshes the running hour once a minute, however often it is touched", () => {
+    const schedule = createSchedule(SCHEDULE_TIMING);
+    const computed: number[] = [];
+    for (let second = 0; second <= 180; second++) {
+      schedule.touch(running, NOON + second * 1000);
+      if (compute(schedule, NOON + second * 1000) !== undefined) computed.push(second);
+    }
+    expect(computed).toEqual([0, 60, 120, 180]);
+  });
+
+  it("refreshes it no more often than every 400 times what the last refresh cost", () => {
+    const schedule = createSchedule(SCHEDULE_TIMING);
+    schedule.touch(running, NOON);
+    expect(compute(schedule, NOON, 225)).toBe(0);
+    schedule.touch(running, NOON + 1000);
+    expect(compute(schedule, NOON + 89_999)).toBeUndefined();
+    expect(compute(schedule, NOON + 90_000)).toBe(0);
+  });
+
+  it("refreshes it every 20 minutes, whatever that costs", () => {
+    const schedule = createSchedule(SCHEDULE_TIMING);
+    schedule.touch(running, NOON);
+    expect(compute(schedule, NOON, 60_000)).toBe(0);
+    schedule.touch(running, NOON + 1000);
+    expect(compute(schedule, NOON + 1_199_999)).toBeUndefined();
+    expect(compute(schedule, NOON + 1_200_000)).toBe(0);
+  });
+
+  it("waits with a finished hour until it has been quiet for 15 s", () => {
+    const schedule = createSchedule(SCHEDULE_TIMING);
+    schedule.touch(hourBefore(3), NOON);
+    schedule.touch(hourBefore(3), NOON + 10_000);
+    expect(compute(schedule, NOON + 24_999)).toBeUndefined();
+    expect(compute(schedule, NOON + 25_000)).toBe(-3);
+    expect(schedule.size).toBe(0);
+  });
+
+  it("computes an hour that is never quiet every five minutes", () => {
+    const schedule = createSchedule(SCHEDULE_TIMING);
+    const computed: number[] = [];
+    for (let second = 0; second <= 900; second += 5) {
+      schedule.touch(hourBefore(2), NOON + second * 1000);
+      if (compute(schedule, NOON + second * 1000) !== undefined) computed.push(second);
+    }
+    expect(computed).toEqual([300, 605]);
+  });
+
+  it("takes the newest first, and an hour that has not begun not at all", () => {
+    const schedule = createSchedule(SCHEDULE_TIMING);
+    for (const hours of [5, 1, 0, -1]) schedule.touch(hourBefore(hours), NOON);
+    const order = [0, 1, 2, 3].map(() => compute(schedule, NOON + 60_000));
+    expect(order).toEqual([0, -1, -5, undefined]);
+    expect(schedule.size).toBe(1);
+    expect(compute(schedule, NOON + HOUR_MILLIS)).toBe(1);
+  });
+
+  it("counts what touches a window while it is computed as new", () => {
+    const schedule = createSchedule(SCHEDULE_TIMING);
+    schedule.touch(hourBefore(1), NOON - 20_000);
+    const window = schedule.next(NOON)!;
+    schedule.begin(window, NOON);
+    schedule.touch(window, NOON + 1);
+    schedule.finish(window, 5);
+    expect(compute(schedule, NOON + 15_001)).toBe(-1);
+  });
+
+  it("tells which windows wait whose hour is over", () => {
+    const schedule = createSchedule(SCHEDULE_TIMING);
+    for (const hours of [0, 1, 2]) schedule.touch(hourBefore(hours), NOON + 1);
+    expect(schedule.past(NOON + 1).map(({ windowStart }) => windowStart)).toEqual([
+      hourBefore(1).windowStart,
+      hourBefore(2).windowStart,
+    ]);
+  });
+
+  it("tries a window that failed again after a minute, and the others meanwhile", () => {
+    const schedule = createSchedule(SCHEDULE_TIMING);
+    for (const hours of [1, 2]) schedule.touch(hourBefore(hours), NOON);
+    const window = schedule.next(NOON + 20_000)!;
+    schedule.begin(window, NOON + 20_000);
+    schedule.fail(window, NOON + 21_000);
+    expect(compute(schedule, NOON + 21_000)).toBe(-2);
+    expect(compute(schedule, NOON + 80_999)).toBeUndefined();
+    expect(compute(schedule, NOON + 81_000)).toBe(-1);
+  });
+});
+
+describe("the next ledger of the hours that run", () => {
+  const TIMING = { ...SCHEDULE_TIMING, ledgerRows: 500, ledgerCostFactor: 10 };
+  const minutesUntil = (last: { readonly costMillis: number; readonly rows: number }, at = NOON): number =>
+    (nextLedger(TIMING, last, at) - at) / 60_000;
+
+  it("is made after a minute for every 500 rows of usage, and after 20 minutes whatever there are", () => {
+    const rows = [0, 100, 500, 1_000, 8_000, 100_000];
+    expect(rows.map((some) => minutesUntil({ costMillis: 1_000, rows: some }))).toEqual([1, 1, 1, 2, 16, 20]);
+  });
+
+  it("is made after ten times what the last one took where that is longer, and after 20 minutes whatever that is", () => {
+    const costs = [6_000, 30_000, 120_000, 300_000];
+    expect(costs.map((costMillis) => minutesUntil({ costMillis, rows: 500 }))).toEqual([1, 5, 20, 20]);
+  });
+
+  it("is made a minute after the hour ends, as the next hour is short", () => {
+    const at = NOON + 55 * 60_000;
+    const rows = [100, 1_000, 8_000];
+    expect(rows.map((some) => minutesUntil({ costMillis: 1_000, rows: some }, at))).toEqual([1, 2, 6]);
+  });
+});
