@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pino from "pino";
 import { Registry, type Counter, type Gauge } from "prom-client";
-import { startWatchers, type Watchers } from "../cli/roles/watchers.ts";
+import { startWatchers, type Watchers } from "../services/watchers.ts";
 import { openEmbeddedBus } from "../runtime/bus/embedded/embedded-bus.ts";
 import { topicDeclarations } from "../runtime/bus/topics.ts";
 import { systemClock } from "../runtime/clock.ts";

@@ -1,5 +1,5 @@
 import { periodOf } from "../domain/period.ts";
-import { createRechargeThreads } from "../cli/roles/recharge.ts";
+import { createRechargeThreads } from "../services/recharge.ts";
 import { meterWindow } from "../processors/ledger/metering/meter.ts";
 import { HOUR_MILLIS } from "../processors/ledger/hours/window.ts";
 import { readStatements } from "../reports/statements/read.ts";

@@ -1,6 +1,6 @@
-import { createPageReader, messagesOf } from "../collectors/dcgm/page/reader.ts";
-import { matchPage } from "../collectors/dcgm/page/match.ts";
-import { createTemplates } from "../collectors/dcgm/page/templates.ts";
+import { createPageReader, messagesOf } from "../collectors/exporters/page/reader.ts";
+import { matchPage } from "../collectors/exporters/page/match.ts";
+import { createTemplates } from "../collectors/exporters/page/templates.ts";
 import { createMovingPage, valuesOfPage } from "./page.ts";
 import { report } from "./report.ts";
 

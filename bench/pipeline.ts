@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
-import { startSystem, type System } from "../cli/up/system.ts";
+import { startSystem, type System } from "../services/system.ts";
 import { parseConfig } from "../runtime/config/load.ts";
 import type { Config } from "../runtime/config/schema.ts";
 import { connectStore } from "../runtime/store/connection.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { compressFrameSync } from "lz4-napi";
-import { createPageReader, messagesOf } from "../collectors/dcgm/page/reader.ts";
-import { createTemplates } from "../collectors/dcgm/page/templates.ts";
+import { createPageReader, messagesOf } from "../collectors/exporters/page/reader.ts";
+import { createTemplates } from "../collectors/exporters/page/templates.ts";
 import { encodeInventory, encodeWorkload, type FactMessage } from "../domain/messages/fact-message.ts";
 import { SCRAPE_SCHEMA_VERSION } from "../domain/messages/scrape-message.ts";
 import { INVENTORY_TOPIC, SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../domain/messages/topics.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import pino from "pino";
-import { startSystem, type System } from "../cli/up/system.ts";
+import { startSystem, type System } from "../services/system.ts";
 import { demoLedger } from "../demo/fleet/prices.ts";
 import { parseConfig } from "../runtime/config/load.ts";
 import type { Config } from "../runtime/config/schema.ts";

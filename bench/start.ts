@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { SystemStatus } from "../cli/up/system.ts";
+import type { SystemStatus } from "../services/system.ts";
 import { pause } from "./process.ts";
 import { report } from "./report.ts";
 

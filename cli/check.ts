@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { createJobs } from "../collectors/dcgm/jobs.ts";
+import { createJobs } from "../collectors/exporters/jobs.ts";
 import { loadConfig } from "../runtime/config/load.ts";
 import type { Config } from "../runtime/config/schema.ts";
 import { checkClusters } from "./check/clusters.ts";

@@ -9,7 +9,7 @@ import { ledgerOf } from "../runtime/config/ledger.ts";
 import { describeProblem } from "../runtime/config/yaml.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { closeText } from "./closing/report.ts";
-import { rulesOfConfig } from "./ledger-rules.ts";
+import { rulesOfConfig } from "../services/ledger-rules.ts";
 import { openStore } from "./store.ts";
 import { loadLedgerConfig } from "./ledger-config.ts";
 import { whoRuns } from "./who.ts";

@@ -4,7 +4,7 @@ import { createLifecycle, untilAsked } from "../runtime/lifecycle/stopping.ts";
 import { createLogger } from "../runtime/telemetry/log.ts";
 import { startStatusServer } from "../runtime/telemetry/server.ts";
 import { CommandError, type CommandContext } from "./context.ts";
-import { startCollectorRole } from "./roles/collector.ts";
+import { startCollectorRole } from "../services/collector.ts";
 import { readShard } from "./shard.ts";
 
 /** `gpu-ledger collect`: a collector of its own, for as many machines as one likes; shards share the targets. */

@@ -4,7 +4,7 @@ import { createLifecycle, untilAsked } from "../runtime/lifecycle/stopping.ts";
 import { createLogger } from "../runtime/telemetry/log.ts";
 import { startStatusServer } from "../runtime/telemetry/server.ts";
 import type { CommandContext } from "./context.ts";
-import { demoKubeconfig, startDemoRole } from "./roles/demo.ts";
+import { demoKubeconfig, startDemoRole } from "../services/demo.ts";
 
 /** `gpu-ledger demo`: the demo fleet by itself, for a collector, a Prometheus or anything else to try. */
 export function addDemo(program: Command, context: CommandContext): void {

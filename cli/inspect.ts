@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { createConnections } from "../collectors/dcgm/http/connections.ts";
-import { createAuthorization } from "../collectors/dcgm/http/credentials.ts";
-import { fetchPage } from "../collectors/dcgm/http/fetch-page.ts";
-import { createReceiveBuffers } from "../collectors/dcgm/http/receive-buffers.ts";
-import { inspectPage, type Inspection } from "../collectors/dcgm/inspect.ts";
-import { nodeOf, toUrl } from "../collectors/dcgm/targets/target.ts";
+import { createConnections } from "../collectors/exporters/http/connections.ts";
+import { createAuthorization } from "../collectors/exporters/http/credentials.ts";
+import { fetchPage } from "../collectors/exporters/http/fetch-page.ts";
+import { createReceiveBuffers } from "../collectors/exporters/http/receive-buffers.ts";
+import { inspectPage, type Inspection } from "../collectors/exporters/inspect.ts";
+import { nodeOf, toUrl } from "../collectors/exporters/targets/target.ts";
 import { inspectObjects } from "../collectors/kubernetes/inspect.ts";
 import { looksLikeObjects } from "../collectors/kubernetes/manifest.ts";
 import { gpuKey } from "../domain/device.ts";

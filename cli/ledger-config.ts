@@ -1,5 +1,5 @@
 import { loadConfig, type LoadedConfig } from "../runtime/config/load.ts";
-import { runsDemo, withDemoLedger } from "./up/demo-config.ts";
+import { runsDemo, withDemoLedger } from "../services/demo-config.ts";
 
 /**
  * Loads the configuration for a command that asks the ledger: by the rules of the demo where the same configuration makes `up` run

@@ -4,9 +4,9 @@ import { createLifecycle, untilAsked } from "../runtime/lifecycle/stopping.ts";
 import { migrateStore, outsideStore } from "../runtime/store/connection.ts";
 import { createLogger } from "../runtime/telemetry/log.ts";
 import { CommandError, type CommandContext } from "./context.ts";
-import { serveProcessor } from "./roles/gpu-metrics.ts";
-import { startProcessorRole } from "./roles/processor.ts";
-import { shownStatus } from "./roles/shown-status.ts";
+import { serveProcessor } from "../services/gpu-metrics.ts";
+import { startProcessorRole } from "../services/processor.ts";
+import { shownStatus } from "../services/shown-status.ts";
 
 const EXIT_MILLIS = 500;
 

@@ -7,8 +7,8 @@ import { createLogger } from "../runtime/telemetry/log.ts";
 import { startStatusServer } from "../runtime/telemetry/server.ts";
 import { registerProcessMetrics } from "../runtime/telemetry/process-metrics.ts";
 import { CommandError, type CommandContext } from "./context.ts";
-import { startCourier } from "./roles/courier.ts";
-import { openReports } from "./roles/reports.ts";
+import { startCourier } from "../services/delivery-worker.ts";
+import { openReports } from "../services/reports.ts";
 
 /** `gpu-ledger serve`: the API and the pages, from a store that processors fill; as many of them as one likes. */
 export function addServe(program: Command, context: CommandContext): void {

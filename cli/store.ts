@@ -5,7 +5,7 @@ import { connectStore, outsideStore } from "../runtime/store/connection.ts";
 import { readUser } from "../runtime/store/embedded/credentials.ts";
 import { storeFolder } from "../runtime/store/embedded/store-folder.ts";
 import { CommandError } from "./context.ts";
-import type { SystemStatus } from "./up/system.ts";
+import type { SystemStatus } from "../services/system.ts";
 
 /**
  * The store that a configuration names, for a command that asks it something: an outside ClickHouse, or the embedded one of the

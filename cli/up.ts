@@ -5,8 +5,8 @@ import { loadConfig } from "../runtime/config/load.ts";
 import { untilAsked } from "../runtime/lifecycle/stopping.ts";
 import { createLogger } from "../runtime/telemetry/log.ts";
 import { CommandError, type CommandContext } from "./context.ts";
-import { startSystem } from "./up/system.ts";
-import { startView } from "./up/view.ts";
+import { startSystem } from "../services/system.ts";
+import { startView } from "./up-view.ts";
 
 /** `gpu-ledger up`: everything on this machine, in one process group; with no configuration, on the demo fleet. */
 export function addUp(program: Command, context: CommandContext): void {

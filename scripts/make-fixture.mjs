@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import pino from "pino";
 import { create } from "tar";
-import { startSystem } from "../dist/cli/up/system.js";
+import { startSystem } from "../dist/services/system.js";
 import {
   CLUSTER_TOPIC,
   DEAD_LETTER_TOPIC,

@@ -1,10 +1,10 @@
-import type { ScrapeJob } from "../../collectors/dcgm/collector.ts";
-import { createConnections, type Connections } from "../../collectors/dcgm/http/connections.ts";
-import { createAuthorization } from "../../collectors/dcgm/http/credentials.ts";
-import { fetchTarget, type MissedCompanion } from "../../collectors/dcgm/http/fetch-target.ts";
-import { createReceiveBuffers, type ReceiveBuffers } from "../../collectors/dcgm/http/receive-buffers.ts";
-import { inspectPage } from "../../collectors/dcgm/inspect.ts";
-import { nodeOf, type Discovery, type RefusedPod, type Target } from "../../collectors/dcgm/targets/target.ts";
+import type { ScrapeJob } from "../../collectors/exporters/collector.ts";
+import { createConnections, type Connections } from "../../collectors/exporters/http/connections.ts";
+import { createAuthorization } from "../../collectors/exporters/http/credentials.ts";
+import { fetchTarget, type MissedCompanion } from "../../collectors/exporters/http/fetch-target.ts";
+import { createReceiveBuffers, type ReceiveBuffers } from "../../collectors/exporters/http/receive-buffers.ts";
+import { inspectPage } from "../../collectors/exporters/inspect.ts";
+import { nodeOf, type Discovery, type RefusedPod, type Target } from "../../collectors/exporters/targets/target.ts";
 import { lackingAlerts, type LackingAlert } from "../../alerts/exporter/lacking.ts";
 import { tell } from "../context.ts";
 import type { Finding } from "./finding.ts";

@@ -1,4 +1,4 @@
-import type { Discovery, OnTargets, RefusedPod, Target } from "../dcgm/targets/target.ts";
+import type { Discovery, OnTargets, RefusedPod, Target } from "../exporters/targets/target.ts";
 import type { ApiConnection } from "./api/connection.ts";
 import type { ApiResource } from "./api/resource.ts";
 import { targetOf, type ExporterPod } from "./exporter-target.ts";

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import type { RefusedPod, Target } from "../dcgm/targets/target.ts";
+import type { RefusedPod, Target } from "../exporters/targets/target.ts";
 import type { ApiObject } from "./api/resource.ts";
 
 /** A pod, as far as an exporter's address stands in it. */

@@ -1,5 +1,5 @@
-import { createPageReader, failureMessages, messagesOf } from "../../collectors/dcgm/page/reader.ts";
-import { createTemplates } from "../../collectors/dcgm/page/templates.ts";
+import { createPageReader, failureMessages, messagesOf } from "../../collectors/exporters/page/reader.ts";
+import { createTemplates } from "../../collectors/exporters/page/templates.ts";
 import { sampleKey, SCRAPE_SCHEMA_VERSION } from "../../domain/messages/scrape-message.ts";
 import { BACKFILL_HEADER } from "../../domain/messages/topics.ts";
 import type { ScrapeOrigin } from "../../domain/scrape.ts";

@@ -1,6 +1,6 @@
-import { createPageReader, failureMessages, messagesOf, type PageReader } from "../../collectors/dcgm/page/reader.ts";
-import { createTemplates } from "../../collectors/dcgm/page/templates.ts";
-import { nodeOf } from "../../collectors/dcgm/targets/target.ts";
+import { createPageReader, failureMessages, messagesOf, type PageReader } from "../../collectors/exporters/page/reader.ts";
+import { createTemplates } from "../../collectors/exporters/page/templates.ts";
+import { nodeOf } from "../../collectors/exporters/targets/target.ts";
 import type { ScrapeMoment } from "../../domain/messages/scrape-message.ts";
 import type { ScrapeOrigin, ScrapeShape } from "../../domain/scrape.ts";
 import type { PageSource, ScenarioFiles } from "../files.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { startSystem as StartSystem, System } from "../../cli/up/system.ts";
+import type { startSystem as StartSystem, System } from "../../services/system.ts";
 import { createFleet, type Fleet } from "../../demo/fleet/fleet.ts";
 import { loadAt } from "../../demo/fleet/load.ts";
 import type { FleetNode } from "../../demo/fleet/node.ts";
@@ -108,7 +108,7 @@ describe.skipIf(!hasParts)("from exporters over Prometheus and Alertmanager to w
       }),
       { source: "test", folder, env: {} },
     );
-    const built = new URL("../../dist/cli/up/system.js", import.meta.url).href;
+    const built = new URL("../../dist/services/system.js", import.meta.url).href;
     const { startSystem } = (await import(built)) as { startSystem: typeof StartSystem };
     return startSystem({ config: { ...config, ...demoLedger() }, version: "test", logger: silent });
   }

@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { list } from "tar";
 import { parse, parseAllDocuments } from "yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { GPU_METRICS_PATH } from "../../cli/roles/gpu-metrics.ts";
+import { GPU_METRICS_PATH } from "../../services/gpu-metrics.ts";
 import { loadConfig } from "../../runtime/config/load.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { PROMETHEUS_RULE, SCALED_OBJECT, SERVICE_MONITOR } from "../support/autoscaling-shapes.ts";

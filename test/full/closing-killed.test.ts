@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { rulesOfConfig } from "../../cli/ledger-rules.ts";
+import { rulesOfConfig } from "../../services/ledger-rules.ts";
 import { dropAbandonedCloses } from "../../processors/ledger/closing/abandoned.ts";
 import { readClosed } from "../../processors/ledger/closing/closed.ts";
 import { verifyClosings } from "../../processors/ledger/closing/verify.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { z } from "zod";
 import type { fleetSchema } from "../../reports/api/live-schemas.ts";
-import type { SystemStatus } from "../../cli/up/system.ts";
+import type { SystemStatus } from "../../services/system.ts";
 import { createFleet } from "../../demo/fleet/fleet.ts";
 import { busStateAt, isExporterAway } from "../../demo/fleet/troubles.ts";
 import type { Report } from "../../reports/report/report.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { createPageReader, type PageLimits } from "../../collectors/dcgm/page/reader.ts";
-import { createTemplates } from "../../collectors/dcgm/page/templates.ts";
+import { createPageReader, type PageLimits } from "../../collectors/exporters/page/reader.ts";
+import { createTemplates } from "../../collectors/exporters/page/templates.ts";
 import { hostilePages, type HostilePage } from "../support/hostile-pages.ts";
 
 const origin = { cluster: "c", node: "n", target: "t", collector: "k" };

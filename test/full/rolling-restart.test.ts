@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { hash32 } from "../../collectors/dcgm/targets/hash.ts";
+import { hash32 } from "../../collectors/exporters/targets/hash.ts";
 import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
 import { SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
 import type { Scrape } from "../../domain/scrape.ts";

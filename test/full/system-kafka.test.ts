@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { CollectorStatus, ProcessorStatus } from "../../cli/roles/role.ts";
+import type { CollectorStatus, ProcessorStatus } from "../../services/role.ts";
 import { createStoreClient, type StoreClient } from "../../runtime/store/client.ts";
 import { startNumberedExporter } from "../support/chaos.ts";
 import { createCommandFolder, getJson, type CommandFolder, type RunningCommand } from "../support/command.ts";

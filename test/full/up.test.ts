@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { SystemStatus } from "../../cli/up/system.ts";
+import type { SystemStatus } from "../../services/system.ts";
 import { createCommandFolder, getJson, type CommandFolder, type RunningCommand } from "../support/command.ts";
 import { dcgmPage } from "../support/dcgm-page.ts";
 import { freePort } from "../support/ports.ts";

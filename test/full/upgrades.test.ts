@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { SystemStatus } from "../../cli/up/system.ts";
+import type { SystemStatus } from "../../services/system.ts";
 import type { ClusterFact } from "../../domain/cluster-fact.ts";
 import {
   encodeClusterFact,

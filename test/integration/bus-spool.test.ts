@@ -10,7 +10,7 @@ import { BusError } from "../../runtime/bus/bus.ts";
 import type { Bus, OutgoingMessage, TopicDeclaration } from "../../runtime/bus/bus.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { openEmbeddedBus } from "../../runtime/bus/embedded/embedded-bus.ts";
-import { sendLeftSpools, spoolFolder, type Shard } from "../../cli/roles/left-spools.ts";
+import { sendLeftSpools, spoolFolder, type Shard } from "../../services/left-spools.ts";
 import { SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import { createSpoolingSender } from "../../runtime/bus/spool.ts";
 import type { DropReason, SpoolOptions, SpoolingSender } from "../../runtime/bus/spool.ts";

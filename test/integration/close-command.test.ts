@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkLedger } from "../../cli/check/ledger.ts";
-import { rulesOfConfig } from "../../cli/ledger-rules.ts";
+import { rulesOfConfig } from "../../services/ledger-rules.ts";
 import { keepBreaches } from "../../processors/ledger/charging/breaches.ts";
 import { settle } from "../../processors/ledger/term/settle.ts";
 import { HOUR_MILLIS } from "../../processors/ledger/hours/window.ts";

@@ -1,8 +1,8 @@
 import { pino } from "pino";
 import { afterEach, expect, it } from "vitest";
-import { startCollector, type Collector, type ScrapeJob } from "../../collectors/dcgm/collector.ts";
-import { machineClock } from "../../collectors/dcgm/loop.ts";
-import { createStaticDiscovery } from "../../collectors/dcgm/targets/static.ts";
+import { startCollector, type Collector, type ScrapeJob } from "../../collectors/exporters/collector.ts";
+import { machineClock } from "../../collectors/exporters/loop.ts";
+import { createStaticDiscovery } from "../../collectors/exporters/targets/static.ts";
 import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
 import { openEmbeddedBus } from "../../runtime/bus/embedded/embedded-bus.ts";
 import { createSpoolingSender } from "../../runtime/bus/spool.ts";

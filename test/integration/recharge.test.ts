@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import type { RechargeThreads } from "../../cli/roles/recharge.ts";
-import { rulesOfConfig } from "../../cli/ledger-rules.ts";
+import type { RechargeThreads } from "../../services/recharge.ts";
+import { rulesOfConfig } from "../../services/ledger-rules.ts";
 import { readCharges } from "../../processors/ledger/charging/read-charges.ts";
 import { NOTHING_CLOSED } from "../../processors/ledger/closing/closed.ts";
 import { createFrozenWeights } from "../../processors/ledger/closing/frozen.ts";
@@ -22,7 +22,7 @@ const span = { from: scenario.period.start, until: scenario.period.end };
 const ALL = { from: -Infinity, openSince: -Infinity };
 
 /** Threads run what the build has made. */
-const { createRechargeThreads } = (await import(new URL("../../dist/cli/roles/recharge.js", import.meta.url).href)) as {
+const { createRechargeThreads } = (await import(new URL("../../dist/services/recharge.js", import.meta.url).href)) as {
   createRechargeThreads(config: Config, address: StoreAddress): RechargeThreads;
 };
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Registry } from "prom-client";
 import { afterEach, expect, it, vi } from "vitest";
-import { startWatchers } from "../../cli/roles/watchers.ts";
+import { startWatchers } from "../../services/watchers.ts";
 import type { KubernetesObject } from "../../demo/kubernetes/server/object.ts";
 import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/server.ts";
 import { parseConfig } from "../../runtime/config/load.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { startSystem as StartSystem, System } from "../../cli/up/system.ts";
+import type { startSystem as StartSystem, System } from "../../services/system.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { connectStore } from "../../runtime/store/connection.ts";
@@ -33,7 +33,7 @@ export async function runChaos(options: {
   const { kills, targets } = options;
   const random = createRandom(options.seed);
   // The parts run from `dist/`, as they are shipped.
-  const built = new URL("../../dist/cli/up/system.js", import.meta.url).href;
+  const built = new URL("../../dist/services/system.js", import.meta.url).href;
   const { startSystem } = (await import(built)) as { startSystem: typeof StartSystem };
   const data = await mkdtemp(join(tmpdir(), "gpu-ledger-chaos-"));
   const exporters = await Promise.all(Array.from({ length: targets }, (_, index) => startNumberedExporter(index)));

@@ -1,4 +1,4 @@
-import { parseExposition } from "../../collectors/dcgm/exposition/parse.ts";
+import { parseExposition } from "../../collectors/exporters/exposition/parse.ts";
 import type { Device } from "../../domain/device.ts";
 import type { Scrape, ScrapeShape } from "../../domain/scrape.ts";
 import { createHoldings } from "../../processors/ingest/holdings/holdings.ts";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { CollectorStatus, DemoStatus, ProcessorStatus } from "../../cli/roles/role.ts";
+import type { CollectorStatus, DemoStatus, ProcessorStatus } from "../../services/role.ts";
 import { PROGRAMS, type ProgramName, type Stack } from "./stack.ts";
 
 /** What a program of the stack says of itself, with the administrator's token. */

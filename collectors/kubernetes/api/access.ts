@@ -4,7 +4,7 @@ import type { RequestOptions } from "node:https";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
-import { createAuthorization, type Authorization } from "../../dcgm/http/credentials.ts";
+import { createAuthorization, type Authorization } from "../../exporters/http/credentials.ts";
 import type { ApiAccessSource } from "./connection.ts";
 
 /** Where a cluster's address and credentials come from. */

@@ -10,7 +10,7 @@ import { ruleGroups } from "../../../alerts/generate.ts";
 import { DEFAULT_ALERT_OPTIONS } from "../../../alerts/options.ts";
 import { namesOf } from "../../../alerts/series/exporter-names.ts";
 import { renderAlertsPage } from "../../../alerts/render/table.ts";
-import { inspectPage } from "../../../collectors/dcgm/inspect.ts";
+import { inspectPage } from "../../../collectors/exporters/inspect.ts";
 import { rulesFor } from "../../support/rules/closure.ts";
 
 const GROUPS = ruleGroups(DEFAULT_ALERT_OPTIONS);

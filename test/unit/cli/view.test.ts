@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
-import type { SystemStatus } from "../../../cli/up/system.ts";
-import { renderView, startView } from "../../../cli/up/view.ts";
+import type { SystemStatus } from "../../../services/system.ts";
+import { renderView, startView } from "../../../cli/up-view.ts";
 
 const STATUS: SystemStatus = {
   version: "1.2.3",

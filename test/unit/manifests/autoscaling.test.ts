@@ -2,7 +2,7 @@ import type { V1Service, V2HorizontalPodAutoscaler } from "@kubernetes/client-no
 import { readFileSync } from "node:fs";
 import { parse, parseAllDocuments } from "yaml";
 import { describe, expect, it } from "vitest";
-import { GPU_METRICS_PATH } from "../../../cli/roles/gpu-metrics.ts";
+import { GPU_METRICS_PATH } from "../../../services/gpu-metrics.ts";
 import { processorDeployment } from "../../../manifests/processor.ts";
 import { ADAPTER_VALUES, SCALED_OBJECT, SERVICE_MONITOR } from "../../support/autoscaling-shapes.ts";
 import { misfits } from "../../support/object-shape.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { inspectPage, type Inspection } from "../../../../collectors/dcgm/inspect.ts";
-import { createPageReader } from "../../../../collectors/dcgm/page/reader.ts";
-import { createTemplates } from "../../../../collectors/dcgm/page/templates.ts";
+import { inspectPage, type Inspection } from "../../../../collectors/exporters/inspect.ts";
+import { createPageReader } from "../../../../collectors/exporters/page/reader.ts";
+import { createTemplates } from "../../../../collectors/exporters/page/templates.ts";
 import { createPageBuffer } from "../../../../demo/exporter/page.ts";
 import { createPageRenderer } from "../../../../demo/exporter/renderer.ts";
 import { createFleet } from "../../../../demo/fleet/fleet.ts";

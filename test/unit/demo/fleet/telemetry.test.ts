@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { inspectPage, type InspectedDevice } from "../../../../collectors/dcgm/inspect.ts";
+import { inspectPage, type InspectedDevice } from "../../../../collectors/exporters/inspect.ts";
 import { createPageBuffer } from "../../../../demo/exporter/page.ts";
 import { createPageRenderer } from "../../../../demo/exporter/renderer.ts";
 import { createFleet } from "../../../../demo/fleet/fleet.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { STATE_SERIES } from "../../../../alerts/series/state.ts";
-import { parseExposition } from "../../../../collectors/dcgm/exposition/parse.ts";
+import { parseExposition } from "../../../../collectors/exporters/exposition/parse.ts";
 import { createFleet } from "../../../../demo/fleet/fleet.ts";
 import { objectsAt } from "../../../../demo/kubernetes/cluster/objects.ts";
 import { stateMetricsPage } from "../../../../demo/kubernetes/state-metrics.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { parseExposition } from "../../../../../collectors/dcgm/exposition/parse.ts";
+import { parseExposition } from "../../../../../collectors/exporters/exposition/parse.ts";
 import type { NodeGpus } from "../../../../../domain/inventory.ts";
 import { writeGpuPage } from "../../../../../processors/live/gpus/page.ts";
 import { GPU_SERIES, labelsOf, type GpuSeries } from "../../../../../processors/live/gpus/series.ts";

@@ -1,0 +1,113 @@
+import type { Writable } from "node:stream";
+import type { ProcessorStatus } from "../services/role.ts";
+import type { SystemStatus } from "../services/system.ts";
+
+const REFRESH_MILLIS = 1000;
+const CLEAR = "\u001b[H\u001b[J";
+const BOLD = "\u001b[1m";
+const DIM = "\u001b[2m";
+const PLAIN = "\u001b[0m";
+
+/** Draws the state of the system again and again until it is stopped. */
+export function startView(
+  terminal: Writable,
+  status: () => SystemStatus,
+  logPath: string,
+): { readonly stop: () => void } {
+  const draw = (): void => void terminal.write(`${CLEAR}${renderView(status(), logPath)}\n`);
+  draw();
+  const timer = setInterval(draw, REFRESH_MILLIS);
+  return { stop: () => clearInterval(timer) };
+}
+
+/** The view as text: what an operator wants to see at a glance, a line each. */
+export function renderView(status: SystemStatus, logPath: string): string {
+  const { version, address, demo, collector, processor, processes, notReady } = status;
+  const lines: [string, string][] = [];
+  if (collector !== undefined) {
+    const { targets, gpus, valuesPerSecond, dropped, spool, kubernetes } = collector;
+    lines.push(["targets up", `${targets.up} of ${targets.total}`]);
+    lines.push(["GPUs", whole(gpus)]);
+    lines.push(["samples", `${whole(valuesPerSecond)} / s`]);
+    lines.push(["left out", reasons(dropped)]);
+    for (const { cluster, watching, objects, failure, missing } of kubernetes) {
+      const seen = `${whole(objects["pods"] ?? 0)} pods, ${whole(objects["nodes"] ?? 0)} nodes`;
+      const hidden = missing.length === 0 ? "" : `, ${missing.length} permissions missing`;
+      lines.push([`cluster ${cluster}`, failure ?? (watching ? `${seen}${hidden}` : "watched by another collector")]);
+    }
+    if (spool.messages > 0) lines.push(["spool", `${whole(spool.messages)} messages wait for the bus`]);
+  }
+  if (processor !== undefined) {
+    const { rowsStored, lagMessages, freshnessSeconds, deadLetters, queue, hoursWaiting = 0, month } = processor;
+    const fresh =
+      freshnessSeconds === undefined
+        ? "nothing stored yet"
+        : `${freshnessSeconds.p50.toFixed(1)} s (99 of 100 within ${freshnessSeconds.p99.toFixed(1)} s)`;
+    lines.push(["freshness", fresh]);
+    lines.push(["rows stored", whole(rowsStored)]);
+    lines.push(["lag", `${whole(lagMessages)} messages`]);
+    if (queue !== undefined) lines.push(["waiting", waiting(queue)]);
+    if (hoursWaiting > 0)
+      lines.push([
+        "to be charged",
+        `${whole(hoursWaiting)} ${hoursWaiting === 1 ? "hour that is over waits" : "hours that are over wait"}`,
+      ]);
+    if (month !== undefined) lines.push([`cost of ${month.month}`, bill(month)]);
+    if (deadLetters > 0) lines.push(["dead letters", whole(deadLetters)]);
+  }
+  if (demo !== undefined) lines.push(["history", demoHistory(demo.history)]);
+  const again = Object.entries(processes).filter(([, { restarts }]) => restarts > 0);
+  if (again.length > 0)
+    lines.push(["restarted", again.map(([part, { restarts }]) => `${part} ${restarts}×`).join(", ")]);
+  const width = Math.max(...lines.map(([name]) => name.length), 0);
+  return [
+    `${BOLD}gpu-ledger ${version}${PLAIN}  ${address}`,
+    demo === undefined
+      ? ""
+      : `${BOLD}A demo fleet: no real GPU is measured.${PLAIN} Point it at yours: see the README.`,
+    "",
+    ...lines.map(([name, value]) => `  ${DIM}${name.padEnd(width)}${PLAIN}  ${value}`),
+    ...notReady.map((reason) => `  ! ${reason}`),
+    ...(collector?.failing ?? []).map(({ node, url, reason, detail }) => `  ! ${node || url}: ${reason}: ${detail}`),
+    "",
+    `${DIM}what it costs, and whose it is ${address}   status ${address}/api/status   metrics ${address}/metrics   log ${logPath}   Ctrl-C stops${PLAIN}`,
+  ].join("\n");
+}
+
+/** What waits for a node, and what is held for nothing meanwhile. */
+function waiting({ pending, gangs }: NonNullable<ProcessorStatus["queue"]>): string {
+  if (pending.length === 0) return "no pod";
+  const sum = (of: (group: (typeof pending)[number]) => number): number =>
+    pending.reduce((total, each) => total + of(each), 0);
+  const oldest = Math.floor(Math.max(...pending.map(({ oldestSeconds }) => oldestSeconds)) / 60);
+  const held = gangs.reduce((total, { heldDevices }) => total + heldDevices, 0);
+  return `${sum(({ pods }) => pods)} pods for ${sum(({ devices }) => devices)} GPUs, the oldest ${oldest} min; gangs that wait hold ${held}`;
+}
+
+/** The bill so far, and the teams that have most of it. */
+function bill({ total, teams }: NonNullable<ProcessorStatus["month"]>): string {
+  if (teams.length === 0) return "nothing is charged yet";
+  const dearest = teams.slice(0, 3).map(({ team, cost }) => `${team} ${money(cost)}`);
+  const end = total.forecast === null ? "" : `, ${money(total.forecast)} by its end`;
+  return `${money(total.cost)}, ${money(total.perHour)} an hour${end}; ${dearest.join(", ")}`;
+}
+
+function money(text: string): string {
+  return Number(text).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+}
+
+function demoHistory({ sent, total }: { readonly sent: number; readonly total: number }): string {
+  if (sent >= total) return "complete";
+  const part = sent / total;
+  const filled = Math.round(part * 24);
+  return `${"█".repeat(filled)}${"░".repeat(24 - filled)} ${Math.floor(part * 100)} %`;
+}
+
+function reasons(counts: Readonly<Record<string, number | undefined>>): string {
+  const told = Object.entries(counts).map(([reason, count]) => `${reason} ${whole(count ?? 0)}`);
+  return told.length === 0 ? "nothing" : told.join(", ");
+}
+
+function whole(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
+}

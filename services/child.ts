@@ -1,0 +1,76 @@
+import type { Logger } from "pino";
+import { createLogger } from "../runtime/telemetry/log.ts";
+import type { StatusServer } from "../runtime/telemetry/server.ts";
+import { repeat } from "../runtime/lifecycle/repeat.ts";
+import { untilAsked } from "../runtime/lifecycle/stopping.ts";
+import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "./child-messages.ts";
+import type { Role } from "./role.ts";
+import { shownStatus } from "./shown-status.ts";
+
+const REPORT_MILLIS = 2000;
+
+/** A part that runs, and what it serves itself. */
+interface RunningPart {
+  readonly role: Role<unknown>;
+  readonly gpuMetrics?: StatusServer;
+}
+
+/**
+ * The process of one part under `up`: waits for its order over IPC, starts the part, reports every other second and gives
+ * its metrics when asked, and ends when it is asked to or when its parent is gone.
+ */
+async function main(): Promise<void> {
+  const order = await new Promise<ChildOrder>((resolve) =>
+    process.once("message", (message) => resolve(message as ChildOrder)),
+  );
+  const logger = createLogger(order.config.log.level, { part: order.role });
+  const orphaned = new Promise<string>((resolve) => process.once("disconnect", () => resolve("orphaned")));
+  let fail = (): void => {};
+  const failed = new Promise<string>((resolve) => {
+    fail = () => resolve("failed");
+  });
+  const { role, gpuMetrics } = await startRole(order, logger, fail);
+  const report = async (): Promise<void> => {
+    const told = { status: await role.status(), notReady: role.notReady() };
+    say(gpuMetrics === undefined ? told : { ...told, gpuMetrics: gpuMetrics.url });
+  };
+  const reporting = repeat(REPORT_MILLIS, report, (error) => logger.error({ err: error }, "nothing can be reported"));
+  process.on("message", (message) => {
+    if (message === ASK_METRICS) void role.registry.getMetricsAsJSON().then((metrics) => say({ metrics }));
+  });
+  // Ctrl-C reaches the whole process group; the parent alone decides when its parts end, and in which order.
+  process.on("SIGINT", () => {});
+  const why = await Promise.race([untilAsked(["SIGTERM"]), orphaned, failed]);
+  await reporting.stop();
+  await gpuMetrics?.stop();
+  await role.stop();
+  process.exit(why === "failed" ? 1 : 0);
+}
+
+/** Loads what the part is made of and nothing else: a part that was killed is back the sooner. */
+async function startRole(order: ChildOrder, logger: Logger, onFatal: (error: unknown) => void): Promise<RunningPart> {
+  switch (order.role) {
+    case "collector": {
+      const { startCollectorRole } = await import("./collector.ts");
+      return { role: await startCollectorRole(order.config, { index: 0, count: 1 }, logger) };
+    }
+    case "processor": {
+      const { startProcessorRole } = await import("./processor.ts");
+      const role = await startProcessorRole(order.config, order.store, logger, onFatal);
+      const { LOOPBACK, serveProcessor } = await import("./gpu-metrics.ts");
+      const near = { ...order.config.server, listen: LOOPBACK };
+      const status = async () => shownStatus(await role.status(), near);
+      return { role, gpuMetrics: await serveProcessor(near, role, status, logger) };
+    }
+    case "demo": {
+      const { startDemoRole } = await import("./demo.ts");
+      return { role: await startDemoRole(order.config, logger) };
+    }
+  }
+}
+
+function say(message: ChildReport | ChildMetrics): void {
+  if (process.connected) process.send?.(message);
+}
+
+await main();

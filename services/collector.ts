@@ -1,0 +1,221 @@
+import type { Logger } from "pino";
+import { Registry } from "prom-client";
+import { startCollector, type CollectorEvents } from "../collectors/exporters/collector.ts";
+import { createJobs } from "../collectors/exporters/jobs.ts";
+import { machineClock } from "../collectors/exporters/loop.ts";
+import type { RefusedPod } from "../collectors/exporters/targets/target.ts";
+import { SAMPLES_TOPIC } from "../domain/messages/topics.ts";
+import type { LineDrop } from "../domain/scrape.ts";
+import { openBus } from "../runtime/bus/open.ts";
+import { createSpoolingSender, type DropReason } from "../runtime/bus/spool.ts";
+import { topicDeclarations } from "../runtime/bus/topics.ts";
+import { BusError, type Bus } from "../runtime/bus/bus.ts";
+import type { Config } from "../runtime/config/schema.ts";
+import { repeat } from "../runtime/lifecycle/repeat.ts";
+import { createLifecycle } from "../runtime/lifecycle/stopping.ts";
+import { createMetrics, type Metrics } from "../runtime/telemetry/metrics.ts";
+import { createTracing } from "../runtime/telemetry/tracing.ts";
+import { createRate } from "../runtime/telemetry/rate.ts";
+import { registerProcessMetrics } from "../runtime/telemetry/process-metrics.ts";
+import { createLackingCounters } from "./lacking-counters.ts";
+import { sendLeftSpools, spoolFolder, type Shard } from "./left-spools.ts";
+import type { CollectorStatus, Role } from "./role.ts";
+import { startWatchers } from "./watchers.ts";
+
+const RATE_WINDOW_MILLIS = 60_000;
+const MOST_FAILING = 10;
+const REFUSALS: readonly RefusedPod["reason"][] = ["namespace", "address", "port", "path"];
+/** Whoever may make pods can give many of them an exporter's labels. */
+const MOST_REFUSED = 10;
+/** One sync to disk costs as much as forty messages; half of the shortest interval is no loss of freshness. */
+const LINGER_MILLIS = 500;
+const DRAIN_MILLIS = 3_000;
+const DECLARE_AGAIN_MILLIS = 5_000;
+/** Counter files change with releases of the exporter. */
+const LACKING_EVERY_MILLIS = 30_000;
+const SAMPLE_MILLIS = 1_000;
+
+/**
+ * Starts a collector: targets of this shard are scraped, and what comes of it goes over the spool to the bus. Of all
+ * collectors one is elected in each cluster to watch it.
+ */
+export async function startCollectorRole(config: Config, shard: Shard, logger: Logger): Promise<Role<CollectorStatus>> {
+  const registry = new Registry();
+  registerProcessMetrics(registry);
+  const metrics = createMetrics(registry);
+  const lifecycle = createLifecycle(logger);
+  const tracing = lifecycle.add("tracing", await createTracing(config.tracing, "gpu-ledger-collector"));
+  const bus = await openBus(config, logger);
+  lifecycle.add("bus", { stop: () => bus.close() });
+  const declaring = declareTopics(bus, config, logger);
+  lifecycle.add("declaration of topics", declaring);
+  const onDropped = (count: number, reason: DropReason): void => metrics.messagesDropped.inc({ reason }, count);
+  const left = { data: config.data, shard, bus, maxBytes: config.bus.spool, onDropped, logger };
+  lifecycle.add("spools that were left", sendLeftSpools(left));
+  const sender = createSpoolingSender({
+    bus,
+    topic: SAMPLES_TOPIC,
+    folder: spoolFolder(config.data, shard, SAMPLES_TOPIC),
+    maxBytes: config.bus.spool,
+    lingerMillis: LINGER_MILLIS,
+    onDropped,
+    logger,
+  });
+  lifecycle.add("spool", {
+    async stop() {
+      await sender.drain(DRAIN_MILLIS);
+      await sender.close();
+    },
+  });
+  const totals = { values: 0, dropped: {} as Partial<Record<LineDrop, number>> };
+  const collector = startCollector({
+    name: config.collector.name,
+    cluster: config.cluster,
+    jobs: createJobs(config),
+    shard,
+    templateBytes: config.collector.templates,
+    limits: { series: config.collector.seriesLimit, devices: config.collector.deviceLimit },
+    sink: (message) => sender.send([message]),
+    events: createEvents(metrics, totals, logger),
+    startTrace: (target) => tracing.startScrape(target),
+    clock: machineClock,
+  });
+  lifecycle.add("collector", collector);
+  const watchers = lifecycle.add("watchers", startWatchers({ config, shard, bus, metrics, logger }));
+
+  const rate = createRate(RATE_WINDOW_MILLIS);
+  let told = { sent: 0, errors: 0, refused: 0 };
+  const sample = (): void => {
+    rate.observe(totals.values, Date.now());
+    const { queuedMessages, queuedBytes, sent, errors } = sender.stats();
+    const { bytes, refused } = collector.templates;
+    metrics.spoolMessages.set(queuedMessages);
+    metrics.spoolBytes.set(queuedBytes);
+    metrics.messagesSent.inc(sent - told.sent);
+    metrics.sendErrors.inc(errors - told.errors);
+    metrics.templateBytes.set(bytes);
+    metrics.templatesRefused.inc(refused - told.refused);
+    told = { sent, errors, refused };
+    watchers.sample();
+  };
+  const tellLacking = createLackingCounters(metrics);
+  const onError = (error: unknown): void => logger.error({ err: error }, "the collector cannot tell how it does");
+  lifecycle.add("sampling", repeat(SAMPLE_MILLIS, sample, onError));
+  lifecycle.add(
+    "lacking counters",
+    repeat(LACKING_EVERY_MILLIS, () => tellLacking(collector.targets()), onError),
+  );
+
+  return {
+    registry,
+    status() {
+      const targets = collector.targets();
+      const failing = targets.filter(({ failure }) => failure !== undefined);
+      const { queuedMessages, queuedBytes, dropped } = sender.stats();
+      return Promise.resolve({
+        targets: {
+          total: targets.length,
+          up: targets.filter((target) => target.lastScrapeAtMillis !== undefined && target.failure === undefined)
+            .length,
+        },
+        gpus: targets.reduce((sum, { gpus }) => sum + gpus, 0),
+        valuesPerSecond: rate.perSecond(),
+        dropped: totals.dropped,
+        failing: failing.slice(0, MOST_FAILING).map(({ url, node, failure }) => ({ url, node, ...failure! })),
+        spool: { messages: queuedMessages, bytes: queuedBytes, dropped },
+        kubernetes: watchers.states(),
+      });
+    },
+    notReady: () => (declaring.done ? undefined : "the bus has not answered yet"),
+    stop: () => lifecycle.stop(),
+  };
+}
+
+/** Declares the topics, again and again while the bus is away: scraping does not wait for it, the spool does. */
+function declareTopics(bus: Bus, config: Config, logger: Logger): { readonly done: boolean; stop(): Promise<void> } {
+  const stopping = new AbortController();
+  let done = false;
+  const attempt = async (): Promise<void> => {
+    for (;;) {
+      try {
+        await bus.declare(topicDeclarations(config.bus));
+        done = true;
+        return;
+      } catch (error) {
+        if (stopping.signal.aborted) return;
+        logger.error({ err: error }, "the topics cannot be declared");
+        if (error instanceof BusError && !error.retriable) return;
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, DECLARE_AGAIN_MILLIS);
+          stopping.signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+        });
+      }
+    }
+  };
+  const running = attempt();
+  return {
+    get done() {
+      return done;
+    },
+    stop() {
+      stopping.abort();
+      return running;
+    },
+  };
+}
+
+function createEvents(
+  metrics: Metrics,
+  totals: { values: number; readonly dropped: Partial<Record<LineDrop, number>> },
+  logger: Logger,
+): CollectorEvents {
+  const failing = new Set<string>();
+  const refused = new Map<string, ReadonlySet<string>>();
+  return {
+    onScrape(job, target, { failure, durationSeconds, pageBytes, values, templated, dropped, missed }) {
+      metrics.scrapes.inc({ scrape_job: job, outcome: failure?.reason ?? "ok" });
+      metrics.scrapeSeconds.observe({ scrape_job: job }, durationSeconds);
+      metrics.scrapeBytes.inc({ scrape_job: job }, pageBytes);
+      if (values > 0) metrics.scrapeValues.inc({ way: templated ? "template" : "full" }, values);
+      totals.values += values;
+      for (const [reason, count] of Object.entries(dropped) as [LineDrop, number][]) {
+        metrics.linesDropped.inc({ reason }, count);
+        totals.dropped[reason] = (totals.dropped[reason] ?? 0) + count;
+      }
+      for (const { reason } of missed) metrics.companionsMissed.inc({ scrape_job: job, reason });
+      // A target that stays down is told once, and once when it is back.
+      const failed = failure === undefined ? missed : [{ url: target, ...failure }];
+      if (failed.length > 0 && !failing.has(target)) {
+        failing.add(target);
+        for (const { url, ...why } of failed) logger.warn({ job, target: url, ...why }, "a target cannot be scraped");
+      } else if (failed.length === 0 && failing.delete(target)) {
+        logger.info({ job, target }, "a target can be scraped again");
+      }
+    },
+    onSkipped: (job, target, count) => {
+      metrics.scrapesSkipped.inc({ scrape_job: job }, count);
+      logger.debug({ job, target, count }, "scrapes were skipped: the one before still ran");
+    },
+    onTargets: (job, count) => metrics.targets.set({ scrape_job: job }, count),
+    onRefused(job, pods) {
+      for (const reason of REFUSALS)
+        metrics.refusedPods.set({ scrape_job: job, reason }, pods.filter((pod) => pod.reason === reason).length);
+      const known = refused.get(job);
+      const now = new Map(pods.map((pod) => [`${pod.namespace}/${pod.name}`, pod]));
+      refused.set(job, new Set(now.keys()));
+      const news = [...now.values()].filter(({ namespace, name }) => known?.has(`${namespace}/${name}`) !== true);
+      for (const pod of news.slice(0, MOST_REFUSED))
+        logger.warn({ job, ...pod }, "a pod with an exporter's labels is not scraped");
+      if (news.length > MOST_REFUSED)
+        logger.warn({ job, count: news.length }, "more pods with an exporter's labels are not scraped");
+    },
+    onDiscoveryError(job, discovery, error) {
+      metrics.discoveryErrors.inc({ scrape_job: job });
+      logger.warn({ job, discovery, err: error }, "a look for targets failed; those known last are kept");
+    },
+    onSinkError(job, target, error) {
+      metrics.scrapesUnsent.inc({ scrape_job: job });
+      logger.error({ job, target, err: error }, "a scrape could not be kept");
+    },
+  };
+}

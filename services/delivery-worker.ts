@@ -1,0 +1,37 @@
+import { hostname, tmpdir } from "node:os";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import { createCourier, type Courier } from "../reports/delivery/courier.ts";
+import { ledgerOf } from "../runtime/config/ledger.ts";
+import type { Config } from "../runtime/config/schema.ts";
+import type { StoreClient } from "../runtime/store/client.ts";
+import { createServerMetrics } from "../runtime/telemetry/metrics.ts";
+
+/** Starts to deliver what the configuration has on a schedule, beside the reports' server of this process. */
+export function startCourier(
+  config: Config,
+  of: {
+    readonly store: StoreClient;
+    readonly version: string;
+    readonly logger: Logger;
+    /** Where its metrics are registered. */
+    readonly registry: Registry;
+  },
+): Courier {
+  const { registry, ...parts } = of;
+  const metrics = createServerMetrics(registry);
+  const courier = createCourier({
+    ...parts,
+    deliveries: config.deliveries,
+    ledger: ledgerOf(config),
+    focus: config.focus,
+    now: Date.now,
+    who: `${hostname()}/${process.pid}`,
+    folder: tmpdir(),
+    env: process.env,
+    onOutcome: (outcome) => metrics.deliveryAttempts.inc({ outcome }),
+    onLook: (late) => metrics.deliveriesLate.set(late),
+  });
+  courier.start();
+  return courier;
+}

@@ -1,0 +1,94 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { Registry } from "prom-client";
+import { demoAddress } from "../demo/address.ts";
+import { createFleet } from "../demo/fleet/fleet.ts";
+import { createClusterDriver } from "../demo/kubernetes/cluster/driver.ts";
+import { objectsAt } from "../demo/kubernetes/cluster/objects.ts";
+import { startApiServer } from "../demo/kubernetes/server/server.ts";
+import { stateMetricsPage } from "../demo/kubernetes/state-metrics.ts";
+import { startHistory } from "../demo/history/history.ts";
+import { startExporterServers } from "../demo/servers.ts";
+import { openBus } from "../runtime/bus/open.ts";
+import { topicDeclarations } from "../runtime/bus/topics.ts";
+import type { Config } from "../runtime/config/schema.ts";
+import { createLifecycle } from "../runtime/lifecycle/stopping.ts";
+import { projectionOf } from "./projection.ts";
+import type { DemoStatus, Role } from "./role.ts";
+
+/** So many GPUs' objects are looked over in a second without being noticed. */
+const GPUS_PER_SECOND = 1_000;
+
+/** The demo fleet, running. */
+export interface DemoRole extends Role<DemoStatus> {
+  /** What a kube-state-metrics of its cluster says now, in Prometheus' text format. */
+  stateMetrics(): string;
+}
+
+/** Where the demo's cluster is to be found, as kubectl would ask for it. */
+export function demoKubeconfig(config: Config): string {
+  return join(config.data, "demo-kubeconfig.json");
+}
+
+/**
+ * Starts the demo fleet's exporters and the API server of its cluster, and sends the fleet's history over the bus while
+ * they already serve.
+ */
+export async function startDemoRole(config: Config, logger: Logger): Promise<DemoRole> {
+  const lifecycle = createLifecycle(logger);
+  const { gpus, seed, listen } = config.demo;
+  const address = demoAddress(listen);
+  // The live scrapes are of the configured cluster: the past must be of the same one.
+  const fleet = createFleet({ seed, gpus, cluster: config.cluster });
+  try {
+    const servers = lifecycle.add("exporters", await startExporterServers(fleet, Date.now, address));
+    await mkdir(config.data, { recursive: true });
+    const apiServer = lifecycle.add("API server", await startApiServer({ address }));
+    const driver = createClusterDriver(fleet, apiServer, Date.now, {
+      exporters: servers.targets,
+      stepMillis: Math.max(1000, (gpus / GPUS_PER_SECOND) * 1000),
+    });
+    driver.start();
+    lifecycle.add("cluster", { stop: () => Promise.resolve(driver.stop()) });
+    await writeFile(demoKubeconfig(config), kubeconfigOf(apiServer.url));
+    const bus = await openBus(config, logger);
+    lifecycle.add("bus", { stop: () => bus.close() });
+    await bus.declare(topicDeclarations(config.bus));
+    const history = await startHistory({
+      fleet,
+      historyMillis: config.demo.history,
+      bus,
+      path: join(config.data, "demo-history.json"),
+      projection: projectionOf(config),
+      now: Date.now,
+      logger,
+    });
+    lifecycle.add("history", history);
+    return {
+      registry: new Registry(),
+      status: () => Promise.resolve({ targets: servers.targets, gpus, history: history.progress() }),
+      notReady: () => undefined,
+      stateMetrics: () => stateMetricsPage(objectsAt(fleet, Date.now())),
+      stop: () => lifecycle.stop(),
+    };
+  } catch (error) {
+    await lifecycle.stop();
+    throw error;
+  }
+}
+
+/**
+ * A kubeconfig with one context; JSON is YAML. The client of Kubernetes takes a server without TLS only with the word that
+ * certificates need not be looked at.
+ */
+function kubeconfigOf(server: string): string {
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "demo", cluster: { server, "insecure-skip-tls-verify": true } }],
+    users: [{ name: "demo", user: {} }],
+    contexts: [{ name: "demo", context: { cluster: "demo", user: "demo" } }],
+    "current-context": "demo",
+  });
+}

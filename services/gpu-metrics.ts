@@ -1,0 +1,140 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import type { Writable } from "node:stream";
+import { constants, createGzip, type Gzip } from "node:zlib";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import { request as ask } from "undici";
+import type { PageSink } from "../processors/live/gpus/exposition.ts";
+import type { Config } from "../runtime/config/schema.ts";
+import { startStatusServer, type StatusServer } from "../runtime/telemetry/server.ts";
+import type { ProcessorRole } from "./processor.ts";
+
+/** Where the joined series of GPUs are served. */
+export const GPU_METRICS_PATH = "/metrics/gpu";
+
+/** Any port, for this machine alone. */
+export const LOOPBACK = "127.0.0.1:0";
+
+/** Writes the page, of one cluster if it is named. Fails as the sink does. */
+export type WriteGpuPage = (cluster: string | undefined, sink: PageSink) => Promise<void>;
+
+/**
+ * Serves the page, as fast as it is read and no faster, compressed for who asks for that. `cluster` names one cluster; of one that
+ * is not known the page has no series. Any other parameter is refused with 400 and a sentence.
+ */
+export function addGpuMetrics(server: FastifyInstance, writePage: WriteGpuPage, logger: Logger): void {
+  server.get(GPU_METRICS_PATH, async (request, reply) => {
+    const asked = readQuery(request.query as Query);
+    if ("wrong" in asked) return refuse(reply, 400, asked.wrong);
+    const isZipped = wantsGzip(request);
+    reply.hijack();
+    reply.raw.writeHead(200, {
+      "content-type": "text/plain; version=0.0.4; charset=utf-8",
+      vary: "accept-encoding",
+      ...(isZipped ? { "content-encoding": "gzip" } : {}),
+    });
+    await send(reply.raw, isZipped, (sink) => writePage(asked.cluster, sink)).catch((error: unknown) => {
+      if (!reply.raw.destroyed) logger.error({ err: error, url: request.url }, "the page of GPUs was cut short");
+      reply.raw.destroy();
+    });
+    return reply;
+  });
+}
+
+/** Serves a processor's status, its metrics and its page of GPUs; under `up`, to this machine alone: IPC would be held up by so much. */
+export function serveProcessor(
+  { listen, metricsToken }: Pick<Config["server"], "listen" | "metricsToken">,
+  role: ProcessorRole,
+  status: () => Promise<object>,
+  logger: Logger,
+): Promise<StatusServer> {
+  const views = {
+    status,
+    metrics: () => role.registry.metrics(),
+    notReady: () => [role.notReady()].filter((reason) => reason !== undefined),
+    metricsToken,
+  };
+  return startStatusServer(listen, views, logger, (routes) => addGpuMetrics(routes, role.writeGpuPage, logger));
+}
+
+/**
+ * Serves the page of a processor in another process, at the address that it reports, to whom that one serves it; 503 while it reports
+ * none.
+ */
+export function addRemoteGpuMetrics(server: FastifyInstance, address: () => string | undefined): void {
+  server.get(GPU_METRICS_PATH, async (request, reply) => {
+    const url = address();
+    if (url === undefined) return refuse(reply, 503, "the processor has not reported yet");
+    const headers: Record<string, string> = {};
+    for (const name of ["accept-encoding", "authorization"]) {
+      const value = request.headers[name];
+      if (typeof value === "string") headers[name] = value;
+    }
+    const answer = await ask(new URL(request.url, url), { headers }).catch(() => undefined);
+    if (answer === undefined) return refuse(reply, 503, "the processor does not answer");
+    for (const name of ["content-type", "content-encoding", "vary"]) {
+      const value = answer.headers[name];
+      if (value !== undefined) void reply.header(name, value);
+    }
+    return reply.code(answer.statusCode).send(answer.body);
+  });
+}
+
+/** Compresses as fast as that can be done: who scrapes is near, and reads it at once. */
+export function createPageGzip(): Gzip {
+  return createGzip({ level: constants.Z_BEST_SPEED, chunkSize: 64 * 1024 });
+}
+
+/** A sink that has done with a chunk when the stream has. Fails with the stream. */
+export function sinkTo(stream: Writable): PageSink {
+  return (chunk) =>
+    new Promise((resolve, reject) =>
+      stream.write(chunk, (error) => (error instanceof Error ? reject(error) : resolve())),
+    );
+}
+
+/** Writes all that `write` gives as an answer, and ends it. Fails as `write` does, and when the reader has gone. */
+async function send(
+  answer: ServerResponse,
+  isZipped: boolean,
+  write: (sink: PageSink) => Promise<void>,
+): Promise<void> {
+  const gone = once(answer, "close").then(() => {
+    throw new Error("the reader has gone");
+  });
+  // It goes in the end, and then nobody waits for it.
+  gone.catch(() => {});
+  const stream = isZipped ? createPageGzip() : answer;
+  if (stream !== answer) stream.pipe(answer);
+  try {
+    const sink = sinkTo(stream);
+    await write((chunk) => Promise.race([sink(chunk), gone]));
+    stream.end();
+  } catch (error) {
+    if (stream !== answer) stream.destroy();
+    throw error;
+  }
+}
+
+/** Whether gzip is among the codings that are accepted, and not with a weight of 0 (RFC 9110, 12.5.3). */
+function wantsGzip({ headers }: FastifyRequest): boolean {
+  const codings = String(headers["accept-encoding"] ?? "").split(",");
+  return codings.some((coding) => /^\s*(gzip|\*)\s*(;\s*q=(?!0(\.0*)?\s*$)[\d.]+)?\s*$/i.test(coding));
+}
+
+type Query = Readonly<Record<string, string | readonly string[]>>;
+
+function readQuery(query: Query): { readonly cluster: string | undefined } | { readonly wrong: string } {
+  const unknown = Object.keys(query).find((name) => name !== "cluster");
+  if (unknown !== undefined) {
+    return { wrong: `the parameter ${JSON.stringify(unknown)} is not known: ${GPU_METRICS_PATH} takes cluster alone` };
+  }
+  const { cluster } = query;
+  if (cluster === undefined || typeof cluster === "string") return { cluster };
+  return { wrong: "cluster is given more than once: it is the name of one cluster, or left out for all" };
+}
+
+function refuse(reply: FastifyReply, status: number, why: string): FastifyReply {
+  return reply.code(status).type("text/plain; charset=utf-8").send(`${why}\n`);
+}

@@ -1,0 +1,160 @@
+import type { Logger } from "pino";
+import { startLeadership } from "../processors/ledger/term/leader.ts";
+import { startMonth } from "./month.ts";
+import { TERM_TIMING, workTerm, type TermEvents, type TermLedger } from "../processors/ledger/term/term-work.ts";
+import type { Recharge } from "../processors/ledger/term/recharge.ts";
+import { SCHEDULE_TIMING } from "../processors/ledger/hours/schedule.ts";
+import { isBehind } from "../domain/charge/settling.ts";
+import { dateText, periodOf, periodsDue, type BillingPeriod } from "../domain/period.ts";
+import { rulesOfConfig } from "./ledger-rules.ts";
+import type { Config } from "../runtime/config/schema.ts";
+import type { Bus } from "../runtime/bus/bus.ts";
+import type { StoreClient } from "../runtime/store/client.ts";
+import type { Metrics } from "../runtime/telemetry/metrics.ts";
+import type { ProcessorStatus } from "./role.ts";
+
+/** A processor's part in the ledger, whether it leads or not. */
+export interface Ledger {
+  status(): Pick<ProcessorStatus, "leader" | "rollups" | "hoursWaiting" | "month">;
+  /** Ends the work under way and leaves the leadership to another one. */
+  stop(): Promise<void>;
+}
+
+/** Takes part in the leadership, and makes rollups, usage and charges while it leads. Failures are counted, and tried again. */
+export async function startLedger(options: {
+  readonly config: Config;
+  readonly bus: Bus;
+  readonly store: StoreClient;
+  /** Charges hours again, whose rules have changed. */
+  readonly recharge: Recharge;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly now: () => number;
+}): Promise<Ledger> {
+  const { config, bus, store, metrics, logger, now } = options;
+  const totals = { windows: 0, lastSeconds: undefined as number | undefined, dirty: 0 };
+  let hoursWaiting = 0;
+  metrics.leader.set(0);
+
+  const ledger = { ...termLedger(config), recharge: options.recharge };
+  let isLeading = false;
+  const bills = startMonth({
+    ...options,
+    policy: ledger.billing,
+    isLeading: () => isLeading,
+    isBehind: () => isBehind(hoursWaiting),
+    onMetrics: config.server.moneyOnMetrics,
+  });
+  const work: TermEvents = {
+    onRun({ kind, cluster, windowStart, seconds, rows }) {
+      if (kind === "rollup") {
+        totals.windows += 1;
+        totals.lastSeconds = seconds;
+      }
+      metrics.runs.inc({ kind });
+      metrics.runSeconds.observe({ kind }, seconds);
+      const window = new Date(windowStart).toISOString();
+      logger.debug({ kind, cluster, window, seconds, rows }, "a window was published");
+    },
+    onCharged({ cluster, windowStart, findings: { breaches, refusedTeams, refusedScopes, unpricedGpuHours } }) {
+      const window = new Date(windowStart).toISOString();
+      bills.changed();
+      metrics.invariantBreaches.inc(breaches.length);
+      metrics.unpricedGpuHours.set({ cluster }, unpricedGpuHours);
+      metrics.refusedTeams.set({ cluster }, refusedTeams.length);
+      for (const breach of breaches) logger.error({ cluster, window, ...breach }, "charges do not sum to their cost");
+      if (refusedScopes.length > 0)
+        logger.warn({ cluster, window, scopes: refusedScopes }, "holders without a price cannot be weighed by cost");
+      if (refusedTeams.length > 0)
+        logger.debug(
+          { cluster, window, teams: refusedTeams },
+          "teams that the register does not know, or with reserved names, did not count",
+        );
+    },
+    onLooked({ dirty, settledUntilMillis, closed, begun, isNew }) {
+      if (isNew) bills.changed();
+      const first = begun === undefined ? undefined : periodOf(Math.max(begun, closed.openSince));
+      warnOfOverdue(first === undefined ? [] : periodsDue(first, now(), ledger.closingDay));
+      totals.dirty = dirty;
+      metrics.windowsDirty.set(dirty);
+      metrics.settledSeconds.set((settledUntilMillis ?? 0) / 1000);
+    },
+    onWaiting: (hours) => void (hoursWaiting = hours),
+    onDropped: (runs) => metrics.runsDropped.inc(runs),
+    onError(error, window) {
+      metrics.runErrors.inc();
+      logger.warn({ err: error, ...window }, "computing an hour failed; it is tried again");
+    },
+  };
+  /** The day on which it was last told of each period that is overdue. */
+  const told = new Map<string, string>();
+  function warnOfOverdue(periods: readonly BillingPeriod[]): void {
+    metrics.periodsOverdue.set(periods.length);
+    for (const { name: period } of periods) {
+      if (told.get(period) === dateText(now())) continue;
+      told.set(period, dateText(now()));
+      logger.warn({ period }, "the closing date of a billing period has come, and nobody has closed it");
+    }
+  }
+  const timing = { ...SCHEDULE_TIMING, ...TERM_TIMING };
+  const leadership = await startLeadership({
+    bus,
+    store,
+    now,
+    events: {
+      onElected(generation) {
+        isLeading = true;
+        metrics.leader.set(1);
+        logger.info({ generation }, "this processor leads");
+      },
+      onDeposed(generation) {
+        isLeading = false;
+        metrics.unpricedGpuHours.reset();
+        metrics.refusedTeams.reset();
+        totals.dirty = 0;
+        hoursWaiting = 0;
+        metrics.leader.set(0);
+        metrics.windowsDirty.set(0);
+        metrics.settledSeconds.set(0);
+        metrics.periodsOverdue.set(0);
+        logger.info({ generation }, "this processor leads no longer");
+      },
+      onUnknownRequest: ({ offset, schemaVersion }) =>
+        logger.warn({ offset, schemaVersion }, "a request on gpu.ledger is unknown to this release; it is passed over"),
+      onError(error) {
+        metrics.runErrors.inc();
+        logger.warn({ err: error }, "leading failed; it is tried again");
+      },
+    },
+    lead: (term) => workTerm({ bus, store, now, events: work, timing, ledger }, term),
+  });
+
+  return {
+    status: () => ({
+      leader: leadership.generation === undefined ? undefined : { generation: leadership.generation },
+      rollups: { ...totals },
+      hoursWaiting: leadership.generation === undefined ? undefined : hoursWaiting,
+      month: leadership.generation === undefined ? undefined : bills.view(),
+    }),
+    async stop() {
+      await bills.stop();
+      await leadership.stop();
+    },
+  };
+}
+
+const DAY_MILLIS = 86_400_000;
+
+/** How the configuration charges: by its kept policies, and again in billing periods that are open. */
+function termLedger(config: Config): TermLedger & {
+  readonly billing: string;
+  readonly closingDay: number;
+} {
+  const { rules, policies } = rulesOfConfig(config);
+  return {
+    billing: policies[0].name,
+    rules,
+    closingDay: config.closing.day,
+    meteredSince: (now) => now - (config.store.rawDays - 1) * DAY_MILLIS,
+  };
+}

@@ -1,0 +1,242 @@
+import type { Logger } from "pino";
+import { Registry } from "prom-client";
+import { startFacts } from "../processors/ingest/facts.ts";
+import { startProcessor, type ProcessorEvents } from "../processors/ingest/processor.ts";
+import { createGpuPrices, type PricedNode } from "../processors/live/gpu-price.ts";
+import { createLiveDevices } from "../processors/live/gpus/devices.ts";
+import type { PageSink } from "../processors/live/gpus/exposition.ts";
+import { writeGpuPage } from "../processors/live/gpus/page.ts";
+import { createLivePods } from "../processors/live/pods.ts";
+import { createQueueBoard } from "../processors/live/queue-board.ts";
+import { openBus } from "../runtime/bus/open.ts";
+import { topicDeclarations } from "../runtime/bus/topics.ts";
+import { ledgerOf } from "../runtime/config/ledger.ts";
+import type { Config } from "../runtime/config/schema.ts";
+import { repeat } from "../runtime/lifecycle/repeat.ts";
+import { createLifecycle, type Lifecycle } from "../runtime/lifecycle/stopping.ts";
+import { connectStore, type StoreAddress } from "../runtime/store/connection.ts";
+import { createMetrics, type Metrics } from "../runtime/telemetry/metrics.ts";
+import { createTracing, type Tracing } from "../runtime/telemetry/tracing.ts";
+import { createRate } from "../runtime/telemetry/rate.ts";
+import { registerProcessMetrics } from "../runtime/telemetry/process-metrics.ts";
+import type { WriteGpuPage } from "./gpu-metrics.ts";
+import { startLedger } from "./ledger.ts";
+import { ownNodes, startLivePods } from "./live-pods.ts";
+import { startQueueView } from "./queue.ts";
+import { createRechargeThreads } from "./recharge.ts";
+import type { ProcessorStatus, Role } from "./role.ts";
+
+const RATE_WINDOW_MILLIS = 60_000;
+const SAMPLE_MILLIS = 1_000;
+const LAST_SCRAPES = 2_000;
+/** Facts are few and people wait for them. */
+const FACTS_FLUSH_MILLIS = 1_000;
+
+/** A running processor. */
+export interface ProcessorRole extends Role<ProcessorStatus> {
+  /** Writes the joined series of the GPUs on its nodes. */
+  readonly writeGpuPage: WriteGpuPage;
+}
+
+/** Starts a processor on a store that is migrated already. `onFatal` is told of what no retry helps. */
+export async function startProcessorRole(
+  config: Config,
+  address: StoreAddress,
+  logger: Logger,
+  onFatal: (error: unknown) => void,
+): Promise<ProcessorRole> {
+  const lifecycle = createLifecycle(logger);
+  try {
+    return await assemble(config, address, logger, onFatal, lifecycle);
+  } catch (error) {
+    await lifecycle.stop();
+    throw error;
+  }
+}
+
+async function assemble(
+  config: Config,
+  address: StoreAddress,
+  logger: Logger,
+  onFatal: (error: unknown) => void,
+  lifecycle: Lifecycle,
+): Promise<ProcessorRole> {
+  const registry = new Registry();
+  registerProcessMetrics(registry);
+  const metrics = createMetrics(registry);
+  const tracing = lifecycle.add("tracing", await createTracing(config.tracing, "gpu-ledger-processor"));
+  const bus = await openBus(config, logger);
+  lifecycle.add("bus", { stop: () => bus.close() });
+  const store = connectStore(address, config);
+  lifecycle.add("store", { stop: () => store.close() });
+  await bus.declare(topicDeclarations(config.bus));
+  const totals: Totals = { rows: 0, deadLetters: 0, ages: [], lastError: undefined };
+  const events = createEvents(metrics, totals, tracing, logger, onFatal);
+  const { owners, book, policies } = ledgerOf(config);
+  const board = createQueueBoard(owners, Date.now);
+  const measure = policies[0].migShare;
+  const pods = createLivePods(owners, measure, Date.now);
+  const withMoney = config.server.moneyOnMetrics;
+  const assigned = (): ReadonlySet<number> => processor.assigned;
+  const isOwn = ownNodes(assigned, config.bus.samplePartitions);
+  const onUnpriced = ({ cluster, node }: PricedNode, error: unknown): void =>
+    logger.warn({ cluster, node, err: error }, "a node's GPUs have no price now");
+  const priceOf = withMoney ? createGpuPrices(book, onUnpriced) : undefined;
+  const devices = createLiveDevices({ pods, isOwn, measure, priceOf, now: Date.now });
+  const processor = await startProcessor({
+    bus,
+    store,
+    flushMillis: config.processor.flushEvery,
+    flushRows: config.processor.flushRows,
+    events,
+    listeners: [board, pods],
+    onJoined: devices.take,
+    now: Date.now,
+  });
+  lifecycle.add("processor", processor);
+  lifecycle.add(
+    "live pods",
+    startLivePods({ pods, isOwn, priceOf, currency: book.currency, metrics, logger, now: Date.now }),
+  );
+  lifecycle.add(
+    "facts",
+    await startFacts({
+      bus,
+      store,
+      flushMillis: FACTS_FLUSH_MILLIS,
+      flushRows: config.processor.flushRows,
+      events: {
+        ...events,
+        onStored(items) {
+          for (const { value } of items) metrics.facts.inc({ table: value.table });
+        },
+      },
+      now: Date.now,
+    }),
+  );
+  const recharge = lifecycle.add("recharge", createRechargeThreads(config, address));
+  const ledger = lifecycle.add(
+    "ledger",
+    await startLedger({ config, bus, store, recharge, metrics, logger, now: Date.now }),
+  );
+  const queue = lifecycle.add(
+    "queue",
+    startQueueView({ board, metrics, logger, leads: () => ledger.status().leader !== undefined }),
+  );
+
+  const rate = createRate(RATE_WINDOW_MILLIS);
+  let lagMessages = 0;
+  const sample = async (): Promise<void> => {
+    rate.observe(totals.rows, Date.now());
+    metrics.rowsWaiting.set(processor.waiting);
+    metrics.partitionsPaused.set(processor.paused.length);
+    const lags = await processor.member.lag();
+    metrics.lag.reset();
+    for (const { partition, messages } of lags) metrics.lag.set({ partition: String(partition) }, messages);
+    lagMessages = lags.reduce((sum, { messages }) => sum + messages, 0);
+  };
+  const onError = (error: unknown): void => logger.debug({ err: error }, "the lag cannot be read");
+  lifecycle.add("sampling", repeat(SAMPLE_MILLIS, sample, onError));
+
+  return {
+    registry,
+    status() {
+      return Promise.resolve({
+        rowsStored: totals.rows,
+        rowsPerSecond: rate.perSecond(),
+        lagMessages,
+        freshnessSeconds: quantiles(totals.ages),
+        deadLetters: totals.deadLetters,
+        pausedPartitions: processor.paused,
+        queue: queue.view(),
+        ...ledger.status(),
+      });
+    },
+    notReady: () => totals.lastError,
+    async writeGpuPage(cluster, sink) {
+      let isGone = false;
+      const written: PageSink = (chunk) =>
+        sink(chunk).catch((error: unknown) => {
+          isGone = true;
+          throw error;
+        });
+      try {
+        await writeGpuPage(devices, { cluster, currency: withMoney ? book.currency : undefined }, written);
+      } catch (error) {
+        // Whoever asked and has gone is no failure of the page.
+        if (!isGone) metrics.liveFailures.inc({ view: "gpus" });
+        throw error;
+      }
+    },
+    stop: () => lifecycle.stop(),
+  };
+}
+
+interface Totals {
+  rows: number;
+  deadLetters: number;
+  ages: number[];
+  /** What the store or the bus said last, while nothing has been stored since. */
+  lastError: string | undefined;
+}
+
+function quantiles(ages: readonly number[]): ProcessorStatus["freshnessSeconds"] {
+  if (ages.length === 0) return undefined;
+  const sorted = ages.toSorted((a, b) => a - b);
+  const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))]!;
+  return { p50: at(0.5), p99: at(0.99) };
+}
+
+function createEvents(
+  metrics: Metrics,
+  totals: Totals,
+  tracing: Tracing,
+  logger: Logger,
+  onFatal: (error: unknown) => void,
+): ProcessorEvents {
+  return {
+    onStored({ scrapes, rows, seconds, joined }) {
+      totals.rows += rows;
+      totals.lastError = undefined;
+      metrics.rows.inc(rows);
+      metrics.messages.inc({ outcome: "stored" }, scrapes);
+      metrics.insertSeconds.observe(seconds);
+      for (const [evidence, count] of joined) metrics.rowsJoined.inc({ evidence }, count);
+    },
+    onFresh(seconds) {
+      metrics.freshness.observe(seconds);
+      totals.ages.push(seconds);
+      if (totals.ages.length > LAST_SCRAPES * 2) totals.ages = totals.ages.slice(-LAST_SCRAPES);
+    },
+    onTraced: (traceparent, takenAt, storedAt) => tracing.recordStored(traceparent, takenAt, storedAt),
+    onDropped: (reason) => metrics.messages.inc({ outcome: reason }),
+    onDeadLetter(reason, { topic, partition, offset }, cause) {
+      totals.deadLetters += 1;
+      metrics.messages.inc({ outcome: reason });
+      logger.warn({ topic, partition, offset, reason, cause }, "a message was buried in gpu.dead-letter");
+    },
+    onPassedOver(reason, { topic, partition, offset }) {
+      metrics.factsPassedOver.inc({ reason });
+      logger.debug({ topic, partition, offset, reason }, "a fact tells the join nothing");
+    },
+    onFutureSchema({ partition, offset, schemaVersion }) {
+      logger.error(
+        { partition, offset, schemaVersion },
+        "a message is of a newer schema than this release knows: its partition waits until a newer release takes over",
+      );
+    },
+    onJump({ topic, partition, from, to }) {
+      metrics.messagesLost.inc(to - from);
+      logger.error({ topic, partition, from, to, lost: to - from }, "retention passed this group: messages are lost");
+    },
+    onRetry(error, attempt) {
+      metrics.storeRetries.inc();
+      totals.lastError = error instanceof Error ? error.message : String(error);
+      logger.warn({ err: error, attempt }, "storing failed; it is tried again");
+    },
+    onFatal(error) {
+      logger.fatal({ err: error }, "storing failed for good");
+      onFatal(error);
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import { workerData } from "node:worker_threads";
+import type { Recharged, StaleWindow } from "../processors/ledger/hours/ledger-window.ts";
+import { createRecharge, type RechargeTurn } from "../processors/ledger/term/recharge.ts";
+import type { Config } from "../runtime/config/schema.ts";
+import { connectStore, type StoreAddress } from "../runtime/store/connection.ts";
+import { rulesOfConfig } from "./ledger-rules.ts";
+
+/** What a thread is started with. */
+export interface RechargeThread {
+  readonly config: Config;
+  readonly address: StoreAddress;
+}
+
+const { config, address } = workerData as RechargeThread;
+const again = createRecharge(connectStore(address, config), rulesOfConfig(config).rules);
+
+/** Charges an hour again in this thread: the thread's own client and rules, made of the same configuration. */
+export default function recharge({
+  window,
+  turn,
+}: {
+  readonly window: StaleWindow;
+  readonly turn: RechargeTurn;
+}): Promise<Recharged> {
+  return again.charge(window, turn);
+}

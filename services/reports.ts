@@ -1,0 +1,31 @@
+import type { FastifyInstance } from "fastify";
+import { openAccess } from "../reports/access/open.ts";
+import { addReports, type ReportsOptions } from "../reports/routes.ts";
+import { systemClock } from "../runtime/clock.ts";
+import { ledgerOf } from "../runtime/config/ledger.ts";
+import type { Config } from "../runtime/config/schema.ts";
+import { rulesOfConfig } from "./ledger-rules.ts";
+
+/**
+ * Prepares the reports' API and pages for a server on the configuration's address: what is given back adds them to it. Fails with an
+ * `AccessError` where everybody would be served.
+ */
+export async function openReports(
+  config: Config,
+  of: Pick<ReportsOptions, "store" | "version" | "isDemo" | "logger" | "hoursWaiting">,
+): Promise<(server: FastifyInstance) => void> {
+  const { store, logger } = of;
+  const { listen, access: configured } = config.server;
+  const access = await openAccess({ listen, store, configured: configured.tokens, clock: systemClock, logger });
+  if (access.mode === "open") logger.warn({ listen }, "there is no token: whoever is on this machine sees everything");
+  const options = {
+    ...of,
+    access,
+    ledger: ledgerOf(config),
+    focus: config.focus,
+    deliveries: config.deliveries,
+    rules: rulesOfConfig(config).rules.hash,
+    now: Date.now,
+  };
+  return (server) => void server.register((scope) => addReports(scope, options));
+}

@@ -1,0 +1,238 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { Logger } from "pino";
+import { AggregatorRegistry, Registry, type MetricObjectWithValues, type MetricValue } from "prom-client";
+import type { Config } from "../runtime/config/schema.ts";
+import { superviseChild, type SupervisedChild } from "../runtime/lifecycle/children.ts";
+import { createLifecycle } from "../runtime/lifecycle/stopping.ts";
+import { connectStore, migrateStore, outsideStore, type StoreAddress } from "../runtime/store/connection.ts";
+import { STORE_PROGRAM } from "../runtime/store/embedded/program.ts";
+import { startEmbeddedStore } from "../runtime/store/embedded/supervisor.ts";
+import { startStatusServer } from "../runtime/telemetry/server.ts";
+import { registerProcessMetrics } from "../runtime/telemetry/process-metrics.ts";
+import { demoKubeconfig } from "./demo.ts";
+import { runsDemo, withDemoLedger } from "./demo-config.ts";
+import { startCourier } from "./delivery-worker.ts";
+import { openReports } from "./reports.ts";
+import { addRemoteGpuMetrics } from "./gpu-metrics.ts";
+import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "./child-messages.ts";
+import type { CollectorStatus, DemoStatus, ProcessorStatus } from "./role.ts";
+import { shownStatus } from "./shown-status.ts";
+
+/** The state of everything that `up` runs: the body of `/api/status`. */
+export interface SystemStatus {
+  readonly version: string;
+  readonly address: string;
+  /** Whether what is shown is the synthetic fleet. */
+  readonly demo: DemoStatus | undefined;
+  readonly store: { readonly url: string; readonly kind: "embedded" | "clickhouse" };
+  readonly collector: CollectorStatus | undefined;
+  readonly processor: ProcessorStatus | undefined;
+  /** The parts' processes: their ids now, and how often each had to be started again. */
+  readonly processes: Readonly<Record<string, { readonly id: number | undefined; readonly restarts: number }>>;
+  readonly notReady: readonly string[];
+}
+
+/** Everything, running. */
+export interface System {
+  /** Where the store is reached, by who may do everything. */
+  readonly store: StoreAddress;
+  readonly address: string;
+  status(): SystemStatus;
+  /** Ends every part, within 10 s. */
+  stop(): Promise<void>;
+}
+
+const CHILD_GRACE_MILLIS = 8_000;
+const CHILD_PROGRAM = fileURLToPath(new URL("./child.js", import.meta.url));
+/**
+ * Room for what lives for the length of a scrape or an insert, in megabytes: with the default of 1 that grows to 16 the
+ * parts would spend a fifth of their time moving it about. The old generation may grow to three times what lived before it is
+ * gone through, and is not gone through because little happens: with the defaults a processor did so after every insert.
+ */
+const V8_FLAGS = ["--min-semi-space-size=16", "--heap-growing-percent=200", "--no-memory-reducer"];
+/** How long a part may take to answer for its metrics. */
+const METRICS_MILLIS = 3_000;
+/** A report older than this says nothing about now. */
+const STALE_MILLIS = 10_000;
+
+/**
+ * Starts the whole program on one machine: the store, the demo fleet where the configuration names nothing to scrape, a
+ * processor, a collector and the status server. Each part but the server is a process of its own, and is started again
+ * when it dies. `logFile` takes the parts' logs where the terminal shows the view.
+ */
+export async function startSystem(options: {
+  readonly config: Config;
+  readonly version: string;
+  readonly logger: Logger;
+  readonly logFile?: number;
+}): Promise<System> {
+  const { config, version, logger, logFile } = options;
+  mkdirSync(config.data, { recursive: true });
+  const lifecycle = createLifecycle(logger);
+  const reports = new Map<string, ChildReport & { readonly at: number }>();
+  const processes = new Map<string, Pick<SupervisedChild, "restarts" | "processId">>();
+  const children: SupervisedChild[] = [];
+  let asking: Promise<readonly unknown[]> | undefined;
+  /** What this process tells itself. */
+  const registry = new Registry();
+  registerProcessMetrics(registry);
+  /** Who waits for a part's metrics. */
+  const metrics = new Map<string, (metrics: unknown) => void>();
+
+  function startChild(order: ChildOrder): Promise<ChildReport> {
+    return new Promise((resolve) => {
+      const child = superviseChild({
+        name: order.role,
+        start: () => forkChild(order, logFile),
+        onMessage(message) {
+          const said = message as ChildReport | ChildMetrics;
+          if ("metrics" in said) {
+            metrics.get(order.role)?.(said.metrics);
+            return;
+          }
+          reports.set(order.role, { ...said, at: Date.now() });
+          resolve(said);
+        },
+        graceMillis: CHILD_GRACE_MILLIS,
+        logger,
+      });
+      lifecycle.add(order.role, child);
+      processes.set(order.role, child);
+      children.push(child);
+    });
+  }
+
+  /** Asks every part for its metrics; one that does not answer in time is left out. */
+  async function askMetrics(): Promise<readonly unknown[]> {
+    asking ??= Promise.all(
+      children.map(async ({ name, send }) => {
+        const answer = new Promise<unknown>((resolve) => metrics.set(name, resolve));
+        send(ASK_METRICS);
+        return await Promise.race([answer, sleep(METRICS_MILLIS, undefined, { ref: false })]);
+      }),
+    ).finally(() => (asking = undefined));
+    return (await asking).filter((answer) => answer !== undefined);
+  }
+
+  try {
+    const address = await startStore();
+    await migrateStore(address, config, logger);
+    const isDemo = runsDemo(config);
+    const freshReport = (part: string): ChildReport | undefined => {
+      const report = reports.get(part);
+      return report === undefined || Date.now() - report.at > STALE_MILLIS ? undefined : report;
+    };
+    const fresh = <Status>(part: string): Status | undefined => freshReport(part)?.status as Status | undefined;
+    const parts = (): string[] => [...processes.keys()].filter((part) => part !== "store");
+    const status = (): SystemStatus => ({
+      version,
+      address: server.url,
+      demo: fresh("demo"),
+      store: { url: address.url, kind: config.store.kind },
+      collector: fresh("collector"),
+      processor: fresh("processor"),
+      processes: Object.fromEntries(
+        [...processes].map(([part, { processId, restarts }]) => [part, { id: processId, restarts }]),
+      ),
+      notReady: parts().flatMap((part) => {
+        if (fresh(part) === undefined) return [`the ${part} has not reported`];
+        const reason = reports.get(part)?.notReady;
+        return reason === undefined ? [] : [`${part}: ${reason}`];
+      }),
+    });
+    const shown = ({ processor, ...others }: SystemStatus): SystemStatus => ({
+      ...others,
+      processor: processor === undefined ? undefined : shownStatus(processor, config.server),
+    });
+    const views = {
+      status: () => Promise.resolve(shown(status())),
+      metrics: async () => mergeMetrics([...(await askMetrics()), await registry.getMetricsAsJSON()]),
+      notReady: () => status().notReady,
+      demoTargets: () => fresh<DemoStatus>("demo")?.targets ?? [],
+      metricsToken: config.server.metricsToken,
+      trustProxy: config.server.trustProxy,
+    };
+    const store = connectStore(address, config);
+    lifecycle.add("reader", { stop: () => store.close() });
+    const scraped = isDemo ? onDemo(config) : config;
+    const addReports = await openReports(scraped, {
+      store,
+      version,
+      isDemo,
+      logger,
+      hoursWaiting: () => fresh<ProcessorStatus>("processor")?.hoursWaiting ?? 0,
+    });
+    const server = lifecycle.add(
+      "server",
+      await startStatusServer(config.server.listen, views, logger, (routes) => {
+        addRemoteGpuMetrics(routes, () => freshReport("processor")?.gpuMetrics);
+        addReports(routes);
+      }),
+    );
+    lifecycle.add("courier", startCourier(scraped, { store, version, logger, registry }));
+    if (isDemo) await startChild({ role: "demo", config });
+    void startChild({ role: "processor", config: scraped, store: address });
+    void startChild({ role: "collector", config: scraped });
+    return { address: server.url, store: address, status, stop: () => lifecycle.stop() };
+  } catch (error) {
+    await lifecycle.stop();
+    throw error;
+  }
+
+  /** The outside store, or the embedded one, started. */
+  async function startStore(): Promise<StoreAddress> {
+    const outside = outsideStore(config);
+    if (outside !== undefined) return outside;
+    const store = await startEmbeddedStore({
+      folder: join(config.data, "store"),
+      program: [process.execPath, STORE_PROGRAM],
+      port: config.store.port,
+      logger,
+    });
+    lifecycle.add("store", store);
+    processes.set("store", store);
+    return { url: store.url, ...store.user, database: config.store.database };
+  }
+}
+
+/**
+ * The configuration with the demo fleet's cluster to watch, and the exporters' pods in it as targets; with the demo's prices and
+ * owners where it has no prices of its own.
+ */
+function onDemo(config: Config): Config {
+  const kubeconfig = demoKubeconfig(config);
+  const job: Config["collector"]["jobs"][number] = {
+    name: "demo",
+    scheme: "http",
+    port: 9400,
+    path: "/metrics",
+    gzip: false,
+    labels: {},
+    targets: [],
+    http: [],
+    dns: [],
+    kubernetes: { kubeconfig },
+    credentials: {},
+  };
+  return {
+    ...withDemoLedger(config),
+    collector: { ...config.collector, jobs: [job] },
+    kubernetes: { ...config.kubernetes, clusters: [{ kubeconfig }] },
+  };
+}
+
+function forkChild(order: ChildOrder, logFile: number | undefined): ChildProcess {
+  const child = fork(CHILD_PROGRAM, [], { stdio: ["ignore", logFile ?? 2, logFile ?? 2, "ipc"], execArgv: V8_FLAGS });
+  child.send(order);
+  return child;
+}
+
+/** One exposition of what all parts report. */
+async function mergeMetrics(reported: readonly unknown[]): Promise<string> {
+  const metrics = reported as MetricObjectWithValues<MetricValue<string>>[][];
+  return AggregatorRegistry.aggregate(metrics).metrics();
+}

@@ -1,0 +1,166 @@
+import { randomUUID } from "node:crypto";
+import type { Logger } from "pino";
+import { createKubeAccess } from "../collectors/kubernetes/api/access.ts";
+import { createApiConnection } from "../collectors/kubernetes/api/connection.ts";
+import { FACT_TOPICS } from "../collectors/kubernetes/watcher/books.ts";
+import type { WatcherEvents } from "../collectors/kubernetes/watcher/events.ts";
+import { createFactSender, type FactSender } from "../collectors/kubernetes/watcher/sender.ts";
+import { startWatcher, type WatcherState } from "../collectors/kubernetes/watcher/watcher.ts";
+import type { Bus } from "../runtime/bus/bus.ts";
+import { createSpoolingSender, type SpoolingSender } from "../runtime/bus/spool.ts";
+import { systemClock } from "../runtime/clock.ts";
+import type { Config } from "../runtime/config/schema.ts";
+import type { Metrics } from "../runtime/telemetry/metrics.ts";
+import { spoolFolder, type Shard } from "./left-spools.ts";
+import { projectionOf } from "./projection.ts";
+
+/** The watchers of all clusters of the configuration. */
+export interface Watchers {
+  states(): readonly WatcherState[];
+  /** Brings the gauges up to date. */
+  sample(): void;
+  /** Ends the watching, gives the leases back and lets the last facts go. */
+  stop(): Promise<void>;
+}
+
+/** People wait for facts, and a list is thousands of them at once. */
+const LINGER_MILLIS = 100;
+const DRAIN_MILLIS = 3_000;
+/** Facts are small, and only changes are sent: this is days of a large cluster. */
+const SPOOL_BYTES = 512 * 1024 * 1024;
+const SPOOL_MEMORY_BYTES = 4 * 1024 * 1024;
+
+/** Starts to take part in the election of every cluster's watcher; without clusters it does nothing. */
+export function startWatchers(options: {
+  readonly config: Config;
+  readonly shard: Shard;
+  readonly bus: Bus;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}): Watchers {
+  const { config, shard, bus, metrics, logger } = options;
+  const { clusters, lease } = config.kubernetes;
+  if (clusters.length === 0) return { states: () => [], sample: () => {}, stop: () => Promise.resolve() };
+  const spools = FACT_TOPICS.map((topic) => ({
+    topic,
+    sender: createSpoolingSender({
+      bus,
+      topic,
+      folder: spoolFolder(config.data, shard, topic),
+      maxBytes: SPOOL_BYTES,
+      maxMemoryBytes: SPOOL_MEMORY_BYTES,
+      lingerMillis: LINGER_MILLIS,
+      onDropped: (count, reason) => metrics.messagesDropped.inc({ reason }, count),
+      logger,
+    }),
+    sent: 0,
+  }));
+  const onError = (error: unknown): void => logger.error({ err: error }, "a fact could not be kept");
+  const senders = Object.fromEntries(
+    spools.map(({ topic, sender }) => [topic, createFactSender(sender, onError)]),
+  ) as Record<(typeof FACT_TOPICS)[number], FactSender>;
+  const identity = `${config.collector.name}_${randomUUID()}`;
+  const projection = projectionOf(config);
+  const watchers = clusters.map(({ name = config.cluster, kubeconfig, context }) => {
+    const access = createKubeAccess({
+      ...(kubeconfig === undefined ? {} : { file: kubeconfig }),
+      ...(context === undefined ? {} : { context }),
+    });
+    return startWatcher({
+      cluster: name,
+      api: createApiConnection(access, systemClock),
+      lease,
+      identity,
+      bus,
+      senders,
+      projection,
+      events: eventsOf(name, metrics, logger.child({ cluster: name })),
+      clock: systemClock,
+    });
+  });
+
+  return {
+    states: () => watchers.map((watcher) => watcher.state()),
+    sample() {
+      metrics.kubernetesObjects.reset();
+      metrics.kubernetesForbidden.reset();
+      for (const watcher of watchers) {
+        const { cluster, watching, objects, missing, clockSkewMillis, silentMillis } = watcher.state();
+        metrics.watching.set({ cluster }, watching ? 1 : 0);
+        metrics.clockSkew.set({ cluster }, clockSkewMillis / 1000);
+        metrics.kubernetesSilence.set({ cluster }, silentMillis / 1000);
+        for (const [resource, count] of Object.entries(objects))
+          metrics.kubernetesObjects.set({ cluster, resource }, count);
+        for (const { resource, verb } of missing) metrics.kubernetesForbidden.set({ cluster, resource, verb }, 1);
+      }
+      for (const spool of spools) {
+        const { topic, sender } = spool;
+        const { sent, queuedMessages } = sender.stats();
+        metrics.factsWaiting.set({ topic }, queuedMessages);
+        metrics.factsSent.inc({ topic }, sent - spool.sent);
+        spool.sent = sent;
+      }
+    },
+    async stop() {
+      await Promise.all(watchers.map((watcher) => watcher.stop()));
+      await Promise.all(spools.map(({ sender }) => drain(sender)));
+    },
+  };
+}
+
+async function drain(sender: SpoolingSender): Promise<void> {
+  await sender.drain(DRAIN_MILLIS);
+  await sender.close();
+}
+
+function eventsOf(cluster: string, metrics: Metrics, logger: Logger): WatcherEvents {
+  /** What has been told already: an outage is one line, not one every two seconds. */
+  let told = "";
+  return {
+    onElected(epoch) {
+      told = "";
+      logger.info({ epoch }, "this collector watches the cluster");
+    },
+    onDeposed: () => logger.info("this collector no longer watches the cluster"),
+    onElectionError(error) {
+      metrics.kubernetesErrors.inc({ cluster, resource: "leases.coordination.k8s.io", code: codeOf(error) });
+      const said = error instanceof Error ? error.message : String(error);
+      if (said !== told)
+        logger.warn({ err: error }, "the election of a watcher, or its term, fails; it is tried again");
+      told = said;
+    },
+    onListed(resource, objects) {
+      metrics.kubernetesLists.inc({ cluster, resource });
+      logger.debug({ resource, objects }, "listed");
+    },
+    onLooked: () => {},
+    onWatchTaken: () => {},
+    onVersionsBack(resource) {
+      metrics.kubernetesVersionsBack.inc({ cluster, resource });
+      logger.warn({ resource }, "the API server's versions have gone back: everything is listed and said again");
+    },
+    onWatchEvent: (resource, type) => metrics.kubernetesEvents.inc({ cluster, resource, type }),
+    onWatchEnded: (resource, why) => metrics.kubernetesWatchEnds.inc({ cluster, resource, why }),
+    onError(resource, error, againInMillis) {
+      metrics.kubernetesErrors.inc({ cluster, resource, code: error.code });
+      logger.debug({ resource, err: error, againInMillis }, "the API server did not do what was asked");
+    },
+    onForbidden: ({ verb, resource, without }) =>
+      logger.warn({ verb, resource }, `not allowed to ${verb} ${resource}: without it ${without}`),
+    onAllowed: ({ verb, resource }) => logger.info({ verb, resource }, `allowed to ${verb} ${resource} again`),
+    onInstalled: (resource) => logger.debug({ resource }, "served, and followed from now on"),
+    onRemoved: (resource) => logger.info({ resource }, "no longer served: what was there has ended"),
+    onRemarks({ kind, metadata }, remarks) {
+      const object = `${kind} ${metadata?.namespace ?? ""}/${metadata?.name}`;
+      for (const { reason, text } of remarks) {
+        metrics.kubernetesRemarks.inc({ cluster, reason });
+        logger.debug({ object, reason }, text);
+      }
+    },
+  };
+}
+
+function codeOf(error: unknown): string {
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === "string" ? code : "failed";
+}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { createJobs } from "../../../../collectors/exporters/jobs.ts";
+import type { Target } from "../../../../collectors/exporters/targets/target.ts";
+import { parseConfig } from "../../../../runtime/config/load.ts";
+
+const jobsOf = (text: string) => createJobs(parseConfig(text, { source: "test", folder: ".", env: {} }));
+
+function targetsOf(text: string): readonly Target[] {
+  const found: Target[] = [];
+  for (const discovery of jobsOf(text)[0]!.discoveries) {
+    discovery.start(
+      (targets) => found.push(...targets),
+      () => {},
+    );
+  }
+  return found;
+}
+
+describe("the jobs of a configuration", () => {
+  it("take the collector's interval and limits where they have none of their own", () => {
+    const [plain, own] = jobsOf(
+      "collector: { interval: 20s, timeout: 5s, bodyLimit: 1MB, jobs: [{ name: a }, { name: b, interval: 10s, timeout: 1s, gzip: true }] }",
+    );
+    expect(plain).toMatchObject({
+      intervalMillis: 20_000,
+      timeoutMillis: 5000,
+      bodyLimitBytes: 1_000_000,
+      gzip: false,
+    });
+    expect(own).toMatchObject({ intervalMillis: 10_000, timeoutMillis: 1000, gzip: true });
+  });
+
+  it("make addresses whole, and let a target's labels win over its job's", () => {
+    expect(
+      targetsOf(
+        "collector: { jobs: [{ name: a, scheme: https, port: 9500, labels: { cluster: prod, node: x }, targets: [gpu-a, { address: 'gpu-b:1', labels: { node: b } }] }] }",
+      ),
+    ).toEqual([
+      { url: "https://gpu-a:9500/metrics", labels: { cluster: "prod", node: "x" } },
+      { url: "https://gpu-b:1/metrics", labels: { cluster: "prod", node: "b" } },
+    ]);
+  });
+
+  it("have a discovery for each way in which targets are found", () => {
+    const [job] = jobsOf(
+      "collector: { jobs: [{ name: a, targets: [x], files: { paths: ['t/*.json'] }, http: [{ url: 'http://sd/' }], dns: [{ names: [gpu] }] }] }",
+    );
+    expect(job!.discoveries.map(({ name }) => name)).toEqual([
+      "static",
+      "files t/*.json",
+      "http http://sd/",
+      "dns gpu",
+    ]);
+  });
+
+  it("never get an address that is none: the configuration refuses it by name", () => {
+    expect(() => jobsOf("collector: { jobs: [{ name: a, targets: ['a b'] }] }")).toThrow(
+      'collector.jobs[0].targets[0] (line 1): "a b" is not an address',
+    );
+  });
+});
