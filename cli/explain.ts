@@ -1,7 +1,7 @@
 import { Option, type Command } from "commander";
 import { CHARGE_STATES } from "../domain/charge/charge.ts";
 import { periodOf } from "../domain/period.ts";
-import { explain } from "../reports/explain/read.ts";
+import { explain } from "../reports/explain/read-explanation.ts";
 import { explanationText } from "../reports/explain/text.ts";
 import { readGpuAt } from "../reports/question/line.ts";
 import { readFilters, type ChargesQuestion, type Filter } from "../reports/question/question.ts";

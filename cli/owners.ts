@@ -1,6 +1,6 @@
 import { Option, type Command } from "commander";
 import { ledgerOf } from "../runtime/config/ledger.ts";
-import { findUnowned, type UnownedReport } from "../reports/owners/unowned.ts";
+import { findUnowned, type UnownedReport } from "../reports/read/unowned.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { openStore } from "./store.ts";
 import { renderTable } from "./table.ts";

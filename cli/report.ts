@@ -1,13 +1,13 @@
 import { Option, type Command } from "commander";
 import { readDimensions } from "../domain/charge/dimension.ts";
 import { LinesReplacedError } from "../reports/lines/fixed.ts";
-import { planLines } from "../reports/lines/read.ts";
-import { LINE_FORMATS, lineBytes, type LineFormat } from "../reports/lines/write.ts";
-import { PdfError } from "../reports/document/pdf.ts";
+import { planLines } from "../reports/lines/portions.ts";
+import { LINE_FORMATS, lineBytes, type LineFormat } from "../reports/lines/line-bytes.ts";
+import { PdfError } from "../reports/format/pdf.ts";
 import { objectionTo, readFilters, REPORT_KINDS, type ReportKind } from "../reports/question/question.ts";
 import { SUM_FORMATS, type SumFormat } from "../reports/report/formats.ts";
 import { TooManyGroupsError } from "../reports/report/groups.ts";
-import { readReport } from "../reports/report/read.ts";
+import { readReport } from "../reports/report/read-report.ts";
 import { provisionalSentence } from "../reports/report/provisional.ts";
 import type { Report } from "../reports/report/report.ts";
 import { readSpan } from "../reports/question/span.ts";

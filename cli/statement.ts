@@ -1,6 +1,6 @@
 import { Option, type Command } from "commander";
 import { periodOf } from "../domain/period.ts";
-import { readStatements } from "../reports/statements/read.ts";
+import { readStatements } from "../reports/read/statements.ts";
 import { statementsText } from "./closing/statement.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import { periodOfArgument } from "./close.ts";

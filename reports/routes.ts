@@ -6,7 +6,7 @@ import type { FocusConfig } from "../runtime/config/focus.ts";
 import type { Ledger } from "../runtime/config/ledger.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { insertRecords } from "../runtime/store/schema/records.ts";
-import type { Access } from "./access/open.ts";
+import type { Access } from "./server/access.ts";
 import { addApi } from "./api/api.ts";
 import type { ApiContext } from "./api/context.ts";
 import { createPages } from "./pages/routes.ts";

@@ -8,7 +8,7 @@ import { create } from "tar";
 import { withScenarioRunner } from "../dist/cli/scenario/run.js";
 import { periodOf } from "../dist/domain/period.js";
 import { writeBackup } from "../dist/processors/ledger/backup/write.js";
-import { readStatements } from "../dist/reports/statements/read.js";
+import { readStatements } from "../dist/reports/read/statements.js";
 import { readScenario } from "../dist/scenarios/read.js";
 import { rulesOf } from "../dist/scenarios/rules.js";
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { openAccess } from "../reports/access/open.ts";
+import { openAccess } from "../reports/server/access.ts";
 import { addReports, type ReportsOptions } from "../reports/routes.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";

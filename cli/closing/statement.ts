@@ -1,6 +1,6 @@
 import { CHARGE_STATES } from "../../domain/charge/charge.ts";
 import { percent } from "../../reports/format/percent.ts";
-import type { MonthStatements, Statement } from "../../reports/statements/read.ts";
+import type { MonthStatements, Statement } from "../../reports/read/statements.ts";
 import { renderTable } from "../table.ts";
 
 /** The statements of a month as a person reads them, one after the other. */

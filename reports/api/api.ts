@@ -9,7 +9,7 @@ import { addFocus } from "./focus.ts";
 import { addLedger } from "./ledger.ts";
 import { addNow } from "./now.ts";
 import { API_PATH, type ApiServer } from "./route.ts";
-import { addOpenCost } from "../opencost/routes.ts";
+import { addOpenCost } from "./opencost/routes.ts";
 import { addStatements } from "./statements.ts";
 import { createWords } from "./words.ts";
 

@@ -2,10 +2,10 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { z } from "zod";
 import type { Viewer } from "../access/viewer.ts";
-import { planLines } from "../lines/read.ts";
-import { LINE_FORMATS, lineBytes, type LineFormat } from "../lines/write.ts";
-import { documentHtml } from "../document/document.tsx";
-import { pdfOf } from "../document/pdf.ts";
+import { planLines } from "../lines/portions.ts";
+import { LINE_FORMATS, lineBytes, type LineFormat } from "../lines/line-bytes.ts";
+import { documentHtml } from "../format/document.tsx";
+import { pdfOf } from "../format/pdf.ts";
 import {
   hasTrend,
   objectionTo,

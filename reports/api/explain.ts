@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { explain } from "../explain/read.ts";
+import { explain } from "../explain/read-explanation.ts";
 import type { Explanation, Question } from "../explain/explanation.ts";
 import { readGpuAt } from "../question/line.ts";
 import { objectionTo } from "../question/question.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { readAllocations } from "../allocations/read.ts";
-import { findUnowned } from "../owners/unowned.ts";
-import { readPeriods } from "../periods/read.ts";
-import { shownEntries } from "../prices/entries.ts";
+import { readAllocations } from "../read/allocations.ts";
+import { findUnowned } from "../read/unowned.ts";
+import { readPeriods } from "../read/periods.ts";
+import { shownEntries } from "../read/price-entries.ts";
 import { jsonBody } from "../server/answers.ts";
 import { spanJson, fixedSpan } from "../report/json.ts";
 import { allowed, demandAll, policyOf, type ApiContext } from "./context.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { readLiveFleet, type LiveFleet } from "../live/gpus.ts";
-import { fleetSeenBy } from "../live/seen.ts";
-import { readQueue } from "../queue/read.ts";
+import { readLiveFleet, type LiveFleet } from "../read/live-gpus.ts";
+import { fleetSeenBy } from "../read/seen.ts";
+import { readQueue } from "../read/queue.ts";
 import { jsonBody } from "../server/answers.ts";
 import type { ApiContext } from "./context.ts";
 import { addRoute, type ApiServer } from "./route.ts";

@@ -1,7 +1,7 @@
 import type { ApiContext } from "./context.ts";
 import type { Viewer } from "../access/viewer.ts";
 import type { ChargesQuestion, ReportQuestion } from "../question/question.ts";
-import { readReports } from "../report/read.ts";
+import { readReports } from "../report/read-report.ts";
 import type { Report } from "../report/report.ts";
 
 type PartContext = Pick<ApiContext, "store" | "ledger" | "answers" | "sums">;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { questionText } from "../question/question.ts";
 import { jsonBody } from "../server/answers.ts";
-import { readStatements, type MonthStatements } from "../statements/read.ts";
+import { readStatements, type MonthStatements } from "../read/statements.ts";
 import { allowed, policyOf, type ApiContext } from "./context.ts";
 import { addRoute, type ApiServer } from "./route.ts";
 import { statementsSchema } from "./schemas.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { pause } from "../../runtime/clock.ts";
 import { StoreError } from "../../runtime/store/store-error.ts";
-import { PdfError } from "../document/pdf.ts";
+import { PdfError } from "../format/pdf.ts";
 import { FocusCheckError } from "../focus/check/error.ts";
 import { LinesReplacedError } from "../lines/fixed.ts";
 import { TooManyGroupsError } from "../report/groups.ts";

@@ -13,12 +13,12 @@ import { exportFocus, type FocusWay } from "../focus/export.ts";
 import type { FocusManifest } from "../focus/manifest.ts";
 import type { UnpricedTeam } from "../focus/plan.ts";
 import { OF_RUNS, type FixedLines } from "../lines/fixed.ts";
-import { planLines } from "../lines/read.ts";
-import { lineBytes, type LineFormat } from "../lines/write.ts";
+import { planLines } from "../lines/portions.ts";
+import { lineBytes, type LineFormat } from "../lines/line-bytes.ts";
 import { sqlOf, type ReportQuestion } from "../question/question.ts";
 import type { Span } from "../question/span.ts";
 import { SUM_FORMATS, type Parts, type SumFormat } from "../report/formats.ts";
-import { readReport } from "../report/read.ts";
+import { readReport } from "../report/read-report.ts";
 import { questionOf } from "./delivery.ts";
 import { readUnpriced } from "./ready.ts";
 

@@ -3,7 +3,7 @@ import { amountOf, difference, formatAmount, sum } from "../../domain/exact/unit
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { fixLines } from "../lines/fixed.ts";
 import type { ChargesQuestion } from "../question/question.ts";
-import { readReport } from "../report/read.ts";
+import { readReport } from "../report/read-report.ts";
 import { checkFocus, type CheckOutcome, type WrittenCells } from "./check/check.ts";
 import type { Expected } from "./check/rule.ts";
 import { FocusCheckError } from "./check/error.ts";
@@ -13,7 +13,7 @@ import { focusCsv, readFocusCsv } from "./csv.ts";
 import { createTally, FOCUS_VERSION, type FocusManifest, type Tally } from "./manifest.ts";
 import { focusParquet } from "./parquet.ts";
 import { planFocus, type FocusPlan } from "./plan.ts";
-import { readOrigins } from "./read.ts";
+import { readOrigins } from "./read-origins.ts";
 import { rowsOf, type FocusCells } from "./rows.ts";
 
 /** A file on its way, and what stands beside it. */

@@ -11,7 +11,7 @@ import {
   type LinesCondition,
 } from "../lines/fixed.ts";
 import { sqlOf, type ChargesQuestion } from "../question/question.ts";
-import { LINES_AT_ONCE } from "../lines/read.ts";
+import { LINES_AT_ONCE } from "../lines/portions.ts";
 
 /** What is exported: the lines of a question as they were when it was asked, and what they come to. */
 export interface FocusPlan {

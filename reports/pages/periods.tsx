@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { readPeriods, type Period } from "../periods/read.ts";
+import { readPeriods, type Period } from "../read/periods.ts";
 import type { Viewer } from "../access/viewer.ts";
 import { seesAll } from "../access/viewer.ts";
 import { address } from "./address.ts";

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { z } from "zod";
 import { demandAll, policyOf } from "../api/context.ts";
 import { UNOWNED } from "../../domain/owner/owner.ts";
-import { shownEntries, shownRates, type ShownEntry, type ShownRate } from "../prices/entries.ts";
+import { shownEntries, shownRates, type ShownEntry, type ShownRate } from "../read/price-entries.ts";
 import type { ChargesQuestion } from "../question/question.ts";
 import { fixedSpan } from "../report/json.ts";
 import type { Report } from "../report/report.ts";

@@ -1,11 +1,11 @@
 import type { VNode } from "preact";
 import { demandAll, policyOf } from "../api/context.ts";
-import { readLiveFleet } from "../live/gpus.ts";
-import { standingOf } from "../quality/standing.ts";
-import { readScrapedTargets, type ScrapedTarget } from "../quality/read.ts";
+import { readLiveFleet } from "../read/live-gpus.ts";
+import { standingOf } from "../read/standing.ts";
+import { readScrapedTargets, type ScrapedTarget } from "../read/quality.ts";
 import type { ChargesQuestion } from "../question/question.ts";
 import { readCharged } from "../report/charged.ts";
-import { readReport } from "../report/read.ts";
+import { readReport } from "../report/read-report.ts";
 import type { Report } from "../report/report.ts";
 import { address, explainAddress } from "./address.ts";
 import { Figure } from "./parts/figures.tsx";

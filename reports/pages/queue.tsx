@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import type { QueueView } from "../../domain/queue/view.ts";
-import { readQueue } from "../queue/read.ts";
+import { readQueue } from "../read/queue.ts";
 import { address } from "./address.ts";
 import { Empty, Table } from "./parts/table.tsx";
 import { utc } from "./parts/time.ts";

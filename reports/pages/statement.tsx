@@ -3,7 +3,7 @@ import { z } from "zod";
 import { CHARGE_STATES } from "../../domain/charge/charge.ts";
 import { allowed, keptPolicies, policyOf } from "../api/context.ts";
 import type { ChargesQuestion } from "../question/question.ts";
-import { readStatements, type MonthStatements, type Statement } from "../statements/read.ts";
+import { readStatements, type MonthStatements, type Statement } from "../read/statements.ts";
 import { address, explainAddress } from "./address.ts";
 import { hoursColumn, Money, moneyColumn, Ratio } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";

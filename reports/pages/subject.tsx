@@ -5,7 +5,7 @@ import type { Filter, ReportQuestion } from "../question/question.ts";
 import type { Span } from "../question/span.ts";
 import { fixedSpan } from "../report/json.ts";
 import type { Report, ReportRow } from "../report/report.ts";
-import { readSlots } from "../slots/read.ts";
+import { readSlots } from "../read/slots.ts";
 import { address, explainAddress, teamAddress } from "./address.ts";
 import { DaysChart } from "./charts/states.tsx";
 import { Figures } from "./parts/figures.tsx";

@@ -1,11 +1,11 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { documentHtml, type DocumentPart } from "../document/document.tsx";
-import { pdfOf } from "../document/pdf.ts";
+import { documentHtml, type DocumentPart } from "../format/document.tsx";
+import { pdfOf } from "../format/pdf.ts";
 import { hasTrend } from "../question/question.ts";
 import { reportsCsv, reportsNdjson } from "./flat.ts";
 import { reportJson } from "./json.ts";
 import { reportsParquet } from "./parquet.ts";
-import { readReport } from "./read.ts";
+import { readReport } from "./read-report.ts";
 import type { Report } from "./report.ts";
 import { reportsText } from "./table.ts";
 

@@ -5,7 +5,7 @@ import { hasZodFastifySchemaValidationErrors, serializerCompiler, validatorCompi
 import type { Logger } from "pino";
 import { StoreError } from "../../runtime/store/store-error.ts";
 import type { Viewer } from "../access/viewer.ts";
-import { PdfError } from "../document/pdf.ts";
+import { PdfError } from "../format/pdf.ts";
 import { TooManyGroupsError } from "../report/groups.ts";
 import { Problem, PROBLEM_TYPE, problemDocument } from "./problem.ts";
 

@@ -4,10 +4,10 @@ import type { CloseError } from "../../processors/ledger/closing/close-error.ts"
 import type { CloseReport } from "../../processors/ledger/closing/close.ts";
 import { readAudit } from "../../processors/ledger/closing/audit.ts";
 import { readClosed } from "../../processors/ledger/closing/closed.ts";
-import { readStatements } from "../../reports/statements/read.ts";
+import { readStatements } from "../../reports/read/statements.ts";
 import { verifyClosings } from "../../processors/ledger/closing/verify.ts";
 import { dropSuperseded } from "../../processors/ledger/term/superseded.ts";
-import { explain } from "../../reports/explain/read.ts";
+import { explain } from "../../reports/explain/read-explanation.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 import { openBooks, type Books } from "../support/books.ts";

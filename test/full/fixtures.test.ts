@@ -14,7 +14,7 @@ import { restoreBackup } from "../../processors/ledger/backup/restore.ts";
 import { verifyClosings } from "../../processors/ledger/closing/verify.ts";
 import { readDeadLetter } from "../../processors/ingest/dead-letter.ts";
 import { readFact } from "../../processors/ingest/facts.ts";
-import { readStatements } from "../../reports/statements/read.ts";
+import { readStatements } from "../../reports/read/statements.ts";
 import { openBus } from "../../runtime/bus/open.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";

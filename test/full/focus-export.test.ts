@@ -9,7 +9,7 @@ import { newRunId, publishRun } from "../../processors/ledger/hours/runs.ts";
 import { exportFocus } from "../../reports/focus/export.ts";
 import type { FocusManifest } from "../../reports/focus/manifest.ts";
 import { planFocus } from "../../reports/focus/plan.ts";
-import { readOrigins } from "../../reports/focus/read.ts";
+import { readOrigins } from "../../reports/focus/read-origins.ts";
 import { LinesReplacedError } from "../../reports/lines/fixed.ts";
 import type { Measures } from "../../reports/report/report.ts";
 import { readPeriod } from "../../domain/period.ts";

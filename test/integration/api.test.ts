@@ -20,7 +20,7 @@ import {
   statementsSchema,
 } from "../../reports/api/schemas.ts";
 import type { FocusManifest } from "../../reports/focus/manifest.ts";
-import { readReport } from "../../reports/report/read.ts";
+import { readReport } from "../../reports/report/read-report.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { openBooks, type Books } from "../support/books.ts";
 import { requirePart } from "../support/parts.ts";

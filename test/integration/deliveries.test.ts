@@ -7,7 +7,7 @@ import { amountOf, formatAmount, sum } from "../../domain/exact/units.ts";
 import { listDeliveries } from "../../reports/delivery/list.ts";
 import type { DeliveryManifest } from "../../reports/delivery/manifest.ts";
 import { claimAttempt } from "../../reports/delivery/records.ts";
-import { readReport } from "../../reports/report/read.ts";
+import { readReport } from "../../reports/report/read-report.ts";
 import { readSpan, type Span } from "../../reports/question/span.ts";
 import { createStoreClient, type StoreClient } from "../../runtime/store/client.ts";
 import {

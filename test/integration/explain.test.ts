@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readPeriod } from "../../domain/period.ts";
-import { explain } from "../../reports/explain/read.ts";
+import { explain } from "../../reports/explain/read-explanation.ts";
 import { explanationText } from "../../reports/explain/text.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { readScenario } from "../../scenarios/read.ts";

@@ -9,7 +9,7 @@ import { chargeAgain, computeLedger, ledgerRules, staleCharges } from "../../pro
 import { StoreError } from "../../runtime/store/store-error.ts";
 import { readScenario } from "../../scenarios/read.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
-import { findUnowned } from "../../reports/owners/unowned.ts";
+import { findUnowned } from "../../reports/read/unowned.ts";
 import { differences } from "../../scenarios/expectation.ts";
 import { badDay, type Delivery } from "../support/deliver.ts";
 import { inventoryFact, NOON } from "../support/facts.ts";

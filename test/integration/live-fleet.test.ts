@@ -5,7 +5,7 @@ import type { InventoryFact } from "../../domain/inventory.ts";
 import { encodeClusterFact, encodeInventory, encodeWorkload } from "../../domain/messages/fact-message.ts";
 import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import type { WorkloadFact } from "../../domain/workload.ts";
-import { readLiveFleet, type LiveFleet } from "../../reports/live/gpus.ts";
+import { readLiveFleet, type LiveFleet } from "../../reports/read/live-gpus.ts";
 import { fleetContent } from "../../reports/pages/fleet.tsx";
 import { pagingOf } from "../../reports/pages/parts/paging.tsx";
 import type { StoreClient } from "../../runtime/store/client.ts";

@@ -8,8 +8,8 @@ import { insertCharges } from "../../processors/ledger/charging/charge-inserts.t
 import { newRunId, publishRun } from "../../processors/ledger/hours/runs.ts";
 import { reportsCsv, reportsNdjson } from "../../reports/report/flat.ts";
 import type { ReportQuestion } from "../../reports/question/question.ts";
-import { readPeriods } from "../../reports/periods/read.ts";
-import { readReport } from "../../reports/report/read.ts";
+import { readPeriods } from "../../reports/read/periods.ts";
+import { readReport } from "../../reports/report/read-report.ts";
 import type { Report } from "../../reports/report/report.ts";
 import { readSpan, type Span } from "../../reports/question/span.ts";
 import { reportsText } from "../../reports/report/table.ts";

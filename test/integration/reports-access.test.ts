@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import Fastify, { type FastifyInstance } from "fastify";
-import { openAccess } from "../../reports/access/open.ts";
+import { openAccess } from "../../reports/server/access.ts";
 import { createToken, revokeToken } from "../../reports/access/tokens.ts";
 import { addReports } from "../../reports/routes.ts";
 import { systemClock } from "../../runtime/clock.ts";

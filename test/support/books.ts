@@ -7,7 +7,7 @@ import { ledgerRules } from "../../processors/ledger/hours/ledger-window.ts";
 import { settle, type Settled } from "../../processors/ledger/term/settle.ts";
 import { HOUR_MILLIS, hourOf } from "../../processors/ledger/hours/window.ts";
 import { REPORT_KINDS } from "../../reports/question/question.ts";
-import { readReport } from "../../reports/report/read.ts";
+import { readReport } from "../../reports/report/read-report.ts";
 import { createSums } from "../../reports/sums/sums.ts";
 import type { ChooseTable } from "../../reports/sums/tables.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { extract } from "tar";
 import type { OutgoingMessage } from "../../runtime/bus/bus.ts";
-import type { MonthStatements } from "../../reports/statements/read.ts";
+import type { MonthStatements } from "../../reports/read/statements.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";

@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import type { MeasuredSample } from "../../samples/read.ts";
+import type { MeasuredSample } from "../../read/samples.ts";
 import { utc } from "../parts/time.ts";
 import { AXIS, Chart } from "./chart.tsx";
 

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { allowed, policyOf, type ApiContext } from "../api/context.ts";
-import type { ApiServer } from "../api/route.ts";
-import { fixedSpan } from "../report/json.ts";
-import { jsonBody } from "../server/answers.ts";
-import { Problem } from "../server/problem.ts";
-import { problemOf } from "../server/server.ts";
+import { allowed, policyOf, type ApiContext } from "../context.ts";
+import type { ApiServer } from "../route.ts";
+import { fixedSpan } from "../../report/json.ts";
+import { jsonBody } from "../../server/answers.ts";
+import { Problem } from "../../server/problem.ts";
+import { problemOf } from "../../server/server.ts";
 import { allocationSets } from "./allocation.ts";
 import { readFilter } from "./filter.ts";
 import { filterSql, readAggregate } from "./properties.ts";

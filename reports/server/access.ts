@@ -2,12 +2,12 @@ import type { Logger } from "pino";
 import type { Clock } from "../../runtime/clock.ts";
 import type { ConfiguredToken } from "../../runtime/config/access.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { Problem } from "../server/problem.ts";
-import type { Authenticate } from "../server/server.ts";
-import { createAuthenticate, type Refusal } from "./authenticate.ts";
-import { accessMode, type AccessMode } from "./mode.ts";
-import { createThrottle } from "./throttle.ts";
-import { createTokenReader } from "./token-reader.ts";
+import { Problem } from "./problem.ts";
+import type { Authenticate } from "./server.ts";
+import { createAuthenticate, type Refusal } from "../access/authenticate.ts";
+import { accessMode, type AccessMode } from "../access/mode.ts";
+import { createThrottle } from "../access/throttle.ts";
+import { createTokenReader } from "../access/token-reader.ts";
 
 /** The gate of a server: who asks, and how it is served. */
 export interface Access {

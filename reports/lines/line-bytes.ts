@@ -1,6 +1,6 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { ARROW_SETTINGS, parquetOf } from "../format/parquet.ts";
-import { plainColumns, readPortions, TYPED_COLUMNS, type LinesFormat, type LinesPlan } from "./read.ts";
+import { plainColumns, readPortions, TYPED_COLUMNS, type LinesFormat, type LinesPlan } from "./portions.ts";
 
 /** The formats in which lines are exported. */
 export const LINE_FORMATS = ["csv", "ndjson", "parquet"] as const;

@@ -1,5 +1,5 @@
-import { split } from "../../domain/exact/split.ts";
-import { formatAmount, lastUnits } from "../../domain/exact/units.ts";
+import { split } from "../../../domain/exact/split.ts";
+import { formatAmount, lastUnits } from "../../../domain/exact/units.ts";
 import type { AllocationSums } from "./read.ts";
 
 /** What allocations of capacity that nobody holds are named. */

@@ -8,7 +8,7 @@ import type { WorkloadFact } from "../../domain/workload.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { ofNewestFact } from "../../runtime/store/schema/facts.ts";
 import { maySeeTeam, seesAll, type Viewer } from "../access/viewer.ts";
-import { newestSql, readFacts, readNamespaceMarks } from "../facts/newest.ts";
+import { newestSql, readFacts, readNamespaceMarks } from "./newest-facts.ts";
 
 /** So long a pod that is gone still tells whether its gang was whole: as long as its tombstone stays away. */
 const GONE_MILLIS = 7 * 86_400_000;

@@ -1,4 +1,4 @@
-import type { ScrapedTarget } from "./read.ts";
+import type { ScrapedTarget } from "./quality.ts";
 
 /** Targets that need somebody's eye, and those that are gone. */
 export interface Standing {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { pdfOf } from "../../../../reports/document/pdf.ts";
+import { pdfOf } from "../../../../reports/format/pdf.ts";
 
 it("says what is missing where no browser prints", async () => {
   await expect(pdfOf("<p>", { PATH: "" })).rejects.toMatchObject({

@@ -1,7 +1,7 @@
-import { PLATFORM } from "../../domain/owner/owner.ts";
-import { amountOf } from "../../domain/exact/units.ts";
-import type { StoreClient } from "../../runtime/store/client.ts";
-import { sqlOf, type ChargesQuestion } from "../question/question.ts";
+import { PLATFORM } from "../../../domain/owner/owner.ts";
+import { amountOf } from "../../../domain/exact/units.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { sqlOf, type ChargesQuestion } from "../../question/question.ts";
 import { CONTROLLER, KIND, type Names } from "./properties.ts";
 
 /** Charges that one allocation of OpenCost's is made of; amounts in last units, times in milliseconds since the epoch. */

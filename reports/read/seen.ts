@@ -1,5 +1,5 @@
 import { maySeeTeam, seesAll, type Viewer } from "../access/viewer.ts";
-import type { LiveFleet } from "./gpus.ts";
+import type { LiveFleet } from "./live-gpus.ts";
 
 /** What a viewer may see of the fleet: of some teams alone, what their workloads hold. */
 export function fleetSeenBy(viewer: Viewer, fleet: LiveFleet): LiveFleet {

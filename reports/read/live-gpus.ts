@@ -6,7 +6,7 @@ import { teamOf } from "../../domain/owner/owners.ts";
 import { regimeOfDevice, regimesOf, type Regime } from "../../domain/regime.ts";
 import type { WorkloadFact, WorkloadType } from "../../domain/workload.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { newestSql, readFacts, readNamespaceMarks } from "../facts/newest.ts";
+import { newestSql, readFacts, readNamespaceMarks } from "./newest-facts.ts";
 
 /** A GPU, or a part of one, as its last sample shows it, with who holds it. */
 export interface LiveGpu {

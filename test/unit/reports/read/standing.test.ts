@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ScrapedTarget } from "../../../../reports/quality/read.ts";
-import { standingOf } from "../../../../reports/quality/standing.ts";
+import type { ScrapedTarget } from "../../../../reports/read/quality.ts";
+import { standingOf } from "../../../../reports/read/standing.ts";
 
 const NOW = 1_000_000;
 const target = (name: string, secondsAgo: number, given: Partial<ScrapedTarget> = {}): ScrapedTarget => ({

@@ -2,7 +2,7 @@ import { dateText, type BillingPeriod } from "../../domain/period.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Filter } from "../question/question.ts";
 import { fromLines, type ChooseTable } from "../sums/tables.ts";
-import { readReport } from "../report/read.ts";
+import { readReport } from "../report/read-report.ts";
 import type { Measures } from "../report/report.ts";
 
 /** What a team and cost centre has to pay for a month: exact, and as it was posted once the month is closed. */
