@@ -1,11 +1,11 @@
 import { chargeWindow } from "../processors/ledger/charging/charge-window.ts";
 import { meterWindow } from "../processors/ledger/metering/meter.ts";
-import { HOUR_MILLIS } from "../processors/ledger/hours/window.ts";
 import { newRunId, publishRun } from "../processors/ledger/hours/runs.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { CHARGE_COLUMNS } from "../runtime/store/schema/charges.ts";
 import { listOf } from "../runtime/store/schema/table.ts";
 import { rulesAt, START } from "./ledger.ts";
+import { HOUR_MILLIS } from "../domain/time.ts";
 
 /** Charges one hour, and makes what it has the charges of each hour of a month; gives the lines of an hour. */
 export async function chargeMonth(

@@ -3,7 +3,6 @@ import { dashboards } from "../dashboards/files.ts";
 import type { ClickHouseQuery, Panel, Variable } from "../dashboards/model.ts";
 import { DEFAULT_DASHBOARD_OPTIONS } from "../dashboards/options.ts";
 import { periodOf } from "../domain/period.ts";
-import { HOUR_MILLIS } from "../processors/ledger/hours/window.ts";
 import { computeWindow } from "../processors/ledger/rollup/rollups.ts";
 import { newRunId, publishRun } from "../processors/ledger/hours/runs.ts";
 import { createSums } from "../reports/sums/sums.ts";
@@ -12,6 +11,7 @@ import { ALL, expandedSql, type Shown } from "../test/support/grafana/expand.ts"
 import { chargeMonth } from "./charged-month.ts";
 import { settled, START, withFleet } from "./ledger.ts";
 import { asked, reportPanels } from "./turns.ts";
+import { HOUR_MILLIS } from "../domain/time.ts";
 
 const GPUS = 10_000;
 const TEAMS = 200;

@@ -1,7 +1,6 @@
 import { periodOf } from "../domain/period.ts";
 import { createRechargeThreads } from "../services/recharge.ts";
 import { meterWindow } from "../processors/ledger/metering/meter.ts";
-import { HOUR_MILLIS } from "../processors/ledger/hours/window.ts";
 import { readStatements } from "../reports/read/statements.ts";
 import { newRunId, publishRun } from "../processors/ledger/hours/runs.ts";
 import { NOTHING_CLOSED } from "../processors/ledger/closing/closed.ts";
@@ -15,6 +14,7 @@ import { USAGE_COLUMNS } from "../runtime/store/schema/usage.ts";
 import { rulesAt, settled, START, withFleet, type BenchFleet } from "./ledger.ts";
 import { cpuSeconds } from "./process.ts";
 import { report } from "./report.ts";
+import { HOUR_MILLIS } from "../domain/time.ts";
 
 const GPUS = 10_000;
 /** Each has a fifth of the GPUs. */

@@ -20,9 +20,9 @@ import { readScenario } from "../scenarios/read.ts";
 import { rulesOf } from "../scenarios/rules.ts";
 import { inventoryFact, workloadFact } from "../test/support/facts.ts";
 import { report } from "./report.ts";
+import { HOUR_MILLIS } from "../domain/time.ts";
 
 export const START = Date.UTC(2026, 2, 1, 12);
-const HOUR_MILLIS = 3_600_000;
 const GPUS_PER_NODE = 8;
 const SAMPLES_PER_GPU = 120;
 const FACTS_PER_INSERT = 4_000;

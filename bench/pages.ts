@@ -5,7 +5,6 @@ import { promisify } from "node:util";
 import Fastify, { type FastifyInstance } from "fastify";
 import pino from "pino";
 import { periodOf } from "../domain/period.ts";
-import { HOUR_MILLIS } from "../processors/ledger/hours/window.ts";
 import { OPEN } from "../reports/access/viewer.ts";
 import { addReports } from "../reports/routes.ts";
 import type { Span } from "../reports/question/span.ts";
@@ -16,6 +15,7 @@ import type { StoreClient } from "../runtime/store/client.ts";
 import { chargeMonth, publishAgain } from "./charged-month.ts";
 import { settled, START, withFleet } from "./ledger.ts";
 import { report } from "./report.ts";
+import { HOUR_MILLIS } from "../domain/time.ts";
 
 const GPUS = 10_000;
 const TEAMS = 200;

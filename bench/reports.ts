@@ -3,12 +3,12 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { periodOf } from "../domain/period.ts";
-import { HOUR_MILLIS } from "../processors/ledger/hours/window.ts";
 import { readReport } from "../reports/report/read-report.ts";
 import type { StoreAddress } from "../runtime/store/connection.ts";
 import { chargeMonth } from "./charged-month.ts";
 import { settled, START, withFleet, type BenchFleet } from "./ledger.ts";
 import { report } from "./report.ts";
+import { HOUR_MILLIS } from "../domain/time.ts";
 
 const GPUS = 10_000;
 const TEAMS = 200;

@@ -15,11 +15,11 @@ import { createPut, type PlacedMessage } from "../test/support/play.ts";
 import { rulesAt, START, withStore } from "./ledger.ts";
 import { createMovingPage, podOf } from "./page.ts";
 import { report } from "./report.ts";
+import { HOUR_MILLIS } from "../domain/time.ts";
 
 const NODES = 125;
 const GPUS_PER_NODE = 8;
 const HOURS = 6;
-const HOUR_MILLIS = 3_600_000;
 const INTERVAL_MILLIS = 30_000;
 const SCRAPES_PER_INSERT = 10;
 const TEAMS = 20;

@@ -5,8 +5,7 @@ import { CommandError, type CommandContext } from "./context.ts";
 import { openStore } from "./store.ts";
 import { renderTable } from "./table.ts";
 import { loadLedgerConfig } from "./ledger-config.ts";
-
-const DAY_MILLIS = 86_400_000;
+import { DAY_MILLIS } from "../domain/time.ts";
 
 interface Options {
   readonly config?: string;

@@ -4,8 +4,7 @@ import { readBookOf } from "./prices/book.ts";
 import { checkBookOf, renderCheck } from "./prices/check.ts";
 import { instantOption, nodesOf, type NodeOptions } from "./prices/nodes.ts";
 import { renderShown, showPrices } from "./prices/show.ts";
-
-const DAY_MILLIS = 86_400_000;
+import { DAY_MILLIS } from "../domain/time.ts";
 
 interface CheckOptions {
   readonly config?: string;

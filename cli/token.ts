@@ -15,8 +15,7 @@ import { CommandError, type CommandContext } from "./context.ts";
 import { openStore } from "./store.ts";
 import { configEntry, madeText, tokenRecords, tokensText } from "./token/text.ts";
 import { whoRuns } from "./who.ts";
-
-const DAY_MILLIS = 86_400_000;
+import { DAY_MILLIS } from "../domain/time.ts";
 
 interface ActorOptions {
   readonly config?: string;

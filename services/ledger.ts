@@ -12,6 +12,7 @@ import type { Bus } from "../runtime/bus/bus.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
 import type { ProcessorStatus } from "./role.ts";
+import { DAY_MILLIS } from "../domain/time.ts";
 
 /** A processor's part in the ledger, whether it leads or not. */
 export interface Ledger {
@@ -142,8 +143,6 @@ export async function startLedger(options: {
     },
   };
 }
-
-const DAY_MILLIS = 86_400_000;
 
 /** How the configuration charges: by its kept policies, and again in billing periods that are open. */
 function termLedger(config: Config): TermLedger & {

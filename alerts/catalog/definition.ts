@@ -47,9 +47,6 @@ export interface AlertDefinition {
   readonly description: string;
 }
 
-export const MINUTE_MILLIS = 60_000;
-export const HOUR_MILLIS = 60 * MINUTE_MILLIS;
-
 /** A parameter that is a part of a whole. */
 export function ratio(value: number, help: string): Parameter {
   return { value, least: 0, most: 1, help };

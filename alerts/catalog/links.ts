@@ -1,5 +1,6 @@
 import { PACE_MILLIS } from "../paces.ts";
-import { MINUTE_MILLIS, number, type AlertDefinition } from "./definition.ts";
+import { number, type AlertDefinition } from "./definition.ts";
+import { MINUTE_MILLIS } from "../../domain/time.ts";
 
 const links = {
   group: "links",

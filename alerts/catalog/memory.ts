@@ -1,5 +1,6 @@
 import { PACE_MILLIS } from "../paces.ts";
-import { HOUR_MILLIS, MINUTE_MILLIS, number, ratio, type AlertDefinition } from "./definition.ts";
+import { number, ratio, type AlertDefinition } from "./definition.ts";
+import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
 const memory = { group: "memory", subject: "gpu", everyMillis: PACE_MILLIS.minute } as const;
 

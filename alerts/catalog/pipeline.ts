@@ -1,7 +1,8 @@
 import type { AlertOptions } from "../options.ts";
 import { select } from "../promql.ts";
 import { PACE_MILLIS } from "../paces.ts";
-import { MINUTE_MILLIS, number, ratio, type AlertDefinition } from "./definition.ts";
+import { number, ratio, type AlertDefinition } from "./definition.ts";
+import { MINUTE_MILLIS } from "../../domain/time.ts";
 
 const pipeline = {
   group: "pipeline",

@@ -1,7 +1,8 @@
 import { state } from "../series/state.ts";
 import { keysOf } from "../series/keys.ts";
 import { PACE_MILLIS } from "../paces.ts";
-import { MINUTE_MILLIS, type AlertDefinition } from "./definition.ts";
+import { type AlertDefinition } from "./definition.ts";
+import { MINUTE_MILLIS } from "../../domain/time.ts";
 
 /** Pods that want GPUs and have none. */
 export const QUEUE_ALERTS: readonly AlertDefinition[] = [

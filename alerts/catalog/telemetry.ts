@@ -3,7 +3,8 @@ import { MEASURED_RESOURCES, state } from "../series/state.ts";
 import { keysOf } from "../series/keys.ts";
 import { select } from "../promql.ts";
 import { PACE_MILLIS } from "../paces.ts";
-import { HOUR_MILLIS, MINUTE_MILLIS, type AlertDefinition } from "./definition.ts";
+import { type AlertDefinition } from "./definition.ts";
+import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
 const telemetry = { group: "telemetry", everyMillis: PACE_MILLIS.twoMinutes } as const;
 

@@ -2,7 +2,8 @@ import { THERMAL_LIMITS, USUAL_SLOWDOWN_MARGIN } from "../thermal-limits.ts";
 import type { AlertOptions } from "../options.ts";
 import { keysOf, listed, on } from "../series/keys.ts";
 import { PACE_MILLIS } from "../paces.ts";
-import { MINUTE_MILLIS, number, ratio, type AlertDefinition } from "./definition.ts";
+import { number, ratio, type AlertDefinition } from "./definition.ts";
+import { MINUTE_MILLIS } from "../../domain/time.ts";
 
 const thermal = { group: "thermal", subject: "gpu", everyMillis: PACE_MILLIS.minute } as const;
 

@@ -2,7 +2,8 @@ import type { AlertOptions } from "../options.ts";
 import { PACE_MILLIS, paceMillis } from "../paces.ts";
 import { keysOf } from "../series/keys.ts";
 import { enoughSamples, IDLE_RATIO, ofDevices, ownDevices, POD_AGE } from "../recording/windows.ts";
-import { HOUR_MILLIS, MINUTE_MILLIS, number, ratio, type AlertDefinition } from "./definition.ts";
+import { number, ratio, type AlertDefinition } from "./definition.ts";
+import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
 const waste = { group: "waste", severity: "warning", notify: "ticket", everyMillis: PACE_MILLIS.twoMinutes } as const;
 const long = { ...waste, everyMillis: PACE_MILLIS.fourMinutes } as const;

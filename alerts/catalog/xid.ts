@@ -4,7 +4,8 @@ import type { Notify, Severity } from "../model.ts";
 import type { AlertOptions } from "../options.ts";
 import { quote } from "../promql.ts";
 import { keysOf } from "../series/keys.ts";
-import { MINUTE_MILLIS, number, type AlertDefinition } from "./definition.ts";
+import { number, type AlertDefinition } from "./definition.ts";
+import { MINUTE_MILLIS } from "../../domain/time.ts";
 
 /** So long the news of an XID is told after the moment in which it came. */
 const NEWS_MILLIS = 5 * MINUTE_MILLIS;

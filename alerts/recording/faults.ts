@@ -3,9 +3,8 @@ import type { AlertOptions } from "../options.ts";
 import { withLabel } from "../promql.ts";
 import { keysOf, listed, on } from "../series/keys.ts";
 import { read } from "../series/read.ts";
+import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
-const MINUTE_MILLIS = 60_000;
-const HOUR_MILLIS = 60 * MINUTE_MILLIS;
 /** Why clocks are held down, by the bit of DCGM's field 112. */
 const THROTTLE_BITS = { hw_thermal: 0x40, sw_thermal: 0x20, power_brake: 0x80 } as const;
 /** So long the profiling counters must stand still, and the energy counter. */

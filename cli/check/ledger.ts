@@ -10,8 +10,8 @@ import { MIGRATIONS_FOLDER } from "../../runtime/store/connection.ts";
 import { listPendingMigrations } from "../../runtime/store/migrate.ts";
 import { openStore } from "../store.ts";
 import type { Finding } from "./finding.ts";
+import { DAY_MILLIS } from "../../domain/time.ts";
 
-const DAY_MILLIS = 86_400_000;
 const DAYS = 7;
 const LATELY = `the last ${DAYS} days`;
 

@@ -5,7 +5,6 @@ import type { BookedCharge } from "../../runtime/store/schema/charges.ts";
 import { CloseError } from "../../processors/ledger/closing/close-error.ts";
 import { closePeriod } from "../../processors/ledger/closing/close.ts";
 import { ledgerRules, type LedgerRules } from "../../processors/ledger/hours/ledger-window.ts";
-import { HOUR_MILLIS, hourOf } from "../../processors/ledger/hours/window.ts";
 import { settle } from "../../processors/ledger/term/settle.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Bill } from "../../scenarios/bill.ts";
@@ -16,6 +15,7 @@ import { rulesOf } from "../../scenarios/rules.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 import { lateMessages, stagesOf } from "../../scenarios/stages.ts";
 import { CommandError } from "../context.ts";
+import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 
 /** Of the next month, when a period of a scenario can be closed: the configuration's default. */
 const CLOSING_DAY = 3;

@@ -23,6 +23,7 @@ import type { Bill } from "../../scenarios/bill.ts";
 import type { PlayedMessage } from "../../scenarios/play/facts.ts";
 import { play } from "../../scenarios/play/play.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
+import { DAY_MILLIS } from "../../domain/time.ts";
 
 const logger = pino({ level: "silent" });
 const DATABASE = "scenario";
@@ -30,7 +31,6 @@ const FLUSH_MILLIS = 50;
 const FLUSH_ROWS = 20_000;
 const POLL_MILLIS = 20;
 const MESSAGES_PER_SEND = 500;
-const DAY_MILLIS = 86_400_000;
 
 /** Plays scenarios in one store, one after the other. */
 export interface ScenarioRunner {

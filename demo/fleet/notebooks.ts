@@ -4,9 +4,7 @@ import type { Slot } from "./node.ts";
 import { notebookPod } from "./pod.ts";
 import { nobody, spanAt, tenancyWithin, wholeSecond, type Tenancy } from "./span.ts";
 import { TEAMS } from "./teams.ts";
-
-const HOUR_MILLIS = 3_600_000;
-const DAY_MILLIS = 24 * HOUR_MILLIS;
+import { DAY_MILLIS, HOUR_MILLIS } from "../../domain/time.ts";
 
 /** Whose notebook is on a slot: one a day, in working hours; at weekends few. The forgotten one stays for weeks. */
 export function notebookTenancy(slot: Slot, timeMillis: number): Tenancy {

@@ -4,8 +4,7 @@ import type { Slot } from "./node.ts";
 import { inferencePod } from "./pod.ts";
 import { spanAt, tenancyWithin, wholeSecond, type Span, type Tenancy } from "./span.ts";
 import { TEAMS } from "./teams.ts";
-
-const DAY_MILLIS = 86_400_000;
+import { DAY_MILLIS } from "../../domain/time.ts";
 
 /** How long a service keeps its GPU. */
 const SERVICE_LEVELS = [

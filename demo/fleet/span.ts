@@ -1,8 +1,7 @@
 import { hash, roll } from "./hash.ts";
 import { NO_LOAD, type Load } from "./load.ts";
 import type { FleetPod, PodPlace } from "./pod.ts";
-
-const MINUTE_MILLIS = 60_000;
+import { MINUTE_MILLIS } from "../../domain/time.ts";
 
 /** Who holds a slot, and from when until when that answer is the same. */
 export interface Tenancy {

@@ -4,8 +4,7 @@ import { trainingLoad } from "./habits.ts";
 import { trainingPod } from "./pod.ts";
 import { nobody, spanAt, tenancyWithin, wholeSecond, type Span, type Tenancy } from "./span.ts";
 import { TEAMS } from "./teams.ts";
-
-const HOUR_MILLIS = 3_600_000;
+import { HOUR_MILLIS } from "../../domain/time.ts";
 
 /** How long the jobs of a group run: two days to three hours. */
 const LEVELS = [

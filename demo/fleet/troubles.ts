@@ -1,9 +1,7 @@
 import { hash, roll } from "./hash.ts";
 import { COLLECT_MILLIS, type FleetNode } from "./node.ts";
+import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
-const MINUTE_MILLIS = 60_000;
-const HOUR_MILLIS = 60 * MINUTE_MILLIS;
-const DAY_MILLIS = 24 * HOUR_MILLIS;
 const XID_EVERY_MILLIS = 2 * DAY_MILLIS;
 /** XIDs that leave a GPU running: page fault, engine error, contained memory error. */
 const MILD_XIDS = [31, 13, 94];

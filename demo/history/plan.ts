@@ -1,11 +1,9 @@
 import type { Fleet } from "../fleet/fleet.ts";
 import { COLLECT_MILLIS, type FleetNode } from "../fleet/node.ts";
 import type { Range } from "./ranges.ts";
+import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
-const MINUTE_MILLIS = 60_000;
-const HOUR_MILLIS = 60 * MINUTE_MILLIS;
 /** The start of a UTC day, and of its sequences. */
-export const DAY_MILLIS = 24 * HOUR_MILLIS;
 
 const MOST_ROWS = 1_000_000;
 /** Each divides an hour, so that a coarser grid's times are a finer one's too. */

@@ -9,7 +9,7 @@ import { createPageRenderer, type PageRenderer } from "../exporter/renderer.ts";
 import { hash } from "../fleet/hash.ts";
 import { collectedAt, type FleetNode } from "../fleet/node.ts";
 import { isExporterAway } from "../fleet/troubles.ts";
-import { DAY_MILLIS } from "./plan.ts";
+import { DAY_MILLIS } from "../../domain/time.ts";
 
 /** The collector that past scrapes name. */
 export const HISTORY_COLLECTOR = "demo-history";

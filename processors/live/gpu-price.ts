@@ -3,8 +3,7 @@ import { exactly } from "../../domain/exact/units.ts";
 import { DELIVERED_LABEL, type InventoryFact } from "../../domain/inventory.ts";
 import type { PriceBook } from "../../domain/price/book.ts";
 import { createNodePrices } from "../ledger/charge/node-prices.ts";
-
-const HOUR_MILLIS = 3_600_000;
+import { HOUR_MILLIS } from "../../domain/time.ts";
 
 /** A machine as far as a price asks for it; without Kubernetes it has no UID. */
 export type PricedNode = Pick<InventoryFact, "cluster" | "node" | "joined" | "labels"> &

@@ -1,6 +1,5 @@
 import { isIPv6 } from "node:net";
-
-const MINUTE_MILLIS = 60_000;
+import { MINUTE_MILLIS } from "../../domain/time.ts";
 
 /** Who may go on trying. Times are milliseconds since any start that does not change. */
 export interface Throttle {

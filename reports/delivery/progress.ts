@@ -1,4 +1,5 @@
 import type { DeliveryDetails, DeliveryRecord } from "./records.ts";
+import { MINUTE_MILLIS } from "../../domain/time.ts";
 
 /** How far an occasion has come. Times are milliseconds since the epoch. */
 export interface Progress {
@@ -20,7 +21,6 @@ export type Standing =
   | { readonly state: "delivered"; readonly at: number; readonly details: DeliveryDetails }
   | { readonly state: "given up"; readonly at: number; readonly reason: string };
 
-const MINUTE_MILLIS = 60_000;
 const LONGEST_PAUSE_MILLIS = 60 * MINUTE_MILLIS;
 
 /** Another server takes over so long after a lease has ended, as clocks differ. */

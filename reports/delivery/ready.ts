@@ -8,8 +8,8 @@ import type { UnpricedTeam } from "../focus/plan.ts";
 import { sqlOf, type ChargesQuestion } from "../question/question.ts";
 import { monthsIn, type Span } from "../question/span.ts";
 import { questionOf } from "./delivery.ts";
+import { HOUR_MILLIS } from "../../domain/time.ts";
 
-const HOUR_MILLIS = 3_600_000;
 /** So long the ledger has published nothing of a span: an hour waits five minutes at most for what comes late. */
 const QUIET_MILLIS = 600_000;
 /** The name under which the ledger charges what is of no cluster (`processors/ledger/charging/fleet-hours.ts`). */

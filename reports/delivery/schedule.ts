@@ -1,5 +1,6 @@
 import { CronExpressionParser } from "cron-parser";
 import { readSpan, spanText, type Span } from "../question/span.ts";
+import { DAY_MILLIS, HOUR_MILLIS } from "../../domain/time.ts";
 
 /** What a delivery is of: the last one that was over when it was due, by UTC. */
 export type DeliveryPeriod = "day" | "week" | "month";
@@ -30,8 +31,6 @@ export interface DuePeriods {
   next(now: number): DuePeriod | undefined;
 }
 
-const HOUR_MILLIS = 3_600_000;
-const DAY_MILLIS = 24 * HOUR_MILLIS;
 /** What became due longer ago is not owed any more. */
 export const OLDEST_MILLIS = 92 * DAY_MILLIS;
 const MOST_OWED = 100;

@@ -7,6 +7,7 @@ import { OF_RUNS } from "../lines/fixed.ts";
 import { sqlOf } from "../question/question.ts";
 import type { Origin, Part } from "./part.ts";
 import { DAY_SQL, ofDay, portionsOf, type FocusPlan, type NodesOfDay } from "./plan.ts";
+import { DAY_MILLIS } from "../../domain/time.ts";
 
 /** Names of {@link Origin} and {@link Part} whose values are texts. */
 type OriginText = TextOf<Origin>;
@@ -18,8 +19,6 @@ const textsInCommon = (focus: ChargeColumn["focus"]): Readonly<Record<string, st
   Object.fromEntries(CHARGE_COLUMNS.flatMap((column) => (column.focus === focus ? [[column.as, column.name]] : [])));
 const ORIGIN_TEXTS = textsInCommon("origin") as Readonly<Record<OriginText, string>>;
 const PART_TEXTS = textsInCommon("part") as Readonly<Record<PartText, string>>;
-
-const DAY_MILLIS = 86_400_000;
 
 /** A part as the store says it: times in milliseconds, amounts as texts. */
 type PartRow = Readonly<Record<OriginText | PartText, string>> & {

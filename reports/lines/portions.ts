@@ -11,6 +11,7 @@ import {
   type FixedLines,
   type LinesOf,
 } from "./fixed.ts";
+import { HOUR_MILLIS } from "../../domain/time.ts";
 
 /** So many lines are asked for at once where nobody says otherwise. */
 export const LINES_AT_ONCE = 50_000;
@@ -95,8 +96,6 @@ async function* portionsOf(store: StoreClient, plan: LinesPlan): AsyncGenerator<
     else yield* timesOf(team, await countHours(store, plan, team), linesAtOnce);
   }
 }
-
-const HOUR_MILLIS = 3_600_000;
 
 type OfHour = LinesOf<{ readonly hour: number }>;
 

@@ -15,8 +15,8 @@ import { Hours, Ratio } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { Empty, Table, type Column } from "./parts/table.tsx";
 import type { AddPage, PageContext } from "./routes.ts";
+import { HOUR_MILLIS } from "../../domain/time.ts";
 
-const HOUR_MILLIS = 3_600_000;
 const DAY_HOURS = 24;
 
 const EVIDENCE: Readonly<Record<LiveHolder["evidence"], string>> = {

@@ -13,9 +13,8 @@ import { hoursColumn, moneyColumn, Ratio } from "./parts/money.tsx";
 import { Empty, Table } from "./parts/table.tsx";
 import { utc } from "./parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
+import { DAY_MILLIS, HOUR_MILLIS } from "../../domain/time.ts";
 
-const HOUR_MILLIS = 3_600_000;
-const DAY_MILLIS = 24 * HOUR_MILLIS;
 const MOST_NODES = 50;
 const MOST_TARGETS = 100;
 /** So many of the targets that are gone are named. */

@@ -1,7 +1,6 @@
 import { periodOf, readPeriod } from "../../domain/period.ts";
+import { DAY_MILLIS, HOUR_MILLIS } from "../../domain/time.ts";
 
-const HOUR_MILLIS = 3_600_000;
-const DAY_MILLIS = 24 * HOUR_MILLIS;
 const WEEK_MILLIS = 7 * DAY_MILLIS;
 /** 1970 began on a Thursday; the first Monday was its fifth day. */
 const FIRST_MONDAY_MILLIS = 4 * DAY_MILLIS;

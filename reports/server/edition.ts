@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { pause } from "../../runtime/clock.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { HOUR_MILLIS } from "../../domain/time.ts";
 
 /** Tells which publication of the ledger stands. */
 export interface Editions {
@@ -14,7 +15,6 @@ export interface Editions {
   watch(prepare: (edition: string) => Promise<void>, signal: AbortSignal): Promise<void>;
 }
 
-const HOUR_MILLIS = 3_600_000;
 const LOOK_MILLIS = 500;
 /** Where nobody has asked for so long it is looked for that seldom, as a look costs the store what some hundred samples do. */
 const UNASKED_MILLIS = 60_000;

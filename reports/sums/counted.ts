@@ -4,8 +4,7 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { momentSql, type ChargesQuestion } from "../question/question.ts";
 import { monthsIn, type Span } from "../question/span.ts";
 import type { CountedRun, DayOfRuns } from "./make.ts";
-
-const DAY_MILLIS = 86_400_000;
+import { DAY_MILLIS } from "../../domain/time.ts";
 
 /** What counts for a question, and what of it is summed. */
 export interface Counted {

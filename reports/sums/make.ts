@@ -3,9 +3,7 @@ import { periodOf } from "../../domain/period.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { CHARGE_COLUMNS, type ChargeColumn } from "../../runtime/store/schema/charges.ts";
 import { momentSql } from "../question/question.ts";
-
-const HOUR_MILLIS = 3_600_000;
-const DAY_MILLIS = 24 * HOUR_MILLIS;
+import { DAY_MILLIS, HOUR_MILLIS } from "../../domain/time.ts";
 
 /** A run that counts; times in milliseconds since the epoch. */
 export interface CountedRun {

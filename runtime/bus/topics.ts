@@ -8,8 +8,8 @@ import {
 } from "../../domain/messages/topics.ts";
 import type { Config } from "../config/schema.ts";
 import type { TopicDeclaration } from "./bus.ts";
+import { DAY_MILLIS } from "../../domain/time.ts";
 
-const DAY_MILLIS = 86_400_000;
 /** Facts are few; their partitions are fixed for ever. */
 const FACT_PARTITIONS = 4;
 /** For how long a fact that was superseded, and a tombstone, can still be read. */

@@ -13,6 +13,7 @@ import { checkPolicies, policiesOf, policy, type ConfiguredPolicy } from "./poli
 import { bookIn, bookKeys, checkBook, priceFile, type WrittenBook } from "./price-book.ts";
 import { duration } from "./quantity.ts";
 import { flag, list, text, type ConfigSources, whole } from "./words.ts";
+import { DAY_MILLIS } from "../../domain/time.ts";
 
 const CURRENCY = "a currency of ISO 4217, such as USD";
 const DEFAULT_CURRENCY = "USD";
@@ -58,7 +59,6 @@ export const ledgerKeys = (sources: ConfigSources) => ({
 });
 
 const BOOK_KEYS = Object.keys(bookKeys) as (keyof typeof bookKeys)[];
-const DAY_MILLIS = 86_400_000;
 const DEFAULT_LATENESS_MILLIS = 35 * DAY_MILLIS;
 
 /** The clusters of each account, by the accounts' names. */

@@ -1,4 +1,9 @@
-import { createPageReader, failureMessages, messagesOf, type PageReader } from "../../collectors/exporters/page/reader.ts";
+import {
+  createPageReader,
+  failureMessages,
+  messagesOf,
+  type PageReader,
+} from "../../collectors/exporters/page/reader.ts";
 import { createTemplates } from "../../collectors/exporters/page/templates.ts";
 import { nodeOf } from "../../collectors/exporters/targets/target.ts";
 import type { ScrapeMoment } from "../../domain/messages/scrape-message.ts";

@@ -21,11 +21,11 @@ import { openBooks, type Books } from "../support/books.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { scenarioWith } from "../support/played.ts";
+import { HOUR_MILLIS } from "../../domain/time.ts";
 
 const APRIL_3 = Date.UTC(2026, 3, 3);
 const APRIL_10 = Date.UTC(2026, 3, 10);
 const MAY_3 = Date.UTC(2026, 4, 3);
-const HOUR_MILLIS = 3_600_000;
 const HOSTILE = "Robert'); DROP TABLE charges;--\n\n\u0000\t\\N é 漢 😀 \"`";
 
 const POD = { name: "v-0", namespace: "vision", node: "gpu-a", holds: { gpus: 1 }, devices: [0], activity: 1 };

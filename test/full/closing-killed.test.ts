@@ -4,7 +4,6 @@ import { rulesOfConfig } from "../../services/ledger-rules.ts";
 import { dropAbandonedCloses } from "../../processors/ledger/closing/abandoned.ts";
 import { readClosed } from "../../processors/ledger/closing/closed.ts";
 import { verifyClosings } from "../../processors/ledger/closing/verify.ts";
-import { HOUR_MILLIS } from "../../processors/ledger/hours/window.ts";
 import { settle } from "../../processors/ledger/term/settle.ts";
 import { loadConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
@@ -13,6 +12,7 @@ import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { scenarioWith } from "../support/played.ts";
 import { storeScenario } from "../support/play.ts";
+import { HOUR_MILLIS } from "../../domain/time.ts";
 
 const START = Date.UTC(2026, 2, 31, 20);
 const HOURS = 4;

@@ -11,9 +11,9 @@ import { askStore, isEmpty, remarks, type Answer, type Reader } from "../support
 import { ALL, expandedPromql, expandedSql, type Shown } from "../support/grafana/expand.ts";
 import { requirePart } from "../support/parts.ts";
 import { startPrometheus, type PrometheusServer } from "../support/prometheus-server.ts";
+import { DAY_MILLIS } from "../../domain/time.ts";
 
 const hasPrometheus = requirePart("prometheus");
-const DAY_MILLIS = 86_400_000;
 const DAYS = 1;
 const CLUSTER = "demo";
 const MOST_CHOICES = 20;

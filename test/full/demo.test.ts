@@ -17,9 +17,8 @@ import { startExporterServers, type ExporterServers } from "../../demo/servers.t
 import type { Bus } from "../../runtime/bus/bus.ts";
 import { createConfigSchema } from "../../runtime/config/schema.ts";
 import { openTestBus, silent } from "../support/pipeline.ts";
+import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
-const MINUTE_MILLIS = 60_000;
-const HOUR_MILLIS = 60 * MINUTE_MILLIS;
 const NOW = Date.UTC(2026, 5, 2, 12, 0, 10);
 const fleet = createFleet({ seed: 4, gpus: 96, cluster: "test" });
 const projection = { pods: { kinds: ownerKinds() }, nodes: {} };

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readPeriod } from "../../domain/period.ts";
-import { HOUR_MILLIS } from "../../processors/ledger/hours/window.ts";
 import { exportFocus } from "../../reports/focus/export.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Bill } from "../../scenarios/bill.ts";
@@ -22,6 +21,7 @@ import {
 import { billScenario } from "../support/reference/bill.ts";
 import { randomScenario } from "../support/reference/random-scenario.ts";
 import { referenceWords, usageWords } from "../support/usage-words.ts";
+import { HOUR_MILLIS } from "../../domain/time.ts";
 
 /** Of a longer scenario the beginning is played: the unit tests hold the whole bill to the reference. */
 const LONGEST_MILLIS = 24 * HOUR_MILLIS;

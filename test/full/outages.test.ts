@@ -14,9 +14,9 @@ import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { scrapeMessage, silent, startTestProcessor, type ProcessorLog } from "../support/pipeline.ts";
 import { httpAnswer, openStoreLine, type LineMode, type StoreLine } from "../support/store-line.ts";
+import { DAY_MILLIS } from "../../domain/time.ts";
 
 const AT = Date.UTC(2026, 2, 1, 12);
-const DAY_MILLIS = 86_400_000;
 
 const BAD_GATEWAY = httpAnswer("502 Bad Gateway", "<html><body><h1>502 Bad Gateway</h1></body></html>");
 const OVERLOADED = httpAnswer(

@@ -4,8 +4,8 @@ import type { KubernetesObject } from "../../demo/kubernetes/server/object.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { kubeconfigOf } from "../support/kubeconfig.ts";
 import { startExporterDouble, type ExporterDouble } from "../support/exporter-double.ts";
+import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
 
-const HOUR = 3_600_000;
 const timeText = (millis: number): string => new Date(millis).toISOString().replace(/\.\d+Z$/, "Z");
 /** The hour that the scenario is of. */
 const END = Math.floor(Date.now() / HOUR) * HOUR;

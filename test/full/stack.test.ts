@@ -13,9 +13,9 @@ import {
   expectProgramsToRun,
   statusOf,
 } from "../support/stack-truths.ts";
+import { MINUTE_MILLIS as MINUTE } from "../../domain/time.ts";
 
 const hasParts = requirePart("prometheus") && requirePart("alertmanager") && (await prepareKafka());
-const MINUTE = 60_000;
 const RUN_MILLIS = 3 * MINUTE;
 const PAST_HOURS = 6;
 const SOON = { timeout: 2 * MINUTE, interval: 1_000 };

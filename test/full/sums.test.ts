@@ -16,8 +16,8 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { expectViewsOfLines } from "../support/books.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { playScenario, scenarioFiles } from "../support/play-ledger.ts";
+import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
 
-const HOUR = 3_600_000;
 const MARCH_1 = Date.UTC(2026, 2, 1);
 const MONTH = { name: "2026-03", from: MARCH_1, until: Date.UTC(2026, 3, 1) };
 /** When the month's second day is over. */

@@ -6,9 +6,9 @@ import type { Bus } from "../../runtime/bus/bus.ts";
 import { systemClock, type Clock } from "../../runtime/clock.ts";
 import { openTestBus } from "../support/pipeline.ts";
 import { followSaid, startTestWatcher, type SaidFacts, type TestWatcher } from "../support/watcher.ts";
+import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
 
 const LONG = { timeout: 30_000, interval: 10 };
-const HOUR = 3_600_000;
 
 let server: ApiServer;
 let bus: Bus;

@@ -13,9 +13,9 @@ import { openStorage } from "../../runtime/bus/embedded/storage.ts";
 import { spawnMember } from "../support/bus/child-member.ts";
 import { writeAndDie } from "../support/bus/child-writer.ts";
 import { collector, newTopic, numbered, textMessage, textOf } from "../support/bus/messages.ts";
+import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
 
 const LONG = { timeout: 25_000, interval: 50 };
-const HOUR = 3_600_000;
 
 describe("the embedded log", () => {
   const cleanups: (() => Promise<void> | void)[] = [];

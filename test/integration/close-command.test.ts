@@ -3,13 +3,13 @@ import { checkLedger } from "../../cli/check/ledger.ts";
 import { rulesOfConfig } from "../../services/ledger-rules.ts";
 import { keepBreaches } from "../../processors/ledger/charging/breaches.ts";
 import { settle } from "../../processors/ledger/term/settle.ts";
-import { HOUR_MILLIS } from "../../processors/ledger/hours/window.ts";
 import { loadConfig } from "../../runtime/config/load.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { sharedStore } from "../support/embedded-store.ts";
 import { connectTo, createTestDatabase } from "../support/database.ts";
 import { scenarioWith } from "../support/played.ts";
 import { storeScenario } from "../support/play.ts";
+import { HOUR_MILLIS } from "../../domain/time.ts";
 
 const START = Date.UTC(2026, 2, 31, 22);
 

@@ -12,9 +12,7 @@ import { sharedStore } from "../support/embedded-store.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { createReportsServer, VISION } from "../support/reports-server.ts";
-
-const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
+import { DAY_MILLIS as DAY, MINUTE_MILLIS as MINUTE } from "../../domain/time.ts";
 
 describe("deliveries by the command and the API", () => {
   const embedded = sharedStore();

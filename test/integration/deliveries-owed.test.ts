@@ -22,9 +22,7 @@ import {
   type DeliveryWorld,
 } from "../support/delivery-world.ts";
 import { createTestDatabase } from "../support/database.ts";
-
-const MINUTE = 60_000;
-const DAY = 1_440 * MINUTE;
+import { DAY_MILLIS as DAY, MINUTE_MILLIS as MINUTE } from "../../domain/time.ts";
 
 describe("deliveries that are owed", () => {
   let store: StoreClient;

@@ -23,9 +23,8 @@ import {
 import { sharedStore } from "../support/embedded-store.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
+import { DAY_MILLIS as DAY, MINUTE_MILLIS as MINUTE } from "../../domain/time.ts";
 
-const MINUTE = 60_000;
-const DAY = 1_440 * MINUTE;
 const SECRETS = { bearerToken: "token-7f3a", signingSecret: "sign-91bc" };
 
 const spanOf = (text: string): Span => (readSpan(text, 0) as { span: Span }).span;

@@ -3,8 +3,8 @@ import { integrate } from "../../processors/ledger/metering/integrate.ts";
 import type { Measurement } from "../../processors/ledger/plan/measurement.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
 
-const HOUR = 3_600_000;
 const START = Date.UTC(2026, 2, 2, 10);
 const INTERVAL = 30_000;
 const REACH = 75_000;

@@ -8,7 +8,6 @@ import { workTerm, type TermLedger, type TermTiming } from "../../processors/led
 import { ledgerRules } from "../../processors/ledger/hours/ledger-window.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import { readScenario } from "../../scenarios/read.ts";
-import { HOUR_MILLIS } from "../../processors/ledger/hours/window.ts";
 import { computeWindow } from "../../processors/ledger/rollup/rollups.ts";
 import { newRunId } from "../../processors/ledger/hours/runs.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
@@ -19,6 +18,7 @@ import { emptyTables } from "../../runtime/store/empty-tables.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { openTestBus, scrapeMessage, startTestProcessor } from "../support/pipeline.ts";
 import { insertRaw, type RawScrape } from "../support/raw-fleet.ts";
+import { HOUR_MILLIS } from "../../domain/time.ts";
 
 const NOON = Date.UTC(2026, 2, 1, 12);
 const LONG = { timeout: 20_000, interval: 50 };

@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
-import { hourOf } from "../../processors/ledger/hours/window.ts";
 import { newRunId, publishRun } from "../../processors/ledger/hours/runs.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { storeScenario } from "../support/play.ts";
 import { dirtyFactsOf, FLEET, LONG, NOW, startTerm, storeWorkloads, teamsOf } from "../support/term-at-work.ts";
+import { hourOf } from "../../domain/time.ts";
 
 describe("the ledger of a term", () => {
   it("is metered and charged hour by hour, and the hour that runs up to now", async () => {

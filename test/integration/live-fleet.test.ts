@@ -15,9 +15,9 @@ import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/fac
 import { createTestDatabase } from "../support/database.ts";
 import { ownerRules } from "../support/owner-rules.ts";
 import { createReportsServer } from "../support/reports-server.ts";
+import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
 
 const SECOND = 1000;
-const HOUR = 3_600_000;
 let store: StoreClient;
 let fleet: LiveFleet;
 

@@ -9,8 +9,8 @@ import { NOON, PRICES_CONFIG } from "../support/pages-fleet.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { openStoreLine } from "../support/store-line.ts";
 import { createReportsServer, FINANCE, type ReportsServer } from "../support/reports-server.ts";
+import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
 
-const HOUR = 3_600_000;
 const TEAMS = 10_000;
 /** Each team pays a nano-unit more than a third of the currency, which no rounding may lose. */
 const EACH = "0.333333334";

@@ -13,8 +13,8 @@ import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { sharedStore } from "../support/embedded-store.ts";
 import { inventoryFact, NOON } from "../support/facts.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
 
-const HOUR = 3_600_000;
 const server = sharedStore();
 let store: StoreClient;
 let folder: CommandFolder;

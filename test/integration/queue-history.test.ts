@@ -7,8 +7,8 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { insertMessages } from "../support/insert-facts.ts";
 import { NOON, workloadFact } from "../support/facts.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { MINUTE_MILLIS as MINUTE } from "../../domain/time.ts";
 
-const MINUTE = 60_000;
 let store: StoreClient;
 
 beforeAll(async () => {

@@ -6,7 +6,6 @@ import { NOTHING_CLOSED } from "../../processors/ledger/closing/closed.ts";
 import { createFrozenWeights } from "../../processors/ledger/closing/frozen.ts";
 import { computeLedger, staleCharges, type StaleWindow } from "../../processors/ledger/hours/ledger-window.ts";
 import { createRecharge } from "../../processors/ledger/term/recharge.ts";
-import { HOUR_MILLIS } from "../../processors/ledger/hours/window.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { StoreAddress } from "../../runtime/store/connection.ts";
@@ -15,6 +14,7 @@ import { sharedStore } from "../support/embedded-store.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { scenarioFiles } from "../support/play-ledger.ts";
 import { storeScenario } from "../support/play.ts";
+import { HOUR_MILLIS } from "../../domain/time.ts";
 
 const DATABASE = "recharge";
 const { scenario } = scenarioFiles().find(({ file }) => file === "by-usage.yaml")!;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROLLUP_COLUMNS } from "../../runtime/store/schema/rollups.ts";
-import { FIVE_MINUTES_MILLIS, HOUR_MILLIS } from "../../processors/ledger/hours/window.ts";
+import { FIVE_MINUTES_MILLIS } from "../../processors/ledger/hours/window.ts";
 import { computeWindow } from "../../processors/ledger/rollup/rollups.ts";
 import { announceRun, newRunId, type Run } from "../../processors/ledger/hours/runs.ts";
 import { dropSuperseded } from "../../processors/ledger/term/superseded.ts";
@@ -10,6 +10,7 @@ import { createTestDatabase } from "../support/database.ts";
 import { insertRaw, rawFleet, type RawScrape } from "../support/raw-fleet.ts";
 import { referenceRollup, type RollupRow } from "../support/rollup-reference.ts";
 import { rounds } from "../support/rounds.ts";
+import { HOUR_MILLIS } from "../../domain/time.ts";
 
 const START = Date.UTC(2026, 2, 1, 12);
 const NEXT = START + HOUR_MILLIS;

@@ -3,8 +3,8 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { insertInventory } from "../support/insert-facts.ts";
 import { inventoryFact, NOON } from "../support/facts.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
 
-const HOUR = 3_600_000;
 const RUN = "00000000-0000-4000-8000-000000000001";
 let store: StoreClient;
 

@@ -9,9 +9,9 @@ import { systemClock } from "../../runtime/clock.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { DAY_MILLIS } from "../../domain/time.ts";
 
 const NOW = Date.UTC(2026, 2, 1);
-const DAY_MILLIS = 86_400_000;
 const ops = { by: "ops", why: "for the dashboards" };
 const request = (name: string, more: Partial<TokenRequest> = {}): TokenRequest => ({
   name,

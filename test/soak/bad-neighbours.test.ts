@@ -23,9 +23,9 @@ import {
   expectProgramsToRun,
 } from "../support/stack-truths.ts";
 import { startTroubledCluster, type TroubledCluster } from "../support/troubled-cluster.ts";
+import { MINUTE_MILLIS as MINUTE } from "../../domain/time.ts";
 
 const hasParts = requirePart("prometheus") && requirePart("alertmanager") && (await prepareKafka());
-const MINUTE = 60_000;
 const SEED = Number(process.env["TROUBLES_SEED"] ?? Date.now() % 1_000_000);
 /** Stages last as long as alerts need: fewer minutes are for a trial. */
 const PACE = Number(process.env["SOAK_MINUTES"] ?? 120) / 120;

@@ -10,9 +10,9 @@ import {
   expectMetricsToBeRight,
   expectNothingLost,
 } from "../support/stack-truths.ts";
+import { MINUTE_MILLIS as MINUTE } from "../../domain/time.ts";
 
 const hasParts = requirePart("prometheus") && requirePart("alertmanager") && (await prepareKafka());
-const MINUTE = 60_000;
 const SOAK_MINUTES = Number(process.env["SOAK_MINUTES"] ?? 60);
 const DEMO_HOURS = 7 * 24;
 

@@ -2,10 +2,14 @@ import pino from "pino";
 import { expect } from "vitest";
 import type { BillingPeriod } from "../../domain/period.ts";
 import { readPeriod } from "../../domain/period.ts";
-import { closePeriod, type CloseReport, type CloseRequest, type CloseSetting } from "../../processors/ledger/closing/close.ts";
+import {
+  closePeriod,
+  type CloseReport,
+  type CloseRequest,
+  type CloseSetting,
+} from "../../processors/ledger/closing/close.ts";
 import { ledgerRules } from "../../processors/ledger/hours/ledger-window.ts";
 import { settle, type Settled } from "../../processors/ledger/term/settle.ts";
-import { HOUR_MILLIS, hourOf } from "../../processors/ledger/hours/window.ts";
 import { REPORT_KINDS } from "../../reports/question/question.ts";
 import { readReport } from "../../reports/report/read-report.ts";
 import { createSums } from "../../reports/sums/sums.ts";
@@ -14,6 +18,7 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 import { storeScenario } from "./play.ts";
+import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 
 /** The books of a fleet that is written down, in a store: charged as a leader does, closed as people do. */
 export interface Books {

@@ -15,8 +15,7 @@ import { parseConfig } from "../../runtime/config/load.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { startReceiver, type Receiver, type ReceiverAnswer } from "./receiver.ts";
-
-const HOUR_MILLIS = 3_600_000;
+import { HOUR_MILLIS } from "../../domain/time.ts";
 
 /** A charge of an hour of a GPU that a team held. */
 export function chargeOf(team: string, hour: number, given: Partial<Charge> = {}): Charge {

@@ -4,9 +4,13 @@ import { readCharges } from "../../processors/ledger/charging/read-charges.ts";
 import type { Breach } from "../../processors/ledger/charge/invariant.ts";
 import { NOTHING_CLOSED } from "../../processors/ledger/closing/closed.ts";
 import { createFrozenWeights } from "../../processors/ledger/closing/frozen.ts";
-import { ABSENT_AFTER_MILLIS, chargeAgain, computeLedger, ledgerRules } from "../../processors/ledger/hours/ledger-window.ts";
+import {
+  ABSENT_AFTER_MILLIS,
+  chargeAgain,
+  computeLedger,
+  ledgerRules,
+} from "../../processors/ledger/hours/ledger-window.ts";
 import { readUsage } from "../../processors/ledger/metering/usage-rows.ts";
-import { HOUR_MILLIS, hourOf } from "../../processors/ledger/hours/window.ts";
 import { slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { groupLines, type Bill } from "../../scenarios/bill.ts";
@@ -17,6 +21,7 @@ import { rulesOf } from "../../scenarios/rules.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 import type { Delivery } from "./deliver.ts";
 import { createPut, MESSAGES_PER_INSERT, messagesOf, type PlacedMessage } from "./play.ts";
+import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 
 const FOLDER = "test/scenarios";
 

@@ -14,6 +14,7 @@ import { endUnseen, followKind, type KindFollower } from "./kind-follower.ts";
 import { WATCHED_KINDS, type WatchedKind } from "./kinds.ts";
 import { createProjector, type ProjectionOptions } from "./projector.ts";
 import type { FactSender } from "./sender.ts";
+import { DAY_MILLIS } from "../../../domain/time.ts";
 
 /** How often a term looks for what was installed or removed, and how long what ended stays on the bus. */
 export interface TermTiming {
@@ -24,8 +25,6 @@ export interface TermTiming {
   readonly buryAfterMillis: number;
   readonly reflector?: ReflectorTiming;
 }
-
-const DAY_MILLIS = 86_400_000;
 
 /** What the service runs with. Who ended is forgotten by the bus a week later, as the topics' lag has it. */
 export const TERM_TIMING: TermTiming = {

@@ -1,3 +1,5 @@
+import { HOUR_MILLIS } from "../../../domain/time.ts";
+
 /** An hour of a table: how many rows it has, about, and which runs count in it. Times are milliseconds since the epoch. */
 export interface HourOfRows {
   readonly at: number;
@@ -12,8 +14,6 @@ export interface Slice {
   readonly files: number;
   readonly runs: readonly string[];
 }
-
-const HOUR_MILLIS = 3_600_000;
 
 /**
  * Cuts hours into slices of one month each at most, with about as many rows and runs as they may have; a single hour may have more

@@ -5,8 +5,7 @@ import { formatAmount, type Amount, type Quantity } from "../../../domain/exact/
 import { DIMENSIONS } from "../../../domain/owner/owner.ts";
 import { amountsOf, COUNTED, isNothing, NOTHING, plus, withAmounts, type Amounts } from "./amounts.ts";
 import type { Breach } from "./invariant.ts";
-
-const HOUR_MILLIS = 3_600_000;
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /**
  * What has to be booked so that lines that were booked become the recomputed ones: for each line key the difference, an absent side

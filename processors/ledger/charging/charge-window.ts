@@ -16,8 +16,8 @@ import { breachesOf, type Breach } from "../charge/invariant.ts";
 import { markupCharges } from "../charge/markup.ts";
 import { createNodePrices } from "../charge/node-prices.ts";
 import type { SpreadCharges } from "../charge/spread-charges.ts";
-import { HOUR_MILLIS } from "../hours/window.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "../hours/runs.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** How GPU time becomes charges. */
 export interface ChargeRules {

@@ -4,8 +4,8 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import { chargeNode, type ChargedNode, type Rules } from "../charge/charge-node.ts";
 import { readUsage } from "../metering/usage-rows.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
-import { HOUR_MILLIS } from "../hours/window.ts";
 import { FLEET, fleetNodes } from "./fleet-hours.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /**
  * The charges of an hour of a cluster, node by node, before anything is spread; of {@link FLEET} those that are of none. Fails with

@@ -5,7 +5,7 @@ import { ofNewestFact } from "../../../runtime/store/schema/facts.ts";
 import { absentHours, hasOwnedByMatch, listedMachines, type OwnedMachine } from "../charge/absent-machines.ts";
 import { chargeNode, type ChargedNode, type Rules } from "../charge/charge-node.ts";
 import { standingCharges, type SlotSpan } from "../charge/standing.ts";
-import { HOUR_MILLIS } from "../hours/window.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /**
  * The name under which an hour has what is of no cluster: what no usage takes up of commitments and fixed costs, and machines of

@@ -1,9 +1,9 @@
 import { amountOf, formatAmount, lastUnits, type Quantity } from "../../../domain/exact/units.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
+import { DAY_MILLIS } from "../../../domain/time.ts";
 
 const HOUR_MILLIS = 3_600_000n;
-const DAY_MILLIS = 86_400_000;
 
 /** What a team has cost in the month that runs. Amounts are decimal texts in the currency and in GPU-hours. */
 export interface TeamMonth {

@@ -9,9 +9,9 @@ import { isWholeGpu } from "../../../domain/vendor.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { FACT_ORDER } from "../../../runtime/store/schema/facts.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
-import { HOUR_MILLIS } from "../hours/window.ts";
 import { spreadCharges, spreadChargesBy, weightsByQuota, type SpreadCharges } from "../charge/spread-charges.ts";
 import { FLEET } from "./fleet-hours.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** Of each object the last fact before the hour, and those within: a ResourceQuota has a fact for each pod that comes or goes. */
 const FACTS = `

@@ -1,6 +1,5 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
-
-const DAY_MILLIS = 86_400_000;
+import { DAY_MILLIS } from "../../../domain/time.ts";
 
 /**
  * Drops what closes have left of which nothing counts, a day after they began: those that a crash ended, those that were second, and

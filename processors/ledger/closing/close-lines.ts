@@ -7,12 +7,10 @@ import { chargeOf, SELECTED_CHARGES, type ChargeRow } from "../charging/charge-r
 import { markupCharges } from "../charge/markup.ts";
 import { spreadChargesBy } from "../charge/spread-charges.ts";
 import { trueUpCharges } from "../charge/true-up.ts";
-import { HOUR_MILLIS } from "../hours/window.ts";
 import type { FrozenWeights } from "./frozen.ts";
 import type { InvoicedKind } from "./invoiced.ts";
 import { weightsOfKind } from "./invoiced.ts";
-
-const DAY_MILLIS = 86_400_000;
+import { DAY_MILLIS, HOUR_MILLIS } from "../../../domain/time.ts";
 
 const WAITING = `
 SELECT ${SELECTED_CHARGES} FROM charges

@@ -6,9 +6,9 @@ import type { BookedCharge } from "../../../runtime/store/schema/charges.ts";
 import { chargeOf, SELECTED_CHARGES, type ChargeRow } from "../charging/charge-rows.ts";
 import { WINDOW_MILLIS } from "../charge/spread-charges.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
-import { HOUR_MILLIS } from "../hours/window.ts";
 import type { ClosedPeriod } from "./closed.ts";
 import { readWeights } from "./weights.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** Condition on `charges`: their run was frozen by a closing that counts. */
 const FROZEN = `run_id IN (

@@ -4,10 +4,10 @@ import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
 import { standingBreaches, type StandingBreach } from "../charging/breaches.ts";
 import { readLives } from "../term/hours-to-meter.ts";
 import { staleCharges, type LedgerRules } from "../hours/ledger-window.ts";
-import { hourOf, HOUR_MILLIS } from "../hours/window.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
 import { CloseError, type CloseErrorCode } from "./close-error.ts";
 import { readClosed, type Closed } from "./closed.ts";
+import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /** What stands in the way of a close, if anything does: a reason each, the one that a person has to know first before others. */
 export interface Readiness {

@@ -2,7 +2,13 @@ import { createHash } from "node:crypto";
 import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun, RUN_ORDER } from "../../../runtime/store/schema/runs.ts";
-import { beginCharges, chargeWindow, type ChargeFindings, type ChargeRules, type HourCharges } from "../charging/charge-window.ts";
+import {
+  beginCharges,
+  chargeWindow,
+  type ChargeFindings,
+  type ChargeRules,
+  type HourCharges,
+} from "../charging/charge-window.ts";
 import { chargedUsage } from "../charging/charged-nodes.ts";
 import { FLEET } from "../charging/fleet-hours.ts";
 import { closingOf, type Closed } from "../closing/closed.ts";
@@ -12,8 +18,8 @@ import { hasOwnedByMatch, listedMachines } from "../charge/absent-machines.ts";
 import { knownDates, type KnownDates } from "../plan/known-dates.ts";
 import { meterWindow } from "../metering/meter.ts";
 import type { WindowOfCluster } from "./schedule.ts";
-import { HOUR_MILLIS } from "./window.ts";
 import { newRunId, type Run, type RunContent, type Watermark } from "./runs.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** By what hours are metered and charged, ready to be used for many of them. */
 export interface LedgerRules {

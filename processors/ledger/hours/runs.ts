@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { dateText, periodOf } from "../../../domain/period.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { insertRecords } from "../../../runtime/store/schema/records.ts";
-import { HOUR_MILLIS } from "./window.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** For each partition of the bus the position below which all input had been considered. */
 export type Watermark = ReadonlyMap<number, number>;

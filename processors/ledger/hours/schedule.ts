@@ -1,4 +1,4 @@
-import { HOUR_MILLIS, hourOf } from "./window.ts";
+import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /** One hour of one cluster. */
 export interface WindowOfCluster {

@@ -1,7 +1,6 @@
 /** The arithmetic of windows: which hours a scrape has a say in, and for how long a sample speaks. */
 
-/** A window is one hour, counted from the epoch: the UTC hour. */
-export const HOUR_MILLIS = 3_600_000;
+import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /** The short rollup's bucket. */
 export const FIVE_MINUTES_MILLIS = 300_000;
@@ -16,11 +15,6 @@ export function reachMillis(intervalMillis: number): number {
 
 /** {@link reachMillis} of the column `interval_ms`. */
 export const REACH_SQL = `least(intDiv(toInt64(interval_ms) * 5, 2), ${LONGEST_REACH_MILLIS})`;
-
-/** The start of the hour that a time is in. */
-export function hourOf(millis: number): number {
-  return Math.floor(millis / HOUR_MILLIS) * HOUR_MILLIS;
-}
 
 /**
  * The starts of the hours whose rows a scrape can change: those that meet `[t − 2.5 × interval, t + 2.5 × interval]`.

@@ -1,9 +1,10 @@
 import { PLAN_COLUMNS, type PlanRow } from "../../../runtime/store/schema/meter.ts";
 import { createBlocks, namesOf } from "../../../runtime/store/schema/table.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
-import { HOUR_MILLIS, REACH_SQL } from "../hours/window.ts";
+import { REACH_SQL } from "../hours/window.ts";
 import { ENERGY_PIECES, ENERGY_SUMS, PACKED_TIME, unpackedTime } from "./energy-sql.ts";
 import { NO_SUMS, type Measurement, type Sums } from "../plan/measurement.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** Samples after the window say, by their counters, what the last ones in it have used. */
 const WITHIN = `

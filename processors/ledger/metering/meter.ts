@@ -4,7 +4,7 @@ import { listOf } from "../../../runtime/store/schema/table.ts";
 import { USAGE_COLUMNS } from "../../../runtime/store/schema/usage.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { inTurns, slicesOf } from "../../../runtime/in-turns.ts";
-import { HOUR_MILLIS, LONGEST_REACH_MILLIS, REACH_SQL } from "../hours/window.ts";
+import { LONGEST_REACH_MILLIS, REACH_SQL } from "../hours/window.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "../hours/runs.ts";
 import type { Measurement } from "../plan/measurement.ts";
 import { dropPlan, integrate } from "./integrate.ts";
@@ -19,6 +19,7 @@ import { createFactReader } from "./read-facts.ts";
 import { readNodeNames, readRecords, type NamedNode } from "./read-records.ts";
 import { spansOfNewGpus } from "./read-silent.ts";
 import { insertUsage } from "./usage-rows.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** Nodes that are metered in one go: their records and plans are held in memory. */
 const NODES_PER_SLICE = 500;

@@ -2,6 +2,7 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import type { Machine, NodeRecord, Span } from "../plan/node-record.ts";
 import type { SampleGroup } from "../plan/samples.ts";
 import { placeKey, readLastMoments, readOtherGroups, readSeenGpus } from "./read-samples.ts";
+import { DAY_MILLIS } from "../../../domain/time.ts";
 
 /** GPUs that are silent in the window, as the day before it showed them: of nodes that lack some, and of bare ones. */
 export async function readEarlier(
@@ -27,7 +28,6 @@ export async function readEarlier(
 
 /** How many days back a GPU is looked for that is silent for longer than a day: most were heard of lately. */
 const DAYS_BACK = [8, 40];
-const DAY_MILLIS = 86_400_000;
 
 /**
  * GPUs of machines that are silent for longer than a day, as the last sample of them showed them: a GPU stays in its slot, with its

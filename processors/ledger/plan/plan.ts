@@ -1,7 +1,6 @@
 import type { GpuAt } from "../../../domain/share/layout.ts";
 import { partIdOf } from "../../../domain/share/claim.ts";
 import type { Proofs } from "../../../domain/attribution/proofs.ts";
-import { HOUR_MILLIS } from "../hours/window.ts";
 import { commonHolders } from "./common-holders.ts";
 import { conditionAt, conditionEdges, MIG_WITHOUT_INSTANCES, unavailableAt, type SlotAt } from "./condition.ts";
 import { taintOf } from "./device-taints.ts";
@@ -13,6 +12,7 @@ import type { NamespaceState, NodeRecord, Span } from "./node-record.ts";
 import type { PlannedClaim, PlannedSegment, SlotHolder } from "./planned.ts";
 import { proofsOf } from "./proven.ts";
 import type { FilledSlot } from "./slots.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /**
  * What each slot of a node was over a window, cut where anything that is known of it changes: pure, and the same from the same

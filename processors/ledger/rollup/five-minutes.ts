@@ -7,7 +7,8 @@ import {
   ROLLUP_COLUMNS,
   ROW_KEY,
 } from "../../../runtime/store/schema/rollups.ts";
-import { FIVE_MINUTES_MILLIS, HOUR_MILLIS, REACH_SQL } from "../hours/window.ts";
+import { FIVE_MINUTES_MILLIS, REACH_SQL } from "../hours/window.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 const INCREASES = Object.entries(INCREASE_MEASURES);
 /** A holder that stands for several, or is known by its node alone, had the device not for itself. */

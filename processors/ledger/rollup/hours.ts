@@ -7,7 +7,7 @@ import {
   ROLLUP_COLUMNS,
   ROW_KEY,
 } from "../../../runtime/store/schema/rollups.ts";
-import { HOUR_MILLIS } from "../hours/window.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 const SUMS = [
   "samples",

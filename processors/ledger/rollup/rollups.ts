@@ -2,9 +2,10 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
 import { insertFiveMinutes } from "./five-minutes.ts";
 import { digestOfRun, insertHours } from "./hours.ts";
-import { HOURS_TOUCHED_SQL, HOUR_MILLIS, LONGEST_REACH_MILLIS, REACH_SQL } from "../hours/window.ts";
+import { HOURS_TOUCHED_SQL, LONGEST_REACH_MILLIS, REACH_SQL } from "../hours/window.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "../hours/runs.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** What tells one scrape from another; a replay has the same. */
 export const SCRAPE_KEY_SQL = "cityHash64(node, target, scraped_at, collector, epoch, sequence)";

@@ -6,9 +6,9 @@ import type { WorkloadFact } from "../../../domain/workload.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
 import type { PartitionEnds } from "./dirty-windows.ts";
-import { HOUR_MILLIS, hourOf } from "../hours/window.ts";
 import { keyOf, type WindowOfCluster } from "../hours/schedule.ts";
 import type { Watermark } from "../hours/runs.ts";
+import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /** A time of which something new is known, milliseconds since the epoch, half-open. */
 export interface ChangedSpan {

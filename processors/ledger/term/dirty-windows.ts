@@ -1,9 +1,10 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
-import { HOURS_TOUCHED_SQL, HOUR_MILLIS } from "../hours/window.ts";
+import { HOURS_TOUCHED_SQL } from "../hours/window.ts";
 import { keyOf, type WindowOfCluster } from "../hours/schedule.ts";
 import { SCRAPE_KEY_SQL } from "../rollup/rollups.ts";
 import type { Watermark } from "../hours/runs.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** Where each partition of a topic ends: the position that its next message will have. */
 export type PartitionEnds = ReadonlyMap<number, number>;

@@ -1,7 +1,7 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
-import { HOUR_MILLIS, hourOf } from "../hours/window.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
+import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /** Hours further back than raw rows are kept are not metered for the first time. */
 const OLDEST_MILLIS = 40 * 24 * HOUR_MILLIS;

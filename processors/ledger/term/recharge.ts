@@ -1,6 +1,12 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { createFrozenWeights } from "../closing/frozen.ts";
-import { chargeAgain, type LedgerRules, type LedgerTurn, type Recharged, type StaleWindow } from "../hours/ledger-window.ts";
+import {
+  chargeAgain,
+  type LedgerRules,
+  type LedgerTurn,
+  type Recharged,
+  type StaleWindow,
+} from "../hours/ledger-window.ts";
 
 /** Who charges an hour again, and when: plain data, so that one thread can tell another. */
 export type RechargeTurn = Pick<LedgerTurn, "generation" | "now" | "closed">;

@@ -15,7 +15,6 @@ import { NOTHING_CLOSED, type Closed } from "../closing/closed.ts";
 import { createFrozenWeights } from "../closing/frozen.ts";
 import { computeLedger, type LedgerRules, type StaleWindow } from "../hours/ledger-window.ts";
 import { createRecharge, type Recharge } from "./recharge.ts";
-import { HOUR_MILLIS } from "../hours/window.ts";
 import {
   createSchedule,
   keyOf,
@@ -27,6 +26,7 @@ import {
 import { computeWindow, hasRawRows } from "../rollup/rollups.ts";
 import { newRunId, type RunKind } from "../hours/runs.ts";
 import { dropSuperseded } from "./superseded.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** What happens in a term, for metrics and logs. */
 export interface TermEvents {

@@ -7,11 +7,11 @@ import type { IsOwn, LivePods } from "../pods.ts";
 import { layOut, type NodeLayout } from "./layout.ts";
 import { placesOf, READINGS, readRows, type ColumnPlaces } from "./readings.ts";
 import type { TargetSample } from "./rows.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** What has not been seen for so long is forgotten: as Prometheus forgets a series that has gone. */
 export const FORGOTTEN_AFTER_MILLIS = 300_000;
 const SWEEP_MILLIS = 60_000;
-const HOUR_MILLIS = 3_600_000;
 
 /** A node as it is drawn: its series and what an hour of each model of its GPUs costs, NaN where no entry prices it. */
 export interface DrawnNode {

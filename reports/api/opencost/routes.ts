@@ -10,11 +10,11 @@ import { readFilter } from "./filter.ts";
 import { filterSql, readAggregate } from "./properties.ts";
 import { MOST_ALLOCATIONS, readAllocationSums } from "./read.ts";
 import { boundsOfSets, readAccumulate, readDuration, readWindow, WINDOW_FORM } from "./window.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** OpenCost's address of allocations, its older one, and Kubecost's. */
 const PATHS = ["/allocation/compute", "/allocation", "/model/allocation", "/model/allocation/compute"] as const;
 const MOST_SETS = 1_500;
-const HOUR_MILLIS = 3_600_000;
 
 const flag = z
   .enum(["true", "false", "1", "0", "weighted", "even"])

@@ -1,6 +1,5 @@
-const MINUTE_MILLIS = 60_000;
-const HOUR_MILLIS = 60 * MINUTE_MILLIS;
-const DAY_MILLIS = 24 * HOUR_MILLIS;
+import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS } from "../../../domain/time.ts";
+
 const UNITS: Readonly<Record<string, number>> = {
   s: 1_000,
   m: MINUTE_MILLIS,

@@ -4,6 +4,7 @@ import type { NativeColumn } from "../native/block.ts";
 import { arrayColumn } from "../native/arrays.ts";
 import { decimalColumn, numberColumn, wideColumn } from "../native/numbers.ts";
 import { mapColumn, plainTextColumn, textColumn } from "../native/texts.ts";
+import { DAY_MILLIS } from "../../../domain/time.ts";
 
 /** A column of a block that takes one value after another. */
 export interface ValueColumn<Value> extends NativeColumn {
@@ -101,8 +102,6 @@ export const nullableMoment: ColumnType<number> = {
   parse: (field) => (field as number | null) ?? undefined,
   canonical: asText,
 };
-
-const DAY_MILLIS = 86_400_000;
 
 /** A UTC day: its first moment in milliseconds since the epoch. */
 export const day: ColumnType<number> = {

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { GroupHandler, OutgoingMessage, ReceivedMessage, TopicDeclaration } from "../../../runtime/bus/bus.ts";
-
-const HOUR_MILLIS = 3_600_000;
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** A topic that no other test uses. */
 export function newTopic(overrides: Partial<TopicDeclaration> = {}): TopicDeclaration {

@@ -20,9 +20,9 @@ import { ownerKinds } from "../../../collectors/kubernetes/owners/kinds.ts";
 import type { Bill, BillLine } from "../../../scenarios/bill.ts";
 import type { Scenario } from "../../../scenarios/schema.ts";
 import { gpuAt, meterScenario, type Cuts, type MeteredGpu, type ScenarioNode, type ScenarioPod } from "./meter.ts";
+import { HOUR_MILLIS as HOUR } from "../../../domain/time.ts";
 
 const KINDS: readonly CostKind[] = ["list", "contracted", "effective"];
-const HOUR = 3_600_000;
 
 /** Computes a scenario's bill under each of its policies from its text alone, in the plainest way. */
 export function billScenario(scenario: Scenario): ReadonlyMap<string, Bill> {

@@ -16,6 +16,7 @@ import type { GpuAt } from "../../../domain/share/layout.ts";
 import { vgpuShare } from "../../../domain/share/vgpu.ts";
 import type { Scenario } from "../../../scenarios/schema.ts";
 import { energyOf } from "./energy.ts";
+import { HOUR_MILLIS as HOUR } from "../../../domain/time.ts";
 
 /** A node and a pod as a scenario writes them. */
 export type ScenarioNode = Scenario["nodes"][number];
@@ -39,8 +40,6 @@ export interface Cuts {
   ofNode(node: ScenarioNode): readonly number[];
   ofPod(pod: ScenarioPod): readonly number[];
 }
-
-const HOUR = 3_600_000;
 
 /** What was found of a scenario before: the same questions are asked for every sample. */
 const found = new WeakMap<Scenario, Map<string, unknown>>();

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { scenarioSchema, type Scenario } from "../../../scenarios/schema.ts";
+import { MINUTE_MILLIS as MINUTE } from "../../../domain/time.ts";
 
 const START = Date.UTC(2026, 2, 2);
-const MINUTE = 60_000;
 const time = (minutes: number): string => new Date(START + Math.round(minutes * MINUTE)).toISOString();
 
 /** Minutes within two and a half hours, with the odd second and millisecond. */

@@ -8,8 +8,8 @@ import { createRecorder } from "./recorder.ts";
 import { replay, type Firing } from "./replay.ts";
 import { stateSamples } from "../../../demo/kubernetes/state-metrics.ts";
 import { faultsBetween, reasonOf, type Fault } from "./truth.ts";
+import { MINUTE_MILLIS } from "../../../domain/time.ts";
 
-const MINUTE_MILLIS = 60_000;
 const STATE_TARGET = { job: "kube-state-metrics", instance: "kube-state-metrics:8080" };
 
 /** An alert that fired, and what it tells of. */

@@ -8,9 +8,8 @@ import { livesAt } from "../../../demo/kubernetes/cluster/lives.ts";
 import { machineAt } from "../../../demo/kubernetes/cluster/outages.ts";
 import { waitingAt } from "../../../demo/kubernetes/cluster/waiting.ts";
 import type { Labels } from "./recorder.ts";
+import { HOUR_MILLIS as HOUR, MINUTE_MILLIS as MINUTE } from "../../../domain/time.ts";
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 /** Utilisation is a twentieth above the load, and samples are a minute apart: so much of a threshold is not decided here. */
 const SLACK = 1.15;
 

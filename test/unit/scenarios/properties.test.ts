@@ -7,9 +7,9 @@ import type { Scenario } from "../../../scenarios/schema.ts";
 import { billScenario } from "../../support/reference/bill.ts";
 import { randomScenario } from "../../support/reference/random-scenario.ts";
 import { rounds } from "../../support/rounds.ts";
+import { HOUR_MILLIS as HOUR } from "../../../domain/time.ts";
 
 const RUNS = rounds(100);
-const HOUR = 3_600_000;
 
 /** What the fleet costs, by its price book alone, whatever anybody held: each price's hours, rounded once (ledger, "Words"). */
 function fleetCost({ nodes, prices, period }: Scenario): Money {

@@ -7,9 +7,9 @@ import { createPageRenderer } from "../../../../demo/exporter/renderer.ts";
 import { createFleet } from "../../../../demo/fleet/fleet.ts";
 import type { MakeName } from "../../../../demo/fleet/makes.ts";
 import type { FleetNode } from "../../../../demo/fleet/node.ts";
+import { DAY_MILLIS } from "../../../../domain/time.ts";
 
 const START = Date.UTC(2026, 5, 2, 9);
-const DAY_MILLIS = 86_400_000;
 const fleet = createFleet({ seed: 1, gpus: 96 });
 
 function pageAt(node: FleetNode, at: number): string {

@@ -6,9 +6,8 @@ import { createFleet } from "../../../../demo/fleet/fleet.ts";
 import { collectedAt, type FleetNode, type Trouble } from "../../../../demo/fleet/node.ts";
 import { bootedAt, isExporterAway } from "../../../../demo/fleet/troubles.ts";
 import { rounds } from "../../../support/rounds.ts";
+import { DAY_MILLIS, HOUR_MILLIS } from "../../../../domain/time.ts";
 
-const DAY_MILLIS = 86_400_000;
-const HOUR_MILLIS = 3_600_000;
 const START = Date.UTC(2026, 5, 2);
 const fleet = createFleet({ seed: 5, gpus: 96 });
 

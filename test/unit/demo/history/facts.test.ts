@@ -12,10 +12,8 @@ import { objectsAt } from "../../../../demo/kubernetes/cluster/objects.ts";
 import type { OutgoingMessage } from "../../../../runtime/bus/bus.ts";
 import { podsOf } from "../../../support/cluster-objects.ts";
 import { rounds } from "../../../support/rounds.ts";
+import { DAY_MILLIS as DAY, MINUTE_MILLIS as MINUTE } from "../../../../domain/time.ts";
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 const NOW = Date.UTC(2026, 5, 9, 12, 0, 10);
 const WEEK: Range = [NOW - 7 * DAY, NOW];
 const projection = { pods: { kinds: ownerKinds(), labels: ["team"] }, nodes: {} };

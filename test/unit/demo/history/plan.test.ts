@@ -4,9 +4,8 @@ import { createFleet } from "../../../../demo/fleet/fleet.ts";
 import { gridTimes, hourChunks, mostRowsOf, thinnedInterval } from "../../../../demo/history/plan.ts";
 import { mergeRanges, missingRanges, type Range } from "../../../../demo/history/ranges.ts";
 import { rounds } from "../../../support/rounds.ts";
+import { DAY_MILLIS, HOUR_MILLIS } from "../../../../domain/time.ts";
 
-const DAY_MILLIS = 86_400_000;
-const HOUR_MILLIS = 3_600_000;
 const NOON = Date.UTC(2026, 5, 2, 12);
 
 const range = fc.tuple(fc.nat(1000), fc.nat(1000)).map(([a, b]): Range => [Math.min(a, b), Math.max(a, b)]);

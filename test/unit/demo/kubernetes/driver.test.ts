@@ -5,9 +5,9 @@ import { objectsAt } from "../../../../demo/kubernetes/cluster/objects.ts";
 import type { KubernetesObject } from "../../../../demo/kubernetes/server/object.ts";
 import type { ObjectName } from "../../../../demo/kubernetes/server/server.ts";
 import { rounds } from "../../../support/rounds.ts";
+import { HOUR_MILLIS as HOUR } from "../../../../domain/time.ts";
 
 const FROM = Date.UTC(2026, 6, 8);
-const HOUR = 3_600_000;
 /** Shortly before a job's end and another pod's start. */
 const BUSY = FROM + 1_920_000;
 const STEPS = rounds(900, 100);

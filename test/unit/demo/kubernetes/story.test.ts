@@ -8,9 +8,8 @@ import { outagesBetween } from "../../../../demo/kubernetes/cluster/outages.ts";
 import type { KubernetesObject } from "../../../../demo/kubernetes/server/object.ts";
 import { gpuLimits, ofKind, podsOf, type PodView } from "../../../support/cluster-objects.ts";
 import { rounds } from "../../../support/rounds.ts";
+import { DAY_MILLIS as DAY, MINUTE_MILLIS as MINUTE } from "../../../../domain/time.ts";
 
-const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
 const FROM = Date.UTC(2026, 6, 8);
 const fleet = createFleet({ seed: 1, gpus: 96 });
 /** A day in steps that fall on no round time. */

@@ -5,12 +5,12 @@ import { NO_ENERGY, type Measured, type UsageClaim, type UsageSegment } from "..
 import { add, compare, exactDecimal, rational, ZERO, type Rational } from "../../../../domain/exact/rational.ts";
 import type { Held, ShareMeasures } from "../../../../domain/share/claim.ts";
 import { rounds } from "../../../support/rounds.ts";
+import { HOUR_MILLIS as HOUR } from "../../../../domain/time.ts";
 
 const DEFAULT: ShareMeasures = { migShare: "max", sharedBy: "replica" };
 const L4 = { model: "NVIDIA L4", memoryMiB: 24_576, layout: { kind: "whole" } } as const;
 const A100 = "NVIDIA A100-SXM4-40GB";
 /** An hour, in which a second is 1,000 ms. */
-const HOUR = 3_600_000;
 
 /** Covered and active for these parts of an hour; active half of the time means an activity of 1 in it. */
 function measured(covered: number, active: number, given: Partial<Measured> = {}): Measured {

@@ -7,8 +7,8 @@ import { incurredIn, steadyAccrual } from "../../../../domain/exact/accrual.ts";
 import { parseDecimal, rational, type Rational } from "../../../../domain/exact/rational.ts";
 import { formatAmount, lastUnits, sum, type Carbon, type Money } from "../../../../domain/exact/units.ts";
 import { rounds } from "../../../support/rounds.ts";
+import { HOUR_MILLIS as HOUR } from "../../../../domain/time.ts";
 
-const HOUR = 3_600_000;
 const MEASURES = { migShare: "max", sharedBy: "replica" } as const;
 const GPU_HOURS = steadyAccrual<"gpu-hour">(rational(1), 0);
 

@@ -3,8 +3,7 @@ import { carbonOf } from "../../../../domain/energy/carbon.ts";
 import type { EnergyFactors } from "../../../../domain/energy/factors.ts";
 import { rational } from "../../../../domain/exact/rational.ts";
 import { formatAmount } from "../../../../domain/exact/units.ts";
-
-const HOUR = 3_600_000;
+import { HOUR_MILLIS as HOUR } from "../../../../domain/time.ts";
 
 /** Grams per kWh from the beginning of an hour, and others from a time in it. */
 function factors(...grams: readonly (readonly [from: number, grams: number])[]): EnergyFactors {

@@ -4,8 +4,8 @@ import { accrualOf, incurredIn, steadyAccrual } from "../../../../domain/exact/a
 import { compare, multiply, rational, ZERO } from "../../../../domain/exact/rational.ts";
 import { formatAmount, roundToLastUnit } from "../../../../domain/exact/units.ts";
 import { rounds } from "../../../support/rounds.ts";
+import { HOUR_MILLIS as HOUR } from "../../../../domain/time.ts";
 
-const HOUR = 3_600_000;
 const ORIGIN = Date.UTC(2026, 2, 1);
 
 /** From prices with few digits to ones that no number holds. */

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { approximate, compare, rational, type Rational } from "../../../../domain/exact/rational.ts";
 import { split } from "../../../../domain/exact/split.ts";
 import { quotaWeights, type QuotaLine, type Reservation } from "../../../../domain/policy/reservation.ts";
+import { HOUR_MILLIS as HOUR } from "../../../../domain/time.ts";
 
-const HOUR = 3_600_000;
 const REST = { team: "platform", costCenter: "" };
 
 const held = (namespace: string, gpus: number): QuotaLine => ({

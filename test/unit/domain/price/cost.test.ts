@@ -7,9 +7,9 @@ import type { CostKind, PriceBook } from "../../../../domain/price/book.ts";
 import { ratePieces } from "../../../../domain/price/conversion.ts";
 import { costSince, divideNodeCost, standingCost } from "../../../../domain/price/cost.ts";
 import { at, bookOf } from "./book-of.ts";
+import { HOUR_MILLIS as HOUR } from "../../../../domain/time.ts";
 
 const BEGIN = at("2026-03-01T00:00:00Z");
-const HOUR = 3_600_000;
 
 const gpuHour = (others: Readonly<Record<string, unknown>>): PriceBook =>
   bookOf({

@@ -4,8 +4,8 @@ import { add, exactDecimal, rational, type Rational } from "../../../../domain/e
 import type { OwnedEntry } from "../../../../domain/price/book.ts";
 import { powerOfGpu } from "../../../../domain/price/power.ts";
 import { bookOf } from "./book-of.ts";
+import { HOUR_MILLIS as HOUR } from "../../../../domain/time.ts";
 
-const HOUR = 3_600_000;
 const START = Date.UTC(2026, 2, 2);
 const TERMS = { inService: "2026-01-01", purchase: "1000", months: 48, kWhPrice: "0.20", pue: "1.5", watts: 1000 };
 

@@ -4,8 +4,8 @@ import { asNumber, createGpuPrices } from "../../../../processors/live/gpu-price
 import { ledgerOf } from "../../../../runtime/config/ledger.ts";
 import { parseConfig } from "../../../../runtime/config/load.ts";
 import { inventoryFact, NOON } from "../../../support/facts.ts";
+import { DAY_MILLIS } from "../../../../domain/time.ts";
 
-const DAY_MILLIS = 86_400_000;
 const bookOf = (text: string) => ledgerOf(parseConfig(text, { source: "test", folder: ".", env: {} })).book;
 
 function pricesOf(text: string): ReturnType<typeof createGpuPrices> {

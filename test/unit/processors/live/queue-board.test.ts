@@ -6,8 +6,8 @@ import { createQueueBoard, type QueueBoard } from "../../../../processors/live/q
 import { viewQueue, type QueueView } from "../../../../domain/queue/view.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../../../support/facts.ts";
 import { ownerRules } from "../../../support/owner-rules.ts";
+import { MINUTE_MILLIS as MINUTE } from "../../../../domain/time.ts";
 
-const MINUTE = 60_000;
 const OWNERS = ownerRules({
   team: [{ podLabel: "team" }, { namespaceLabel: "team" }, { pool: "lab-*", value: "lab" }],
 });

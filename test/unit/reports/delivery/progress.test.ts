@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { GRACE_MILLIS, pauseAfter, progressOf } from "../../../../reports/delivery/progress.ts";
 import type { DeliveryEvent, DeliveryRecord } from "../../../../reports/delivery/records.ts";
+import { MINUTE_MILLIS as MINUTE } from "../../../../domain/time.ts";
 
-const MINUTE = 60_000;
 const T = Date.UTC(2026, 3, 3, 6);
 const record = (
   what: DeliveryEvent,

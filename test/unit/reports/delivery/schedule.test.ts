@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { duePeriods, periodAt, type DeliverySchedule } from "../../../../reports/delivery/schedule.ts";
 import { readSpan } from "../../../../reports/question/span.ts";
+import { DAY_MILLIS } from "../../../../domain/time.ts";
 
-const DAY_MILLIS = 86_400_000;
 const at = (text: string): number => Date.parse(text);
 const berlin = (schedule: string, period: DeliverySchedule["period"] = "day"): DeliverySchedule => ({
   schedule,

@@ -9,8 +9,7 @@ import { ledgerOf, type Ledger } from "../../../../runtime/config/ledger.ts";
 import { ConfigError, parseConfig } from "../../../../runtime/config/load.ts";
 import type { Config } from "../../../../runtime/config/schema.ts";
 import { describeProblem } from "../../../../runtime/config/yaml.ts";
-
-const DAY = 86_400_000;
+import { DAY_MILLIS as DAY } from "../../../../domain/time.ts";
 
 let folder = "";
 beforeAll(() => {

@@ -4,11 +4,15 @@ import type { ClusterFact } from "../../../../../domain/cluster-fact.ts";
 import type { InventoryFact } from "../../../../../domain/inventory.ts";
 import { clusterFactKey, inventoryKey, workloadKey } from "../../../../../domain/messages/fact-message.ts";
 import type { WorkloadFact } from "../../../../../domain/workload.ts";
-import { createHoldings, GONE_KNOWN_MILLIS, type HoldingsIndex } from "../../../../../processors/ingest/holdings/holdings.ts";
+import {
+  createHoldings,
+  GONE_KNOWN_MILLIS,
+  type HoldingsIndex,
+} from "../../../../../processors/ingest/holdings/holdings.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../../../../support/facts.ts";
 import { rounds } from "../../../../support/rounds.ts";
+import { MINUTE_MILLIS as MINUTE } from "../../../../../domain/time.ts";
 
-const MINUTE = 60_000;
 const NODES = ["gpu-a", "gpu-b"];
 const NAMES = ["train-0", "train-1"];
 

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { NOON } from "../../../../support/facts.ts";
 import { gpu, joinWorld, labelled, shapeOf, type JoinWorld } from "../../../../support/join-world.ts";
-
-const MINUTE = 60_000;
+import { MINUTE_MILLIS as MINUTE } from "../../../../../domain/time.ts";
 
 let world: JoinWorld;
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { slicesOf, type HourOfRows } from "../../../../../processors/ledger/backup/slices.ts";
+import { HOUR_MILLIS } from "../../../../../domain/time.ts";
 
-const HOUR_MILLIS = 3_600_000;
 const APRIL = Date.UTC(2026, 3, 1);
 
 /** An hour after the beginning of April, or before it, with a run. */

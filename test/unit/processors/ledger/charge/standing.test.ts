@@ -9,9 +9,9 @@ import { standingCharges, type SlotSpan } from "../../../../../processors/ledger
 import { readScenario } from "../../../../../scenarios/read.ts";
 import { rulesOf } from "../../../../../scenarios/rules.ts";
 import { inventoryFact } from "../../../../support/facts.ts";
+import { HOUR_MILLIS as HOUR } from "../../../../../domain/time.ts";
 
 const START = Date.UTC(2026, 2, 2);
-const HOUR = 3_600_000;
 const HOUR_OF_START = { from: START, until: START + HOUR };
 
 /** What a configuration says, written as a scenario without a fleet. */

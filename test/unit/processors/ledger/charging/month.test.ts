@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createMonth, monthToDate } from "../../../../../processors/ledger/charging/month.ts";
+import { HOUR_MILLIS as HOUR } from "../../../../../domain/time.ts";
 
-const HOUR = 3_600_000;
 const MARCH = Date.UTC(2026, 2, 1);
 const unit = (amount: number): bigint => BigInt(amount) * 1_000_000_000n;
 const hour = (start: number, team: string, cost: number) => ({

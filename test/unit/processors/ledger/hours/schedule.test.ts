@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { createSchedule, nextLedger, SCHEDULE_TIMING, type Schedule } from "../../../../../processors/ledger/hours/schedule.ts";
-import { HOUR_MILLIS } from "../../../../../processors/ledger/hours/window.ts";
+import {
+  createSchedule,
+  nextLedger,
+  SCHEDULE_TIMING,
+  type Schedule,
+} from "../../../../../processors/ledger/hours/schedule.ts";
+import { HOUR_MILLIS } from "../../../../../domain/time.ts";
 
 const NOON = Date.UTC(2026, 2, 1, 12);
 const running = { cluster: "a", windowStart: NOON };

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { HOUR_MILLIS, hourOf, hoursTouched, reachMillis } from "../../../../../processors/ledger/hours/window.ts";
+import { hoursTouched, reachMillis } from "../../../../../processors/ledger/hours/window.ts";
+import { HOUR_MILLIS, hourOf } from "../../../../../domain/time.ts";
 
 const NOON = Date.UTC(2026, 2, 1, 12);
 

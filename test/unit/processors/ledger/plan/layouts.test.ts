@@ -3,8 +3,8 @@ import type { Holding } from "../../../../../domain/holding.ts";
 import { withEarliestLayouts } from "../../../../../processors/ledger/plan/layouts.ts";
 import type { NodeRecord, ProvenLabel, SeenGpu, SeenPart } from "../../../../../processors/ledger/plan/node-record.ts";
 import { inventoryFact, workloadFact } from "../../../../support/facts.ts";
+import { MINUTE_MILLIS as MINUTE } from "../../../../../domain/time.ts";
 
-const MINUTE = 60_000;
 /** The last sample with the former instance, and the first with the new ones. */
 const [LAST, FIRST] = [30 * MINUTE, 60 * MINUTE];
 

@@ -6,9 +6,9 @@ import { planNode } from "../../../../../processors/ledger/plan/plan.ts";
 import { readScenario } from "../../../../../scenarios/read.ts";
 import { rulesOf } from "../../../../../scenarios/rules.ts";
 import { inventoryFact } from "../../../../support/facts.ts";
+import { MINUTE_MILLIS as MINUTE } from "../../../../../domain/time.ts";
 
 const START = Date.UTC(2026, 2, 2, 12);
-const MINUTE = 60_000;
 const REACH = 75_000;
 const WINDOW = { from: START, until: START + 60 * MINUTE };
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { podChanges } from "../../../../../processors/ledger/term/dirty-facts.ts";
 import { NOON, workloadFact } from "../../../../support/facts.ts";
+import { MINUTE_MILLIS as MINUTE } from "../../../../../domain/time.ts";
 
-const MINUTE = 60_000;
 const NOW = NOON + 300 * MINUTE;
 const times = { created: NOON, scheduled: NOON + MINUTE, started: NOON + 2 * MINUTE };
 const running = workloadFact({ times });

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { settledUntil } from "../../../../../processors/ledger/term/dirty-windows.ts";
 import { nextGeneration } from "../../../../../processors/ledger/term/leader.ts";
 import { supersededRuns, type KnownRun } from "../../../../../processors/ledger/term/superseded.ts";
+import { MINUTE_MILLIS as MINUTE } from "../../../../../domain/time.ts";
 
 const NOON = Date.UTC(2026, 2, 1, 12);
-const MINUTE = 60_000;
 
 describe("a leader's generation", () => {
   it("is the group's own where that is the highest", () => {

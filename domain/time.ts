@@ -1,0 +1,13 @@
+/** A minute in milliseconds. */
+export const MINUTE_MILLIS = 60_000;
+
+/** An hour in milliseconds. */
+export const HOUR_MILLIS = 3_600_000;
+
+/** A day of 24 hours in milliseconds: a UTC day. */
+export const DAY_MILLIS = 86_400_000;
+
+/** The start of the UTC hour that a moment is in; both in milliseconds since the epoch. */
+export function hourOf(millis: number): number {
+  return Math.floor(millis / HOUR_MILLIS) * HOUR_MILLIS;
+}
