@@ -11,3 +11,8 @@ export const DAY_MILLIS = 86_400_000;
 export function hourOf(millis: number): number {
   return Math.floor(millis / HOUR_MILLIS) * HOUR_MILLIS;
 }
+
+/** The start of the UTC day that a moment is in; both in milliseconds since the epoch. */
+export function dayOf(millis: number): number {
+  return Math.floor(millis / DAY_MILLIS) * DAY_MILLIS;
+}

@@ -3,8 +3,6 @@ import { COLLECT_MILLIS, type FleetNode } from "../fleet/node.ts";
 import type { Range } from "./ranges.ts";
 import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
-/** The start of a UTC day, and of its sequences. */
-
 const MOST_ROWS = 1_000_000;
 /** Each divides an hour, so that a coarser grid's times are a finer one's too. */
 const INTERVALS: readonly number[] = [

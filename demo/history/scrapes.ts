@@ -9,7 +9,7 @@ import { createPageRenderer, type PageRenderer } from "../exporter/renderer.ts";
 import { hash } from "../fleet/hash.ts";
 import { collectedAt, type FleetNode } from "../fleet/node.ts";
 import { isExporterAway } from "../fleet/troubles.ts";
-import { DAY_MILLIS } from "../../domain/time.ts";
+import { dayOf } from "../../domain/time.ts";
 
 /** The collector that past scrapes name. */
 export const HISTORY_COLLECTOR = "demo-history";
@@ -32,7 +32,7 @@ export function createPastScrapes(intervalMillis: number): PastScrapes {
 
   return {
     messageAt(node, timeMillis) {
-      const epoch = Math.floor(timeMillis / DAY_MILLIS) * DAY_MILLIS;
+      const epoch = dayOf(timeMillis);
       const moment = {
         epoch,
         sequence: Math.floor((timeMillis - epoch) / intervalMillis),

@@ -3,7 +3,7 @@ import { exactly } from "../../domain/exact/units.ts";
 import { DELIVERED_LABEL, type InventoryFact } from "../../domain/inventory.ts";
 import type { PriceBook } from "../../domain/price/book.ts";
 import { createNodePrices } from "../ledger/charge/node-prices.ts";
-import { HOUR_MILLIS } from "../../domain/time.ts";
+import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 
 /** A machine as far as a price asks for it; without Kubernetes it has no UID. */
 export type PricedNode = Pick<InventoryFact, "cluster" | "node" | "joined" | "labels"> &
@@ -47,7 +47,7 @@ export function createGpuPrices(
   }
 
   return (node, model, atMillis) => {
-    const hour = Math.floor(atMillis / HOUR_MILLIS) * HOUR_MILLIS;
+    const hour = hourOf(atMillis);
     try {
       return priceOf(node, model, atMillis, hour);
     } catch (error) {

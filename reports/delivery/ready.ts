@@ -8,7 +8,7 @@ import type { UnpricedTeam } from "../focus/plan.ts";
 import { sqlOf, type ChargesQuestion } from "../question/question.ts";
 import { monthsIn, type Span } from "../question/span.ts";
 import { questionOf } from "./delivery.ts";
-import { HOUR_MILLIS } from "../../domain/time.ts";
+import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 
 /** So long the ledger has published nothing of a span: an hour waits five minutes at most for what comes late. */
 const QUIET_MILLIS = 600_000;
@@ -139,7 +139,7 @@ function hoursIn(
   until: number,
   cluster: string,
 ): readonly { readonly cluster: string; readonly start: number }[] {
-  const first = Math.floor(from / HOUR_MILLIS) * HOUR_MILLIS;
+  const first = hourOf(from);
   const count = Math.max(0, Math.ceil((until - first) / HOUR_MILLIS));
   return Array.from({ length: count }, (_, hour) => ({ cluster, start: first + hour * HOUR_MILLIS }));
 }

@@ -15,7 +15,7 @@ import { Hours, Ratio } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { Empty, Table, type Column } from "./parts/table.tsx";
 import type { AddPage, PageContext } from "./routes.ts";
-import { HOUR_MILLIS } from "../../domain/time.ts";
+import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 
 const DAY_HOURS = 24;
 
@@ -64,7 +64,7 @@ interface FleetDay {
 }
 
 async function readDay(store: PageContext["store"], policy: string, at: number): Promise<FleetDay> {
-  const until = Math.floor(at / HOUR_MILLIS) * HOUR_MILLIS;
+  const until = hourOf(at);
   const span = fixedSpan({ name: "", from: until - DAY_HOURS * HOUR_MILLIS, until });
   const question = { policy, kind: "showback", span, where: [] } as const;
   return { question, hours: await readFleetHours(store, question) };

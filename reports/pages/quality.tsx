@@ -13,7 +13,7 @@ import { hoursColumn, moneyColumn, Ratio } from "./parts/money.tsx";
 import { Empty, Table } from "./parts/table.tsx";
 import { utc } from "./parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
-import { DAY_MILLIS, HOUR_MILLIS } from "../../domain/time.ts";
+import { DAY_MILLIS, HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 
 const MOST_NODES = 50;
 const MOST_TARGETS = 100;
@@ -25,7 +25,7 @@ export function addQuality(add: AddPage, { store, ledger, answers, now }: PageCo
   add("/quality", { schema: {}, isLive: true }, async ({ viewer }, edition) => {
     demandAll(viewer);
     const at = now();
-    const until = Math.floor(at / HOUR_MILLIS) * HOUR_MILLIS;
+    const until = hourOf(at);
     const span = { name: "24h", from: until - DAY_MILLIS, until };
     const question = { policy: policyOf(ledger, undefined), kind: "showback", span, where: [] } as const;
     const byNodeOnce = (): Promise<Report> =>

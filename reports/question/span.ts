@@ -1,5 +1,5 @@
 import { periodOf, readPeriod } from "../../domain/period.ts";
-import { DAY_MILLIS, HOUR_MILLIS } from "../../domain/time.ts";
+import { DAY_MILLIS, HOUR_MILLIS, dayOf, hourOf } from "../../domain/time.ts";
 
 const WEEK_MILLIS = 7 * DAY_MILLIS;
 /** 1970 began on a Thursday; the first Monday was its fifth day. */
@@ -76,8 +76,8 @@ function boundsOf(text: string, now: number): readonly [number, number] | undefi
 }
 
 function relativeTo(now: number, text: string): readonly [number, number] | undefined {
-  const hourEnd = Math.floor(now / HOUR_MILLIS) * HOUR_MILLIS + HOUR_MILLIS;
-  const today = Math.floor(now / DAY_MILLIS) * DAY_MILLIS;
+  const hourEnd = hourOf(now) + HOUR_MILLIS;
+  const today = dayOf(now);
   const week = today - ((today - FIRST_MONDAY_MILLIS) % WEEK_MILLIS);
   const month = periodOf(now);
   switch (text) {

@@ -4,7 +4,7 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { momentSql, type ChargesQuestion } from "../question/question.ts";
 import { monthsIn, type Span } from "../question/span.ts";
 import type { CountedRun, DayOfRuns } from "./make.ts";
-import { DAY_MILLIS } from "../../domain/time.ts";
+import { DAY_MILLIS, dayOf } from "../../domain/time.ts";
 
 /** What counts for a question, and what of it is summed. */
 export interface Counted {
@@ -80,7 +80,7 @@ function runsOf(
 function daysOf(runs: readonly CountedRun[], span: Span | undefined, now: number): readonly Omit<DayOfRuns, "parts">[] {
   const byDay = new Map<number, string[]>();
   for (const { run, kind, windowStart } of runs) {
-    const start = Math.floor(windowStart / DAY_MILLIS) * DAY_MILLIS;
+    const start = dayOf(windowStart);
     const isWhole = span === undefined || (start >= span.from && start + DAY_MILLIS <= span.until);
     if (kind === "close" || !isWhole || start + DAY_MILLIS > now) continue;
     byDay.set(start, [...(byDay.get(start) ?? []), run]);

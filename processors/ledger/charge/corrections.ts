@@ -5,7 +5,7 @@ import { formatAmount, type Amount, type Quantity } from "../../../domain/exact/
 import { DIMENSIONS } from "../../../domain/owner/owner.ts";
 import { amountsOf, COUNTED, isNothing, NOTHING, plus, withAmounts, type Amounts } from "./amounts.ts";
 import type { Breach } from "./invariant.ts";
-import { HOUR_MILLIS } from "../../../domain/time.ts";
+import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /**
  * What has to be booked so that lines that were booked become the recomputed ones: for each line key the difference, an absent side
@@ -51,7 +51,7 @@ export function correctionBreaches(
 }
 
 function correction(like: Charge, amounts: Amounts): Charge {
-  const fromMillis = hourOf(like);
+  const fromMillis = hourOf(like.fromMillis);
   return { ...withAmounts(like, amounts), fromMillis, untilMillis: fromMillis + HOUR_MILLIS };
 }
 
@@ -73,7 +73,7 @@ function lineKey(charge: Charge): string {
       ? null
       : { ...holder, labels: Object.entries(holder.labels).toSorted(([a], [b]) => (a < b ? -1 : 1)) };
   return JSON.stringify([
-    hourOf(charge),
+    hourOf(charge.fromMillis),
     costs === undefined,
     LINE_KEYS.map((name) => charge[name] ?? null),
     held === null ? null : HELD.map((name) => held[name]),
@@ -88,10 +88,6 @@ const HELD = [
   "rawShare",
   "share",
 ] as const satisfies readonly (keyof NonNullable<Charge["holder"]>)[];
-
-function hourOf({ fromMillis }: Charge): number {
-  return Math.floor(fromMillis / HOUR_MILLIS) * HOUR_MILLIS;
-}
 
 function sumsByGpu(charges: readonly Charge[]): ReadonlyMap<string, Amounts> {
   const sums = new Map<string, Amounts>();

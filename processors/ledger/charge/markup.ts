@@ -3,7 +3,7 @@ import { PLATFORM } from "../../../domain/owner/owner.ts";
 import { divide, multiply, rational } from "../../../domain/exact/rational.ts";
 import { difference, exactly, lastUnits, roundToLastUnit, sum, type Money } from "../../../domain/exact/units.ts";
 import type { Markup } from "../../../domain/price/book.ts";
-import { HOUR_MILLIS } from "../../../domain/time.ts";
+import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /**
  * Markups and discounts on what teams pay in one hour of one cluster, on effective cost after spreading: for each team and cost
@@ -34,7 +34,7 @@ function markupCharge(
   of: { readonly team: string; readonly costCenter: string; readonly amount: Money; readonly price: string },
 ): Charge {
   const { team, costCenter, amount, price } = of;
-  const hour = Math.floor(fromMillis / HOUR_MILLIS) * HOUR_MILLIS;
+  const hour = hourOf(fromMillis);
   return chargeBeside(
     {
       fromMillis: hour,

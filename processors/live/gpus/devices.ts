@@ -7,7 +7,7 @@ import type { IsOwn, LivePods } from "../pods.ts";
 import { layOut, type NodeLayout } from "./layout.ts";
 import { placesOf, READINGS, readRows, type ColumnPlaces } from "./readings.ts";
 import type { TargetSample } from "./rows.ts";
-import { HOUR_MILLIS } from "../../../domain/time.ts";
+import { hourOf } from "../../../domain/time.ts";
 
 /** What has not been seen for so long is forgotten: as Prometheus forgets a series that has gone. */
 export const FORGOTTEN_AFTER_MILLIS = 300_000;
@@ -161,5 +161,5 @@ export function createLiveDevices(options: {
 
 /** A machine of which samples alone tell, as prices look at it: as if it had come with this hour. */
 function withoutKubernetes(cluster: string, node: string, count: number, atMillis: number): PricedNode {
-  return { cluster, node, gpus: [{ count }], joined: Math.floor(atMillis / HOUR_MILLIS) * HOUR_MILLIS, labels: {} };
+  return { cluster, node, gpus: [{ count }], joined: hourOf(atMillis), labels: {} };
 }

@@ -1,4 +1,4 @@
-import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS } from "../../../domain/time.ts";
+import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS, dayOf } from "../../../domain/time.ts";
 
 const UNITS: Readonly<Record<string, number>> = {
   s: 1_000,
@@ -33,7 +33,7 @@ export function readWindow(text: string, now: number): Window | undefined {
 }
 
 function boundsOf(text: string, now: number): readonly [number, number] | undefined {
-  const today = Math.floor(now / DAY_MILLIS) * DAY_MILLIS;
+  const today = dayOf(now);
   const sunday = today - ((today - FIRST_SUNDAY_MILLIS) % (7 * DAY_MILLIS));
   const [year, month] = [new Date(now).getUTCFullYear(), new Date(now).getUTCMonth()];
   switch (text) {

@@ -10,8 +10,6 @@ import { HOUR_MILLIS as HOUR } from "../../../../domain/time.ts";
 const DEFAULT: ShareMeasures = { migShare: "max", sharedBy: "replica" };
 const L4 = { model: "NVIDIA L4", memoryMiB: 24_576, layout: { kind: "whole" } } as const;
 const A100 = "NVIDIA A100-SXM4-40GB";
-/** An hour, in which a second is 1,000 ms. */
-
 /** Covered and active for these parts of an hour; active half of the time means an activity of 1 in it. */
 function measured(covered: number, active: number, given: Partial<Measured> = {}): Measured {
   const activity = BigInt(Math.round(active * HOUR)) * 1_000_000n;
