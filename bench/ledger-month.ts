@@ -4,7 +4,7 @@ import { meterWindow } from "../processors/ledger/metering/meter.ts";
 import { readStatements } from "../reports/read/statements.ts";
 import { newRunId, publishRun } from "../processors/ledger/hours/runs.ts";
 import { NOTHING_CLOSED } from "../processors/ledger/closing/closed.ts";
-import type { StaleWindow } from "../processors/ledger/hours/ledger-window.ts";
+import type { StaleWindow } from "../processors/ledger/hours/stale-hours.ts";
 import { parseConfig } from "../runtime/config/load.ts";
 import { explain } from "../reports/explain/read-explanation.ts";
 import { inTurns } from "../runtime/in-turns.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Policy } from "../domain/policy/policy.ts";
-import { ledgerRules, type LedgerRules } from "../processors/ledger/hours/ledger-window.ts";
+import { ledgerRules, type LedgerRules } from "../processors/ledger/hours/rules.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import type { Config } from "../runtime/config/schema.ts";
 

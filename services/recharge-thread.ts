@@ -1,5 +1,6 @@
 import { workerData } from "node:worker_threads";
-import type { Recharged, StaleWindow } from "../processors/ledger/hours/ledger-window.ts";
+import type { Recharged } from "../processors/ledger/hours/compute-hour.ts";
+import type { StaleWindow } from "../processors/ledger/hours/stale-hours.ts";
 import { createRecharge, type RechargeTurn } from "../processors/ledger/term/recharge.ts";
 import type { Config } from "../runtime/config/schema.ts";
 import { connectStore, type StoreAddress } from "../runtime/store/connection.ts";

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
-import type { Recharged } from "../processors/ledger/hours/ledger-window.ts";
+import type { Recharged } from "../processors/ledger/hours/compute-hour.ts";
 import type { Recharge } from "../processors/ledger/term/recharge.ts";
 import type { Config } from "../runtime/config/schema.ts";
 import type { StoreAddress } from "../runtime/store/connection.ts";

@@ -5,7 +5,7 @@ import { closePeriod } from "../../processors/ledger/closing/close.ts";
 import type { Closed } from "../../processors/ledger/closing/closed.ts";
 import { verifyClosings } from "../../processors/ledger/closing/verify.ts";
 import { readPeriod } from "../../domain/period.ts";
-import { ledgerRules } from "../../processors/ledger/hours/ledger-window.ts";
+import { ledgerRules } from "../../processors/ledger/hours/rules.ts";
 import { SCHEDULE_TIMING } from "../../processors/ledger/hours/schedule.ts";
 import { TERM_TIMING, workTerm } from "../../processors/ledger/term/term-work.ts";
 import { factsOf } from "../../scenarios/play/facts.ts";

@@ -20,9 +20,10 @@ const built = (path: string): string => JSON.stringify(pathToFileURL(resolve("di
 /** A process that meters and charges the scenario's hours from the build, so many times. */
 const LEDGER = `
   const { createStoreClient } = await import(${built("runtime/store/client.js")});
-  const { computeLedger, ledgerRules } = await import(${built("processors/ledger-window.js")});
-  const { NOTHING_CLOSED: closed } = await import(${built("processors/closing/closed.js")});
-  const { createFrozenWeights } = await import(${built("processors/closing/frozen.js")});
+  const { computeLedger } = await import(${built("processors/ledger/hours/compute-hour.js")});
+  const { ledgerRules } = await import(${built("processors/ledger/hours/rules.js")});
+  const { NOTHING_CLOSED: closed } = await import(${built("processors/ledger/closing/closed.js")});
+  const { createFrozenWeights } = await import(${built("processors/ledger/closing/frozen.js")});
   const { readScenario } = await import(${built("scenarios/read.js")});
   const { rulesOf } = await import(${built("scenarios/rules.js")});
   const { readFileSync } = await import("node:fs");

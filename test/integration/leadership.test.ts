@@ -5,7 +5,7 @@ import { createDirtyWindows, type DirtyWindows } from "../../processors/ledger/t
 import { startLeadership, type Leadership, type Term } from "../../processors/ledger/term/leader.ts";
 import { pause } from "../../runtime/clock.ts";
 import { workTerm, type TermLedger, type TermTiming } from "../../processors/ledger/term/term-work.ts";
-import { ledgerRules } from "../../processors/ledger/hours/ledger-window.ts";
+import { ledgerRules } from "../../processors/ledger/hours/rules.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import { readScenario } from "../../scenarios/read.ts";
 import { computeWindow } from "../../processors/ledger/rollup/rollups.ts";

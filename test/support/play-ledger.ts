@@ -4,12 +4,8 @@ import { readCharges } from "../../processors/ledger/charging/read-charges.ts";
 import type { Breach } from "../../processors/ledger/charge/invariant.ts";
 import { NOTHING_CLOSED } from "../../processors/ledger/closing/closed.ts";
 import { createFrozenWeights } from "../../processors/ledger/closing/frozen.ts";
-import {
-  ABSENT_AFTER_MILLIS,
-  chargeAgain,
-  computeLedger,
-  ledgerRules,
-} from "../../processors/ledger/hours/ledger-window.ts";
+import { chargeAgain, computeLedger } from "../../processors/ledger/hours/compute-hour.ts";
+import { ABSENT_AFTER_MILLIS, ledgerRules } from "../../processors/ledger/hours/rules.ts";
 import { readUsage } from "../../processors/ledger/metering/usage-rows.ts";
 import { slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";

@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import { createMonth } from "../../processors/ledger/charging/month.ts";
 import { createDirtyFacts } from "../../processors/ledger/term/dirty-facts.ts";
-import { ledgerRules } from "../../processors/ledger/hours/ledger-window.ts";
+import { ledgerRules } from "../../processors/ledger/hours/rules.ts";
 import { SCHEDULE_TIMING } from "../../processors/ledger/hours/schedule.ts";
 import { TERM_TIMING, workTerm, type TermEvents, type TermLedger } from "../../processors/ledger/term/term-work.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";

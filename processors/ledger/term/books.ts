@@ -2,7 +2,8 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import { readClosed, type Closed } from "../closing/closed.ts";
 import { firstCharged } from "../closing/readiness.ts";
 import { readLives, type Life } from "./hours-to-meter.ts";
-import { staleCharges, type LedgerRules, type StaleWindow } from "../hours/ledger-window.ts";
+import type { LedgerRules } from "../hours/rules.ts";
+import { staleCharges, type StaleWindow } from "../hours/stale-hours.ts";
 
 /** Where the runs and closings stand. */
 export interface BooksMark {

@@ -1,12 +1,8 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { createFrozenWeights } from "../closing/frozen.ts";
-import {
-  chargeAgain,
-  type LedgerRules,
-  type LedgerTurn,
-  type Recharged,
-  type StaleWindow,
-} from "../hours/ledger-window.ts";
+import { chargeAgain, type LedgerTurn, type Recharged } from "../hours/compute-hour.ts";
+import type { LedgerRules } from "../hours/rules.ts";
+import type { StaleWindow } from "../hours/stale-hours.ts";
 
 /** Who charges an hour again, and when: plain data, so that one thread can tell another. */
 export type RechargeTurn = Pick<LedgerTurn, "generation" | "now" | "closed">;

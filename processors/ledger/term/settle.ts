@@ -2,7 +2,9 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import type { ChargeFindings } from "../charging/charge-window.ts";
 import { readClosed } from "../closing/closed.ts";
 import { createFrozenWeights } from "../closing/frozen.ts";
-import { chargeAgain, computeLedger, staleCharges, type LedgerRules } from "../hours/ledger-window.ts";
+import { chargeAgain, computeLedger } from "../hours/compute-hour.ts";
+import type { LedgerRules } from "../hours/rules.ts";
+import { staleCharges } from "../hours/stale-hours.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
 
 /** What settling came to. */

@@ -13,7 +13,9 @@ import { dropAbandonedCloses } from "../closing/abandoned.ts";
 import { auditRules } from "../closing/audit.ts";
 import { NOTHING_CLOSED, type Closed } from "../closing/closed.ts";
 import { createFrozenWeights } from "../closing/frozen.ts";
-import { computeLedger, type LedgerRules, type StaleWindow } from "../hours/ledger-window.ts";
+import { computeLedger } from "../hours/compute-hour.ts";
+import type { LedgerRules } from "../hours/rules.ts";
+import type { StaleWindow } from "../hours/stale-hours.ts";
 import { createRecharge, type Recharge } from "./recharge.ts";
 import {
   createSchedule,

@@ -1,0 +1,61 @@
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { ofLastRun, RUN_ORDER } from "../../../runtime/store/schema/runs.ts";
+import { FLEET } from "../charging/fleet-hours.ts";
+import type { LedgerRules } from "./rules.ts";
+import type { WindowOfCluster } from "./schedule.ts";
+
+/** An hour whose charges were made of other usage or by other rules than now, or were not made. */
+export interface StaleWindow extends WindowOfCluster {
+  readonly usageRun: string;
+}
+
+/**
+ * The hours of a span whose charges are stale, the newest first: in open periods where usage or any rule is another, in closed ones
+ * where usage, prices or owners are, as the policies of those stay. What is of no cluster ({@link FLEET}) is made of the usage
+ * of all. Fails with a `StoreError`.
+ */
+export async function staleCharges(
+  store: StoreClient,
+  { hash, booksHash, hasFleetCosts: isOfFleet }: Pick<LedgerRules, "hash" | "booksHash" | "hasFleetCosts">,
+  { from, until = Infinity, openSince }: { readonly from: number; readonly until?: number; readonly openSince: number },
+): Promise<readonly StaleWindow[]> {
+  const seconds = (millis: number): number => Math.min(Math.max(Math.floor(millis / 1000), 0), LATEST_SECONDS);
+  const spanned = "window_start >= fromUnixTimestamp({from:Int64}) AND window_start < fromUnixTimestamp({until:Int64})";
+  return store.query<StaleWindow>(
+    `WITH metered AS (
+       SELECT cluster, window_start AS start, ${ofLastRun("toString(run_id)")} AS usage_run
+       FROM runs WHERE kind = 'usage' AND ${spanned} GROUP BY cluster, start
+     )
+     SELECT cluster, toFloat64(toUnixTimestamp(start)) * 1000 AS windowStart, usage_run AS usageRun
+     FROM (
+       SELECT toString(cluster) AS cluster, start, usage_run FROM metered
+       UNION ALL
+       SELECT '${FLEET}', start, toString(reinterpretAsUUID(sipHash128(arrayStringConcat(arraySort(groupArray(usage_run))))))
+       FROM metered
+       WHERE {fleet:Bool} OR start IN (SELECT window_start FROM runs WHERE kind = 'charge' AND cluster = '${FLEET}')
+       GROUP BY start
+     ) AS usage
+     LEFT JOIN (
+       SELECT toString(cluster) AS cluster, window_start AS start,
+         splitByChar(' ', argMax(basis, (kind = 'correction', billing_period, ${RUN_ORDER}))) AS made_of
+       FROM runs
+       WHERE kind IN ('charge', 'correction') AND ${spanned} AND run_id IN (SELECT run_id FROM charge_runs)
+       GROUP BY cluster, start
+     ) AS charge USING (cluster, start)
+     WHERE made_of[1] != usage_run
+       OR (start >= fromUnixTimestamp({open:Int64}) AND made_of[2] != {hash:String})
+       OR (start < fromUnixTimestamp({open:Int64}) AND made_of[3] != {books:String})
+     ORDER BY start DESC`,
+    {
+      hash,
+      books: booksHash,
+      from: seconds(from),
+      until: seconds(until),
+      open: seconds(openSince),
+      fleet: isOfFleet,
+    },
+  );
+}
+
+/** The latest moment of a `DateTime`. */
+const LATEST_SECONDS = 4_294_967_295;
