@@ -1,5 +1,5 @@
 import type { OutgoingMessage, ReceivedMessage } from "../../runtime/bus/bus.ts";
-import type { DeadLetterReason } from "./outcome.ts";
+import type { DeadLetterReason } from "./steps/outcome.ts";
 
 /** A dead letter as it stands on its topic: the raw bytes, and in the headers why and from where. */
 export interface DeadLetter {

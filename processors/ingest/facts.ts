@@ -15,7 +15,7 @@ import { FACT_COLUMNS, type FactRows } from "../../runtime/store/schema/facts.ts
 import { createBlocks, namesOf } from "../../runtime/store/schema/table.ts";
 import { insertOrHalve } from "./batch.ts";
 import { startIntake, type Intake, type IntakeEvents } from "./intake.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "./steps/outcome.ts";
 
 const TABLES = Object.keys(FACT_COLUMNS) as readonly (keyof FactRows)[];
 

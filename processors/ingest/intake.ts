@@ -11,7 +11,7 @@ import {
 import { pause } from "../../runtime/clock.ts";
 import { StoreError } from "../../runtime/store/store-error.ts";
 import { toDeadLetter } from "./dead-letter.ts";
-import type { DeadLetterReason, DropReason, Outcome } from "./outcome.ts";
+import type { DeadLetterReason, DropReason, Outcome } from "./steps/outcome.ts";
 
 /** A message and what the pipeline made of it. */
 export interface Taken<Value> {

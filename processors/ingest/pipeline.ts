@@ -1,6 +1,6 @@
 import type { Holdings } from "../../domain/holding.ts";
 import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "./steps/outcome.ts";
 import { createDecodeStep, type EncodedScrape } from "./steps/decode.ts";
 import { createJoinStep, type JoinedScrape } from "./steps/join.ts";
 

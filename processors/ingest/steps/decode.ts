@@ -1,6 +1,6 @@
 import type { ScrapeDecoder } from "../../../domain/messages/scrape-message.ts";
 import type { Scrape } from "../../../domain/scrape.ts";
-import type { Outcome } from "../outcome.ts";
+import type { Outcome } from "./outcome.ts";
 
 /** What the step needs of a message from the bus. */
 export interface EncodedScrape {

@@ -1,7 +1,7 @@
 import type { Holder } from "../../../domain/holder.ts";
 import type { ClusterHoldings, Holdings, NodeHoldings } from "../../../domain/holding.ts";
 import type { Scrape, ScrapeShape } from "../../../domain/scrape.ts";
-import type { Outcome } from "../outcome.ts";
+import type { Outcome } from "./outcome.ts";
 import { climb, layoutOf, type Layout } from "./join/ladder.ts";
 import { momentOf } from "../../../domain/attribution/moment.ts";
 import { createProofs, type Proofs } from "../../../domain/attribution/proofs.ts";
