@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import type { Logger } from "pino";
+import { createBackOff } from "../back-off.ts";
 
 /** A child process that is kept alive. */
 export interface SupervisedChild {
@@ -13,8 +14,7 @@ export interface SupervisedChild {
   stop(): Promise<void>;
 }
 
-const FIRST_BACK_OFF_MILLIS = 200;
-const LONGEST_BACK_OFF_MILLIS = 10_000;
+const BACK_OFF = { firstMillis: 200, longestMillis: 10_000 };
 /** A child that lived this long is started again at once. */
 const STEADY_MILLIS = 30_000;
 
@@ -31,7 +31,7 @@ export function superviseChild(options: {
 }): SupervisedChild {
   const { name, start, onMessage, graceMillis, logger } = options;
   let restarts = 0;
-  let backOffMillis = FIRST_BACK_OFF_MILLIS;
+  const backOff = createBackOff(BACK_OFF);
   let stopping = false;
   let child: ChildProcess | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -46,10 +46,10 @@ export function superviseChild(options: {
       child = undefined;
       if (stopping) return;
       restarts += 1;
-      if (performance.now() - startedAt > STEADY_MILLIS) backOffMillis = FIRST_BACK_OFF_MILLIS;
-      logger.warn({ child: name, code, signal, againInMillis: backOffMillis }, "a child process ended");
-      timer = setTimeout(launch, backOffMillis);
-      backOffMillis = Math.min(LONGEST_BACK_OFF_MILLIS, backOffMillis * 2);
+      if (performance.now() - startedAt > STEADY_MILLIS) backOff.reset();
+      const againInMillis = backOff.next();
+      logger.warn({ child: name, code, signal, againInMillis }, "a child process ended");
+      timer = setTimeout(launch, againInMillis);
     });
   }
   launch();

@@ -1,7 +1,7 @@
 import type { OwnerReference } from "../../../domain/workload.ts";
 import { pause } from "../../../runtime/clock.ts";
 import { ApiError } from "../api/api-error.ts";
-import { createBackOff } from "../api/back-off.ts";
+import { createApiBackOff } from "../api/api-back-off.ts";
 import type { ApiConnection } from "../api/connection.ts";
 import { pathOf } from "../api/resource.ts";
 import type { KubeMetadata } from "../projection/kube-object.ts";
@@ -83,7 +83,7 @@ export function createOwnerCache(options: OwnerCacheOptions): OwnerCache {
   }
 
   async function readPatiently(reference: OwnerReference, namespace: string): Promise<Entry["owner"]> {
-    const backOff = createBackOff();
+    const backOff = createApiBackOff();
     for (let tries = 1; ; tries++) {
       try {
         return await read(reference, namespace);

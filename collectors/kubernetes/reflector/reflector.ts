@@ -1,6 +1,6 @@
 import { pause } from "../../../runtime/clock.ts";
 import { ApiError } from "../api/api-error.ts";
-import { createBackOff } from "../api/back-off.ts";
+import { createApiBackOff } from "../api/api-back-off.ts";
 import type { ApiConnection } from "../api/connection.ts";
 import type { ApiResource, ApiObject } from "../api/resource.ts";
 import { listObjects, newestVersion } from "./list.ts";
@@ -91,7 +91,7 @@ export function startReflector(options: {
   };
   const stopping = new AbortController();
   const { signal } = stopping;
-  const backOff = createBackOff(random);
+  const backOff = createApiBackOff(random);
   const known = new Map<string, ObjectIdentity>();
   let listed = false;
   /** The newest version seen; empty before the first list. */

@@ -1,4 +1,5 @@
 /** Lanes: how many statements of a kind run at once, so that reports do not hold up inserts. */
+import pLimit from "p-limit";
 import { FaceError } from "./face-error.ts";
 
 /** How many may run at once and how many may wait. */
@@ -32,44 +33,31 @@ export interface Lane {
 }
 
 /** Makes a lane. First come, first served. */
-export function createLane(name: string, size: LaneSize): Lane {
-  const queue: (() => void)[] = [];
-  let running = 0;
-
-  const next = (): void => {
-    running -= 1;
-    queue.shift()?.();
-  };
-
+export function createLane(name: string, { concurrent, waiting }: LaneSize): Lane {
+  const limit = pLimit(concurrent);
+  /** Those that run and those that wait. */
+  let taken = 0;
   return {
     get running() {
-      return running;
+      return Math.min(taken, concurrent);
     },
     get waiting() {
-      return queue.length;
+      return Math.max(0, taken - concurrent);
     },
     async run(work, signal) {
-      if (running >= size.concurrent) {
-        if (queue.length >= size.waiting) {
-          throw new FaceError(
-            202,
-            `Too many simultaneous queries: ${running} run and ${queue.length} wait in the lane "${name}"`,
-          );
-        }
-        await new Promise<void>((resolve) => {
-          queue.push(() => {
-            running += 1;
-            resolve();
-          });
-        });
-      } else {
-        running += 1;
-      }
+      if (taken >= concurrent + waiting)
+        throw new FaceError(
+          202,
+          `Too many simultaneous queries: ${concurrent} run and ${waiting} wait in the lane "${name}"`,
+        );
+      taken += 1;
       try {
-        if (signal?.aborted === true) throw new FaceError(159, "The client went away before its turn came");
-        return await work();
+        return await limit(async () => {
+          if (signal?.aborted === true) throw new FaceError(159, "The client went away before its turn came");
+          return await work();
+        });
       } finally {
-        next();
+        taken -= 1;
       }
     },
   };

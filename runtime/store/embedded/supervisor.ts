@@ -9,6 +9,7 @@ import type { FromStoreProcess, StoreProcessOptions, ToStoreProcess } from "./ch
 import { loadOrCreateUser, type StoreUser } from "./credentials.ts";
 import { storeThreadPoolSize } from "./lane.ts";
 import { storeFolder } from "./store-folder.ts";
+import { createBackOff } from "../../back-off.ts";
 import { StoreError } from "../store-error.ts";
 
 /** What the supervisor needs to know. */
@@ -46,8 +47,7 @@ export interface EmbeddedStore {
   stop(): Promise<void>;
 }
 
-const firstBackOffMillis = 100;
-const longestBackOffMillis = 5_000;
+const backOffBounds = { firstMillis: 100, longestMillis: 5_000 };
 /** A process that ran this long before it died is started again at once. */
 const steadyMillis = 30_000;
 const stopPatienceMillis = 4_000;
@@ -69,7 +69,7 @@ export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise
   const watch = keepRunning(current);
 
   async function keepRunning(first: StoreProcess): Promise<void> {
-    let backOffMillis = firstBackOffMillis;
+    const backOff = createBackOff(backOffBounds);
     let lives = first;
     for (;;) {
       const startedAt = performance.now();
@@ -77,7 +77,7 @@ export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise
       current = undefined;
       if (stopping.signal.aborted) return;
       logger.error({ reason, restarts }, "the embedded store's process died; it is started again");
-      if (performance.now() - startedAt > steadyMillis) backOffMillis = firstBackOffMillis;
+      if (performance.now() - startedAt > steadyMillis) backOff.reset();
       const again = await startAgain();
       if (again === undefined) return;
       lives = again;
@@ -89,8 +89,8 @@ export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise
 
     async function startAgain(): Promise<StoreProcess | undefined> {
       while (!stopping.signal.aborted) {
+        const backOffMillis = backOff.next();
         await sleep(backOffMillis, undefined, { signal: stopping.signal }).catch(() => undefined);
-        backOffMillis = Math.min(backOffMillis * 2, longestBackOffMillis);
         if (stopping.signal.aborted) return undefined;
         try {
           const started = await startProcess(options, port, startTimeoutMillis);

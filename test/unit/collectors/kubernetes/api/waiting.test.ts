@@ -1,22 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { apiErrorOf } from "../../../../../collectors/kubernetes/api/api-error.ts";
-import { createBackOff } from "../../../../../collectors/kubernetes/api/back-off.ts";
+import { createApiBackOff } from "../../../../../collectors/kubernetes/api/api-back-off.ts";
 import { createServerClock } from "../../../../../collectors/kubernetes/api/server-clock.ts";
 
 describe("the pauses between attempts", () => {
   it("double from 0.8 to 30 s, are drawn from their upper half, and begin anew after a success", () => {
-    const longest = createBackOff(() => 1);
+    const longest = createApiBackOff(() => 1);
     expect(Array.from({ length: 8 }, () => longest.next())).toEqual([
       800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000,
     ]);
-    const shortest = createBackOff(() => 0);
+    const shortest = createApiBackOff(() => 0);
     expect([shortest.next(), shortest.next()]).toEqual([400, 800]);
     shortest.reset();
     expect(shortest.next()).toBe(400);
   });
 
   it("are never shorter than what the server asked for", () => {
-    expect(createBackOff(() => 0).next(7_000)).toBe(7_000);
+    expect(createApiBackOff(() => 0).next(7_000)).toBe(7_000);
   });
 });
 
