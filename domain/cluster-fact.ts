@@ -3,7 +3,7 @@ import type { FactEnd, FactOrigin } from "./fact.ts";
 /** Amounts of GPU resources by name: `nvidia.com/gpu` → 8. */
 export type GpuAmounts = Readonly<Record<string, number>>;
 
-/** What is said of each kind of object. */
+/** The content of a fact for each kind of object. */
 export interface ClusterFactBodies {
   readonly Namespace: {
     readonly labels: Readonly<Record<string, string>>;
@@ -15,12 +15,12 @@ export interface ClusterFactBodies {
   /** Kueue's ClusterQueue and LocalQueue, Volcano's and KAI's Queue. */
   readonly Queue: {
     readonly scheduler: "kueue" | "volcano" | "kai";
-    /** The queue above: a LocalQueue's ClusterQueue, a ClusterQueue's cohort, a parent queue. */
+    /** The parent queue: a LocalQueue's ClusterQueue, a ClusterQueue's cohort, or a parent queue. */
     readonly parent?: string;
     readonly quota: GpuAmounts;
     readonly admitted: GpuAmounts;
     readonly borrowed: GpuAmounts;
-    /** Workloads that wait. */
+    /** The number of waiting workloads. */
     readonly pending: number;
   };
   /** PodGroup, Grove's PodGang, JobSet, a Workload of Kueue or Kubernetes, LeaderWorkerSet. */
@@ -38,10 +38,10 @@ export interface ClusterFactBodies {
       readonly pool: string;
       readonly device: string;
       readonly share?: string;
-      /** What it consumes of each dimension of the device, above 0; absent where the device is not shared by capacity. */
+      /** The consumed amount of each dimension of the device, above 0. Absent if the device is not shared by capacity. */
       readonly consumed?: Readonly<Record<string, number>>;
     }[];
-    /** UIDs of the pods that it is reserved for. */
+    /** UIDs of the pods that the claim is reserved for. */
     readonly reservedFor: readonly string[];
     readonly allocated?: number;
   };
@@ -51,7 +51,7 @@ export interface ClusterFactBodies {
     readonly node: string;
     readonly devices: readonly SliceDevice[];
   };
-  /** What is left out of the selector fits every device. */
+  /** A selector. A field that is absent matches every device. */
   readonly DeviceTaintRule: {
     readonly driver?: string;
     readonly pool?: string;
@@ -60,40 +60,42 @@ export interface ClusterFactBodies {
   };
 }
 
-/** A device of a DRA driver, as far as it is a GPU or a part of one. */
+/** A device of a DRA driver that is a GPU or a part of one. */
 export interface SliceDevice {
   readonly name: string;
   readonly uuid?: string;
   readonly pciBusId?: string;
   readonly model?: string;
-  /** Of a MIG device: the GPU that it is a part of, and its profile. */
+  /** For a MIG device: its parent GPU and its profile. */
   readonly parentUuid?: string;
   readonly profile?: string;
   readonly memoryMiB?: number;
-  /** What the device has of each dimension that claims can consume: memory in bytes, others in their own unit. */
+  /** The capacity in each dimension that claims can consume: memory in bytes, other dimensions in their own unit. */
   readonly capacity?: Readonly<Record<string, number>>;
-  /** One of the partitions of an AMD GPU, which have its PCI address. */
+  /** A partition of an AMD GPU. It has the GPU's PCI address. */
   readonly isPartition?: true;
   readonly taints?: readonly DeviceTaint[];
 }
 
-/** Why nobody gets a device who does not have it already. */
+/** A taint that keeps new claims from getting a device. Pods that have the device keep it. */
 export interface DeviceTaint {
   readonly key: string;
-  /** When it was added, milliseconds since the epoch, where that is known. */
+  /** When the taint was added, milliseconds since the epoch, if known. */
   readonly since?: number;
 }
 
 /** A kind of cluster fact. */
 export type ClusterFactKind = keyof ClusterFactBodies;
 
-/** A namespace, quota, queue, gang, claim, slice or rule of taints: the value of `gpu.cluster`. */
+/** A namespace, quota, queue, gang, claim, slice or taint rule: the value of `gpu.cluster`. */
 export type ClusterFact = {
   [Kind in ClusterFactKind]: FactOrigin & {
     readonly kind: Kind;
-    /** The resource that says it, as kubectl names it: several are a Queue or a Gang. `clusterqueues.kueue.x-k8s.io`. */
+    /**
+     * The resource that the fact comes from, as kubectl names it: `clusterqueues.kueue.x-k8s.io`. Several resources are a Queue or a Gang.
+     */
     readonly resource: string;
-    /** Empty for what has none. */
+    /** Empty for an object without a namespace. */
     readonly namespace: string;
     readonly name: string;
     readonly uid: string;

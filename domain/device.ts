@@ -1,6 +1,6 @@
 /**
- * What a row of a scrape speaks of: a GPU, a MIG instance or partition of one, or one pod's view of a shared one, with
- * the labels that the exporter gave it. Unknown parts are absent, never empty strings.
+ * The device of a row of a scrape: a GPU, its MIG instance or partition, or one pod's view of a shared GPU, with the exporter's labels.
+ * Unknown fields are absent, never empty strings.
  */
 export interface Device {
   /** The exporter's index of the GPU on its node. */
@@ -10,9 +10,9 @@ export interface Device {
   readonly model?: string;
   readonly serial?: string;
   readonly driverVersion?: string;
-  /** `GPU_I_ID`, unique within one GPU and reused after a reconfiguration. */
+  /** `GPU_I_ID`: unique within one GPU, and reused after a reconfiguration. */
   readonly instance?: string;
-  /** `GPU_I_PROFILE` as scraped: it can differ from the resource's name. */
+  /** `GPU_I_PROFILE` as scraped. It can differ from the resource's name. */
   readonly profile?: string;
   /** AMD's partition of a GPU, or Intel's tile. */
   readonly partition?: string;
@@ -25,15 +25,15 @@ export interface Device {
   /** A Slurm-style job. */
   readonly hpcJob?: string;
   readonly claim?: DeviceClaim;
-  /** What the exporter says of its host; not the node's name, see `nodeOf`. */
+  /** The exporter's own host name. It is not the node's name; see `nodeOf`. */
   readonly hostname?: string;
-  /** The message that stands beside the latched XID. */
+  /** The message of the latched XID. */
   readonly xidMessage?: string;
-  /** Labels that every series of the row carries and that have no field above: pod labels, for one. */
+  /** Labels that every series of the row has and that have no field above, for example pod labels. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Another row of the scrape already gives the values of scope `gpu`: sum them where this is absent only. */
+  /** Another row of the scrape already has the values of scope `gpu`. Sum only rows without this flag. */
   readonly repeatsGpu?: true;
-  /** Another row of the scrape already gives the values of scope `device`: sum them where this is absent only. */
+  /** Another row of the scrape already has the values of scope `device`. Sum only rows without this flag. */
   readonly repeatsDevice?: true;
 }
 
@@ -49,8 +49,8 @@ export interface DeviceClaim {
 }
 
 /**
- * What tells one GPU of a node from another: its UUID; where that is empty or all zeroes, as on AMD's virtual
- * functions, the PCI address; else the index. Empty where the row names no GPU at all.
+ * Returns the key of a GPU within its node: its UUID. If the UUID is missing or all zeroes, as on AMD's virtual functions: the PCI address,
+ * otherwise the index. Empty if the row names no GPU.
  */
 export function gpuKey(device: Device): string {
   if (device.uuid !== undefined && !isZeroUuid(device.uuid)) return device.uuid;
@@ -58,32 +58,32 @@ export function gpuKey(device: Device): string {
   return device.gpu === undefined ? "" : `index:${device.gpu}`;
 }
 
-/** The UUID in a GPU's key; undefined where something else tells it from others. */
+/** Returns the UUID in a GPU's key; undefined if the key is a PCI address, an index or empty. */
 export function uuidInKey(key: string): string | undefined {
   return key === "" || /^(pci|index):/.test(key) ? undefined : key;
 }
 
-/** The instance or partition within a GPU; empty for the whole GPU. */
+/** Returns the instance or partition within a GPU; empty for the whole GPU. */
 export function instanceKey(device: Device): string {
   return device.instance ?? device.partition ?? "";
 }
 
-/** The exporter's own sharing labels as scraped, in one string; empty where it named no holder. */
+/** Returns the exporter's sharing labels as scraped, in one string; empty if the exporter named no holder. */
 export function sharingKey(device: Device): string {
   const parts = [device.namespace, device.pod, device.container, device.vgpu, device.hpcJob, device.claim?.name];
   return parts.every((part) => part === undefined) ? "" : parts.map((part) => part ?? "").join("/");
 }
 
 /**
- * Whether what an exporter has for its host can be a node's name: not "localhost", nor the exporter's own pod. Pods of a DaemonSet
- * end in five letters of Kubernetes' own alphabet; the names of exporters contain the word.
+ * Returns whether an exporter's host name can be a node's name: not "localhost", and not the exporter's own pod. Pods of a DaemonSet end in
+ * five letters of Kubernetes' own alphabet. The names of exporters contain the word "exporter".
  */
 export function namesNode(hostname: string): boolean {
   const isPod = hostname.includes("exporter") && /-[bcdfghjklmnpqrstvwxz2456789]{5}$/.test(hostname);
   return hostname !== "localhost" && !isPod;
 }
 
-/** Whether a UUID is that of no GPU: AMD's virtual functions have zeroes there. */
+/** Returns whether a UUID belongs to no GPU: AMD's virtual functions have only zeroes. */
 export function isZeroUuid(uuid: string): boolean {
   return /^(GPU-)?[0-]*$/.test(uuid);
 }

@@ -1,31 +1,31 @@
 /**
- * A fact is what a watcher of a cluster says of one object at one time: the newest one of an object holds until the next.
- * Facts may be replayed, late and out of order; which of two is newer stands in themselves.
+ * The origin of a fact: what a cluster's watcher reports about one object at one time. The newest fact of an object holds until the next.
+ * Facts may be replayed, late and out of order; their fields decide which of two is newer.
  */
 export interface FactOrigin {
   readonly cluster: string;
   /**
-   * The watcher's term, which grows with every election: a former watcher that still speaks has a lower one. Milliseconds
-   * since the epoch at which the term began, so that it grows over a lost lease too.
+   * The watcher's term, which grows with every election. A former watcher that still sends has a lower term. It is the start of the term in
+   * milliseconds since the epoch, so that it also grows after a lost lease.
    */
   readonly epoch: number;
   /** The object's `metadata.resourceVersion`. */
   readonly resourceVersion: string;
-  /** By the API server's clock as far as it is known: when the watcher saw this state, milliseconds since the epoch. */
+  /** When the watcher saw this state, milliseconds since the epoch. By the API server's clock if it is known. */
   readonly seenAtMillis: number;
 }
 
-/** How an object's life ended, as far as the watcher knows. */
+/** The end of an object, as far as the watcher observed it. */
 export interface FactEnd {
   readonly atMillis: number;
-  /** The watcher was not looking: the object was gone when it came back, and the time is when it was seen last. */
+  /** The watcher was away and the object was missing when it came back. The time is when the object was last seen. */
   readonly inferred: boolean;
 }
 
 /**
- * Orders two facts of one object: negative where `a` is the older. By the watcher's term, then by resourceVersion, which
- * API servers give as growing decimal numbers (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions);
- * what is not a number is ordered by when it was seen. An end stands behind everything of its own version.
+ * Compares two facts of one object. Returns a negative number if `a` is older. Orders by the watcher's term, then by resourceVersion, which
+ * API servers give as growing decimal numbers (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions). If a
+ * version is not a number, the time at which it was seen decides. An end comes after everything else of its version.
  */
 export function compareFacts(a: OrderedFact, b: OrderedFact): number {
   if (a.epoch !== b.epoch) return a.epoch - b.epoch;
@@ -37,7 +37,7 @@ export function compareFacts(a: OrderedFact, b: OrderedFact): number {
   return a.seenAtMillis - b.seenAtMillis;
 }
 
-/** What {@link compareFacts} looks at. */
+/** The fields that {@link compareFacts} uses. */
 export type OrderedFact = Pick<FactOrigin, "epoch" | "resourceVersion" | "seenAtMillis"> & { readonly end?: FactEnd };
 
 function toNumber(resourceVersion: string): bigint | undefined {

@@ -1,36 +1,39 @@
 import type { Device } from "./device.ts";
 
 /**
- * By which evidence a device is known to be held, the strongest first: what DRA allocated; the devices in the pod's status; what a
- * scheduler wrote on the pod; the group whose reservation pod has the GPU (KAI, Run:ai); the exporter's labels; a job where there is no
- * Kubernetes; the node alone, for pods of which nothing tells which of its devices they have.
+ * The evidence for the holder of a device, strongest first: the DRA allocation; the devices in the pod's status; a scheduler's annotation
+ * on the pod; the group whose reservation pod has the GPU (KAI, Run:ai); the exporter's labels; a job, without Kubernetes; the node alone,
+ * for pods without any evidence of which of its devices they have.
  */
 export type Evidence = "dra" | "status" | "annotation" | "group" | "label" | "hpc-job" | "node" | "none";
 
-/** Who holds a device, as far as is known when a sample of it is joined. */
+/** The holder of a device, as known when a sample of the device is joined. */
 export interface Holder {
   readonly namespace: string;
-  /** The pod, or the job where there is no Kubernetes. */
+  /** The pod, or the job without Kubernetes. */
   readonly name: string;
-  /** The pod's UID; empty where it is not known. */
+  /** The pod's UID; empty if unknown. */
   readonly uid: string;
   readonly evidence: Evidence;
   /**
-   * How many pods the row stands for: 0 for nobody, 1 where a pod has the device or this row of it for itself. Of
-   * several, namespace, name and UID are those of the first, by namespace, then name.
+   * The number of pods that the row stands for: 0 for none, 1 if a pod has the device or this row of it alone. If there are several,
+   * namespace, name and UID are those of the first, ordered by namespace, then name.
    */
   readonly holders: number;
 }
 
-/** Nobody is known to hold it. */
+/** The value for a device without a known holder. */
 export const NO_HOLDER: Holder = { namespace: "", name: "", uid: "", evidence: "none", holders: 0 };
 
-/** Whether the exporter's own labels name a pod. With honoured labels an idle GPU carries the exporter's: it holds none. */
+/**
+ * Returns whether the exporter's labels name a holding pod. With honored labels, an idle GPU has the exporter's own pod, which holds
+ * nothing.
+ */
 export function namesPod(device: Device): device is Device & { readonly pod: string } {
   return device.pod !== undefined && !isExporter(device.pod);
 }
 
-/** The holder that the exporter's own labels name, for who knows nothing of pods. */
+/** Returns the holder that the exporter's labels name, for use without facts of pods. */
 export function holderByLabels(device: Device): Holder {
   const { namespace = "", podUid: uid = "", hpcJob } = device;
   if (namesPod(device)) return { namespace, name: device.pod, uid, evidence: "label", holders: 1 };
@@ -38,7 +41,10 @@ export function holderByLabels(device: Device): Holder {
   return NO_HOLDER;
 }
 
-/** Pods of dcgm-exporter, AMD's device-metrics-exporter and their like, by the name that their charts give them. */
+/**
+ * Returns whether a pod belongs to an exporter (dcgm-exporter, AMD's device-metrics-exporter and similar), by the pod name that their
+ * charts give.
+ */
 function isExporter(pod: string): boolean {
   return /(^|-)(dcgm|metrics|gpu|nvidia|smi|xpum)-exporter(-|$)/.test(pod);
 }

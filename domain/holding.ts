@@ -1,80 +1,80 @@
 import type { NodeGpus } from "./inventory.ts";
 import type { DeviceEvidence, GpuAsk, WorkloadFact } from "./workload.ts";
 
-/** A pod that holds GPUs of the node that it is bound to: what is kept of its fact to join samples with it. */
+/** A pod that holds GPUs of its node: the fields of its fact that the join with samples needs. */
 export interface Holding {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
   readonly node: string;
-  /** When it was bound, milliseconds since the epoch. */
+  /** When the pod was bound, milliseconds since the epoch. */
   readonly from: number;
-  /** When it was finished or gone; Infinity while it is neither. */
+  /** When the pod finished or disappeared; Infinity until then. */
   readonly until: number;
-  /** Empty for a reservation pod: it holds nothing itself. */
+  /** Empty for a reservation pod, which holds nothing itself. */
   readonly asks: readonly GpuAsk[];
   readonly evidence: readonly DeviceEvidence[];
 }
 
-/** A device that a DRA claim of a pod got, with what the driver's slice says of it. */
+/** A device that a pod's DRA claim got, with the fields of the driver's slice. */
 export interface ClaimedDevice {
   readonly namespace: string;
   readonly claim: string;
   readonly driver: string;
   readonly pool: string;
   readonly device: string;
-  /** A GPU's UUID, or the one of a MIG instance itself. */
+  /** The UUID of a GPU, or of a MIG instance itself. */
   readonly uuid?: string;
   readonly pciBusId?: string;
-  /** Of a MIG instance: its GPU, and its profile. */
+  /** For a MIG instance: its GPU and its profile. */
   readonly parentUuid?: string;
   readonly profile?: string;
-  /** Of a device that several claims have by its capacity: the dimension of which this claim consumes the largest part. */
+  /** For a device that several claims share by capacity: the dimension of which this claim consumes the largest part. */
   readonly consumed?: { readonly amount: number; readonly of: number };
-  /** Of a partition of an AMD GPU: how many the GPU has. */
+  /** For a partition of an AMD GPU: the number of partitions of the GPU. */
   readonly partitions?: number;
 }
 
-/** What is known of a node. The object lives as long as the node has pods or GPUs that are known, and changes. */
+/** The known pods and GPUs of a node. The object changes, and it exists as long as the node has known pods or GPUs. */
 export interface NodeHoldings {
-  /** Grows whenever something changes that can change who holds a device of this node. */
+  /** Grows with every change that can change the holder of a device of this node. */
   readonly version: number;
-  /** All that are or were bound to it as long as they are remembered, by namespace, name and UID. */
+  /** All remembered pods that are or were bound to the node, sorted by namespace, name and UID. */
   readonly pods: readonly Holding[];
-  /** By the node's own labels and capacity; empty where they are not known. */
+  /** The GPUs by the node's own labels and capacity; empty if they are unknown. */
   readonly gpus: readonly NodeGpus[];
-  /** The devices that the claims reserved for a pod have got. */
+  /** Returns the devices of the claims that are reserved for a pod. */
   claimed(uid: string): readonly ClaimedDevice[];
 }
 
-/** What is known of a cluster. */
+/** The known holdings of a cluster. */
 export interface ClusterHoldings {
-  /** Grows with the version of any of its nodes. */
+  /** Grows when the version of any of its nodes grows. */
   readonly version: number;
-  /** Undefined for a node of which nothing is known. */
+  /** Returns undefined for an unknown node. */
   node(name: string): NodeHoldings | undefined;
-  /** The bound pods of this name on any node, past ones included as long as they are remembered. */
+  /** Returns the bound pods with this name on any node, with past pods that are still remembered. */
   named(namespace: string, name: string): readonly Holding[];
-  /** The bound pod of this UID. */
+  /** Returns the bound pod with this UID. */
   pod(uid: string): Holding | undefined;
 }
 
-/** What is known of all clusters: the port through which the join asks. The same object for a cluster at every call. */
+/** The holdings of all clusters: the port that the join reads. Every call for a cluster returns the same object. */
 export interface Holdings {
   cluster(name: string): ClusterHoldings;
 }
 
-/** Whether a pod holds at a time: from when it is bound, up to but without the moment at which it is finished or gone. */
+/** Returns whether a pod holds at a time: from its binding until, exclusive, it finishes or disappears. */
 export function holdsAt({ from, until }: Holding, millis: number): boolean {
   return from <= millis && millis < until;
 }
 
-/** Whether a pod stands for the pods of its group and holds nothing itself. */
+/** Returns whether a pod is a reservation pod: it stands for the pods of its group and holds nothing itself. */
 export function isReservation({ asks }: Holding): boolean {
   return asks.length === 0;
 }
 
-/** What the join needs of a pod's fact; undefined for one that is not bound. */
+/** Returns the part of a pod's fact that the join needs; undefined if the pod is not bound. */
 export function holdingOf(fact: WorkloadFact): Holding | undefined {
   const { uid, namespace, name, node, times, phase, end, asks, evidence } = fact;
   if (node === "") return undefined;

@@ -1,21 +1,20 @@
 import type { FactEnd, FactOrigin } from "./fact.ts";
 import type { Vendor } from "./vendor.ts";
 
-/** How a node gives one GPU to several. */
+/** The way in which a node shares one GPU among several pods. */
 export type SharingStrategy = "none" | "time-slicing" | "mps";
 
-/** How a machine is paid for. */
+/** The way in which a machine is paid for. */
 export type CapacityType = "on-demand" | "spot" | "reserved" | "owned";
 
 /**
- * What has counted the GPUs of a node, the strongest first: the devices that DRA drivers publish, labels of GFD and of clouds, the
- * register of HAMi or Volcano, the cloud's instance type; else, as a guess, MIG instances that have to fit, or the capacity of an
- * extended resource, which counts replicas and partitions too. Samples count where they show more, or where the rest is a guess; no
- * fact has them.
+ * The source of a node's GPU count, strongest first: devices that DRA drivers publish, labels of GFD and of clouds, the register of HAMi or
+ * Volcano, the cloud's instance type. The next two are guesses: MIG instances that must fit, and the capacity of an extended resource,
+ * which also counts replicas and partitions. Samples count if they show more, or if the other source is a guess. No fact has `samples`.
  */
 export type CountedBy = "slices" | "label" | "register" | "instance-type" | "instances" | "capacity" | "samples";
 
-/** A number of physical GPUs, and what has counted them. */
+/** A number of physical GPUs, and the source of the count. */
 export interface GpuCount {
   readonly by: CountedBy;
   readonly count: number;
@@ -24,26 +23,26 @@ export interface GpuCount {
 /** GPUs of one kind on a node. */
 export interface NodeGpus {
   readonly vendor: Vendor;
-  /** By its canonical name, `NVIDIA-A100-SXM4-40GB`. */
+  /** The canonical model name: `NVIDIA-A100-SXM4-40GB`. */
   readonly model?: string;
   /** Physical GPUs. */
   readonly count: number;
-  /** Absent in facts of releases before 0.4, which do not have it. */
+  /** Absent in facts of releases before 0.4. */
   readonly countedBy?: CountedBy;
-  /** Another count that contradicts the one that is taken. */
+  /** Another count that contradicts `count`. */
   readonly otherCount?: GpuCount;
-  /** What the device plugin offers of these GPUs: GPUs, replicas or partitions. Absent where it offers instances of MIG or nothing. */
+  /** The GPUs, replicas or partitions that the device plugin offers. Absent if it offers MIG instances or nothing. */
   readonly offered?: number;
-  /** The partitions that AMD's driver cuts each of the GPUs into; absent where the GPUs are whole. */
+  /** Partitions of each GPU that AMD's driver makes; absent if the GPUs are whole. */
   readonly partitions?: number;
   readonly memoryMiB?: number;
-  /** Of one GPU: 1 where it is not shared. */
+  /** Replicas of one GPU; 1 if it is not shared. */
   readonly replicas: number;
   readonly sharing: SharingStrategy;
   readonly mig: { readonly strategy: "none" | "single" | "mixed"; readonly profiles: Readonly<Record<string, number>> };
 }
 
-/** A node's Ready condition, or another that says it is in trouble. */
+/** A node's Ready condition, or a condition that reports a problem. */
 export interface NodeCondition {
   readonly type: string;
   readonly status: "True" | "False" | "Unknown";
@@ -53,19 +52,18 @@ export interface NodeCondition {
 }
 
 /**
- * The label of a node that says how many GPUs its machine was delivered with: nothing that runs on a machine knows of a GPU that
- * has left it.
+ * The node label with the number of GPUs that the machine was delivered with. No software on a machine can detect a GPU that was removed.
  */
 export const DELIVERED_LABEL = "gpu-ledger/delivered";
 
-/** A node as it is: the value of `gpu.inventory`. Nodes without a GPU in any regime are left out. */
+/** A node's current state: the value of `gpu.inventory`. Nodes without a GPU in any regime are left out. */
 export interface InventoryFact extends FactOrigin {
   readonly node: string;
   readonly uid: string;
-  /** `metadata.creationTimestamp`: when it joined, milliseconds since the epoch. */
+  /** `metadata.creationTimestamp`: when the node joined, milliseconds since the epoch. */
   readonly joined: number;
   readonly gpus: readonly NodeGpus[];
-  /** Of GPU resources, as counts. */
+  /** Counts of the GPU resources. */
   readonly capacity: Readonly<Record<string, number>>;
   readonly allocatable: Readonly<Record<string, number>>;
   readonly driverVersion?: string;
@@ -78,9 +76,9 @@ export interface InventoryFact extends FactOrigin {
   readonly capacityType?: CapacityType;
   readonly taints: readonly { readonly key: string; readonly value: string; readonly effect: string }[];
   readonly conditions: readonly NodeCondition[];
-  /** `spec.unschedulable`, since when: the taint's own time, else when it was seen first. */
+  /** Since when `spec.unschedulable` is set: the taint's own time, or the time when it was first seen. */
   readonly cordonedSince?: number;
-  /** Those that the configuration or a price entry names. */
+  /** The labels that the configuration or a price entry names. */
   readonly labels: Readonly<Record<string, string>>;
   readonly end?: FactEnd;
 }

@@ -1,12 +1,12 @@
 /**
- * What a value belongs to.
- * - `gpu`: the whole GPU, even where an exporter repeats it on every MIG instance or sharing pod.
- * - `device`: what the row names: the GPU, or the MIG instance or partition of it.
+ * The scope of a value.
+ * - `gpu`: the whole GPU, even if an exporter repeats it on every MIG instance or sharing pod.
+ * - `device`: the device of the row: the GPU, or its MIG instance or partition.
  * - `process`: the pod's own part of a device that several pods share.
  */
 export type MetricScope = "gpu" | "device" | "process";
 
-/** The unit that the end of a metric's name states; a count has none. */
+/** The unit, which is the suffix of the metric's name. A count has no suffix. */
 export type MetricUnit =
   | "ratio"
   | "hertz"
@@ -19,8 +19,8 @@ export type MetricUnit =
   | "count";
 
 /**
- * The largest value that can be true of anything in a unit; what exceeds it is an exporter's mistake. Each is also small
- * enough that the store's scaled integer (`runtime/store/migrations`) is one that a double holds exactly.
+ * The largest valid value of each unit. A larger value is an exporter's mistake. Each limit is small enough that a double holds the store's
+ * scaled integer (`runtime/store/migrations`) exactly.
  */
 export const MOST_OF_UNIT: Readonly<Record<MetricUnit, number>> = {
   ratio: 1,
@@ -34,13 +34,13 @@ export const MOST_OF_UNIT: Readonly<Record<MetricUnit, number>> = {
   count: 9e15,
 };
 
-/** A canonical metric: one name, one SI unit or a ratio 0..1, whatever the exporter called and scaled it. */
+/** A canonical metric: one name, and one SI unit or a ratio 0..1, independent of the exporter's name and scale. */
 export interface Metric {
   readonly name: string;
   readonly unit: MetricUnit;
   readonly scope: MetricScope;
   readonly kind: "gauge" | "counter";
-  /** What the value says, in its unit. */
+  /** A description of the value, for people. */
   readonly help: string;
 }
 
@@ -62,7 +62,7 @@ const metric =
 const gauge = metric("gauge");
 const counter = metric("counter");
 
-/** Every canonical metric, in the order in which messages and tables list them. */
+/** Every canonical metric, in the order of messages and tables. */
 export const METRICS: readonly Metric[] = [
   gauge("device", "gr_engine_active_ratio", "part of the time in which any compute or graphics engine was busy"),
   gauge("device", "sm_active_ratio", "part of the time in which an SM had a warp assigned, averaged over the SMs"),

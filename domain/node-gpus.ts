@@ -5,7 +5,7 @@ import { migShapeOf } from "./share/mig-shape.ts";
 
 const STRONGEST_FIRST: readonly CountedBy[] = ["slices", "label", "register", "instance-type", "instances", "capacity"];
 
-/** What has counted the GPUs of a node, in words. */
+/** The source of a node's GPU count, in words. */
 export const COUNTED_BY: Readonly<Record<CountedBy, string>> = {
   slices: "its ResourceSlices",
   label: "its labels",
@@ -16,12 +16,12 @@ export const COUNTED_BY: Readonly<Record<CountedBy, string>> = {
   samples: "its exporter",
 };
 
-/** Whether nothing has counted physical GPUs: the count is what has to be there for what the node offers. */
+/** Returns whether the count is a guess: no source counted physical GPUs, so the count is derived from what the node offers. */
 export function isGuess(by: CountedBy | undefined): boolean {
   return by === "instances" || by === "capacity";
 }
 
-/** The count of the strongest evidence, and one that contradicts it: the strongest other one that is no guess. */
+/** Returns the count with the strongest evidence, and a count that contradicts it: the strongest other count that is not a guess. */
 export function decideCount(
   counts: readonly GpuCount[],
 ): { readonly taken: GpuCount; readonly other: GpuCount | undefined } | undefined {
@@ -30,7 +30,7 @@ export function decideCount(
   return { taken, other: others.find(({ by, count }) => count !== taken.count && !isGuess(by)) };
 }
 
-/** The highest of the counts over time that have the strongest evidence: weaker evidence of before or after does not matter. */
+/** Returns the highest count over time among those with the strongest evidence. Weaker evidence of other times is ignored. */
 export function strongestCount(counts: readonly GpuCount[]): GpuCount | undefined {
   const [first, ...others] = strongestFirst(counts);
   if (first === undefined) return undefined;
@@ -44,10 +44,10 @@ function strongestFirst(counts: readonly GpuCount[]): readonly GpuCount[] {
 }
 
 /**
- * The GPUs of a node as its objects have them, with what its exporter shows: `shown` distinct GPUs, the most that were ever seen.
- * That is a lower bound, as an exporter can lose a GPU and leaves those out that DRA has not given: it beats a smaller count. Where
- * the count is a guess, what is shown is the count, unless the offered units are no multiple of it: then a GPU is silent. What is
- * offered beyond the physical GPUs are replicas, or partitions of AMD's GPUs.
+ * Combines the GPUs in a node's objects with its exporter's. `shown` is the largest number of distinct GPUs that the exporter ever showed.
+ * It is a lower bound: an exporter can lose a GPU, and it leaves out GPUs that DRA has not allocated. It therefore replaces a smaller
+ * count. If the count is a guess, `shown` is the count, unless the offered units are not a multiple of it: then a GPU is missing from the
+ * samples. Units that are offered beyond the physical GPUs are replicas, or partitions of AMD's GPUs.
  */
 export function withShown(gpus: readonly NodeGpus[], shown: number): readonly NodeGpus[] {
   const total = countOf(gpus);
@@ -64,19 +64,19 @@ export function withShown(gpus: readonly NodeGpus[], shown: number): readonly No
   return isCount ? [offeredOn(countedBySamples(kind), shown)] : gpus;
 }
 
-/** A kind whose count the samples replace: one that was no guess contradicts them. */
+/** Returns a kind whose count comes from samples. A former count that was not a guess becomes the contradicting count. */
 function countedBySamples(counted: NodeGpus): NodeGpus {
   const { otherCount: _, ...kind } = counted;
   const { count, countedBy: by = "label" } = kind;
   return { ...kind, countedBy: "samples", ...(isGuess(by) ? {} : { otherCount: { by, count } }) };
 }
 
-/** All physical GPUs of a node. */
+/** Returns the number of physical GPUs of a node. */
 export function countOf(gpus: readonly NodeGpus[]): number {
   return gpus.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** A kind with a number of physical GPUs: what the node offers beyond them are replicas or partitions. */
+/** Returns a kind with a number of physical GPUs. Units that the node offers beyond them are replicas or partitions. */
 export function offeredOn(kind: NodeGpus, count: number): NodeGpus {
   const each = (kind.offered ?? 0) / count;
   if (each === 1 && kind.replicas > 1) return { ...kind, count, replicas: 1, sharing: "none" };
@@ -85,7 +85,7 @@ export function offeredOn(kind: NodeGpus, count: number): NodeGpus {
   return { ...kind, count, replicas: each, sharing: kind.sharing === "none" ? "time-slicing" : kind.sharing };
 }
 
-/** The GPUs that have to be there for MIG instances, by their compute and memory slices: a fraction where the last is not full. */
+/** Returns the number of GPUs that MIG instances need, by their compute and memory slices. A fraction if the last GPU is not full. */
 export function gpusForInstances(
   profiles: Readonly<Record<string, number>>,
   { model, memoryMiB }: Pick<NodeGpus, "model" | "memoryMiB">,
@@ -101,7 +101,7 @@ export function gpusForInstances(
   return Math.max(compute / computeSlices, memory / memorySlices);
 }
 
-/** A kind in MIG mode with a number of GPUs: instances that do not fit on them are replicas of those that do. */
+/** Returns a kind in MIG mode with a number of GPUs. Instances that do not fit on them are replicas of those that do. */
 export function withInstancesOn(kind: NodeGpus, count: number): NodeGpus {
   const { mig, sharing } = kind;
   const replicas = Math.max(kind.replicas, Math.ceil(gpusForInstances(mig.profiles, kind) / count));
@@ -113,7 +113,7 @@ export function withInstancesOn(kind: NodeGpus, count: number): NodeGpus {
   return { ...kind, count, replicas, sharing: isShared ? sharing : "time-slicing", mig: { ...mig, profiles } };
 }
 
-/** The physical GPUs behind the devices of slices: instances of MIG, and the same GPU for a virtual machine, are of one. */
+/** Groups the devices of slices by physical GPU. MIG instances, and the same GPU for a virtual machine, belong to one GPU. */
 export function physicalDevices(slices: readonly SliceDevice[]): readonly (readonly SliceDevice[])[] {
   const gpus = new Map<string, SliceDevice[]>();
   for (const device of slices) {

@@ -1,23 +1,23 @@
 /** A billing period: a UTC calendar month. */
 export interface BillingPeriod {
-  /** `2026-03`. */
+  /** The name of the month: `2026-03`. */
   readonly name: string;
   /** Milliseconds since the epoch, half-open. */
   readonly from: number;
   readonly until: number;
 }
 
-/** What {@link readPeriod} reads, for the sentences of errors. */
+/** The form that {@link readPeriod} accepts, for error messages. */
 export const PERIOD_FORM = "a month, such as 2026-03";
 
-/** The billing period that a text names; undefined where it names none. */
+/** Returns the billing period that a text names; undefined if the text is not a month. */
 export function readPeriod(text: string): BillingPeriod | undefined {
   if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return undefined;
   const [year, month] = text.split("-").map(Number) as [number, number];
   return periodOf(Date.UTC(year, month - 1, 1));
 }
 
-/** The billing period that a time is in. */
+/** Returns the billing period that contains a time in milliseconds since the epoch. */
 export function periodOf(millis: number): BillingPeriod {
   const date = new Date(millis);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
@@ -26,15 +26,15 @@ export function periodOf(millis: number): BillingPeriod {
 }
 
 /**
- * From when on a period can be closed, milliseconds since the epoch: on a day of the next month, as its data can be late (ledger,
- * "Closing"). It stays open until somebody closes it.
+ * Returns the time from which a period can be closed, milliseconds since the epoch: a day of the next month, because data can be late
+ * (ledger, "Closing"). The period stays open until somebody closes it.
  */
 export function closesFrom({ until }: BillingPeriod, closingDay: number): number {
   const next = new Date(until);
   return Date.UTC(next.getUTCFullYear(), next.getUTCMonth(), closingDay);
 }
 
-/** The periods from one on whose closing date has come, the oldest first. */
+/** Returns the periods from `first` on whose closing date has come, oldest first. */
 export function periodsDue(first: BillingPeriod, nowMillis: number, closingDay: number): readonly BillingPeriod[] {
   const due: BillingPeriod[] = [];
   for (let period = first; closesFrom(period, closingDay) <= nowMillis; period = periodOf(period.until))
@@ -42,7 +42,7 @@ export function periodsDue(first: BillingPeriod, nowMillis: number, closingDay: 
   return due;
 }
 
-/** The UTC day of a time as the store writes it: `2026-03-01`. */
+/** Returns the UTC day of a time in the store's format: `2026-03-01`. */
 export function dateText(millis: number): string {
   return new Date(millis).toISOString().slice(0, 10);
 }

@@ -1,6 +1,6 @@
 import type { Device } from "./device.ts";
 
-/** Why a scrape gave nothing. Each is a fact that the ledger needs: for this interval nobody looked. */
+/** The reason why a scrape returned nothing. Each failure is a fact that the ledger needs: there is no observation for this interval. */
 export type ScrapeFailure =
   | "refused"
   | "timeout"
@@ -16,7 +16,7 @@ export type ScrapeFailure =
   | "not-exposition"
   | "foreign-page";
 
-/** Why a line or a value of a page was left out, while the rest of the page was kept. */
+/** The reason why a line or a value of a page was dropped. The rest of the page was kept. */
 export type LineDrop =
   | "malformed-line"
   | "unterminated-line"
@@ -30,20 +30,20 @@ export type LineDrop =
   | "no-device"
   | "no-host";
 
-/** What every scrape attempt of one target says of itself, whether it succeeded or not. */
+/** The fields of every scrape attempt of one target, whether it succeeded or not. */
 export interface ScrapeOrigin {
   readonly cluster: string;
   readonly node: string;
   /** The scraped address. */
   readonly target: string;
-  /** The collector's name and the time of its start: a message carries (epoch, sequence), losses show as gaps. */
+  /** The collector's name and its start time. Each message has (epoch, sequence), so losses show as gaps. */
   readonly collector: string;
 }
 
-/** The part of a scrape that stays the same from one scrape to the next: columns once, a row per device. */
+/** The part of a scrape that stays the same between scrapes: the columns once, and one row per device. */
 export interface ScrapeShape {
   readonly exporter: string;
-  /** Canonical metric names first, in their catalogue's order, then what is unknown under the exporter's own name. */
+  /** Canonical metric names first, in the order of their catalog. Unknown metrics follow under the exporter's name. */
   readonly columns: readonly string[];
   readonly devices: readonly Device[];
 }
@@ -54,16 +54,16 @@ export interface Scrape extends ScrapeOrigin {
   readonly sequence: number;
   /** When the scrape began, milliseconds since the epoch. */
   readonly scrapedAtMillis: number;
-  /** The interval that was scheduled, not the one that passed. */
+  /** The scheduled interval, not the time that passed. */
   readonly intervalMillis: number;
   readonly durationMicros: number;
   readonly failure?: { readonly reason: ScrapeFailure; readonly detail: string };
-  /** Lines and values left out, by reason. */
+  /** The number of lines and values that were dropped, by reason. */
   readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
   readonly shape: ScrapeShape;
-  /** Row by row, `devices.length × columns.length`; NaN where the exporter gave no value. */
+  /** The values row by row, `devices.length × columns.length`. NaN if the exporter gave no value. */
   readonly values: Float64Array;
 }
 
-/** The shape of a scrape that found no device. */
+/** The shape of a scrape without a device. */
 export const EMPTY_SHAPE: ScrapeShape = { exporter: "", columns: [], devices: [] };

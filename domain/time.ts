@@ -7,12 +7,12 @@ export const HOUR_MILLIS = 3_600_000;
 /** A day of 24 hours in milliseconds: a UTC day. */
 export const DAY_MILLIS = 86_400_000;
 
-/** The start of the UTC hour that a moment is in; both in milliseconds since the epoch. */
+/** Returns the start of the UTC hour that contains the time. Both are milliseconds since the epoch. */
 export function hourOf(millis: number): number {
   return Math.floor(millis / HOUR_MILLIS) * HOUR_MILLIS;
 }
 
-/** The start of the UTC day that a moment is in; both in milliseconds since the epoch. */
+/** Returns the start of the UTC day that contains the time. Both are milliseconds since the epoch. */
 export function dayOf(millis: number): number {
   return Math.floor(millis / DAY_MILLIS) * DAY_MILLIS;
 }

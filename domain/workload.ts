@@ -1,10 +1,10 @@
 import type { FactEnd, FactOrigin } from "./fact.ts";
 import type { Marks } from "./owner/owner.ts";
 
-/** What a dashboard splits workloads by. */
+/** The kinds of workload that dashboards group by. */
 export type WorkloadType = "training" | "inference" | "notebook" | "other";
 
-/** An object in the chain from a pod up to what a person has created. */
+/** An object in the owner chain of a pod, up to the object that a person created. */
 export interface OwnerReference {
   /** For example `apps/v1`. */
   readonly apiVersion: string;
@@ -14,15 +14,15 @@ export interface OwnerReference {
 }
 
 /**
- * What a pod asks of one resource. GPUs stand in limits; init containers reserve their maximum, sidecars add up
- * (shared facts of Kubernetes' scheduler: the effective request of a pod).
+ * A pod's request of one resource. GPUs are in limits. Init containers reserve their maximum, sidecars add up (shared facts of Kubernetes'
+ * scheduler: the effective request of a pod).
  */
 export type GpuAsk =
-  /** Whole GPUs, or replicas where the node shares its GPUs by time-slicing or MPS: `resource` and the node tell. */
+  /** Whole GPUs, or replicas if the node shares its GPUs by time-slicing or MPS. `resource` and the node decide which. */
   | { readonly kind: "gpu"; readonly resource: string; readonly count: number }
-  /** MIG instances of one profile, in NVIDIA's writing: `1g.10gb+me`. */
+  /** MIG instances of one profile, in NVIDIA's notation: `1g.10gb+me`. */
   | { readonly kind: "mig"; readonly resource: string; readonly profile: string; readonly count: number }
-  /** HAMi's or Volcano's shares of GPUs: memory in MiB or percent, cores in percent, of each of `count` GPUs. */
+  /** Shares of GPUs by HAMi or Volcano: memory in MiB or percent, cores in percent, of each of `count` GPUs. */
   | {
       readonly kind: "vgpu";
       readonly scheduler: "hami" | "volcano";
@@ -31,7 +31,7 @@ export type GpuAsk =
       readonly memoryPercent?: number;
       readonly coresPercent?: number;
     }
-  /** KAI's or Run:ai's fraction of `count` GPUs: a part of one, in parts per million, or memory in MiB. */
+  /** A fraction of each of `count` GPUs by KAI or Run:ai: parts per million of a GPU, or memory in MiB. */
   | {
       readonly kind: "fraction";
       readonly count: number;
@@ -39,16 +39,16 @@ export type GpuAsk =
       readonly memoryMiB?: number;
     }
   /**
-   * A DRA claim by its name in the pod's namespace; which devices it got stands in the claim's fact. The name is empty as
-   * long as the claim is not made from its template.
+   * A DRA claim by its name in the pod's namespace. The claim's fact holds its devices. The name is empty until the claim is created from
+   * its template.
    */
   | { readonly kind: "claim"; readonly claim: string };
 
-/** What proves which device a pod has, and by which source. */
+/** Evidence of which device a pod has, with its source. */
 export type DeviceEvidence =
   /**
-   * Kubelet's word in the pod's status, by the id that the device plugin gives a device: a UUID, a PCI address, or an index with the
-   * number of a MIG instance. `units` are those of the resource: replicas of a shared device.
+   * The kubelet's entry in the pod's status, with the device plugin's device id: a UUID, a PCI address, or an index with the number of a
+   * MIG instance. `units` count the resource: replicas of a shared device.
    */
   | {
       readonly by: "status";
@@ -57,14 +57,14 @@ export type DeviceEvidence =
       readonly gpuIndex?: number;
       readonly instance?: number;
       readonly units: number;
-      /** The device plugin calls it unhealthy. */
+      /** The device plugin reports the device as unhealthy. */
       readonly isUnhealthy?: true;
-      /** When a watcher has seen it unhealthy, in the order of time. */
+      /** The times at which a watcher saw the device unhealthy, in order of time. */
       readonly unhealthy?: readonly { readonly from: number; readonly until?: number }[];
     }
   /**
-   * HAMi's and Volcano's annotations of what was allocated: one entry a device and container. Run:ai's dynamic MIG names an
-   * instance instead, by its own UUID, without memory and cores.
+   * The allocation annotations of HAMi and Volcano: one entry for each device and container. Run:ai's dynamic MIG names an instance by its
+   * own UUID instead, without memory and cores.
    */
   | {
       readonly by: "annotation";
@@ -72,37 +72,37 @@ export type DeviceEvidence =
       readonly container: number;
       readonly memoryMiB: number;
       readonly coresPercent: number;
-      /** HAMi gave an instance of MIG of this GPU, with this memory. */
+      /** HAMi allocated a MIG instance of this GPU, with this memory. */
       readonly isInstance?: true;
-      /** Of a MIG instance: the index of its GPU on the node, and its number on that GPU (`GPU_I_ID`). */
+      /** For a MIG instance: the index of its GPU on the node, and its number on that GPU (`GPU_I_ID`). */
       readonly gpuIndex?: number;
       readonly instance?: number;
     }
-  /** KAI's and Run:ai's: the group whose reservation pod names the GPU. */
+  /** A group of KAI or Run:ai, whose reservation pod names the GPU. */
   | { readonly by: "group"; readonly group: string }
-  /** A reservation pod's own word: its group has this GPU. It holds nothing itself. */
+  /** A reservation pod: its group has this GPU. The pod itself holds nothing. */
   | { readonly by: "reservation"; readonly group: string; readonly uuid: string };
 
-/** When what happened to a pod, milliseconds since the epoch by the cluster's clocks; absent where it has not. */
+/** The times of a pod's events, milliseconds since the epoch by the cluster's clocks. Absent if the event has not happened. */
 export interface PodTimes {
   readonly created: number;
-  /** Kueue's Workload or the scheduling gates' queue took it in. */
+  /** Queued by Kueue's Workload or by a scheduling gate. */
   readonly queued?: number;
   readonly admitted?: number;
   /** Bound to its node (the condition PodScheduled). */
   readonly scheduled?: number;
-  /** The last image that it needed to start was there. */
+  /** The last image that the pod needed to start was pulled. */
   readonly pulled?: number;
-  /** The first of its containers ran; init containers are still a part of starting. */
+  /** The first container ran. Init containers still belong to the start. */
   readonly started?: number;
   readonly ready?: number;
-  /** Succeeded or Failed, as the last container's end says. */
+  /** Succeeded or Failed: the end of the last container. */
   readonly finished?: number;
-  /** When it was asked to end: `metadata.deletionTimestamp` without its grace. */
+  /** When the deletion was requested: `metadata.deletionTimestamp` minus the grace period. */
   readonly deletion?: number;
 }
 
-/** Why a pod ended. */
+/** The reason why a pod ended. */
 export type EndReason =
   | "completed"
   | "failed"
@@ -113,33 +113,33 @@ export type EndReason =
   | "deleted"
   | "unknown";
 
-/** Pods that run only together. */
+/** A gang: pods that run only together. */
 export interface Gang {
-  /** Of what made it: PodGroup, PodGang, JobSet, Workload, LeaderWorkerSet. */
+  /** The kind of the object that defines the gang: PodGroup, PodGang, JobSet, Workload, LeaderWorkerSet. */
   readonly kind: string;
   readonly name: string;
-  /** Pods that it needs; 0 where nothing says. */
+  /** Pods that the gang needs; 0 if unknown. */
   readonly size: number;
 }
 
-/** A pod that wants a GPU in any regime: the value of `gpu.workloads`. */
+/** A pod that requests a GPU in any regime: the value of `gpu.workloads`. */
 export interface WorkloadFact extends FactOrigin {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
-  /** Where it is bound to; empty before. */
+  /** The node that the pod is bound to; empty before that. */
   readonly node: string;
-  /** From the pod's controller up to the top; empty for a pod of its own. */
+  /** From the pod's controller up to the top; empty for a pod without a controller. */
   readonly owners: readonly OwnerReference[];
-  /** The chain ends at a kind that is not known, at one that may not be read, or at a loop. */
+  /** The chain ends at an unknown kind, at an object that may not be read, or at a loop. */
   readonly ownersTruncated: boolean;
-  /** The top of the chain, or the pod itself. */
+  /** The top of the owner chain, or the pod itself. */
   readonly workload: { readonly kind: string; readonly name: string };
   readonly type: WorkloadType;
   readonly phase: "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
   readonly times: PodTimes;
   readonly endReason?: EndReason;
-  /** Why it is not scheduled or does not run, in Kubernetes' words: `Unschedulable`, `SchedulingGated`, `ImagePullBackOff`. */
+  /** Why the pod is not scheduled or does not run, in Kubernetes' words: `Unschedulable`, `SchedulingGated`, `ImagePullBackOff`. */
   readonly pending?: { readonly reason: string; readonly message: string };
   readonly restarts: number;
   readonly asks: readonly GpuAsk[];
@@ -147,14 +147,17 @@ export interface WorkloadFact extends FactOrigin {
   readonly queue?: string;
   readonly priorityClass?: string;
   readonly gang?: Gang;
-  /** Those that the configuration names, of the pod and, where it lacks them, of its owners. */
+  /** The labels that the configuration names: the pod's own and, where the pod lacks them, its owners'. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** The same apart: the pod's own, and the owners', of which the nearest counts. Absent in facts of releases before 0.4. */
+  /**
+   * The same labels and annotations kept apart: the pod's own, and its owners', of which the nearest counts. Absent in facts of releases
+   * before 0.4.
+   */
   readonly marks?: { readonly pod: Marks; readonly owners: Marks };
   readonly nodeSelector: Readonly<Record<string, string>>;
-  /** Keys of the taints that it tolerates; `*` tolerates all. */
+  /** Keys of the taints that the pod tolerates; `*` tolerates all. */
   readonly tolerations: readonly string[];
-  /** Set when the pod is gone. */
+  /** Set when the pod no longer exists. */
   readonly end?: FactEnd;
 }

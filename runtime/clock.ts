@@ -1,21 +1,21 @@
-/** The machine's two clocks. They are parameters wherever time decides, so that a test can move them. */
+/** The machine's two clocks. Code that depends on time takes them as a parameter, so that a test can move them. */
 export interface Clock {
-  /** Wall time, milliseconds since the epoch. It may go back: it never decides an order. */
+  /** Returns the wall time, milliseconds since the epoch. It may go back, so it never decides an order. */
   nowMillis(): number;
-  /** Milliseconds since an unknown start. It never goes back, and all processes of one machine share it. */
+  /** Returns milliseconds since an unknown start. It never goes back, and all processes of one machine share it. */
   monotonicMillis(): number;
 }
 
 /**
- * The machine's clocks. `process.hrtime` reads CLOCK_MONOTONIC, which counts from the machine's start for all of its
- * processes alike (clock_gettime(2)); that is why sessions of several processes can be compared by it.
+ * The machine's clocks. `process.hrtime` reads CLOCK_MONOTONIC, which counts from the machine's start for all of its processes alike
+ * (clock_gettime(2)). Sessions of several processes can therefore be compared with it.
  */
 export const systemClock: Clock = {
   nowMillis: () => Date.now(),
   monotonicMillis: () => Number(process.hrtime.bigint() / 1_000_000n),
 };
 
-/** Waits, or until the signal is aborted. */
+/** Resolves after `millis` milliseconds, or when the signal is aborted. */
 export function pause(millis: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -1,6 +1,6 @@
 /**
- * Works on all items, so many of them at once, beginning them in their order. After a failure none is begun; when those that were
- * begun have ended, the first failure is thrown.
+ * Runs `work` on all items, at most `atOnce` at the same time, in the order of the items. After a failure it starts no more. When the
+ * started ones have ended, it throws the first failure.
  */
 export async function inTurns<Item>(
   items: readonly Item[],
@@ -19,14 +19,14 @@ export async function inTurns<Item>(
   if (failures.length > 0) throw failures[0];
 }
 
-/** A list in portions of so many. */
+/** Splits a list into portions of `size` items. */
 export function slicesOf<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
     items.slice(index * size, (index + 1) * size),
   );
 }
 
-/** What is made of each item, in their order; while one is worked on, the next is being made. */
+/** Yields the result of `make` for each item, in order. While the caller handles one result, the next is being made. */
 export async function* oneAhead<Item, Made>(
   items: readonly Item[],
   make: (item: Item) => Promise<Made>,
@@ -36,7 +36,7 @@ export async function* oneAhead<Item, Made>(
     const current = await (next ?? make(item));
     const following = items[index + 1];
     next = following === undefined ? undefined : make(following);
-    // Whoever stops in between hears of no failure of what was made for nothing.
+    // If the caller stops early, a failure of the unused result is ignored.
     next?.catch(() => {});
     yield current;
   }

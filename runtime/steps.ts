@@ -1,7 +1,7 @@
-/** Work in steps of about a millisecond; what it comes to is returned. */
+/** Work in steps of about one millisecond. The generator returns the result. */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
-/** Does all steps of a work at once. Throws what the work throws. */
+/** Runs all steps of a work at once. Throws if the work throws. */
 export function atOnce<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const { done, value } = steps.next();
@@ -9,16 +9,16 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Does the steps of many works by turns, so that none of them, nor anything else in the process, waits for a whole other one. */
+/** Runs the steps of several works in turns, so that neither a work nor the rest of the process waits for another whole work. */
 export interface StepRunner {
-  /** Resolves with what the work comes to; rejects with what it throws. */
+  /** Resolves with the result of the work. Rejects with its error. */
   run<Result>(steps: Steps<Result>): Promise<Result>;
 }
 
-/** How long the works of a runner have the process before timers and sockets have their turn. */
+/** How long the works of a runner may run before timers and sockets get their turn. */
 const SLICE_MILLIS = 10;
 
-/** A runner that has no work yet. */
+/** Creates a runner without work. */
 export function createStepRunner(): StepRunner {
   const turns: (() => boolean)[] = [];
   let isWaiting = false;

@@ -7,7 +7,7 @@ import { SENTINEL_TEXT } from "./fold/row.ts";
 import { failureOf } from "./http/page-error.ts";
 import { PAGE_LIMITS, readInFull, type FullReading } from "./page/reader.ts";
 
-/** One line that was left out, with the reason in a word and in a sentence. */
+/** A dropped line, with the reason as a code and as a sentence. */
 export interface InspectedDrop {
   readonly line: number;
   readonly series: string;
@@ -15,14 +15,14 @@ export interface InspectedDrop {
   readonly why: string;
 }
 
-/** One device of a page with the values that were read, in canonical units, and those that no dialect knows. */
+/** A device of a page with its values in canonical units, and the values of metrics that no dialect knows. */
 export interface InspectedDevice {
   readonly device: Device;
   readonly values: Readonly<Record<string, number>>;
   readonly unknown: Readonly<Record<string, number>>;
 }
 
-/** What a collector reads from a page. */
+/** The devices and drops that a collector reads from a page. */
 export interface Inspection {
   readonly exporter: string;
   readonly samples: number;
@@ -37,7 +37,7 @@ const WHY: Readonly<Partial<Record<LineDrop, string>>> = {
   "unsupported-zero": "a 0 here says that the GPU cannot tell",
 };
 
-/** Reads a page as the collector does, and explains each line that it leaves out; or says why it is no exporter's page. */
+/** Reads a page as the collector does and explains each dropped line. Returns the failure if it is not a page of an exporter. */
 export function inspectPage(
   page: Buffer,
   complete = true,

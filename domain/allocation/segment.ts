@@ -2,68 +2,67 @@ import type { Claim } from "../share/claim.ts";
 import type { GpuAt } from "../share/layout.ts";
 
 /**
- * What samples said of a claim over a segment, in whole milliseconds and in parts per million times milliseconds: every sum
- * that a policy can use (ledger, "Closing"), so that a policy of years later needs no samples. Activity is of the device that
- * the claim is on: the GPU, or its instance or partition.
+ * The measurements of a claim over a segment, in whole milliseconds and in parts per million times milliseconds. They hold every sum that a
+ * policy can use (ledger, "Closing"), so a policy years later needs no samples. The activity is that of the claim's device: the GPU, or its
+ * instance or partition.
  */
 export interface Measured {
-  /** Time for which samples speak for this holder. */
+  /** Time for which samples of this holder exist. */
   readonly coveredMillis: number;
-  /** Of that, the time in which the device was active at all. */
+  /** The part of the covered time in which the device was active at all. */
   readonly busyMillis: number;
-  /** The device's activity, at most all of the device. */
+  /** The activity of the device, limited to the whole device. */
   readonly activityPpmMillis: bigint;
-  /** The same, in each sample at most what was held of the device: by all claims on it, as they are written. */
+  /** The same, limited in each sample to the held part of the device: that of all claims on it, as they are written. */
   readonly activityAtClaimsPpmMillis: bigint;
-  /** Set where the exporter tells the processes of a shared device apart. */
+  /** Set if the exporter reports the processes of a shared device separately. */
   readonly process?: MeasuredProcess;
 }
 
-/** The activity of a holder's own processes, as parts of the device, over the covered time. */
+/** The activity of the holder's own processes, as parts of the device, over the covered time. */
 export interface MeasuredProcess {
-  /** In each sample at most what the holder claims, as the claim is written. */
+  /** In each sample limited to the holder's claim, as the claim is written. */
   readonly atClaimPpmMillis: bigint;
-  /** In each sample at most an equal part of the device for each pod on it. */
+  /** In each sample limited to an equal part of the device for each pod on it. */
   readonly atOccupantPpmMillis: bigint;
-  /** In each sample at most the holder's part in the activity of all. */
+  /** In each sample limited to the holder's part of the total activity. */
   readonly atUsagePpmMillis: bigint;
 }
 
-/** What a holder does with its claim: no container has run yet; the gang has never been whole; neither. */
+/** The stage of a holder: no container has run yet (`starting`); the gang has never been complete (`waiting`); neither (`running`). */
 export type Stage = "starting" | "waiting" | "running";
 
-/** A claim on a GPU with what was measured for its holder. */
+/** A claim on a GPU with the measurements of its holder. */
 export interface UsageClaim {
   readonly claim: Claim;
   readonly stage: Stage;
   readonly measured: Measured;
 }
 
-/** Energy that was measured of a whole GPU over a segment, idle watts included (ledger, "Energy and carbon"). */
+/** The measured energy of a whole GPU over a segment, idle watts included (ledger, "Energy and carbon"). */
 export interface MeasuredEnergy {
-  /** At the GPU: what its counter rose by, else power × time. */
+  /** Energy at the GPU: the increase of its counter, or power × time if there is no counter. */
   readonly millijoules: bigint;
-  /** Time for which either speaks; 0 where nothing was measured. */
+  /** Time with a measurement of either kind; 0 if nothing was measured. */
   readonly coveredMillis: number;
 }
 
-/** Nothing was measured. */
+/** The value if nothing was measured. */
 export const NO_ENERGY: MeasuredEnergy = { millijoules: 0n, coveredMillis: 0 };
 
 /**
- * One GPU over the longest time in which its claims, layout and state stay the same: what the meter found, untouched by any
- * policy.
+ * One GPU over the longest time in which its claims, layout and state stay the same. This is the meter's result, independent of any policy.
  */
 export interface UsageSegment {
   /** Milliseconds since the epoch, half-open. */
   readonly fromMillis: number;
   readonly untilMillis: number;
   readonly gpu: GpuAt;
-  /** Why the GPU cannot be used while it does nothing: `not-ready`, `withdrawn`, `xid-79`, `absent`; empty where it can. */
+  /** The reason why an inactive GPU cannot be used: `not-ready`, `withdrawn`, `xid-79`, `absent`; empty if it can be used. */
   readonly unavailableBecause: string;
-  /** Nothing new is put onto the node. */
+  /** The node accepts no new pods. */
   readonly isCordoned: boolean;
-  /** Time in which any part of the GPU was measured to be active, whoever held it. */
+  /** Time in which any part of the GPU was measured as active, for any holder. */
   readonly busyMillis: number;
   readonly energy: MeasuredEnergy;
   readonly claims: readonly UsageClaim[];

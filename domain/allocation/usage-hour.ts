@@ -3,31 +3,34 @@ import type { CapacityType, NodeGpus } from "../inventory.ts";
 import type { WorkloadFact, WorkloadType } from "../workload.ts";
 import type { UsageSegment } from "./segment.ts";
 
-/** A row of the meter: what one slot was and did over a segment of an hour, and all that prices, owners and bills ask for. */
+/**
+ * A usage row of the meter: the state and activity of one slot over a segment of an hour, with all fields that prices, owners and bills
+ * need.
+ */
 export interface UsageHour {
   readonly cluster: string;
   readonly node: string;
   /** The GPU's index on its machine. */
   readonly slot: number;
-  /** Of the GPU that sat there; empty where no sample told of one. */
+  /** The key of the GPU in the slot; empty if no sample showed one. */
   readonly gpuKey: string;
   readonly segment: UsageSegment;
   readonly place: UsagePlace;
-  /** Beside the segment's claims, in their order. */
+  /** The holders of the segment's claims, in the same order. */
   readonly holders: readonly UsageHolder[];
   readonly telemetry: readonly Telemetry[];
 }
 
-/** A machine as prices look at it. What is not known is left out. */
+/** A machine as prices see it. Unknown fields are absent. */
 export interface UsagePlace {
-  /** Of the Node; absent without Kubernetes. */
+  /** The UID of the Node; absent without Kubernetes. */
   readonly machine?: string;
-  /** When the slot appeared, and since when the rest of this has been as it is; milliseconds since the epoch. */
+  /** `appearedAt` is when the slot appeared; `since` is when the other fields last changed. Milliseconds since the epoch. */
   readonly appearedAt: number;
   readonly since: number;
-  /** GPUs that the machine was delivered with. */
+  /** The number of GPUs that the machine was delivered with. */
   readonly delivered: number;
-  /** What has counted the GPUs of the Node, and what contradicts that; absent without Kubernetes. */
+  /** The counts of the Node's GPUs with their sources and contradictions; absent without Kubernetes. */
   readonly counted?: readonly CountedGpus[];
   readonly instanceType?: string;
   readonly region?: string;
@@ -37,17 +40,17 @@ export interface UsagePlace {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** GPUs of one kind as they were counted. */
+/** The count of GPUs of one kind, with its source. */
 export type CountedGpus = Pick<NodeGpus, "count" | "countedBy" | "otherCount">;
 
-/** Who has a claim, and how that is known. */
+/** The holder of a claim, and the evidence for it. */
 export interface UsageHolder {
   readonly evidence: Evidence;
   readonly kind: "pod" | "job" | "stranger";
   readonly namespace: string;
-  /** The pod, or the job where there is no Kubernetes. */
+  /** The pod, or the job without Kubernetes. */
   readonly name: string;
-  /** Since when it has held; absent where no fact tells. */
+  /** Since when the holder has held, milliseconds since the epoch; absent if no fact has it. */
   readonly since?: number;
   readonly workloadKind: string;
   readonly workload: string;
@@ -56,16 +59,16 @@ export interface UsageHolder {
   readonly priorityClass: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** The same of the pod and of its owners apart (WorkloadFact.marks). */
+  /** The same labels and annotations, the pod's and its owners' kept apart (WorkloadFact.marks). */
   readonly marks?: NonNullable<WorkloadFact["marks"]>;
   readonly namespaceLabels: Readonly<Record<string, string>>;
   readonly namespaceAnnotations: Readonly<Record<string, string>>;
 }
 
-/** The samples behind a claim's figures. */
+/** The samples from which a claim's figures come. */
 export interface Telemetry {
   readonly samples: number;
-  /** Milliseconds since the epoch; 0 where there was none. */
+  /** Milliseconds since the epoch; 0 if there was no sample. */
   readonly firstAt: number;
   readonly lastAt: number;
   readonly activityMaxPpm: number;

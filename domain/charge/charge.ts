@@ -7,10 +7,10 @@ import type { Payer } from "../policy/policy.ts";
 import type { CostKind } from "../price/book.ts";
 import { MACHINE_DIMENSIONS, type HOLDER_DIMENSIONS } from "./dimension.ts";
 
-/** What a line of a bill is for: a state of a share, or a cost that no share has. */
+/** The state that a line is charged for: a state of a share, or a cost without a share. */
 export type ChargeState = HeldState | FreeState | "non-gpu" | "unused commitment" | "markup" | "true-up";
 
-/** The states of a bill's lines: of held shares, of free ones, and costs that no share has. */
+/** All states of charge lines: of held shares, of free shares, and of costs without a share. */
 export const CHARGE_STATES = [
   "active",
   "idle",
@@ -26,47 +26,49 @@ export const CHARGE_STATES = [
   "true-up",
 ] as const satisfies readonly ChargeState[];
 
-/** Whether a team pays for a line: as its holder, as one of those that it was spread over, or as the owner of the pool. */
+/**
+ * Returns whether a team pays for a line: as the holder, as one of the teams that the line was spread over, or as the owner of the pool.
+ */
 export function isTeams({ payer }: Pick<Charge, "payer">): boolean {
   return payer === "holder" || payer === "owner";
 }
 
-/** Three kinds of costs of one thing. */
+/** The list, contracted and effective cost of one thing. */
 export type Costs = Readonly<Record<CostKind, Money>>;
 
-/** A line of a bill under one policy, with everything that it can be grouped by, and where each of its figures comes from. */
+/** A charge: a line of a bill under one policy, with all dimensions for grouping and the source of each figure. */
 export interface Charge extends Readonly<Record<(typeof MACHINE_DIMENSIONS)[number], string>> {
   /** Milliseconds since the epoch, half-open, within one UTC hour. */
   readonly fromMillis: number;
   readonly untilMillis: number;
   readonly cluster: string;
   readonly node: string;
-  /** The GPU's index; undefined for a line of a whole node, or of none. */
+  /** The GPU's index. Undefined for a line of a whole node or of no node. */
   readonly slot: number | undefined;
   readonly state: ChargeState;
-  /** Why, where the state alone does not say: `xid-79`, `absent`, `nobody`. */
+  /** The reason, if the state alone does not give it: `xid-79`, `absent`, `nobody`. */
   readonly because: string;
   readonly payer: Payer;
   /**
-   * Who pays: {@link PLATFORM} where the platform does, `unowned` where nobody is named. Of what waits to be spread: the owner of the
-   * pool, who pays where nobody holds anything in the scope; {@link PLATFORM} where the pool has none.
+   * The team that pays: {@link PLATFORM} if the platform pays, `unowned` if no team is named. For a cost that waits to be spread: the owner
+   * of the pool, who pays if nobody holds anything in the scope; {@link PLATFORM} if the pool has no owner.
    */
   readonly team: string;
   readonly costCenter: string;
   readonly project: string;
   readonly environment: string;
-  /** Who held it, whoever pays; undefined for what was free. */
+  /** The holder, independent of the payer. Undefined for a free share. */
   readonly holder: ChargedHolder | undefined;
-  /** Exact GPU-milliseconds: the share times its time. */
+  /** Exact GPU-milliseconds: the share times its duration. */
   readonly shareMillis: Rational;
   readonly gpuHours: GpuHours;
-  /** Absent where no price was visible. */
+  /** Absent if no price applied. */
   readonly costs: Costs | undefined;
-  /** Of each of the costs, what power costs; absent where the price has no power. */
+  /** The part of each cost that is power; absent if the price has no power. */
   readonly power?: Money | undefined;
-  /** Energy at the GPU; absent where nothing was measured. */
+  /** Energy at the GPU, in millijoules; absent if nothing was measured. */
   readonly millijoules?: bigint | undefined;
-  /** Absent where no energy was measured, or nothing says what it emits. */
+  /** Absent if no energy was measured, or if no emission factor is known. */
   readonly carbon?: Carbon | undefined;
   readonly trail: ChargeTrail;
 }
@@ -77,22 +79,22 @@ export interface ChargedHolder extends Readonly<Record<(typeof HOLDER_DIMENSIONS
   readonly id: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly attribution: Evidence;
-  /** Of the GPU, as its regime has it, and after oversubscription was divided away: `1/4`. */
+  /** The share of the GPU as its regime defines it: `1/4`. `share` is the share after the reduction for oversubscription. */
   readonly rawShare: string;
   readonly share: string;
 }
 
-/** Where the figures of a line come from. */
+/** The sources of a line's figures. */
 export interface ChargeTrail {
-  /** The entry of the price book: `prices[3]`; empty where none prices it. */
+  /** The entry of the price book: `prices[3]`; empty if no entry prices the line. */
   readonly price: string;
-  /** Since when that entry has priced the node without a break, milliseconds since the epoch; 0 where none does. */
+  /** Since when that entry has priced the node without a break, milliseconds since the epoch; 0 if no entry does. */
   readonly pricedSince: number;
-  /** The rule that named each owner: `owners.team[1]`; empty where none did. */
+  /** The rule that named each owner: `owners.team[1]`; empty if no rule did. */
   readonly owners: Readonly<Record<Dimension, string>>;
 }
 
-/** No rule named anybody. */
+/** The owner trail of a line for which no rule named an owner. */
 export const NO_OWNERS: ChargeTrail["owners"] = { team: "", costCenter: "", project: "", environment: "" };
 
 const NO_MACHINE = Object.fromEntries(MACHINE_DIMENSIONS.map((name) => [name, ""])) as Record<
@@ -100,13 +102,13 @@ const NO_MACHINE = Object.fromEntries(MACHINE_DIMENSIONS.map((name) => [name, ""
   ""
 >;
 
-/** What a line that no share of a GPU has says of itself at least. */
+/** The fields that a line without a GPU share must have. */
 type Beside = Pick<Charge, "fromMillis" | "untilMillis" | "cluster" | "state" | "costs"> &
   Partial<Omit<Charge, "trail">>;
 
 /**
- * A line of a cost that no share of a GPU has: the platform's, of no node, no holder and no GPU-hours where nothing else is given.
- * `price` names what it comes from, as in {@link ChargeTrail}.
+ * Returns a line for a cost without a GPU share. By default the platform pays, and the line has no node, no holder and no GPU-hours.
+ * `price` names the source, as in {@link ChargeTrail}.
  */
 export function chargeBeside(given: Beside, price: Pick<ChargeTrail, "price"> & Partial<ChargeTrail>): Charge {
   return {
@@ -127,7 +129,7 @@ export function chargeBeside(given: Beside, price: Pick<ChargeTrail, "price"> & 
   };
 }
 
-/** An amount in the effective cost alone: by list and by contract it is nothing. */
+/** Returns costs with the amount as the effective cost only. The list and contracted costs are 0. */
 export function effectively(amount: Money): Costs {
   const nothing = lastUnits<"currency">(0n);
   return { list: nothing, contracted: nothing, effective: amount };

@@ -1,6 +1,6 @@
 import { DIMENSIONS } from "../owner/owner.ts";
 
-/** Texts that a charge has of the GPU and its machine; empty where nothing is known. */
+/** The text dimensions of a charge that describe the GPU and its machine; empty if unknown. */
 export const MACHINE_DIMENSIONS = [
   "gpuModel",
   "layout",
@@ -11,10 +11,10 @@ export const MACHINE_DIMENSIONS = [
   "capacityType",
 ] as const;
 
-/** Those of them that lines of closings before release 0.4.0 do not have. */
+/** The machine dimensions that lines of closings before release 0.4.0 do not have. */
 export const ADDED_DIMENSIONS = ["layout"] as const satisfies readonly (typeof MACHINE_DIMENSIONS)[number][];
 
-/** Texts that a charge has of its holder; empty for what nobody held. */
+/** The text dimensions of a charge that describe its holder; empty without a holder. */
 export const HOLDER_DIMENSIONS = [
   "namespace",
   "pod",
@@ -25,7 +25,7 @@ export const HOLDER_DIMENSIONS = [
   "priorityClass",
 ] as const;
 
-/** Every dimension that a charge can be grouped by, as `docs/scenarios.md` explains them; `label.<name>` for any label beside. */
+/** Every dimension that a charge can be grouped by (`docs/scenarios.md` explains them). `label.<name>` works for any label in addition. */
 export const CHARGE_DIMENSIONS = [
   ...DIMENSIONS,
   "payer",
@@ -43,28 +43,28 @@ export const CHARGE_DIMENSIONS = [
   "unpriced",
 ] as const;
 
-/** A dimension that every charge has, if only as the empty text. */
+/** A dimension that every charge has; its value may be empty. */
 export type ChargeDimension = (typeof CHARGE_DIMENSIONS)[number];
 
-/** How the name of a dimension begins that is a label of workloads. */
+/** The prefix of a dimension that is a workload label. */
 export const LABEL_DIMENSION = "label.";
 
-/** What bills and reports are grouped by where nobody says. */
+/** The default dimensions of bills and reports. */
 export const DEFAULT_DIMENSIONS: readonly string[] = ["team", "state"];
 
 const NAMES: ReadonlySet<string> = new Set(CHARGE_DIMENSIONS);
 
-/** Whether a name is one of a dimension that every charge has. */
+/** Returns whether a name is a dimension that every charge has. */
 export function isChargeDimension(name: string): name is ChargeDimension {
   return NAMES.has(name);
 }
 
-/** The label that a dimension names; undefined where it names none. */
+/** Returns the label of a dimension; undefined if the dimension is not a label. */
 export function labelOfDimension(name: string): string | undefined {
   return name.startsWith(LABEL_DIMENSION) && name !== LABEL_DIMENSION ? name.slice(LABEL_DIMENSION.length) : undefined;
 }
 
-/** Reads dimensions as a person writes them, `team,state`: the names in their order, or a sentence that says what is wrong. */
+/** Parses dimensions as a person writes them, `team,state`. Returns the names in order, or a sentence with the error. */
 export function readDimensions(text: string): { readonly by: readonly string[] } | { readonly error: string } {
   const by = text.split(",").map((name) => name.trim());
   const unknown = by.find((name) => !isChargeDimension(name) && labelOfDimension(name) === undefined);

@@ -1,31 +1,28 @@
 import type { Device, DeviceClaim } from "../device.ts";
 
-/** How a raw value becomes a canonical one. */
+/** The conversion of a raw value into a canonical one. */
 export interface Reading {
-  /** What the raw value is multiplied by. */
+  /** The factor for the raw value. */
   readonly factor: number;
-  /** The smallest and largest canonical value that can be true; what lies outside is dropped as out of range. */
+  /** The smallest and largest valid canonical value. Values outside are dropped as out of range. */
   readonly least: number;
   readonly most: number;
-  /** Whether a 0 says "not supported" (MEMORY_TEMP on T4, L4, L40S). */
+  /** Whether 0 means "not supported" (MEMORY_TEMP on T4, L4, L40S). */
   readonly zeroMeansUnsupported?: true;
-  /** Whether the exporter gives 0..100 or 0..1 under one name; the page decides (see `unitOf` in fold.ts). */
+  /** Whether the exporter gives 0..100 or 0..1 under one name. The page decides (see `unitOf` in fold.ts). */
   readonly percentOrRatio?: true;
-  /** Whether the factor stands in the HELP text, as `(in us)` or `(in ns)`. */
+  /** Whether the HELP text has the factor, as `(in us)` or `(in ns)`. */
   readonly timeByHelp?: true;
 }
 
-/** A name under which an exporter gives a canonical metric, where its labels have the given values. */
+/** An exporter's name for a canonical metric, with the label values that it requires. */
 export interface Alias {
   readonly column: string;
   readonly reading: Reading;
   readonly when?: Readonly<Record<string, string>>;
-  /**
-   * The label that has the canonical value, where the value of a series is the time at which that was so: of the series of a row the
-   * latest counts.
-   */
+  /** The label with the canonical value, if the value of a series is a time. The series of a row with the latest time counts. */
   readonly codeLabel?: string;
-  /** Where one page gives a column under two names, the lower rank counts; the other is kept under its own name. */
+  /** If one page has a column under two names, the lower rank counts. The other stays under its own name. */
   readonly rank: number;
 }
 
@@ -34,62 +31,62 @@ export type DeviceField =
   | Exclude<keyof Device, "claim" | "labels" | "repeatsGpu" | "repeatsDevice">
   | `claim.${keyof DeviceClaim}`;
 
-/** One vendor's exporter. */
+/** The dialect of one vendor's exporter. */
 export interface Dialect {
   readonly exporter: string;
-  /** Whether its page is read below an exporter's: the exporter's values and name count then. */
+  /** Whether its page is read together with an exporter's page. The values and the name of the exporter then take precedence. */
   readonly isCompanion?: true;
-  /** Its names of the canonical metrics. */
+  /** The exporter's names of the canonical metrics. */
   readonly table: readonly AliasRow[];
-  /** Whether a metric's name is this exporter's. */
+  /** Returns whether a metric's name belongs to this exporter. */
   readonly owns: (name: string) => boolean;
-  /** Names of which a page has one where it is this exporter's; left out where no other program has names that are alike. */
+  /** Returns whether a name proves that the page is this exporter's. Absent if no other program has similar names. */
   readonly marks?: (name: string) => boolean;
-  /** The aliases of a metric's name, in the order in which they are tried; none for an unknown metric. */
+  /** Returns the aliases of a metric's name, in the order in which they are tried; empty for an unknown metric. */
   readonly aliases: (name: string) => readonly Alias[];
-  /** Labels that fill a field of the device, in lower case: re-exports and relabelling write names in any case. */
+  /** Labels that fill a field of the device, in lower case, because re-exports and relabeling write names in any case. */
   readonly fields: Readonly<Record<string, DeviceField>>;
-  /** Labels that name neither device nor holder, in lower case. */
+  /** Labels that name neither a device nor a holder, in lower case. */
   readonly ignored: ReadonlySet<string>;
   /** Labels of entities that are not GPUs, in lower case: links, switches, CPUs. */
   readonly foreign: ReadonlySet<string>;
-  /** Mends what the fields alone cannot say; the names of the labels are in lower case. */
+  /** Corrects a device where the fields alone are not enough. Label names are in lower case. */
   readonly refine?: (device: Device, labels: ReadonlyMap<string, string>) => Device;
-  /** The devices of a host with those that are parts of one GPU under that GPU, in the same order. */
+  /** Returns the devices of a host, with the parts of one GPU under that GPU, in the same order. */
   readonly fold?: (devices: readonly Device[]) => readonly Device[];
 }
 
-/** A value that is only multiplied; it cannot be negative. */
+/** Returns a reading that only multiplies. The value cannot be negative. */
 export const number = (factor = 1): Reading => ({ factor, least: 0, most: Number.POSITIVE_INFINITY });
-/** 0..100, made a ratio. Exporters overshoot by a rounding error: up to 1 % above is the whole. */
+/** A percentage, converted to a ratio. Exporters overshoot by rounding errors: up to 1 % above counts as the whole. */
 export const percent: Reading = { factor: 0.01, least: 0, most: 1 };
-/** 0..1, whatever the HELP text says. */
+/** A ratio 0..1, whatever the HELP text has. */
 export const ratio: Reading = { factor: 1, least: 0, most: 1 };
-/** 0..100 or 0..1 under the same name. */
+/** A value 0..100 or 0..1 under the same name. */
 export const percentOrRatio: Reading = { factor: 1, least: 0, most: 1, percentOrRatio: true };
-/** Degrees, and distances between them, which can be negative. */
+/** Degrees Celsius, and differences of degrees, which can be negative. */
 export const celsius: Reading = { factor: 1, least: -273.15, most: 1000 };
-/** Degrees where 0 says that the GPU cannot tell. */
+/** Degrees Celsius, where 0 means that the GPU has no value. */
 export const celsiusOrUnsupported: Reading = { ...celsius, zeroMeansUnsupported: true };
-/** A duration in the unit that the HELP text names; without one, microseconds, as dcgm-exporter's counters say. */
+/** A duration in the unit of the HELP text; microseconds without one, as for dcgm-exporter's counters. */
 export const timeByHelp: Reading = { ...number(1e-6), timeByHelp: true };
 
-/** A row of an alias table: the column, how it is read, and its names from the preferred one down. */
+/** A row of an alias table: the column, its reading, and its names in order of preference. */
 export type AliasRow = readonly [
   column: string,
   reading: Reading,
   ...names: readonly (string | readonly [name: string, when: Readonly<Record<string, string>>] | LabelledCode)[],
 ];
 
-/** A metric whose values are times, each of the code in a label. */
+/** A metric whose values are times of the code in a label. */
 interface LabelledCode {
   readonly times: string;
   readonly codeLabel: string;
 }
 
 /**
- * The look-up of an alias table, by the name in upper case: custom counter files write names in either case. OpenMetrics puts
- * `_total` behind the name of a counter (https://prometheus.io/docs/specs/om/open_metrics_spec/#counter).
+ * Returns the lookup function of an alias table. Keys are in upper case, because custom counter files write names in either case.
+ * OpenMetrics appends `_total` to the name of a counter (https://prometheus.io/docs/specs/om/open_metrics_spec/#counter).
  */
 export function aliasTable(rows: readonly AliasRow[], firstRank = 0): (name: string) => readonly Alias[] {
   const table = new Map<string, Alias[]>();
@@ -116,7 +113,7 @@ function aliasOf(entry: AliasRow[2]): { readonly name: string } & Pick<Alias, "w
   return { name, when };
 }
 
-/** The name of a metric's family: a counter's is without `_total`. */
+/** Returns the name of a metric's family: a counter's name without `_total`. */
 export function familyOf(name: string): string {
   return name.replace(/_total$/i, "");
 }

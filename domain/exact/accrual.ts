@@ -5,21 +5,21 @@ import { difference, LAST_UNITS_IN_ONE, lastUnits, roundToLastUnit, type Amount,
 const MILLIS_IN_HOUR = 3_600_000n;
 
 /**
- * The exact C(t) of the ledger: what has been incurred from its origin to a time, 0 at the origin. Both functions fail with a
- * RangeError for a time before the origin, and for one that is not a whole millisecond.
+ * The exact C(t) of the ledger: the amount incurred from the origin to a time, 0 at the origin. Both functions throw a RangeError for a
+ * time before the origin and for a time that is not a whole millisecond.
  */
 export interface Accrual<Of extends Quantity> {
-  /** When it began, milliseconds since the epoch. */
+  /** The origin, milliseconds since the epoch. */
   readonly originMillis: number;
-  /** C(t), in the currency or in GPU-hours. */
+  /** Returns C(t), in the currency or in GPU-hours. */
   exactAt(millis: number): Rational;
-  /** R(C(t)). */
+  /** Returns R(C(t)). */
   roundedAt(millis: number): Amount<Of>;
 }
 
 /**
- * What `[fromMillis, untilMillis)` costs: R(C(until)) − R(C(from)). However a time is cut, its parts add up to the whole,
- * because every inner cut is added once and taken away once.
+ * Returns the cost of `[fromMillis, untilMillis)`: R(C(until)) − R(C(from)). The parts of any split of a time add up to the whole, because
+ * every inner boundary is added once and subtracted once.
  */
 export function incurredIn<Of extends Quantity>(
   accrual: Accrual<Of>,
@@ -29,7 +29,7 @@ export function incurredIn<Of extends Quantity>(
   return difference(accrual.roundedAt(untilMillis), accrual.roundedAt(fromMillis));
 }
 
-/** An accrual by its exact function, which is asked for times from the origin on. */
+/** Creates an accrual from its exact function. `exact` is only called for times from the origin on. */
 export function accrualOf<Of extends Quantity>(originMillis: number, exact: (millis: number) => Rational): Accrual<Of> {
   const exactAt = (millis: number): Rational => {
     elapsedMillis(originMillis, millis);
@@ -39,14 +39,14 @@ export function accrualOf<Of extends Quantity>(originMillis: number, exact: (mil
 }
 
 /**
- * An accrual of so much an hour. With 1 an hour it counts the GPU-hours of a GPU. It is asked for every charge: where the
- * product of rate and time is a safe integer, it is rounded without a division of bigints, to the same result.
+ * Creates an accrual with a constant rate per hour. With a rate of 1 it counts the GPU-hours of a GPU. Every charge uses it: if the product
+ * of rate and time is a safe integer, it is rounded without a bigint division, with the same result.
  */
 export function steadyAccrual<Of extends Quantity>(perHour: Rational, originMillis: number): Accrual<Of> {
   return steadyAccruals<Of>(perHour)(originMillis);
 }
 
-/** Accruals of so much an hour, from any origin. */
+/** Returns a function that creates accruals with a constant rate per hour, from any origin. */
 function steadyAccruals<Of extends Quantity>(perHour: Rational): (originMillis: number) => Accrual<Of> {
   const perMilli = divide(perHour, rational(MILLIS_IN_HOUR));
   const { num, den } = multiply(perMilli, rational(LAST_UNITS_IN_ONE));
@@ -66,14 +66,14 @@ function steadyAccruals<Of extends Quantity>(perHour: Rational): (originMillis: 
 
 const wholeGpuHours = steadyAccruals<"gpu-hour">(ONE);
 
-/** The GPU-hours of a GPU, or of a part of one, since it appeared: `part` an hour. */
+/** Creates an accrual of the GPU-hours of a GPU, or of a part of one, since it appeared: `part` per hour. */
 export function gpuHoursSince(appearedAt: number, part: Rational): Accrual<"gpu-hour"> {
   return compare(part, ONE) === 0 ? wholeGpuHours(appearedAt) : steadyAccrual(part, appearedAt);
 }
 
 /**
- * The accrual of the same cost from a later origin on: C(t) − C(origin), exact. An accrual that is dear to make (one in a
- * foreign currency with a rate for each day) is made once for all slots that its entry prices.
+ * Returns the accrual of the same cost from a later origin: C(t) − C(origin), exact. An accrual that is expensive to create (a foreign
+ * currency with a rate for each day) is created once for all slots that its entry prices.
  */
 export function accrualSince<Of extends Quantity>(accrual: Accrual<Of>, originMillis: number): Accrual<Of> {
   if (originMillis === accrual.originMillis) return accrual;

@@ -1,7 +1,7 @@
-/** The largest integer up to which arithmetic on numbers loses nothing. */
+/** The largest integer for which arithmetic on numbers is exact. */
 export const LARGEST_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** The greatest common divisor of two integers that are not negative. Small ones are divided as numbers, which is quicker. */
+/** Returns the greatest common divisor of two integers of at least 0. Small integers are divided as numbers, which is faster. */
 export function gcd(one: bigint, other: bigint): bigint {
   let [a, b] = [one, other];
   while (b !== 0n) {
@@ -17,13 +17,13 @@ function gcdOfNumbers(one: number, other: number): number {
   return a;
 }
 
-/** The largest integer that is not above `num / den`; `den` is positive. */
+/** Returns the largest integer that is at most `num / den`; `den` is positive. */
 export function floorQuotient(num: bigint, den: bigint): bigint {
   const quotient = num / den;
   return num < 0n && quotient * den !== num ? quotient - 1n : quotient;
 }
 
-/** `num / den` rounded to the nearest integer, a half to the even one; `den` is positive. */
+/** Returns `num / den` rounded to the nearest integer, a half to the even one; `den` is positive. */
 export function halfEvenQuotient(num: bigint, den: bigint): bigint {
   const floor = floorQuotient(num, den);
   const twice = (num - floor * den) * 2n;
@@ -32,8 +32,8 @@ export function halfEvenQuotient(num: bigint, den: bigint): bigint {
 }
 
 /**
- * The same of two safe integers that are not negative, `den` positive: every step stays a safe integer, so that nothing is
- * rounded before the one rounding.
+ * Does the same for two safe integers of at least 0 with a positive `den`. Every step stays a safe integer, so the result is rounded only
+ * once.
  */
 export function halfEvenOfNumbers(num: number, den: number): number {
   const rest = num % den;
@@ -42,7 +42,7 @@ export function halfEvenOfNumbers(num: number, den: number): number {
   return rest > missing || (rest === missing && floor % 2 === 1) ? floor + 1 : floor;
 }
 
-/** An integer times 10⁻ⁿ as decimal text, without zeros at the end of its fraction: 1361250000 and 9 are `1.36125`. */
+/** Returns an integer times 10⁻ⁿ as decimal text, without trailing zeros in the fraction: 1361250000 and 9 give `1.36125`. */
 export function decimalText(integer: bigint, digits: number): string {
   const sign = integer < 0n ? "-" : "";
   const text = (integer < 0n ? -integer : integer).toString().padStart(digits + 1, "0");

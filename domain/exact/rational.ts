@@ -2,37 +2,37 @@ import { decimalText, floorQuotient, gcd, halfEvenQuotient } from "./integer.ts"
 
 declare const inLowestTerms: unique symbol;
 
-/** An exact fraction in lowest terms, its denominator positive. Only the functions of this file make one. */
+/** An exact fraction in lowest terms with a positive denominator. Only the functions of this file create one. */
 export interface Rational {
   readonly num: bigint;
   readonly den: bigint;
   readonly [inLowestTerms]: true;
 }
 
-/** What a decimal text says, or a sentence that says why it says nothing. */
+/** The number that was parsed from a decimal text, or a sentence with the reason why it is not a decimal. */
 export type ParsedDecimal = { readonly value: Rational } | { readonly error: string };
 
-/** `num / den` of integers. Fails with a RangeError where the denominator is 0 or a number is not an integer. */
+/** Returns the fraction `num / den` of integers. Throws a RangeError if the denominator is 0 or a number is not an integer. */
 export function rational(num: bigint | number, den: bigint | number = 1n): Rational {
   const [above, below] = [BigInt(num), BigInt(den)];
   if (below === 0n) throw new RangeError("a fraction needs a denominator that is not 0");
   return reduced(above, below);
 }
 
-/** 0. */
+/** The number 0. */
 export const ZERO = rational(0n);
 
-/** 1. */
+/** The number 1. */
 export const ONE = rational(1n);
 
-/** What {@link parseDecimal} reads, for the sentences of errors. */
+/** The form that {@link parseDecimal} accepts, for error messages. */
 export const DECIMAL_FORM = "a decimal written out in digits, such as 3.60";
 
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
 
 /**
- * The exact value of a decimal as people write one: `3.60`, `-12`, `0.000000001`. Exponents, plus signs, separators and blanks
- * are refused: a price is written out.
+ * Parses a plain decimal: `3.60`, `-12`, `0.000000001`. Exponents, plus signs, separators and blanks are errors, because a price is written
+ * out.
  */
 export function parseDecimal(text: string): ParsedDecimal {
   const match = DECIMAL.exec(text);
@@ -41,7 +41,7 @@ export function parseDecimal(text: string): ParsedDecimal {
   return { value: reduced(BigInt(`${sign}${whole}${fraction}`), 10n ** BigInt(fraction.length)) };
 }
 
-/** a + b. Most of what a ledger adds and multiplies is 0 or 1: neither is computed with. */
+/** Returns a + b. Most numbers that a ledger adds or multiplies are 0 or 1, so the code skips the arithmetic for them. */
 export function add(a: Rational, b: Rational): Rational {
   if (a.num === 0n) return b;
   if (b.num === 0n) return a;
@@ -49,60 +49,60 @@ export function add(a: Rational, b: Rational): Rational {
   return reduced(a.num * b.den + b.num * a.den, a.den * b.den);
 }
 
-/** a − b. */
+/** Returns a − b. */
 export function subtract(a: Rational, b: Rational): Rational {
   if (b.num === 0n) return a;
   if (a.den === b.den) return reduced(a.num - b.num, a.den);
   return reduced(a.num * b.den - b.num * a.den, a.den * b.den);
 }
 
-/** a × b. */
+/** Returns a × b. */
 export function multiply(a: Rational, b: Rational): Rational {
   if (isOne(a)) return b;
   if (isOne(b)) return a;
   return reduced(a.num * b.num, a.den * b.den);
 }
 
-/** a ÷ b. Fails with a RangeError where b is 0. */
+/** Returns a ÷ b. Throws a RangeError if b is 0. */
 export function divide(a: Rational, b: Rational): Rational {
   if (b.num === 0n) throw new RangeError("a number is not divided by 0");
   if (isOne(b)) return a;
   return reduced(a.num * b.den, a.den * b.num);
 }
 
-/** Negative where a is less than b, positive where it is more, 0 where they are equal. */
+/** Returns a negative number if a < b, a positive number if a > b, and 0 if they are equal. */
 export function compare(a: Rational, b: Rational): number {
   const [left, right] = a.den === b.den ? [a.num, b.num] : [a.num * b.den, b.num * a.den];
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** The smaller of two. */
+/** Returns the smaller of two fractions. */
 export function smaller(a: Rational, b: Rational): Rational {
   return compare(a, b) <= 0 ? a : b;
 }
 
-/** The larger of two. */
+/** Returns the larger of two fractions. */
 export function larger(a: Rational, b: Rational): Rational {
   return smaller(a, b) === a ? b : a;
 }
 
-/** The largest integer that is not above a. */
+/** Returns the largest integer that is at most a. */
 export function floor(a: Rational): bigint {
   return floorQuotient(a.num, a.den);
 }
 
-/** The nearest integer, a half to the even one: the rounding R of the ledger's rules. */
+/** Rounds to the nearest integer, a half to the even one: the rounding R of the ledger's rules. */
 export function roundHalfEven(a: Rational): bigint {
   return halfEvenQuotient(a.num, a.den);
 }
 
-/** The exact decimal text with `mostDigits` digits after the point at most; undefined where the value needs more of them. */
+/** Returns the exact decimal text with at most `mostDigits` digits after the point. Undefined if the value needs more digits. */
 export function exactDecimal(a: Rational, mostDigits: number): string | undefined {
   const scaled = a.num * 10n ** BigInt(mostDigits);
   return scaled % a.den === 0n ? decimalText(scaled / a.den, mostDigits) : undefined;
 }
 
-/** The decimal text rounded half to even to `digits` digits after the point, without zeros at its end. */
+/** Returns the decimal text rounded half to even to `digits` digits after the point, without trailing zeros. */
 export function roundedDecimal(a: Rational, digits: number): string {
   return decimalText(halfEvenQuotient(a.num * 10n ** BigInt(digits), a.den), digits);
 }
@@ -118,7 +118,7 @@ function reduced(num: bigint, den: bigint): Rational {
   return (common === 1n ? { num: above, den: below } : { num: above / common, den: below / common }) as Rational;
 }
 
-/** As a double, for panels and series: nothing is charged by it. */
+/** Returns the value as a double, for panels and series. No charge is computed from it. */
 export function approximate({ num, den }: Rational): number {
   return Number(num) / Number(den);
 }

@@ -1,27 +1,29 @@
 import { gcd, LARGEST_SAFE } from "./integer.ts";
 import type { Rational } from "./rational.ts";
 
-/** What a part weighs, never negative: a safe integer (milliseconds, a count), a bigint or a fraction, in one unit for all. */
+/** The weight of a part, never negative: a safe integer (milliseconds, a count), a bigint or a fraction. All weights have the same unit. */
 export type Weight = number | bigint | Rational;
 
-/** Up to this sum of weights, the product of a weight and a smaller rest than the sum is a safe integer: its square is one. */
+/**
+ * The largest sum of weights for the fast path. Its square is a safe integer, so the product of a weight and a rest below the sum is one
+ * too.
+ */
 const LARGEST_QUICK_TOTAL = 94_906_265;
 
-/** Up to so many, the largest are picked one by one; a sort is quicker for more. */
+/** The most parts for which the largest remainders are picked one by one. For more parts a sort is faster. */
 const MOST_PICKED = 16;
 
 /**
- * An amount split over weights by largest remainder (ledger, "Words"): each part is its exact share rounded down, and the units
- * that are left go one each to the largest remainders, ties in the order given, so the caller sorts by the ledger's order. The
- * parts sum to the amount, each is less than one unit from its exact share, and what weighs nothing gets nothing. A negative
- * amount is split as its opposite is. Undefined where all weights sum to 0, whatever the amount: nobody is there to take it.
- * Fails with a RangeError where a weight is negative or not a safe integer.
+ * Splits an amount over weights by largest remainder (ledger, "Words"). Each part is its exact share rounded down. The units that are left
+ * go one each to the largest remainders. Ties keep the given order, so the caller sorts by the ledger's order. The parts sum to the amount,
+ * each differs from its exact share by less than one unit, and a part of weight 0 gets 0. A negative amount is split like its opposite.
+ * Undefined if all weights sum to 0, whatever the amount. Throws a RangeError if a weight is negative or not a safe integer.
  */
 export function split<Count extends bigint>(amount: Count, weights: readonly Weight[]): readonly Count[] | undefined {
   return createSplit(weights)?.(amount);
 }
 
-/** Amounts over the same weights, as {@link split} does it with one: many of them share what is made of the weights. */
+/** Returns a function that splits amounts over the same weights, like {@link split}. The preparation of the weights is shared. */
 export function createSplit(
   weights: readonly Weight[],
 ): (<Count extends bigint>(amount: Count) => readonly Count[]) | undefined {
@@ -52,7 +54,7 @@ interface BigWeights {
   readonly total: bigint;
 }
 
-/** Integers as numbers, and their sum, where it is small. */
+/** Returns the integers as numbers with their sum; undefined if the sum is too large. */
 function quickWeights(integers: readonly (number | bigint)[]): QuickWeights | undefined {
   const weights: number[] = [];
   let total = 0;
@@ -66,7 +68,7 @@ function quickWeights(integers: readonly (number | bigint)[]): QuickWeights | un
 }
 
 function splitQuick(amount: number, { weights, total }: QuickWeights): readonly bigint[] {
-  // amount = each × total + over, so that a share is each × weight and over × weight ÷ total: both safe integers.
+  // amount = each × total + over. A share is each × weight + over × weight ÷ total; both products are safe integers.
   const over = amount % total;
   const each = (amount - over) / total;
   const [parts, rests]: [number[], number[]] = [[], []];
@@ -104,7 +106,7 @@ function splitBig(amount: bigint, { weights, total }: BigWeights): readonly bigi
   return parts;
 }
 
-/** The weights, each seen to be one; where a fraction is among them, all over the least common denominator. */
+/** Checks the weights and returns them as integers. If one is a fraction, all are scaled to the least common denominator. */
 function integersOf(weights: readonly Weight[]): readonly (number | bigint)[] {
   let common = 0n;
   for (const weight of weights) {
@@ -120,7 +122,7 @@ function integersOf(weights: readonly Weight[]): readonly (number | bigint)[] {
   );
 }
 
-/** The indexes of the `count` largest of rests of which none is negative, the earlier one first where they are equal. */
+/** Returns the indexes of the `count` largest rests, none of which is negative. Of equal rests, the earlier one comes first. */
 function largest(rests: (number | bigint)[], count: number): readonly number[] {
   if (count === 0) return [];
   if (rests.length > MOST_PICKED) {

@@ -1,13 +1,13 @@
 import { ONE, rational, type Rational } from "../exact/rational.ts";
 
-/** What a cloud's machine has for GPUs. */
+/** The GPUs of a cloud's machine. */
 export interface InstanceGpus {
   readonly model: string;
-  /** GPUs, or parts of one. */
+  /** The number of GPUs, or of parts of one. */
   readonly count: number;
 }
 
-/** With `ofParts` the machine has one of that many equal parts of a GPU, which it shows as a GPU. */
+/** An instance type with its GPU count. With `ofParts` the machine has one of that many equal parts of a GPU, which it shows as a GPU. */
 type Type = readonly [type: string, count: number, ofParts?: number];
 type Row = readonly [model: string, ...types: readonly Type[]];
 
@@ -142,8 +142,8 @@ const BY_TYPE = new Map(
 );
 
 /**
- * The GPUs of a public cloud's instance type, as the label `node.kubernetes.io/instance-type` writes it; undefined for a type that
- * has none or is not known.
+ * Returns the GPUs of a public cloud's instance type, as the label `node.kubernetes.io/instance-type` writes it; undefined for an unknown
+ * type and for a type without GPUs.
  */
 export function gpusOfInstanceType(type: string): InstanceGpus | undefined {
   const known = typeOf(type);
@@ -151,8 +151,8 @@ export function gpusOfInstanceType(type: string): InstanceGpus | undefined {
 }
 
 /**
- * How much of a physical GPU each GPU is that a machine of an instance type shows: 1/4 for `g6f.2xlarge`, which has 5,722 of the
- * 22,888 MiB of an L4. 1 for a type that has whole GPUs or is not known.
+ * Returns the part of a physical GPU that each GPU of an instance type is: 1/4 for `g6f.2xlarge`, which has 5,722 of the 22,888 MiB of an
+ * L4. 1 for an unknown type and for a type with whole GPUs.
  */
 export function gpuPartOf(type: string | undefined): Rational {
   const ofParts = type === undefined ? undefined : typeOf(type)?.ofParts;

@@ -1,7 +1,7 @@
 import { fitsGlob } from "../price/glob.ts";
 import { GPU_MODELS, type GpuModel, type ModelVendor } from "./models.ts";
 
-/** What makers put before the names of their models, in the form of {@link plain}. */
+/** Vendor prefixes of model names, in the form of {@link plain}. */
 const PREFIXES: Readonly<Record<ModelVendor, readonly string[]>> = {
   nvidia: ["nvidia", "tesla", "nvidiatesla"],
   amd: ["amd", "instinct", "amdinstinct"],
@@ -10,9 +10,9 @@ const PREFIXES: Readonly<Record<ModelVendor, readonly string[]>> = {
 const GB_IN_MIB = 1024;
 
 /**
- * The one name of a GPU's model, whichever name of the field it is given under: the exporter's, GFD's, a cloud's short one. Names
- * are compared without case, spaces and the maker's prefix. Of several models with one short name the memory decides. A name
- * that is of no known model has `-` between its words and is otherwise left as it is.
+ * Returns the canonical name of a GPU model from any common name: the exporter's, GFD's, or a cloud's short one. The comparison ignores
+ * case, spaces and the vendor prefix. If several models share a short name, the memory decides. An unknown name gets `-` between its words
+ * and stays otherwise unchanged.
  */
 export function canonicalModel(name: string, memoryMiB?: number): string {
   const named = modelsOf(name);
@@ -21,13 +21,13 @@ export function canonicalModel(name: string, memoryMiB?: number): string {
   return first?.name ?? name.trim().replace(/[\s_]+/g, "-");
 }
 
-/** The memory of a GPU in MiB by its model, where it is a known one. */
+/** Returns the memory of a known GPU model in MiB; undefined for an unknown model. */
 export function modelMemoryMiB(name: string): number | undefined {
   const [model] = modelsOf(name);
   return model === undefined ? undefined : model.memoryGb * GB_IN_MIB;
 }
 
-/** Whose GPU a name is of; undefined where neither a known model nor a maker's prefix shows it. */
+/** Returns the vendor of a GPU model; undefined if neither a known model nor a vendor prefix shows it. */
 export function vendorOfModel(name: string): ModelVendor | undefined {
   const [model] = modelsOf(name);
   if (model !== undefined) return model.vendor;
@@ -35,7 +35,7 @@ export function vendorOfModel(name: string): ModelVendor | undefined {
   return (Object.keys(PREFIXES) as readonly ModelVendor[]).find((vendor) => withoutPrefix(form, vendor) !== form);
 }
 
-/** Whether a glob, or a name, means a model: by any of the model's names, without case, spaces and the maker's prefix. */
+/** Returns whether a glob or a name matches any name of a model, without case, spaces and the vendor prefix. */
 export function meansModel(pattern: string, model: string): boolean {
   const wanted = plain(pattern);
   return formsOf(model).some((form) => fitsGlob(wanted, form));
@@ -50,10 +50,10 @@ function modelsOf(name: string): readonly GpuModel[] {
   return BY_FORM.get(plain(name)) ?? [];
 }
 
-/** A price book asks for the same few models again and again. */
+/** A cache, because a price book looks up the same few models again and again. */
 const FORMS = new Map<string, readonly string[]>();
 
-/** All forms in which a model's names can be compared. */
+/** Returns all forms in which a model's names are compared. */
 function formsOf(name: string): readonly string[] {
   const known = FORMS.get(name);
   if (known !== undefined) return known;
@@ -66,7 +66,7 @@ function formsOf(name: string): readonly string[] {
 function formsOfModel({ vendor, name, aliases }: GpuModel): readonly string[] {
   return [name, ...aliases].flatMap((each) => {
     const form = plain(each);
-    // Tesla is the name of some models alone.
+    // Only some models are named Tesla.
     const isTesla = [form, plain(name)].some((one) => one.startsWith("tesla"));
     return prefixed(withoutPrefix(form, vendor), vendor).filter((one) => isTesla || !one.includes("tesla"));
   });
@@ -87,7 +87,7 @@ function withoutPrefix(form: string, vendor: ModelVendor): string {
   return longest === undefined ? form : form.slice(longest.length);
 }
 
-/** Letters and digits in lower case. The stars and question marks of a glob stay, and what stands for any character. */
+/** Reduces a name to letters and digits in lower case. The `*` and `?` of a glob stay, and so does `~`, which stands for any character. */
 function plain(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9*?~]/g, "");
 }

@@ -6,13 +6,13 @@ import type { Shape } from "./shape.ts";
 import { clusterFactShape, inventoryShape, workloadShape } from "./shapes.ts";
 
 /**
- * The version of the facts' JSON. A reader knows every version that was ever released, and waits at a later one. It goes up for
- * messages that an earlier reader would misread, as with a new kind of ask or evidence; fields and kinds of cluster facts that
- * an earlier reader may pass over leave it as it is.
+ * The version of the facts' JSON. A reader accepts every released version and waits at a later one. The version is raised if an earlier
+ * reader would misread messages, for example for a new kind of ask or evidence. It is not raised for fields and kinds of cluster facts that
+ * an earlier reader may ignore.
  */
 export const FACT_SCHEMA_VERSION = 1;
 
-/** A message as the bus takes it. */
+/** A message of a fact, ready for the bus. */
 export interface FactMessage {
   readonly key: string;
   readonly value: Uint8Array;
@@ -22,47 +22,47 @@ export interface FactMessage {
 const utf8 = new TextEncoder();
 const text = new TextDecoder("utf-8", { fatal: true });
 
-/** The key of a pod's facts on `gpu.workloads`. */
+/** Returns the key of a pod's facts on `gpu.workloads`. */
 export function workloadKey({ cluster, uid }: Pick<WorkloadFact, "cluster" | "uid">): string {
   return JSON.stringify([cluster, uid]);
 }
 
-/** The key of a node's facts on `gpu.inventory`. */
+/** Returns the key of a node's facts on `gpu.inventory`. */
 export function inventoryKey({ cluster, node }: Pick<InventoryFact, "cluster" | "node">): string {
   return JSON.stringify([cluster, node]);
 }
 
-/** The key of an object's facts on `gpu.cluster`. By UID, as two schedulers may have queues of one name. */
+/** Returns the key of an object's facts on `gpu.cluster`. It uses the UID, because two schedulers may have queues of one name. */
 export function clusterFactKey({ cluster, kind, uid }: Pick<ClusterFact, "cluster" | "kind" | "uid">): string {
   return JSON.stringify([cluster, kind, uid]);
 }
 
-/** The message of a pod's fact. */
+/** Encodes the message of a pod's fact. */
 export function encodeWorkload(fact: WorkloadFact): FactMessage {
   return encode(workloadKey(fact), fact);
 }
 
-/** The message of a node's fact. */
+/** Encodes the message of a node's fact. */
 export function encodeInventory(fact: InventoryFact): FactMessage {
   return encode(inventoryKey(fact), fact);
 }
 
-/** The message of another object's fact. */
+/** Encodes the message of another object's fact. */
 export function encodeClusterFact(fact: ClusterFact): FactMessage {
   return encode(clusterFactKey(fact), fact);
 }
 
-/** A pod's fact, or why the bytes are none, in a sentence. Throws nothing. */
+/** Decodes a pod's fact. If the bytes are not one, returns the reason as a sentence. Never throws. */
 export function decodeWorkload(bytes: Uint8Array): WorkloadFact | { readonly invalid: string } {
   return decode<WorkloadFact>(bytes, workloadShape);
 }
 
-/** A node's fact, or why the bytes are none. */
+/** Decodes a node's fact. If the bytes are not one, returns the reason as a sentence. Never throws. */
 export function decodeInventory(bytes: Uint8Array): InventoryFact | { readonly invalid: string } {
   return decode<InventoryFact>(bytes, inventoryShape);
 }
 
-/** Another object's fact, or why the bytes are none. */
+/** Decodes another object's fact. If the bytes are not one, returns the reason as a sentence. Never throws. */
 export function decodeClusterFact(bytes: Uint8Array): ClusterFact | { readonly invalid: string } {
   return decode<ClusterFact>(bytes, clusterFactShape);
 }

@@ -4,12 +4,12 @@ import { eventShape, stableShape } from "./scrape-shapes.ts";
 import { LAST_MILLIS } from "./shapes.ts";
 
 /**
- * A scrape as bytes. Little-endian throughout:
+ * The version of the binary format of a scrape. All numbers are little-endian:
  *
- * | offset | type | what |
+ * | offset | type | content |
  * |---|---|---|
  * | 0 | u32 | length S of the stable part |
- * | 4 | u32 | length E of the event part, 0 where nothing happened |
+ * | 4 | u32 | length E of the event part, 0 if nothing happened |
  * | 8 | u32 | values, V |
  * | 12 | u32 | scheduled interval, ms |
  * | 16 | u32 | duration, µs |
@@ -18,12 +18,11 @@ import { LAST_MILLIS } from "./shapes.ts";
  * | 32 | f64 | epoch |
  * | 40 | f64 | sequence |
  * | 48 | V × f64 | the values, row by row |
- * | … | S bytes | JSON of origin and shape: the same bytes from scrape to scrape |
- * | … | E bytes | JSON of the failure and of what was dropped |
+ * | … | S bytes | JSON of origin and shape: the same bytes in each scrape |
+ * | … | E bytes | JSON of the failure and the drop counts |
  *
- * The values come first so that they are aligned; the stable part is encoded once per target and copied. A column that a reader
- * does not know is kept under its name, a field is passed over; whatever else changes raises the version, at which earlier
- * readers wait.
+ * The values come first so that they are aligned. The stable part is encoded once per target and copied. A reader keeps an unknown column
+ * under its name and ignores an unknown field. Any other change raises the version, and earlier readers wait at it.
  */
 export const SCRAPE_SCHEMA_VERSION = 1;
 
@@ -32,7 +31,7 @@ const ORIGIN_BYTES = 160;
 const utf8 = new TextEncoder();
 const text = new TextDecoder("utf-8", { fatal: true });
 
-/** The stable part of a target's messages, encoded once; `devices` are those of the shape as JSON, where the caller has them. */
+/** Encodes the stable part of a target's messages. `devices` are the devices of the shape as JSON, if the caller has them. */
 export function encodeStable(
   origin: ScrapeOrigin,
   shape: ScrapeShape,
@@ -44,13 +43,13 @@ export function encodeStable(
   return utf8.encode(`${head.slice(0, -1)},"devices":[${devices.join(",")}]}`);
 }
 
-/** What differs from scrape to scrape. */
+/** The fields that differ between scrapes. */
 export type ScrapeMoment = Pick<
   Scrape,
   "epoch" | "sequence" | "scrapedAtMillis" | "intervalMillis" | "durationMicros" | "failure" | "dropped"
 >;
 
-/** The message of one scrape: a fresh buffer that belongs to the caller. `values` is copied. */
+/** Encodes the message of one scrape. Returns a new buffer that belongs to the caller. `values` is copied. */
 export function encodeScrape(stable: Uint8Array, moment: ScrapeMoment, values: Float64Array): Uint8Array {
   const event = encodeEvent(moment);
   const bytes = new Uint8Array(HEADER_BYTES + values.byteLength + stable.length + event.length);
@@ -82,13 +81,13 @@ function eventBytes({ failure, dropped }: ScrapeMoment): Uint8Array {
 
 type Stable = ScrapeOrigin & ScrapeShape;
 
-/** Decodes messages of one consumer; remembers the stable parts that it has seen lately, up to a number of targets. */
+/** A decoder for the messages of one consumer. It caches the stable parts of a limited number of targets. */
 export interface ScrapeDecoder {
-  /** The scrape, or an error in a sentence where the bytes are not one. Throws nothing. */
+  /** Decodes a scrape. If the bytes are not one, returns the error as a sentence. Never throws. */
   decode(bytes: Uint8Array): Scrape | { readonly invalid: string };
 }
 
-/** A decoder that remembers the stable parts of `targets` targets at most. */
+/** Creates a decoder that caches the stable parts of at most `targets` targets. */
 export function createScrapeDecoder(targets = 20_000): ScrapeDecoder {
   const known = new Map<string, { readonly bytes: Uint8Array; readonly stable: Stable }>();
 
@@ -165,8 +164,8 @@ function hold(shape: Shape, value: unknown): void {
 }
 
 /**
- * Length and a sample of the bytes: enough to find the entry; the bytes themselves are compared after. The origin at the
- * beginning counts in full: of nodes that are numbered, little else may differ.
+ * Returns a cache key: the length and a hash of sampled bytes. The key only finds the entry; the bytes themselves are compared afterwards.
+ * The origin at the beginning is hashed in full, because numbered nodes may differ in little else.
  */
 function stableKey(bytes: Uint8Array): string {
   let hash = bytes.length;
@@ -174,7 +173,7 @@ function stableKey(bytes: Uint8Array): string {
   return `${bytes.length}:${hash}`;
 }
 
-/** The key of a scrape on `gpu.samples`: all scrapes of a node share a partition. */
+/** Returns the key of a scrape on `gpu.samples`. All scrapes of a node share a partition. */
 export function sampleKey({ cluster, node }: Pick<ScrapeOrigin, "cluster" | "node">): string {
   return JSON.stringify([cluster, node]);
 }

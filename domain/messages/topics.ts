@@ -1,29 +1,32 @@
-/** A message per scrape attempt, keyed by cluster and node. */
+/** The topic of scrapes: one message for each scrape attempt, keyed by cluster and node. */
 export const SAMPLES_TOPIC = "gpu.samples";
 
-/** The pods that want GPUs, keyed by cluster and UID; compacted. */
+/** The topic of pods that request GPUs, keyed by cluster and UID; compacted. */
 export const WORKLOADS_TOPIC = "gpu.workloads";
 
-/** The nodes that have GPUs, keyed by cluster and node; compacted. */
+/** The topic of nodes that have GPUs, keyed by cluster and node; compacted. */
 export const INVENTORY_TOPIC = "gpu.inventory";
 
-/** Namespaces, quotas, queues, gangs, claims and slices, keyed by cluster, kind and UID; compacted. */
+/** The topic of namespaces, quotas, queues, gangs, claims and slices, keyed by cluster, kind and UID; compacted. */
 export const CLUSTER_TOPIC = "gpu.cluster";
 
-/** What could not be used: the raw bytes, with the reason and the place that it came from in its headers. */
+/** The topic of dead letters: the raw bytes, with the reason and the source position in the headers. */
 export const DEAD_LETTER_TOPIC = "gpu.dead-letter";
 
-/** Requests to whoever leads. Its one partition is the leadership itself: who owns it in {@link LEADER_GROUP} leads. */
+/**
+ * The topic of requests to the leader. It has one partition, which is the leadership itself: the member of {@link LEADER_GROUP} that owns
+ * it leads.
+ */
 export const LEDGER_TOPIC = "gpu.ledger";
 
-/** The group of all processors. */
+/** The consumer group of all processors. */
 export const PROCESSOR_GROUP = "gpu-ledger-processors";
 
-/** The group in which processors take facts into the store. */
+/** The consumer group in which processors store facts. */
 export const FACTS_GROUP = "gpu-ledger-facts";
 
-/** The group in which processors compete for the partition of {@link LEDGER_TOPIC}. */
+/** The consumer group in which processors compete for the partition of {@link LEDGER_TOPIC}. */
 export const LEADER_GROUP = "gpu-ledger-leader";
 
-/** A header of messages about the past that were made afterwards: they say nothing about how fresh the store is. */
+/** A header of messages that were made later about the past. They do not count for the freshness of the store. */
 export const BACKFILL_HEADER = "backfill";

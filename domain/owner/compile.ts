@@ -6,17 +6,17 @@ import { readPattern, type Pattern } from "./pattern.ts";
 import type { Source } from "./source.ts";
 import { holdsAt, MATCH_KINDS, matchOf, type OwnerConfig, type OwnerProblem, type OwnerRule } from "./rule.ts";
 
-/** The rules of a configuration, ready to be asked. */
+/** The compiled owner rules of a configuration. */
 export interface OwnerRules {
-  /** Of each dimension, in the order in which they are asked. */
+  /** The sources of each dimension, in order of precedence. */
   readonly sources: Readonly<Record<Dimension, readonly Source[]>>;
-  /** Undefined where any team is one. */
+  /** Undefined if every name is accepted as a team. */
   readonly register: ReadonlySet<string> | undefined;
-  /** The moments at which a dated rule begins or ends to hold, in order, each once. */
+  /** The moments at which a dated rule begins or ends, sorted, without duplicates. */
   readonly changes: readonly number[];
 }
 
-/** Rules, or all that is wrong with them at once. */
+/** The rules, or all of their problems at once. */
 export type CompiledOwners = { readonly rules: OwnerRules } | { readonly problems: readonly OwnerProblem[] };
 
 /** A row of finance's file with the owner that it names. */
@@ -24,15 +24,15 @@ interface Answer extends CompiledRow {
   readonly owner: Owner;
 }
 
-/** A list as it was compiled, with its patterns by place: undefined for a rule that reads a label. */
+/** A compiled list, with its patterns by place. A pattern is undefined for a rule that reads a label. */
 interface CompiledList {
   readonly sources: readonly Source[];
   readonly patterns: readonly (Pattern | undefined)[];
 }
 
 /**
- * Compiles the rules of a configuration (ledger, "Owners"). Refused are patterns that are none, and two rules that name the
- * same at the same time and give different values.
+ * Compiles the rules of a configuration (ledger, "Owners"). Invalid patterns are problems. So are two rules that match the same name at the
+ * same time with different values.
  */
 export function compileOwners({ owners, ownersFile = [], register }: OwnerConfig): CompiledOwners {
   const problems: OwnerProblem[] = [];
@@ -55,7 +55,7 @@ export function compileOwners({ owners, ownersFile = [], register }: OwnerConfig
   return { rules: { sources, register: register === undefined ? undefined : new Set(register), changes } };
 }
 
-/** What a bill calls nobody's team is the name of no team. Labels of a cluster that have it are refused as they are read. */
+/** Returns a problem for each team with a reserved name. Labels of a cluster with such a name are refused when they are read. */
 function reservedTeams({ owners, ownersFile = [], register = [] }: OwnerConfig): readonly OwnerProblem[] {
   const allowed = `a team that is called neither ${PLATFORM} nor ${UNOWNED}`;
   return [
@@ -71,7 +71,7 @@ function reservedTeams({ owners, ownersFile = [], register = [] }: OwnerConfig):
   ];
 }
 
-/** Finance's file stands where the list says, else before all others. */
+/** Compiles the rules of one dimension. Finance's file has the place that the list gives it, otherwise it comes first. */
 function compileList(
   rules: readonly OwnerRule[],
   dimension: Dimension,
@@ -97,7 +97,10 @@ function compileList(
   return { sources: isPlaced ? sources : [sourceOfFile(rows, dimension), ...sources], patterns };
 }
 
-/** The rows that answer a dimension, in the order of their rank; those with an exact name are looked up, not tried. */
+/**
+ * Returns the source for a dimension from finance's file, in the order of rank. Exact names are looked up in a map; patterns are tried one
+ * by one.
+ */
 function sourceOfFile(rows: readonly CompiledRow[], dimension: Dimension): Source {
   const asked = MATCH_KINDS.map((kind) => ({ kind, exact: new Map<string, Answer[]>(), others: [] as Answer[] }));
   for (const { row, pattern } of rows) {

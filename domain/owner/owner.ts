@@ -1,16 +1,16 @@
-/** What a cost is attributed by, beside the workload itself. */
+/** A dimension that a cost is attributed to, in addition to the workload itself. */
 export type Dimension = (typeof DIMENSIONS)[number];
 
 /** Every dimension, in the order of a bill's columns. */
 export const DIMENSIONS = ["team", "costCenter", "project", "environment"] as const;
 
-/** Who pays for what the platform pays for. */
+/** The team of costs that the platform pays. */
 export const PLATFORM = "platform";
 
-/** The team of whatever nobody is named for. */
+/** The team of costs for which no team is named. */
 export const UNOWNED = "unowned";
 
-/** Whether a bill has this name for what is nobody's team. */
+/** Returns whether a team name is reserved for costs that belong to no team. */
 export function isReserved(team: string): boolean {
   return team === UNOWNED || team === PLATFORM;
 }
@@ -21,23 +21,23 @@ export interface Marks {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** A workload as far as its owners are concerned. What is not known of it is an empty text. */
+/** The fields of a workload that the owner rules read. Unknown fields are empty strings. */
 export interface OwnerSubject {
   readonly namespace: string;
-  /** The name of the top of its chain of owners, or the pod's own. */
+  /** The name of the top of the owner chain, or the pod's own name. */
   readonly workload: string;
   readonly queue: string;
-  /** Of the node that it is bound to. */
+  /** The pool of the node that the workload is bound to. */
   readonly pool: string;
   readonly pod: Marks;
-  /** Of the pod's owners. */
+  /** The labels and annotations of the pod's owners. */
   readonly owner: Marks;
   readonly namespaceMarks: Marks | undefined;
 }
 
 const NO_MARKS: Marks = { labels: {}, annotations: {} };
 
-/** What rules are asked about a machine or a namespace that no workload holds or is in. */
+/** The subject for owner rules about a machine or a namespace without a workload. */
 export const NO_WORKLOAD: Omit<OwnerSubject, "pool"> = {
   namespace: "",
   workload: "",
@@ -47,7 +47,7 @@ export const NO_WORKLOAD: Omit<OwnerSubject, "pool"> = {
   namespaceMarks: undefined,
 };
 
-/** The marks of a pod and of its owners. Where they are not known apart, those of both answer for each. */
+/** Returns the marks of a pod and of its owners. If they are not known separately, both get the merged marks. */
 export function podMarks({
   labels,
   annotations,
@@ -57,22 +57,22 @@ export function podMarks({
   return { pod: marks?.pod ?? both, owner: marks?.owners ?? both };
 }
 
-/** A value, and what gave it. */
+/** A value of a dimension, and its source. */
 export interface Owner {
-  /** {@link UNOWNED} for a team that nobody names, empty for any other dimension. */
+  /** {@link UNOWNED} for a team if no rule names one; empty for any other dimension. */
   readonly value: string;
-  /** Where the rule stands that gave it: `owners.team[1]`, `ownersFile line 7`; empty where none did. */
+  /** The place of the rule: `owners.team[1]`, `ownersFile line 7`; empty if no rule gave the value. */
   readonly place: string;
-  /** What the rule read: `podLabel team`, `namespace vision-*`; empty where none did. */
+  /** The source that the rule read: `podLabel team`, `namespace vision-*`; empty if no rule gave the value. */
   readonly source: string;
 }
 
-/** A team that the register does not know: it did not count, and the next source was asked. */
+/** A team that is not in the register. It was ignored, and the next source was used. */
 export interface RefusedOwner extends Owner {
   readonly dimension: "team";
 }
 
-/** Whom a workload belongs to at a time. */
+/** The owners of a workload at one time. */
 export interface Attribution {
   readonly owners: Readonly<Record<Dimension, Owner>>;
   readonly refused: readonly RefusedOwner[];

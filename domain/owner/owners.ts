@@ -12,9 +12,8 @@ import {
 const NOBODY: Owner = { value: "", place: "", source: "" };
 
 /**
- * Whom a workload belongs to at a time, milliseconds since the epoch: for each dimension the first source that answers, with
- * its place. A team that the register does not know, or whose name is reserved, is refused, and the next source is asked
- * (ledger, "Owners").
+ * Returns the owners of a workload at a time, milliseconds since the epoch: for each dimension the first source that has a value, with its
+ * place. A team that is not in the register, or whose name is reserved, is refused, and the next source is used (ledger, "Owners").
  */
 export function ownersOf(rules: OwnerRules, subject: OwnerSubject, atMillis: number): Attribution {
   const refused: RefusedOwner[] = [];
@@ -35,7 +34,7 @@ export function ownersOf(rules: OwnerRules, subject: OwnerSubject, atMillis: num
   return { owners, refused };
 }
 
-/** The team alone, for views that show nothing else. */
+/** Returns only the team, for views that show nothing else. */
 export function teamOf(
   { sources, register }: OwnerRules,
   subject: OwnerSubject,

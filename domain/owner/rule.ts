@@ -1,25 +1,28 @@
 import type { Dimension } from "./owner.ts";
 
-/** What a rule that names a value looks at, the one first that says most about a workload. */
+/** The field that a value rule matches, most specific first. */
 export type MatchKind = "workload" | "queue" | "namespace" | "pool";
 
-/** Every such kind, in the order in which finance's file is asked. */
+/** Every match kind, in the order in which finance's file is searched. */
 export const MATCH_KINDS: readonly MatchKind[] = ["workload", "queue", "namespace", "pool"];
 
-/** Reads the value from a label or annotation: of a pod, of what owns it, or of its namespace. */
+/** A rule that reads the value from a label or annotation: of a pod, of its owner, or of its namespace. */
 export type LabelRule =
   | { readonly podLabel: string }
   | { readonly podAnnotation: string }
   | { readonly ownerLabel: string }
   | { readonly namespaceLabel: string };
 
-/** From when and until when a rule holds, milliseconds since the epoch, half-open; always where nothing is said. */
+/** The time in which a rule holds, milliseconds since the epoch, half-open. An absent bound means no limit. */
 export interface RuleTerm {
   readonly from?: number | undefined;
   readonly until?: number | undefined;
 }
 
-/** Gives a value to all that its pattern fits: an exact name, a glob (`vision-*`), or a regular expression (`/nlp-.+/`). */
+/**
+ * A rule that gives a value to everything that its pattern matches: an exact name, a glob (`vision-*`), or a regular expression
+ * (`/nlp-.+/`).
+ */
 export type ValueRule = RuleTerm & { readonly value: string } & (
     | { readonly workload: string }
     | { readonly queue: string }
@@ -27,7 +30,7 @@ export type ValueRule = RuleTerm & { readonly value: string } & (
     | { readonly pool: string }
   );
 
-/** Finance's file is asked at this place of the list; where no place is said, before all others. */
+/** The place of finance's file in the list. Without this rule, the file comes first. */
 export interface FileRule {
   readonly ownersFile: true;
 }
@@ -35,9 +38,9 @@ export interface FileRule {
 /** One source of a dimension's value. */
 export type OwnerRule = LabelRule | ValueRule | FileRule;
 
-/** A row of finance's file: what it matches, and the values that it gives; a dimension that is left out it does not answer. */
+/** A row of finance's file: what it matches, and its values. An absent dimension has no value from this row. */
 export interface OwnerRow extends RuleTerm {
-  /** Of the file, from 1 on. */
+  /** The line number in the file, from 1 on. */
   readonly line: number;
   readonly kind: MatchKind;
   /** As in {@link ValueRule}. */
@@ -45,22 +48,22 @@ export interface OwnerRow extends RuleTerm {
   readonly values: Readonly<Partial<Record<Dimension, string>>>;
 }
 
-/** All that a configuration says of owners. */
+/** All owner settings of a configuration. */
 export interface OwnerConfig {
-  /** The sources of each dimension in the order in which they are asked. */
+  /** The sources of each dimension, in order of precedence. */
   readonly owners: Readonly<Record<Dimension, readonly OwnerRule[]>>;
   readonly ownersFile?: readonly OwnerRow[] | undefined;
-  /** The teams that there are; where it is left out, any team is one. */
+  /** The teams that exist. If absent, every name is accepted as a team. */
   readonly register?: readonly string[] | undefined;
 }
 
-/** Something that is wrong with rules: where they stand in the configuration, and what is allowed there. */
+/** A problem with the rules: the path in the configuration, and what is allowed there. */
 export interface OwnerProblem {
   readonly path: readonly (string | number)[];
   readonly allowed: string;
 }
 
-/** The kind and the pattern of a rule that names a value. */
+/** Returns the kind and the pattern of a value rule. */
 export function matchOf(rule: ValueRule): { readonly kind: MatchKind; readonly match: string } {
   if ("workload" in rule) return { kind: "workload", match: rule.workload };
   if ("queue" in rule) return { kind: "queue", match: rule.queue };
@@ -68,13 +71,13 @@ export function matchOf(rule: ValueRule): { readonly kind: MatchKind; readonly m
   return { kind: "pool", match: rule.pool };
 }
 
-/** Whether two rules hold at a common moment. */
+/** Returns whether two rules hold at a common moment. */
 export function overlap(one: RuleTerm, other: RuleTerm): boolean {
   const from = Math.max(one.from ?? -Infinity, other.from ?? -Infinity);
   return from < Math.min(one.until ?? Infinity, other.until ?? Infinity);
 }
 
-/** Whether a rule holds at a time. */
+/** Returns whether a rule holds at a time. */
 export function holdsAt({ from = -Infinity, until = Infinity }: RuleTerm, atMillis: number): boolean {
   return from <= atMillis && atMillis < until;
 }

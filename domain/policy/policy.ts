@@ -1,29 +1,29 @@
 import type { FreeState, HeldState } from "../allocation/allocate.ts";
 import type { ShareMeasures } from "../share/claim.ts";
 
-/** Who pays for a state: whoever holds the share, the platform, the holders of a scope together, or the owner of the node pool. */
+/** The payer of a state: the holder of the share, the platform, the holders of a scope together, or the owner of the node pool. */
 export type Payer = "holder" | "platform" | "spread" | "owner";
 
-/** Who pays for what nobody holds. */
+/** The payers of a share without a holder. */
 type FreePayer = Exclude<Payer, "holder">;
 
-/** How what is spread is divided (ledger, "Policies"). */
+/** The rule by which a spread cost is divided (ledger, "Policies"). */
 export interface SpreadRule {
   readonly over: "node" | "pool" | "model" | "cluster";
   /**
-   * By the priced direct cost, by the GPU-milliseconds held, 1 for each team and cost centre, or by what is not held of the quotas of
-   * a team's namespaces: that is over the cluster in an hour alone.
+   * The weight of each team and cost center: the priced direct cost, the GPU-milliseconds held, 1 for each (`even`), or the unused part of
+   * the quotas of the team's namespaces. `quota` works only over the cluster in an hour.
    */
   readonly by: "cost" | "time" | "even" | "quota";
   readonly window: "hour" | "day" | "period";
 }
 
-/** A policy: what it counts, and who pays for what. */
+/** A policy: the measure of usage, and the payer of each state. */
 export interface Policy extends ShareMeasures {
   readonly name: string;
   readonly basis: "allocation" | "usage" | "max";
   readonly payers: {
-    /** Absent where the basis says it: the holder, by usage the platform. */
+    /** If absent, the basis decides: the holder pays, but with basis `usage` the platform. */
     readonly idle?: "holder" | "platform";
     readonly unobserved: "holder" | "platform";
     readonly starting: "holder" | "platform";
@@ -35,7 +35,7 @@ export interface Policy extends ShareMeasures {
   readonly spread: SpreadRule;
 }
 
-/** The policy of whoever writes none. */
+/** The policy that applies if the configuration has none. */
 export const DEFAULT_POLICY: Policy = {
   name: "default",
   basis: "allocation",
@@ -52,7 +52,7 @@ export const DEFAULT_POLICY: Policy = {
   spread: { over: "node", by: "cost", window: "hour" },
 };
 
-/** Who pays for a state under a policy. */
+/** Returns the payer of a state under a policy. */
 export function payerOf(state: HeldState | FreeState, { basis, payers }: Policy): Payer {
   switch (state) {
     case "active":

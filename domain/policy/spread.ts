@@ -4,15 +4,15 @@ import { sum, type Carbon, type GpuHours, type Money } from "../exact/units.ts";
 import type { CostKind } from "../price/book.ts";
 import type { Payer, SpreadRule } from "./policy.ts";
 
-/** What weighs holders by what they hold. */
+/** The ways to weigh holders by what they hold. */
 export type HolderWeight = Exclude<SpreadRule["by"], "quota">;
 
-/** By what holders weigh where nothing of quotas is to be spread: what a policy by quota adds at the close is spread by cost. */
+/** Returns the weight of holders for a spread without quotas. What a policy by quota adds at the close is spread by cost. */
 export function holderWeightOf({ by }: Pick<SpreadRule, "by">): HolderWeight {
   return by === "quota" ? "cost" : by;
 }
 
-/** What moves when a line is spread. */
+/** The amounts that move when a line is spread. */
 export interface Moved {
   readonly gpuHours: GpuHours;
   readonly costs: Readonly<Record<CostKind, Money>> | undefined;
@@ -21,61 +21,61 @@ export interface Moved {
   readonly carbon?: Carbon | undefined;
 }
 
-/** A line as far as spreading looks at it. */
+/** The fields of a line that spreading reads. */
 export interface PaidLine extends Moved {
-  /** Where it stands in its scope and window: lines of one key are spread over each other. */
+  /** The key of the line's scope and window. Lines with the same key are spread over each other. */
   readonly scope: string;
   readonly payer: Payer;
-  /** Of the holder, where the holder pays. */
+  /** The holder's team, if the holder pays. */
   readonly team: string;
   readonly costCenter: string;
   readonly shareMillis: Rational;
 }
 
-/** A part of a line that was spread, and who pays it. */
+/** A part of a spread line, and its payer. */
 export interface SpreadPart<Line> extends Moved {
   readonly line: Line;
   readonly team: string;
   readonly costCenter: string;
 }
 
-/** What became of the lines that were to be spread. */
+/** The result of a spread. */
 export interface Spread<Line> {
   readonly parts: readonly SpreadPart<Line>[];
-  /** Those that stay the platform's: nobody in their scope pays for anything, or they have no price. */
+  /** Lines that were not spread: nobody in their scope pays for anything, or they have no price. */
   readonly unspread: readonly { readonly line: Line; readonly because: "nobody" | "unpriced" }[];
-  /** Scopes with holders that have no price: they cannot be weighed by cost, and nothing of theirs was spread. */
+  /** Scopes whose holders have no price. They cannot be weighted by cost, and none of their lines were spread. */
   readonly refused: readonly string[];
 }
 
-/** What a team and cost centre weighs in a scope. */
+/** The weight of a team and cost center in a scope. */
 export interface Weighed {
   readonly team: string;
   readonly costCenter: string;
   readonly weight: Weight;
 }
 
-/** By whom what is to be spread in a scope is borne. */
+/** The payers of the spread costs in a scope. */
 export interface ScopeWeights {
-  /** Each team and cost centre that pays for anything there, in the order of ties. */
+  /** Each team and cost center that pays for anything in the scope, in the order for ties. */
   readonly weighed: readonly Weighed[];
-  /** Holders there have no price, so that they cannot be weighed by cost: nothing is spread. */
+  /** Holders in the scope have no price, so they cannot be weighted by cost and nothing is spread. */
   readonly isRefused: boolean;
 }
 
-/** The weights of scopes, by their keys; where a scope is not among them, nobody pays for anything. */
+/** The weights of scopes, by scope key. In a scope that is missing, nobody pays for anything. */
 export type Weights = ReadonlyMap<string, ScopeWeights>;
 
 /**
- * Spreads the lines whose payer is `spread` over those who hold in the same scope (ledger, "Policies"): by team and cost centre,
- * weighed by what holders pay for there. GPU-hours, every kind of cost, energy and carbon move by the same weights, each by largest
- * remainder, so that the parts sum to the line. Lines that holders or the platform pay are left as they are.
+ * Spreads the lines whose payer is `spread` over the holders in the same scope (ledger, "Policies"), by team and cost center, weighted by
+ * what the holders pay for there. GPU-hours, every kind of cost, energy and carbon use the same weights. Each is split by largest
+ * remainder, so the parts sum to the line. Lines of holders and of the platform do not change.
  */
 export function spreadLines<Line extends PaidLine>(lines: readonly Line[], by: HolderWeight): Spread<Line> {
   return spreadByWeights(lines, weightsOf(lines, by));
 }
 
-/** The weights of every scope in which something is to be spread, from all of its lines. */
+/** Returns the weights of every scope with a line to spread, from all of its lines. */
 function weightsOf(lines: readonly PaidLine[], by: HolderWeight): Weights {
   const spread = new Set(lines.flatMap(({ payer, scope }) => (payer === "spread" ? [scope] : [])));
   const holders = new Map<string, PaidLine[]>();
@@ -93,7 +93,7 @@ function weightsOf(lines: readonly PaidLine[], by: HolderWeight): Weights {
   );
 }
 
-/** Spreads the lines whose payer is `spread` by weights that are known: those of a period that was closed stay as they were. */
+/** Spreads the lines whose payer is `spread` by known weights: the weights of a closed period do not change. */
 export function spreadByWeights<Line extends PaidLine>(lines: readonly Line[], weights: Weights): Spread<Line> {
   const parts: SpreadPart<Line>[] = [];
   const unspread: { line: Line; because: "nobody" | "unpriced" }[] = [];
@@ -110,7 +110,7 @@ export function spreadByWeights<Line extends PaidLine>(lines: readonly Line[], w
   return { parts, unspread, refused: [...refused] };
 }
 
-/** Each team and cost centre that pays for anything, in the order of ties, with its weight. */
+/** Returns each team and cost center that pays for anything, with its weight, in the order for ties. */
 function weigh(holders: readonly PaidLine[], by: HolderWeight): readonly Weighed[] {
   const groups = new Map<string, PaidLine[]>();
   for (const line of holders) {
@@ -126,7 +126,7 @@ function weigh(holders: readonly PaidLine[], by: HolderWeight): readonly Weighed
   return inOrder(weighed);
 }
 
-/** Teams and cost centres in the order of ties. */
+/** Sorts teams and cost centers in the order for ties. */
 export function inOrder<Payer extends Pick<Weighed, "team" | "costCenter">>(
   payers: readonly Payer[],
 ): readonly Payer[] {

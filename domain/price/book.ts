@@ -1,7 +1,7 @@
 import type { Rational } from "../exact/rational.ts";
 import type { CapacityType } from "../inventory.ts";
 
-/** What a price entry asks of a GPU and its node; every key that is given must fit, and one that is left out fits anything. */
+/** The conditions of a price entry on a GPU and its node. Every given key must match. An absent key matches anything. */
 export interface Match {
   readonly cluster?: string;
   readonly region?: string;
@@ -11,55 +11,55 @@ export interface Match {
   /** Exact, or a glob with `*` and `?`. */
   readonly model?: string;
   readonly capacityType?: CapacityType;
-  /** Labels of the node with their values; each counts as a key. Empty where none is asked for. */
+  /** Node labels with their values. Each label counts as a key. Empty if the entry names none. */
   readonly nodeLabels: Readonly<Record<string, string>>;
 }
 
-/** The three prices of FOCUS: before any discount, with the negotiated ones, with all of them spread over what they cover. */
+/** The three prices of FOCUS: before any discount, with negotiated discounts, and with all discounts spread over what they cover. */
 export type CostKind = "list" | "contracted" | "effective";
 
-/** Unit prices in the entry's currency. What an entry leaves out is filled in. */
+/** Unit prices in the entry's currency. Prices that an entry leaves out are filled in. */
 export type UnitPrices = Readonly<Record<CostKind, Rational>>;
 
-/** A machine of one's own: what it was bought for, and what it takes to run it. Amounts in the entry's currency. */
+/** An owned machine: its purchase and its running costs. Amounts are in the entry's currency. */
 export interface OwnedTerms {
   /** When depreciation begins, milliseconds since the epoch. */
   readonly inServiceMillis: number;
   readonly purchase: Rational;
-  /** 0 where it is left out. */
+  /** The residual value; 0 by default. */
   readonly residual: Rational;
-  /** Calendar months of depreciation. */
+  /** The depreciation in calendar months. */
   readonly months: number;
-  /** Each calendar month as long as the machine is not retired; 0 where it is left out. */
+  /** The overhead of each calendar month until the machine is retired; 0 by default. */
   readonly overheadPerMonth: Rational;
-  /** When it was taken out of service; Infinity where it was not. */
+  /** When the machine was retired, milliseconds since the epoch; Infinity if it was not. */
   readonly retiredMillis: number;
-  /** Names of nodes, known to the cluster or not; empty where the entry prices each node that it matches. */
+  /** Node names, whether or not the cluster knows them. Empty if the entry prices each node that it matches. */
   readonly machines: readonly string[];
-  /** Without it, power has no price. */
+  /** If absent, power has no price. */
   readonly power?: PowerTerms;
 }
 
-/** What power costs: kWh × PUE × price. */
+/** The terms of a power price: kWh × PUE × price. */
 export interface PowerTerms {
   readonly kWhPrice: Rational;
-  /** Power usage effectiveness; 1 where it is left out. */
+  /** Power usage effectiveness; 1 by default. */
   readonly pue: Rational;
-  /** Of the machine, for the time in which nothing is measured; without it, such time has no cost of power. */
+  /** The machine's power for time without measurements. If absent, such time has no power cost. */
   readonly watts?: Rational;
 }
 
 interface EntryTerms {
-  /** Where it stands in the book: `prices[3]`. Errors and explanations name it so. */
+  /** The entry's place in the book: `prices[3]`. Errors and explanations use it. */
   readonly place: string;
   readonly match: Match;
-  /** From when it holds, milliseconds since the epoch. */
+  /** When the entry begins, milliseconds since the epoch. */
   readonly fromMillis: number;
-  /** Up to when, that moment not included; Infinity where it has no end. */
+  /** When the entry ends, exclusive, milliseconds since the epoch; Infinity if it has no end. */
   readonly untilMillis: number;
-  /** ISO 4217; the book's own where the entry names none. */
+  /** ISO 4217; the book's currency if the entry names none. */
   readonly currency: string;
-  /** The GPUs that each machine was delivered with, where the entry knows. */
+  /** The number of GPUs that each machine was delivered with, if the entry has it. */
   readonly delivered?: number;
 }
 
@@ -73,11 +73,11 @@ export interface GpuHourEntry extends EntryTerms {
 export interface NodeHourEntry extends EntryTerms {
   readonly per: "node-hour";
   readonly prices: UnitPrices;
-  /** The part of the node's price that its GPUs bear, above 0; the rest is a line `non-gpu`. 1 where it is left out. */
+  /** The part of the node's price that its GPUs bear, above 0. The rest is a line `non-gpu`. 1 by default. */
   readonly gpuPart: Rational;
 }
 
-/** A machine of one's own, whose cost follows from what was paid. */
+/** An owned machine, whose cost follows from its purchase. */
 export interface OwnedEntry extends EntryTerms {
   readonly per: "owned";
   readonly owned: OwnedTerms;
@@ -88,48 +88,54 @@ export interface OwnedEntry extends EntryTerms {
 /** One entry of a price book (ledger, "Prices"). */
 export type PriceEntry = GpuHourEntry | NodeHourEntry | OwnedEntry;
 
-/** What is paid whether it is used or not: `amount` for each calendar month or hour of its term, for all of its quantity. */
+/** A cost that is due whether it is used or not: `amount` for each calendar month or hour of the term, for the whole quantity. */
 export interface StandingEntry {
   /** `commitments[0]` or `fixed[0]`. */
   readonly place: string;
   readonly fromMillis: number;
-  /** Infinity where it has no end, which a commitment always has. */
+  /** Infinity if it has no end. A commitment always has one. */
   readonly untilMillis: number;
   readonly amount: Rational;
   readonly currency: string;
   readonly per: "month" | "hour";
-  /** What can take it up. */
+  /** The GPUs and nodes that can use it. */
   readonly scope: Match;
-  /** GPUs that it is for, where that is said. */
+  /** The number of GPUs that it covers, if given. */
   readonly quantity?: Rational;
 }
 
-/** From a moment on until the next one of its currency, one unit of that currency is `rate` of the book's. */
+/**
+ * An exchange rate: from `fromMillis` until the next rate of the same currency, one unit of `currency` is `rate` units of the book's
+ * currency.
+ */
 export interface ExchangeRate {
   readonly fromMillis: number;
   readonly currency: string;
   readonly rate: Rational;
 }
 
-/** A line of its own on a team's effective cost: percent of it, negative for a discount. */
+/** A markup: a separate line with a percentage of a team's effective cost. Negative for a discount. */
 export interface Markup {
   readonly team: string;
   readonly percent: Rational;
 }
 
-/** All that is known of prices. */
+/** All prices, commitments, fixed costs, exchange rates and markups. */
 export interface PriceBook {
   /** ISO 4217: the currency of every bill. */
   readonly currency: string;
   readonly prices: readonly PriceEntry[];
   readonly commitments: readonly StandingEntry[];
   readonly fixed: readonly StandingEntry[];
-  /** By currency, then by time. */
+  /** Sorted by currency, then by time. */
   readonly rates: readonly ExchangeRate[];
   readonly markup: readonly Markup[];
 }
 
-/** When an entry begins to price: from its date on, an owned machine not before it is in service. */
+/**
+ * Returns when an entry begins to price, milliseconds since the epoch: at its start date, but for an owned machine not before it is in
+ * service.
+ */
 export function beginsAt(entry: PriceEntry): number {
   return entry.per === "owned" ? Math.max(entry.fromMillis, entry.owned.inServiceMillis) : entry.fromMillis;
 }

@@ -4,7 +4,7 @@ import { beginsAt, type Match, type PriceEntry } from "./book.ts";
 
 import { compareRanks, type RankedEntry } from "./rank.ts";
 
-/** What an entry can match of a GPU and its node; what is not known of them is left out. */
+/** The facts of a GPU and its node that an entry can match. Unknown facts are absent. */
 export interface PriceFacts {
   readonly cluster: string;
   readonly node: string;
@@ -12,16 +12,13 @@ export interface PriceFacts {
   readonly zone?: string;
   readonly instanceType?: string;
   readonly pool?: string;
-  /** Of the GPU, by its canonical name. */
+  /** The canonical model name of the GPU. */
   readonly model?: string;
   readonly capacityType?: CapacityType;
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/**
- * What prices a GPU at a time. A tie is an error of the book; where nothing prices it, its quantity is reported as
- * unpriced.
- */
+/** The result of pricing a GPU at a time. A tie is an error of the book. An unpriced quantity is reported as unpriced. */
 export type Winner =
   | { readonly kind: "priced"; readonly entry: PriceEntry }
   | { readonly kind: "tied"; readonly entries: readonly PriceEntry[] }
@@ -30,8 +27,8 @@ export type Winner =
 const UNPRICED: Winner = { kind: "unpriced" };
 
 /**
- * Whether all keys of a match fit. What is not known fits no key, except where `isLenient`, which asks for no
- * contradiction.
+ * Returns whether all keys of a match fit. An unknown fact fits no key. With `isLenient` an unknown fact fits, and only a contradiction
+ * fails.
  */
 export function fits(match: Match, facts: PriceFacts, isLenient = false): boolean {
   return (
@@ -56,9 +53,8 @@ function fitsModel(wanted: string | undefined, known: string | undefined, isLeni
 }
 
 /**
- * Whether an entry prices a GPU whenever it holds. A machine that an owned entry lists by name is priced even before it was
- * ever seen (ledger, "Prices"), when nothing but its name is known: the entry's other keys may not contradict, and that is
- * all.
+ * Returns whether an entry prices a GPU whenever the entry holds. A machine that an owned entry lists by name is priced even before it was
+ * first seen (ledger, "Prices"). Only its name is known then, so the entry's other keys must only not contradict.
  */
 export function canPrice(entry: PriceEntry, facts: PriceFacts): boolean {
   const machines = entry.per === "owned" ? entry.owned.machines : [];
@@ -66,22 +62,22 @@ export function canPrice(entry: PriceEntry, facts: PriceFacts): boolean {
   return machines.includes(facts.node) && fits(entry.match, facts, true);
 }
 
-/** Whether an entry holds at a time, milliseconds since the epoch. */
+/** Returns whether an entry holds at a time, milliseconds since the epoch. */
 export function holdsAt(entry: PriceEntry, millis: number): boolean {
   return beginsAt(entry) <= millis && millis < entry.untilMillis;
 }
 
-/** What prices a GPU at a time, milliseconds since the epoch, by the order of {@link rankEntries}. */
+/** Returns the winner for a GPU at a time, milliseconds since the epoch, in the order of {@link rankEntries}. */
 export function winnerAt(ranked: readonly RankedEntry[], facts: PriceFacts, millis: number): Winner {
   return firstHolding(candidates(ranked, facts), millis);
 }
 
-/** The entries of a book that can price a GPU, in the same order. */
+/** Returns the entries of a book that can price a GPU, in the same order. */
 export function candidates(ranked: readonly RankedEntry[], facts: PriceFacts): readonly RankedEntry[] {
   return ranked.filter(({ entry }) => canPrice(entry, facts));
 }
 
-/** The winner among {@link candidates} at a time: the first that holds, unless the next that holds has the same rank. */
+/** Returns the winner among {@link candidates} at a time: the first entry that holds, unless the next one that holds has the same rank. */
 export function firstHolding(ranked: readonly RankedEntry[], millis: number): Winner {
   const holding = ranked.filter(({ entry }) => holdsAt(entry, millis));
   const [first] = holding;

@@ -1,23 +1,22 @@
 import type { PriceEntry } from "./book.ts";
 import { isGlob, literalLength } from "./glob.ts";
 
-/** An entry with its rank: numbers of which the first that differs decides, the larger one winning. */
+/** An entry with its rank: a list of numbers. The first number that differs decides, and the larger one wins. */
 export interface RankedEntry {
   readonly entry: PriceEntry;
   readonly rank: readonly number[];
 }
 
-/** The entries of a book, the one that wins over the others first; those of equal rank as they stand in the book. */
+/** Sorts the entries of a book by rank, highest first. Entries of equal rank keep the order of the book. */
 export function rankEntries(entries: readonly PriceEntry[]): readonly RankedEntry[] {
   const ranked = entries.map((entry) => ({ entry, rank: rankOf(entry) }));
   return ranked.toSorted((a, b) => compareRanks(b.rank, a.rank));
 }
 
 /**
- * The rank of an entry (ledger, "Prices"): more keys; then by the kinds of keys in the order node label, instance type,
- * exact model, model glob by the length of its literal part, pool, capacity type, zone, region, cluster; then the latest
- * `from`. The list of an owned machine's names is a key too, before all others, as nothing says more of a machine than its
- * name.
+ * Returns the rank of an entry (ledger, "Prices"): first the number of keys; then the kinds of keys in the order node label, instance type,
+ * exact model, model glob by the length of its literal part, pool, capacity type, zone, region, cluster; then the latest `from`. An owned
+ * machine's list of names is also a key, before all others, because a name is the most specific.
  */
 export function rankOf(entry: PriceEntry): readonly number[] {
   const { cluster, region, zone, instanceType, pool, model, capacityType, nodeLabels } = entry.match;
@@ -42,7 +41,7 @@ export function rankOf(entry: PriceEntry): readonly number[] {
   ];
 }
 
-/** Negative where the first rank loses, positive where it wins, 0 where both are equal. */
+/** Returns a negative number if the first rank loses, a positive number if it wins, and 0 if both are equal. */
 export function compareRanks(one: readonly number[], other: readonly number[]): number {
   for (let index = 0; index < one.length; index++) {
     const [a, b] = [one[index] ?? 0, other[index] ?? 0];

@@ -3,35 +3,35 @@ import type { MigMeasure } from "./mig-shape.ts";
 import type { SharedBy } from "./replicas.ts";
 import type { VgpuAmounts } from "./vgpu.ts";
 
-/** The measures of a policy: the fields `migShare` and `sharedBy`. */
+/** The share measures of a policy: the fields `migShare` and `sharedBy`. */
 export interface ShareMeasures {
   readonly migShare: MigMeasure;
   readonly sharedBy: SharedBy;
 }
 
-/** What somebody has of a device, wherever that is. */
+/** A holder's part of a device, without the place of the device. */
 export type PartOfDevice =
-  /** All of it; with `reservedFor`, as one of so many pods that a DRA claim is reserved for. */
+  /** The whole device. With `reservedFor`: as one of that many pods for which a DRA claim is reserved. */
   | { readonly what: "whole"; readonly reservedFor?: number }
-  /** What a DRA claim consumes of its capacity, `amount` of `of`; with `reservedFor` as above. */
+  /** The capacity that a DRA claim consumes, `amount` of `of`. `reservedFor` as above. */
   | { readonly what: "consumed"; readonly amount: number; readonly of: number; readonly reservedFor?: number }
-  /** HAMi's or Volcano's part. */
+  /** A part allocated by HAMi or Volcano. */
   | ({ readonly what: "vgpu" } & VgpuAmounts)
-  /** KAI's or Run:ai's part. */
+  /** A part allocated by KAI or Run:ai. */
   | ({ readonly what: "fraction" } & FractionAmounts);
 
-/** What somebody holds of one GPU, whatever a policy makes of it. */
+/** A holder's part of one GPU, independent of any policy. */
 export type Held =
   | PartOfDevice
   /** A MIG instance, by its number on the GPU. */
   | { readonly what: "instance"; readonly instance: string; readonly reservedFor?: number }
-  /** AMD's partition, by its number on the GPU. */
+  /** An AMD partition, by its number on the GPU. */
   | { readonly what: "partition"; readonly partition: string; readonly reservedFor?: number }
-  /** Replicas of the GPU, or of the instance `part` of it. Activity as in `ReplicaClaim`. */
+  /** Replicas of the GPU, or of its instance `part`. `activity` as in `ReplicaClaim`. */
   | { readonly what: "replicas"; readonly count: number; readonly activity?: bigint; readonly part?: string }
   /**
-   * `count` of the `setSize` members of a common set, of which `members` are here: 1, or the replicas of this GPU (or of its
-   * instance or partition `part`) that are in the set; of each, what `each` says.
+   * `count` of the `setSize` members of a common set. `members` of them are on this GPU: 1, or the replicas of this GPU (or of its instance
+   * or partition `part`) that are in the set. `each` is the part of each member.
    */
   | {
       readonly what: "common";
@@ -44,12 +44,12 @@ export type Held =
 
 /** A holder's claim on one GPU. */
 export interface Claim {
-  /** Who: a pod's UID, a job. */
+  /** The holder: a pod's UID or a job. */
   readonly holder: string;
   readonly held: Held;
 }
 
-/** The instance or partition that a claim is on; undefined for one on the GPU itself. */
+/** Returns the instance or partition of a claim; undefined for a claim on the GPU itself. */
 export function partIdOf(held: Held): string | undefined {
   switch (held.what) {
     case "instance":

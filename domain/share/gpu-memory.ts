@@ -4,24 +4,24 @@ import { nominalMemoryMiB } from "./mig-product.ts";
 /** The memory of one whole GPU. */
 export interface GpuMemory {
   readonly mib: number;
-  /** It was not measured: it is what the model's name says, which is a little more than the real one. */
+  /** The memory was not measured. It comes from the model's name, which has a little more than the real memory. */
   readonly isNominal: boolean;
 }
 
 /**
- * What had to be assumed of a share by memory: that the GPU has the memory that its model's name says; or, where that says none
- * either, that an amount of memory is all of it.
+ * An assumption about a share by memory. `gpu-memory-nominal`: the GPU has the memory in its model's name. `gpu-memory-unknown`: the name
+ * has no memory either, and the amount counts as the whole memory.
  */
 export type MemoryAssumption = "gpu-memory-nominal" | "gpu-memory-unknown";
 
 /** A share by memory. */
 export interface MemoryShare {
   readonly share: Rational;
-  /** Absent where nothing was assumed. */
+  /** Absent if nothing was assumed. */
   readonly assumption?: MemoryAssumption;
 }
 
-/** A GPU's memory as measured or as its node's labels have it, else as its model's name has it; undefined where nothing tells. */
+/** Returns a GPU's memory as measured or from its node's labels, otherwise from its model's name; undefined if neither has it. */
 export function gpuMemoryOf(gpu: { readonly model?: string; readonly memoryMiB?: number }): GpuMemory | undefined {
   if (gpu.memoryMiB !== undefined && gpu.memoryMiB > 0) return { mib: gpu.memoryMiB, isNominal: false };
   const nominal = nominalMemoryMiB(gpu.model);
@@ -29,8 +29,8 @@ export function gpuMemoryOf(gpu: { readonly model?: string; readonly memoryMiB?:
 }
 
 /**
- * An amount of memory in MiB as the part of its GPU's. It is more than 1 where a scheduler sells memory that is not there. Where
- * the GPU's memory is not known, the amount counts as all of it, so that those who hold the GPU divide it equally.
+ * Returns an amount of memory in MiB as a part of its GPU's memory. It is more than 1 if a scheduler oversells memory. If the GPU's memory
+ * is unknown, the amount counts as all of it, so that the holders of the GPU divide it equally.
  */
 export function memoryShare(memoryMiB: number, gpu: GpuMemory | undefined): MemoryShare {
   if (gpu === undefined) return { share: ONE, assumption: "gpu-memory-unknown" };

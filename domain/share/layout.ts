@@ -1,27 +1,27 @@
 /** An instance of a GPU in MIG mode. */
 export interface MigInstance {
-  /** `GPU_I_ID`, unique on its GPU. Several compute instances of one are one. */
+  /** `GPU_I_ID`, unique on its GPU. Several compute instances of one GPU instance count as one. */
   readonly id: string;
-  /** As scraped or as in the resource's name; absent where neither tells. */
+  /** As scraped or as in the resource's name; absent if neither has it. */
   readonly profile?: string;
-  /** Replicas that the instance is shared as; absent where it is not shared. */
+  /** The number of replicas that the instance is shared as; absent if it is not shared. */
   readonly replicas?: number;
 }
 
-/** How one GPU is cut or shared at a moment. */
+/** The division of one GPU at a moment. */
 export type GpuLayout =
   | { readonly kind: "whole" }
-  /** In MIG mode, with the instances that are created. */
+  /** In MIG mode, with the created instances. */
   | { readonly kind: "mig"; readonly instances: readonly MigInstance[] }
-  /** By time-slicing or MPS. */
+  /** Shared by time-slicing or MPS. */
   | { readonly kind: "shared"; readonly replicas: number }
-  /** AMD's. */
+  /** AMD's partitions. */
   | { readonly kind: "partitions"; readonly count: number };
 
-/** One physical GPU as it is at a moment. */
+/** One physical GPU at a moment. */
 export interface GpuAt {
   readonly model?: string;
-  /** In MiB, as measured or as the node's labels have it; absent where nothing but the model's name tells. */
+  /** In MiB, as measured or from the node's labels; absent if only the model's name gives it. */
   readonly memoryMiB?: number;
   readonly layout: GpuLayout;
 }

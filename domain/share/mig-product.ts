@@ -1,20 +1,20 @@
 import { assumedProduct, MIG_PRODUCTS, type MigProduct } from "./mig-table.ts";
 
-/** How far a measured memory may lie from a product's nominal one: 81,559 MiB are an H100 of 80 GB. */
+/** The largest deviation of a measured memory from a product's nominal memory: 81,559 MiB match an H100 of 80 GB. */
 const MEMORY_TOLERANCE = 0.05;
 const MIB_IN_GB = 1024;
 
-/** A product, and whether it is one of the table. */
+/** A product, and whether it was found in the table. */
 export interface FoundProduct {
   readonly product: MigProduct;
-  /** The model is not in the table: 7 compute and 8 memory slices are assumed. */
+  /** The model is not in the table. 7 compute and 8 memory slices are assumed. */
   readonly isAssumed: boolean;
 }
 
 /**
- * The product that a GPU is, by its model as DCGM (`NVIDIA A100-SXM4-40GB`), GFD (`NVIDIA-A100-SXM4-40GB`, with or without its
- * suffixes `-SHARED` and `-MIG-1g.5gb`) or a DRA driver writes it. Where the name leaves several products of a model open, its
- * memory in MiB decides. What is in no way known is taken as 7 compute and 8 memory slices of its memory.
+ * Returns the product of a GPU by its model name, as DCGM (`NVIDIA A100-SXM4-40GB`), GFD (`NVIDIA-A100-SXM4-40GB`, with or without its
+ * suffixes `-SHARED` and `-MIG-1g.5gb`) or a DRA driver writes it. If the name fits several products of a model, the memory in MiB decides.
+ * An unknown GPU is taken as 7 compute and 8 memory slices of its memory.
  */
 export function migProductOf(model: string | undefined, memoryMiB?: number): FoundProduct {
   const words = wordsOf(model ?? "");
@@ -25,8 +25,8 @@ export function migProductOf(model: string | undefined, memoryMiB?: number): Fou
 }
 
 /**
- * A GPU's memory in MiB as its model's name tells, for a GPU of which nothing was measured: nominal, the real one is a little
- * smaller. Undefined for a name that tells none.
+ * Returns a GPU's memory in MiB by its model's name, for a GPU without measurements. This is the nominal memory; the real one is a little
+ * smaller. Undefined if the name has no memory.
  */
 export function nominalMemoryMiB(model: string | undefined): number | undefined {
   const words = wordsOf(model ?? "");

@@ -3,13 +3,13 @@ import { isSameProfile } from "../mig-profile.ts";
 import type { FoundProduct } from "./mig-product.ts";
 import type { MigProduct } from "./mig-table.ts";
 
-/** What a policy counts of a MIG instance: its compute, its memory, or whichever is the larger part of the GPU. */
+/** The measure of a MIG instance in a policy: its compute part of the GPU, its memory part, or the larger of the two. */
 export type MigMeasure = "max" | "compute" | "memory";
 
 /**
- * What had to be assumed of an instance, the strongest first: that its profile, which cannot be read, is one slice of each;
- * that its model, which is not known, has 7 compute and 8 memory slices; that its profile, which its model is not known to
- * have, has the memory slices that its name's memory is of the GPU's.
+ * An assumption about an instance, strongest first. `mig-profile-unreadable`: the profile is taken as one slice of each. `mig-model`: the
+ * unknown model is taken as 7 compute and 8 memory slices. `mig-profile`: the model does not list the profile, so the memory in the
+ * profile's name gives the memory slices.
  */
 export type MigAssumption = "mig-profile-unreadable" | "mig-model" | "mig-profile";
 
@@ -17,16 +17,16 @@ export type MigAssumption = "mig-profile-unreadable" | "mig-model" | "mig-profil
 export interface MigShape {
   readonly computeSlices: number;
   readonly memorySlices: number;
-  /** Absent where model and profile are of the table. */
+  /** Absent if the model and the profile are in the table. */
   readonly assumption?: MigAssumption;
 }
 
 const PROFILE = /^(?:mig[- ])?(?:\d+c\.)?([1-9]\d?)g(?:\.(\d{1,4})gb)?(?![a-z0-9])/i;
 
 /**
- * The slices of an instance by its profile as a resource, `GPU_I_PROFILE` or a DRA attribute writes it. A suffix (`+me`, `.me`,
- * `-me`, `+gfx`, `+me.all`) and a compute instance's prefix (`1c.`) keep the shape; names that round the memory otherwise
- * (`7g.79gb`) are the profile that they mean.
+ * Returns the slices of an instance by its profile, as a resource, `GPU_I_PROFILE` or a DRA attribute writes it. A suffix (`+me`, `.me`,
+ * `-me`, `+gfx`, `+me.all`) and the prefix of a compute instance (`1c.`) do not change the shape. Names with a differently rounded memory
+ * (`7g.79gb`) match the profile that they mean.
  */
 export function migShapeOf(profile: string | undefined, { product, isAssumed }: FoundProduct): MigShape {
   const match = PROFILE.exec(profile ?? "");
@@ -44,7 +44,7 @@ export function migShapeOf(profile: string | undefined, { product, isAssumed }: 
 }
 
 /**
- * An instance's share of its GPU in a policy's measure: `max(compute slices / total, memory slices / total)`, or one of the two
+ * Returns an instance's share of its GPU in a policy's measure: `max(compute slices / total, memory slices / total)`, or one of the two
  * (ledger, "Shares").
  */
 export function migShare(shape: MigShape, product: MigProduct, measure: MigMeasure): Rational {
@@ -55,7 +55,10 @@ export function migShare(shape: MigShape, product: MigProduct, measure: MigMeasu
   return compare(compute, memory) >= 0 ? compute : memory;
 }
 
-/** By the memory in the name where the GPU's is known; else those of the first profile with so much compute. */
+/**
+ * Returns the memory slices by the memory in the name, if the GPU's memory is known; otherwise those of the first profile with at least as
+ * many compute slices.
+ */
 function memorySlicesOf(product: MigProduct, computeSlices: number, memoryGb: string | undefined): number {
   if (memoryGb !== undefined && product.memoryGb !== undefined) {
     const slices = Math.round((Number(memoryGb) * product.memorySlices) / product.memoryGb);

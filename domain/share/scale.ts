@@ -1,6 +1,6 @@
 import { add, compare, divide, ONE, ZERO, type Rational } from "../exact/rational.ts";
 
-/** The sum of shares; 0 of none. */
+/** Returns the sum of shares; 0 if there are none. */
 export function sumOf(shares: Iterable<Rational>): Rational {
   let sum = ZERO;
   for (const share of shares) sum = add(sum, share);
@@ -8,15 +8,15 @@ export function sumOf(shares: Iterable<Rational>): Rational {
 }
 
 /**
- * What shares are divided by: their sum where it is more than 1, else 1 (ledger, "Shares": where the created instances or the
- * held shares of a GPU add up to more than 1, all are divided by the sum).
+ * Returns the divisor of shares: their sum if it is more than 1, otherwise 1. (ledger, "Shares": if the created instances or the held
+ * shares of a GPU add up to more than 1, all are divided by the sum.)
  */
 export function divisorOf(shares: Iterable<Rational>): Rational {
   const sum = sumOf(shares);
   return compare(sum, ONE) > 0 ? sum : ONE;
 }
 
-/** The shares, all divided by their sum where it is more than 1. */
+/** Returns the shares, all divided by their sum if it is more than 1. */
 export function scaledToOne(shares: readonly Rational[]): readonly Rational[] {
   const divisor = divisorOf(shares);
   return divisor === ONE ? shares : shares.map((share) => divide(share, divisor));

@@ -19,12 +19,12 @@ import type { Outcome } from "./steps/outcome.ts";
 
 const TABLES = Object.keys(FACT_COLUMNS) as readonly (keyof FactRows)[];
 
-/** A fact on its way into the store: its table and its row. */
+/** A fact for the store: its table and its row. */
 export type FactRow = {
   readonly [Table in keyof FactRows]: { readonly table: Table; readonly row: FactRows[Table] };
 }[keyof FactRows];
 
-/** Takes facts from the bus into their tables, as one of the group of processors. Tombstones are passed over. */
+/** Starts the intake that stores facts from the bus in their tables, as a member of the group of processors. Tombstones are dropped. */
 export function startFacts(options: {
   readonly bus: Bus;
   readonly store: StoreClient;
@@ -51,7 +51,7 @@ export function startFacts(options: {
   });
 }
 
-/** Inserts facts with their places on the bus; facts without a place stand at 0. Fails with a `StoreError`. */
+/** Inserts facts with their bus positions. A fact without a position gets 0. Fails with a `StoreError`. */
 export async function insertFacts(
   store: StoreClient,
   facts: readonly { readonly value: FactRow; readonly partition?: number; readonly offset?: number }[],
@@ -64,7 +64,7 @@ export async function insertFacts(
   }
 }
 
-/** The row of a message on one of the facts' topics. */
+/** Returns the row of a message of a facts topic, or the reason why the message is dropped or becomes a dead letter. */
 export function readFact({
   topic,
   value,
@@ -114,7 +114,7 @@ function workloadRow(fact: WorkloadFact): FactRows["workload_facts"] {
   };
 }
 
-/** The column has 32 bits; the fact beside it has every count. */
+/** The limit of the 32-bit column. The JSON of the fact in the same row has the full count. */
 const MOST_GPUS = 2 ** 32 - 1;
 
 function inventoryRow(fact: InventoryFact): FactRows["inventory_facts"] {
@@ -145,7 +145,7 @@ function clusterRow(fact: ClusterFact): FactRows["cluster_facts"] {
   return { ...orderOf(fact), kind, namespace, name, uid, fact: JSON.stringify(fact) };
 }
 
-/** What stands in front of every fact's row: whose it is, and its place among the facts of its object. */
+/** Returns the leading columns of every fact's row: its cluster, and its order among the facts of its object. */
 function orderOf(fact: FactOrigin & { readonly end?: FactEnd }) {
   return {
     cluster: fact.cluster,

@@ -12,64 +12,63 @@ import type { FactListener } from "../ingest/followed-facts.ts";
 import { createNewest } from "../ingest/holdings/newest.ts";
 import { heldGpus } from "./held-gpus.ts";
 
-/** Whose a workload is: the words of its labels on metrics. */
+/** The owner of a workload: the values of its labels on metrics. */
 export interface LiveOwner {
   readonly namespace: string;
   readonly workload: string;
   readonly type: WorkloadType;
   readonly team: string;
-  /** Empty where nobody names one. */
+  /** Empty if no rule names one. */
   readonly costCentre: string;
   readonly queue: string;
 }
 
-/** A pod that holds GPUs now, whose it is, and what of its node it holds. */
+/** A pod that holds GPUs now, with its owner and its share of the node. */
 export interface LivePod extends LiveOwner {
   readonly cluster: string;
   readonly name: string;
   readonly uid: string;
   readonly node: string;
-  /** 1 is a whole GPU. */
+  /** GPUs held; 1 is a whole GPU. */
   readonly gpus: Rational;
-  /** In which ways it holds them. */
+  /** The regimes in which the pod holds them. */
   readonly regimes: readonly Regime[];
 }
 
-/** The pods that hold GPUs and the nodes that have them, as far as the facts tell that were given. */
+/** The pods that hold GPUs and the nodes that have GPUs, built from facts. */
 export interface LivePods extends FactListener {
   /**
-   * Takes how many distinct GPUs the samples of a node show. The most that were ever shown count. Whether anything of the node or its
-   * pods is another now.
+   * Records the number of distinct GPUs in a node's samples. The highest number counts. Returns whether the node or its pods have changed.
    */
   show(cluster: string, node: string, gpus: number): boolean;
-  /** The nodes of this instance with GPUs. */
+  /** Returns the nodes with GPUs that belong to this instance. */
   nodes(isOwn: IsOwn): readonly InventoryFact[];
-  /** The pods that are bound to nodes of this instance. */
+  /** Returns the pods that are bound to nodes of this instance. */
   pods(isOwn: IsOwn): readonly LivePod[];
-  /** A node with GPUs; undefined for one of which no fact tells. */
+  /** Returns a node with GPUs; undefined if no fact of it exists. */
   node(cluster: string, node: string): InventoryFact | undefined;
-  /** The pods that are bound to a node, whoever's it is. */
+  /** Returns the pods that are bound to a node of any instance. */
   podsOn(cluster: string, node: string): readonly LivePod[];
-  /** Whom a holder of which no fact tells belongs to, by its namespace alone. */
+  /** Returns the owner of a holder without a fact, by its namespace alone. */
   strangerOf(cluster: string, namespace: string, name: string): LiveOwner;
-  /** Another number than before whenever what is said of a node and of its pods can have changed. */
+  /** Returns a number that changes whenever the node or its pods may have changed. */
   version(cluster: string, node: string): number;
 }
 
-/** Whether a node is one of this instance's partitions. */
+/** Returns whether a node belongs to one of this instance's partitions. */
 export type IsOwn = (cluster: string, node: string) => boolean;
 
-/** A view without any pod. Of each object the newest fact counts, in whatever order they come. */
+/** Creates a view without pods. The newest fact of each object counts, in any order of arrival. */
 export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () => number): LivePods {
   const newest = createNewest();
   const pods = new Map<string, WorkloadFact>();
-  /** Nodes as their objects have them, the most GPUs that samples of each have shown, and what comes of both. */
+  /** `facts` has nodes as their objects describe them, `shown` has the most GPUs in samples of each node, and `nodes` combines both. */
   const facts = new Map<string, InventoryFact>();
   const shown = new Map<string, number>();
   const nodes = new Map<string, InventoryFact>();
   const namespaces = new Map<string, { readonly key: string; readonly marks: Marks }>();
   const podsOf = new Map<string, Set<string>>();
-  /** The last change that touched a node, and the last one that touched all of them, in the order of changes. */
+  /** `changes` has the last change of each node, `changedAll` the last change of all nodes. Changes are numbered. */
   const changes = new Map<string, number>();
   let change = 0;
   let changedAll = 0;
@@ -83,7 +82,7 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
     return { namespace, workload, type, team: team.value, costCentre: costCenter.value, queue };
   }
 
-  /** Keeps a node with its GPUs as its objects and its samples count them. Whether the GPUs are others than before. */
+  /** Stores a node with the GPU count from its objects and samples. Returns whether its GPUs have changed. */
   function count(key: string): boolean {
     const fact = facts.get(key);
     if (fact === undefined) return nodes.delete(key);
@@ -106,7 +105,7 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
     };
     const { type } = fact;
     const { team, costCentre, workload } = ownerOf(cluster, subject, type);
-    // Written out, as there are very many: a copy of the owner would take twice as long.
+    // All fields are listed because there are very many pods: copying the owner object would take twice as long.
     return {
       cluster,
       namespace,
@@ -148,7 +147,7 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
     return count(key);
   }
 
-  /** Of a node without pods and without a fact nothing is remembered. */
+  /** Records a change of a node. A node without pods and without a fact is removed. */
   function touch(place: string): void {
     change += 1;
     if (podsOf.has(place) || nodes.has(place)) changes.set(place, change);
@@ -178,7 +177,7 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
       if (!newest.take(key, fact)) return;
       const place = placeOf(fact.cluster, fact.name);
       if (fact.end === undefined) namespaces.set(place, { key, marks: fact.body });
-      // A namespace that was made anew is another object with the same name.
+      // A re-created namespace is another object with the same name.
       else if (namespaces.get(place)?.key === key) namespaces.delete(place);
       changedAll = change += 1;
     },

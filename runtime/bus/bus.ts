@@ -1,54 +1,52 @@
 /**
- * The bus port: what collectors and processors need of Kafka, and of the embedded log that stands in for it.
- *
- * Both makes give the same promises, and one contract test holds them to it: a message that `send` has acknowledged is
- * durable and keeps its place in its partition; equal keys share a partition; a group sees every message at least once,
- * from the last position that was committed.
+ * The bus port: the operations of Kafka that collectors and processors need. The embedded log implements the same port. Both
+ * implementations give the same guarantees, and one contract test checks them. A message that `send` has acknowledged is durable and keeps
+ * its place in its partition. Equal keys share a partition. A group gets every message at least once, from the last committed position.
  */
 
-/** How a topic is kept. Partitions are fixed for ever: a key must not move while its history is compacted. */
+/** A topic and its retention. The number of partitions never changes, because a key must not move while its history is compacted. */
 export interface TopicDeclaration {
   readonly name: string;
   readonly partitions: number;
   readonly cleanup: "delete" | "compact";
-  /** With `delete`: how long a message is kept. With `compact`: how long a tombstone is. */
+  /** With `delete`: the retention of a message. With `compact`: the retention of a tombstone. */
   readonly retentionMillis: number;
-  /** With `delete`: how many bytes a partition keeps at most; unset, time alone decides. */
+  /** With `delete`: the most bytes that a partition keeps. If unset, only time limits it. */
   readonly retentionBytes?: number;
-  /** With `compact`: no message younger than this is compacted away. */
+  /** With `compact`: no message younger than this is compacted. */
   readonly minCompactionLagMillis?: number;
 }
 
-/** The largest message (key, value and headers) that a bus takes unless it was opened with another bound. */
+/** The largest message (key, value and headers) that a bus accepts by default. A bus can be opened with another limit. */
 export const MOST_MESSAGE_BYTES = 8 * 1024 ** 2;
 
-/** A message on its way out. A `null` value is a tombstone. */
+/** A message to send. A `null` value is a tombstone. */
 export interface OutgoingMessage {
   readonly key: string;
   readonly value: Uint8Array | null;
-  /** The version of the value's schema; consumers refuse what is newer than they are. */
+  /** The version of the value's schema. Consumers refuse versions that are newer than their own. */
   readonly schemaVersion: number;
-  /** Further headers, a W3C `traceparent` for one. */
+  /** More headers, such as a W3C `traceparent`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A message as it was received. `value` belongs to the receiver. */
+/** A received message. `value` belongs to the receiver. */
 export interface ReceivedMessage {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
   readonly key: string;
   readonly value: Uint8Array | null;
-  /** 0 where the sender wrote none. */
+  /** 0 if the sender wrote none. */
   readonly schemaVersion: number;
-  /** Whether the checksum that the sender wrote fits the value; `false` also where it wrote none. */
+  /** Whether the sender's checksum matches the value. `false` also if the sender wrote none. */
   readonly intact: boolean;
   readonly headers: Readonly<Record<string, string>>;
-  /** When the broker took it, milliseconds since the epoch. */
+  /** When the broker received the message, milliseconds since the epoch. */
   readonly sentAtMillis: number;
 }
 
-/** Offsets that a group never saw because retention passed it: `[from, to)` of one partition. */
+/** Offsets `[from, to)` of one partition that a group never got, because retention had removed them. */
 export interface OffsetJump {
   readonly topic: string;
   readonly partition: number;
@@ -62,75 +60,75 @@ export interface TopicPartition {
   readonly partition: number;
 }
 
-/** What a member of a group is told. The bus waits for each returned promise; that is the back-pressure. */
+/** The callbacks of a group member. The bus waits for each returned promise; this is the back-pressure. */
 export interface GroupHandler {
   /**
-   * Messages of one partition, in order. The next ones of this partition come after the promise resolves. Where it
-   * rejects, the failure is logged and the same messages are handed over again after a pause.
+   * Gets messages of one partition, in order. The next messages of this partition come after the promise resolves. If the promise rejects,
+   * the bus logs the failure and delivers the same messages again after a pause.
    */
   onMessages(messages: readonly ReceivedMessage[]): Promise<void>;
-  /** Partitions that this member owns from now on. */
+  /** Gets the partitions that this member owns from now on. */
   onAssigned?(partitions: readonly TopicPartition[]): void;
   /**
-   * Partitions about to be taken away: finish and commit what is held of them, then return. Where they are gone already
-   * (this member was stalled for longer than its session), commits fail with `not-owner`.
+   * Gets the partitions that this member is about to lose. Finish and commit their messages, then return. If the partitions are already
+   * gone (this member was stalled for longer than its session), commits fail with `not-owner`.
    */
   onRevoked?(partitions: readonly TopicPartition[]): Promise<void>;
-  /** Messages that retention removed before this group read them. */
+  /** Gets the offsets of messages that retention removed before this group read them. */
   onJump?(jump: OffsetJump): void;
 }
 
 /** A membership in a group. */
 export interface GroupMember {
-  /** Records that everything before `offset` is done. Fails with `not-owner` where the partition has moved on. */
+  /** Commits that everything before `offset` is done. Fails with `not-owner` if another member owns the partition. */
   commit(partition: TopicPartition, offset: number): Promise<void>;
-  /** Stops the delivery of one partition until `resume`, or until it is revoked. */
+  /** Stops the delivery of one partition until `resume`, or until the partition is revoked. */
   pause(partition: TopicPartition): void;
   resume(partition: TopicPartition): void;
-  /** Messages between the committed position and the end, for each partition owned now. */
+  /** Returns the number of messages between the committed position and the end, for each partition that the member owns now. */
   lag(): Promise<readonly (TopicPartition & { readonly messages: number })[]>;
-  /** The group's generation as this member knows it; it grows with every rebalance. */
+  /** Returns the group's generation that this member joined. It grows with every rebalance. */
   generation(): number;
-  /** Revokes everything (`onRevoked` is called), leaves the group and resolves when it has left. */
+  /** Revokes all partitions (calls `onRevoked`), leaves the group and resolves when the member has left. */
   close(): Promise<void>;
 }
 
-/** A reading of a whole topic, all partitions, from the oldest message on, by one instance for itself. */
+/** A reader of a whole topic, all partitions from the oldest message on, for one instance alone. */
 export interface Follower {
-  /** Resolves when everything that the topic held at the time of `follow` has been handed over. */
+  /** Resolves when every message that the topic held at the time of `follow` was delivered. */
   readonly caughtUp: Promise<void>;
   close(): Promise<void>;
 }
 
-/** The port. Every method fails with a {@link BusError}. */
+/** The bus port. Every method fails with a {@link BusError}. */
 export interface Bus {
   /**
-   * Creates what is missing; fails with `topic-mismatch` where a topic exists with other partitions or cleanup. Retention
-   * and lag of a topic that exists are taken over by the embedded log, and left to the operator on Kafka.
+   * Creates missing topics. Fails with `topic-mismatch` if a topic exists with other partitions or another cleanup. For a topic that
+   * exists, the embedded log adopts the retention and the compaction lag. On Kafka they are left to the operator.
    */
   declare(topics: readonly TopicDeclaration[]): Promise<void>;
-  /** Resolves when all messages are durable. The order within a key is the order of the calls. */
+  /** Sends messages. Resolves when all of them are durable. Messages of one key keep the order of the calls. */
   send(topic: string, messages: readonly OutgoingMessage[]): Promise<void>;
-  /** Joins a group that shares the topic's partitions. A new group starts at the oldest message. */
+  /** Joins a group that shares the topics' partitions. A new group starts at the oldest message. */
   consume(options: {
     readonly group: string;
     readonly topics: readonly string[];
     readonly handler: GroupHandler;
   }): Promise<GroupMember>;
-  /** Reads a whole topic for this instance alone; nothing is committed. */
+  /** Reads a whole topic for this instance alone. Nothing is committed. */
   follow(topic: string, onMessages: (messages: readonly ReceivedMessage[]) => Promise<void>): Promise<Follower>;
   /**
-   * Reads the messages in `[fromOffset, fromOffset + count)` again, for dead letters and explanations. Offsets that are
-   * missing (compacted, expired, not yet given out) are left out.
+   * Reads the messages in `[fromOffset, fromOffset + count)` again, for dead letters and explanations. Missing offsets (compacted, expired,
+   * not yet assigned) are left out.
    */
   read(partition: TopicPartition, fromOffset: number, count: number): Promise<readonly ReceivedMessage[]>;
-  /** Oldest and next offset of each partition. */
+  /** Returns the oldest and the next offset of each partition. */
   watermarks(topic: string): Promise<readonly (TopicPartition & { readonly low: number; readonly high: number })[]>;
-  /** Flushes, leaves all groups and lets go of connections and files. */
+  /** Flushes, leaves all groups, and closes connections and files. */
   close(): Promise<void>;
 }
 
-/** Why a bus refused or failed. */
+/** The reason why a bus refused or failed. */
 export type BusErrorCode =
   | "unavailable"
   | "topic-mismatch"
@@ -141,7 +139,7 @@ export type BusErrorCode =
   | "closed"
   | "denied";
 
-/** Every failure of a bus: a code to branch on, whether trying again can help, and the cause. */
+/** Every failure of a bus: a code to branch on, whether a retry can help, and the cause. */
 export class BusError extends Error {
   readonly code: BusErrorCode;
   readonly retriable: boolean;

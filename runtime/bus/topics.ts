@@ -10,12 +10,12 @@ import type { Config } from "../config/schema.ts";
 import type { TopicDeclaration } from "./bus.ts";
 import { DAY_MILLIS } from "../../domain/time.ts";
 
-/** Facts are few; their partitions are fixed for ever. */
+/** The partitions of each facts topic. Facts are few. The number never changes. */
 const FACT_PARTITIONS = 4;
-/** For how long a fact that was superseded, and a tombstone, can still be read. */
+/** How long superseded facts and tombstones can still be read. */
 const COMPACTION_LAG_MILLIS = 7 * DAY_MILLIS;
 
-/** The topics as they are declared on either make of bus. Dead letters are kept longer than what they came from. */
+/** Returns the topic declarations for both kinds of bus. Dead letters are kept longer than their source messages. */
 export function topicDeclarations({ samplePartitions, retention, retentionSize }: Config["bus"]): TopicDeclaration[] {
   return [
     {

@@ -7,7 +7,7 @@ import { policiesOf, type WrittenPolicy } from "./policies.ts";
 import { duration } from "./quantity.ts";
 import { flag, list, oneOf, secret, text, webAddress, type ConfigSources } from "./words.ts";
 
-/** What a file that is delivered can be, as `gpu-ledger report` names it; `lines-…` is every line. */
+/** The formats of a delivered file, with the names of `gpu-ledger report`. `lines-…` has every line. */
 export const DELIVERED_FORMATS = [
   "csv",
   "json",
@@ -27,7 +27,10 @@ const SCHEDULE = "five fields of cron: minute, hour, day of the month, month, da
 const ZONE = "a time zone of IANA, such as Europe/Berlin";
 const FOLDER = "an absolute path";
 const ADDRESS = "an http:// or https:// address without a user name";
-/** Names of months and days, and the last day; `H`, which some tools read as a random value, would be another one in each process. */
+/**
+ * Names of months and days, and the last day (`L`). `H` is not allowed: some tools read it as a random value, which would differ between
+ * processes.
+ */
 const WORDS = /^(JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|SUN|MON|TUE|WED|THU|FRI|SAT|L)?$/i;
 
 const name = z
@@ -128,22 +131,22 @@ const delivery = (sources: ConfigSources) =>
       report: { ...report, kind: report.kind ?? (rest.period === "month" ? ("chargeback" as const) : "showback") },
     }));
 
-/** What is delivered when, and to whom. */
+/** Returns the schema of the deliveries: the report, the schedule and the recipients. */
 export const deliveries = (sources: ConfigSources) =>
   list(delivery(sources))
     .default([])
     .describe("Reports that are delivered on a schedule to folders and webhooks; see docs/delivery.md.");
 
-/** A delivery of a configuration; durations in milliseconds, secrets read. */
+/** A configured delivery. Durations are in milliseconds, secrets are already read. */
 export type ConfiguredDelivery = z.output<ReturnType<typeof delivery>>;
 
-/** One of those a delivery goes to. */
+/** A recipient of a delivery. */
 export type ConfiguredRecipient = ConfiguredDelivery["to"][number];
 
-/** A webhook of a configuration. */
+/** A configured webhook. */
 export type ConfiguredWebhook = NonNullable<ConfiguredRecipient["webhook"]>;
 
-/** See {@link DELIVERED_FORMATS}. */
+/** One of the {@link DELIVERED_FORMATS}. */
 export type DeliveredFormat = (typeof DELIVERED_FORMATS)[number];
 
 interface WrittenDeliveries {
@@ -151,7 +154,7 @@ interface WrittenDeliveries {
   readonly policies: readonly WrittenPolicy[];
 }
 
-/** What may be wrong between deliveries, and between them and the policies. */
+/** A check between deliveries, and between deliveries and policies. */
 export const deliveriesCheck: z.core.$ZodCheck<WrittenDeliveries> = between(
   [["deliveries"], ["policies"]],
   checkDeliveries,
@@ -176,7 +179,7 @@ function isSchedule(value: string): boolean {
   const fields = value.trim().split(/\s+/);
   if (fields.length !== 5 || !value.split(/[^A-Za-z]+/).every((word) => WORDS.test(word))) return false;
   try {
-    // A moment that never comes is refused here, and not found out by whoever waits for it.
+    // A moment that never comes is refused here, so that nobody waits for it.
     CronExpressionParser.parse(fields.join(" "), { tz: "UTC", currentDate: new Date(0) }).next();
     return true;
   } catch {

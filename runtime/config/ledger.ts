@@ -18,18 +18,18 @@ import { DAY_MILLIS } from "../../domain/time.ts";
 const CURRENCY = "a currency of ISO 4217, such as USD";
 const DEFAULT_CURRENCY = "USD";
 
-/** The currency of every bill. */
+/** The schema of the currency of every bill. */
 export const currency = z
   .string({ error: CURRENCY })
   .refine((code) => minorDigitsOf(code) !== undefined, { error: CURRENCY, abort: true })
   .meta({ description: `${CURRENCY}.` });
 
-/** The teams that there are. */
+/** The schema of the register: the list of teams that exist. */
 export const register = list(text("a team")).describe(
   "The teams that there are; one that is not falls to the next source.",
 );
 
-/** The keys of a configuration by which GPU time becomes bills. */
+/** Returns the configuration keys that define how GPU time becomes bills. */
 export const ledgerKeys = (sources: ConfigSources) => ({
   currency: currency.optional().describe(`The currency of every bill; ${DEFAULT_CURRENCY} where nothing says it.`),
   ...bookKeys,
@@ -61,10 +61,10 @@ export const ledgerKeys = (sources: ConfigSources) => ({
 const BOOK_KEYS = Object.keys(bookKeys) as (keyof typeof bookKeys)[];
 const DEFAULT_LATENESS_MILLIS = 35 * DAY_MILLIS;
 
-/** The clusters of each account, by the accounts' names. */
+/** The clusters of each account, keyed by the account's name. */
 export type Accounts = Readonly<Record<string, readonly string[]>>;
 
-/** What {@link ledgerKeys} give, and for how many days raw rows are kept. */
+/** The output of {@link ledgerKeys}, and the number of days that raw rows are kept. */
 type WrittenLedger = OwnerConfig &
   Omit<WrittenBook, "currency"> & {
     readonly currency?: string | undefined;
@@ -81,7 +81,7 @@ type WrittenLedger = OwnerConfig &
     readonly store: { readonly rawDays: number };
   };
 
-/** What may be wrong between keys of which each is right. */
+/** Checks between keys. Each key can be valid by itself while the combination is not. */
 export const LEDGER_CHECKS: readonly z.core.$ZodCheck<WrittenLedger>[] = [
   between([["currency"], ["pricesFile"], ...Object.keys(bookKeys).map((key) => [key])], checkPrices),
   between([["owners"], ["ownersFile"], ["register"]], checkOwners),
@@ -129,7 +129,7 @@ function checkLateness({ closing: { lateness }, store: { rawDays } }: WrittenLed
     context.addIssue({ code: "custom", path: ["closing", "lateness"], message });
 }
 
-/** Adds what is wrong between the rules of owners. */
+/** Adds an issue for each problem between the owner rules. */
 export function checkOwners(config: OwnerConfig, context: z.RefinementCtx): void {
   const compiled = compileOwners(config);
   if ("rules" in compiled) return;
@@ -137,24 +137,27 @@ export function checkOwners(config: OwnerConfig, context: z.RefinementCtx): void
     context.addIssue({ code: "custom", path: [...path], message: allowed });
 }
 
-/** How a configuration turns GPU time into bills. */
+/** The rules that turn GPU time into bills. */
 export interface Ledger {
   readonly book: PriceBook;
   readonly owners: OwnerRules;
-  /** The billing policy first. */
+  /** The billing policy is the first. */
   readonly policies: readonly [ConfiguredPolicy, ...ConfiguredPolicy[]];
   readonly energy: EnergyFactors | undefined;
-  /** Without Kubernetes a slot ends after so long without a sample. */
+  /** Without Kubernetes, a slot ends if it has no sample for this many milliseconds. */
   readonly absentAfterMillis: number;
   readonly closing: {
     readonly day: number;
     readonly latenessMillis: number;
-    /** Absent where one account is the whole fleet. */
+    /** Absent if one account is the whole fleet. */
     readonly accounts: Accounts | undefined;
   };
 }
 
-/** The ledger of a configuration that was read, and is right. Made where it is used: a configuration itself is plain data. */
+/**
+ * Returns the ledger of a valid configuration. It is built where it is used, because a configuration itself is plain data. Throws a
+ * TypeError if the schema did not read the configuration.
+ */
 export function ledgerOf(config: WrittenLedger): Ledger {
   const read = readBook(writtenBook(config));
   const owners = compileOwners(config);

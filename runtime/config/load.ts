@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { createConfigSchema, type Config } from "./schema.ts";
 import { describeProblem, readYaml, type FileProblem } from "./yaml.ts";
 
-/** Everything that is wrong with a configuration, at once. */
+/** All problems of a configuration at once. */
 export class ConfigError extends Error {
   readonly code = "invalid-configuration";
   readonly source: string;
@@ -17,16 +17,16 @@ export class ConfigError extends Error {
   }
 }
 
-/** Where a configuration is looked for when none is named. */
+/** The places to look for a configuration if no file is named. */
 export const DEFAULT_PLACES: readonly string[] = ["gpu-ledger.yaml", "/etc/gpu-ledger/gpu-ledger.yaml"];
 
-/** A configuration and the file that it came from; no file where the defaults alone hold. */
+/** A configuration and its file. `path` is undefined if only the defaults apply. */
 export interface LoadedConfig {
   readonly config: Config;
   readonly path: string | undefined;
 }
 
-/** Loads the named file, else the first default place that exists, else the defaults. Fails with {@link ConfigError}. */
+/** Loads the named file, or the first default place that exists, or the defaults. Fails with {@link ConfigError}. */
 export function loadConfig(path: string | undefined, env: NodeJS.ProcessEnv): LoadedConfig {
   const found = path ?? DEFAULT_PLACES.find((place) => existsSync(place));
   if (found === undefined) return { config: parseConfig("", { source: "the default", folder: ".", env }), path: found };
@@ -40,7 +40,9 @@ export function loadConfig(path: string | undefined, env: NodeJS.ProcessEnv): Lo
   return { config: parseConfig(text, { source: found, folder: dirname(found), env }), path: found };
 }
 
-/** Reads a configuration from its YAML text; relative paths of secrets and certificates start at `folder`. */
+/**
+ * Reads a configuration from its YAML text. Relative paths of secrets and certificates start at `folder`. Fails with {@link ConfigError}.
+ */
 export function parseConfig(
   text: string,
   options: { readonly source: string; readonly folder: string; readonly env: NodeJS.ProcessEnv },

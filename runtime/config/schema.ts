@@ -190,7 +190,7 @@ const processor = z.strictObject({
   flushRows: whole(1, 1_000_000).default(20_000).describe("How many rows make an insert at once."),
 });
 
-/** The whole configuration. Every key has a default but those of an outside Kafka or ClickHouse. */
+/** Returns the schema of the whole configuration. Every key has a default, except the keys of an external Kafka or ClickHouse. */
 export function createConfigSchema(sources: ConfigSources) {
   return z
     .strictObject({
@@ -277,7 +277,7 @@ export function createConfigSchema(sources: ConfigSources) {
     );
 }
 
-/** What some checks between keys look at. */
+/** The parts of a configuration that the checks between keys read. */
 interface WithParts {
   readonly collector: z.output<ReturnType<typeof collector>>;
   readonly bus: z.output<ReturnType<typeof bus>>;
@@ -298,10 +298,10 @@ function checkJobs({ collector: { jobs, interval, timeout } }: WithParts, contex
   });
 }
 
-/** The configuration as the program uses it: durations in milliseconds, sizes in bytes, files and secrets read. */
+/** The configuration that the program uses: durations in milliseconds, sizes in bytes, files and secrets already read. */
 export type Config = z.output<ReturnType<typeof createConfigSchema>>;
 
-/** A JSON Schema (draft 2020-12) of the configuration's file, for editors. */
+/** Returns a JSON Schema (draft 2020-12) of the configuration file, for editors. */
 export function configJsonSchema(): object {
   const schema = createConfigSchema({ env: {}, readFile: () => "" });
   return { title: "gpu-ledger's configuration", ...z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) };

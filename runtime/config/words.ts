@@ -1,18 +1,18 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 
-/** What the configuration's types need of the outside: variables and files. */
+/** The external inputs of the configuration's types: environment variables and files. */
 export interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The file's text; throws where it cannot be read. */
+  /** Returns the text of a file. Throws if the file cannot be read. */
   readonly readFile: (path: string) => string;
 }
 
-/** A text that is not empty. */
+/** Returns a schema for a non-empty text. */
 export const text = (allowed: string): z.ZodType<string, string> =>
   z.string({ error: allowed }).min(1, { error: allowed }).meta({ description: allowed });
 
-/** A whole number between two bounds. */
+/** Returns a schema for a whole number from `least` to `most`. */
 export function whole(least: number, most: number): z.ZodType<number, number> {
   const allowed = `a whole number from ${least} to ${most}`;
   return z
@@ -23,18 +23,18 @@ export function whole(least: number, most: number): z.ZodType<number, number> {
     .meta({ description: allowed });
 }
 
-/** `true` or `false`. */
+/** The schema for `true` or `false`. */
 export const flag = z.boolean({ error: "true or false" });
 
-/** One of some words. */
+/** Returns a schema for one of the words. */
 export function oneOf<const T extends readonly [string, ...string[]]>(...words: T): z.ZodType<T[number], T[number]> {
   return z.enum(words, { error: `one of: ${words.join(", ")}` });
 }
 
-/** A list of what `item` takes. */
+/** Returns a schema for a list of `item`. */
 export const list = <T extends z.ZodType>(item: T): z.ZodArray<T> => z.array(item, { error: "a list" });
 
-/** An http or https address. */
+/** The schema for an http or https address. */
 export const webAddress = z
   .string({ error: "an http:// or https:// address" })
   .refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), {
@@ -44,13 +44,13 @@ export const webAddress = z
 
 const ADDRESS = "an address: host, host:port or an http:// or https:// URL";
 
-/** The address of a scrape target; what is missing of it comes from its job. */
+/** The schema for the address of a scrape target. Missing parts come from its job. */
 export const targetAddress = z
   .string({ error: ADDRESS })
   .refine((value) => URL.canParse(/^https?:\/\//.test(value) ? value : `http://${value}`), { error: ADDRESS })
   .meta({ description: ADDRESS });
 
-/** `host:port`; the port can be 0, which lets the system choose. */
+/** The schema for `host:port`. With port 0, the system chooses a port. */
 export const listenAddress = z
   .string({ error: "host:port, such as 127.0.0.1:8080" })
   .regex(/^(\[[0-9a-fA-F:.]+\]|[^:\s]+):\d{1,5}$/, { error: "host:port, such as 127.0.0.1:8080" })
@@ -58,7 +58,7 @@ export const listenAddress = z
 
 const NETWORK = "an address or a network, such as 10.0.0.7 or 10.0.0.0/8";
 
-/** An IP address, or a network by its prefix. */
+/** The schema for an IP address or a network prefix. */
 export const network = z
   .string({ error: NETWORK })
   .refine(
@@ -72,7 +72,7 @@ export const network = z
   )
   .meta({ description: NETWORK });
 
-/** A file whose text is read while the configuration is. */
+/** Returns a schema for a path that reads the file while the configuration is parsed. */
 export function fileText({ readFile }: ConfigSources): z.ZodType<string, string> {
   return z.string({ error: "the path of a file that can be read" }).transform((path, context) => {
     try {
@@ -86,8 +86,8 @@ export function fileText({ readFile }: ConfigSources): z.ZodType<string, string>
 }
 
 /**
- * A secret: the text itself, `{ file: path }` or `{ env: NAME }`. A file's last line feed is not part of it. What the text has to be can
- * be told for messages.
+ * Returns a schema for a secret: the text itself, `{ file: path }` or `{ env: NAME }`. A file's last line feed is removed. `what` describes
+ * the secret in messages.
  */
 export function secret(
   sources: ConfigSources,

@@ -1,19 +1,19 @@
 import { isScalar, LineCounter, parseDocument, visit, type Document } from "yaml";
 import type { z } from "zod";
 
-/** One thing that is wrong with a file: where, what stands there, and what is allowed. */
+/** A problem in a file: the key, the line, the value, and what is allowed. */
 export interface FileProblem {
   readonly key: string;
   readonly line?: number;
   readonly value?: unknown;
   readonly allowed: string;
-  /** Set where the key itself is wrong, whatever its value: what is allowed is then said of keys. */
+  /** Set if the key itself is wrong. `allowed` then describes keys, not values. */
   readonly isUnknownKey?: true;
 }
 
 /**
- * Reads a YAML text by a schema: the value, or everything that is wrong at once. With `env`, `${NAME}` and
- * `${NAME:-default}` in texts are put in place of themselves first.
+ * Parses a YAML text by a schema. Returns the value, or all problems at once. With `env`, `${NAME}` and `${NAME:-default}` in texts are
+ * replaced first.
  */
 export function readYaml<Schema extends z.ZodType>(
   text: string,
@@ -49,7 +49,7 @@ export function readYaml<Schema extends z.ZodType>(
   return result.success && problems.length === 0 ? { value: result.data } : { problems };
 }
 
-/** The plain value of a document. Anchors that grow without bound, or hold themselves, are a mistake of the file. */
+/** Returns the plain value of a document. Returns a problem if aliases grow too large or an anchor contains itself. */
 function expand(document: Document): { readonly raw: unknown } | { readonly problem: FileProblem } {
   try {
     const raw: unknown = document.toJS() ?? {};
@@ -70,14 +70,14 @@ function holdsItself(value: unknown, around: Set<unknown>): boolean {
   return isCircular;
 }
 
-/** The problem as a line for people: the key, its line, the value and what is allowed. */
+/** Formats a problem as one line: the key, its line, the value and what is allowed. */
 export function describeProblem({ key, line, value, allowed, isUnknownKey }: FileProblem): string {
   const place = line === undefined ? key : `${key} (line ${line})`;
   if (isUnknownKey === true) return `  ${place}: ${allowed}; its value is ${JSON.stringify(value)}`;
   return value === undefined ? `  ${place}: ${allowed}` : `  ${place}: ${JSON.stringify(value)} is not ${allowed}`;
 }
 
-/** What is allowed where a schema does not say it in words of its own. */
+/** Returns what is allowed, for issues without a message of their own. */
 function allowedOf(issue: { readonly code: string; readonly expected?: unknown }): string | undefined {
   if (issue.code !== "invalid_type") return undefined;
   return KINDS[String(issue.expected)] ?? `of the type ${String(issue.expected)}`;
@@ -141,7 +141,7 @@ function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** Puts `${NAME}` and `${NAME:-default}` in place of themselves in every text; tells which names are not set. */
+/** Replaces `${NAME}` and `${NAME:-default}` in every text. Returns the names that are not set. */
 function fillVariables(document: Document, env: NodeJS.ProcessEnv): { path: PropertyKey[]; name: string }[] {
   const missing: { path: PropertyKey[]; name: string }[] = [];
   visit(document, {

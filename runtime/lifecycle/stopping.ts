@@ -1,20 +1,20 @@
 import type { Logger } from "pino";
 
-/** Something that was started and can be stopped. */
+/** A started part that can be stopped. */
 export interface Stoppable {
   readonly name: string;
   stop(): Promise<void>;
 }
 
-/** What was started in order, to be stopped in the reverse order. */
+/** The started parts, to be stopped in reverse order. */
 export interface Lifecycle {
-  /** Remembers something to stop, and gives it back. */
+  /** Adds a part to stop and returns it. */
   add<Value extends { stop(): Promise<void> }>(name: string, value: Value): Value;
-  /** Stops everything once, last started first; a part that fails to stop is logged and does not keep the others. */
+  /** Stops all parts once, last started first. A failure to stop is logged and does not keep the others from stopping. */
   stop(): Promise<void>;
 }
 
-/** A lifecycle with nothing in it. */
+/** Creates an empty lifecycle. */
 export function createLifecycle(logger: Logger): Lifecycle {
   const started: Stoppable[] = [];
   let stopped: Promise<void> | undefined;
@@ -36,7 +36,7 @@ export function createLifecycle(logger: Logger): Lifecycle {
   };
 }
 
-/** Resolves with the signal when the process is asked to end; a second one ends it at once. */
+/** Resolves with the signal when the process is asked to end. A second signal ends the process at once. */
 export function untilAsked(signals: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT"]): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let asked = false;

@@ -1,4 +1,4 @@
-/** The one client of the store: a real ClickHouse and the embedded one look the same through it. */
+/** The store's client. It works the same with a real ClickHouse and with the embedded one. */
 import { Readable } from "node:stream";
 
 import { createClient } from "@clickhouse/client";
@@ -8,77 +8,80 @@ import { inPieces } from "./long-parameters.ts";
 import { sqlIdentifier } from "./sql-tokens.ts";
 import { storeErrorOf } from "./store-error.ts";
 
-/** Where the store is and who asks. */
+/** The store's address, the credentials, and the connection settings. */
 export interface StoreClientOptions {
   /** `http://host:8123` or `https://…`. */
   readonly url: string;
   readonly username: string;
   readonly password: string;
   readonly database: string;
-  /** Longest wait for an answer, 60 s by default. */
+  /** The longest wait for an answer: 60 s by default. */
   readonly requestTimeoutMillis?: number;
-  /** Sockets at once, 10 by default. */
+  /** Open sockets at the same time: at most 10 by default. */
   readonly maxConnections?: number;
-  /** Pack bodies and answers with gzip; worth it across a network, not on one machine. Off by default. */
+  /** Compresses requests and responses with gzip. Useful across a network, not on one machine. Off by default. */
   readonly gzip?: boolean;
-  /** Settings of every insert, `insert_quorum` for replicated money for one. */
+  /** Settings for every insert, for example `insert_quorum` for replicated charges. */
   readonly insertSettings?: Readonly<Record<string, string | number>>;
 }
 
-/** Values of `{name:Type}` placeholders. Decimals and large integers travel as strings. */
+/** Values of `{name:Type}` placeholders. Decimals and large integers are strings. */
 export type StoreParameters = Readonly<Record<string, unknown>>;
 
-/** The rows of an insert, whole or in parts. */
+/** The rows of an insert, in one piece or in several. */
 export type InsertBody = Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array>;
 
-/** What an insert did. */
+/** The result of an insert. */
 export interface InsertOutcome {
-  /** Rows as the server counts them: those of dependent views are among them. */
+  /** Rows as the server counts them. The rows of dependent views are included. */
   readonly writtenRows: number;
 }
 
-/** How an insert is made. */
+/** Options of a JSON insert. */
 export interface InsertOptions {
   /**
-   * Of all inserts into a table that carry one token, the store keeps the first and acknowledges the others without keeping them, as
-   * far back as the table's deduplication window reaches.
+   * A deduplication token. Of all inserts into one table with the same token, the store keeps the first and acknowledges the others without
+   * storing them. This holds within the table's deduplication window.
    */
   readonly onceFor?: string;
 }
 
-/** How rows are inserted. */
+/** Options of an insert in the Native format. */
 export interface RowsOptions {
   /**
-   * Leaves rows of one key to the table's merges, as those of several inserts are, where an insert else merges its own rows first: a fifth of
-   * what the insert of samples costs. For tables whose readers expect a replay's rows twice.
+   * Does not merge the rows of the insert that have the same key (`optimize_on_insert: 0`). The table's merges do it later, as they do for
+   * rows of several inserts. Merging costs a fifth of an insert of samples. For tables whose readers expect the rows of a replay twice.
    */
   readonly unmerged?: boolean;
 }
 
-/** The client. Every method fails with a `StoreError`. */
+/** The store client. Every method fails with a `StoreError`. */
 export interface StoreClient {
   readonly database: string;
-  /** Inserts rows in blocks of the Native format. An acknowledged insert is in the table; one that failed may be in it too. */
+  /**
+   * Inserts rows in blocks of the Native format. The rows of an acknowledged insert are in the table. The rows of a failed insert may be
+   * there too.
+   */
   insertRows(
     table: string,
     columns: readonly string[],
     body: InsertBody,
     options?: RowsOptions,
   ): Promise<InsertOutcome>;
-  /** Inserts objects as JSONEachRow; for a few rows, where blocks are not worth their code. */
+  /** Inserts objects as JSONEachRow. For a few rows, where Native blocks are not worth the code. */
   insertJson(table: string, rows: readonly object[], options?: InsertOptions): Promise<InsertOutcome>;
-  /** All rows. Decimals and 64-bit integers are strings; whoever asks checks the shape. */
+  /** Returns all rows. Decimals and 64-bit integers are strings. The caller checks the shape. */
   query<Row>(sql: string, parameters?: StoreParameters): Promise<readonly Row[]>;
-  /** Rows in portions, for results that should not be held at once on this side. */
+  /** Returns the rows in portions, for results that are too large for memory. */
   stream<Row>(sql: string, parameters?: StoreParameters): AsyncIterable<readonly Row[]>;
-  /** The answer in a format of ClickHouse's, `CSV` or `RowBinary`, as it comes, with its settings. */
+  /** Streams the raw answer in a ClickHouse format, such as `CSV` or `RowBinary`, with extra settings for this query. */
   bytes(
     sql: string,
     parameters: StoreParameters,
     format: string,
     settings?: Readonly<Record<string, string | number>>,
   ): AsyncIterable<Uint8Array>;
-  /** Runs a statement that gives no rows. */
+  /** Runs a statement that returns no rows. */
   command(sql: string, parameters?: StoreParameters): Promise<void>;
   /** Resolves when the store answers. */
   ping(): Promise<void>;
@@ -86,10 +89,10 @@ export interface StoreClient {
 }
 
 /**
- * Said with every statement, as releases of ClickHouse change what they do unasked: since 26.2 `async_insert` and
- * `deduplicate_blocks_in_dependent_materialized_views` are on. Deduplication is off altogether, because it is not
- * atomic with a crash: rows are keyed so that a replay is harmless; {@link InsertOptions} ask for it one by one. `wait_end_of_query` makes an error arrive as an
- * error, and not behind half a result.
+ * Settings for every statement. ClickHouse releases change their defaults: since 26.2 `async_insert` and
+ * `deduplicate_blocks_in_dependent_materialized_views` are on. Deduplication is off because it is not atomic with a crash. Rows have keys
+ * that make a replay harmless. {@link InsertOptions} turn deduplication on for one insert. With `wait_end_of_query`, an error arrives as an
+ * error and not after half a result.
  */
 const statementSettings: ClickHouseSettings = {
   async_insert: 0,
@@ -102,7 +105,7 @@ const statementSettings: ClickHouseSettings = {
   date_time_input_format: "best_effort",
 };
 
-/** Makes a client. Nothing is sent yet. */
+/** Creates a client. It sends nothing yet. */
 export function createStoreClient(options: StoreClientOptions): StoreClient {
   const client = createClient({
     url: options.url,
@@ -110,11 +113,11 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
     password: options.password,
     database: options.database,
     request_timeout: options.requestTimeoutMillis ?? 60_000,
-    // The names of a slice of nodes or pods are longer than a URL may be.
+    // The names of many nodes or pods can be longer than a URL may be.
     use_multipart_params_auto: true,
     max_open_connections: options.maxConnections ?? 10,
     compression: { request: options.gzip === true, response: options.gzip === true },
-    // Errors are thrown and told by whoever catches them; the client's own log would say them twice.
+    // Errors are thrown, and the caller logs them. The client's own log would repeat them.
     log: { level: 127 },
     clickhouse_settings: statementSettings,
   });
@@ -130,7 +133,7 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
           values: body instanceof Uint8Array ? Readable.from([body]) : Readable.from(body, { objectMode: false }),
           clickhouse_settings: unmerged ? { ...insertSettings, optimize_on_insert: 0 } : insertSettings,
         });
-        // The socket is free for the next insert when the empty answer has been read.
+        // The socket is free for the next insert only after the empty answer was read.
         for await (const _ of result.stream) void _;
         return { writtenRows: Number(result.summary?.written_rows ?? 0) };
       } catch (error) {
@@ -196,12 +199,14 @@ function asked(sql: string, parameters: StoreParameters) {
   return { query, query_params: { ...pieces } };
 }
 
-/** A text that is longer goes into a form: a URL must not be much longer. */
+/**
+ * The longest parameter, in characters, that is sent in the URL. A longer one is sent in a form, because the length of a URL is limited.
+ */
 const LONGEST_IN_URL = 4_096;
 
 /**
- * How parameters travel with a statement whose answer is bytes. The client's own questions put all of them into a form where they are
- * long; its `exec` never does.
+ * Returns the parameters of a statement in the form that the client's `exec` needs. The client's `query` moves long parameters into a form
+ * itself; its `exec` never does.
  */
 async function carried(parameters: StoreParameters) {
   const isLong = ([, value]: readonly [string, unknown]): boolean =>
@@ -217,7 +222,7 @@ async function carried(parameters: StoreParameters) {
   return { query_params, values, http_headers: { "content-type": body.headers.get("content-type")! } };
 }
 
-/** A text as ClickHouse reads one outside of a statement (its format TabSeparated). */
+/** Escapes a text as ClickHouse reads one outside of a statement (its format TabSeparated). */
 function escaped(text: string): string {
   const signs: Readonly<Record<string, string>> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
   return text.replaceAll(/[\\\t\n\r]/g, (sign) => signs[sign]!);

@@ -4,7 +4,7 @@ import type { Config } from "../config/schema.ts";
 import { createStoreClient, type StoreClient } from "./client.ts";
 import { migrate, type MigrateOutcome } from "./migrate.ts";
 
-/** Where the store is reached, and as whom. Plain data, so that one process can tell another. */
+/** The address and the credentials of the store. Plain data, so that one process can send it to another. */
 export interface StoreAddress {
   readonly url: string;
   readonly username: string;
@@ -12,20 +12,20 @@ export interface StoreAddress {
   readonly database: string;
 }
 
-/** The address of the outside ClickHouse that the configuration names; `undefined` for the embedded store. */
+/** Returns the address of the external ClickHouse in the configuration; `undefined` for the embedded store. */
 export function outsideStore({ store }: Config): StoreAddress | undefined {
   if (store.kind === "embedded" || store.clickhouse === undefined) return undefined;
   const { url, username, password = "" } = store.clickhouse;
   return { url, username, password, database: store.database };
 }
 
-/** A client of the store. A cluster's inserts wait for a quorum of its replicas. */
+/** Creates a client of the store. Inserts into a cluster wait for a quorum of its replicas. */
 export function connectStore(address: StoreAddress, { store }: Config): StoreClient {
   const replicated = store.clickhouse?.cluster !== undefined;
   return createStoreClient({ ...address, ...(replicated ? { insertSettings: { insert_quorum: "auto" } } : {}) });
 }
 
-/** Brings the store's tables to where this release wants them. */
+/** Migrates the store's tables to the schema of this release. */
 export function migrateStore(address: StoreAddress, config: Config, logger: Logger): Promise<MigrateOutcome> {
   const { rawDays, fiveMinuteDays, clickhouse } = config.store;
   return migrate({
@@ -39,5 +39,5 @@ export function migrateStore(address: StoreAddress, config: Config, logger: Logg
   });
 }
 
-/** The numbered SQL files, beside the code; the build copies them. */
+/** The folder of the numbered SQL files, next to the code. The build copies them. */
 export const MIGRATIONS_FOLDER = fileURLToPath(new URL("migrations", import.meta.url));

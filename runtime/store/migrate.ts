@@ -1,4 +1,4 @@
-/** Brings a store's tables to where this release wants them: each migration once, in order, checked by its hash. */
+/** Migrates a store's tables to the schema of this release: each migration once, in order, checked by its hash. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Logger } from "pino";
@@ -11,26 +11,26 @@ import type { TemplateValues } from "./migration-template.ts";
 import { sqlIdentifier } from "./sql-tokens.ts";
 import { StoreError } from "./store-error.ts";
 
-/** What a migration needs. */
+/** The options of a migration. */
 export interface MigrateOptions extends TemplateValues {
-  /** Opens a client on a database of the store; `migrate` closes what it opens. */
+  /** Opens a client on a database of the store. `migrate` closes what it opens. */
   readonly connect: (database: string) => StoreClient;
   /** The folder of `NNNN_name.sql` files. */
   readonly folder: string;
-  /** Milliseconds since the epoch. */
+  /** Returns the time in milliseconds since the epoch. */
   readonly now: () => number;
   readonly logger: Logger;
 }
 
-/** What was done. */
+/** The result of a migration. */
 export interface MigrateOutcome {
   /** Names of the migrations that this call applied. */
   readonly applied: readonly string[];
-  /** How many there are in all. */
+  /** The number of all migrations. */
   readonly total: number;
 }
 
-/** A migration that the store remembers. */
+/** A migration that is recorded in the store. */
 export interface AppliedMigration {
   readonly name: string;
   readonly sha256: string;
@@ -40,9 +40,9 @@ const attemptsPerMigration = 5;
 const attemptPauseMillis = 200;
 
 /**
- * Applies what is missing and creates the database if need be. Fails with `migration-mismatch` where a file was changed
- * after it had been applied, an earlier one is missing, or the store is ahead of this release. Two processes may do
- * this at once: every statement can be repeated, and what the other one recorded is read again before and after.
+ * Applies the missing migrations and creates the database if necessary. Fails with `migration-mismatch` if a file was changed after it was
+ * applied, if an earlier file is missing, or if the store is ahead of this release. Two processes may run this at once: every statement can
+ * be repeated, and the other process's records are read again before and after.
  */
 export async function migrate(options: MigrateOptions): Promise<MigrateOutcome> {
   const files = await loadMigrations(options.folder);
@@ -54,7 +54,7 @@ export async function migrate(options: MigrateOptions): Promise<MigrateOutcome> 
     for (const file of pendingMigrations(files, await readApplied(client))) {
       if (await applyOnce(client, file, files, options)) applied.push(file.name);
     }
-    // The other process may have been of another release.
+    // The other process may be of another release.
     pendingMigrations(files, await readApplied(client));
     return { applied, total: files.length };
   } finally {
@@ -62,7 +62,7 @@ export async function migrate(options: MigrateOptions): Promise<MigrateOutcome> 
   }
 }
 
-/** The names of what `migrate` would apply; for checks that change nothing. Fails as `migrate` does. */
+/** Returns the names of the migrations that `migrate` would apply, for checks that change nothing. Fails like `migrate`. */
 export async function listPendingMigrations(client: StoreClient, folder: string): Promise<readonly string[]> {
   const files = await loadMigrations(folder);
   const applied = await readApplied(client).catch((error: unknown) => {
@@ -73,7 +73,7 @@ export async function listPendingMigrations(client: StoreClient, folder: string)
   return pendingMigrations(files, applied).map((file) => file.name);
 }
 
-/** What is still to be applied. Fails with `migration-mismatch` where files and store contradict each other. */
+/** Returns the migrations that are not applied yet. Fails with `migration-mismatch` if files and store contradict each other. */
 export function pendingMigrations(
   files: readonly MigrationFile[],
   applied: readonly AppliedMigration[],
@@ -123,7 +123,7 @@ async function readApplied(client: StoreClient): Promise<readonly AppliedMigrati
   return await client.query<AppliedMigration>("SELECT DISTINCT name, sha256 FROM migrations ORDER BY name, sha256");
 }
 
-/** Whether this call applied it; `false` where another process was quicker. */
+/** Applies a migration. Returns whether this call applied it; `false` if another process was faster. */
 async function applyOnce(
   client: StoreClient,
   file: MigrationFile,
@@ -141,7 +141,7 @@ async function applyOnce(
       options.logger.info({ migration: file.name }, "a migration was applied");
       return true;
     } catch (error) {
-      // A process that does the same at the same moment makes statements fail that pass a moment later.
+      // If another process runs the same migration at the same moment, a statement can fail that succeeds a moment later.
       if (attempt === attemptsPerMigration || isFinal(error)) throw named(error, file);
       options.logger.warn({ err: error, migration: file.name, attempt }, "a migration is tried again");
       await sleep(attemptPauseMillis * attempt);

@@ -1,6 +1,6 @@
-/** ClickHouse SQL cut into tokens: enough to find clauses without mistaking what stands in a string or a comment. */
+/** A tokenizer for ClickHouse SQL. It can find clauses without confusion by strings and comments. */
 
-/** A piece of a statement. `start` and `end` are positions in the text; comments and blanks are no tokens. */
+/** A token of a statement. `start` and `end` are positions in the text. Comments and blanks are not tokens. */
 export interface SqlToken {
   readonly kind: "word" | "quoted" | "string" | "number" | "symbol";
   readonly text: string;
@@ -13,7 +13,7 @@ const wordPattern = /[A-Za-z0-9_$\u0080-\uffff]+/y;
 const numberPattern = /[0-9][A-Za-z0-9_.]*/y;
 const heredocPattern = /\$[A-Za-z0-9_]*\$/y;
 
-/** Yields the tokens of a text, up to its end or to the first thing that is never closed. */
+/** Yields the tokens of a text, up to its end or to the first string, quote or comment that is never closed. */
 export function* sqlTokens(text: string): Generator<SqlToken, void, undefined> {
   let at = 0;
   while (at < text.length) {
@@ -48,7 +48,7 @@ export function* sqlTokens(text: string): Generator<SqlToken, void, undefined> {
   }
 }
 
-/** Whether a token is this keyword; keywords are not quoted, and their case does not matter. */
+/** Returns whether a token is this keyword. Keywords are not quoted, and case does not matter. */
 export function isKeyword(token: SqlToken | undefined, keyword: string): boolean {
   return token?.kind === "word" && token.text.toUpperCase() === keyword;
 }
@@ -73,7 +73,7 @@ function endOfBlankOrComment(text: string, at: number): number {
   return at;
 }
 
-/** The position after the closing quote, or -1. A backslash escapes; a doubled quote stands for itself. */
+/** Returns the position after the closing quote, or -1. A backslash escapes. A doubled quote is a literal quote. */
 function endOfQuoted(text: string, at: number, quote: string): number {
   let position = at + 1;
   while (position < text.length) {
@@ -86,12 +86,12 @@ function endOfQuoted(text: string, at: number, quote: string): number {
   return -1;
 }
 
-/** A string literal of ClickHouse that means exactly `value`. */
+/** Returns a ClickHouse string literal with exactly this value. */
 export function sqlString(value: string): string {
   return `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 }
 
-/** An identifier of ClickHouse that means exactly `name`. */
+/** Returns a ClickHouse identifier with exactly this name. */
 export function sqlIdentifier(name: string): string {
   return `\`${name.replaceAll("\\", "\\\\").replaceAll("`", "\\`")}\``;
 }

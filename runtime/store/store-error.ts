@@ -1,26 +1,26 @@
-/** What can go wrong with a store, whichever make it is: one place turns the client's errors into codes. */
+/** The errors of both stores, real and embedded. This file alone turns the client's errors into codes. */
 import { ClickHouseError } from "@clickhouse/client";
 
-/** Why the store refused or failed. */
+/** The reason why the store refused or failed. */
 export type StoreErrorCode =
-  /** No answer: it is down, starting, or the connection broke. What was sent may or may not have been done. */
+  /** No answer: the store is down or starting, or the connection broke. The statement may or may not have run. */
   | "unavailable"
-  /** No answer in time. What was sent may or may not have been done. */
+  /** No answer in time. The statement may or may not have run. */
   | "timeout"
-  /** Too much at once, or not enough memory just now. */
+  /** Too many requests at once, or not enough memory at the moment. */
   | "overloaded"
   | "disk-full"
-  /** The statement or the rows are wrong; sending them again cannot help. */
+  /** The statement or the rows are wrong. A retry cannot help. */
   | "rejected"
-  /** A table, column or database is not there: the store lacks migrations. */
+  /** A table, column or database is missing: the store lacks migrations. */
   | "not-migrated"
-  /** The store has migrations that this program does not know, or others under the same name. */
+  /** The store has migrations that this program does not have, or different ones with the same name. */
   | "migration-mismatch"
   | "denied"
   /** Another process holds the embedded store's folder. */
   | "folder-locked";
 
-/** Every failure of a store: a code to branch on, whether trying again can help, and the cause. */
+/** Every failure of a store: a code to branch on, whether a retry can help, and the cause. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
   readonly retriable: boolean;
@@ -33,7 +33,7 @@ export class StoreError extends Error {
   }
 }
 
-/** ClickHouse's numbers (src/Common/ErrorCodes.cpp) by what they mean to the program. */
+/** ClickHouse's error numbers (src/Common/ErrorCodes.cpp) by their meaning for the program. */
 const codesByMeaning: Readonly<
   Record<Exclude<StoreErrorCode, "folder-locked" | "migration-mismatch">, readonly number[]>
 > = {
@@ -55,7 +55,7 @@ const meaningByCode = new Map(
   ),
 );
 
-/** Codes of this list pass by themselves, or with less load. */
+/** Errors that a retry can help, because they pass by themselves or with less load. */
 const retriableCodes: ReadonlySet<StoreErrorCode> = new Set(["unavailable", "timeout", "overloaded", "disk-full"]);
 
 const socketCodes = new Set([
@@ -71,9 +71,9 @@ const socketCodes = new Set([
 ]);
 
 /**
- * Turns what the client threw into a {@link StoreError}. A number that is on no list means that the statement or the
- * rows were refused: trying the same again would only hide a bug. `TOO_MANY_PARTS` shares number 252 with one insert
- * that touches more than a hundred partitions; the latter says so in its text and cannot pass by itself.
+ * Converts an error of the client into a {@link StoreError}. An unlisted number means that the statement or the rows were refused; a retry
+ * would only hide a bug. `TOO_MANY_PARTS` shares number 252 with an insert into more than 100 partitions. That error names the partitions
+ * in its text and cannot pass by itself.
  */
 export function storeErrorOf(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
@@ -89,7 +89,7 @@ export function storeErrorOf(error: unknown): StoreError {
       cause: error,
     });
   }
-  // A plain error is an answer that is not ClickHouse's own: a proxy's page, with no word about the statement or the rows.
+  // A plain Error is not an answer of ClickHouse but, for example, a proxy's page. It has no information about the statement or the rows.
   if (error.constructor === Error) {
     const message = `The store cannot be reached; what answers instead says: ${error.message.trim().slice(0, 200)}`;
     return new StoreError("unavailable", message, { retriable: true, cause: error });

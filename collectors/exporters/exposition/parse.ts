@@ -3,14 +3,14 @@ import { PageError } from "../http/page-error.ts";
 import { readLabels, type LabelBlock, type LabelLimits } from "./labels.ts";
 import { parseValue } from "./value.ts";
 
-/** One sample of a page, with the places of its parts so that a template can be cut from the page. */
+/** A sample of a page, with the positions of its parts so that a template can be cut from the page. */
 export interface ExpositionSample {
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;
-  /** NaN and the infinities included; `undefined` where the text is no number (`valueText` has it). */
+  /** NaN and the infinities are included. `undefined` if the text is not a number (`valueText` has it). */
   readonly value: number | undefined;
   readonly valueText: string;
-  /** Milliseconds since the epoch, where the line gives a time. */
+  /** Milliseconds since the epoch; absent if the line has no timestamp. */
   readonly timestampMillis?: number;
   readonly line: number;
   /** Byte offsets: the start of the line, the end of its name, the value's start and end, the line's end. */
@@ -28,16 +28,16 @@ export interface MalformedLine {
   readonly why: string;
 }
 
-/** What a family says of itself. */
+/** The metadata of a metric family. */
 export interface FamilyMeta {
   type?: string;
   help?: string;
   unit?: string;
 }
 
-/** How much of a page is read. */
+/** The limits of a page. */
 export interface ExpositionLimits extends LabelLimits {
-  /** Series, and of lines that cannot be read and of families as many. */
+  /** The most series. The same limit applies to malformed lines and to families. */
   readonly series: number;
   readonly lineBytes: number;
 }
@@ -50,14 +50,14 @@ const UNLIMITED: ExpositionLimits = {
   labelValue: Infinity,
 };
 
-/** A page as read. Lines that cannot be read are listed, the others kept. */
+/** A parsed page. Malformed lines are listed, and all other lines are kept. */
 export interface Exposition {
   readonly samples: readonly ExpositionSample[];
   readonly families: ReadonlyMap<string, FamilyMeta>;
   readonly malformed: readonly MalformedLine[];
-  /** Whether an OpenMetrics end marker was seen. */
+  /** Whether the page has an OpenMetrics end marker. */
   readonly ended: boolean;
-  /** Whether the last line lacks its line feed. */
+  /** Whether the last line has no line feed. */
   readonly unterminated: boolean;
 }
 
@@ -69,16 +69,16 @@ const HASH = 35;
 const BRACE = 123;
 const CLOSING_BRACE = 125;
 
-/** Of a line, or of a value that is no number, as much is kept. */
+/** The most characters that are kept of a malformed line, or of a value that is not a number. */
 const LONGEST_TEXT = 200;
 const LINES_OF_STEP = 256;
 const BYTES_OF_STEP = 64 * 1024;
 
 /**
- * The reference parser: the whole Prometheus text format 0.0.4, and of OpenMetrics 1.0 what pages contain (exemplars,
- * units, the end marker, times in seconds), with quoted UTF-8 names. It is slow and plain; the templates are held to it.
- * A line that does not parse is listed with its number and the reason, and never costs the other lines. Throws a
- * {@link PageError}, `too-many-series`, at the first line beyond the limits.
+ * The reference parser. It reads the whole Prometheus text format 0.0.4, and the parts of OpenMetrics 1.0 that pages contain (exemplars,
+ * units, the end marker, times in seconds), with quoted UTF-8 names. It is slow and simple; templates must give the same result. A
+ * malformed line is listed with its number and the reason, and does not affect other lines. Throws a {@link PageError} `too-many-series` at
+ * the first line beyond the limits.
  */
 export function* parseSteps(page: Buffer, limits: ExpositionLimits): Steps<Exposition> {
   const samples: ExpositionSample[] = [];
@@ -120,7 +120,7 @@ export function* parseSteps(page: Buffer, limits: ExpositionLimits): Steps<Expos
   return { samples, families, malformed, ended, unterminated: page.length > 0 && page.at(-1) !== LINE_FEED };
 }
 
-/** What {@link parseSteps} comes to, at once and without limits. */
+/** Parses a page like {@link parseSteps}, in one step and without limits. */
 export function parseExposition(page: Buffer): Exposition {
   return atOnce(parseSteps(page, UNLIMITED));
 }
@@ -171,15 +171,15 @@ function readSample(
   }
   if (name === "") return "no metric name";
   const valueStart = skipBlanks(page, at, end);
-  // A value stands apart from a bare name; a name that runs into other bytes is not a name.
+  // A value is separated from a bare name by a blank. A name that runs into other bytes is not a name.
   if (valueStart === nameEnd) return valueStart === end ? "no value" : "an invalid metric name";
   if (valueStart === end) return "no value";
   return readValue(page, { name, labels, line, start, nameEnd }, valueStart, end, openMetrics);
 }
 
 /**
- * The label block that opens at `open`. Pages repeat each block in every family, so blocks are read once by their bytes;
- * samples with equal blocks share one map. A block that an exemplar's brace hides is read afresh.
+ * Returns the label block that opens at `open`, or why it is malformed. Pages repeat each block in every family, so blocks are cached by
+ * their bytes, and samples with equal blocks share one map. A block that an exemplar's brace hides is parsed again.
  */
 function readBlock(
   page: Buffer,
@@ -211,7 +211,7 @@ function readValue(
   const value = parseValue(written);
   const sample = { name, labels, value, valueText: written, line, start, nameEnd, valueStart, valueEnd, end };
   if (value === undefined) {
-    // What is no number is kept whole: exporters print sentences such as an error in the value's place.
+    // A value that is not a number is read to the end of the line: exporters print sentences, such as errors, in place of the value.
     const text = page.toString("utf8", valueStart, end).trimEnd();
     const valueText = text.slice(0, LONGEST_TEXT);
     return { ...sample, valueText, valueEnd: valueStart + Buffer.byteLength(text) };
@@ -228,7 +228,7 @@ function readValue(
   return { ...sample, timestampMillis: Math.round(openMetrics ? time * 1000 : time) };
 }
 
-/** `# {labels} value [time]`, as OpenMetrics writes exemplars; only its shape is checked, nothing of it is kept. */
+/** Returns whether a text has the shape of an OpenMetrics exemplar: `# {labels} value [time]`. Its content is not kept. */
 function isExemplar(text: string): boolean {
   const body = Buffer.from(text.slice(1).trimStart());
   const read = readLabels(body, 0, body.length, UNLIMITED);
@@ -245,7 +245,7 @@ function skipBlanks(page: Buffer, from: number, end: number): number {
   return at;
 }
 
-/** `[a-zA-Z_:][a-zA-Z0-9_:]*` of the format's specification. */
+/** Returns whether a byte belongs to a name: `[a-zA-Z_:][a-zA-Z0-9_:]*` in the format's specification. */
 function isNameByte(byte: number, inside: boolean): boolean {
   return (
     (byte >= 97 && byte <= 122) ||

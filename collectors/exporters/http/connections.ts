@@ -3,7 +3,7 @@ import { connect as connectTls, type ConnectionOptions } from "node:tls";
 import { PageError } from "./page-error.ts";
 import { createResponseParser, type ResponseHead, type ResponseParser } from "./response-parser.ts";
 
-/** How a job's targets are spoken to; PEM texts, not paths. */
+/** The TLS settings for a job's targets. Certificates are PEM texts, not paths. */
 export interface TlsOptions {
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
@@ -12,44 +12,43 @@ export interface TlsOptions {
   readonly insecureSkipVerify?: boolean | undefined;
 }
 
-/** One request and who takes its answer. */
+/** A request and the receiver of its response. */
 export interface Exchange {
-  /** The request's bytes as text, its empty line included. */
+  /** The request's bytes as text, with its empty line. */
   readonly request: string;
   readonly onHead: (head: ResponseHead) => void;
-  /** A view that is valid during the call alone. */
+  /** Gets a view that is valid only during the call. */
   readonly onBody: (bytes: Buffer) => void;
 }
 
-/** The one kept connection of an origin. Requests follow each other on it. */
+/** The persistent connection of an origin. It sends one request after the other. */
 export interface PageConnection {
-  /** Resolves when the answer is whole. Whoever aborts gets the reason back, and the connection is closed. */
+  /** Resolves when the response is complete. After an abort it rejects with the signal's reason and closes the connection. */
   exchange(exchange: Exchange, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
-/** One kept connection per origin. */
+/** One persistent connection per origin. */
 export interface Connections {
-  /** The connection of an origin, opened at its first request. */
+  /** Returns the connection of an origin. It is opened at the first request. */
   of(origin: string): PageConnection;
-  /** A connection that nobody else has; whoever asked for it closes it. */
+  /** Returns a connection of its own. The caller closes it. */
   once(origin: string): PageConnection;
-  /** Lets go of an origin's connection. */
+  /** Closes the connection of an origin. */
   drop(origin: string): void;
-  /** Ends every connection. */
+  /** Closes every connection. */
   close(): void;
 }
 
-/** Whether an exchange failed because a kept connection had been closed meanwhile: the request can be sent again. */
+/** An exchange failed because the persistent connection had been closed in the meantime. The request can be sent again. */
 export class StaleConnectionError extends Error {}
 
 const RECEIVE_BYTES = 256 * 1024;
 
 /**
- * Connections that are kept from scrape to scrape; nothing is opened before the first request.
- *
- * All of them receive into one buffer, whose bytes are handed on before the next read: a page costs no allocation.
- * Node's default is a new 64 kB buffer for each read, which made garbage collection two thirds of the collector's CPU.
+ * Creates connections that are kept between scrapes. Nothing is opened before the first request. All of them receive into one buffer, whose
+ * bytes are processed before the next read, so a page costs no allocation. Node's default is a new 64 kB buffer for each read, which made
+ * garbage collection two thirds of the collector's CPU.
  */
 export function createConnections({ tls }: { readonly tls: TlsOptions | undefined }): Connections {
   const connections = new Map<string, PageConnection>();
@@ -95,7 +94,7 @@ function createPageConnection(origin: URL, tls: TlsOptions | undefined, received
         return true;
       },
     };
-    // `onread` works for TLS as for plain sockets (documentation of tls.connect); the types leave it out.
+    // `onread` works for TLS as for plain sockets (documentation of tls.connect), but the types omit it.
     const place = { host, port, onread };
     const opened =
       origin.protocol === "https:" ? connectTls({ ...place, ...tlsOptions(host, tls) }) : connectPlain(place);

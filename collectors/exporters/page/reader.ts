@@ -21,26 +21,26 @@ import type { Template, Templates } from "./templates.ts";
 export interface HostReading {
   readonly origin: ScrapeOrigin;
   readonly stable: Uint8Array;
-  /** The reader's own; they are overwritten by the next page. */
+  /** Owned by the reader. The next page overwrites them. */
   readonly values: Float64Array;
 }
 
-/** A page read into the parts of messages, or the reason why it is no page of a GPU exporter. */
+/** A page that was read into the parts of messages, or the reason why it is not a page of a GPU exporter. */
 export type PageReading =
   | {
-      /** One for each host of which the page has rows; one without rows where the page has none. */
+      /** One entry for each host with rows on the page; one entry without rows if the page has none. */
       readonly hosts: readonly HostReading[];
-      /** GPUs on the page; instances and sharing pods of one are one. */
+      /** The number of GPUs on the page. Instances and sharing pods of one GPU count as one. */
       readonly gpus: number;
-      /** Canonical metrics first, then what is unknown under the exporter's own name. */
+      /** Canonical metrics first, then unknown metrics under the exporter's name. */
       readonly columns: readonly string[];
       readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
-      /** Whether the template of the page before was enough. */
+      /** Whether the template of the previous page was sufficient. */
       readonly templated: boolean;
     }
   | { readonly failure: { readonly reason: ScrapeFailure; readonly detail: string } };
 
-/** The messages of a page, one for each of its hosts. What was left out stands in the first of them. */
+/** Returns the messages of a page, one for each host. The first message has the drop counts. */
 export function messagesOf(
   { hosts, dropped }: Extract<PageReading, { hosts: unknown }>,
   moment: Omit<ScrapeMoment, "dropped">,
@@ -51,7 +51,7 @@ export function messagesOf(
   }));
 }
 
-/** The messages of a scrape that failed, one for each host that was expected. */
+/** Returns the messages of a failed scrape, one for each expected host. */
 export function failureMessages(
   origins: readonly ScrapeOrigin[],
   moment: Omit<ScrapeMoment, "dropped">,
@@ -64,44 +64,44 @@ export function failureMessages(
 
 const NO_VALUES = new Float64Array(0);
 
-/** What the reader needs to know of a target. */
+/** The parts of a target that the reader needs. */
 export interface PageSource {
-  /** A key of its own for each target. */
+  /** A unique key for each target. */
   readonly key: string;
-  /** Whom the rows of a host come from. The host has a name where the page has the rows of several. */
+  /** Returns the origin of a host's rows. The host has a name only if the page has rows of several hosts. */
   readonly origin: (shape: ScrapeShape, host: string) => ScrapeOrigin;
 }
 
-/** How much of a page is read; what has more is a failed scrape. */
+/** The limits of a page. A page beyond them is a failed scrape. */
 export interface PageLimits extends ExpositionLimits, PlanLimits {
-  /** Of the message of one host. */
+  /** The largest message of one host, in bytes. */
   readonly messageBytes: number;
 }
 
-/** What the service reads with, unless its configuration has other limits. */
+/** The limits of the service, unless the configuration sets others. */
 export const PAGE_LIMITS: PageLimits = {
   series: 100_000,
   devices: 10_000,
   messageBytes: MOST_MESSAGE_BYTES,
-  // With all labels of pods, a series has a few dozen labels, on a line of a few kilobytes.
+  // With all pod labels, a series has a few dozen labels on a line of a few kilobytes.
   lineBytes: 64 * 1024,
   labels: 256,
   labelName: 512,
   labelValue: 4096,
 };
 
-/** Reads pages by templates, and in full where the text has changed. Both ways give the same bytes. */
+/** Reads pages by template, and in full if the text has changed. Both ways give the same bytes. */
 export interface PageReader {
   /**
-   * Reads a page in steps; the page must stay as it is until the last. `complete` says that the transfer's framing proves
-   * the page whole; else a last line without line feed is left out.
+   * Reads a page in steps. The page must not change until the last step. `complete` means that the transfer's framing proves that the page
+   * is whole. Otherwise a last line without a line feed is dropped.
    */
   steps(source: PageSource, page: Buffer, complete: boolean): Steps<PageReading>;
-  /** The same at once. */
+  /** Reads a page in one step. */
   read(source: PageSource, page: Buffer, complete: boolean): PageReading;
 }
 
-/** A reader over one store of templates. Not to be shared between threads: scratch space is reused. */
+/** Creates a reader over one store of templates. Threads must not share it, because it reuses scratch space. */
 export function createPageReader(templates: Templates, given: Partial<PageLimits> = {}): PageReader {
   const limits = { ...PAGE_LIMITS, ...given };
   let raw = new Float64Array(1024);
@@ -134,7 +134,7 @@ export function createPageReader(templates: Templates, given: Partial<PageLimits
     const cut = yield* cutPage(page, exposition.samples);
     if (cut === undefined) templates.release(source.key);
     else templates.keep(source.key, cut, { program, hosts, gpus, columns, dropped: planned });
-    // From here on in one step: the scratch space is everybody's.
+    // From here on in one step, because all pages share the scratch space.
     if (raw.length < program.cells.length) raw = new Float64Array(program.cells.length * 2);
     if (values.length < program.cellCount) values = new Float64Array(program.cellCount * 2);
     exposition.samples.forEach((sample, i) => (raw[i] = sample.value!));
@@ -146,11 +146,11 @@ export function createPageReader(templates: Templates, given: Partial<PageLimits
   return { steps, read: (source, page, complete) => atOnce(steps(source, page, complete)) };
 }
 
-/** A message is at most so much longer than its host's rows: its head, its key, and what was left out. */
+/** The most bytes of a message in addition to its host's rows: head, key and drop counts. */
 const MOST_REST_BYTES = 4096;
 const DEVICES_OF_STEP = 256;
 
-/** The hosts of a planned page, and where the values of each lie. */
+/** Yields the hosts of a planned page, with the position of each host's values. */
 function* hostsOf({ shape, hosts }: PagePlan, source: PageSource, messageBytes: number): Steps<Template["hosts"]> {
   const width = shape.columns.length;
   const made: Template["hosts"][number][] = [];
@@ -180,18 +180,21 @@ function* hostsOf({ shape, hosts }: PagePlan, source: PageSource, messageBytes: 
   return made;
 }
 
-/** A page read without a template: its lines, the plan, and what the text alone leaves out. */
+/** A page that was read without a template: its lines, the plan, and the drop counts that follow from the text alone. */
 export interface FullReading {
   readonly exposition: Exposition;
   readonly plan: PagePlan;
   readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
-  /** Samples whose value is no number. */
+  /** Samples whose value is not a number. */
   readonly texts: readonly ExpositionSample[];
-  /** The last sample, where the transfer may have cut it. */
+  /** The last sample, if the transfer may have cut it. */
   readonly truncated: ExpositionSample | undefined;
 }
 
-/** Reads a page by the reference parser. Throws a {@link PageError} where it is no text format, no GPU exporter's, or beyond the limits. */
+/**
+ * Reads a page with the reference parser. Throws a {@link PageError} if it is not in the text format, not of a GPU exporter, or beyond the
+ * limits.
+ */
 export function* readInFull(page: Buffer, complete: boolean, limits: PageLimits): Steps<FullReading> {
   const parsed = yield* parseSteps(page, limits);
   const cutOff = parsed.unterminated && !complete && !parsed.ended;
@@ -221,7 +224,7 @@ export function* readInFull(page: Buffer, complete: boolean, limits: PageLimits)
 
 const LONGEST_NAME = 200;
 
-/** Counts by reason on top of a base, which is given back as it is while nothing is added. */
+/** Creates a tally of counts by reason on top of a base. Returns the base object itself if nothing is added. */
 function createTally(base: Readonly<Partial<Record<LineDrop, number>>>): {
   readonly add: (reason: LineDrop) => void;
   readonly count: (number: number, reason: LineDrop) => void;

@@ -4,11 +4,11 @@ import type { CutPage, Layout } from "./layout.ts";
 import type { Blocks } from "./match.ts";
 import type { LineDrop, ScrapeOrigin } from "../../../domain/scrape.ts";
 
-/** What is kept of a target's last page so that the next one, if only numbers differ, is read by comparison. */
+/** The template of a target's last page. If only numbers differ in the next page, it is read by comparison. */
 export interface Template extends Blocks {
   readonly layout: Layout;
   readonly program: Program;
-  /** The hosts that the page has rows of: the stable part of the messages of each, and where its values lie. */
+  /** The hosts with rows on the page: the stable part of each host's messages, and the range of its values. */
   readonly hosts: readonly {
     readonly origin: ScrapeOrigin;
     readonly stable: Uint8Array;
@@ -16,18 +16,18 @@ export interface Template extends Blocks {
     readonly until: number;
   }[];
   readonly gpus: number;
-  /** Of the rows that its program makes. */
+  /** The columns of the rows that the program makes. */
   readonly columns: readonly string[];
-  /** What the page's text leaves out, whatever the numbers. */
+  /** The drop counts that follow from the page's text, whatever the numbers. */
   readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
 }
 
-/** The templates of all targets within one byte budget; layouts and programs are shared between targets. */
+/** The templates of all targets within one byte budget. Targets share layouts and programs. */
 export interface Templates {
   get(target: string): Template | undefined;
-  /** Keeps a template in the place of the target's former one, or refuses it where the budget is spent. */
+  /** Stores a template in place of the target's former one. Refuses it if the budget is used up. */
   keep(target: string, cut: CutPage, rest: Omit<Template, keyof Blocks | "layout">): void;
-  /** Forgets a target that is gone. */
+  /** Removes the template of a target that no longer exists. */
   release(target: string): void;
   readonly stats: { readonly templates: number; readonly bytes: number; readonly refused: number };
 }
@@ -40,7 +40,7 @@ interface SharedLayout {
   users: number;
 }
 
-/** What templates of one layout have in common, as long as one of them has it. */
+/** A value that templates of one layout share, with the number of its users. */
 interface Used<Value> {
   readonly value: Value;
   users: number;
@@ -54,10 +54,10 @@ interface Kept {
   readonly bytes: number;
 }
 
-/** Objects and typed arrays around the bytes of one template, measured on Node 20. */
+/** The size of the objects and typed arrays around the bytes of one template, measured on Node 20. */
 const OVERHEAD_BYTES = 700;
 
-/** An empty store of templates that takes `budgetBytes` at most. */
+/** Creates an empty store of templates with at most `budgetBytes` bytes. */
 export function createTemplates(budgetBytes: number): Templates {
   const kept = new Map<string, Kept>();
   const layouts = new Map<string, SharedLayout>();
@@ -69,7 +69,7 @@ export function createTemplates(budgetBytes: number): Templates {
     if (shared === undefined) {
       shared = { key: cut.key, layout: cut.layout, programs: [], columns: [], users: 0 };
       layouts.set(cut.key, shared);
-      // The key is held beside the layout's own bytes.
+      // The key is stored in addition to the layout's own bytes.
       bytes += cut.layout.bytes + cut.key.length;
     }
     shared.users += 1;
@@ -133,7 +133,7 @@ export function createTemplates(budgetBytes: number): Templates {
   };
 }
 
-/** The value that is the same and in use, else this one, with one more user. */
+/** Returns the known value that is equal, or adds this one, with one more user. */
 function use<Value>(known: Used<Value>[], value: Value, isSame: (a: Value, b: Value) => boolean): Used<Value> {
   const same = known.find((each) => isSame(each.value, value));
   const used = same ?? { value, users: 0 };
@@ -142,7 +142,7 @@ function use<Value>(known: Used<Value>[], value: Value, isSame: (a: Value, b: Va
   return used;
 }
 
-/** Takes a user away; whether it was the last. */
+/** Removes a user. Returns whether it was the last one. */
 function letGo<Value>(known: Used<Value>[], used: Used<Value>): boolean {
   used.users -= 1;
   if (used.users > 0) return false;

@@ -1,44 +1,47 @@
 import { namesNode, type Device } from "../../../domain/device.ts";
 
-/** One address to scrape, as a discovery found it. */
+/** A scrape target that a discovery found. */
 export interface Target {
-  /** The whole address, path and query included. */
+  /** The full URL with path and query. */
   readonly url: string;
-  /** `cluster` and `node` are used; the rest is only shown. */
+  /** `cluster` and `node` are used. The others are only displayed. */
   readonly labels: Readonly<Record<string, string>>;
-  /** What Kubernetes says of the exporter's pod, where it was found there. */
+  /** The exporter's pod in Kubernetes, if the target was discovered there. */
   readonly pod?: { readonly name: string; readonly nodeName: string };
-  /** Addresses whose pages are read as one with the target's page: what containers do on the GPUs of the same node. */
+  /** Addresses whose pages are read together with the target's page: container metrics for the GPUs of the same node. */
   readonly companions?: readonly string[];
 }
 
-/** A pod that is labelled as an exporter and is not scraped: where it runs, or where it wants to be asked, is not allowed. */
+/** A pod that is labeled as an exporter and is not scraped, because its namespace, address, port or path is not allowed. */
 export interface RefusedPod {
   readonly namespace: string;
   readonly name: string;
   readonly reason: "namespace" | "address" | "port" | "path";
-  /** A sentence's end that names what is not allowed, at most 200 characters. */
+  /** The end of a sentence that names what is not allowed; at most 200 characters. */
   readonly detail: string;
 }
 
-/** Takes the whole list of what a discovery has found. */
+/** Receives the whole list of targets that a discovery found. */
 export type OnTargets = (targets: readonly Target[], refused: readonly RefusedPod[]) => void;
 
-/** A source of targets: the whole list each time that it changes. */
+/** A source of targets. It reports the whole list at each change. */
 export interface Discovery {
   readonly name: string;
-  /** Starts looking; `onTargets` gets the whole list now and at each change, `onError` what went wrong meanwhile. */
+  /** Starts the discovery. `onTargets` gets the whole list now and at each change. `onError` gets the errors. */
   start(onTargets: OnTargets, onError: (error: Error) => void): void;
   stop(): Promise<void>;
 }
 
-/** Makes an address whole: `host`, `host:port` and URLs; IPv6 in brackets. Fails with a sentence where it is none. */
+/**
+ * Completes an address (`host`, `host:port` or a URL; IPv6 in brackets) to a URL. Throws a TypeError with a sentence if it is not an
+ * address.
+ */
 export function toUrl(address: string, defaults: { scheme: "http" | "https"; port: number; path: string }): string {
   const { scheme, port, path } = defaults;
   const whole = /^https?:\/\//.test(address) ? address : `${scheme}://${address}`;
   if (!URL.canParse(whole)) throw new TypeError(`${JSON.stringify(address)} is not an address`);
   const url = new URL(whole);
-  // A URL forgets its scheme's own port: whether one was written shows in the text alone.
+  // A URL object drops the default port of its scheme, so only the text shows whether a port was written.
   if (url.port === "" && !/:\d+(?:\/|$)/.test(whole.slice(scheme.length + 3))) url.port = String(port);
   if (url.pathname === "/" && url.search === "") {
     url.pathname = path.split("?")[0]!;
@@ -48,8 +51,8 @@ export function toUrl(address: string, defaults: { scheme: "http" | "https"; por
 }
 
 /**
- * The node of a target's rows: its `node` label; else the node of the discovered pod; else what the page says of its
- * host, unless that is the exporter's own pod or "localhost"; else the address.
+ * Returns the node of a target's rows: its `node` label; otherwise the node of the discovered pod; otherwise the host name on the page,
+ * unless that is the exporter's own pod or "localhost"; otherwise the address.
  */
 export function nodeOf(target: Target, devices: readonly Device[]): string {
   const label = target.labels["node"];

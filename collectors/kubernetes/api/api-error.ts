@@ -1,33 +1,33 @@
-/** Why an API server did not do what was asked. */
+/** The reason why a request to an API server failed. */
 export type ApiErrorCode =
-  /** No answer: it is away, or the connection broke. */
+  /** No response: the server is down, or the connection broke. */
   | "unavailable"
-  /** It took the request and said nothing for as long as was allowed. */
+  /** The server accepted the request and was silent longer than allowed. */
   | "silent"
-  /** 401: the credentials are not accepted (any longer). */
+  /** 401: the credentials are not, or no longer, accepted. */
   | "unauthorized"
-  /** 403: the credentials do not suffice for this verb and resource. */
+  /** 403: the credentials do not allow this verb and resource. */
   | "forbidden"
-  /** 404: the resource is not there, because its API group is not installed. */
+  /** 404: the resource does not exist, because its API group is not installed. */
   | "not-found"
-  /** 409: somebody else has written meanwhile. */
+  /** 409: another client has written in the meantime. */
   | "conflict"
   /** 410: the resourceVersion or the continue token is too old. */
   | "gone"
-  /** 429 and 503: asked too often. */
+  /** 429 and 503: too many requests. */
   | "too-many-requests"
-  /** What came is not what an API server says. */
+  /** The response is not valid for an API server. */
   | "garbage"
-  /** 4xx that no retry helps. */
+  /** 4xx: a retry cannot help. */
   | "rejected";
 
-/** Every failure of an API server: a code to branch on, whether trying again can help, and what the server said. */
+/** Every failure of an API server: a code to branch on, whether a retry can help, and the server's message. */
 export class ApiError extends Error {
   readonly code: ApiErrorCode;
   readonly retriable: boolean;
-  /** The HTTP status; 0 where there was no answer. */
+  /** The HTTP status; 0 if there was no response. */
   readonly status: number;
-  /** How long the server wants to be left alone. */
+  /** The server's Retry-After, in milliseconds; undefined if it gave none. */
   readonly retryAfterMillis: number | undefined;
 
   constructor(
@@ -59,8 +59,8 @@ const CODES: Readonly<Record<number, ApiErrorCode>> = {
 };
 
 /**
- * The error of an answer with a status of 400 or more, or of an ERROR event, whose object is a Status with the same
- * numbers (https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/).
+ * Returns the error of a response with a status of 400 or more, or of an ERROR event, whose object is a Status with the same codes
+ * (https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/).
  */
 export function apiErrorOf(status: number, body: string, retryAfter?: string): ApiError {
   const said = statusMessage(body) ?? `HTTP ${status}`;

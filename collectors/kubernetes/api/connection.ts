@@ -4,9 +4,9 @@ import type { Clock } from "../../../runtime/clock.ts";
 import { ApiError, apiErrorOf } from "./api-error.ts";
 import { createServerClock, type ServerClock } from "./server-clock.ts";
 
-/** Where an API server is and how it wants to be asked; PEM texts, not paths. */
+/** The address of an API server, with headers and TLS settings. Certificates are PEM texts, not paths. */
 export interface ApiAccess {
-  /** `https://host:port`, with a path where a proxy puts the server under one. */
+  /** `https://host:port`, with a path if a proxy puts the server under one. */
   readonly server: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: {
@@ -18,7 +18,7 @@ export interface ApiAccess {
   };
 }
 
-/** Gives the access of now: tokens rotate. `fresh` says that what was given last is not accepted. */
+/** Returns the current access, because tokens rotate. `fresh` means that the server rejected the last one. */
 export type ApiAccessSource = (fresh: boolean) => Promise<ApiAccess>;
 
 /** One request. */
@@ -28,16 +28,16 @@ export interface ApiRequest {
   readonly method?: "GET" | "POST" | "PUT";
   readonly body?: unknown;
   readonly accept?: string;
-  /** How long the server may say nothing, the answer's beginning included. */
+  /** The longest silence of the server, the wait for the start of the response included. */
   readonly silenceMillis: number;
   readonly signal: AbortSignal;
 }
 
-/** A connection to one API server. Every method fails with an {@link ApiError}, or the signal's reason. */
+/** A connection to one API server. Every method fails with an {@link ApiError} or the signal's reason. */
 export interface ApiConnection {
-  /** Resolves with the body of a successful answer as it arrives; it ends with an error where the transfer breaks. */
+  /** Resolves with the body of a successful response as a stream. The stream throws if the transfer breaks. */
   open(request: ApiRequest): Promise<AsyncIterable<Buffer>>;
-  /** The whole answer as JSON; for answers that are small. */
+  /** Returns the whole response as JSON; for small responses. */
   json<Value>(request: ApiRequest): Promise<Value>;
   readonly clock: ServerClock;
   close(): void;
@@ -46,7 +46,7 @@ export interface ApiConnection {
 const USER_AGENT = "gpu-ledger-collector";
 const MOST_ERROR_BYTES = 64 * 1024;
 
-/** Makes a connection; nothing is sent yet. Sockets are kept between requests while the access stays the same. */
+/** Creates a connection; it sends nothing yet. Sockets are reused between requests as long as the access stays the same. */
 export function createApiConnection(access: ApiAccessSource, clock: Clock): ApiConnection {
   const serverClock = createServerClock(clock);
   let agent: { readonly tls: string; readonly of: HttpAgent | HttpsAgent } | undefined;
@@ -104,7 +104,7 @@ export function createApiConnection(access: ApiAccessSource, clock: Clock): ApiC
     throw apiErrorOf(status, body, answer.headers["retry-after"]);
   }
 
-  /** A token can have been replaced just now: an answer of 401 is asked once more with whatever is there then. */
+  /** Sends a request. After a 401 it sends it once more with fresh credentials, because the token may have just been rotated. */
   async function accepted(request: ApiRequest): Promise<IncomingMessage> {
     try {
       return await attempt(request, false);

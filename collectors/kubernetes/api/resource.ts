@@ -1,4 +1,4 @@
-/** A kind of object and where the API server has it. */
+/** A kind of object and its place in the API. */
 export interface ApiResource {
   /** Empty for the core group. */
   readonly group: string;
@@ -8,7 +8,7 @@ export interface ApiResource {
   readonly kind: string;
 }
 
-/** The path of a resource's collection, all namespaces, or of one object in it. */
+/** Returns the path of a resource's collection in all namespaces, or of one object in it. */
 export function pathOf(
   { group, version, plural }: ApiResource,
   object?: { readonly namespace: string; readonly name: string },
@@ -19,12 +19,12 @@ export function pathOf(
   return `${root}${namespace}/${plural}/${encodeURIComponent(object.name)}`;
 }
 
-/** A resource as `kubectl` names it: `jobs.batch`, `pods`. */
+/** Returns the name of a resource as in `kubectl`: `jobs.batch`, `pods`. */
 export function nameOf({ group, plural }: ApiResource): string {
   return group === "" ? plural : `${plural}.${group}`;
 }
 
-/** What every object carries, as far as it is read here. */
+/** The metadata fields that this package reads; every object has them. */
 export interface ApiObjectMeta {
   readonly name: string;
   readonly namespace?: string;
@@ -33,12 +33,12 @@ export interface ApiObjectMeta {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** An object as it comes from the wire. Whoever projects it reads the rest with care. */
+/** An object from the wire. Projections must check all other fields. */
 export interface ApiObject {
   readonly metadata: ApiObjectMeta;
 }
 
-/** Whether a parsed value is an object with the metadata that a reflector needs. */
+/** Returns whether a parsed value is an object with the metadata that a reflector needs. */
 export function isApiObject(value: unknown): value is ApiObject {
   if (typeof value !== "object" || value === null) return false;
   const { metadata } = value as { metadata?: Partial<Record<keyof ApiObjectMeta, unknown>> };

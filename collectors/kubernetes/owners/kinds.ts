@@ -5,18 +5,17 @@ export interface OwnerKind {
   /** The API group; empty for the core group. */
   readonly group: string;
   readonly kind: string;
-  /** The plural under which the API serves it, which permissions name. */
+  /** The plural of the kind in the API, which permissions use. */
   readonly resource: string;
-  /** What its pods are; absent where the kind does not tell. */
+  /** The workload type of its pods; absent if the kind does not determine it. */
   readonly type?: WorkloadType;
-  /** People run anything under it: labels that tell more win over its type. */
+  /** Users run any workload under this kind. More specific labels override its type. */
   readonly generic?: true;
 }
 
 /**
- * The owners of GPU pods in the field: Kubernetes' own controllers, the training, serving and notebook operators of
- * Kubeflow, KServe, Knative, Ray, Volcano, JobSet, LeaderWorkerSet, Grove, Dynamo, NIM, AppWrapper, Spark and Argo Workflows, and
- * Run:ai's.
+ * The common owners of GPU pods: Kubernetes' own controllers, the training, serving and notebook operators of Kubeflow, KServe, Knative,
+ * Ray, Volcano, JobSet, LeaderWorkerSet, Grove, Dynamo, NIM, AppWrapper, Spark and Argo Workflows, and Run:ai's.
  */
 export const OWNER_KINDS: readonly OwnerKind[] = [
   { group: "", kind: "Pod", resource: "pods", generic: true },
@@ -68,14 +67,14 @@ export const OWNER_KINDS: readonly OwnerKind[] = [
   { group: "argoproj.io", kind: "Rollout", resource: "rollouts", type: "inference", generic: true },
 ];
 
-/** The known kinds, to look one up by an owner reference. */
+/** The known owner kinds, with a lookup by owner reference. */
 export interface OwnerKinds {
-  /** All of them, for the permissions that reading them needs. */
+  /** All kinds, for the permissions to read them. */
   readonly all: readonly OwnerKind[];
   find(reference: { readonly apiVersion: string; readonly kind: string }): OwnerKind | undefined;
 }
 
-/** The kinds of the field and those that the configuration adds; an added one replaces its namesake. */
+/** Returns the built-in kinds and those of the configuration. A configured kind replaces a built-in one with the same name. */
 export function ownerKinds(further: readonly OwnerKind[] = []): OwnerKinds {
   const byName = new Map<string, OwnerKind>();
   for (const kind of [...OWNER_KINDS, ...further]) byName.set(`${kind.group}/${kind.kind}`, kind);
@@ -85,7 +84,7 @@ export function ownerKinds(further: readonly OwnerKind[] = []): OwnerKinds {
   };
 }
 
-/** The API group of an `apiVersion`: `apps` of `apps/v1`, empty for `v1`. */
+/** Returns the API group of an `apiVersion`: `apps` for `apps/v1`, empty for `v1`. */
 export function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf("/");
   return slash === -1 ? "" : apiVersion.slice(0, slash);

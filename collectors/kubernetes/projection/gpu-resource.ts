@@ -1,12 +1,12 @@
 import { amdModeOf } from "../../../domain/amd-partition.ts";
 import type { Vendor } from "../../../domain/vendor.ts";
 
-/** What a resource name means. */
+/** The meaning of a resource name. */
 export type GpuResource =
   /** A whole device, or a replica or partition of one. */
   | { readonly kind: "gpu"; readonly vendor: Vendor }
   | { readonly kind: "mig"; readonly vendor: "nvidia"; readonly profile: string }
-  /** A share's measure: HAMi's stands beside `nvidia.com/gpu` or a number of its own, Volcano's beside its own number. */
+  /** A measure of a share. HAMi's measures accompany `nvidia.com/gpu` or HAMi's own number; Volcano's accompany its own number. */
   | {
       readonly kind: "measure";
       readonly vendor: "nvidia";
@@ -14,10 +14,10 @@ export type GpuResource =
       readonly of: "number" | "memory" | "memory-percent" | "cores";
     };
 
-/** The names that a configuration gives resources, with their meaning. */
+/** Resource names from the configuration, with their meaning. */
 export type ResourceNames = ReadonlyMap<string, GpuResource>;
 
-/** HAMi's names, as the values of its chart call them. */
+/** HAMi's resource names, with the keys of its Helm chart. */
 export interface HamiNames {
   readonly resourceName?: string | undefined;
   readonly resourceMem?: string | undefined;
@@ -31,7 +31,7 @@ const measure = (
   of: Extract<GpuResource, { kind: "measure" }>["of"],
 ): Extract<GpuResource, { kind: "measure" }> => ({ kind: "measure", vendor: "nvidia", scheduler, of });
 
-/** HAMi's usual names beside `nvidia.com/gpu` are those that people give it where another device plugin has that name. */
+/** The known resource names. HAMi's number has several: users choose another name if another device plugin already has `nvidia.com/gpu`. */
 const KNOWN: ResourceNames = new Map<string, GpuResource>([
   ["nvidia.com/gpu", gpu("nvidia")],
   ["nvidia.com/gpu.shared", gpu("nvidia")],
@@ -53,12 +53,12 @@ const KNOWN: ResourceNames = new Map<string, GpuResource>([
 ]);
 
 /**
- * A MIG resource of NVIDIA's device plugin: the profile with `+` written as `.`, since a resource's name has no plus;
- * `.shared` stands behind where instances are time-sliced under another name.
+ * A MIG resource of NVIDIA's device plugin: the profile with `.` for `+`, because a resource name cannot contain a plus. The suffix
+ * `.shared` marks instances that are time-sliced under another name.
  */
 const MIG = /^nvidia\.com\/mig-((?:\d+c\.)?\d+g\.\d+gb)((?:[.+-](?:me|gfx)(?:\.all)?)*)(?:\.shared)?$/;
 
-/** The meanings of names by a configuration: further whole devices, and HAMi's. */
+/** Returns the names of a configuration: additional whole devices, and HAMi's names. */
 export function resourceNamesOf(
   gpuResources: Readonly<Record<string, Vendor>>,
   { resourceName, resourceMem, resourceMemPercentage, resourceCores }: HamiNames = {},
@@ -77,7 +77,7 @@ export function resourceNamesOf(
   return names;
 }
 
-/** What a resource name means, or undefined where it is no GPU's. `own` are the names of the configuration. */
+/** Returns the meaning of a resource name; undefined if it is not a GPU resource. `own` are the names of the configuration. */
 export function gpuResource(name: string, own?: ResourceNames): GpuResource | undefined {
   const known = own?.get(name) ?? KNOWN.get(name);
   if (known !== undefined) return known;
@@ -86,7 +86,7 @@ export function gpuResource(name: string, own?: ResourceNames): GpuResource | un
   return name.startsWith("amd.com/") && amdModeOf(name) !== undefined ? gpu("amd") : undefined;
 }
 
-/** The attributes as NVIDIA writes them: `+me`; `-me`, which asks for an instance without media engines, stays. */
+/** Returns the attributes in NVIDIA's notation: `+me`. `-me`, which requests an instance without media engines, stays. */
 function plus(attributes: string): string {
   return attributes.replace(/\.(me|gfx)/g, "+$1");
 }

@@ -1,6 +1,4 @@
-/**
- * An object's metadata, as far as projections read it. Everything is optional: it comes from the wire or from a file.
- */
+/** The fields of an object's metadata that projections read. All are optional, because the object comes from the wire or from a file. */
 export interface KubeMetadata {
   readonly name?: string;
   readonly generateName?: string;
@@ -31,13 +29,13 @@ export interface KubeObject {
   readonly metadata?: KubeMetadata | null;
 }
 
-/** An object's kind, namespace and name: `Pod ml/train-0`, `Node gpu-a`. */
+/** Returns an object's kind, namespace and name: `Pod ml/train-0`, `Node gpu-a`. */
 export function nameOfObject({ kind, metadata }: KubeObject): string {
   const { name, generateName, namespace } = metadata ?? {};
   return `${kind ?? "Object"} ${namespace === undefined ? "" : `${namespace}/`}${name ?? generateName ?? "without a name"}`;
 }
 
-/** A condition as most kinds have it: `status` is True, False or Unknown. */
+/** A condition as most kinds have it. `status` is True, False or Unknown. */
 export interface KubeCondition {
   readonly type?: string;
   readonly status?: string;
@@ -46,5 +44,5 @@ export interface KubeCondition {
   readonly lastTransitionTime?: string | null;
 }
 
-/** Quantities by resource name, as written: a text or a number. */
+/** Quantities by resource name, as written: texts or numbers. */
 export type KubeQuantities = Readonly<Record<string, unknown>> | null;

@@ -1,6 +1,6 @@
 import type { KubeCondition, KubeObject, KubeQuantities } from "./kube-object.ts";
 
-/** A Pod of `v1`, as far as the projection reads it. */
+/** The fields of a Pod (`v1`) that the projection reads. */
 export interface PodObject extends KubeObject {
   readonly spec?: PodSpecObject | null;
   readonly status?: PodStatusObject | null;
@@ -19,18 +19,18 @@ export interface PodSpecObject {
   readonly resourceClaims?: readonly PodClaimObject[] | null;
   /** The PodGroup of kube-scheduler, since Kubernetes 1.36 (KEP-4671). */
   readonly schedulingGroup?: { readonly podGroupName?: string | null } | null;
-  /** The same in the alpha of Kubernetes 1.35: a Workload of `scheduling.k8s.io`. */
+  /** The same in the alpha version of Kubernetes 1.35: a Workload of `scheduling.k8s.io`. */
   readonly workloadRef?: { readonly name?: string | null } | null;
 }
 
-/** A container; an init container that restarts always is a sidecar. */
+/** A container. An init container with restart policy Always is a sidecar. */
 export interface ContainerObject {
   readonly name?: string;
   readonly restartPolicy?: string | null;
   readonly resources?: { readonly limits?: KubeQuantities; readonly requests?: KubeQuantities } | null;
 }
 
-/** A claim that a pod names itself, or lets a template make. */
+/** A claim that a pod names directly, or that a template creates. */
 export interface PodClaimObject {
   readonly name?: string;
   readonly resourceClaimName?: string | null;
@@ -49,20 +49,20 @@ export interface PodStatusObject {
   readonly resourceClaimStatuses?:
     | readonly { readonly name?: string; readonly resourceClaimName?: string | null }[]
     | null;
-  /** The claim that was made for extended resources which DRA serves (Kubernetes 1.34 and later). */
+  /** The claim that was created for extended resources served by DRA (Kubernetes 1.34 and later). */
   readonly extendedResourceClaimStatus?: {
     readonly resourceClaimName?: string;
     readonly requestMappings?: readonly { readonly resourceName?: string }[] | null;
   } | null;
 }
 
-/** What kubelet says of one container. */
+/** The kubelet's status of one container. */
 export interface ContainerStatusObject {
   readonly name?: string;
   readonly restartCount?: number;
   readonly state?: ContainerStateObject | null;
   readonly lastState?: ContainerStateObject | null;
-  /** The devices of each resource that the container has (KEP-4680). */
+  /** The container's devices of each resource (KEP-4680). */
   readonly allocatedResourcesStatus?:
     | readonly {
         readonly name?: string;

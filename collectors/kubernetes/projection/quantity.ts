@@ -1,11 +1,11 @@
 import { MOST_COUNT } from "../../../domain/messages/shapes.ts";
 
-/** A number that was understood, or why it was not, in words that end a sentence about where it stood. */
+/** A parsed number, or the reason why it was refused. The reason ends a sentence about the place of the value. */
 export type Parsed = { readonly value: number } | { readonly refused: string };
 
 /**
- * A quantity is a decimal number with an exponent or one suffix
- * (https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/). `1E` is an exa, `1E3` a thousand.
+ * The form of a quantity: a decimal number with an exponent or one suffix
+ * (https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/). `1E` is an exa, `1E3` is 1000.
  */
 const FORM = /^([+-]?)(?=\.?\d)(\d*)\.?(\d*)(?:[eE]([+-]?\d+)|(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]))?$/;
 
@@ -22,31 +22,31 @@ const DECIMAL_EXPONENT: Readonly<Record<string, number>> = {
 };
 const BINARY_EXPONENT: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 };
 
-/** No quantity of this world has more digits, and arithmetic on what has would take for ever. */
+/** The longest accepted quantity. Real quantities are shorter, and arithmetic on very long numbers would take too long. */
 const MOST_CHARACTERS = 64;
 const MOST_EXPONENT = 40;
 
-/** A quantity as the fraction that it is exactly. */
+/** A quantity as an exact fraction. */
 interface Exact {
   readonly numerator: bigint;
   readonly denominator: bigint;
-  /** It was written with Ki, Mi, Gi and so on, which are for bytes. */
+  /** Whether it was written with a binary suffix (Ki, Mi, Gi, …), which is for bytes. */
   readonly bytes: boolean;
 }
 
-/** A count of devices: a whole number of at least 0. `1e3`, `1k` and `1000m` are counts, `500m` is none. */
+/** Parses a count: a whole number of at least 0. `1e3`, `1k` and `1000m` are counts, `500m` is not. */
 export function parseCount(value: unknown): Parsed {
   return whole(value, (exact) => exact.numerator, "a whole number");
 }
 
-/** The same of devices on one node or of one pod. */
+/** Parses a count of devices on one node or of one pod. */
 export function parseDevices(value: unknown): Parsed {
   const parsed = parseCount(value);
   return "value" in parsed && parsed.value > MOST_COUNT ? { refused: `${shown(value)} is beyond every count` } : parsed;
 }
 
 /**
- * An amount of GPU memory in MiB, rounded up. A bare number is MiB already, as HAMi, Volcano and KAI mean it; with a
+ * Parses an amount of GPU memory in MiB, rounded up. A number without a binary suffix is already MiB, as in HAMi, Volcano and KAI. With a
  * binary suffix it is bytes.
  */
 export function parseMebibytes(value: unknown): Parsed {
@@ -58,13 +58,13 @@ export function parseMebibytes(value: unknown): Parsed {
   return whole(value, toMebibytes, "whole MiB");
 }
 
-/** A percentage of one GPU: a whole number from 0 to 100. */
+/** Parses a percentage of one GPU: a whole number from 0 to 100. */
 export function parsePercent(value: unknown): Parsed {
   const parsed = parseCount(value);
   return "value" in parsed && parsed.value > 100 ? { refused: `${shown(value)} is more than 100 percent` } : parsed;
 }
 
-/** A part of one GPU in parts per million, rounded to the nearest: more than 0 and at most 1. */
+/** Parses a part of one GPU, more than 0 and at most 1. Returns parts per million, rounded to the nearest. */
 export function parsePpm(value: unknown): Parsed {
   const exact = exactly(value);
   if ("refused" in exact) return exact;
@@ -74,7 +74,7 @@ export function parsePpm(value: unknown): Parsed {
   return ppm === 0 ? { refused: `${shown(value)} is less than a millionth of a GPU` } : { value: ppm };
 }
 
-/** An amount that may have a fraction, as queues and quotas give GPUs: at least 0. */
+/** Parses an amount of at least 0 that may have a fraction, as queues and quotas give GPUs. */
 export function parseAmount(value: unknown): Parsed {
   const exact = exactly(value);
   if ("refused" in exact) return exact;
@@ -113,7 +113,7 @@ function exactly(value: unknown): Exact | { readonly refused: string } {
   };
 }
 
-/** The value as a sentence shows it: short, and in quotes where it is a text. */
+/** Formats the value for a sentence: at most 40 characters, and in quotes if it is a text. */
 function shown(value: unknown): string {
   const written = JSON.stringify(value) ?? typeof value;
   return written.length > 40 ? `${written.slice(0, 39)}…` : written;

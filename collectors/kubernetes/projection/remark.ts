@@ -1,15 +1,14 @@
 /**
- * What kind of oddity a projection met: a quantity that is no count, an annotation that says nothing or nonsense, a
- * time that is none, two statements that disagree, a figure that was worked out because nothing says it, something left
- * out, a device that is not metered.
+ * The kinds of oddity in an object: a quantity that is not a count, an empty or meaningless annotation, an invalid time, two contradicting
+ * statements, a derived figure without a source of its own, something left out, a device that is not metered.
  */
 export type RemarkReason = "quantity" | "annotation" | "time" | "contradiction" | "derived" | "left-out" | "unmetered";
 
-/** What was odd about an object and what was made of it, in a sentence; the reason is what counters count. */
+/** An oddity of an object and how the projection handled it, as a sentence. Counters count by reason. */
 export interface Remark {
   readonly reason: RemarkReason;
   readonly text: string;
 }
 
-/** Collects the remarks of one projection. */
+/** The remarks of one projection. The projection appends to this list. */
 export type Remarks = Remark[];

@@ -1,21 +1,18 @@
-/**
- * Readers of values as they come from the wire or from a person's file: whatever stands there, they answer with the
- * wanted type or with nothing, and never throw.
- */
+/** Readers of values from the wire or from a person's file. They return the wanted type or nothing for any input, and never throw. */
 
-/** A text, or undefined for anything else and for an empty one. */
+/** Returns a non-empty text, or undefined for anything else. */
 export function text(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** The objects of a list; empty where it is none, without what is no object. */
+/** Returns the objects of a list, without entries that are not objects; empty if the value is not a list. */
 export function objects<T extends object>(value: readonly T[] | null | undefined): readonly T[] {
   if (!Array.isArray(value)) return [];
   const all = value as readonly unknown[];
   return all.every(isObject) ? (all as readonly T[]) : (all.filter(isObject) as T[]);
 }
 
-/** A map of texts; what is no text (a number that a person forgot to quote) is written as one. */
+/** Returns a map of texts. Numbers and booleans (a person forgot the quotes) become texts; other values are left out. */
 export function texts(value: unknown): Readonly<Record<string, string>> {
   if (!isObject(value) || Array.isArray(value)) return {};
   const map: Record<string, string> = {};
@@ -26,12 +23,12 @@ export function texts(value: unknown): Readonly<Record<string, string>> {
   return map;
 }
 
-/** A whole number of at least 0, or undefined. */
+/** Returns a whole number of at least 0, or undefined. */
 export function wholeNumber(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
-/** The entries that the names select; a name that ends in `*` selects all that begin with what stands before it. */
+/** Returns the entries that the names select. A name that ends in `*` selects all keys with that prefix. */
 export function named(map: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
   const picked: Record<string, string> = {};
   for (const name of names) {
@@ -43,7 +40,7 @@ export function named(map: Readonly<Record<string, string>>, names: readonly str
   return picked;
 }
 
-/** The object without its undefined properties, as optional ones. */
+/** Returns the object without its undefined properties. */
 export function given<T extends object>(object: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
   const kept: { [Key in keyof T]?: Exclude<T[Key], undefined> } = {};
   for (const key of Object.keys(object) as (keyof T)[]) {

@@ -16,7 +16,7 @@ import { createFactBook, type AnyFact, type BookMessage, type FactBook } from ".
 /** The topics of facts. */
 export const FACT_TOPICS = [WORKLOADS_TOPIC, INVENTORY_TOPIC, CLUSTER_TOPIC] as const;
 
-/** What has been said of one cluster, a book for each topic. */
+/** The facts that were sent for one cluster, with one book for each topic. */
 export interface Books {
   readonly workloads: FactBook<WorkloadFact>;
   readonly inventory: FactBook<InventoryFact>;
@@ -24,7 +24,7 @@ export interface Books {
   readonly all: readonly Pick<FactBook<AnyFact>, "living" | "bury" | "highestEpoch">[];
 }
 
-/** Empty books of a cluster for one term; what they say goes to `send`. */
+/** Creates empty books of a cluster for one term. They pass their messages to `send`. */
 export function createBooks(
   cluster: string,
   { epoch, renew }: { readonly epoch: () => number; readonly renew: () => void },
@@ -58,8 +58,8 @@ export function createBooks(
 }
 
 /**
- * Reads what was said before from the bus into the books, to the end of the topics at this time. Messages that are no
- * facts are passed over: the processors bury them. Fails with a `BusError`.
+ * Reads the former facts from the bus into the books, up to the current end of the topics. Messages that are not facts are skipped; the
+ * processors turn them into dead letters. Fails with a `BusError`.
  */
 export async function restoreBooks(bus: Pick<Bus, "follow">, books: Books, signal: AbortSignal): Promise<void> {
   const read = async <Fact extends AnyFact>(

@@ -4,18 +4,18 @@ import { ownerKinds, type OwnerKind, type OwnerKinds } from "../owners/kinds.ts"
 export interface WatchedKind {
   /** Empty for the core group. */
   readonly group: string;
-  /** The plural under which the API serves it. */
+  /** The plural of the kind in the API. */
   readonly resource: string;
   readonly kind: string;
-  /** Which of its objects are asked for; all where absent. */
+  /** A field selector for the list and watch; absent for all objects. */
   readonly fieldSelector?: string;
-  /** What reports lack where it may not be read, as the end of a sentence that begins with "without it". */
+  /** The effect on reports if this kind may not be read. It ends a sentence that begins with "without it". */
   readonly without: string;
 }
 
 /**
- * Everything that is listed and watched. The groups of operators are watched as soon as they are installed. Others than
- * pods come first: a pod's fact draws on its gang and its claims.
+ * Everything that is listed and watched. Kinds of operators are watched as soon as they are installed. Pods come last, because a pod's fact
+ * depends on its gang and its claims.
  */
 export const WATCHED_KINDS: readonly WatchedKind[] = [
   {
@@ -148,24 +148,24 @@ export const WATCHED_KINDS: readonly WatchedKind[] = [
   },
 ];
 
-/** One thing that the watcher must be allowed to do. */
+/** A permission that the watcher needs. */
 export interface NeededPermission {
   readonly verb: "get" | "list" | "watch" | "create" | "update";
   readonly group: string;
   readonly resource: string;
-  /** Of a Role; absent for what is needed in the whole cluster. */
+  /** The namespace of a Role; absent for a permission in the whole cluster. */
   readonly namespace?: string;
   /** As in {@link WatchedKind}. */
   readonly without: string;
 }
 
-/** The election's lease, the only thing that is written. */
+/** The lease of the election, the only object that is written. */
 export interface LeaseName {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** All permissions of a collector: reading what is watched and what owns it, and writing its one lease. */
+/** Returns all permissions of a collector: reading the watched kinds and their owners, and writing its one lease. */
 export function neededPermissions(lease: LeaseName, owners: OwnerKinds = ownerKinds()): readonly NeededPermission[] {
   const watched = WATCHED_KINDS.flatMap(({ group, resource, without }) =>
     (["list", "watch"] as const).map((verb) => ({ verb, group, resource, without })),

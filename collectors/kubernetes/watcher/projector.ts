@@ -19,27 +19,27 @@ import { createPulls } from "./pulls.ts";
 import type { FactBody, Sight } from "./fact-book.ts";
 import { createRelations } from "./relations.ts";
 
-/** What the configuration says about reading pods and nodes. */
+/** The configuration for the projection of pods and nodes. */
 export interface ProjectionOptions {
   readonly pods: Omit<PodOptions, "lookup" | "isForGpus" | "gangFacts">;
   readonly nodes: Omit<NodeOptions, "cordonedSeenMillis" | "slices">;
 }
 
-/** An object of the API with its kind, which items of a list lack. */
+/** An API object with its kind, which the items of a list lack. */
 export type SeenObject = KubeObject & { readonly metadata: { readonly uid: string } };
 
-/** Makes facts of objects and says them in the books. */
+/** Projects objects to facts and writes them into the books. */
 export interface Projector {
-  /** Takes an object as it is now; resolves when it is said. `resource` is as kubectl names it. */
+  /** Takes the current state of an object. Resolves when its fact is in the books. `resource` is the name in kubectl. */
   take(resource: string, object: SeenObject, sight: Sight): Promise<void> | undefined;
-  /** Takes that an object is gone. */
+  /** Records that an object no longer exists. */
   gone(resource: string, uid: string, end: FactEnd, sight: Sight): void;
 }
 
-/** A chain is 10 owners long at most: so many times something further can turn out to be missing. */
+/** The most rounds of reading missing owners. A chain has at most 10 owners, and each round can find another missing one. */
 const MOST_ROUNDS = 12;
 
-/** A projector of one term. What is odd about an object is told once for each fact that is said of it. */
+/** Creates a projector for one term. The remarks on an object are reported once for each fact of it. */
 export function createProjector(options: {
   readonly books: Books;
   readonly owners: OwnerCache;
@@ -50,13 +50,13 @@ export function createProjector(options: {
   const { books, owners, projection, onRemarks, signal } = options;
   const relations = createRelations();
   const pulls = createPulls();
-  /** The device plugin's version and the UID of each node, by its name. */
+  /** The device plugin's version and the UID of each node, by the node's name. */
   const plugins = new Map<string, string>();
   const nodes = new Map<string, string>();
   const machines = createMachines();
   const gangs = createGangMembers();
 
-  /** Projects a pod, reading the owners that turn out to be missing, until none is. */
+  /** Projects a pod. Reads the owners that turn out to be missing and repeats until none is missing. */
   async function takePod(object: SeenObject, sight: Sight): Promise<void> {
     for (let round = 0; ; round++) {
       const missing: Parameters<OwnerLookup>[] = [];
@@ -83,7 +83,7 @@ export function createProjector(options: {
     }
   }
 
-  /** A pod that wants no GPU, or no longer one. Of all of them only device plugins say something: their version. */
+  /** Handles a pod that requests no GPU, or no longer one. Of these pods only device plugins provide data: their version. */
   function passOver(object: SeenObject, sight: Sight): void {
     books.workloads.end(object.metadata.uid, { atMillis: sight.atMillis, inferred: false }, sight);
     const unmetered = unmeteredOf(object, projection.pods.resourceNames);
@@ -134,7 +134,7 @@ export function createProjector(options: {
       books.workloads.amend(uid, sight.atMillis, (pod) => withGang(pod, relations.gangFacts));
   }
 
-  /** Projects nodes anew, of which slices have other devices than before. */
+  /** Projects nodes again whose slices have different devices than before. */
   function countAgain(changed: readonly KnownNode[], atMillis: number): void {
     for (const { object, resourceVersion } of changed) takeNode(object, { resourceVersion, atMillis });
   }
@@ -169,8 +169,8 @@ export function createProjector(options: {
 }
 
 /**
- * Adds what was seen before and the object no longer tells: a container's earliest start after two restarts, and the times
- * of a queue whose object is gone.
+ * Adds former data that the object no longer has: a container's earliest start after two restarts, and the times of a queue whose object no
+ * longer exists.
  */
 function withFormer(fact: FactBody<WorkloadFact>, former: FactBody<WorkloadFact> | undefined): FactBody<WorkloadFact> {
   if (former === undefined) return fact;
@@ -185,7 +185,7 @@ function withFormer(fact: FactBody<WorkloadFact>, former: FactBody<WorkloadFact>
 
 type Status = Extract<DeviceEvidence, { by: "status" }>;
 
-/** Adds since when devices are unhealthy, and when they were: the object has only what is so now. */
+/** Adds since when devices are unhealthy and when they were, because the object has only the current health. */
 function withHealth(
   fact: FactBody<WorkloadFact>,
   former: FactBody<WorkloadFact> | undefined,

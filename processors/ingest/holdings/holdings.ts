@@ -6,32 +6,32 @@ import { createClusterIndex, type ClusterIndex } from "./cluster.ts";
 import type { FactListener } from "../followed-facts.ts";
 import { createNewest } from "./newest.ts";
 
-/** A pod that is gone is known for so long, by the time of its cluster's facts, for samples that come late. */
+/** How long a deleted pod stays known, by the time of its cluster's facts, so that late samples can be joined. */
 export const GONE_KNOWN_MILLIS = 15 * 60_000;
 const SWEEP_MILLIS = 60_000;
 
 /**
- * Who holds what in all clusters, as far as the facts tell that were given. The same facts give the same answers whatever
- * order they come in and however often: of each object the newest counts.
+ * An index of the holders in all clusters, built from facts. The same facts give the same answers in any order and however often they are
+ * replayed: the newest fact of each object counts.
  */
 export interface HoldingsIndex extends Holdings, FactListener {
-  /** Claims and slices; what else there is of a cluster says nothing about devices. */
+  /** Takes a claim or a slice. Other cluster facts are ignored, because they do not concern devices. */
   clusterFact(fact: ClusterFact): void;
-  /** Forgets an object by its key on the topic. A pod that has ended stays as long as late samples need it. */
+  /** Removes an object by its key on the topic. A pod that has ended stays as long as late samples may need it. */
   tombstone(of: "workload" | "inventory" | "cluster", key: string): void;
 }
 
 interface Known {
   readonly index: ClusterIndex;
-  /** When the pods that are gone were gone, by UID. */
+  /** The end times of deleted pods, by UID. */
   readonly gone: Map<string, number>;
   /** The latest time of any fact of this cluster. */
   clock: number;
-  /** What was gone before is forgotten. */
+  /** Pods that ended before this time have been removed. */
   horizon: number;
 }
 
-/** An index without any fact. A fact costs microseconds, a pod that is known less than 2 kB. */
+/** Creates an empty index. A fact costs microseconds; a known pod takes less than 2 kB. */
 export function createHoldings(): HoldingsIndex {
   const newest = createNewest();
   const clusters = new Map<string, Known>();
@@ -45,7 +45,7 @@ export function createHoldings(): HoldingsIndex {
     return cluster;
   }
 
-  /** The cluster of a fact; undefined where a newer one of its object is known. Time goes on in either case. */
+  /** Returns the cluster index for a fact; undefined if a newer fact of its object is known. The cluster's clock advances in both cases. */
   function take(key: string, fact: FactOrigin & { readonly end?: FactEnd }): ClusterIndex | undefined {
     const cluster = known(fact.cluster);
     cluster.clock = Math.max(cluster.clock, fact.seenAtMillis, fact.end?.atMillis ?? -Infinity);

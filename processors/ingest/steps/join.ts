@@ -6,21 +6,21 @@ import { climb, layoutOf, type Layout } from "./join/ladder.ts";
 import { momentOf } from "../../../domain/attribution/moment.ts";
 import { createProofs, type Proofs } from "../../../domain/attribution/proofs.ts";
 
-/** A scrape and, for each of its rows, who holds the device as far as is known when it is stored. */
+/** A scrape with the holder of each row's device, as known when the scrape is stored. */
 export interface JoinedScrape {
   readonly scrape: Scrape;
   /** The same array for all scrapes of a shape, as long as nothing changes. */
   readonly holders: readonly Holder[];
 }
 
-/** What was found for a shape, and as long as what it was found. */
+/** A cached join result and the conditions under which it stays valid. */
 interface Found {
   readonly holders: readonly Holder[];
   readonly layout: Layout;
   readonly from: number;
   readonly until: number;
   readonly cluster: ClusterHoldings;
-  /** Set where the answer depends on what is known of other nodes. */
+  /** Set if the result depends on facts of other nodes. */
   readonly clusterVersion: number | undefined;
   readonly node: NodeHoldings | undefined;
   readonly nodeVersion: number | undefined;
@@ -29,9 +29,9 @@ interface Found {
 }
 
 /**
- * Joins each row to its holder, by the strongest evidence that there is (`join/ladder.ts`). The decoder gives scrapes of
- * one shape one shape object: each is joined once, and again when a pod begins or ends, a fact of its node comes, or a
- * label proves something new.
+ * Creates the step that joins each row to its holder, by the strongest available evidence (`join/ladder.ts`). The decoder returns the same
+ * shape object for all scrapes of one shape. Each shape is joined once, and again when a pod begins or ends, when a fact of its node
+ * arrives, or when a label proves something new.
  */
 export function createJoinStep(holdings: Holdings): (scrape: Scrape) => Outcome<JoinedScrape> {
   const found = new WeakMap<ScrapeShape, Found>();
@@ -73,7 +73,7 @@ export function createJoinStep(holdings: Holdings): (scrape: Scrape) => Outcome<
       return { kind: "ok", value: { scrape, holders: before.holders } };
     }
     const now = find(scrape, before?.layout ?? layoutOf(scrape.shape));
-    // Rows are remembered by their holders' array (`scrape-rows.ts`): what is equal stays the same.
+    // `scrape-rows.ts` caches rows by the holders array, so an equal result keeps the same array.
     const holders = before !== undefined && isEqual(before.holders, now.holders) ? before.holders : now.holders;
     found.set(scrape.shape, { ...now, holders });
     return { kind: "ok", value: { scrape, holders } };

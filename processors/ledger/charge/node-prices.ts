@@ -17,23 +17,23 @@ import { originOf, stretches } from "../../../domain/price/stretch.ts";
 export interface PricePiece {
   readonly fromMillis: number;
   readonly untilMillis: number;
-  /** Undefined where nothing is visible that prices it. */
+  /** Undefined if no entry prices the piece. */
   readonly price: PiecePrice | undefined;
 }
 
-/** What an entry makes a piece cost. */
+/** The costs of a piece by one entry. */
 export interface PiecePrice {
   readonly entry: PriceEntry;
   readonly since: number;
-  /** Of one slot, without power. */
+  /** Returns the costs of one slot, without power. */
   gpu(slot: number): Costs;
-  /** What the power of one slot costs, whose segments these are; undefined where the entry has no price of power. */
+  /** Returns the power cost of one slot with these segments; undefined if the entry has no price of power. */
   power(segments: readonly UsageSegment[]): Money | undefined;
-  /** What the GPUs do not bear of the node; undefined for a price of GPUs. */
+  /** The part of the node's cost that the GPUs do not bear; undefined for a price per GPU. */
   readonly nonGpu: Costs | undefined;
 }
 
-/** Which GPU is priced: a machine's, as prices look at it. */
+/** The machine and the model of a priced GPU. */
 export interface PricedPlace {
   readonly cluster: string;
   readonly node: string;
@@ -41,16 +41,16 @@ export interface PricedPlace {
   readonly place: UsagePlace;
 }
 
-/** A price book, asked for hour after hour. */
+/** A price book, prepared for use on many hours. */
 export interface NodePrices {
   readonly book: PriceBook;
-  /** The pieces of a span of one hour, without a gap. */
+  /** Returns the pieces of a span of one hour, without a gap. */
   pieces(of: PricedPlace, fromMillis: number, untilMillis: number): readonly PricePiece[];
 }
 
 /**
- * What a book makes of machines. A cost counts from the latest of the entry's date, the slot's appearance, and the moment at
- * which the entry began to win for the machine as it is (docs/decisions/0011).
+ * Creates the prices of a book. A cost counts from the latest of the entry's date, the slot's appearance, and the moment at which the entry
+ * began to win for the machine in its current state (docs/decisions/0011).
  */
 export function createNodePrices(book: PriceBook): NodePrices {
   const ranked = rankEntries(book.prices);
@@ -92,7 +92,7 @@ export function createNodePrices(book: PriceBook): NodePrices {
     });
   }
 
-  // The slots of a machine have one price: it is asked for one after the other.
+  // A cache of the last result, because the slots of a machine have the same price and are priced one after the other.
   let last: { readonly of: PricedPlace; readonly span: string; readonly pieces: readonly PricePiece[] } | undefined;
   return {
     book,
@@ -111,7 +111,7 @@ export function createNodePrices(book: PriceBook): NodePrices {
   };
 }
 
-/** The kinds by which an entry's costs are asked for: one for those that are the same. */
+/** Maps each kind of cost to the kind that is computed for it, so that equal prices are computed once. */
 function kindsOf(entry: PriceEntry): Readonly<Record<CostKind, CostKind>> {
   if (entry.per === "owned") return { list: "list", contracted: "list", effective: "list" };
   const { list, contracted, effective } = entry.prices;

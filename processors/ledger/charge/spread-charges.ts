@@ -12,33 +12,33 @@ import {
   type Weights,
 } from "../../../domain/policy/spread.ts";
 
-/** How long the windows are over which something is spread; a period is all of the span that is looked at. */
+/** The lengths of the spread windows, in milliseconds. `period` is the whole span under consideration. */
 export const WINDOW_MILLIS = { hour: 3_600_000, day: 86_400_000, period: Infinity } as const;
 
-/** Charges of which nothing is to be spread any more, and the scopes that refused. */
+/** Charges after the spread, and the refused scopes. */
 export interface SpreadCharges {
   readonly charges: readonly Charge[];
-  /** Scopes whose holders have no price: they cannot be weighed by cost. */
+  /** Scopes whose holders have no price. They cannot be weighted by cost. */
   readonly refused: readonly string[];
 }
 
 /**
- * Spreads what a policy says that holders share, over the charges of whole windows of the rule. A spread line keeps cluster, node,
- * GPU and state, and names the payer's team and cost centre only. Where nobody weighs, the owner of the pool pays for the line,
- * else the platform (ledger, "Policies").
+ * Spreads the charges that a policy gives to the holders together, over whole windows of the rule. A spread line keeps cluster, node, GPU
+ * and state, and has only the payer's team and cost center. If a scope has no weights, the owner of the pool pays, otherwise the platform
+ * (ledger, "Policies").
  */
 export function spreadCharges(charges: readonly Charge[], rule: SpreadRule): SpreadCharges {
   if (charges.every(({ payer }) => payer !== "spread")) return { charges, refused: [] };
   return applied(charges, spreadLines(scoped(charges, rule), holderWeightOf(rule)));
 }
 
-/** The same by weights that are known, of whose scopes the keys are {@link scopeKey}'s. */
+/** Spreads charges by known weights. The keys of their scopes come from {@link scopeKey}. */
 export function spreadChargesBy(charges: readonly Charge[], rule: SpreadRule, weights: Weights): SpreadCharges {
   if (charges.every(({ payer }) => payer !== "spread")) return { charges, refused: [] };
   return applied(charges, spreadByWeights(scoped(charges, rule), weights));
 }
 
-/** The weights of a spread by quota, of all charges of an hour of a cluster before anything is spread. */
+/** Returns the weights of a spread by quota, from all charges of an hour of a cluster before anything is spread. */
 export function weightsByQuota(
   charges: readonly Charge[],
   rule: SpreadRule,
@@ -49,18 +49,18 @@ export function weightsByQuota(
   return new Map([[scopeOf(first, rule), quotaWeights(charges, reservations, { team: PLATFORM, costCenter: "" })]]);
 }
 
-/** Divides one charge that is to be spread by the weights of a scope of its own. */
+/** Divides one charge by the weights of its own scope. */
 export function spreadChargeOver(charge: Charge, weights: ScopeWeights): readonly Charge[] {
   return applied([charge], spreadByWeights([{ ...charge, scope: "" }], new Map([["", weights]]))).charges;
 }
 
-/** Whose a charge of the platform is. */
+/** The payer fields of a charge that the platform pays. */
 const OF_PLATFORM = { payer: "platform", team: PLATFORM, costCenter: "", project: "", environment: "" } as const;
 
 type ScopedCharge = Charge & { readonly scope: string };
 
 function scoped(charges: readonly Charge[], rule: SpreadRule): readonly ScopedCharge[] {
-  // Direct cost alone weighs: what was spread already, and a markup, are of no holder.
+  // Only direct cost counts as weight. Charges that were spread already, and markups, have no holder.
   return charges.map((charge) => ({
     ...charge,
     scope: charge.payer === "holder" && charge.holder === undefined ? "" : scopeOf(charge, rule),
@@ -70,7 +70,7 @@ function scoped(charges: readonly Charge[], rule: SpreadRule): readonly ScopedCh
 function applied(charges: readonly Charge[], { parts, unspread, refused }: Spread<ScopedCharge>): SpreadCharges {
   const moved = parts.map(({ line, ...part }): Charge => {
     const { scope: _, ...charge } = line;
-    // Beyond what quotas reserve, what is free stays with the pool's owner or the platform.
+    // The free part beyond the reserved quotas stays with the pool's owner or the platform.
     if (part.team === PLATFORM) {
       const { team, costCenter } = charge;
       return {
@@ -90,7 +90,7 @@ function applied(charges: readonly Charge[], { parts, unspread, refused }: Sprea
       project: "",
       environment: "",
       holder: undefined,
-      // It was held, or free, by somebody else: in no scope does it weigh again.
+      // Another holder had this share, or it was free. It must not count as weight in any scope.
       shareMillis: ZERO,
       trail: { ...charge.trail, owners: NO_OWNERS },
     };
@@ -103,14 +103,14 @@ function applied(charges: readonly Charge[], { parts, unspread, refused }: Sprea
   return { charges: [...charges.filter(({ payer }) => payer !== "spread"), ...moved, ...stays], refused };
 }
 
-/** Where a charge is spread: its node, pool, model or cluster, in an hour, a day or the period. */
+/** Returns the scope of a charge: its node, pool, model or cluster, in an hour, a day or the period. */
 export function scopeOf(charge: Charge, { over, window }: SpreadRule): string {
   const { cluster, node, pool, gpuModel, fromMillis } = charge;
   const place = { node, pool, model: gpuModel, cluster: "" }[over];
   return scopeKey(cluster, place, Math.floor(fromMillis / WINDOW_MILLIS[window]));
 }
 
-/** A scope in one window, counted from 1970. */
+/** Returns the key of a scope in one window. Windows are numbered from 1970. */
 export function scopeKey(cluster: string, place: string, window: number): string {
   return JSON.stringify([cluster, place, window]);
 }

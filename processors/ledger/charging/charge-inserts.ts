@@ -4,28 +4,28 @@ import { CHARGE_COLUMNS } from "../../../runtime/store/schema/charges.ts";
 import { RUN_ID } from "../../../runtime/store/schema/runs.ts";
 import { createBlocks, namesOf } from "../../../runtime/store/schema/table.ts";
 
-/** Under what charges are booked. */
+/** The booking of charges: the run, the policy and the billing period. */
 export interface Booking {
   readonly run: string;
   readonly policy: string;
-  /** The beginning of the billing period, milliseconds since the epoch. */
+  /** The start of the billing period, milliseconds since the epoch. */
   readonly billingPeriod: number;
-  /** The closing whose lines they correct; left out for charges that correct nothing. */
+  /** The closing whose lines the charges correct; absent if they correct nothing. */
   readonly corrects?: string;
 }
 
-/** Charges are inserted in portions of about so many. */
+/** The approximate number of charges in one insert. */
 const CHARGES_PER_INSERT = 50_000;
 
-/** Charges on their way into the store, under a run that nobody sees yet. */
+/** A writer of charges into the store, under a run that is not visible yet. */
 export interface ChargeInserts {
-  /** Writes them out at once, so that no charge is held; waits only where two portions would be under way. */
+  /** Encodes charges at once, so that none is kept in memory as an object. Waits only if two portions would be in flight. */
   add(charges: readonly Charge[]): Promise<void>;
-  /** Ends when all that was added is inserted. */
+  /** Resolves when everything that was added is inserted. */
   end(): Promise<void>;
 }
 
-/** Inserts charges in portions: while one is inserted, the next is written. Fails with a `StoreError`. */
+/** Creates a writer that inserts charges in portions. While one portion is inserted, the next is encoded. Fails with a `StoreError`. */
 export function createChargeInserts(store: StoreClient, booking: Booking): ChargeInserts {
   const { run, policy, billingPeriod, corrects = "" } = booking;
   const constants = { run_id: run, policy, billing_period: billingPeriod, corrects };
@@ -36,7 +36,7 @@ export function createChargeInserts(store: StoreClient, booking: Booking): Charg
     const body = charged.take();
     await inserted;
     inserted = store.insertRows("charges", namesOf(charged.columns), body).then(() => {});
-    // Whoever stops in between hears of no failure of what was inserted for nothing.
+    // If the caller stops early, a failure of the unused insert is ignored.
     inserted.catch(() => {});
   }
 
@@ -54,7 +54,7 @@ export function createChargeInserts(store: StoreClient, booking: Booking): Charg
   };
 }
 
-/** Inserts charges that are all there. Fails with a `StoreError`. */
+/** Inserts a complete list of charges. Fails with a `StoreError`. */
 export async function insertCharges(store: StoreClient, booking: Booking, charges: readonly Charge[]): Promise<void> {
   const inserts = createChargeInserts(store, booking);
   await inserts.add(charges);

@@ -19,24 +19,24 @@ import type { SpreadCharges } from "../charge/spread-charges.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "../hours/runs.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
-/** How GPU time becomes charges. */
+/** The rules that turn GPU time into charges. */
 export interface ChargeRules {
   readonly book: PriceBook;
   readonly owners: OwnerRules;
-  /** Those whose bills are kept, the billing one first. */
+  /** The policies whose bills are kept, the billing policy first. */
   readonly policies: readonly Policy[];
-  /** Without them charges say nothing of carbon. */
+  /** If absent, charges have no carbon. */
   readonly energy?: EnergyFactors | undefined;
 }
 
-/** What a run of charges found beside its rows. */
+/** The findings of a run of charges, in addition to its rows. */
 export interface ChargeFindings {
-  /** Sums that are not exact: the run was not published. */
+  /** Sums that are not exact. If there are any, the run was not published. */
   readonly breaches: readonly Breach[];
-  /** Scopes that a policy could not spread by cost, as holders in them have no price. */
+  /** Scopes that a policy could not spread by cost, because holders in them have no price. */
   readonly refusedScopes: readonly string[];
   readonly refusedTeams: readonly RefusedTeam[];
-  /** GPU-hours without a price, as a number for people: no money. */
+  /** GPU-hours without a price, as a number for people. It is not used for money. */
   readonly unpricedGpuHours: number;
 }
 
@@ -46,19 +46,19 @@ FROM charges
 WHERE cluster = {cluster:String} AND run_id = toUUID({run:String})
   AND from_at >= fromUnixTimestamp64Milli({start:Int64}) AND from_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`;
 
-/** The charges of one UTC hour of one cluster, as its nodes come. */
+/** The charges of one UTC hour of one cluster, added node by node. */
 export interface HourCharges {
-  /** By what nodes are charged. */
+  /** The rules by which nodes are charged. */
   readonly rules: Rules;
-  /** Takes a node's charges, before anything is spread; one node after the other, by name. */
+  /** Adds a node's charges, before anything is spread. Nodes come one after the other, sorted by name. */
   add(node: string, charged: ChargedNode): Promise<void>;
-  /** Publishes them as one run, unless there was a breach. */
+  /** Publishes the charges as one run, unless there was a breach. */
   end(): Promise<ChargeFindings & { readonly content: RunContent | undefined }>;
 }
 
 /**
- * Makes the charges of one UTC hour of one cluster from what the meter has published of it, under each policy, holds them against
- * what each GPU cost, and publishes them as one run. A breach publishes nothing. Fails with a `StoreError`.
+ * Computes the charges of one UTC hour of one cluster from its published usage, under each policy. Checks them against the cost of each GPU
+ * and publishes them as one run. After a breach, nothing is published. Fails with a `StoreError`.
  */
 export async function chargeWindow(
   store: StoreClient,
@@ -70,7 +70,7 @@ export async function chargeWindow(
   return charges.end();
 }
 
-/** Begins a run of charges, which nobody sees before it has ended. All of it fails with a `StoreError`. */
+/** Begins a run of charges. The run is invisible until it ends. All methods fail with a `StoreError`. */
 export async function beginCharges(
   store: StoreClient,
   run: Run,
@@ -125,7 +125,7 @@ export async function beginCharges(
   };
 }
 
-/** What a run of charges has in the store by now. */
+/** Returns the rows and the hash that a run of charges has in the store now. */
 export async function contentOf(store: StoreClient, { cluster, windowStart, runId }: Run): Promise<RunContent> {
   const [digest] = await store.query<{ rows: string; hash: string }>(DIGEST, {
     cluster,
@@ -135,17 +135,17 @@ export async function contentOf(store: StoreClient, { cluster, windowStart, runI
   return { scrapes: 0, rows: Number(digest?.rows ?? 0), hash: digest?.hash ?? "0" };
 }
 
-/** One policy's charges of an hour as they come, node by node. */
+/** One policy's charges of an hour, added node by node. */
 interface Bill {
   readonly name: string;
   add(charges: readonly Charge[]): Promise<void>;
-  /** Spreads and marks up what waited for the whole hour. */
+  /** Spreads and marks up the charges that waited for the whole hour. */
   end(): Promise<{ readonly refused: readonly string[]; readonly isBalanced: boolean }>;
 }
 
 /**
- * Charges go on as they come, except where a policy spreads within the hour, or marks up: those wait, for their node or the whole
- * hour. What is spread over more than an hour goes on as it is.
+ * Creates a bill. Charges are inserted as they come, unless the policy spreads within the hour or marks up: those wait for their node or
+ * for the whole hour. Charges that are spread over more than an hour are inserted unspread.
  */
 function createBill(
   policy: Policy,
@@ -186,7 +186,7 @@ function createBill(
   };
 }
 
-/** Spreading moves, and must neither make nor lose. */
+/** Returns whether a spread kept all sums. It moves amounts and must neither create nor lose any. */
 function isSameSum(before: readonly Charge[], after: readonly Charge[]): boolean {
   const [sums, others] = [sumsOf(before), sumsOf(after)];
   return sums.every((sum, index) => sum === others[index]);

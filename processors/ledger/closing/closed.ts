@@ -2,26 +2,26 @@ import { readPeriod, type BillingPeriod } from "../../../domain/period.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 
-/** A period that somebody closed, and what it was closed by. */
+/** A closed period and the closing that closed it. */
 export interface ClosedPeriod {
   readonly period: BillingPeriod;
   readonly closeId: string;
   readonly closedBy: string;
   /** Milliseconds since the epoch. */
   readonly closedAt: number;
-  /** The policies as they were, the billing one first: they stay. */
+  /** The policies at the time of the closing, the billing policy first. They never change. */
   readonly policies: readonly Policy[];
 }
 
-/** What is closed of the books. Periods close in their order, so that all before the last closed one are closed too. */
+/** The closed periods of the books. Periods close in order, so all periods before the last closed one are closed too. */
 export interface Closed {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly periods: readonly ClosedPeriod[];
-  /** The beginning of the oldest billing period that is open, milliseconds since the epoch; -Infinity where none was closed. */
+  /** The start of the oldest open billing period, milliseconds since the epoch; -Infinity if no period is closed. */
   readonly openSince: number;
 }
 
-/** Books of which nothing is closed. */
+/** Books without a closed period. */
 export const NOTHING_CLOSED: Closed = { periods: [], openSince: -Infinity };
 
 const CLOSED = `
@@ -37,7 +37,7 @@ interface ClosedRow extends Omit<ClosedPeriod, "period" | "policies"> {
   readonly policies: string;
 }
 
-/** What is closed by now. Fails with a `StoreError`. */
+/** Reads the closed periods. Fails with a `StoreError`. */
 export async function readClosed(store: StoreClient): Promise<Closed> {
   const rows = await store.query<ClosedRow>(CLOSED);
   const periods = rows.map(({ name, policies, ...row }): ClosedPeriod => ({
@@ -48,7 +48,7 @@ export async function readClosed(store: StoreClient): Promise<Closed> {
   return { periods, openSince: periods.at(-1)?.period.until ?? -Infinity };
 }
 
-/** The closing that froze a time's hour; undefined for a time that is open. */
+/** Returns the closing that froze the hour of a time; undefined if the time is open. */
 export function closingOf({ periods, openSince }: Closed, millis: number): ClosedPeriod | undefined {
   if (millis >= openSince) return undefined;
   return periods.find(({ period }) => millis < period.until);

@@ -10,7 +10,7 @@ import type { ClosedPeriod } from "./closed.ts";
 import { readWeights } from "./weights.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
-/** Condition on `charges`: their run was frozen by a closing that counts. */
+/** A condition on `charges`: a valid closing froze their run. */
 const FROZEN = `run_id IN (
   SELECT run_id FROM closed_runs
   WHERE kind IN ('charge', 'correction', 'close') AND close_id IN (SELECT close_id FROM closed_periods)
@@ -20,8 +20,8 @@ const BETWEEN =
   "from_at >= fromUnixTimestamp64Milli({from:Int64}) AND from_at < fromUnixTimestamp64Milli({until:Int64})";
 
 /**
- * What closed periods have booked of an hour of a cluster under a policy: what was charged, what was spread at the close, and the
- * corrections in periods that are closed themselves. A true-up is of no hour. Fails with a `StoreError`.
+ * Reads the lines that closed periods have booked for an hour of a cluster under a policy: the charges, the lines spread at the close, and
+ * the corrections in periods that are closed themselves. A true-up belongs to no hour. Fails with a `StoreError`.
  */
 export async function readBooked(
   store: StoreClient,
@@ -37,13 +37,13 @@ export async function readBooked(
   return rows.map(chargeOf);
 }
 
-/** The spread weights that closings froze, read as they are needed. */
+/** The spread weights that closings froze, read when they are needed. */
 export interface FrozenWeights {
-  /** Those by which an hour of a closed period was spread under a policy. */
+  /** Returns the weights by which an hour of a closed period was spread under a policy. */
   of(closing: Pick<ClosedPeriod, "closeId">, policy: Policy, windowStart: number): Promise<Weights>;
 }
 
-/** Frozen weights of a store; of each policy those of the last day or period that was asked for are remembered. */
+/** Creates a reader of frozen weights. For each policy it caches the weights of the last requested day or period. */
 export function createFrozenWeights(store: StoreClient): FrozenWeights {
   const remembered = new Map<string, { readonly key: string; readonly weights: Weights }>();
   return {

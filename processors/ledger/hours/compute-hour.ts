@@ -11,28 +11,28 @@ import { newRunId, type Run, type RunContent, type Watermark } from "./runs.ts";
 import type { WindowOfCluster } from "./schedule.ts";
 import type { StaleWindow } from "./stale-hours.ts";
 
-/** Who computes, when, and what was looked at by then. */
+/** The leader's generation, the time, and the state of the input of a computation. */
 export interface LedgerTurn {
   readonly generation: number;
-  /** The places of facts below which all had been considered. */
+  /** The positions of facts below which all facts were considered. */
   readonly facts: Watermark;
   readonly now: number;
-  /** Hours of closed periods are corrected, not charged. */
+  /** The closed periods. Their hours are corrected, not charged. */
   readonly closed: Closed;
   readonly weights: FrozenWeights;
 }
 
-/** What an hour came to. */
+/** The result of computing an hour. */
 export interface LedgerWindow extends ChargeFindings {
   readonly usageRows: number;
   readonly chargeRows: number;
-  /** Other hours that are to be computed again, as this one proved who held something in them. */
+  /** Other hours to compute again, because this hour proved a holder in them. */
   readonly reopened: readonly WindowOfCluster[];
 }
 
 /**
- * Meters and charges an hour of a cluster, or corrects it where it is closed. Nodes are charged as they are metered, by the rows that are
- * stored, so that nothing is read again. Fails with a `StoreError`.
+ * Meters and charges an hour of a cluster, or corrects it if its period is closed. Nodes are charged while they are metered, from the
+ * stored rows, so nothing is read again. Fails with a `StoreError`.
  */
 export async function computeLedger(
   store: StoreClient,
@@ -60,7 +60,7 @@ export async function computeLedger(
   };
 }
 
-/** Charges nodes by the rows of the meter. What cannot be charged is metered all the same: a failure is told at the end. */
+/** Charges nodes from the rows of the meter. If charging fails, metering continues, and the error is thrown at the end. */
 function chargesAsMetered(charges: HourCharges) {
   let failure: { readonly error: unknown } | undefined;
   return {
@@ -79,15 +79,15 @@ function chargesAsMetered(charges: HourCharges) {
   };
 }
 
-/** What an hour that was charged again came to. */
+/** The result of charging an hour again. */
 export interface Recharged extends ChargeFindings {
   readonly kind: "charge" | "correction";
   readonly chargeRows: number;
 }
 
 /**
- * Charges an hour of a cluster by what the meter has published of it, as `usageRun`; where it is closed, books what differs from what
- * was closed in the oldest period that is open. Fails with a `StoreError`.
+ * Charges an hour of a cluster from its published usage run `usageRun`. If its period is closed, books the difference to the closed charges
+ * in the oldest open period. Fails with a `StoreError`.
  */
 export async function chargeAgain(
   store: StoreClient,

@@ -4,24 +4,24 @@ import { hasOwnedByMatch, listedMachines } from "../charge/absent-machines.ts";
 import type { ChargeRules } from "../charging/charge-window.ts";
 import { knownDates, type KnownDates } from "../plan/known-dates.ts";
 
-/** By what hours are metered and charged, ready to be used for many of them. */
+/** The rules for metering and charging hours, prepared for use on many hours. */
 export interface LedgerRules {
   readonly charge: ChargeRules;
   readonly dates: KnownDates;
-  /** Of all of it: where it differs, charges may. */
+  /** A hash of all rules. If it differs, charges may differ. */
   readonly hash: string;
-  /** Of prices and owners alone: where they differ, what is closed may have to be corrected. */
+  /** A hash of prices and owners only. If it differs, closed charges may need corrections. */
   readonly booksHash: string;
-  /** Without Kubernetes a slot ends after so long without a sample. */
+  /** Without Kubernetes, a slot ends if it has no sample for this many milliseconds. */
   readonly absentAfterMillis: number;
-  /** Whether the prices know costs that are of no cluster. */
+  /** Whether the prices have costs that belong to no cluster. */
   readonly hasFleetCosts: boolean;
 }
 
-/** A slot is there for so long without a sample where nothing else is said. */
+/** The default time without a sample after which a slot ends. */
 export const ABSENT_AFTER_MILLIS = 24 * HOUR_MILLIS;
 
-/** The rules of a configuration, from all of its text that they are made of: the policies, and the rest. */
+/** Returns the rules of a configuration. `books` and `policies` are the configuration texts that the hashes cover. */
 export function ledgerRules(
   charge: ChargeRules,
   books: string,
@@ -47,7 +47,7 @@ function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** What charges are made of: the usage run, the rules, and of those prices and owners. */
+/** Returns the basis of charges: the usage run, the hash of all rules, and the hash of prices and owners. */
 export function basisOf(usageRun: string, { hash, booksHash }: Pick<LedgerRules, "hash" | "booksHash">): string {
   return `${usageRun} ${hash} ${booksHash}`;
 }

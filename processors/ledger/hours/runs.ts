@@ -4,44 +4,44 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import { insertRecords } from "../../../runtime/store/schema/records.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
-/** For each partition of the bus the position below which all input had been considered. */
+/** For each partition of the bus, the position below which all input was considered. */
 export type Watermark = ReadonlyMap<number, number>;
 
-/** A run of one window, before and when it is published. Times are milliseconds since the epoch. */
+/** A run of one window, before or after it is published. Times are milliseconds since the epoch. */
 export interface Run {
   readonly cluster: string;
   readonly windowStart: number;
   readonly runId: string;
   readonly generation: number;
   readonly watermark: Watermark;
-  /** Given by the caller: of two runs of one generation the later one counts. */
+  /** Given by the caller. Of two runs of one generation, the later one counts. */
   readonly publishedAt: number;
-  /** What it is made of, where that is not samples: equal bases give equal rows. */
+  /** The basis of the run, if that is not samples. Equal bases give equal rows. */
   readonly basis?: string;
-  /** The billing period that its rows are booked in, by its beginning; the one of its window where it is left out. */
+  /** The start of the billing period that the rows are booked in. If absent: the period of the window. */
   readonly billingPeriod?: number;
 }
 
-/** What a run found, told when it is published. */
+/** The content of a run, recorded when it is published. */
 export interface RunContent {
-  /** Scrapes that touch the window. */
+  /** Scrapes that overlap the window. */
   readonly scrapes: number;
   readonly rows: number;
-  /** Of the rows' content, as a decimal string of 64 bits. */
+  /** A hash of the rows' content, as a decimal string of 64 bits. */
   readonly hash: string;
 }
 
-/** A name for a run, never used before. */
+/** Returns a new unique name for a run. */
 export function newRunId(): string {
   return randomUUID();
 }
 
-/** Says that a run may have rows from now on, so that they are found should it never be published. */
+/** Records that a run may have rows from now on. If the run is never published, its rows can be found. */
 export async function announceRun(store: StoreClient, run: Run): Promise<void> {
   await insertRun(store, "started", run, { scrapes: 0, rows: 0, hash: "0" });
 }
 
-/** What a run made: rollups of the samples, the meter's rows, charges, corrections of charges that were closed. */
+/** The output of a run: rollups of the samples, usage rows of the meter, charges, or corrections of closed charges. */
 export type RunKind = "rollup" | "usage" | "charge" | "correction";
 
 /** Makes all rows of a run visible, in one insert. */
@@ -49,7 +49,7 @@ export async function publishRun(store: StoreClient, kind: RunKind, run: Run, co
   await insertRun(store, kind, run, content);
 }
 
-/** Writes down that a leader begins with this generation. */
+/** Records that a leader begins with this generation. */
 export async function recordElection(store: StoreClient, generation: number, atMillis: number): Promise<void> {
   const run = {
     cluster: "",

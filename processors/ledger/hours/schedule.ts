@@ -7,23 +7,23 @@ export interface WindowOfCluster {
   readonly windowStart: number;
 }
 
-/** When a window that has changed is computed again. */
+/** The timing for the recomputation of changed windows. */
 export interface ScheduleTiming {
-  /** The running hour is refreshed every so often, */
+  /** The shortest time between two refreshes of the running hour. */
   readonly refreshMillis: number;
-  /** or every so many times what its last refresh cost, whichever is longer, */
+  /** The refresh interval is at least this multiple of the last refresh's cost. */
   readonly refreshCostFactor: number;
-  /** but no longer than this. */
+  /** The upper limit of the wait that the cost adds. */
   readonly longestRefreshMillis: number;
-  /** A finished hour waits until nothing has come for so long, as late data comes in crowds, */
+  /** A finished hour is due when no input has come for this time, because late data comes in bursts. */
   readonly quietMillis: number;
-  /** but no longer than this since it changed first. */
+  /** A finished hour is due at the latest this time after its first change. */
   readonly longestWaitMillis: number;
-  /** After a failure. */
+  /** The wait after a failure. */
   readonly retryMillis: number;
 }
 
-/** What the service runs with. */
+/** The timing of the service. */
 export const SCHEDULE_TIMING: ScheduleTiming = {
   refreshMillis: 60_000,
   refreshCostFactor: 400,
@@ -33,17 +33,17 @@ export const SCHEDULE_TIMING: ScheduleTiming = {
   retryMillis: 60_000,
 };
 
-/** When the ledger of the hours that run is made again. */
+/** The timing for the recomputation of the ledger of running hours. */
 export interface LedgerTiming extends Pick<ScheduleTiming, "refreshMillis" | "longestRefreshMillis"> {
-  /** Every `refreshMillis` where it has so many rows of usage, in proportion less often where it has more, */
+  /** With this many rows of usage, the interval is `refreshMillis`. With more rows it grows in proportion. */
   readonly ledgerRows: number;
-  /** or every so many times what it took last, whichever is longer, but no longer than `longestRefreshMillis`. */
+  /** The interval is at least this multiple of the last cost, limited by `longestRefreshMillis`. */
   readonly ledgerCostFactor: number;
 }
 
 /**
- * When the ledger of the hours that run is made again after one that took so long and has so many rows, in milliseconds since the
- * epoch. What a long hour took at its end says nothing of the next one, which is short: that one is begun within `refreshMillis`.
+ * Returns when the ledger of the running hours is computed next, milliseconds since the epoch, from the cost and the rows of the last
+ * computation. A long hour's cost at its end does not predict the next hour, which is short: that one begins within `refreshMillis`.
  */
 export function nextLedger(
   { refreshMillis, longestRefreshMillis, ledgerRows, ledgerCostFactor }: LedgerTiming,
@@ -55,21 +55,21 @@ export function nextLedger(
   return Math.min(next, hourOf(nowMillis) + HOUR_MILLIS + refreshMillis);
 }
 
-/** Windows that have changed, and which of them is to be computed next. Time is a parameter of everything. */
+/** A schedule of changed windows. It decides which window is computed next. Time is always a parameter. */
 export interface Schedule {
-  /** Windows that wait, those that are not due yet included. */
+  /** The number of waiting windows, those that are not due yet included. */
   readonly size: number;
-  /** Of them those whose hour is over. */
+  /** Returns the waiting windows whose hour has ended. */
   past(nowMillis: number): readonly WindowOfCluster[];
-  /** New input touches a window. */
+  /** Marks a window as changed by new input. */
   touch(window: WindowOfCluster, nowMillis: number): void;
-  /** The newest window that is due. It stays until `begin`. */
+  /** Returns the newest window that is due. The window stays in the schedule until `begin`. */
   next(nowMillis: number): WindowOfCluster | undefined;
-  /** It is being computed: what touches it from now on counts anew. */
+  /** Marks the start of a computation. A later `touch` schedules the window again. */
   begin(window: WindowOfCluster, nowMillis: number): void;
-  /** It was published, at this cost. */
+  /** Records that the window was published, and its cost. */
   finish(window: WindowOfCluster, costMillis: number): void;
-  /** It was not published, and waits for another attempt. */
+  /** Records that the window was not published. It waits for another attempt. */
   fail(window: WindowOfCluster, nowMillis: number): void;
 }
 
@@ -79,10 +79,10 @@ interface Waiting extends WindowOfCluster {
   readonly notBefore: number;
 }
 
-/** A schedule with nothing in it. */
+/** Creates an empty schedule. */
 export function createSchedule(timing: ScheduleTiming): Schedule {
   const waiting = new Map<string, Waiting>();
-  /** The last refresh of each hour that runs. */
+  /** The last refresh of each running hour. */
   const refreshes = new Map<string, { readonly window: WindowOfCluster; readonly at: number; readonly cost: number }>();
 
   function isDue(key: string, window: Waiting, now: number): boolean {
@@ -140,7 +140,7 @@ export function createSchedule(timing: ScheduleTiming): Schedule {
   };
 }
 
-/** A name for a window, to find it by. */
+/** Returns the map key of a window. */
 export function keyOf({ cluster, windowStart }: WindowOfCluster): string {
   return `${windowStart} ${cluster}`;
 }

@@ -4,15 +4,15 @@ import { FLEET } from "../charging/fleet-hours.ts";
 import type { LedgerRules } from "./rules.ts";
 import type { WindowOfCluster } from "./schedule.ts";
 
-/** An hour whose charges were made of other usage or by other rules than now, or were not made. */
+/** An hour whose charges are missing, or were computed from other usage or other rules than the current ones. */
 export interface StaleWindow extends WindowOfCluster {
   readonly usageRun: string;
 }
 
 /**
- * The hours of a span whose charges are stale, the newest first: in open periods where usage or any rule is another, in closed ones
- * where usage, prices or owners are, as the policies of those stay. What is of no cluster ({@link FLEET}) is made of the usage
- * of all. Fails with a `StoreError`.
+ * Returns the hours of a span with stale charges, newest first. In open periods, charges are stale if usage or any rule changed. In closed
+ * periods, if usage, prices or owners changed, because the policies of closed periods are frozen. Costs of no cluster ({@link FLEET})
+ * depend on the usage of all clusters. Fails with a `StoreError`.
  */
 export async function staleCharges(
   store: StoreClient,
@@ -57,5 +57,5 @@ export async function staleCharges(
   );
 }
 
-/** The latest moment of a `DateTime`. */
+/** The latest moment of a `DateTime`, in seconds. */
 const LATEST_SECONDS = 4_294_967_295;

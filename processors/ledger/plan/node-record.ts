@@ -4,81 +4,81 @@ import type { ClaimedDevice } from "../../../domain/holding.ts";
 import type { InventoryFact } from "../../../domain/inventory.ts";
 import type { WorkloadFact } from "../../../domain/workload.ts";
 
-/** A time, milliseconds since the epoch, half-open. */
+/** A time span, milliseconds since the epoch, half-open. */
 export interface Span {
   readonly from: number;
   readonly until: number;
 }
 
-/** All that is known of a node around a window: what the plan of its hour is made of. */
+/** All known facts of a node around a window: the input for the plan of its hour. */
 export interface NodeRecord {
   readonly cluster: string;
   readonly node: string;
-  /** No Kubernetes has ever told of it: samples are all that is known. */
+  /** The node was never reported by Kubernetes. Only samples exist. */
   readonly isBare: boolean;
-  /** The machines that had the node's name within the window, one after the other. */
+  /** The machines that had the node's name within the window, in order of time. */
   readonly machines: readonly Machine[];
-  /** Those that held something of it within the window, by UID. */
+  /** The pods that held a part of the node within the window, by UID. */
   readonly pods: ReadonlyMap<string, RecordedPod>;
-  /** The devices that the claims reserved for a pod have got. */
+  /** Returns the devices of the claims that are reserved for a pod. */
   claimed(uid: string): readonly ClaimedDevice[];
-  /** What DRA drivers publish of the node. */
+  /** The devices that DRA drivers publish for the node. */
   readonly slices: readonly SliceDevice[];
   /** Taints of those devices. */
   readonly taints: readonly DeviceTaintSpell[];
-  /** The labels of a namespace, state by state in the order of time. */
+  /** Returns the states of a namespace's labels, in order of time. */
   namespace(name: string): readonly NamespaceState[];
-  /** The GPUs that samples told of. */
+  /** The GPUs that appear in samples. */
   readonly seen: readonly SeenGpu[];
-  /** What labels have proven at any time, as far as it was found before. */
+  /** The labels proven at any time by samples, as far as they were found before. */
   readonly proven: readonly ProvenLabel[];
 }
 
-/** A taint of a device for as long as it was there. */
+/** A taint of a device, for the time that it existed. */
 export interface DeviceTaintSpell extends Span {
   readonly device: SliceDevice;
   readonly key: string;
 }
 
-/** A pod's name at a device of a slot, in a sample of some time. */
+/** A pod's name on a device of a slot, in a sample of some time. */
 export interface ProvenLabel {
   readonly slot: number;
   readonly part: string;
   readonly namespace: string;
   readonly pod: string;
-  /** Empty where the label has none. */
+  /** Empty if the label has none. */
   readonly podUid: string;
   readonly at: number;
 }
 
-/** A machine for as long as it was there. */
+/** A machine, for the time that it existed. */
 export interface Machine extends Span {
   readonly uid: string;
   /**
-   * The highest number of GPUs that the strongest evidence of its objects counted, up to the end of the window; before the machine was
-   * seen, what was seen first.
+   * The highest number of GPUs that the strongest evidence of its objects counted, up to the end of the window. Before the machine was
+   * seen, the first count.
    */
   readonly most: number;
   /** {@link most} is a guess. */
   readonly isGuess?: true;
-  /** As its Node was, state by state in the order of time. */
+  /** The states of the machine's Node, in order of time. */
   readonly states: readonly MachineState[];
 }
 
-/** A machine's Node for as long as nothing of it changed. */
+/** A machine's Node, for the time that it did not change. */
 export interface MachineState extends Span {
   readonly fact: InventoryFact;
-  /** Since when all that prices look at has been as it is. */
+  /** Since when all fields that prices depend on have been unchanged. */
   readonly placedSince: number;
 }
 
-/** A pod that holds, or stands for others that do. */
+/** A pod that holds devices, or that stands for pods that do. */
 export interface RecordedPod {
   readonly fact: WorkloadFact;
   readonly holding: Holding;
-  /** When its first container ran; Infinity while none has. */
+  /** When the first container ran; Infinity while none has. */
   readonly startedAt: number;
-  /** When all members of its gang were bound at the same time; -Infinity without a gang. */
+  /** When all members of the gang were first bound at the same time; -Infinity without a gang. */
   readonly wholeAt: number;
 }
 
@@ -89,10 +89,10 @@ export interface NamespaceState {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** A GPU as samples showed it. Where nothing about it changed, its spans have no ends. */
+/** A GPU as samples showed it. The spans have no ends if nothing changed. */
 export interface SeenGpu extends Span {
   readonly gpuKey: string;
-  /** The exporter's index of it; the slot that it sits in. */
+  /** The exporter's index of the GPU; this is its slot. */
   readonly index: number;
   readonly uuid?: string;
   readonly pciBusId?: string;
@@ -102,25 +102,25 @@ export interface SeenGpu extends Span {
   readonly parts: readonly SeenPart[];
   /** Pods that the exporter's labels name. */
   readonly labels: readonly SeenLabel[];
-  /** Jobs, and pods of which no fact tells: they hold what they were seen on. */
+  /** Jobs, and pods without a fact. They hold the devices that they were seen on. */
   readonly strangers: readonly SeenStranger[];
   readonly faults: readonly SeenFault[];
-  /** The exporter told processes of pods apart. */
+  /** The exporter reported the processes of pods separately. */
   readonly hasProcesses: boolean;
-  /** No sample around the window tells of it: it is as it was seen before. */
+  /** No sample around the window shows the GPU. The record repeats its last known state. */
   readonly isSilent?: true;
 }
 
-/** A MIG instance, or another maker's partition. */
+/** A MIG instance, or a partition of another vendor. */
 export interface SeenPart extends Span {
   readonly part: string;
   /** As scraped; empty for a partition. */
   readonly profile: string;
-  /** The last sample that shows it before its span ends. */
+  /** The time of the last sample that shows the part before its span ends. */
   readonly lastAt: number;
 }
 
-/** A pod's name at a device, from the first to the last sample that had it. */
+/** A pod's name on a device, from the first to the last sample with it. */
 export interface SeenLabel {
   readonly part: string;
   readonly namespace: string;
@@ -130,7 +130,7 @@ export interface SeenLabel {
   readonly lastAt: number;
 }
 
-/** Somebody of whom samples alone tell, from the first that names it to the first that does not. */
+/** A holder that appears only in samples, from the first sample that names it to the first that does not. */
 export interface SeenStranger extends Span {
   readonly part: string;
   readonly kind: "job" | "pod";
@@ -138,9 +138,9 @@ export interface SeenStranger extends Span {
   readonly name: string;
 }
 
-/** An XID for as long as it was shown. */
+/** An XID, for the time that samples showed it. */
 export interface SeenFault extends Span {
   readonly code: number;
-  /** When samples showed activity meanwhile, in order. */
+  /** The times of samples with activity during the fault, in order. */
   readonly activeAt: readonly number[];
 }

@@ -11,17 +11,17 @@ import { openStorage } from "./storage.ts";
 import { declareTopics, findTopic } from "./topic-catalog.ts";
 import { startWatcher } from "./watcher.ts";
 
-/** Where the log lies and how it behaves. Processes that share a folder should agree on everything here. */
+/** The folder and the settings of the log. Processes that share a folder should have the same settings. */
 export interface EmbeddedBusOptions {
   /** A folder on a local disk. */
   readonly folder: string;
-  /** Bytes that all messages together may take; beyond them `send` fails with `disk-full`. Default 8 GiB. */
+  /** The most bytes that all messages together may take. Beyond it `send` fails with `disk-full`. Default 8 GiB. */
   readonly maxBytes?: number;
-  /** A larger message (key and value) is refused with `too-large`. Default 8 MiB. */
+  /** The largest message (key and value). A larger one fails with `too-large`. Default 8 MiB. */
   readonly maxMessageBytes?: number;
-  /** After so long without a sign of life a member's partitions go to others. Default 3,000. */
+  /** The time without a heartbeat after which a member's partitions go to other members. Default 3,000. */
   readonly sessionTimeoutMillis?: number;
-  /** How often idle readers look for what other processes have sent. Default 20. */
+  /** How often idle readers look for messages of other processes. Default 20. */
   readonly pollMillis?: number;
   /** How often retention and compaction run. Default 15,000. */
   readonly maintenanceMillis?: number;
@@ -30,8 +30,8 @@ export interface EmbeddedBusOptions {
 }
 
 /**
- * Opens the embedded log: a {@link Bus} in one folder that several processes of one machine share, on LMDB. See
- * `openStorage` for what `send` promises.
+ * Opens the embedded log: a {@link Bus} on LMDB in one folder that several processes of one machine share. `openStorage` describes the
+ * durability of `send`.
  */
 export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus> {
   const { clock } = options;

@@ -6,29 +6,29 @@ import type { TopicDeclaration } from "../bus.ts";
 import type { GroupState } from "./group-state.ts";
 import { createWriteQueue, inTurn } from "../write-queue.ts";
 
-/** The layout of the folder. A folder that was written by a later release is refused. */
+/** The version of the folder's layout. A folder of a later release is refused. */
 const FOLDER_FORMAT = 1;
 
-/** A topic as it is kept. The number stands for the name in every key. */
+/** A stored topic. Its number replaces the name in every key. */
 export interface TopicRecord extends TopicDeclaration {
   readonly id: number;
 }
 
-/** The ends of a partition: the oldest offset, the next one, and the bytes between them. */
+/** The bounds of a partition: the oldest offset, the next offset, and the bytes between them. */
 export interface Head {
   readonly low: number;
   readonly next: number;
   readonly storedBytes: number;
 }
 
-/** A message that compaction will take away: superseded by a later one of its key, or a tombstone. */
+/** A message that compaction will remove: superseded by a later one of its key, or a tombstone. */
 export interface Garbage {
   readonly superseded: boolean;
-  /** Digest of the key, in hexadecimal. */
+  /** The digest of the key, in hexadecimal. */
   readonly digest: string;
 }
 
-/** The tables of the log, and the two ways to use them. */
+/** The tables of the log, and the functions to read and write them. */
 export interface Storage {
   readonly topics: Database<TopicRecord, string>;
   readonly heads: Database<Head, readonly [topicId: number, partition: number] & number[]>;
@@ -40,38 +40,37 @@ export interface Storage {
   readonly groups: Database<GroupState, string>;
   readonly offsets: Database<number, string[]>;
   readonly meta: Database<number | string, string>;
-  /** Runs a read on the newest state, what other processes have written included. */
+  /** Runs a read on the newest state, with the writes of other processes. */
   read<Result>(query: () => Result): Result;
   /**
-   * Runs `change` inside a durable transaction and resolves with what it returned. `change` must check everything
-   * before it writes anything: it shares its transaction with others, so what it throws undoes nothing.
+   * Runs `change` inside a durable transaction and resolves with its result. `change` must check everything before it writes anything: it
+   * shares its transaction with other changes, so an exception does not undo its writes.
    */
   write<Result>(change: () => Result, bytes?: number): Promise<Result>;
   /**
-   * A number that grows with every transaction of any process. It is a record and not LMDB's own transaction number,
-   * because that one shows while the transaction is still being synced, when readers do not see its data yet.
+   * Returns a number that grows with every transaction of any process. It is a record and not LMDB's own transaction number, because that
+   * one is visible while the transaction is still being synced, when readers do not see its data yet.
    */
   version(): number;
-  /** Frees the places of readers that were killed; returns how many. */
+  /** Frees the reader slots of killed processes. Returns the number of freed slots. */
   dropDeadReaders(): number;
   close(): Promise<void>;
 }
 
 /**
- * Opens the log's folder, and makes it where there is none. Several processes of one machine may have it open; LMDB
- * forbids network file systems (http://www.lmdb.tech/doc/, "Caveats").
+ * Opens the log's folder, and creates it if it does not exist. Several processes of one machine may open it. LMDB forbids network file
+ * systems (http://www.lmdb.tech/doc/, "Caveats").
  *
- * Durability: `overlappingSync` is off, so LMDB is in its classic mode, where `mdb_txn_commit` returns only after the
- * pages and then the meta page have been synced (http://www.lmdb.tech/doc/, mdb_env_open without MDB_NOSYNC and
- * MDB_NOMETASYNC; lmdb-js's README, "Overlapping Sync Options", describes the mode that is switched off here). A
- * resolved `write` therefore survives SIGKILL and loss of power. `eventTurnBatching` is off because with it a failed
- * commit rejects a promise inside lmdb-js 3.5 that nobody can reach, which would end the process on a full disk.
+ * Durability: `overlappingSync` is off, so LMDB is in its classic mode, where `mdb_txn_commit` returns only after the pages and then the
+ * meta page have been synced (http://www.lmdb.tech/doc/, mdb_env_open without MDB_NOSYNC and MDB_NOMETASYNC; lmdb-js's README, "Overlapping
+ * Sync Options", describes the mode that is off here). A resolved `write` therefore survives SIGKILL and a power loss. `eventTurnBatching`
+ * is off: with it, a failed commit rejects a promise inside lmdb-js 3.5 that callers cannot catch, which would end the process on a full
+ * disk.
  *
- * A change runs on the event loop while its process holds the log's only write lock, so a process whose loop is blocked,
- * or that is stopped (SIGSTOP, a debugger) in that moment, holds up all writers. One that is killed does not: LMDB's
- * lock is a robust mutex.
+ * A change runs on the event loop while its process holds the log's only write lock. A process whose loop is blocked, or that is stopped
+ * (SIGSTOP, a debugger) at that moment, blocks all writers. A killed process does not: LMDB's lock is a robust mutex.
  *
- * Fails with `denied` where the folder's format is newer than this release, `unavailable` where it can't be opened.
+ * Fails with `denied` if the folder's format is newer than this release, and with `unavailable` if the folder cannot be opened.
  */
 export async function openStorage(folder: string): Promise<Storage> {
   const storage = await inTurn(folder, () => openTables(folder));

@@ -1,6 +1,6 @@
-/** Errors of the HTTP face, in ClickHouse's own numbers, so that every client reads them as a server's. */
+/** The errors of the HTTP face, with ClickHouse's own numbers, so that every client reads them like a server's errors. */
 
-/** ClickHouse's names of the codes that the face itself gives (src/Common/ErrorCodes.cpp). */
+/** ClickHouse's names of the error codes that the face itself returns (src/Common/ErrorCodes.cpp). */
 export const faceErrorNames = {
   36: "BAD_ARGUMENTS",
   48: "NOT_IMPLEMENTED",
@@ -20,7 +20,7 @@ export const faceErrorNames = {
   1001: "STD_EXCEPTION",
 } as const;
 
-/** A failure with ClickHouse's number and name. */
+/** An error with ClickHouse's number and name. */
 export class FaceError extends Error {
   readonly clickhouseCode: number;
   readonly clickhouseName: string;
@@ -36,7 +36,7 @@ export class FaceError extends Error {
 
 const enginePattern = /^Code: (\d+)\. (?:DB::)?Exception: ([\s\S]*?)\s*\(([A-Z0-9_]+)\)\s*$/;
 
-/** Reads what the engine throws (`Code: 60. DB::Exception: … (UNKNOWN_TABLE)`); anything else becomes 1001. */
+/** Parses an exception of the engine (`Code: 60. DB::Exception: … (UNKNOWN_TABLE)`). Anything else becomes 1001. */
 export function faceErrorOf(error: unknown): FaceError {
   if (error instanceof FaceError) return error;
   const message = error instanceof Error ? error.message : String(error);
@@ -45,7 +45,7 @@ export function faceErrorOf(error: unknown): FaceError {
   return new FaceError(Number(found[1]), found[2] ?? "", { name: found[3] ?? "STD_EXCEPTION", cause: error });
 }
 
-/** The body that a ClickHouse server sends with an error; clients parse this very shape. */
+/** Returns the body that a ClickHouse server sends with an error. Clients parse exactly this format. */
 export function renderFaceError(error: FaceError, version: string): string {
   const dot = /[.!?]$/.test(error.message) ? "" : ".";
   const kind = error.clickhouseName;
@@ -57,8 +57,8 @@ const notFoundCodes = new Set([60, 81, 82]);
 const forbiddenCodes = new Set([164, 192, 193, 497, 516]);
 
 /**
- * The HTTP status that goes with a code, after `exceptionCodeToHTTPStatus` of ClickHouse's server. Overload is a 503,
- * which a server leaves at 500, because clients and proxies try again after it.
+ * Returns the HTTP status of an error code, like `exceptionCodeToHTTPStatus` of ClickHouse's server. Overload is a 503 (a server returns
+ * 500), because clients and proxies retry after a 503.
  */
 export function httpStatusOf(clickhouseCode: number): number {
   if (forbiddenCodes.has(clickhouseCode)) return 403;

@@ -1,4 +1,4 @@
-/** Keeps the embedded store running: starts its process, starts it again when it dies, and stops it. */
+/** Keeps the embedded store running: starts its process, restarts it when it dies, and stops it. */
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,50 +12,50 @@ import { storeFolder } from "./store-folder.ts";
 import { createBackOff } from "../../back-off.ts";
 import { StoreError } from "../store-error.ts";
 
-/** What the supervisor needs to know. */
+/** The settings of the supervisor. */
 export interface EmbeddedStoreOptions {
-  /** The store's folder; it is created, for its owner alone. */
+  /** The store's folder. It is created with access for its owner only. */
   readonly folder: string;
   /** The program of the store's process and its arguments: Node, and `dist/runtime/store/embedded/main.js`. */
   readonly program: readonly string[];
   readonly logger: Logger;
-  /** The port on the loopback address; 0, the default, takes a free one and keeps it through restarts. */
+  /** The port on the loopback address. 0, the default, takes a free port and keeps it across restarts. */
   readonly port?: number;
-  /** Memory of the engine as a whole; 4 GiB by default. */
+  /** The memory limit of the whole engine; 4 GiB by default. */
   readonly maxMemoryBytes?: number;
-  /** Largest body of an insert, unpacked; 256 MiB by default. */
+  /** The largest uncompressed body of an insert; 256 MiB by default. */
   readonly maxInsertBytes?: number;
-  /** How long the first start may take; 60 s by default. */
+  /** The time limit of the first start; 60 s by default. */
   readonly startTimeoutMillis?: number;
-  /** Called when the store answers again after its process had died. */
+  /** Called when the store answers again after its process died. */
   readonly onRestart?: (restarts: number) => void;
 }
 
-/** The store, running. */
+/** A running store. */
 export interface EmbeddedStore {
-  /** `http://127.0.0.1:<port>`; it stays the same through restarts. */
+  /** `http://127.0.0.1:<port>`; the same across restarts. */
   readonly url: string;
   /** The engine's version. */
   readonly version: string;
-  /** The program itself; the embedded store has no other users. */
+  /** The user of the program itself. The embedded store has no other users. */
   readonly user: StoreUser;
-  /** How often the process had to be started again. */
+  /** The number of restarts of the process. */
   readonly restarts: number;
-  /** The process that runs now; undefined while it is being started again. */
+  /** The ID of the running process; undefined during a restart. */
   readonly processId: number | undefined;
-  /** Ends the process within 5 s. Inserts that were acknowledged are kept in any case. */
+  /** Ends the process within 5 s. Acknowledged inserts are kept in any case. */
   stop(): Promise<void>;
 }
 
 const backOffBounds = { firstMillis: 100, longestMillis: 5_000 };
-/** A process that ran this long before it died is started again at once. */
+/** A process that ran at least this long before it died is restarted at once. */
 const steadyMillis = 30_000;
 const stopPatienceMillis = 4_000;
 const keptErrorLines = 20;
 
 /**
- * Starts the store and resolves when it answers. Fails with a {@link StoreError}: `folder-locked` where another process
- * holds the folder, `unavailable` with what the process said where it does not start.
+ * Starts the store and resolves when it answers. Fails with a {@link StoreError}: `folder-locked` if another process holds the folder,
+ * `unavailable` with the output of the process if it does not start.
  */
 export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise<EmbeddedStore> {
   const { logger } = options;
@@ -94,7 +94,7 @@ export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise
         if (stopping.signal.aborted) return undefined;
         try {
           const started = await startProcess(options, port, startTimeoutMillis);
-          // `stop` may have been called meanwhile; it knows of no process and leaves this one to us.
+          // `stop` may have been called in the meantime. It did not see this process, so this code stops it.
           if (!stopping.signal.aborted) return started;
           await started.stop();
         } catch (error) {
@@ -127,7 +127,7 @@ interface StoreProcess {
   readonly port: number;
   readonly version: string;
   readonly processId: number;
-  /** Resolves with how it ended. */
+  /** Resolves with the exit code or signal of the process. */
   readonly ended: Promise<string>;
   stop(): Promise<void>;
 }
@@ -138,7 +138,7 @@ async function startProcess(
   startTimeoutMillis: number,
 ): Promise<StoreProcess> {
   const [executable = process.execPath, module = "", ...rest] = options.program;
-  // Nothing of the environment is passed on: the store must not depend on the time zone or on a personal configuration.
+  // The environment is not passed on: the store must not depend on the time zone or on a personal configuration.
   const child = fork(module, rest, {
     execPath: executable,
     execArgv: [],
@@ -197,7 +197,7 @@ function processOptions(options: EmbeddedStoreOptions, port: number): StoreProce
   };
 }
 
-/** Passes on what the process writes, line by line, and keeps the last lines for the error of a failed start. */
+/** Logs the output of the process line by line and keeps the last lines for the error of a failed start. */
 function collectOutput(child: ChildProcess, logger: Logger): () => string {
   const lines: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
@@ -214,6 +214,6 @@ function collectOutput(child: ChildProcess, logger: Logger): () => string {
 }
 
 function tell(child: ChildProcess, message: ToStoreProcess): void {
-  // A process that is gone cannot be told; `ended` says so.
+  // A dead process cannot receive a message; `ended` reports it.
   if (child.connected) child.send(message, () => undefined);
 }

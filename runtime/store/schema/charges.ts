@@ -13,19 +13,19 @@ import type { ColumnType } from "./types.ts";
 /** A charge as it is booked: under a policy, in a billing period. */
 export interface BookedCharge extends Charge {
   readonly policy: string;
-  /** The first moment of the month in which it is booked, milliseconds since the epoch. */
+  /** The start of the month in which the charge is booked, milliseconds since the epoch. */
   readonly billingPeriod: number;
-  /** The closing whose lines it corrects; empty where it corrects none. */
+  /** The closing whose lines the charge corrects; empty if it is not a correction. */
   readonly corrects: string;
 }
 
-/** A column of `charges`, and what is made of it. */
+/** A column of `charges` and its use in exports and sums. */
 export interface ChargeColumn extends Column {
-  /** Its name in exports, and as a dimension where it is one. */
+  /** The name in exports, and of the dimension if the column is one. */
   readonly as: string;
-  /** Whether sums of hours and days keep it: as a key of all sums, of those of workloads alone, or as an amount to add. */
+  /** How hourly and daily sums keep the column: as a key of all sums, as a key of the sums of workloads only, or as an amount to add. */
   readonly sums?: "key" | "workload" | "amount";
-  /** What all lines have in common that make one origin of FOCUS, or one part of it. */
+  /** Columns whose values are equal in all lines of one FOCUS origin, or of one part of it. */
   readonly focus?: "origin" | "part";
 }
 
@@ -40,7 +40,7 @@ function column<Value>(
   return { name, type, path, as, ...meaning };
 }
 
-/** A text that is a dimension. */
+/** Returns a text column that is a dimension. */
 function dimension(
   path: PathOf<BookedCharge>,
   as: ChargeDimension,
@@ -56,18 +56,16 @@ function snakeCase(name: string): string {
 
 const { text, manyTexts, moment, nullableAmount } = types;
 
-/** How sums keep a dimension of the holder, and its type. */
+/** How sums keep a dimension of the holder, and its column type. */
 const OF_HOLDER: Readonly<Partial<Record<(typeof HOLDER_DIMENSIONS)[number], readonly [Meaning, typeof text]>>> = {
   pod: [{}, manyTexts],
   workload: [{ sums: "workload" }, manyTexts],
 };
 
-/** Columns that lines of older closings do not have: a line's canonical text has them only where they are not empty. */
+/** Columns that lines of older closings do not have. A line's canonical text includes them only if they are not empty. */
 export const ADDED_COLUMNS: ReadonlySet<string> = new Set(ADDED_DIMENSIONS.map(snakeCase));
 
-/**
- * The columns of `charges` but the run's, in the order in which closings hash them, the added ones last.
- */
+/** The columns of `charges` without the run's, in the order in which closings hash them. Added columns come last. */
 export const CHARGE_COLUMNS: readonly ChargeColumn[] = [
   column("policy", text, "policy", { sums: "key" }),
   column("billing_period", types.day, "billingPeriod", { sums: "key" }),

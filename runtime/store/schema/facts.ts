@@ -1,15 +1,15 @@
 import { columnsOf, type RowOf } from "./table.ts";
 import { bool, longText, manyTexts, moment, nullableMoment, text, uint32, uint64, wideUint64 } from "./types.ts";
 
-/** The order of the facts about one object. The last fact is the newest. */
+/** The sort order of the facts of one object. The last fact is the newest. */
 export const FACT_ORDER = "epoch, version, ended, seen_at";
 
-/** An aggregate over facts about one object: the value that the newest fact has. */
+/** Returns an aggregate over the facts of one object: the value of the newest fact. */
 export function ofNewestFact(expression: string): string {
   return `argMax(${expression}, (${FACT_ORDER}))`;
 }
 
-/** What every fact has: whose it is, its order, and its place on the bus. */
+/** The columns of every fact: its cluster and object, its order, and its position on the bus. */
 const OF_FACT = {
   cluster: text,
   epoch: uint64,
@@ -62,14 +62,14 @@ const OF_CLUSTER = { ...OF_FACT, kind: text, namespace: text, name: manyTexts };
 type Row<Of extends Parameters<typeof columnsOf>[0]> = Omit<RowOf<Of>, "partition" | "position">;
 type Lacking<Of, Names extends keyof Of> = Omit<Of, Names> & { readonly [Name in Names]: Of[Name] | undefined };
 
-/** Rows of the tables of facts but their place on the bus. */
+/** Rows of the facts tables, without their position on the bus. */
 export interface FactRows {
   readonly workload_facts: Lacking<Row<typeof OF_WORKLOAD>, "scheduled_at" | "started_at" | "finished_at">;
   readonly inventory_facts: Lacking<Row<typeof OF_INVENTORY>, "cordoned_at">;
   readonly cluster_facts: Row<typeof OF_CLUSTER>;
 }
 
-/** The columns of the tables of facts. */
+/** The columns of the facts tables. */
 export const FACT_COLUMNS = {
   workload_facts: columnsOf(OF_WORKLOAD),
   inventory_facts: columnsOf(OF_INVENTORY),

@@ -6,7 +6,7 @@ const MOMENT = "DateTime64(3, 'UTC')";
 const HOUR = "DateTime('UTC')";
 const AMOUNT = "Decimal(38, 9)";
 
-/** What a closing comes to, of a statement and of all statements. */
+/** The totals of a closing: of one statement and of all statements. */
 const TOTALS = {
   list_cost: AMOUNT,
   contracted_cost: AMOUNT,
@@ -21,7 +21,7 @@ const TOTALS = {
   lines: "UInt64",
 };
 
-/** Tables whose rows come one at a time, as JSON: the type of each column in ClickHouse. */
+/** Tables whose rows are inserted one at a time as JSON: the ClickHouse type of each column. */
 export const RECORD_TABLES = {
   runs: {
     kind: TEXT,
@@ -117,7 +117,7 @@ export const RECORD_TABLES = {
   },
 } as const;
 
-/** A row of one of {@link RECORD_TABLES}. A column that is left out has its default. */
+/** A row of one of {@link RECORD_TABLES}. An absent column gets its default. */
 export type RecordOf<Table extends keyof typeof RECORD_TABLES> = Readonly<
   Partial<Record<keyof (typeof RECORD_TABLES)[Table], unknown>>
 >;

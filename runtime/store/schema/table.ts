@@ -11,48 +11,48 @@ export type PathOf<Row> = Row extends string | number | bigint
 export interface Column {
   readonly name: string;
   readonly type: ColumnType<unknown>;
-  /** Where a row has the value: `holder.pod`. */
+  /** The path of the value in a row: `holder.pod`. */
   readonly path: string;
 }
 
-/** The types of columns by their names. */
+/** The types of columns by column name. */
 type Types = Readonly<Record<string, ColumnType<never> | ColumnType<unknown>>>;
 
-/** A row with a value for each column, by the names of the columns. */
+/** A row with a value for each column, keyed by column name. */
 export type RowOf<Of extends Types> = {
   readonly [Name in keyof Of]: Of[Name] extends ColumnType<infer Value> ? Value : never;
 };
 
-/** Columns whose values a row has by their names. */
+/** Returns columns whose path is their name. */
 export function columnsOf(ofNames: Types): readonly Column[] {
   return Object.entries(ofNames).map(([name, type]) => ({ name, type: type as ColumnType<unknown>, path: name }));
 }
 
-/** The names of columns. */
+/** Returns the names of columns. */
 export function namesOf(columns: readonly Pick<Column, "name">[]): readonly string[] {
   return columns.map(({ name }) => name);
 }
 
-/** The names of columns, as a statement lists them. */
+/** Returns the names of columns as a list for an SQL statement. */
 export function listOf(columns: readonly Column[]): string {
   return namesOf(columns).join(", ");
 }
 
-/** Rows of a table on their way into blocks of the Native format. */
+/** A writer of table rows into blocks of the Native format. */
 export interface Blocks<Row> {
   readonly columns: readonly Pick<NativeColumn, "name" | "type">[];
   /** Rows written since the last `take`. */
   readonly count: number;
   write(row: Row): void;
-  /** The rows written since the last `take`, one block after the other. */
+  /** Returns the rows written since the last `take`, as blocks in order. */
   take(): readonly Uint8Array[];
 }
 
-/** Rows of a block: columns need not grow, nor be large. */
+/** The rows of one block. It is small, and its columns need not grow. */
 const ROWS_PER_BLOCK = 8_192;
 const BLOCK_BYTES = 2 ** 21;
 
-/** Makes blocks of rows. `constants` has the values that are the same in all rows, by the names of their columns. */
+/** Creates a writer of blocks. `constants` has the values that are the same in all rows, by column name. */
 export function createBlocks<Row extends object>(
   columns: readonly Column[],
   constants: Readonly<Record<string, unknown>> = {},
@@ -100,7 +100,9 @@ export function createBlocks<Row extends object>(
   };
 }
 
-/** What a query selects of columns for {@link rowReader}. A changed value has a name of its own, as conditions mean the column. */
+/**
+ * Returns the SELECT list of columns for {@link rowReader}. A converted value gets an alias, because conditions must still mean the column.
+ */
 export function selectionOf(columns: readonly Column[]): string {
   return columns
     .map(({ name, type }) => {
@@ -110,7 +112,7 @@ export function selectionOf(columns: readonly Column[]): string {
     .join(", ");
 }
 
-/** Makes objects of what {@link selectionOf} selects: each value at its path, undefined for NULL. */
+/** Returns a function that builds objects from rows of {@link selectionOf}: each value at its path, undefined for NULL. */
 export function rowReader(columns: readonly Column[]): (fields: Readonly<Record<string, unknown>>) => object {
   const read = columns.map(({ name, type, path }) => {
     const keys = path.split(".");

@@ -6,24 +6,24 @@ import { decimalColumn, numberColumn, wideColumn } from "../native/numbers.ts";
 import { mapColumn, plainTextColumn, textColumn } from "../native/texts.ts";
 import { DAY_MILLIS } from "../../../domain/time.ts";
 
-/** A column of a block that takes one value after another. */
+/** A column of a block that values are put into one by one. */
 export interface ValueColumn<Value> extends NativeColumn {
   put(row: number, value: Value): void;
 }
 
-/** A type of columns: its name in ClickHouse, and how its values are written, selected, read and hashed. */
+/** A column type: its name in ClickHouse, and how its values are written, selected, parsed and hashed. */
 export interface ColumnType<Value> {
-  /** The type that ClickHouse has, without codecs. */
+  /** The ClickHouse type, without codecs. */
   readonly sql: string;
-  /** What exports make of the column. */
+  /** The type of the column in exports. */
   readonly kind: "text" | "number" | "time" | "labels";
-  /** An empty column of a block. */
+  /** Returns an empty column of a block. */
   block(name: string): ValueColumn<Value>;
-  /** An expression over the column that JSON carries without loss. */
+  /** Returns an expression over the column that JSON carries without loss. */
   select(name: string): string;
-  /** The value of a field that {@link select} has given; undefined for NULL. */
+  /** Parses a field that {@link select} returned; undefined for NULL. */
   parse(field: unknown): Value | undefined;
-  /** An expression for the canonical text of a value. Closings hash this text: it never changes. */
+  /** Returns an expression for the canonical text of a value. Closings hash this text, so it never changes. */
   canonical(name: string): string;
 }
 
@@ -40,13 +40,13 @@ function textType(sql: string): ColumnType<string> {
   };
 }
 
-/** A text of which few are different. */
+/** A text with few different values. */
 export const text = textType("LowCardinality(String)");
 
-/** A text of which many are different. */
+/** A text with many different values. */
 export const manyTexts = textType("String");
 
-/** A column that takes values of another kind than those that it sends. */
+/** Returns a column that converts each value before it writes it. */
 function converted<Given, Sent>(column: ValueColumn<Sent>, convert: (value: Given) => Sent): ValueColumn<Given> {
   const { name, type, grow, take } = column;
   return {
@@ -61,14 +61,14 @@ function converted<Given, Sent>(column: ValueColumn<Sent>, convert: (value: Give
   };
 }
 
-/** A UUID as text. */
+/** A UUID, as text. */
 export const uuid: ColumnType<string> = {
   sql: "UUID",
   kind: "text",
   block(name) {
     let last = { text: "", number: 0n };
     return converted(decimalColumn(name, "UUID"), (text) => {
-      // All rows of an insert have one run.
+      // All rows of an insert have the same run.
       if (text !== last.text) last = { text, number: uuidNumber(text) };
       return last.number;
     });
@@ -78,13 +78,13 @@ export const uuid: ColumnType<string> = {
   canonical: asText,
 };
 
-/** The number whose bytes ClickHouse keeps of a UUID: its two halves, the first one in the lower bytes. */
+/** Returns the number whose bytes ClickHouse stores for a UUID: its two halves, with the first half in the lower bytes. */
 function uuidNumber(value: string): bigint {
   const digits = value.replaceAll("-", "");
   return (BigInt(`0x${digits.slice(16)}`) << 64n) + BigInt(`0x${digits.slice(0, 16)}`);
 }
 
-/** A moment: milliseconds since the epoch. */
+/** A moment in milliseconds since the epoch. */
 export const moment: ColumnType<number> = {
   sql: "DateTime64(3, 'UTC')",
   kind: "time",
@@ -94,7 +94,7 @@ export const moment: ColumnType<number> = {
   canonical: (name) => `toString(toUnixTimestamp64Milli(${name}))`,
 };
 
-/** A moment, or none. */
+/** A moment in milliseconds since the epoch, or none. */
 export const nullableMoment: ColumnType<number> = {
   ...moment,
   sql: "Nullable(DateTime64(3, 'UTC'))",
@@ -103,7 +103,7 @@ export const nullableMoment: ColumnType<number> = {
   canonical: asText,
 };
 
-/** A UTC day: its first moment in milliseconds since the epoch. */
+/** A UTC day, as its start in milliseconds since the epoch. */
 export const day: ColumnType<number> = {
   sql: "Date",
   kind: "text",
@@ -130,12 +130,12 @@ function wholeType(sql: string, bytes: 1 | 2 | 4 | 8, most: number): ColumnType<
   };
 }
 
-/** Whole numbers from 0 on. A number that does not fit its type fails with a `RangeError`. */
+/** Whole numbers from 0 on. A number that does not fit the type throws a `RangeError`. */
 export const uint16 = wholeType("UInt16", 2, 2 ** 16 - 1);
 export const uint32 = wholeType("UInt32", 4, 2 ** 32 - 1);
 export const uint64 = wholeType("UInt64", 8, Number.MAX_SAFE_INTEGER);
 
-/** A whole number from 0 on, of which sums may be beyond the safe ones. */
+/** A whole number from 0 on whose sums may exceed the safe integers. */
 export const wideUint64: ColumnType<bigint> = {
   sql: "UInt64",
   kind: "number",
@@ -145,10 +145,10 @@ export const wideUint64: ColumnType<bigint> = {
   canonical: asText,
 };
 
-/** A safe whole number. */
+/** A safe integer. */
 export const int64: ColumnType<number> = { ...uint64, sql: "Int64", block: (name) => numberColumn(name, "Int64", 8) };
 
-/** Yes or no. */
+/** A boolean. */
 export const bool: ColumnType<boolean> = {
   sql: "Bool",
   kind: "text",
@@ -158,10 +158,10 @@ export const bool: ColumnType<boolean> = {
   canonical: asText,
 };
 
-/** A text that is long, or of which all are different. */
+/** A text that is long, or whose values are all different. */
 export const longText: ColumnType<string> = { ...textType("String"), block: plainTextColumn };
 
-/** An array with an element for each of something. */
+/** Returns the type of an array of elements. */
 export function arrayOf<Value>(element: ColumnType<Value>): ColumnType<readonly Value[]> {
   return {
     sql: `Array(${element.sql})`,
@@ -173,7 +173,7 @@ export function arrayOf<Value>(element: ColumnType<Value>): ColumnType<readonly 
   };
 }
 
-/** Counts by their names. */
+/** Counts by name. */
 export const counts: ColumnType<Readonly<Record<string, number>>> = {
   sql: "Map(LowCardinality(String), UInt32)",
   kind: "labels",
@@ -186,7 +186,7 @@ export const counts: ColumnType<Readonly<Record<string, number>>> = {
   canonical: asText,
 };
 
-/** A small whole number, or none. */
+/** A 16-bit whole number from 0 on, or none. */
 export const nullableUInt16: ColumnType<number> = {
   sql: "Nullable(UInt16)",
   kind: "number",
@@ -210,7 +210,7 @@ function amountType(sql: string): ColumnType<Amount<Quantity>> {
 /** An exact amount of money, GPU-hours or grams, in last units (10^-9). */
 export const amount = amountType("Decimal(38, 9)");
 
-/** An exact amount, or none where nothing prices or measures it. */
+/** An exact amount, or none if there is no price or measurement. */
 export const nullableAmount = amountType("Nullable(Decimal(38, 9))");
 
 /** An exact whole number, or none. */
@@ -223,7 +223,7 @@ export const nullableInteger: ColumnType<bigint> = {
   canonical: asText,
 };
 
-/** An exact fraction, kept as the text `num/den`. */
+/** An exact fraction, stored as the text `num/den`. */
 export const fraction: ColumnType<Rational> = {
   sql: "String",
   kind: "text",
@@ -238,7 +238,7 @@ export const fraction: ColumnType<Rational> = {
   canonical: asText,
 };
 
-/** Labels by their names. */
+/** Labels by name. */
 export const labels: ColumnType<Readonly<Record<string, string>>> = {
   sql: "Map(LowCardinality(String), String)",
   kind: "labels",
@@ -247,7 +247,7 @@ export const labels: ColumnType<Readonly<Record<string, string>>> = {
     let entries: readonly (readonly [string, string])[] = [];
     const maps = mapColumn<string>(name, "String", (out, value) => out.string(value));
     return converted(maps, (value) => {
-      // Lines of one holder follow each other, and share its labels.
+      // Lines of one holder are adjacent and share its labels object.
       if (value !== last) [last, entries] = [value, Object.entries(value)];
       return entries;
     });
