@@ -1,9 +1,9 @@
-/** A whole, in parts per million: activity is an integer from the decoder on, so that sums are exact in any order. */
+/** The whole, in parts per million. Activity is an integer from the decoder on, so that sums are exact in any order. */
 export const WHOLE_PPM = 1_000_000;
 
 /**
- * The measured activity of a device in parts per million: the largest of the given ratios, because a profiling counter
- * that is stuck at 0 must not make a busy GPU idle. `undefined` where none of them was measured (NaN).
+ * Returns the measured activity of a device in parts per million: the largest of the given ratios, because a profiling counter that is
+ * stuck at 0 must not make a busy GPU idle. `undefined` if none was measured (all NaN).
  */
 export function activityPpm(...ratios: readonly number[]): number | undefined {
   let largest = -1;

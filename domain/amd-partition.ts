@@ -1,8 +1,8 @@
-/** How AMD's driver presents one GPU: whole (SPX), or as several devices. */
+/** The mode in which AMD's driver presents one GPU: whole (SPX), or as several devices. */
 export type AmdMode = "spx" | "dpx" | "tpx" | "qpx" | "cpx";
 
 const MODE = /^(?:amd\.com\/)?(spx|dpx|tpx|qpx|cpx)_nps\d$/i;
-/** In CPX each XCD of a GPU is a device of its own: 8 of most models of Instinct. */
+/** In CPX mode, each XCD of a GPU is a separate device. Most Instinct models have 8. */
 const XCDS: readonly (readonly [model: RegExp, xcds: number])[] = [
   [/MI300A/i, 6],
   [/MI308/i, 4],
@@ -10,7 +10,7 @@ const XCDS: readonly (readonly [model: RegExp, xcds: number])[] = [
 const MOST_XCDS = 8;
 
 /**
- * The mode in the name of a resource by AMD's mixed naming strategy (`amd.com/cpx_nps1`) or in the value of the label
+ * Returns the mode in a resource name of AMD's mixed naming strategy (`amd.com/cpx_nps1`) or in the value of the label
  * `amd.com/compute-memory-partition` (https://github.com/ROCm/k8s-device-plugin); undefined for any other text.
  */
 export function amdModeOf(name: string): AmdMode | undefined {
@@ -18,7 +18,7 @@ export function amdModeOf(name: string): AmdMode | undefined {
 }
 
 /**
- * The devices that one GPU of a model is in a mode
+ * Returns the number of devices that one GPU of a model has in a mode
  * (https://instinct.docs.amd.com/projects/amdgpu-docs/en/latest/gpu-partitioning/index.html).
  */
 export function amdPartitions(mode: AmdMode, model: string | undefined): number {

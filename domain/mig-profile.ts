@@ -1,10 +1,13 @@
 const PROFILE = /^(?:(\d+)c\.)?(\d+)g\.(\d+)gb(.*)$/;
-/** Names round the memory differently: `7g.79gb` is 7g.80gb, `1g.11gb` is 1g.12gb (NVIDIA/dcgm-exporter#544). */
+/**
+ * The tolerance for the memory in profile names, which is rounded differently: `7g.79gb` is 7g.80gb, `1g.11gb` is 1g.12gb
+ * (NVIDIA/dcgm-exporter#544).
+ */
 const TOLERANCE_GB = 2;
 
 /**
- * Whether two names of MIG profiles, of an exporter and of a resource for one, can mean the same on one node: equal slices
- * and attributes, and memory that differs by 2 GB at most.
+ * Returns whether two MIG profile names, of an exporter and of a resource, can mean the same profile on one node: equal slices and
+ * attributes, and memory that differs by at most 2 GB.
  */
 export function isSameProfile(a: string, b: string): boolean {
   if (a === b) return true;

@@ -1,7 +1,7 @@
 import type { SharingStrategy } from "./inventory.ts";
 import type { GpuAsk } from "./workload.ts";
 
-/** How a GPU, or a part of one, is held or could be. */
+/** The regime in which a GPU, or a part of one, is or can be held. */
 export type Regime =
   | "whole"
   | "time-slicing"
@@ -12,12 +12,12 @@ export type Regime =
   | "volcano"
   | "fraction"
   | "dra"
-  /** It holds a GPU for the pods of a group, and nothing for itself. */
+  /** A pod that holds a GPU for the pods of a group, and nothing for itself. */
   | "reservation";
 
 /**
- * The regimes of a pod's asks, each once; of a pod that asks for nothing but reserves a GPU for others, its own word. An ask for
- * a GPU is one for a replica where the node shares its GPUs.
+ * Returns the regimes of a pod's requests, without duplicates. A pod without requests that reserves a GPU for others has the regime
+ * `reservation`. A request for a GPU is one for a replica if the node shares its GPUs.
  */
 export function regimesOf(asks: readonly GpuAsk[], sharing: SharingStrategy = "none"): readonly Regime[] {
   if (asks.length === 0) return ["reservation"];
@@ -38,7 +38,7 @@ export function regimesOf(asks: readonly GpuAsk[], sharing: SharingStrategy = "n
   return [...new Set(regimes)];
 }
 
-/** The regime of a device that nobody is known to hold: by what it is, and how its node shares GPUs. */
+/** Returns the regime of a device without a known holder, from the kind of device and the node's sharing. */
 export function regimeOfDevice(
   device: { readonly isInstance: boolean; readonly isPartition: boolean },
   sharing: SharingStrategy,

@@ -1,5 +1,8 @@
-/** What somebody who asks for reports is there for, the most modest first. */
+/** The roles of viewers of reports, least privileged first. */
 export const ROLES = ["viewer", "finance", "administrator"] as const;
 
-/** A `viewer` sees the teams that are named for it; `finance` sees all of them; an `administrator` may change things too. */
+/**
+ * The role of a viewer. A `viewer` sees the teams that are named for it; `finance` sees all teams; an `administrator` may also make
+ * changes.
+ */
 export type Role = (typeof ROLES)[number];

@@ -1,7 +1,7 @@
-/** Who makes the GPUs of a node. */
+/** The vendor of a node's GPUs. */
 export type Vendor = "nvidia" | "amd" | "intel" | "habana" | "aws";
 
-/** How the names of each vendor's extended resources begin. */
+/** The prefix of each vendor's extended resources. */
 const RESOURCE_PREFIX: Readonly<Record<Vendor, string>> = {
   nvidia: "nvidia.com/",
   amd: "amd.com/",
@@ -10,7 +10,7 @@ const RESOURCE_PREFIX: Readonly<Record<Vendor, string>> = {
   aws: "aws.amazon.com/",
 };
 
-/** Whether a resource counts whole GPUs, their replicas or partitions: no instances of MIG, and no memory or cores of GPUs. */
+/** Returns whether a resource counts whole GPUs, their replicas or partitions, and not MIG instances, or memory or cores of GPUs. */
 export function isWholeGpu(resource: string): boolean {
   return (
     vendorOfResource(resource) !== undefined &&
@@ -18,7 +18,7 @@ export function isWholeGpu(resource: string): boolean {
   );
 }
 
-/** Whose GPUs an extended resource is of; undefined for a name of no vendor's. */
+/** Returns the vendor of an extended resource; undefined if no vendor has the name. */
 export function vendorOfResource(resource: string): Vendor | undefined {
   return (Object.keys(RESOURCE_PREFIX) as Vendor[]).find((vendor) => resource.startsWith(RESOURCE_PREFIX[vendor]));
 }

@@ -4,22 +4,22 @@ import { cutGpu } from "../share/cut.ts";
 import { gpuShares, type ShareFinding } from "../share/gpu-shares.ts";
 import type { UsageClaim, UsageSegment } from "./segment.ts";
 
-/** What a held share is at a moment (ledger, "States of a GPU-millisecond"). */
+/** The state of a held share at a moment (ledger, "States of a GPU-millisecond"). */
 export type HeldState = "unavailable" | "starting" | "waiting" | "unobserved" | "active" | "idle";
 
-/** What a free share is. */
+/** The state of a free share. */
 export type FreeState = "unavailable" | "stranded" | "unallocated";
 
 /** A claim's share over a segment, by state. All amounts are exact GPU-milliseconds. */
 export interface HeldAllocation {
   readonly claim: Claim;
-  /** Of the GPU, as the regime's rule has it, and after oversubscription was divided away. */
+  /** The share of the GPU by the regime's rule. `share` is the share after the reduction for oversubscription. */
   readonly raw: Rational;
   readonly share: Rational;
   readonly states: Readonly<Record<HeldState, Rational>>;
 }
 
-/** A segment divided among its holders and the free parts, each by state: the sum is exactly the segment's length. */
+/** A segment divided among its holders and the free parts, each by state. The sum is exactly the segment's length. */
 export interface Allocation {
   readonly held: readonly HeldAllocation[];
   readonly free: Readonly<Record<FreeState, Rational>>;
@@ -29,9 +29,8 @@ export interface Allocation {
 const PPM = rational(1_000_000);
 
 /**
- * Divides a segment under a policy's measures. A held share takes the first state that applies: unavailable (while no activity
- * is measured), starting, waiting, unobserved, active, idle. A free share is unavailable (cordoning counts here), stranded
- * or unallocated.
+ * Divides a segment under a policy's measures. A held share takes the first state that applies: unavailable (while no activity is
+ * measured), starting, waiting, unobserved, active, idle. A free share is unavailable (cordoning counts here), stranded or unallocated.
  */
 export function allocate(segment: UsageSegment, measures: ShareMeasures): Allocation {
   const { gpu, claims, fromMillis, untilMillis, unavailableBecause, isCordoned, busyMillis } = segment;
@@ -67,27 +66,29 @@ export function allocate(segment: UsageSegment, measures: ShareMeasures): Alloca
   return { held, free, findings: shares.findings };
 }
 
-/** A claim on replicas with what its own processes did over the segment, by which a policy can share them. */
+/**
+ * Adds the activity of the holder's own processes over the segment to a claim on replicas, for policies that share replicas by activity.
+ */
 function withActivity({ claim, measured }: UsageClaim): Claim {
   if (claim.held.what !== "replicas" || measured.process === undefined) return claim;
   return { ...claim, held: { ...claim.held, activity: measured.process.atUsagePpmMillis } };
 }
 
-/** How a claim stands to the others on its device. */
+/** A claim in relation to the other claims on its device. */
 interface OnDevice {
   readonly share: Rational;
-  /** Of the GPU: the device's own share of it. */
+  /** The device's share of the GPU. */
   readonly partShare: Rational;
-  /** Of the GPU: what all claims hold of the device. */
+  /** The part of the GPU that all claims hold on the device. */
   readonly heldOfPart: Rational;
   readonly isAlone: boolean;
   readonly sharedBy: ShareMeasures["sharedBy"];
 }
 
 /**
- * The active part of a claim, in GPU-milliseconds: the device's activity within the share where the claim is alone on the
- * device; the holder's own processes' where they are told apart; else of the device's activity, at most what is held of it,
- * the part that the claim has in what is held.
+ * Returns the active part of a claim, in GPU-milliseconds. If processes are reported separately: the activity of the holder's own
+ * processes. If the claim is alone on the device: the device's activity within the share. Otherwise the device's activity, limited to the
+ * held part, divided in proportion to the claims.
  */
 function activeOf({ measured }: UsageClaim, on: OnDevice): Rational {
   const { share, partShare, heldOfPart, isAlone, sharedBy } = on;
@@ -133,7 +134,7 @@ function statesOf(
   };
 }
 
-/** The share of each part of the GPU that a claim can be on, by its number; of the whole GPU it is 1. */
+/** Returns a function from the number of a part of the GPU to its share. The share of the whole GPU is 1. */
 function partShares({ gpu }: UsageSegment, { migShare }: ShareMeasures): (part: string) => Rational {
   const cut = cutGpu(gpu, migShare);
   return (part) => cut.part(part === "" ? undefined : part)?.share ?? ZERO;

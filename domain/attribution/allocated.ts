@@ -5,13 +5,13 @@ import { isSameProfile } from "../mig-profile.ts";
 import { deviceKey, isInstanceOf } from "./kind.ts";
 import type { Moment } from "./moment.ts";
 
-/** Who has a row's device, by what a scheduler or driver said; the pods by namespace and name. */
+/** The pods that have a row's device by the data of a scheduler or driver, sorted by namespace and name. */
 export interface Allocated {
   readonly evidence: Extract<Evidence, "dra" | "status" | "annotation" | "group">;
   readonly pods: readonly Holding[];
 }
 
-/** A device as an allocation names it: the parts that are known. */
+/** The known fields of a device in an allocation. */
 type Named = Partial<ClaimedDevice> & {
   readonly gpuIndex?: number;
   readonly instance?: number;
@@ -25,13 +25,13 @@ interface Allocation {
   readonly named: Named;
 }
 
-/** What schedulers and drivers said of a scrape's rows. */
+/** The allocations by schedulers and drivers for a scrape's rows. */
 export interface Allocations {
-  /** For each row. */
+  /** One entry for each row. */
   readonly rows: readonly (Allocated | undefined)[];
-  /** The UIDs of the pods of which all is told. */
+  /** The UIDs of pods whose devices are all known. */
   readonly told: ReadonlySet<string>;
-  /** The UIDs of pods that have devices which are named, and which none of the rows is. */
+  /** The UIDs of pods with named devices that none of the rows shows. */
   readonly elsewhere: ReadonlySet<string>;
 }
 
@@ -40,9 +40,9 @@ const NONE: readonly Allocation[] = [];
 const NOTHING: Allocations = { rows: [], told: new Set(), elsewhere: new Set() };
 
 /**
- * Finds the rows of what was allocated: by the claim that a row's own labels name, else by the device. Where an
- * allocation fits several devices (MIG instances of one profile on one GPU), it tells where as many are allocated
- * as there are such devices: each is one of them, though several pods may share a claim.
+ * Finds the rows of allocations: by the claim that a row's own labels name, otherwise by the device. An allocation can fit several devices
+ * (MIG instances of one profile on one GPU). It counts only if the number of allocations equals the number of such devices: then each
+ * allocation has one of them. Several pods may share a claim.
  */
 export function readAllocations(devices: readonly Device[], moment: Moment): Allocations {
   const allocations = moment.pods.flatMap((pod) => allocationsOf(pod, moment));
@@ -62,7 +62,7 @@ export function readAllocations(devices: readonly Device[], moment: Moment): All
     for (const allocation of named) {
       tell(row, allocation);
       told.add(allocation.pod.uid);
-      // Which of the equal instances it is: no other row is asked any more.
+      // The label decides which of the equal instances it is, so the allocation is not matched with other rows.
       if (allocation.named.parentUuid !== undefined) open.delete(allocation);
     }
   });
@@ -78,12 +78,12 @@ export function readAllocations(devices: readonly Device[], moment: Moment): All
       for (const { row } of rows) tell(row, allocation);
     }
   }
-  // Of who has several devices, of which some are none of these, not all is told.
+  // If a pod has several devices and some are on none of these rows, not all of its devices are known.
   for (const uid of elsewhere) told.delete(uid);
   return { rows: found.map((pods) => strongest(pods, moment.pods)), told, elsewhere };
 }
 
-/** How many devices some allocations are: what several pods have through one claim is one. */
+/** Returns the number of devices of some allocations. A claim that several pods share counts as one device. */
 function devicesOf(alike: readonly Allocation[]): number {
   return new Set(
     alike.map(({ named }, index) =>
@@ -108,7 +108,7 @@ function allocationsOf(pod: Holding, moment: Moment): readonly Allocation[] {
   return [...claimed, ...written];
 }
 
-/** Whether the labels of a row name the claim, the device or the instance of an allocation. */
+/** Returns whether a row's labels name the claim, the device or the instance of an allocation. */
 function isNamedBy(claim: DeviceClaim, { evidence, named }: Allocation): boolean {
   if (evidence !== "dra") return false;
   if (claim.migUuid !== undefined && claim.migUuid === named.uuid) return true;
@@ -117,7 +117,7 @@ function isNamedBy(claim: DeviceClaim, { evidence, named }: Allocation): boolean
   return claim.device !== undefined && claim.driver === named.driver && claim.pool === named.pool;
 }
 
-/** Allocations of one signature fit the same rows. */
+/** Groups allocations by signature. Allocations of one signature fit the same rows. */
 function bySignature(allocations: Iterable<Allocation>): ReadonlyMap<string, readonly Allocation[]> {
   const groups = new Map<string, Allocation[]>();
   for (const allocation of allocations) {
@@ -134,7 +134,7 @@ function bySignature(allocations: Iterable<Allocation>): ReadonlyMap<string, rea
   return groups;
 }
 
-/** Whether an allocation says which device it means. */
+/** Returns whether an allocation names its device. */
 function isPlaced({ uuid, pciBusId, parentUuid, gpuIndex }: Named): boolean {
   return uuid !== undefined || pciBusId !== undefined || parentUuid !== undefined || gpuIndex !== undefined;
 }
@@ -154,7 +154,7 @@ function fits(row: Device, named: Named): boolean {
   return instance !== undefined && row.instance === String(instance) && row.gpu === String(gpuIndex);
 }
 
-/** NVIDIA writes the domain of a PCI address with eight digits, the kernel with four. */
+/** Compares PCI addresses. NVIDIA writes the domain with eight digits, the kernel with four. */
 function isSameAddress(one: string | undefined, other: string): boolean {
   return one?.toLowerCase().slice(-12) === other.toLowerCase().slice(-12);
 }

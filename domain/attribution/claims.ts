@@ -2,34 +2,34 @@ import type { ClusterFactBodies, SliceDevice } from "../cluster-fact.ts";
 import { compareFacts, type OrderedFact } from "../fact.ts";
 import type { ClaimedDevice } from "../holding.ts";
 
-/** A claim by its name, with what it got and whom it is reserved for. */
+/** A claim with its name, its devices, and the pods that it is reserved for. */
 export interface Claim {
   readonly namespace: string;
   readonly name: string;
   readonly body: ClusterFactBodies["ResourceClaim"];
 }
 
-/** The DRA claims of a cluster, and the slices in which drivers say what their devices are. */
+/** The DRA claims of a cluster, and the slices in which drivers describe their devices. */
 export interface Claims {
-  /** Takes the newest state of a claim, undefined where it is gone, and gives the UIDs of the pods that it concerns. */
+  /** Sets the newest state of a claim; undefined if it was deleted. Returns the UIDs of the affected pods. */
   putClaim(uid: string, claim: Claim | undefined): readonly string[];
-  /** Takes the newest state of a slice, undefined where it is gone, and gives the UIDs of the pods that it concerns. */
+  /** Sets the newest state of a slice; undefined if it was deleted. Returns the UIDs of the affected pods. */
   putSlice(uid: string, slice: Slice | undefined): readonly string[];
-  /** The devices of all claims that are reserved for a pod. */
+  /** Returns the devices of all claims that are reserved for a pod. */
   of(podUid: string): readonly ClaimedDevice[];
 }
 
-/** A slice and its place among its facts: of two slices that name one device the newer fact counts. */
+/** A slice and the order of its fact. If two slices name one device, the newer fact counts. */
 export interface Slice {
   readonly order: OrderedFact;
   readonly body: ClusterFactBodies["ResourceSlice"];
 }
 
 const NONE: readonly ClaimedDevice[] = [];
-/** Quantities have at most this fraction. */
+/** Quantities have at most three decimal digits. */
 const MILLI = 1000;
 
-/** No claims and no slices, in which both are put as they come, in any order. */
+/** Creates an empty set of claims and slices. Both can arrive in any order. */
 export function createClaims(): Claims {
   const claims = new Map<string, Claim>();
   const byPod = new Map<string, Set<string>>();
@@ -49,7 +49,7 @@ export function createClaims(): Claims {
     return newest?.device;
   }
 
-  /** How many partitions the GPU has that a partition is of. */
+  /** Returns the number of partitions of a partition's GPU. */
   function partitionsBeside(driver: string, pool: string, { pciBusId }: SliceDevice): number {
     const devices = [...(slicesByPool.get(`${driver}\n${pool}`) ?? [])].flatMap((uid) => slices.get(uid)!.body.devices);
     const alike = devices.filter((device) => device.isPartition === true && device.pciBusId === pciBusId);
@@ -108,7 +108,7 @@ export function createClaims(): Claims {
   };
 }
 
-/** The dimension of which the largest part of the device is consumed; undefined where nothing is. */
+/** Returns the dimension of which the claim consumes the largest part; undefined if it consumes nothing. */
 function largestPart(
   consumed: Readonly<Record<string, number>>,
   capacity: Readonly<Record<string, number>>,

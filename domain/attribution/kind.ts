@@ -15,34 +15,37 @@ const BY_EXPORTER: Readonly<Record<string, Vendor>> = {
   "amd-device-metrics-exporter": "amd",
   "intel-xpu-manager": "intel",
 };
-/** Whose devices an exporter speaks of; undefined where it is not known: then they can be anyone's. */
+/** Returns the vendor of an exporter's devices. Undefined if unknown; the devices can then be of any vendor. */
 export function vendorOf(exporter: string): Vendor | undefined {
   return BY_EXPORTER[exporter];
 }
 
-/** What tells a device of a scrape from another: the rows of the pods that share it have the same. */
+/** Returns the key of a device within a scrape. The rows of the pods that share a device have the same key. */
 export function deviceKey(device: Device): string {
   return `${gpuKey(device)}/${instanceKey(device)}`;
 }
 
-/** Whether a node with these GPUs gives one of them to several pods, by time-slicing or MPS. */
+/** Returns whether a node with these GPUs shares one of them among several pods, by time-slicing or MPS. */
 export function isShared(kinds: readonly NodeGpus[], vendor: Vendor | undefined): boolean {
   return kinds.some((gpus) => isOf(vendor, gpus.vendor) && (gpus.replicas > 1 || gpus.sharing !== "none"));
 }
 
-/** How many devices a pod asks for in all; Infinity with a claim, of which the pod itself does not say how many it is for. */
+/**
+ * Returns the total number of devices that a pod requests. Infinity with a claim, because the pod itself does not contain the number of its
+ * devices.
+ */
 export function askedInAll({ asks }: Holding): number {
   return asks.reduce((sum, ask) => sum + (ask.kind === "claim" ? Infinity : ask.count), 0);
 }
 
-/** Whether a pod asks for devices of the kind that a row is of: a GPU, or a MIG instance of a profile. */
+/** Returns whether a pod requests devices of a row's kind: a GPU, or a MIG instance of a profile. */
 export function asksFor(pod: Holding, device: Device, vendor: Vendor | undefined, node: NodeHoldings): boolean {
   const isInstance = device.instance !== undefined;
   const profile = device.profile ?? device.claim?.migProfile;
   return pod.asks.some((ask) => {
     switch (ask.kind) {
       case "gpu": {
-        // With the strategy "single" an instance is asked for as a GPU.
+        // With the strategy "single", an instance is requested as a GPU.
         const single = !node.gpus.some((gpus) => gpus.vendor === "nvidia" && gpus.mig.strategy === "mixed");
         return (
           isOf(vendor, vendorOfResource(ask.resource)) &&
@@ -65,17 +68,19 @@ export function asksFor(pod: Holding, device: Device, vendor: Vendor | undefined
   });
 }
 
-/** Whether a pod asks for parts of GPUs alone, of which others can have the rest. */
+/** Returns whether a pod requests only parts of GPUs, so that other pods can have the rest. */
 export function hasPart({ asks }: Holding): boolean {
   return asks.length > 0 && asks.every(({ kind }) => kind === "vgpu" || kind === "fraction");
 }
 
-/** The instance of MIG that HAMi gave a pod. */
+/** Returns the MIG instance that HAMi allocated to a pod. */
 export function givenInstance({ evidence }: Pick<Holding, "evidence">): Annotated | undefined {
   return evidence.find((said): said is Annotated => said.by === "annotation" && said.isInstance === true);
 }
 
-/** Whether a device is an instance that HAMi names by its GPU and the memory that HAMi gives instances of the profile: whole GiB. */
+/**
+ * Returns whether a device is an instance that HAMi names by its GPU and by the memory that HAMi gives instances of the profile: whole GiB.
+ */
 export function isInstanceOf(
   { uuid, profile }: Device,
   named: { readonly uuid?: string; readonly memoryMiB?: number },
@@ -86,7 +91,10 @@ export function isInstanceOf(
   );
 }
 
-/** By AMD's mixed naming a resource is for whole GPUs or for the partitions of a mode; any other is for all devices. */
+/**
+ * Returns whether a device fits a mode. With AMD's mixed naming, a resource is either for whole GPUs or for the partitions of a mode. Any
+ * other resource is for all devices.
+ */
 function isOfMode({ partition }: Device, mode: AmdMode | undefined): boolean {
   return mode === undefined || (mode === "spx") === (partition === undefined);
 }

@@ -1,27 +1,24 @@
 import { holdsAt, type ClusterHoldings, type Holding, type NodeHoldings } from "../holding.ts";
 
-/**
- * A node at the time of a sample, and how far an answer reaches that was found by looking at it: as long as nothing that
- * was looked at begins or ends.
- */
+/** A node at the time of a sample, and the validity of a result that was computed from it: until one of the used pods begins or ends. */
 export interface Moment {
   readonly millis: number;
   readonly cluster: ClusterHoldings;
   readonly name: string;
   readonly node: NodeHoldings;
-  /** The pods that hold then, by namespace, name and UID. */
+  /** The pods that hold at that time, sorted by namespace, name and UID. */
   readonly pods: readonly Holding[];
-  /** The answer holds for times in `[from, until)`. */
+  /** The result is valid for times in `[from, until)`. */
   from: number;
   until: number;
-  /** The answer depends on what is known of other nodes too. */
+  /** The result also depends on facts of other nodes. */
   beyond: boolean;
 }
 
-/** A node of which nothing is known. */
+/** The holdings of an unknown node. */
 const UNKNOWN: NodeHoldings = { version: 0, pods: [], gpus: [], claimed: () => [] };
 
-/** The node of this name at a time. */
+/** Returns the node of this name at a time. */
 export function momentOf(
   cluster: ClusterHoldings,
   name: string,
@@ -42,7 +39,7 @@ export function momentOf(
   return moment;
 }
 
-/** Takes the begin and the end of a pod as ends of the answer. */
+/** Limits the validity of the result by the begin and the end of a pod. */
 export function look(moment: Moment, { from, until }: Holding): void {
   for (const edge of [from, until]) {
     if (edge <= moment.millis) moment.from = Math.max(moment.from, edge);

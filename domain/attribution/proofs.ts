@@ -2,25 +2,25 @@ import type { Holding } from "../holding.ts";
 import { askedInAll } from "./kind.ts";
 
 /**
- * What labels have proven on one node: one agreeing label proves a device for the pod's whole time, so that a scrape
- * without labels frees nothing. Labels that put a pod on more devices than it asks for contradict each other, and prove
- * nothing. Which order samples come in makes no difference.
+ * The devices that labels have proven on one node. One agreeing label proves a device for the pod's whole time, so that a scrape without
+ * labels frees nothing. Labels that put a pod on more devices than it requests contradict each other and prove nothing. The order of the
+ * samples makes no difference.
  */
 export interface Proofs {
-  /** Grows with everything that is proven or refuted. */
+  /** Grows with every proof and every refutation. */
   readonly version: number;
-  /** A label put a pod on a device. */
+  /** Records that a label put a pod on a device. */
   add(pod: Holding, device: string): void;
-  /** Those of the pods that are proven on a device. */
+  /** Returns those of the pods that are proven on a device. */
   on(device: string, pods: readonly Holding[]): readonly Holding[];
-  /** On how many devices a pod is proven. */
+  /** Returns the number of devices on which a pod is proven. */
   devices(pod: Holding): number;
   isContradicted(pod: Holding): boolean;
-  /** Forgets all pods but these. */
+  /** Removes all pods except these. */
   keep(pods: readonly Holding[]): void;
 }
 
-/** Nothing is proven yet. */
+/** Creates an empty set of proofs. */
 export function createProofs(): Proofs {
   const devices = new Map<string, Set<string>>();
   let version = 0;
@@ -32,7 +32,7 @@ export function createProofs(): Proofs {
     },
     add(pod, device) {
       const known = devices.get(pod.uid);
-      // What is contradicted already needs no more devices to be so.
+      // A contradicted pod needs no more devices.
       if (known?.has(device) === true || isContradicted(pod)) return;
       if (known === undefined) devices.set(pod.uid, new Set([device]));
       else known.add(device);

@@ -6,57 +6,57 @@ import type { Accrual } from "../exact/accrual.ts";
 import type { CostKind } from "../price/book.ts";
 import { perKind } from "../price/kinds.ts";
 
-/** What a GPU costs over a piece of one hour in which one price holds; absent costs are those of a GPU without a price. */
+/** The costs of a GPU over a piece of one hour in which one price holds. `costs` is undefined for a GPU without a price. */
 export interface PricedPiece {
   /** Milliseconds since the epoch, half-open, within one UTC hour. */
   readonly fromMillis: number;
   readonly untilMillis: number;
   readonly costs: Readonly<Record<CostKind, Money>> | undefined;
-  /** What power costs besides, the same in each kind; absent where the price has no power. */
+  /** The power cost in addition, the same in each kind; absent if the price has no power. */
   readonly power?: Money | undefined;
 }
 
-/** A segment of a GPU within one price piece, divided among who held it. */
+/** A segment of a GPU within one price piece, divided among its holders. */
 export interface AllocatedSegment {
   readonly fromMillis: number;
   readonly untilMillis: number;
   readonly allocation: Allocation;
-  /** At the GPU; absent where nothing was measured. */
+  /** Energy at the GPU, in millijoules; absent if nothing was measured. */
   readonly millijoules?: bigint | undefined;
-  /** Absent where nothing says what its energy has emitted. */
+  /** Absent if the emissions of its energy are unknown. */
   readonly carbon?: Carbon | undefined;
 }
 
-/** A part of a GPU's time and cost: who held it, in which state. */
+/** A part of a GPU's time and cost, with its holder and state. */
 export interface ChargeLine<Segment extends AllocatedSegment = AllocatedSegment> {
-  /** The one that it is of. */
+  /** The segment of the line. */
   readonly segment: Segment;
   readonly fromMillis: number;
   readonly untilMillis: number;
-  /** The claim's place in the segment's allocation; undefined for what was free. */
+  /** The index of the claim in the segment's allocation; undefined for a free share. */
   readonly claim: number | undefined;
   readonly state: HeldState | FreeState;
-  /** Exact GPU-milliseconds: the share times its time. */
+  /** Exact GPU-milliseconds: the share times its duration. */
   readonly shareMillis: Rational;
   readonly gpuHours: GpuHours;
-  /** Power included. Absent where no price was visible: the quantity is reported, and costs neither nothing nor a default. */
+  /** Power is included. Undefined if no price applied: the quantity is reported, and the cost is neither 0 nor a default. */
   readonly costs: Readonly<Record<CostKind, Money>> | undefined;
-  /** Of each of the costs, what power costs; absent where the price has no power. */
+  /** The part of each cost that is power; undefined if the price has no power. */
   readonly power: Money | undefined;
   readonly millijoules: bigint | undefined;
   readonly carbon: Carbon | undefined;
 }
 
-/** The order of ties (ledger, "Words"). */
+/** The order of states for ties (ledger, "Words"). */
 const HELD_STATES: readonly HeldState[] = ["unavailable", "starting", "waiting", "unobserved", "active", "idle"];
 const FREE_STATES: readonly FreeState[] = ["unavailable", "stranded", "unallocated"];
 
 /**
- * Splits the time and the cost of a GPU over a price piece: over its segments by their length, each over its holders and what is
- * free by their GPU-milliseconds, each over its states; at every step by largest remainder, so that the lines sum to the
- * piece exactly, in GPU-hours, in every kind of cost and in what power costs. The energy and the carbon of a segment are split
- * in the same way among those who had a share of it. The segments fill the piece without a gap, in the order of time. `hours`
- * counts the GPU-hours of the slot since it appeared.
+ * Splits the time and the cost of a GPU over a price piece: over its segments by their length, each segment over its holders and the free
+ * share by GPU-milliseconds, and each of these over its states. Every step uses the largest remainder, so the lines sum to the piece
+ * exactly, in GPU-hours, in every kind of cost and in power cost. The energy and the carbon of a segment are split in the same way among
+ * those who had a share of it. The segments fill the piece without a gap, in order of time. `hours` counts the GPU-hours of the slot since
+ * it appeared.
  */
 export function chargeGpu<Segment extends AllocatedSegment>(
   piece: PricedPiece,
@@ -108,7 +108,7 @@ export function chargeGpu<Segment extends AllocatedSegment>(
   });
 }
 
-/** A holder, or what is free, with the states that have any time. */
+/** A holder, or the free share, with the states of non-zero time. */
 interface Part {
   readonly claim: number | undefined;
   readonly states: readonly { readonly state: HeldState | FreeState; readonly weight: Rational }[];
@@ -120,7 +120,7 @@ function partsOf({ held, free }: Allocation): readonly Part[] {
   return parts.filter(({ states }) => states.length > 0);
 }
 
-/** The states that have any time, in their order. */
+/** Returns the states with non-zero time, in order. */
 function lasting<State extends HeldState | FreeState>(
   order: readonly State[],
   weights: Readonly<Record<State, Rational>>,
@@ -130,7 +130,7 @@ function lasting<State extends HeldState | FreeState>(
   return states;
 }
 
-/** Divides amounts over parts, and over the states of each. */
+/** Creates a function that divides amounts over parts, and over the states of each part. */
 function createDivision(
   parts: readonly Part[],
 ): <Count extends bigint>(amount: Count) => readonly (readonly Count[])[] {
@@ -141,7 +141,10 @@ function createDivision(
   return (amount) => overParts(amount).map((ofPart, index) => overStates[index]!(ofPart));
 }
 
-/** Segments fill their piece and states their segment: there is always somebody to take it. */
+/**
+ * Creates a split that always succeeds, because segments fill their piece and states fill their segment. Throws a RangeError if all weights
+ * are 0.
+ */
 function splitFully(weights: readonly Weight[]): <Count extends bigint>(amount: Count) => readonly Count[] {
   const divide = createSplit(weights);
   if (divide === undefined) throw new RangeError("there is nobody to charge");

@@ -1,7 +1,7 @@
-/** So many hours that are over wait at any time: the last one for its last samples, and the one before where some come late. */
+/** The number of ended hours that normally wait: the last hour for its last samples, and the hour before for late samples. */
 const SETTLING_HOURS = 2;
 
-/** Whether so many hours wait to be charged that what is charged tells too little of the month. */
+/** Returns whether too many hours wait to be charged, so that the charges do not represent the month yet. */
 export function isBehind(hoursWaiting: number): boolean {
   return hoursWaiting > SETTLING_HOURS;
 }

@@ -3,7 +3,7 @@ import { aliasTable, celsius, number, percent, type AliasRow, type Dialect } fro
 
 const MEGA = 1e6;
 
-/** AMD's device-metrics-exporter, as its list of metrics names them: percents, decimal megabytes, microjoules. */
+/** The metrics of AMD's device-metrics-exporter by its metrics list: percentages, decimal megabytes, microjoules. */
 const TABLE: readonly AliasRow[] = [
   ["gr_engine_active_ratio", percent, "gpu_gfx_activity"],
   ["gpu_utilization_ratio", percent, "gpu_usage"],
@@ -37,7 +37,7 @@ export const amd: Dialect = {
   exporter: "amd-device-metrics-exporter",
   table: TABLE,
   owns: (name) => /^(amd_)?(gpu|pcie|xgmi)_/i.test(name),
-  // Whatever counts GPUs may call its metrics gpu_…, this program too.
+  // Other programs that count GPUs may also use names that begin with gpu_, this program included.
   marks: (name) => PREFIX.test(name) || lookUp(name).length > 0,
   aliases: (name) => lookUp(name.replace(PREFIX, "")),
   fields: {
@@ -71,7 +71,10 @@ export const amd: Dialect = {
   fold,
 };
 
-/** A GPU in single-partition mode is whole: its partition 0 is no part of it. "NA" is no partition either. */
+/**
+ * Removes the partition of a GPU in single-partition mode, because the GPU is whole and its partition 0 is not a part. "NA" is not a
+ * partition either.
+ */
 function refine(device: Device, labels: ReadonlyMap<string, string>): Device {
   const mode = labels.get("gpu_compute_partition_type")?.toLowerCase();
   if (device.partition === undefined || (mode !== "spx" && !/^n\/?a$/i.test(device.partition))) return device;
@@ -80,9 +83,8 @@ function refine(device: Device, labels: ReadonlyMap<string, string>): Device {
 }
 
 /**
- * Each partition of a GPU is a device with an index of its own. All of them have the GPU's serial number, or its UUID, or its PCI
- * address; the labels that number them within their GPU are optional. They are parts of one GPU, whose index is its place among the
- * GPUs of the host.
+ * Folds partitions into GPUs. Each partition is a device with its own index. All partitions of a GPU share the GPU's serial number, UUID or
+ * PCI address. The labels that number them within their GPU are optional. The index of the GPU is its position among the host's GPUs.
  */
 function fold(devices: readonly Device[]): readonly Device[] {
   const gpus = new Map<string, { readonly first: Device; readonly indexes: Set<number> }>();
@@ -114,7 +116,7 @@ function fold(devices: readonly Device[]): readonly Device[] {
   });
 }
 
-/** What all devices of one GPU have in common. The UUID of a virtual function is all zeroes. */
+/** Returns a key that all devices of one GPU share. The UUID of a virtual function is all zeroes and is not used. */
 function physicalKey({ serial, uuid, pciBusId, gpu }: Device): string {
   if (serial !== undefined) return `serial ${serial}`;
   if (uuid !== undefined && !isZeroUuid(uuid)) return `uuid ${uuid}`;

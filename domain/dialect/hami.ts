@@ -1,7 +1,7 @@
 import { aliasTable, celsius, number, percent, type AliasRow, type Dialect } from "./dialect.ts";
 
 /**
- * The series of HAMi's vGPU monitor, by the names of today and of `--legacy-metrics`. What ends in `_ratio` is 0..100
+ * The series of HAMi's vGPU monitor, with the current names and those of `--legacy-metrics`. Names that end in `_ratio` are 0..100
  * (https://github.com/Project-HAMi/HAMi/blob/master/cmd/vGPUmonitor/metrics.go).
  */
 const TABLE: readonly AliasRow[] = [
@@ -18,10 +18,10 @@ const TABLE: readonly AliasRow[] = [
   ],
   ["process_fb_used_bytes", number(), "hami_vgpu_memory_used_bytes", "vGPU_device_memory_usage_in_bytes"],
 ];
-/** Where a page has the rows of a GPU exporter too, the exporter's values count. */
+/** If a page also has the rows of a GPU exporter, the exporter's values count. */
 const RANK_BEHIND_EXPORTERS = 1000;
 
-/** HAMi's vGPU monitor: what each container does on its part of a GPU, and a few values of each GPU. */
+/** HAMi's vGPU monitor: the activity of each container on its part of a GPU, and a few values of each GPU. */
 export const hami: Dialect = {
   exporter: "hami-vgpu-monitor",
   isCompanion: true,
@@ -55,7 +55,7 @@ export const hami: Dialect = {
     "profile",
     "gpu_instance_id",
     "compute_instance_id",
-    // Of the memory's legacy series: bytes, in labels.
+    // Labels of the legacy memory series, which contain bytes.
     "context",
     "module",
     "data",

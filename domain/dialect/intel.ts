@@ -1,6 +1,9 @@
 import { aliasTable, celsius, number, ratio, type AliasRow, type Dialect } from "./dialect.ts";
 
-/** Intel XPU Manager: version 1's `xpum_*`, which scales its percents to ratios, and version 2's OpenTelemetry names. */
+/**
+ * The metrics of Intel XPU Manager: `xpum_*` of version 1, which scales its percentages to ratios, and the OpenTelemetry names of version
+ * 2.
+ */
 const TABLE: readonly AliasRow[] = [
   [
     "gr_engine_active_ratio",

@@ -5,10 +5,10 @@ import { intel } from "./intel.ts";
 import { nvidiaDcgm } from "./nvidia-dcgm.ts";
 import { nvidiaSmi } from "./nvidia-smi.ts";
 
-/** Every exporter that is understood. */
+/** Every supported dialect. */
 export const DIALECTS: readonly Dialect[] = [nvidiaDcgm, nvidiaSmi, amd, intel, hami];
 
-/** The dialects that the names of a page's metrics belong to; names of no exporter are left out. */
+/** Returns the dialect of each metric name on a page. Names of no exporter are left out. */
 export function dialectsOf(names: ReadonlySet<string>): ReadonlyMap<string, Dialect> {
   const found = [...names].flatMap((name) => {
     const dialect = DIALECTS.find(({ owns }) => owns(name));

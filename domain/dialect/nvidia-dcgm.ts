@@ -17,9 +17,9 @@ const DEV = "DCGM_FI_DEV_";
 const PROF = "DCGM_FI_PROF_";
 
 /**
- * dcgm-exporter's fields under all their names: the stock counters, the renamed ones of 4.9.0 on DCGM 4.7 (base units),
- * and the 1.x names of its compatibility file. Source: etc/default-counters.csv and etc/1.x-compatibility-metrics.csv
- * of dcgm-exporter, and DCGM 4.7's field identifiers.
+ * The fields of dcgm-exporter with all their names: the stock counters, the renamed ones of 4.9.0 on DCGM 4.7 (base units), and the 1.x
+ * names of its compatibility file. Source: etc/default-counters.csv and etc/1.x-compatibility-metrics.csv of dcgm-exporter, and DCGM 4.7's
+ * field identifiers.
  */
 const TABLE: readonly AliasRow[] = [
   ["gr_engine_active_ratio", ratio, `${PROF}GR_ENGINE_ACTIVE`, `${PROF}GR_ENGINE_UTIL_RATIO`],

@@ -3,9 +3,8 @@ import { aliasTable, celsius, celsiusOrUnsupported, number, ratio, type AliasRow
 const SMI = "nvidia_smi_";
 
 /**
- * The series of nvidia_gpu_exporter, in base units as its documentation lists them; HELP names nvidia-smi's own unit. Energy, XIDs and
- * MIG instances are those of its NVML backend
- * (https://github.com/utkuozdemir/nvidia_gpu_exporter/blob/main/docs/METRICS.md).
+ * The series of nvidia_gpu_exporter, in base units as its documentation lists them. The HELP text has nvidia-smi's own unit. Energy, XIDs
+ * and MIG instances come from its NVML backend (https://github.com/utkuozdemir/nvidia_gpu_exporter/blob/main/docs/METRICS.md).
  */
 const TABLE: readonly AliasRow[] = [
   ["gpu_utilization_ratio", ratio, `${SMI}utilization_gpu_ratio`],
@@ -38,7 +37,7 @@ const TABLE: readonly AliasRow[] = [
   ["pcie_rx_bytes_per_second", number(), `${SMI}mig_pcie_throughput_rx_bytes_per_second`],
 ];
 
-/** utkuozdemir/nvidia_gpu_exporter: every series has the UUID alone, with the instance of MIG; `nvidia_smi_gpu_info` has the rest. */
+/** utkuozdemir/nvidia_gpu_exporter. Every series has only the UUID and the MIG instance. `nvidia_smi_gpu_info` has the other labels. */
 export const nvidiaSmi: Dialect = {
   exporter: "nvidia_gpu_exporter",
   table: TABLE,
@@ -66,7 +65,7 @@ export const nvidiaSmi: Dialect = {
     "compute_instance_id",
   ]),
   foreign: new Set(["pid"]),
-  // nvidia-smi's UUIDs arrive without the prefix that DCGM and Kubernetes give them; one GPU has one name.
+  // nvidia-smi's UUIDs have no `GPU-` prefix, but DCGM and Kubernetes have it. The prefix is added so that one GPU has one name.
   refine: (device) =>
     device.uuid === undefined || device.uuid.startsWith("GPU-") ? device : { ...device, uuid: `GPU-${device.uuid}` },
 };

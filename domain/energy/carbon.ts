@@ -4,22 +4,22 @@ import { add, divide, multiply, rational, ZERO, type Rational } from "../exact/r
 import { roundToLastUnit, type Carbon } from "../exact/units.ts";
 import type { EnergyFactors } from "./factors.ts";
 
-/** A time of a GPU with the energy that was measured of it. */
+/** A time of a GPU with its measured energy. */
 export interface EnergySegment extends Millis {
   readonly energy: MeasuredEnergy;
 }
 
 const MILLIJOULES_IN_KWH = 3_600_000_000n;
 
-/** The kWh of so many millijoules, exact. */
+/** Returns exact kWh from millijoules. */
 export function kWhOf(millijoules: bigint): Rational {
   return rational(millijoules, MILLIJOULES_IN_KWH);
 }
 
 /**
- * What the energy of a segment has emitted: kWh × PUE × the grams per kWh that hold at the time, rounded half to even once
- * (ledger, "Energy and carbon"). A factor that begins inside the segment divides its energy by time. Undefined where nothing was
- * measured, and where no factor is known for some of the time: that is not 0.
+ * Returns the emissions of a segment's energy: kWh × PUE × the grams per kWh at the time, rounded half to even once (ledger, "Energy and
+ * carbon"). If a factor begins inside the segment, its energy is divided by time. Undefined, not 0, if nothing was measured, or if no
+ * factor is known for a part of the time.
  */
 export function carbonOf(segment: EnergySegment, { pue, gramsPerKWh }: EnergyFactors): Carbon | undefined {
   const { fromMillis, untilMillis, energy } = segment;

@@ -1,9 +1,9 @@
 import type { Rational } from "../exact/rational.ts";
 
-/** What energy is multiplied by, exact. */
+/** The exact factors for energy. */
 export interface EnergyFactors {
   /** Power usage effectiveness of the site: 1 or more. */
   readonly pue: Rational;
-  /** Grams of CO₂e per kWh, each value from its date on (milliseconds since the epoch); by time. */
+  /** Grams of CO₂e per kWh, sorted by time. Each value holds from its date on (milliseconds since the epoch). */
   readonly gramsPerKWh: readonly { readonly fromMillis: number; readonly grams: Rational }[];
 }

@@ -2,9 +2,9 @@ import { floorQuotient, halfEvenQuotient } from "./integer.ts";
 import { lastUnits, sum, type Amount, type Quantity } from "./units.ts";
 
 /**
- * Amounts rounded to multiples of `unit` (the currency's minor unit, in last units) by largest remainder, so that they add
- * up to their sum rounded half to even (ledger, "Closing": what is posted adds up to the posted total). Each amount,
- * negative ones too, goes to a multiple next to it, and one that is a multiple stays; ties in the order given.
+ * Rounds amounts to multiples of `unit` (the currency's minor unit, in last units) by largest remainder, so that they add up to their sum
+ * rounded half to even (ledger, "Closing": posted amounts add up to the posted total). Each amount, also a negative one, becomes an
+ * adjacent multiple. An amount that is a multiple stays. Ties keep the given order.
  */
 export function roundTogether<Of extends Quantity>(
   amounts: readonly Amount<Of>[],

@@ -1,41 +1,41 @@
 import { rational, roundedDecimal } from "../exact/rational.ts";
 import type { GpuHours } from "../exact/units.ts";
 
-/** The activity below which a GPU is unused: of the alerts its largest over some time, here a holder's mean over an hour. */
+/** The activity below which a GPU is unused. Alerts compare its maximum over some time; here it is a holder's mean over an hour. */
 export const UNUSED_BELOW = 0.01;
 
-/** The GPU-hours of a fleet over a time, by what was done with them. */
+/** The GPU-hours of a fleet over a time, by use. */
 export interface FleetHours {
-  /** All there are: the capacity. */
+  /** All GPU-hours: the capacity. */
   readonly total: GpuHours;
-  /** Held by workloads, whatever came of it. */
+  /** Held by workloads, in any state. */
   readonly held: GpuHours;
-  /** What nobody could use, held or free. */
+  /** Unavailable hours, held or free. */
   readonly unavailable: GpuHours;
-  /** Of what was held: what could not be used, what started, what waited for the rest of its gang, and what nobody used. */
+  /** The held hours that were unavailable, starting, waiting for the rest of the gang, or unused. */
   readonly heldUnavailable: GpuHours;
   readonly starting: GpuHours;
   readonly waiting: GpuHours;
   readonly unused: GpuHours;
-  /** Of what was held, the part that was active. */
+  /** The active part of the held hours. */
   readonly active: GpuHours;
 }
 
-/** How a fleet was used, by the words that people have for it (ledger, "Words for people"); ratios as decimal texts. */
+/** The usage ratios of a fleet (ledger, "Words for people"). Ratios are decimal texts. */
 export interface FleetUse {
-  /** Held shares that were not unavailable, starting, waiting or unused. */
+  /** Held hours that were not unavailable, starting, waiting or unused. */
   readonly effective: GpuHours;
   /** The rest of the total, unallocated time included. */
   readonly wasted: GpuHours;
-  /** Active by total; null of nothing. */
+  /** Active ÷ total; null if the total is 0. */
   readonly utilisation: string | null;
-  /** Held by what could be held: the total without what was unavailable; null where there was nothing. */
+  /** Held ÷ holdable, both without unavailable hours; null if there was nothing to hold. */
   readonly schedulingEfficiency: string | null;
 }
 
 const RATIO_DIGITS = 6;
 
-/** What a fleet's hours come to (ledger, "Words for people"). */
+/** Computes the usage ratios of a fleet (ledger, "Words for people"). */
 export function fleetUse(hours: FleetHours): FleetUse {
   const { total, held, unavailable, heldUnavailable, starting, waiting, unused, active } = hours;
   const effective = held - heldUnavailable - starting - waiting - unused;

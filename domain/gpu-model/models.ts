@@ -1,14 +1,14 @@
-/** Who makes a GPU that is known by name. */
+/** The vendor of a known GPU model. */
 export type ModelVendor = "nvidia" | "amd" | "intel";
 
-/** A model of GPU with its names. */
+/** A GPU model with its names. */
 export interface GpuModel {
   readonly vendor: ModelVendor;
-  /** As reports write it: the name that NVIDIA's GFD gives, or that the maker's driver gives, with `-` between its words. */
+  /** The name in reports: the name of NVIDIA's GFD, or of the vendor's driver, with `-` between its words. */
   readonly name: string;
-  /** Memory of one GPU in GB, by which models of one short name are told apart. */
+  /** Memory of one GPU in GB. It distinguishes models with the same short name. */
   readonly memoryGb: number;
-  /** Further names: the clouds' short ones. Several models can have one. */
+  /** Other names: the clouds' short ones. Several models can have the same alias. */
   readonly aliases: readonly string[];
 }
 
@@ -20,10 +20,10 @@ const amd = of("amd");
 const intel = of("intel");
 
 /**
- * The models that have several names in the field. Of models with one short name the first is meant where no memory is known.
+ * The models that are known under several names. If several models share a short name and the memory is unknown, the first one counts.
  * Sources: GFD's label `nvidia.com/gpu.product` and DCGM's `modelName` in genuine captures; the accelerators of GKE
- * (https://cloud.google.com/kubernetes-engine/docs/concepts/gpus#available-gpus); Karpenter's and EKS Auto Mode's label
- * `instance-gpu-name`, which has the name of EC2's DescribeInstanceTypes in lower case.
+ * (https://cloud.google.com/kubernetes-engine/docs/concepts/gpus#available-gpus); the label `instance-gpu-name` of Karpenter and EKS Auto
+ * Mode, which has the name of EC2's DescribeInstanceTypes in lower case.
  */
 export const GPU_MODELS: readonly GpuModel[] = [
   nvidia("Tesla-K80", 12, "K80"),

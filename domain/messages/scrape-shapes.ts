@@ -30,7 +30,7 @@ const distinctTexts: Shape = (value, path) =>
   listOf(text)(value, path) ??
   (new Set(value as string[]).size === (value as string[]).length ? undefined : `${path} has a name twice`);
 
-/** The part of a scrape that stays the same. */
+/** The shape of a scrape's stable part. */
 export const stableShape = fields({
   cluster: text,
   node: text,
@@ -41,7 +41,7 @@ export const stableShape = fields({
   devices: listOf(device),
 });
 
-/** What happened in one scrape. */
+/** The shape of a scrape's event part. */
 export const eventShape = fields({
   failure: optional(fields({ reason: text, detail: text })),
   dropped: recordOf(whole(0xffff_ffff)),

@@ -1,23 +1,26 @@
-/** Says why a value is not of a shape, in a sentence that begins with the value's path; undefined where it is. */
+/**
+ * A shape check. Returns why a value does not have the shape, as a sentence that begins with the value's path; undefined if it has the
+ * shape.
+ */
 export type Shape = (value: unknown, path: string) => string | undefined;
 
-/** A shape for each field that a type has. */
+/** A shape for each field of a type. */
 export type FieldShapes<Value> = { readonly [Field in keyof Required<Value>]: Shape };
 
-/** A text. */
+/** The shape of a text. */
 export const text: Shape = (value, path) => (typeof value === "string" ? undefined : `${path} is not a text`);
 
-/** True or false. */
+/** The shape of a boolean. */
 export const flag: Shape = (value, path) => (typeof value === "boolean" ? undefined : `${path} is not true or false`);
 
-/** A mark that is `true` where it is not absent. */
+/** The shape of a flag that is `true` unless it is absent. */
 export const mark: Shape = (value, path) => (value === true ? undefined : `${path} is not true`);
 
-/** A finite number of at least 0. */
+/** The shape of a finite number of at least 0. */
 export const amount: Shape = (value, path) =>
   typeof value === "number" && value >= 0 && value < Infinity ? undefined : `${path} is not a number of at least 0`;
 
-/** A whole number from 0 to `most`. */
+/** Returns the shape of a whole number from 0 to `most`. */
 export function whole(most: number): Shape {
   return (value, path) =>
     Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= most
@@ -25,21 +28,21 @@ export function whole(most: number): Shape {
       : `${path} is not a whole number from 0 to ${most}`;
 }
 
-/** Anything that JSON has. */
+/** The shape of any JSON value. */
 export const anything: Shape = () => undefined;
 
-/** The same, or absent. */
+/** Returns the shape of an optional value. */
 export function optional(shape: Shape): Shape {
   return (value, path) => (value === undefined ? undefined : shape(value, path));
 }
 
-/** A list whose items are of a shape. */
+/** Returns the shape of a list with items of a shape. */
 export function listOf(item: Shape): Shape {
   return (value, path) =>
     Array.isArray(value) ? firstProblem(value.entries(), () => item, path) : `${path} is not a list`;
 }
 
-/** Values of a shape by name. `__proto__` is no name. */
+/** Returns the shape of a record with values of a shape. `__proto__` is not a valid name. */
 export function recordOf(shape: Shape): Shape {
   const noName: Shape = (_, path) => `${path} is no name`;
   return (value, path) =>
@@ -48,7 +51,7 @@ export function recordOf(shape: Shape): Shape {
       : `${path} is not an object`;
 }
 
-/** An object with fields of these shapes, and others. */
+/** Returns the shape of an object with fields of these shapes. Other fields are allowed. */
 export function fields(shapes: Readonly<Record<string, Shape>>): Shape {
   const names = Object.keys(shapes);
   return (value, path) =>
@@ -61,7 +64,7 @@ export function fields(shapes: Readonly<Record<string, Shape>>): Shape {
       : `${path} is not an object`;
 }
 
-/** An object whose fields follow from the text in one of them. */
+/** Returns the shape of an object whose shape depends on the text in one field. */
 export function byField(name: string, shapes: ReadonlyMap<string, Shape>): Shape {
   return (value, path) => {
     if (!isObject(value)) return `${path} is not an object`;

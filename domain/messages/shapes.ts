@@ -18,22 +18,21 @@ import {
 } from "./shape.ts";
 
 /**
- * The shapes of what stands on the bus. A message of another shape is a dead letter, so that nobody behind the decoders meets a
- * `null` in the place of a device. Fields that are not known are passed over; words that only inform (a phase, a vendor) may be
- * new ones.
+ * The shapes of the messages on the bus. A message of another shape becomes a dead letter, so that code after the decoders never gets a
+ * `null` in place of a device. Unknown fields are ignored. Words that are only informative (a phase, a vendor) may be new ones.
  */
 
-/** Milliseconds since the epoch up to the year 2262, as far as the store's times reach. */
+/** The largest time, milliseconds since the epoch: the year 2262, which is the limit of the store's times. */
 export const LAST_MILLIS = 9_223_372_036_854;
 const millis = whole(LAST_MILLIS);
-/** More of anything no node has and no pod asks for. */
+/** The largest accepted count. No node has more of anything, and no pod requests more. */
 export const MOST_COUNT = 1_000_000;
-/** A number of things on one node or of one pod, or the place of one among them. */
+/** A number of things on one node or of one pod, or an index among them. */
 const count = whole(MOST_COUNT);
-/** Texts by name. */
+/** The shape of texts by name. */
 export const texts = recordOf(text);
 const amounts = recordOf(amount);
-/** An object with a shape for each field of its type. */
+/** Returns the shape of an object with a shape for each field of its type. */
 export const object = <Value>(shapes: FieldShapes<Value>): Shape => fields(shapes);
 
 const origin = { cluster: text, epoch: millis, resourceVersion: text, seenAtMillis: millis };
@@ -105,7 +104,7 @@ const times = object<PodTimes>({
   deletion: optional(millis),
 });
 
-/** A pod's fact. */
+/** The shape of a pod's fact. */
 export const workloadShape = object<WorkloadFact>({
   ...origin,
   uid: text,
@@ -148,7 +147,7 @@ const gpus = object<NodeGpus>({
   mig: fields({ strategy: text, profiles: recordOf(count) }),
 });
 
-/** A node's fact. */
+/** The shape of a node's fact. */
 export const inventoryShape = object<InventoryFact>({
   ...origin,
   node: text,
@@ -186,7 +185,7 @@ const sliceDevice = object<SliceDevice>({
   taints: optional(listOf(taint)),
 });
 
-/** Priorities can be negative. */
+/** The shape of a priority, which can be negative. */
 const priority: Shape = (value, path) => (Number.isSafeInteger(value) ? undefined : `${path} is not a whole number`);
 
 const bodies: { readonly [Kind in keyof ClusterFactBodies]: Shape } = {
@@ -248,7 +247,7 @@ const clusterFact = object<ClusterFact>({
   end,
 });
 
-/** Another object's fact. The body of a kind that is not known is anybody's. */
+/** The shape of another object's fact. The body of an unknown kind is not checked. */
 export const clusterFactShape: Shape = (value, path) => {
   const problem = clusterFact(value, path);
   if (problem !== undefined) return problem;

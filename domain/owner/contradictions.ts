@@ -4,8 +4,8 @@ import { canMeet, type Pattern } from "./pattern.ts";
 import { matchOf, overlap, type OwnerProblem, type OwnerRule } from "./rule.ts";
 
 /**
- * Rules of one list with the same kind and pattern that hold at the same time and give different values: the later one could
- * never answer. Between different patterns the list's order decides, which is no contradiction.
+ * Returns the rules of one list that contradict an earlier rule: the same kind and pattern, an overlapping time, and another value. The
+ * later rule could never win. Between different patterns the list's order decides, so that is not a contradiction.
  */
 export function contradictionsInList(
   rules: readonly OwnerRule[],
@@ -28,13 +28,13 @@ export function contradictionsInList(
 }
 
 /**
- * Rows of finance's file between which nothing but their order decides, that can fit the same name at the same time, and
- * that give different values. The rows come in the order of their rank, so that those that tie stand beside each other.
+ * Returns the rows of finance's file that contradict each other: they tie in rank, can match the same name at the same time, and have
+ * different values. The rows are sorted by rank, so tied rows are adjacent.
  */
 export function contradictionsInFile(rows: readonly CompiledRow[]): readonly OwnerProblem[] {
   const problems: OwnerProblem[] = [];
   for (const tied of tiesOf(rows)) {
-    // Exact names meet only themselves; of thousands of rows, only the few of one name are compared.
+    // Exact names only match themselves. Among thousands of rows, only the few with the same name are compared.
     for (const group of tied[0]?.pattern.kind === "glob" ? [tied] : byMatch(tied))
       problems.push(...contradictionsAmong(group));
   }

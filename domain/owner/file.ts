@@ -10,9 +10,9 @@ export interface CompiledRow {
 const PATTERN_KINDS: readonly Pattern["kind"][] = ["exact", "glob", "regex"];
 
 /**
- * The rows of finance's file, the one that wins over the others first, so that sorting the file changes nobody's bill: by
- * kind (workload, queue, namespace, pool), then an exact name before a glob and a glob before a regular expression, then the
- * longer literal part; what still ties as it stands in the file. Patterns that are none are collected.
+ * Compiles the rows of finance's file, highest rank first, so that the row order of the file does not change any bill. The rank is the kind
+ * (workload, queue, namespace, pool), then exact name before glob before regular expression, then the longer literal part. Ties keep the
+ * order of the file. Invalid patterns are added to `problems`.
  */
 export function compileFile(rows: readonly OwnerRow[], problems: OwnerProblem[]): readonly CompiledRow[] {
   const compiled = rows.flatMap((row) => {
@@ -30,7 +30,7 @@ export function compileFile(rows: readonly OwnerRow[], problems: OwnerProblem[])
   );
 }
 
-/** Whether nothing but their order in the file decides between two rows. */
+/** Returns whether only the order in the file decides between two rows. */
 export function isTied(one: CompiledRow, other: CompiledRow): boolean {
   return (
     one.row.kind === other.row.kind &&

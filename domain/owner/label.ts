@@ -3,8 +3,8 @@ import type { LabelRule } from "./rule.ts";
 import type { Source } from "./source.ts";
 
 /**
- * The source that reads a label or annotation. A label counts before an annotation of the same name, and an empty text is no
- * answer.
+ * Returns the source that reads a label or annotation. A label takes precedence over an annotation of the same name. An empty text is not a
+ * value.
  */
 export function sourceOfLabel(rule: LabelRule, place: string): Source {
   if ("podAnnotation" in rule) {
@@ -23,7 +23,7 @@ export function sourceOfLabel(rule: LabelRule, place: string): Source {
   return ({ owner }) => answerOf(markOf(owner, name), place, `ownerLabel ${name}`);
 }
 
-/** A label counts before an annotation of the same name. */
+/** Returns the label, or else the annotation, of a name. */
 function markOf(marks: Marks | undefined, name: string): string | undefined {
   return marks === undefined ? undefined : (textOf(marks.labels, name) ?? textOf(marks.annotations, name));
 }
@@ -32,7 +32,7 @@ function textOf(texts: Readonly<Record<string, string>>, name: string): string |
   return Object.hasOwn(texts, name) ? texts[name] : undefined;
 }
 
-/** An empty text is no answer. */
+/** Returns the owner of a value. An empty text is not a value. */
 function answerOf(value: string | undefined, place: string, source: string): readonly Owner[] {
   return value === undefined || value === "" ? [] : [{ value, place, source }];
 }

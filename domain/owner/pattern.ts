@@ -1,10 +1,10 @@
 import { commonName, fitsGlob, isGlob, literalLength } from "../price/glob.ts";
 
-/** A pattern of names, made once. */
+/** A compiled name pattern. */
 export interface Pattern {
   readonly text: string;
   readonly kind: "exact" | "glob" | "regex";
-  /** The characters of an exact name or a glob that stand for themselves; 0 for a regular expression. */
+  /** The number of literal characters in an exact name or a glob; 0 for a regular expression. */
   readonly literals: number;
   fits(name: string): boolean;
 }
@@ -13,14 +13,14 @@ const LONGEST = 200;
 const MOST_REPEATS = 3;
 const MOST_BARS = 20;
 
-/** What a pattern is written as, for the sentences of errors. */
+/** The form of a pattern, for error messages. */
 export const PATTERN_FORM =
   "a name, a glob such as vision-*, or a regular expression between slashes, such as /nlp-.+/";
 
 /**
- * A name, a glob, or, between slashes, a regular expression that must fit the whole name; or what is wrong with it. So that
- * no expression takes long for any name (Kubernetes' have 253 characters at most), one has no repeated groups, no back
- * references, at most three of `*`, `+`, `?` and `{n,m}`, and at most twenty bars.
+ * Parses a name, a glob, or a regular expression between slashes that must match the whole name. Returns the allowed form if the text is
+ * invalid. To keep every match fast (Kubernetes names have at most 253 characters), an expression has no repeated groups, no back
+ * references, at most 3 of `*`, `+`, `?` and `{n,m}`, and at most 20 bars.
  */
 export function readPattern(text: string): Pattern | { readonly allowed: string } {
   if (text === "") return { allowed: PATTERN_FORM };
@@ -44,7 +44,7 @@ function readExpression(text: string, body: string): Pattern | { readonly allowe
 function riskOf(body: string): string | undefined {
   if (body.length > LONGEST) return `it is longer than ${LONGEST} characters`;
   if (/\\k<|\\[1-9]/.test(body)) return "it refers back to a group";
-  // An escaped character and a class stand for one character each: what they hold is no operator.
+  // An escaped character and a class stand for one character each, so they contain no operators.
   const plain = body
     .replace(/\\./g, "a")
     .replace(/\[[^\]]*\]/g, "a")
@@ -55,7 +55,9 @@ function riskOf(body: string): string | undefined {
   return plain.split("|").length - 1 > MOST_BARS ? `it has more than ${MOST_BARS} bars` : undefined;
 }
 
-/** Whether there is a name that both of two globs or exact names fit; of regular expressions, whether they are the same. */
+/**
+ * Returns whether a name exists that matches both of two globs or exact names. For regular expressions, returns whether they are the same.
+ */
 export function canMeet(one: Pattern, other: Pattern): boolean {
   if (one.text === other.text) return true;
   if (one.kind === "regex" || other.kind === "regex") return false;

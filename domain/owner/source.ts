@@ -1,4 +1,4 @@
 import type { Owner, OwnerSubject } from "./owner.ts";
 
-/** Something that can name an owner: those that it names for a workload at a time, the first to count first. */
+/** A source of owners. Returns the owners of a workload at a time, in order of precedence. */
 export type Source = (subject: OwnerSubject, atMillis: number) => readonly Owner[];

@@ -5,22 +5,23 @@ import { inOrder, type ScopeWeights, type Weighed } from "./spread.ts";
 /** The GPU time that quotas reserve for a namespace in an hour of a cluster. */
 export interface Reservation {
   readonly namespace: string;
-  /** In GPU-milliseconds, by whose the namespace was. */
+  /** In milliseconds of GPU time, by the owner of the namespace. */
   readonly pieces: readonly { readonly team: string; readonly costCenter: string; readonly millis: number }[];
 }
 
-/** A line as far as a spread by quota looks at it. */
+/** The fields of a line that a spread by quota reads. */
 export interface QuotaLine {
   readonly payer: Payer;
-  /** The holder of the share, also where another pays. Undefined where nobody holds it, and for lines that were spread. */
+  /** The holder of the share, even if someone else pays. Undefined if the share has no holder, and for lines that were spread. */
   readonly holder?: { readonly namespace: string } | undefined;
   readonly shareMillis: Rational;
 }
 
 /**
- * The weights of a spread by quota, of all lines of an hour of a cluster: each team and cost centre weighs the GPU time that is
- * reserved for its namespaces and that nothing in them holds, and `rest` weighs what is free beyond that. So nobody gets more than the
- * own unused part; where less is free than is reserved, it is divided in proportion. Nobody weighs where all quotas are in use.
+ * Returns the weights of a spread by quota, from all lines of an hour of a cluster. The weight of a team and cost center is the GPU time
+ * that is reserved for its namespaces and not held in them. The weight of `rest` is the free time beyond that. So no team gets more than
+ * its own unused part. If less is free than is reserved, the free time is divided in proportion. There are no weights if all quotas are in
+ * use.
  */
 export function quotaWeights(
   lines: readonly QuotaLine[],
@@ -43,10 +44,10 @@ export function quotaWeights(
   return { weighed: inOrder(weighed), isRefused: false };
 }
 
-/** A weighed team and cost centre, whose weight is a fraction. */
+/** The weight of a team and cost center as a fraction. */
 type Unused = Weighed & { readonly weight: Rational };
 
-/** What is not held of a namespace's reservation, by whose it was in proportion. */
+/** Returns the part of a namespace's reservation that is not held, in proportion to its owners. */
 function unusedOf(pieces: Reservation["pieces"], held: Rational): readonly Unused[] {
   const reserved = rational(pieces.reduce((total, { millis }) => total + millis, 0));
   const unused = subtract(reserved, held);

@@ -3,7 +3,7 @@ import type { PriceFacts } from "./match.ts";
 import type { RankedEntry } from "./rank.ts";
 import { stretches } from "./stretch.ts";
 
-/** A GPU, or a node of GPUs of one model, as long as the same is known of it. */
+/** A GPU, or a node with GPUs of one model, for the time in which its facts stay the same. */
 export interface CheckedNode {
   readonly facts: PriceFacts;
   /** Milliseconds since the epoch. */
@@ -11,17 +11,19 @@ export interface CheckedNode {
   readonly untilMillis: number;
 }
 
-/** A time in which a book does not say what a node costs: nothing prices it, or entries of equal rank do. */
+/** A time in which a book does not determine the cost of a node: no entry prices it, or entries of equal rank do. */
 export interface PriceFinding {
   readonly kind: "gap" | "tie";
   readonly facts: PriceFacts;
   readonly fromMillis: number;
   readonly untilMillis: number;
-  /** Those that tie; empty for a gap. */
+  /** The entries that tie; empty for a gap. */
   readonly entries: readonly PriceEntry[];
 }
 
-/** What `gpu-ledger prices check` prints: the gaps and the ties of a book over a period, by node as given, then by time. */
+/**
+ * Returns the output of `gpu-ledger prices check`: the gaps and the ties of a book over a period, in the order of the nodes, then by time.
+ */
 export function checkPrices(
   ranked: readonly RankedEntry[],
   nodes: readonly CheckedNode[],

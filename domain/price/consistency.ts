@@ -1,15 +1,15 @@
 import { beginsAt, type ExchangeRate, type PriceBook, type PriceEntry } from "./book.ts";
 import { pathOf, problemAt, type PriceProblem } from "./problem.ts";
 
-/**
- * What is wrong between parts of which each is right: a foreign currency without a rate, two rates at once, two entries
- * that tie.
- */
+/** Returns the problems between valid parts of a book: a foreign currency without a rate, two rates at once, two entries that tie. */
 export function inconsistencies(book: PriceBook): readonly PriceProblem[] {
   return [...withoutRate(book), ...twoRates(book.rates), ...indistinct(book.prices)];
 }
 
-/** A rate has to hold from the moment on at which the entry begins to price: there is no conversion by default. */
+/**
+ * Returns entries in a foreign currency without a rate. A rate must hold from the moment at which the entry begins to price; there is no
+ * default conversion.
+ */
 function withoutRate({ currency: own, rates, prices, commitments, fixed }: PriceBook): readonly PriceProblem[] {
   const begun = prices.map((entry) => ({ ...entry, fromMillis: beginsAt(entry) }));
   const foreign = [...begun, ...commitments, ...fixed].filter(({ currency }) => currency !== own);
@@ -26,7 +26,7 @@ function withoutRate({ currency: own, rates, prices, commitments, fixed }: Price
   );
 }
 
-/** The rates are in order by currency and time, so that two for one moment stand beside each other. */
+/** Returns pairs of rates for the same moment. The rates are sorted by currency and time, so such pairs are adjacent. */
 function twoRates(rates: readonly ExchangeRate[]): readonly PriceProblem[] {
   return rates.flatMap(({ currency, fromMillis }, index) => {
     const before = rates[index - 1];
@@ -36,7 +36,7 @@ function twoRates(rates: readonly ExchangeRate[]): readonly PriceProblem[] {
   });
 }
 
-/** Entries with the same match and the same `from` tie wherever they match: neither can ever win. */
+/** Returns entries with the same match and the same `from`. They tie wherever they match, so neither can ever win. */
 function indistinct(entries: readonly PriceEntry[]): readonly PriceProblem[] {
   const seen = new Map<string, PriceEntry>();
   return entries.flatMap((entry) => {

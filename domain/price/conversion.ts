@@ -2,15 +2,15 @@ import { accrualOf, type Accrual } from "../exact/accrual.ts";
 import { add, multiply, ONE, subtract, ZERO, type Rational } from "../exact/rational.ts";
 import type { ExchangeRate, PriceBook } from "./book.ts";
 
-/** Of a book, what conversion needs. */
+/** The parts of a book that conversion needs. */
 export type Rates = Pick<PriceBook, "currency" | "rates">;
 
-/** A rate and from when on it holds; the first of a list from the list's own origin on. */
+/** A rate and its start. The first rate of a list starts at the list's origin. */
 export type RatePiece = Pick<ExchangeRate, "fromMillis" | "rate">;
 
 /**
- * The rates of a currency to the book's from an origin on, by time: charges are cut where one begins. One piece of 1 for
- * the book's own currency. Fails with a RangeError where no rate holds at the origin, which reading a book rules out for
+ * Returns the rates of a currency to the book's currency from an origin on, sorted by time. Charges are cut where a rate begins. Returns
+ * one piece with rate 1 for the book's own currency. Throws a RangeError if no rate holds at the origin; reading a book rules that out for
  * its entries.
  */
 export function ratePieces(
@@ -29,8 +29,8 @@ export function ratePieces(
 }
 
 /**
- * An accrual in a foreign currency as one in the book's: what is incurred while a rate holds is converted at it, before the one
- * rounding (ledger, "Prices"). The accrual itself where its currency is the book's.
+ * Converts an accrual in a foreign currency to the book's currency. The amount incurred while a rate holds is converted at that rate,
+ * before the single rounding (ledger, "Prices"). Returns the accrual itself if its currency is the book's.
  */
 export function converted(accrual: Accrual<"currency">, currency: string, book: Rates): Accrual<"currency"> {
   if (currency === book.currency) return accrual;

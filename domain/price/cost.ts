@@ -8,9 +8,9 @@ import { monthlyAccrual } from "./month.ts";
 import { ownedAccrual } from "./owned.ts";
 
 /**
- * The exact C(t) of a price entry from an origin on ({@link originOf}), in the book's currency: of the GPU, or of `part` of one, for a
- * price per gpu-hour, of the node for a price per node-hour and for an owned machine, whose three costs are one. Power is not in it
- * (`powerCost`).
+ * Returns the exact C(t) of a price entry from an origin on ({@link originOf}), in the book's currency. For a price per gpu-hour, it is the
+ * cost of the GPU or of `part` of one. For a price per node-hour and for an owned machine, whose three costs are equal, it is the cost of
+ * the node. Power is not included (`powerCost`).
  */
 export function costSince(
   entry: PriceEntry,
@@ -30,24 +30,24 @@ function rateOf(entry: Exclude<PriceEntry, { per: "owned" }>, kind: CostKind, pa
   return entry.per === "gpu-hour" && part !== ONE ? multiply(rate, part) : rate;
 }
 
-/** The exact C(t) of a commitment or a fixed cost from the beginning of its term on, in the book's currency. */
+/** Returns the exact C(t) of a commitment or a fixed cost from the start of its term on, in the book's currency. */
 export function standingCost(entry: StandingEntry, book: Rates): Accrual<"currency"> {
   const { per, amount, fromMillis, currency } = entry;
   const accrual = per === "month" ? monthlyAccrual(amount, fromMillis) : steadyAccrual<"currency">(amount, fromMillis);
   return converted(accrual, currency, book);
 }
 
-/** A node's cost, divided. */
+/** The divided cost of a node. */
 export interface NodeCost {
-  /** By GPU index, for each GPU that the machine was delivered with, whether it is there or not. */
+  /** By GPU index, for each GPU that the machine was delivered with, whether it is still there or not. */
   readonly gpus: readonly Money[];
-  /** The platform's line `non-gpu`: what the GPUs' part leaves. */
+  /** The platform's line `non-gpu`: the part that the GPUs do not bear. */
   readonly nonGpu: Money;
 }
 
 /**
- * A node's cost over the GPUs that it was delivered with, by largest remainder in the order of their indexes, and the rest
- * of the node after them (ledger, "Prices"). Fails with a RangeError where no GPU was delivered.
+ * Divides a node's cost over its delivered GPUs, by largest remainder in the order of their indexes, and then the rest of the node (ledger,
+ * "Prices"). Throws a RangeError if no GPU was delivered.
  */
 export function divideNodeCost(cost: Money, delivered: number, gpuPart: Rational): NodeCost {
   if (!Number.isSafeInteger(delivered) || delivered < 1) throw new RangeError(`${delivered} GPUs cannot bear a cost`);

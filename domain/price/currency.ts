@@ -7,7 +7,7 @@ MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON 
 SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VED VES VND VUV WST XAF XCD XCG
 XOF XPF YER ZAR ZMW ZWG`;
 
-/** The digits of a minor unit that are not 2. */
+/** The currencies whose minor unit does not have 2 digits. */
 const OTHER_DIGITS: Readonly<Record<number, string>> = {
   0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF",
   3: "BHD IQD JOD KWD LYD OMR TND",
@@ -20,10 +20,7 @@ const DIGITS: ReadonlyMap<string, number> = new Map([
   ),
 ]);
 
-/**
- * The digits after the point of a currency's minor unit: 2 for USD, 0 for JPY; undefined for what is no currency of ISO
- * 4217.
- */
+/** Returns the number of digits of a currency's minor unit: 2 for USD, 0 for JPY; undefined if it is not a currency of ISO 4217. */
 export function minorDigitsOf(currency: string): number | undefined {
   return DIGITS.get(currency);
 }

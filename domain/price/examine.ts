@@ -4,20 +4,20 @@ import type { PriceFacts } from "./match.ts";
 import { compareRanks, rankEntries, type RankedEntry } from "./rank.ts";
 import { stretches } from "./stretch.ts";
 
-/** Something about a book that is allowed and yet hardly meant, found without knowing any node. */
+/** A finding about a book that is valid but probably not intended, without knowledge of any node. */
 export interface BookFinding {
   /**
-   * `tie`: a node can fit these entries alike, and nothing would price it. `gap`: what an entry prices is not priced between
-   * two of its terms. `never`: an entry that prices no node at any time, as others win wherever it fits.
+   * `tie`: a node can match these entries equally, and nothing would price it. `gap`: nothing prices the entry's nodes between two of its
+   * terms. `never`: an entry that never prices a node, because other entries win wherever it matches.
    */
   readonly kind: "tie" | "gap" | "never";
   readonly entries: readonly PriceEntry[];
-  /** Milliseconds since the epoch, half-open; of an entry that never wins, its own term. */
+  /** Milliseconds since the epoch, half-open. For an entry that never wins: its own term. */
   readonly fromMillis: number;
   readonly untilMillis: number;
 }
 
-/** Ties, then gaps, then entries that never win, each in the order of the book. */
+/** Returns ties, then gaps, then entries that never win, each in the order of the book. */
 export function examineBook({ prices }: Pick<PriceBook, "prices">): readonly BookFinding[] {
   const ranked = rankEntries(prices);
   const ties = tiesIn(ranked);
@@ -29,7 +29,7 @@ export function examineBook({ prices }: Pick<PriceBook, "prices">): readonly Boo
   ];
 }
 
-/** Pairs of equal rank that a node can fit at the same time, unless a third wins over both there. */
+/** Returns pairs of equal rank that a node can match at the same time, unless a third entry wins over both. */
 function tiesIn(ranked: readonly RankedEntry[]): readonly BookFinding[] {
   return ranked.flatMap(({ entry: one, rank }, index) =>
     ranked.slice(index + 1).flatMap(({ entry: other, rank: otherRank }): readonly BookFinding[] => {
@@ -46,7 +46,7 @@ function tiesIn(ranked: readonly RankedEntry[]): readonly BookFinding[] {
   );
 }
 
-/** Between the terms of entries with the same match: the time in which no other entry prices what they do either. */
+/** Returns the times between the terms of entries with the same match in which no other entry prices the same nodes. */
 function gapsIn(prices: readonly PriceEntry[], ranked: readonly RankedEntry[]): readonly BookFinding[] {
   const groups = new Map<string, { readonly facts: PriceFacts; readonly entries: PriceEntry[] }>();
   for (const entry of prices) {
@@ -67,7 +67,10 @@ function gapsIn(prices: readonly PriceEntry[], ranked: readonly RankedEntry[]): 
   });
 }
 
-/** A node of which no more is known than an entry asks for has the fewest entries to choose from. */
+/**
+ * Returns entries that never win. Each is tested with a node that has only the facts that the entry requires, because the fewest other
+ * entries match such a node.
+ */
 function neverIn(prices: readonly PriceEntry[], ranked: readonly RankedEntry[]): readonly BookFinding[] {
   return prices.flatMap((entry) => {
     const wins = nodesOf(entry).some((facts) =>
@@ -82,13 +85,13 @@ function neverIn(prices: readonly PriceEntry[], ranked: readonly RankedEntry[]):
 
 const UNNAMED = "";
 
-/** The plainest nodes that an entry prices: one, or each machine that it lists. */
+/** Returns the simplest nodes that an entry prices: one, or each machine that it lists. */
 function nodesOf(entry: PriceEntry): readonly PriceFacts[] {
   const names = entry.per === "owned" && entry.owned.machines.length > 0 ? entry.owned.machines : [UNNAMED];
   return names.map((name) => nodeOf(entry.match, name));
 }
 
-/** The plainest node that fits two entries; undefined where none can. */
+/** Returns the simplest node that matches two entries; undefined if none can. */
 function nodeOfBoth(one: PriceEntry, other: PriceEntry): PriceFacts | undefined {
   const [names, others] = [one, other].map(nodesOf);
   const shared = names?.find(({ node }) => others?.some((each) => each.node === node));
@@ -102,7 +105,7 @@ function nodeOfBoth(one: PriceEntry, other: PriceEntry): PriceFacts | undefined 
   return nodeOf({ ...match, ...otherMatch, nodeLabels, ...(model === undefined ? {} : { model }) }, shared.node);
 }
 
-/** Whether no key that both mappings have has two texts. */
+/** Returns whether both mappings have the same text for each common key. */
 function agree(one: object, other: object): boolean {
   const known = new Map<string, unknown>(Object.entries(other));
   return Object.entries(one).every(
@@ -112,6 +115,6 @@ function agree(one: object, other: object): boolean {
 
 function nodeOf({ model, nodeLabels, ...match }: Match, node: string): PriceFacts {
   const name = model === undefined ? undefined : commonName(model, "*");
-  // What a match leaves out, a node of it need not have: a cluster of no name fits no key.
+  // The node has only the keys of the match. A cluster with an empty name matches no key.
   return { cluster: UNNAMED, ...match, node, labels: nodeLabels, ...(name === undefined ? {} : { model: name }) };
 }

@@ -1,7 +1,7 @@
 import type { CapacityType, InventoryFact } from "../inventory.ts";
 import type { PriceFacts } from "./match.ts";
 
-/** A machine as far as prices look at it: a Node's fact, or what usage has kept of one. What is not known is absent. */
+/** The fields of a machine that prices depend on, from a Node's fact or from usage. Unknown fields are absent. */
 export interface PricedMachine {
   readonly region?: string;
   readonly zone?: string;
@@ -11,7 +11,7 @@ export interface PricedMachine {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** What a price entry can match of a GPU of a model on a machine. */
+/** Returns the facts that a price entry can match, for a GPU of a model on a machine. */
 export function priceFactsOf(
   { cluster, node, model }: { readonly cluster: string; readonly node: string; readonly model: string | undefined },
   { region, zone, instanceType, pool, capacityType, labels }: PricedMachine,
@@ -29,7 +29,7 @@ export function priceFactsOf(
   };
 }
 
-/** What a price entry can match of a node, for each model of GPU on it. */
+/** Returns the facts that a price entry can match, for each GPU model of a node. */
 export function priceFactsOfNode(fact: InventoryFact): readonly PriceFacts[] {
   const { cluster, node, gpus } = fact;
   const models = [...new Set(gpus.map(({ model }) => model))];

@@ -2,26 +2,29 @@ import { compare, DECIMAL_FORM, parseDecimal, rational, ZERO, type Rational } fr
 import { instantOf, INSTANT_FORM } from "./instant.ts";
 import { problemAt, type Path, type PriceProblem } from "./problem.ts";
 
-/** A mapping that is being read: its known keys, and the list that collects what is wrong with it. */
+/** A mapping that is being read: its path, its values, and the list that collects problems. */
 export interface Fields {
   readonly path: Path;
   readonly values: Readonly<Record<string, unknown>>;
   readonly problems: PriceProblem[];
 }
 
-/** What money is written as. */
+/** The form of money, for error messages. */
 export const MONEY_FORM = `a decimal in quotes, such as "3.60"`;
 
 const REQUIRED = "required: ";
 
-/** Writes down what is wrong with a key of a mapping. */
+/** Adds a problem of a key of a mapping. */
 export function report(fields: Fields, key: string | undefined, allowed: string): void {
   const path = key === undefined ? fields.path : [...fields.path, key];
   const value = key === undefined ? fields.values : fields.values[key];
   fields.problems.push(problemAt(path, value, allowed));
 }
 
-/** A mapping with these keys and no others, null like nothing; undefined, and said, where something else stands there. */
+/**
+ * Opens a mapping with these keys and no others. A null value counts as absent. If the value is not a mapping, adds a problem and returns
+ * undefined.
+ */
 export function openFields(
   raw: unknown,
   path: Path,
@@ -41,7 +44,7 @@ export function openFields(
   return { path, values: Object.fromEntries(kept), problems };
 }
 
-/** A mapping from texts to texts; empty where the key is missing. */
+/** Reads a mapping from texts to texts; empty if the key is missing. */
 export function readTexts(fields: Fields, key: string): Readonly<Record<string, string>> {
   const raw = fields.values[key];
   if (raw === undefined) return {};
@@ -54,7 +57,7 @@ export function readTexts(fields: Fields, key: string): Readonly<Record<string, 
   return Object.fromEntries((entries ?? []).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
 }
 
-/** A list of what `readItem` makes of each item; empty where the key is missing. */
+/** Reads a list with `readItem`; empty if the key is missing. */
 export function readList<Item>(
   fields: Fields,
   key: string,
@@ -69,7 +72,7 @@ export function readList<Item>(
   return raw.flatMap((item: unknown, index) => readItem(item, [...fields.path, key, index]) ?? []);
 }
 
-/** A text that is not empty; undefined where the key is missing or wrong. */
+/** Reads a non-empty text; undefined if the key is missing or wrong. */
 export function readText(fields: Fields, key: string): string | undefined {
   const raw = fields.values[key];
   if (raw === undefined || (typeof raw === "string" && raw !== "")) return raw;
@@ -77,7 +80,7 @@ export function readText(fields: Fields, key: string): string | undefined {
   return undefined;
 }
 
-/** One of some words; undefined where the key is missing or wrong. */
+/** Reads one of the words; undefined if the key is missing or wrong. */
 export function readWord<Word extends string>(fields: Fields, key: string, words: readonly Word[]): Word | undefined {
   const raw = fields.values[key];
   if (raw === undefined) return undefined;
@@ -86,7 +89,7 @@ export function readWord<Word extends string>(fields: Fields, key: string, words
   return word;
 }
 
-/** A date or a time in UTC, as milliseconds since the epoch; undefined where the key is missing or wrong. */
+/** Reads a date or a time in UTC as milliseconds since the epoch; undefined if the key is missing or wrong. */
 export function readInstant(fields: Fields, key: string): number | undefined {
   const raw = fields.values[key];
   if (raw === undefined) return undefined;
@@ -95,7 +98,7 @@ export function readInstant(fields: Fields, key: string): number | undefined {
   return millis;
 }
 
-/** An integer from `least` to `most`; undefined where the key is missing or wrong. */
+/** Reads an integer from `least` to `most`; undefined if the key is missing or wrong. */
 export function readInteger(fields: Fields, key: string, least: number, most: number): number | undefined {
   const raw = fields.values[key];
   if (raw === undefined) return undefined;
@@ -105,8 +108,8 @@ export function readInteger(fields: Fields, key: string, least: number, most: nu
 }
 
 /**
- * Money: a decimal text that is not negative. A number is refused, even a whole one: by the time it is read, it has passed
- * through a floating-point number. Undefined where the key is missing or wrong.
+ * Reads money: a decimal text that is not negative. A number is refused, even a whole one, because the parser has already made it a
+ * floating-point number. Undefined if the key is missing or wrong.
  */
 export function readMoney(fields: Fields, key: string): Rational | undefined {
   const raw = fields.values[key];
@@ -118,10 +121,7 @@ export function readMoney(fields: Fields, key: string): Rational | undefined {
   return readDecimal(fields, key, ZERO);
 }
 
-/**
- * A quantity that is no money: a decimal text or an integer, not below `least`; undefined where the key is missing or
- * wrong.
- */
+/** Reads a quantity that is not money: a decimal text or an integer of at least `least`; undefined if the key is missing or wrong. */
 export function readQuantity(fields: Fields, key: string, least?: Rational): Rational | undefined {
   const raw = fields.values[key];
   if (raw === undefined) return undefined;
@@ -133,7 +133,7 @@ export function readQuantity(fields: Fields, key: string, least?: Rational): Rat
   return undefined;
 }
 
-/** The value of a key that must be there; where it is missing, that is said with what is allowed. */
+/** Returns the value of a required key. If the key is missing, adds a problem with the allowed form. */
 export function required<Value>(
   fields: Fields,
   key: string,
@@ -145,8 +145,8 @@ export function required<Value>(
 }
 
 /**
- * No decimal of a book is larger: a price times a rate times the GPU-hours of a month stays far below the 29 digits that the store's
- * columns of money have before the point.
+ * The largest decimal of a book. A price times a rate times the GPU-hours of a month stays far below the 29 digits before the point of the
+ * store's money columns.
  */
 const LARGEST = rational(1_000_000_000_000n);
 

@@ -1,14 +1,14 @@
-/** Whether a pattern is a glob, that is, has a `*` (any characters) or a `?` (one); else it is a value to be met exactly. */
+/** Returns whether a pattern is a glob, with a `*` (any characters) or a `?` (one character). Otherwise it is an exact value. */
 export function isGlob(pattern: string): boolean {
   return /[*?]/.test(pattern);
 }
 
-/** The number of characters of a glob that stand for themselves, by which the more specific of two wins (ledger, "Prices"). */
+/** Returns the number of literal characters of a glob. The more specific of two globs wins by it (ledger, "Prices"). */
 export function literalLength(pattern: string): number {
   return pattern.replace(/[*?]/g, "").length;
 }
 
-/** Whether the whole of a value fits a glob, case and all. Time grows with the product of both lengths at most. */
+/** Returns whether a whole value matches a glob, case-sensitive. The time is at most proportional to the product of both lengths. */
 export function fitsGlob(pattern: string, value: string): boolean {
   let [inPattern, inValue] = [0, 0];
   let [star, resumed] = [-1, 0];
@@ -21,7 +21,7 @@ export function fitsGlob(pattern: string, value: string): boolean {
       inPattern += 1;
       inValue += 1;
     } else if (star >= 0) {
-      // The last star takes one character more, and the rest is tried again.
+      // The last star takes one more character, and the rest is tried again.
       resumed += 1;
       [inPattern, inValue] = [star + 1, resumed];
     } else return false;
@@ -29,15 +29,15 @@ export function fitsGlob(pattern: string, value: string): boolean {
   return /^\**$/.test(pattern.slice(inPattern));
 }
 
-/** Stands where a star or a question mark takes any character: no name that a cluster knows has it. */
+/** The placeholder for a character that a star or a question mark may match. No name in a cluster contains it. */
 const ANY = "~";
 
 /**
- * A name that fits two globs, or two exact names, or one of each; undefined where there is none. Where both leave the
- * characters open, they are such that no other pattern was written for them. Time grows with the product of the lengths.
+ * Returns a name that matches two globs, two exact names, or one of each; undefined if there is none. Where both leave the characters open,
+ * the name has placeholders, so that no other pattern matches them literally. The time is proportional to the product of the lengths.
  */
 export function commonName(one: string, other: string): string | undefined {
-  // names[j] fits what is left of `one` from i on and of `other` from j on.
+  // names[j] matches the rest of `one` from i on and the rest of `other` from j on.
   let after: readonly (string | undefined)[] = [];
   for (let i = one.length; i >= 0; i--) {
     const names: (string | undefined)[] = [];
@@ -47,7 +47,10 @@ export function commonName(one: string, other: string): string | undefined {
   return after[0];
 }
 
-/** A name for two rests that begin with `a` and `b`, by names for what remains without the one, the other, and both. */
+/**
+ * Returns a name for two rests that begin with `a` and `b`, from the names for the rests without the first, without the second, and without
+ * both.
+ */
 function nameFrom(
   a: string | undefined,
   b: string | undefined,

@@ -1,8 +1,8 @@
 import type { CostKind } from "./book.ts";
 
 /**
- * Something made of each of the three amounts. Where they are the same, as where a price has no discount, it is made once: most
- * charges are asked for three equal ones.
+ * Returns a result for each of the three amounts. If amounts are equal, as for a price without a discount, the result is computed once:
+ * most charges have three equal amounts.
  */
 export function perKind<Amount, Made>(
   amounts: Readonly<Record<CostKind, Amount>>,

@@ -2,8 +2,8 @@ import { add, multiply, rational, subtract, type Rational } from "../exact/ratio
 import { accrualOf, type Accrual } from "../exact/accrual.ts";
 
 /**
- * UTC calendar months since 1970 began, exact: the whole ones, and of the running one the part that has passed. It grows by
- * 1 in each month, however long that is.
+ * Returns the exact number of UTC calendar months since the start of 1970: the whole months, and the elapsed part of the current one. It
+ * grows by 1 in each month, however long the month is.
  */
 export function monthsAt(millis: number): Rational {
   const date = new Date(millis);
@@ -12,7 +12,10 @@ export function monthsAt(millis: number): Rational {
   return add(rational(whole), rational(millis - begin, Date.UTC(1970, whole + 1) - begin));
 }
 
-/** The first whole millisecond by which so many calendar months have passed since 1970 began: the inverse of {@link monthsAt}. */
+/**
+ * Returns the first whole millisecond at which a number of calendar months has passed since the start of 1970: the inverse of
+ * {@link monthsAt}.
+ */
 export function millisAt({ num, den }: Rational): number {
   const whole = Number(num / den);
   const begin = Date.UTC(1970, whole);
@@ -20,13 +23,13 @@ export function millisAt({ num, den }: Rational): number {
   return begin + Number(((num % den) * length + den - 1n) / den);
 }
 
-/** Months between two times, exact. */
+/** Returns the exact number of months between two times. */
 export function monthsBetween(fromMillis: number, untilMillis: number): Rational {
   return subtract(monthsAt(untilMillis), monthsAt(fromMillis));
 }
 
 /**
- * What so much a calendar month comes to, spread evenly over the hours of each (ledger, "Prices"), in the amount's
+ * Creates an accrual of an amount per calendar month, spread evenly over the hours of each month (ledger, "Prices"), in the amount's
  * currency.
  */
 export function monthlyAccrual(perMonth: Rational, originMillis: number): Accrual<"currency"> {

@@ -6,11 +6,10 @@ import { millisAt, monthsAt } from "./month.ts";
 const JOULES_IN_KWH = rational(3_600_000);
 
 /**
- * What a machine of one's own has cost since an origin, without its power (ledger, "Prices"), in the entry's currency.
- * Depreciation is (purchase − residual) ÷ months for each UTC calendar month, pro rata in the first and the last, so that a
- * machine whose service begins when 2/5 of a month are over is written off when 2/5 of the last one are, at exactly
- * purchase − residual. The overhead goes on after that. Both end when it is retired, and the machine stays priced: its cost
- * is 0 from then on.
+ * Creates the accrual of an owned machine's cost since an origin, without its power (ledger, "Prices"), in the entry's currency.
+ * Depreciation is (purchase − residual) ÷ months for each UTC calendar month, pro rata in the first and the last. A machine whose service
+ * begins when 2/5 of a month are over is written off when 2/5 of the last month are over, at exactly purchase − residual. The overhead
+ * continues after that. Both end when the machine is retired. The machine stays priced, with a cost of 0 from then on.
  */
 export function ownedAccrual(terms: OwnedTerms, originMillis: number): Accrual<"currency"> {
   const { purchase, residual, months, overheadPerMonth, inServiceMillis, retiredMillis } = terms;
@@ -29,21 +28,20 @@ export function ownedAccrual(terms: OwnedTerms, originMillis: number): Accrual<"
   });
 }
 
-/** When a machine is written off: its months are over. */
+/** Returns when a machine is written off: at the end of its months of depreciation. */
 export function writtenOffMillis({ inServiceMillis, months }: OwnedTerms): number {
   return millisAt(add(monthsAt(inServiceMillis), rational(months)));
 }
 
-/** Power that was used: what was measured, and the time of the machine in which nothing was. */
+/** Used power: the measured energy, and the machine's time without a measurement. */
 export interface PowerUsed {
   readonly joules: Rational;
   readonly unmeasuredMillis: Rational;
 }
 
 /**
- * What power costs, in the entry's currency: kWh × PUE × price, with the entry's watts for the time in which nothing was
- * measured (ledger, "Prices"). It is exact and adds up, so that the caller sums from the origin of the price and rounds
- * once.
+ * Returns the power cost in the entry's currency: kWh × PUE × price, with the entry's watts for the time without a measurement (ledger,
+ * "Prices"). It is exact and additive, so the caller sums from the origin of the price and rounds once.
  */
 export function powerCost({ kWhPrice, pue, watts }: PowerTerms, { joules, unmeasuredMillis }: PowerUsed): Rational {
   const assumed = multiply(watts ?? ZERO, divide(unmeasuredMillis, rational(1000)));

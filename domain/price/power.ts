@@ -6,10 +6,10 @@ import { ratePieces, type Rates } from "./conversion.ts";
 import { powerCost } from "./owned.ts";
 
 /**
- * What the power of one GPU of an owned machine costs over a span, exact, in the book's currency: what was measured of it, and for
- * the time in which nothing was its equal part of the machine's `watts` among the GPUs that were delivered, each converted at the
- * rate of its time (ledger, "Prices"). Of a segment that is not all in the span counts what is, by time. Undefined where the entry
- * has no price of power; a machine that is retired uses none.
+ * Returns the exact power cost of one GPU of an owned machine over a span, in the book's currency. It covers the measured energy and, for
+ * time without a measurement, the GPU's equal part of the machine's `watts` among the delivered GPUs. Each is converted at the rate of its
+ * time (ledger, "Prices"). A segment that is partly in the span counts by time. Undefined if the entry has no price of power. A retired
+ * machine uses no power.
  */
 export function powerOfGpu(
   { owned, currency }: OwnedEntry,
@@ -32,7 +32,7 @@ export function powerOfGpu(
   return total;
 }
 
-/** What a segment costs as far as it lies in a span. */
+/** Returns the power cost of the part of a segment that is in a span. */
 function powerWithin(terms: PowerTerms, segment: EnergySegment, span: Millis): Rational {
   const { fromMillis, untilMillis, energy } = segment;
   const inside = Math.min(untilMillis, span.untilMillis) - Math.max(fromMillis, span.fromMillis);

@@ -23,10 +23,7 @@ const KINDS: readonly CostKind[] = ["list", "contracted", "effective"];
 const ENTRY_KEYS = ["match", "from", "until", "per", ...KINDS, "gpuPart", "owned", "currency", "delivered"];
 const MOST_GPUS = 1024;
 
-/**
- * Reads an entry of `prices`; undefined where a part of it that it cannot do without is missing or wrong, which is
- * collected.
- */
+/** Reads an entry of `prices`. Problems are collected. Undefined if a required part is missing or wrong. */
 export function readEntry(
   raw: unknown,
   path: Path,
@@ -66,7 +63,7 @@ export function readEntry(
   return per === "node-hour" ? { ...terms, per, prices, gpuPart } : { ...terms, per, prices };
 }
 
-/** The term of an entry: `from`, without which it is undefined, and `until`, which comes after it. */
+/** Reads the term of an entry: `from` and `until`, which must be after `from`. Undefined if `from` is missing or wrong. */
 export function readTerm(fields: Fields): Pick<PriceEntry, "fromMillis" | "untilMillis"> | undefined {
   const fromMillis = required(fields, "from", readInstant(fields, "from"), INSTANT_FORM);
   const untilMillis = readInstant(fields, "until") ?? Infinity;
@@ -75,7 +72,7 @@ export function readTerm(fields: Fields): Pick<PriceEntry, "fromMillis" | "until
   return { fromMillis, untilMillis };
 }
 
-/** A currency of ISO 4217; undefined where the key is missing or wrong. */
+/** Reads a currency of ISO 4217; undefined if the key is missing or wrong. */
 export function readCurrency(fields: Fields): string | undefined {
   const currency = readText(fields, "currency");
   if (currency === undefined || minorDigitsOf(currency) !== undefined) return currency;
@@ -83,7 +80,9 @@ export function readCurrency(fields: Fields): string | undefined {
   return undefined;
 }
 
-/** What is left out takes the one before it, else the one that is there (scenarios, "Every field"). */
+/**
+ * Reads the three prices. A missing price takes the value of the one before it, otherwise the one that is given (scenarios, "Every field").
+ */
 function readPrices(fields: Fields): UnitPrices | undefined {
   const [list, contracted, effective] = KINDS.map((kind) => readMoney(fields, kind));
   const first = list ?? contracted ?? effective;

@@ -5,12 +5,12 @@ import type { Path, PriceProblem } from "./problem.ts";
 const TEXTS = ["cluster", "region", "zone", "instanceType", "pool", "model"] as const;
 const CAPACITY_TYPES = ["on-demand", "spot", "reserved", "owned"] as const;
 
-/** The keys by which an entry matches, as they are written. */
+/** The keys that an entry can match, as they are written. */
 export const MATCH_KEYS: readonly string[] = [...TEXTS, "capacityType", "nodeLabel"];
 
 /**
- * Reads what an entry matches. A node label is written as a mapping (`nodeLabel: { rack: r7 }`) or as Kubernetes writes a
- * selector (`nodeLabel: rack=r7`). What is wrong is collected, and the rest is read all the same.
+ * Reads the match of an entry. A node label is written as a mapping (`nodeLabel: { rack: r7 }`) or as a Kubernetes selector (`nodeLabel:
+ * rack=r7`). Problems are collected, and the rest is read anyway.
  */
 export function readMatch(raw: unknown, path: Path, problems: PriceProblem[]): Match {
   const fields = openFields(raw, path, MATCH_KEYS, problems);

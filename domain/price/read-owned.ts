@@ -19,10 +19,7 @@ const POWER_KEYS = ["kWhPrice", "pue", "watts"];
 const COST_KEYS = ["inService", "purchase", "months", "residual", "overheadPerMonth", "retired", "machines"];
 const MOST_MONTHS = 1200;
 
-/**
- * Reads what stands under `owned`; undefined where a part that it cannot do without is missing or wrong, which is
- * collected.
- */
+/** Reads the terms under `owned`. Problems are collected. Undefined if a required part is missing or wrong. */
 export function readOwned(raw: unknown, path: Path, problems: PriceProblem[]): OwnedTerms | undefined {
   const fields = openFields(raw, path, [...COST_KEYS, ...POWER_KEYS], problems);
   if (fields === undefined) return undefined;

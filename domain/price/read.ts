@@ -18,18 +18,18 @@ import { keyOf, type Path, type PriceProblem } from "./problem.ts";
 import { readCurrency, readEntry, readTerm } from "./read-entry.ts";
 import { readMatch } from "./read-match.ts";
 
-/** The keys of a price book, in a file of its own or beside others. */
+/** The keys of a price book, in its own file or in the configuration. */
 export const BOOK_KEYS: readonly string[] = ["currency", "prices", "commitments", "fixed", "rates", "markup"];
 
 const STANDING_KEYS = ["from", "until", "amount", "per", "scope", "quantity", "currency"];
 
-/** A price book, or all that is wrong with it at once. */
+/** A price book, or all of its problems at once. */
 export type ReadBook = { readonly book: PriceBook } | { readonly problems: readonly PriceProblem[] };
 
 /**
- * Reads a price book from what a YAML or JSON file holds. Refused are: unknown keys, money that is no text or negative,
- * currencies that ISO 4217 does not know or that have no rate from the entry's first day on, dates that are none, terms
- * that end before they begin, and two entries that could never be told apart.
+ * Reads a price book from the content of a YAML or JSON file. These are problems: unknown keys, money that is not a text or is negative,
+ * currencies that ISO 4217 does not have, currencies without a rate from the entry's first day on, invalid dates, terms that end before
+ * they begin, and two entries that always tie.
  */
 export function readBook(raw: unknown): ReadBook {
   const problems: PriceProblem[] = [];

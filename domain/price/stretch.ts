@@ -2,7 +2,7 @@ import { beginsAt } from "./book.ts";
 import { candidates, firstHolding, type PriceFacts, type Winner } from "./match.ts";
 import type { RankedEntry } from "./rank.ts";
 
-/** The longest time, half-open, in which the same entry wins, the same entries tie, or nothing prices a GPU. */
+/** The longest half-open time in which the same entry wins, the same entries tie, or nothing prices a GPU. */
 export interface Stretch {
   /** Milliseconds since the epoch. */
   readonly fromMillis: number;
@@ -11,8 +11,8 @@ export interface Stretch {
 }
 
 /**
- * A time cut where the winner changes for a GPU of which the same is known all the time. Asked from -Infinity on, a stretch
- * begins at the moment its entry last began to win, from which its cost is counted ({@link originOf}).
+ * Cuts a time where the winner changes, for a GPU whose facts stay the same. If `fromMillis` is -Infinity, a stretch begins when its entry
+ * last began to win, and its cost is counted from there ({@link originOf}).
  */
 export function stretches(
   ranked: readonly RankedEntry[],
@@ -32,7 +32,7 @@ export function stretches(
   return joinStretches(pieces);
 }
 
-/** Adjoining stretches with the same winner made one, for a GPU of which something changed that changes no price. */
+/** Joins adjacent stretches with the same winner, for a GPU with a change that does not affect prices. */
 export function joinStretches(pieces: readonly Stretch[]): readonly Stretch[] {
   const joined: Stretch[] = [];
   for (const piece of pieces) {
@@ -45,9 +45,8 @@ export function joinStretches(pieces: readonly Stretch[]): readonly Stretch[] {
 }
 
 /**
- * When the cost of a stretch begins to be counted (ledger, "Words"): the latest of the entry's `from`, the slot's
- * appearance, and the moment the entry last began to win. An owned machine costs from its service on, whether or not it was
- * seen by then.
+ * Returns when the cost of a stretch begins to count (ledger, "Words"): the latest of the entry's `from`, the slot's appearance, and the
+ * moment the entry last began to win. The cost of an owned machine begins with its service, even if the machine was not seen yet.
  */
 export function originOf({ fromMillis, winner }: Stretch, appearedMillis: number): number {
   const isOwned = winner.kind === "priced" && winner.entry.per === "owned";

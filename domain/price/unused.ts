@@ -5,13 +5,13 @@ import type { StandingEntry } from "./book.ts";
 import type { Rates } from "./conversion.ts";
 import { standingCost } from "./cost.ts";
 
-/** What there was in an entry's scope over a time: GPU-milliseconds that existed, and what they cost effectively. */
+/** The usage in an entry's scope over a time: the GPU-milliseconds of existing GPUs, and their effective cost. */
 export interface TakenUp {
   readonly gpuMillis: number;
   readonly cost: Money;
 }
 
-/** The part of a span in which an entry holds; undefined where it does not. */
+/** Returns the part of a span in which an entry holds; undefined if it does not hold in the span. */
 export function heldOf(
   { fromMillis, untilMillis }: StandingEntry,
   span: { readonly from: number; readonly until: number },
@@ -21,9 +21,9 @@ export function heldOf(
 }
 
 /**
- * What no usage takes up of a commitment or a fixed cost over a span in which it holds (ledger, "Prices"), in the book's currency,
- * never negative. One for a quantity of GPUs is taken up by GPUs that exist, as their own prices bear it; a commitment to
- * spend is taken up by what its scope costs; a fixed cost without a quantity by nothing.
+ * Returns the unused part of a commitment or a fixed cost over a span in which it holds (ledger, "Prices"), in the book's currency, never
+ * negative. An entry for a quantity of GPUs is used by GPUs that exist, because their own prices bear it. A spend commitment is used by the
+ * cost of its scope. A fixed cost without a quantity is never used.
  */
 export function unusedOf(
   entry: StandingEntry,

@@ -3,8 +3,8 @@ import { podMarks, type OwnerSubject } from "../owner/owner.ts";
 import type { Gang, GpuAsk, WorkloadFact } from "../workload.ts";
 
 /**
- * A pod that wants GPUs, as far as the queue is concerned. One of a gang that held and has ended stays until its tombstone:
- * it tells that the gang was whole.
+ * The fields of a pod that requests GPUs that the queue view needs. A pod of a gang that held and has ended stays until its tombstone,
+ * because it shows that the gang was complete.
  */
 export interface QueuedPod {
   readonly cluster: string;
@@ -15,16 +15,16 @@ export interface QueuedPod {
   readonly queue: string;
   readonly priorityClass: string;
   readonly gang: Gang | undefined;
-  /** GPUs, instances or shares of them that it asks for. */
+  /** The number of GPUs, instances or shares that it requests. */
   readonly devices: number;
-  /** Whether it is bound to a node, and holds what it asked for. */
+  /** Whether it is bound to a node and holds its devices. */
   readonly isBound: boolean;
   /** Why it waits, in Kubernetes' words. */
   readonly reason: string;
   readonly message: string;
-  /** Since when it waits, or since when it holds, milliseconds since the epoch. */
+  /** Since when it waits or holds, milliseconds since the epoch. */
   readonly since: number;
-  /** Until when it held, where it has ended. */
+  /** When it ended, milliseconds since the epoch; undefined if it has not. */
   readonly endedAt: number | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface Counted<Kind extends "ResourceQuota" | "Queue"> {
   readonly body: ClusterFactBodies[Kind];
 }
 
-/** A pod of the queue with what its owner is found by. */
+/** A pod of the queue with the fields from which its owner follows. */
 export type PodWithMarks = Omit<QueuedPod, "team"> & {
   readonly marks: Pick<OwnerSubject, "pod" | "owner">;
   readonly workload: string;
@@ -45,7 +45,7 @@ export type PodWithMarks = Omit<QueuedPod, "team"> & {
   readonly node: string;
 };
 
-/** A pod's fact as the queue sees it; undefined for one that is over for it, or never wanted a GPU. */
+/** Returns a pod's fact as the queue sees it; undefined for a pod that has ended for the queue or that requests no GPU. */
 export function queuedPod(fact: WorkloadFact): PodWithMarks | undefined {
   const pod = podOf(fact);
   const isOver = pod.endedAt !== undefined && (pod.gang === undefined || !pod.isBound);
@@ -75,7 +75,7 @@ function podOf(fact: WorkloadFact): PodWithMarks {
   };
 }
 
-/** A claim is counted as one device until its own fact tells more. */
+/** Returns the number of requested devices. A claim counts as one device until its own fact is known. */
 function devicesOf(ask: GpuAsk): number {
   return ask.kind === "claim" ? 1 : ask.count;
 }

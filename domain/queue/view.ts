@@ -1,6 +1,6 @@
 import type { Counted, QueuedPod } from "./queued-pod.ts";
 
-/** Pods that wait for a node for one reason. */
+/** Pods that wait for a node for the same reason. */
 export interface PendingGroup {
   readonly cluster: string;
   readonly team: string;
@@ -11,7 +11,7 @@ export interface PendingGroup {
   readonly reason: string;
   readonly pods: number;
   readonly devices: number;
-  /** Of the pod that has waited longest. */
+  /** The age of the pod that has waited longest. */
   readonly oldestSeconds: number;
 }
 
@@ -22,8 +22,8 @@ export type PendingPod = Pick<
 > & { readonly waitingSeconds: number };
 
 /**
- * A gang of which some members hold GPUs while others have never been bound: nobody can use what they hold. It is over for
- * good once all were bound at the same time (the ledger's state *waiting*).
+ * A gang of which some members hold GPUs while others were never bound. Nothing can use the held GPUs. It ends for good once all members
+ * were bound at the same time (the ledger's state *waiting*).
  */
 export interface HoldingGang {
   readonly cluster: string;
@@ -31,15 +31,15 @@ export interface HoldingGang {
   readonly kind: string;
   readonly name: string;
   readonly team: string;
-  /** Pods that it needs; the number of those known where nothing says. */
+  /** Pods that the gang needs; if unknown, the number of known pods. */
   readonly size: number;
   readonly holdingPods: number;
   readonly heldDevices: number;
-  /** For how long the first of them has held. */
+  /** How long the first of its pods has held. */
   readonly holdingSeconds: number;
 }
 
-/** What a quota grants of one resource. */
+/** The quota of one resource and its use. */
 export interface QuotaUse {
   readonly cluster: string;
   readonly namespace: string;
@@ -50,10 +50,10 @@ export interface QuotaUse {
   readonly left: number;
 }
 
-/** What a queue grants of one resource. */
+/** A queue's quota of one resource and its use. */
 export interface QueueUse {
   readonly cluster: string;
-  /** The resource that it is: `clusterqueues.kueue.x-k8s.io`. */
+  /** The resource of the queue: `clusterqueues.kueue.x-k8s.io`. */
   readonly kind: string;
   /** Empty for a queue of the whole cluster. */
   readonly namespace: string;
@@ -66,10 +66,10 @@ export interface QueueUse {
   readonly borrowed: number;
 }
 
-/** The queue as it is: what waits and why, what is held for nothing, what is left. */
+/** The current queues: waiting pods with reasons, gangs that hold GPUs without running, and the remaining quotas. */
 export interface QueueView {
   readonly pending: readonly PendingGroup[];
-  /** Those that have waited longest. */
+  /** The pods that have waited longest, at most 20. */
   readonly longest: readonly PendingPod[];
   readonly gangs: readonly HoldingGang[];
   readonly quotas: readonly QuotaUse[];
@@ -78,14 +78,14 @@ export interface QueueView {
 
 const MOST_LONGEST = 20;
 
-/** What waits and what is left, in all clusters. */
+/** The waiting pods and the quotas in all clusters. */
 export interface QueueFacts {
   pods(): readonly QueuedPod[];
   quotas(): readonly Counted<"ResourceQuota">[];
   queues(): readonly Counted<"Queue">[];
 }
 
-/** The view of what waits at a time, by the clusters' clocks. */
+/** Returns the queue view at a time, by the clusters' clocks. */
 export function viewQueue(board: QueueFacts, nowMillis: number): QueueView {
   const pods = board.pods();
   const ageOf = ({ since }: QueuedPod): number => Math.max(0, (nowMillis - since) / 1000);
@@ -157,7 +157,7 @@ export function viewQueue(board: QueueFacts, nowMillis: number): QueueView {
   };
 }
 
-/** How many of the pods held at the same time, at most. */
+/** Returns the largest number of pods that held at the same time. */
 function mostAtOnce(pods: readonly QueuedPod[]): number {
   const steps = pods.flatMap(({ since, endedAt = Infinity }) => [
     { at: since, by: 1 },

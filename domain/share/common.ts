@@ -1,42 +1,43 @@
 import type { Claim, PartOfDevice } from "./claim.ts";
 
-/** A device of the kind that is asked for: a GPU, an instance or partition of one, or the replicas of either. */
+/** A device of the requested kind: a GPU, its instance or partition, or the replicas of either. */
 export interface CommonDevice {
   readonly gpu: string;
   /** The instance or partition; absent for a GPU. */
   readonly part?: string;
-  /** 1, or the replicas that the device is shared as. */
+  /** 1, or the number of replicas that the device is shared as. */
   readonly members: number;
-  /** Those of them that are known to be another's. */
+  /** The number of members that are known to belong to another holder. */
   readonly taken: number;
   readonly isUnavailable: boolean;
 }
 
-/** A pod of which nothing tells which devices it has. */
+/** A pod whose devices are unknown. */
 export interface CommonHolder {
   readonly holder: string;
-  /** How many of the kind it has. */
+  /** The number of devices of the kind that it has. */
   readonly count: number;
-  /** What it has of each of them; all of it where this is left out. */
+  /** Its part of each device; the whole device if absent. */
   readonly each?: PartOfDevice;
 }
 
-/** The common set of one kind of devices of a node, and what it makes of each GPU. */
+/** The common set of one kind of devices of a node, with its claims on each GPU. */
 export interface CommonSet {
-  /** The members of the set: GPUs, instances, partitions or replicas. 0 where all are known to be another's. */
+  /** The number of members of the set: GPUs, instances, partitions or replicas. 0 if all are known to belong to other holders. */
   readonly size: number;
-  /** More are held than are there and available: the unavailable ones are in the set too. */
+  /** More devices are held than exist and are available, so the set includes the unavailable ones. */
   readonly isWidened: boolean;
-  /** By GPU, the claim of each common holder on each of the set's devices, in the order of devices, then holders. */
+  /** For each GPU, the claim of each common holder on each of the set's devices, in the order of devices, then holders. */
   readonly claims: ReadonlyMap<string, readonly Claim[]>;
 }
 
 /**
- * Who holds what of a node's devices of one kind (the same resource name and model) where nothing tells (ledger, "Held in
- * common"): the set are those that are not known to be another's and not unavailable, or all that are not known to be another's
- * if more are held than remain. Each common holder has `count ÷ size of the set` of every member, and of that what it has of each
- * device (ledger, "Shares"); the rest stays unallocated.
- * Where more is held than is there, the claims on a GPU add up to more than 1, and `gpuShares` divides them by their sum.
+ * Returns the claims on a node's devices of one kind (the same resource name and model) for holders without evidence (ledger, "Held in
+ * common"). The set is all devices that are not known to belong to another holder and are available. If more are held than remain,
+ * unavailable devices are included. Each common holder has `count ÷ size of the set` of every member, times its part of each device
+ * (ledger, "Shares"). The rest stays unallocated.
+ *
+ * If more is held than exists, the claims on a GPU add up to more than 1, and `gpuShares` divides them by their sum.
  */
 export function heldInCommon(devices: readonly CommonDevice[], holders: readonly CommonHolder[]): CommonSet {
   const free = devices

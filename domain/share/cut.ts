@@ -4,26 +4,26 @@ import { migProductOf } from "./mig-product.ts";
 import { splitMig, type MigSplit } from "./mig-remainder.ts";
 import { migShapeOf, type MigAssumption, type MigMeasure } from "./mig-shape.ts";
 
-/** What can be held of a GPU: the whole of it, a MIG instance, a partition. */
+/** A part of a GPU that can be held: the whole GPU, a MIG instance, or a partition. */
 export interface Part {
   /** Empty for the whole GPU. */
   readonly id: string;
-  /** Of the GPU, by profile or number of partitions. */
+  /** The share of the GPU by its profile or the number of partitions. */
   readonly raw: Rational;
-  /** The same, scaled where the created instances add up to more than 1. */
+  /** The same, scaled if the created instances add up to more than 1. */
   readonly share: Rational;
-  /** 1 where it is not shared. */
+  /** 1 if it is not shared. */
   readonly replicas: number;
 }
 
 /** A GPU cut into its parts. */
 export interface CutGpu {
-  /** The part of this name; the whole GPU without a name; undefined where the GPU has no such part. */
+  /** Returns the part with this name; without a name, the whole GPU; undefined if the GPU has no such part. */
   part(id?: string): Part | undefined;
-  /** What is in none of the parts. */
+  /** The share that is in none of the parts. */
   readonly remainder: Rational;
   readonly remainderIs: MigSplit["remainderIs"];
-  /** By the instance's number. */
+  /** The assumptions by instance number. */
   readonly assumptions: readonly { readonly instance: string; readonly assumption: MigAssumption }[];
 }
 
@@ -34,7 +34,7 @@ const WHOLE: CutGpu = {
   assumptions: [],
 };
 
-/** The parts of a GPU by its layout, MIG instances in the policy's measure; AMD's partitions have 1 / partitions each. */
+/** Returns the parts of a GPU by its layout. MIG instances use the policy's measure. Each AMD partition is 1 / partitions. */
 export function cutGpu(gpu: GpuAt, measure: MigMeasure): CutGpu {
   const { layout } = gpu;
   switch (layout.kind) {

@@ -1,7 +1,7 @@
 import { ONE, rational } from "../exact/rational.ts";
 import { memoryShare, type GpuMemory, type MemoryShare } from "./gpu-memory.ts";
 
-/** What a pod has of each of its GPUs by KAI or Run:ai: a fraction in parts per million, or memory in MiB. */
+/** A pod's part of each of its GPUs by KAI or Run:ai: a fraction in parts per million, or memory in MiB. */
 export interface FractionAmounts {
   readonly ppm?: number;
   readonly memoryMiB?: number;
@@ -10,8 +10,8 @@ export interface FractionAmounts {
 const PARTS = 1_000_000;
 
 /**
- * The share of one GPU that a fraction is: the fraction, or memory / total (ledger, "Shares"). A pod with n devices has as much
- * of each. An ask that says neither is for a whole GPU.
+ * Returns the share of one GPU: the fraction, or memory / total (ledger, "Shares"). A pod with n devices has this share of each. A request
+ * with neither is for a whole GPU.
  */
 export function fractionShare({ ppm, memoryMiB }: FractionAmounts, gpu: GpuMemory | undefined): MemoryShare {
   if (ppm !== undefined) return { share: rational(ppm, PARTS) };

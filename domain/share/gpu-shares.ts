@@ -7,30 +7,30 @@ import type { GpuAt } from "./layout.ts";
 import type { MigAssumption } from "./mig-shape.ts";
 import { divisorOf, sumOf } from "./scale.ts";
 
-/** What a claim comes to. */
+/** The share of a claim. */
 export interface ClaimShare {
   readonly claim: Claim;
-  /** Of the GPU, as its regime's rule has it. */
+  /** The share of the GPU by its regime's rule. */
   readonly raw: Rational;
-  /** Of the GPU, after what adds up to more than 1 was divided by its sum. */
+  /** The share of the GPU after division by the sum, if the sum is more than 1. */
   readonly share: Rational;
 }
 
-/** What somebody who reads the shares must know of how they came about. */
+/** A finding about how a share was computed. */
 export interface ShareFinding {
-  /** `no-such-part`: the claim names an instance or a partition that the GPU does not have, and holds nothing. */
+  /** `no-such-part`: the claim names an instance or a partition that the GPU does not have, so it holds nothing. */
   readonly what: MigAssumption | MemoryAssumption | "no-such-part";
-  /** The instance's number for what is said of MIG, else the holder. */
+  /** The instance's number for a MIG finding, otherwise the holder. */
   readonly of: string;
-  /** A figure was assumed; otherwise all of it is known. */
+  /** Whether a figure was assumed. Otherwise everything is known. */
   readonly assumed: boolean;
 }
 
-/** One GPU at one moment: all shares and the three free parts add up to exactly 1. */
+/** The shares of one GPU at one moment. All held shares and the three free parts add up to exactly 1. */
 export interface GpuShares {
   /** In the order of the claims. */
   readonly held: readonly ClaimShare[];
-  /** `unavailable` is that of a GPU in MIG mode without instances alone: what else is unavailable is not the layout's matter. */
+  /** `unavailable` is only the share of a GPU in MIG mode without instances. Other unavailability does not depend on the layout. */
   readonly free: { readonly unallocated: Rational; readonly stranded: Rational; readonly unavailable: Rational };
   /** Whether any share differs from its raw value. */
   readonly isScaled: boolean;
@@ -38,10 +38,10 @@ export interface GpuShares {
 }
 
 /**
- * The share of each holder of a GPU under a policy's measures, and how the rest of it is free (ledger, "Shares"). The created
- * instances are divided by their sum where it is more than 1; so are, within one instance or partition, the claims on it, and
- * at last all that is held of the GPU. Claims of several regimes on one GPU add up. Free is what a created instance, a replica or
- * a partition has that nobody holds, and the remainder of MIG; who holds the GPU past its parts takes from the former first.
+ * Returns the share of each holder of a GPU under a policy's measures, and the free parts (ledger, "Shares"). The shares of created
+ * instances are divided by their sum if it is more than 1. The same applies to the claims on one instance or partition, and finally to
+ * everything that is held of the GPU. Claims of several regimes on one GPU add up. Free is the unheld share of created instances, replicas
+ * and partitions, and the MIG remainder. A holder of the GPU beyond its parts takes from the former first.
  */
 export function gpuShares(gpu: GpuAt, claims: readonly Claim[], measures: ShareMeasures): GpuShares {
   const cut = cutGpu(gpu, measures.migShare);
@@ -65,7 +65,7 @@ function withinTheirParts(fractions: readonly HeldFraction[]): readonly Rational
     if (part !== undefined) byPart.set(part.id, add(byPart.get(part.id) ?? ZERO, fraction));
   return fractions.map(({ part, fraction }) => {
     if (part === undefined) return ZERO;
-    // The whole GPU is no part of its own: what is held of it is weighed with all the rest.
+    // The whole GPU is not one of its parts. Claims on it are scaled with all others.
     if (part.id === "") return fraction;
     return divide(multiply(part.share, fraction), divisorOf([byPart.get(part.id) ?? ZERO]));
   });

@@ -6,16 +6,16 @@ import type { GpuMemory, MemoryAssumption, MemoryShare } from "./gpu-memory.ts";
 import { replicaShares, type ReplicaClaim, type SharedBy } from "./replicas.ts";
 import { vgpuShare } from "./vgpu.ts";
 
-/** How much of which part of a GPU a claim is for, before any scaling. */
+/** The part of a GPU that a claim is for, and the fraction of the part, before any scaling. */
 export interface HeldFraction {
-  /** Undefined where the GPU has no such part: an allocation ends when its instance does, so that nothing is held. */
+  /** Undefined if the GPU has no such part. An allocation ends when its instance does, so nothing is held. */
   readonly part: Part | undefined;
-  /** Of the part. */
+  /** The fraction of the part. */
   readonly fraction: Rational;
   readonly assumption?: MemoryAssumption;
 }
 
-/** What each of the claims on one GPU is for, in their order: every regime by its own rule (ledger, "Shares"). */
+/** Returns the part and the fraction of each claim on one GPU, in order. Every regime has its own rule (ledger, "Shares"). */
 export function heldFractions(
   claims: readonly Claim[],
   on: { readonly cut: CutGpu; readonly memory: GpuMemory | undefined; readonly sharedBy: SharedBy },
@@ -30,7 +30,7 @@ export function heldFractions(
   });
 }
 
-/** Of every claim but those that share a part by replicas, which depend on each other. */
+/** Returns the fraction of a claim. Claims that share a part by replicas are not handled here, because they depend on each other. */
 function fractionOf(held: Held, part: Part, memory: GpuMemory | undefined): MemoryShare {
   switch (held.what) {
     case "whole":
@@ -53,7 +53,7 @@ function fractionOf(held: Held, part: Part, memory: GpuMemory | undefined): Memo
   }
 }
 
-/** By the index of the claim, of those that are replicas of one part: of each part by itself. */
+/** Returns the fractions of claims on replicas, by claim index. Each part is handled separately. */
 function replicaFractions(
   claims: readonly Claim[],
   parts: readonly (Part | undefined)[],
@@ -82,7 +82,10 @@ function isByReplica(held: Held): held is ByReplica {
   return held.what === "replicas" || (held.what === "common" && held.each === undefined);
 }
 
-/** Of a common set, the replicas that are on this part: all of them where the set lies on it altogether. */
+/**
+ * Returns the number of replicas of a claim that are on this part. For a common set, this is a fraction unless the whole set is on the
+ * part.
+ */
 function countOf(held: ByReplica): Rational {
   return held.what === "replicas" ? rational(held.count) : rational(held.count * held.members, held.setSize);
 }

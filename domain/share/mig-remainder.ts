@@ -3,25 +3,25 @@ import { migShare, type MigMeasure, type MigShape } from "./mig-shape.ts";
 import type { MigProduct } from "./mig-table.ts";
 import { scaledToOne, sumOf } from "./scale.ts";
 
-/** A GPU in MIG mode, cut into its instances and what is left of it: the scaled shares and the remainder add up to 1. */
+/** A GPU in MIG mode, cut into its instances and a remainder. The scaled shares and the remainder add up to 1. */
 export interface MigSplit {
-  /** Of each created instance, in their order. */
+  /** One entry for each created instance, in order. */
   readonly instances: readonly {
-    /** Of its profile. */
+    /** The share by its profile. */
     readonly raw: Rational;
-    /** The same, divided by the sum where the created instances add up to more than 1. */
+    /** The same, divided by the sum if the created instances add up to more than 1. */
     readonly share: Rational;
   }[];
   /** 1 − the sum of the created instances' shares. */
   readonly remainder: Rational;
   /**
-   * What the remainder is: unavailable where there is no instance; unallocated while one more profile fits; else stranded.
-   * Without a remainder the word says nothing.
+   * The state of the remainder: unavailable if there is no instance; unallocated while one more profile fits; otherwise stranded. Without a
+   * remainder it has no meaning.
    */
   readonly remainderIs: "unavailable" | "unallocated" | "stranded";
 }
 
-/** How the created instances split a GPU in a policy's measure (ledger, "Shares", MIG instance). */
+/** Splits a GPU into its created instances in a policy's measure (ledger, "Shares", MIG instance). */
 export function splitMig(product: MigProduct, created: readonly MigShape[], measure: MigMeasure): MigSplit {
   const raws = created.map((shape) => migShare(shape, product, measure));
   const shares = scaledToOne(raws);
@@ -34,9 +34,9 @@ export function splitMig(product: MigProduct, created: readonly MigShape[], meas
 }
 
 /**
- * Whether one more instance of any profile fits beside the created ones: by compute slices, memory slices and the profile's
- * maximum together. Where the created ones lie is not known: they are taken to lie where they leave most room. Whatever the
- * measure of the policy, it is the hardware that decides.
+ * Returns whether one more instance of any profile fits beside the created ones, by compute slices, memory slices and the profile's maximum
+ * together. The positions of the created instances are unknown. They are assumed to leave the most room. The hardware decides, whatever the
+ * measure of the policy.
  */
 export function fitsOneMore(product: MigProduct, created: readonly MigShape[]): boolean {
   let [compute, memory] = [product.computeSlices, product.memorySlices];

@@ -1,18 +1,18 @@
-/** A kind of MIG instance that a product can be cut into, in slices of the product. */
+/** A kind of MIG instance of a product, in slices of the product. */
 export interface MigProfile {
-  /** As NVIDIA writes it, without a suffix: `1g.10gb`. The profiles of a product that is not known have no memory in theirs. */
+  /** NVIDIA's name without a suffix: `1g.10gb`. The profiles of an unknown product have no memory in their names. */
   readonly name: string;
   readonly computeSlices: number;
   readonly memorySlices: number;
-  /** Instances of this kind that fit on one GPU at most, whatever their suffixes. */
+  /** The most instances of this kind on one GPU, with any suffix. */
   readonly mostInstances: number;
 }
 
-/** A GPU that MIG can cut: the same name of a profile means different shapes on different ones. */
+/** A GPU that supports MIG. The same profile name has different shapes on different products. */
 export interface MigProduct {
   /** Model and memory: `A100-40`. */
   readonly name: string;
-  /** In the GB of the profiles' names; absent where a product that is not known does not say. */
+  /** The memory in the GB of the profiles' names; absent for an unknown product without a known memory. */
   readonly memoryGb?: number;
   /** Compute slices of the whole GPU. */
   readonly computeSlices: number;
@@ -21,11 +21,11 @@ export interface MigProduct {
   readonly profiles: readonly MigProfile[];
   /** The words that a model's name must have. */
   readonly model: readonly string[];
-  /** Of these, the name must have one; none where the model alone is the product. */
+  /** The words of which the name must have one; empty if the model alone identifies the product. */
   readonly variants: readonly string[];
 }
 
-/** Of each profile: compute slices, memory slices, most instances. The second `1g` has twice the memory. */
+/** For each profile: compute slices, memory slices, most instances. The second `1g` has twice the memory. */
 type Shapes = readonly (readonly [computeSlices: number, memorySlices: number, mostInstances: number])[];
 
 const SEVEN: Shapes = [
@@ -49,9 +49,9 @@ const FOUR: Shapes = [
 ];
 
 /**
- * The products that MIG can cut, with the figures of NVIDIA's MIG User Guide ("Supported MIG Profiles",
- * https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html). The 480 and 120 GB in the name of a
- * GH200 are its CPU's: both machines have 96 GB of GPU memory.
+ * The products that support MIG, with the figures of NVIDIA's MIG User Guide ("Supported MIG Profiles",
+ * https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html). The 480 and 120 GB in the name of a GH200 are the
+ * CPU's memory: both machines have 96 GB of GPU memory.
  */
 export const MIG_PRODUCTS: readonly MigProduct[] = [
   product("A30", FOUR, [6, 12, 24], ["A30"]),
@@ -73,7 +73,10 @@ export const MIG_PRODUCTS: readonly MigProduct[] = [
   product("RTX-PRO-4500", TWO, [16, 32], ["RTX", "PRO", "4500"]),
 ];
 
-/** What is assumed of a GPU in MIG mode that the table lacks: 7 compute and 8 memory slices, as all but the smallest have. */
+/**
+ * Returns the assumed product for a GPU in MIG mode that is not in the table: 7 compute and 8 memory slices, as on all but the smallest
+ * products.
+ */
 export function assumedProduct(memoryGb: number | undefined): MigProduct {
   return {
     name: "",

@@ -1,29 +1,29 @@
 import { add, divide, larger, multiply, ONE, rational, smaller, ZERO, type Rational } from "../exact/rational.ts";
 
-/** What a policy counts of a time-sliced or MPS GPU: replicas, the pods on it, or what they do. */
+/** The measure of a time-sliced or MPS GPU in a policy: replicas, pods on the GPU, or their activity. */
 export type SharedBy = "replica" | "occupant" | "usage";
 
 /** A pod's replicas of one shared GPU. */
 export interface ReplicaClaim {
-  /** The pod: several claims of one count as one occupant. */
+  /** The pod. Several claims of one pod count as one occupant. */
   readonly holder: string;
-  /** Replicas of this GPU: of a common set that lies on several, as many as it has of each on average. */
+  /** Replicas of this GPU. For a common set on several GPUs: the average number on each. */
   readonly count: Rational;
   /**
-   * The sum of the activity of this claim's own processes, in any unit that all claims of the GPU have in common; absent where
-   * the exporter does not give it.
+   * The sum of the activity of this claim's own processes, in any unit that is the same for all claims of the GPU; absent if the exporter
+   * does not report it.
    */
   readonly activity?: bigint;
 }
 
 /**
- * The share of each claim on a GPU that is shared as R replicas, before any scaling (ledger, "Shares", time-slicing, MPS):
- * - `replica`: 1/R for each replica that it has;
- * - `occupant`: 1/(pods on the GPU), which several claims of one pod divide equally; a pod that may have less than a replica of
- *   the GPU is there by that part alone;
- * - `usage`: its part of the activity of all; as `occupant` where a claim has none measured, or while the sum is 0.
+ * Returns the share of each claim on a GPU that is shared as R replicas, before any scaling (ledger, "Shares", time-slicing, MPS):
+ * - `replica`: 1/R for each of its replicas;
+ * - `occupant`: 1/(pods on the GPU), divided equally among the claims of one pod; a pod that may have less than one replica of the GPU
+ *   counts only by that part;
+ * - `usage`: its part of the total activity; as `occupant` if a claim has no measurement, or while the sum is 0.
  *
- * Fails with a RangeError for R = 0 and for a negative activity.
+ * Throws a RangeError for R = 0 and for a negative activity.
  */
 export function replicaShares(
   replicas: number,

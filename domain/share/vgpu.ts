@@ -1,19 +1,18 @@
 import { compare, ONE, rational } from "../exact/rational.ts";
 import { memoryShare, type GpuMemory, type MemoryShare } from "./gpu-memory.ts";
 
-/** What a pod has of one GPU by HAMi or Volcano; 0 is as good as unset, as both schedulers have it. */
+/** A pod's part of one GPU by HAMi or Volcano. 0 counts as unset, as in both schedulers. */
 export interface VgpuAmounts {
   readonly memoryMiB?: number;
-  /** Of the GPU's memory; speaks where `memoryMiB` does not. */
+  /** Percent of the GPU's memory; used if `memoryMiB` is not set. */
   readonly memoryPercent?: number;
-  /** Of the GPU's compute. */
+  /** Percent of the GPU's compute. */
   readonly coresPercent?: number;
 }
 
 /**
- * The share of one GPU that a vGPU has: `max(cores %, memory / physical memory)`; unset cores count as memory alone (ledger,
- * "Shares"). Unset memory is all of it, as HAMi and Volcano allocate it. Where the physical memory is not known, set cores count
- * alone.
+ * Returns the share of one GPU that a vGPU has: `max(cores %, memory / physical memory)` (ledger, "Shares"). With unset cores, memory alone
+ * counts. Unset memory is all of it, as HAMi and Volcano allocate it. If the physical memory is unknown, set cores alone count.
  */
 export function vgpuShare(amounts: VgpuAmounts, gpu: GpuMemory | undefined): MemoryShare {
   const { coresPercent = 0 } = amounts;

@@ -1,4 +1,4 @@
-/** What is to be done first about an XID, as NVIDIA's catalogue has it, and for which kind of finding it stands. */
+/** The first action for an XID according to NVIDIA's catalog. It decides the class of the XID. */
 export type XidAction =
   | "restart the application"
   | "reset the GPU"
@@ -9,11 +9,11 @@ export type XidAction =
   | "look at the code that came with it"
   | "none";
 
-/** An XID that NVIDIA's catalogue describes. */
+/** An XID that NVIDIA's catalog describes. */
 export interface XidEntry {
   readonly code: number;
   readonly action: XidAction;
-  /** What happened, in a few words. */
+  /** A short description of the error. */
   readonly meaning: string;
 }
 
@@ -21,7 +21,7 @@ const APPLICATION = "restart the application";
 const RESET = "reset the GPU";
 const NVLINKS = "check the NVLinks";
 
-/** Facts of https://docs.nvidia.com/deploy/xid-errors/ : codes that it calls unused, or for which it has no description, are left out. */
+/** Facts of https://docs.nvidia.com/deploy/xid-errors/ . Codes that are unused or have no description there are left out. */
 const ROWS: readonly (readonly [codes: number | readonly number[], action: XidAction, meaning: string])[] = [
   [8, APPLICATION, "the GPU stopped working on what it was given"],
   [[11, 25, 32], APPLICATION, "commands that the program sent were broken"],
@@ -90,7 +90,7 @@ const ROWS: readonly (readonly [codes: number | readonly number[], action: XidAc
   [[171, 172], "none", "details of a memory error that can't be corrected"],
 ];
 
-/** The XIDs that NVIDIA's catalogue describes, in order. */
+/** The XIDs that NVIDIA's catalog describes, sorted by code. */
 export const XID_CATALOG: readonly XidEntry[] = ROWS.flatMap(([codes, action, meaning]) =>
   [codes].flat().map((code) => ({ code, action, meaning })),
 ).toSorted((a, b) => a.code - b.code);

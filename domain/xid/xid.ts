@@ -1,16 +1,16 @@
 import { XID_CATALOG, type XidAction } from "./catalog.ts";
 
 /**
- * How bad an XID is.
- * - `hardware`: the GPU is of no use until it is reset, its machine restarted, or it is returned.
- * - `memory`: its memory ages; it goes on working.
- * - `application`: the program that ran failed; the GPU is well.
+ * The severity of an XID.
+ * - `hardware`: the GPU is unusable until it is reset, its machine is restarted, or it is returned.
+ * - `memory`: its memory ages; it continues to work.
+ * - `application`: the running program failed; the GPU is healthy.
  * - `warning`: any other.
  */
 export type XidClass = "hardware" | "memory" | "application" | "warning";
 
 const MEMORY: readonly number[] = [63, 92, 94, 121, 157];
-/** Programs bring these about, whatever the catalogue would have done. */
+/** Codes that programs cause, whatever action the catalog recommends. */
 const APPLICATION: readonly number[] = [8, 11, 13, 25, 31, 32, 37, 43, 45, 68, 69, 80];
 const CLASS_OF_ACTION: Readonly<Record<XidAction, XidClass>> = {
   "restart the application": "application",
@@ -23,7 +23,7 @@ const CLASS_OF_ACTION: Readonly<Record<XidAction, XidClass>> = {
   none: "warning",
 };
 
-/** The class of an XID: of the list that names it, else of the action in NVIDIA's catalogue, else `warning`. */
+/** Returns the class of an XID: from the list that contains it, otherwise from the action in NVIDIA's catalog, otherwise `warning`. */
 export function xidClassOf(code: number): XidClass {
   if (MEMORY.includes(code)) return "memory";
   if (APPLICATION.includes(code)) return "application";
@@ -31,16 +31,16 @@ export function xidClassOf(code: number): XidClass {
   return entry === undefined ? "warning" : CLASS_OF_ACTION[entry.action];
 }
 
-/** The codes of a class that NVIDIA's catalogue describes, in order. */
+/** Returns the codes of a class that NVIDIA's catalog describes, sorted. */
 export function xidsOf(xidClass: XidClass): readonly number[] {
   return XID_CATALOG.map(({ code }) => code).filter((code) => xidClassOf(code) === xidClass);
 }
 
-/** The codes of the hardware class, in order. */
+/** The codes of the hardware class, sorted. */
 export const HARDWARE_XIDS: readonly number[] = xidsOf("hardware");
 const HARDWARE: ReadonlySet<number> = new Set(HARDWARE_XIDS);
 
-/** Whether an XID is of the hardware class: the ledger's GPU is unavailable under it, and on-call hears of it. */
+/** Returns whether an XID is of the hardware class. The ledger's GPU is unavailable under it, and on-call is alerted. */
 export function isHardwareXid(code: number): boolean {
   return HARDWARE.has(code);
 }

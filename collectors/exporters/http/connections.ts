@@ -107,7 +107,7 @@ function createPageConnection(origin: URL, tls: TlsOptions | undefined, received
 
   function take(bytes: Buffer): void {
     if (underWay === undefined) {
-      // Bytes that nobody asked for.
+      // Bytes without a request.
       letGo();
       return;
     }

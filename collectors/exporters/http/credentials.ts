@@ -1,16 +1,19 @@
 import { readFile, stat } from "node:fs/promises";
 
-/** How a target wants to be asked. Secrets are already read, except a bearer token's file, which rotates. */
+/** The credentials for a target. Secrets are already read, except the file of a bearer token, which rotates. */
 export interface Credentials {
   readonly basic?: { readonly username: string; readonly password: string };
   readonly bearerToken?: string;
   readonly bearerTokenFile?: string;
 }
 
-/** The value of the Authorization header, or `undefined` where none is sent. */
+/** Returns the value of the Authorization header, or `undefined` if none is sent. */
 export type Authorization = () => Promise<string | undefined>;
 
-/** A token file that changed is read again: it is looked at before each scrape. Fails where the file cannot be read. */
+/**
+ * Returns the source of the Authorization header. A token file is checked before each scrape and read again if it changed. Fails if the
+ * file cannot be read.
+ */
 export function createAuthorization(credentials: Credentials): Authorization {
   const { basic, bearerToken, bearerTokenFile } = credentials;
   if (bearerTokenFile !== undefined) return fromFile(bearerTokenFile);

@@ -9,16 +9,16 @@ import { readLineSums } from "./line-sums.ts";
 import { columnsOf } from "./records.ts";
 import { postedOf, sha256, statementsOf, type StatementDocument } from "./statement.ts";
 
-/** Something of a closed period that is not what was closed. */
+/** A value of a closed period that differs from the closed value. */
 export interface Deviation {
   readonly period: string;
-  /** What differs, by name: `the lines of vision`. */
+  /** The name of the value: `the lines of vision`. */
   readonly what: string;
   readonly closed: string;
   readonly found: string;
 }
 
-/** A closed period that was verified. */
+/** The verification result of a closed period. */
 export interface VerifiedPeriod {
   readonly period: string;
   readonly closedBy: string;
@@ -29,14 +29,14 @@ export interface VerifiedPeriod {
   readonly statements: number;
   readonly lines: number;
   readonly hash: string;
-  /** Empty where everything is as it was closed. */
+  /** Empty if everything is as it was closed. */
   readonly deviations: readonly Deviation[];
 }
 
 /**
- * Computes every hash of the closed periods again from what is stored, of one of them or of all: the closing's document, the runs that
- * it froze, each statement and all of its lines; checks that posted amounts add up, that sums are those of the closing, and that
- * what was spread is conserved. Fails with a `StoreError`.
+ * Computes every hash of one or all closed periods again from the store: the closing's document, its frozen runs, each statement and all of
+ * its lines. Checks that posted amounts add up, that sums match the closing, and that spreading conserved all amounts. Fails with a
+ * `StoreError`.
  */
 export async function verifyClosings(
   store: StoreClient,
@@ -128,7 +128,7 @@ function checkStatement(
   check(`the GPU-hours of ${name}'s lines`, document.gpuHours, hashed?.gpuHours ?? "0");
 }
 
-/** By billing period, charges are the period's own cost, what corrects others, and true-ups. */
+/** Checks the sums of the closing: the period's own cost, corrections of other periods, and true-ups. */
 async function checkSums(
   store: StoreClient,
   { closeId }: ClosedPeriod,
@@ -150,7 +150,7 @@ function checkColumns(check: Check, name: string, document: Parameters<typeof co
 
 type Columns = Readonly<Record<string, string | number>>;
 
-/** A row with its document: the document's text and hash, and the columns that say the same. */
+/** A row with a document: the document's text and hash, and the columns with the same values. */
 interface Kept {
   readonly hash: string;
   readonly text: string;
@@ -171,7 +171,10 @@ async function readKept(
   return rows.map(({ hash, document, ...columns }) => ({ hash, text: document, columns }));
 }
 
-/** Where what waited to be spread is not what the close made of it, by policy and cluster: none where every sum is exact. */
+/**
+ * Returns the policies and clusters for which the lines that waited to be spread differ in sum from the lines that the close made of them.
+ * Empty if every sum is exact.
+ */
 async function unconserved(
   store: StoreClient,
   closeId: string,

@@ -1,4 +1,4 @@
-/** The user of the embedded store. The store makes its password itself, at its first start. */
+/** The user of the embedded store. The store creates its password at its first start. */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -6,20 +6,20 @@ import { dirname } from "node:path";
 import { equalSecrets } from "../../equal-secrets.ts";
 import { FaceError } from "./face-error.ts";
 
-/** A user's name and password: the store's own, or those that a request claims. */
+/** A user's name and password: the store's own, or those of a request. */
 export interface StoreUser {
   readonly username: string;
   readonly password: string;
 }
 
-/** The file of credentials. Releases up to 0.3.0 kept a second user in it, `reader`. */
+/** The credentials file. Releases up to 0.3.0 stored a second user in it, `reader`. */
 interface KeptCredentials {
   readonly internal: StoreUser;
 }
 
 /**
- * Reads the user from `file`, or makes one with a password of 192 random bits and keeps it there with mode 0600. Fails with an `Error`
- * where the file holds no user with a password.
+ * Reads the user from `file`. If there is no file, creates a user with a password of 192 random bits and stores it with mode 0600. Throws
+ * an `Error` if the file has no user with a password.
  */
 export function loadOrCreateUser(file: string): StoreUser {
   const kept = readUser(file);
@@ -30,7 +30,7 @@ export function loadOrCreateUser(file: string): StoreUser {
   return internal;
 }
 
-/** Reads the user from `file`; undefined where there is no file. Fails as {@link loadOrCreateUser} does. */
+/** Reads the user from `file`; undefined if there is no file. Fails like {@link loadOrCreateUser}. */
 export function readUser(file: string): StoreUser | undefined {
   let text: string;
   try {
@@ -45,7 +45,7 @@ export function readUser(file: string): StoreUser | undefined {
   return user;
 }
 
-/** Fails with 516 AUTHENTICATION_FAILED where a request claims another user or password, in constant time. */
+/** Throws 516 AUTHENTICATION_FAILED if a request has another user or password. Compares in constant time. */
 export function authenticate(user: StoreUser, claimed: StoreUser): void {
   const isNamed = equalSecrets(claimed.username, user.username);
   if (equalSecrets(claimed.password, user.password) && isNamed) return;
