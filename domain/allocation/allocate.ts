@@ -87,8 +87,8 @@ interface OnDevice {
 
 /**
  * Returns the active part of a claim, in GPU-milliseconds. If processes are reported separately: the activity of the holder's own
- * processes. If the claim is alone on the device: the device's activity within the share. Otherwise the device's activity, limited to the
- * held part, divided in proportion to the claims.
+ * processes. If the claim is alone on the device and has all of it: the device's activity within the share. Otherwise the device's
+ * activity, limited to the held part, divided in proportion to the claims.
  */
 function activeOf({ measured }: UsageClaim, on: OnDevice): Rational {
   const { share, partShare, heldOfPart, isAlone, sharedBy } = on;

@@ -4,13 +4,14 @@ import type { Refused, Taken } from "./intake.ts";
 import { insertRows, type ScrapeRowWriter } from "./scrape-rows.ts";
 import type { JoinedScrape } from "./steps/join.ts";
 
-/** The rows of a scrape: one for itself, one for each device. */
+/** Returns the number of rows of a scrape: one for the scrape and one for each device. */
 export function rowsOf({ scrape }: JoinedScrape): number {
   return scrape.shape.devices.length + 1;
 }
 
 /**
- * Inserts the rows of all scrapes. Fails with a retriable {@link StoreError} where trying again can help; resolves with what the store refuses as such.
+ * Inserts the rows of all scrapes. Fails with a retriable {@link StoreError} if a retry can help. Resolves with the items that the store
+ * rejects.
  */
 export function insertScrapes(
   store: StoreClient,
@@ -24,8 +25,8 @@ export function insertScrapes(
 }
 
 /**
- * Inserts items together. Where the store rejects the rows as such, the items are halved until those that it will not
- * take stand alone; those are returned, the others are stored.
+ * Inserts items together. If the store rejects the rows, the items are halved until the rejected ones stand alone. Resolves with those; the
+ * others are stored.
  */
 export async function insertOrHalve<Value>(
   items: readonly Taken<Value>[],

@@ -1,7 +1,7 @@
 import type { OutgoingMessage, ReceivedMessage } from "../../runtime/bus/bus.ts";
 import type { DeadLetterReason } from "./steps/outcome.ts";
 
-/** A dead letter as it stands on its topic: the raw bytes, and in the headers why and from where. */
+/** A dead letter on its topic: the raw bytes, with the reason and the source position in the headers. */
 export interface DeadLetter {
   readonly reason: string;
   readonly cause: string;
@@ -13,7 +13,7 @@ export interface DeadLetter {
   readonly value: Uint8Array;
 }
 
-/** The message for `gpu.dead-letter`. Its own checksum is over the raw bytes, broken ones too. */
+/** Returns the message for `gpu.dead-letter`. Its checksum covers the raw bytes, even if they are broken. */
 export function toDeadLetter(message: ReceivedMessage, reason: DeadLetterReason, cause: string): OutgoingMessage {
   const { topic, partition, offset, key, value, schemaVersion } = message;
   return {
@@ -31,7 +31,7 @@ export function toDeadLetter(message: ReceivedMessage, reason: DeadLetterReason,
   };
 }
 
-/** Reads a dead letter back; headers that are missing read as empty. */
+/** Reads a dead letter. Missing headers read as empty. */
 export function readDeadLetter({ headers, value, schemaVersion }: ReceivedMessage): DeadLetter {
   const header = (name: string): string => headers[`dead-${name}`] ?? "";
   return {

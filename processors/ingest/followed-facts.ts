@@ -10,26 +10,26 @@ import type { InventoryFact } from "../../domain/inventory.ts";
 import type { WorkloadFact } from "../../domain/workload.ts";
 import type { Bus, Follower, ReceivedMessage } from "../../runtime/bus/bus.ts";
 
-/** Why a message of a fact's topic tells this instance nothing. The intake of facts buries what is broken. */
+/** The reason why a message of a facts topic is skipped here. The intake of facts turns broken messages into dead letters. */
 export type PassedOver = "broken-checksum" | "not-a-fact" | "not-processed" | "future-schema";
 
-/** What a follower of facts tells. */
+/** The events of a follower of facts. */
 export interface FollowedFactsEvents {
   onPassedOver(reason: PassedOver, message: ReceivedMessage): void;
 }
 
-/** Who is told of every fact that the bus has, in any order and more than once. */
+/** A listener that gets every fact on the bus, in any order and possibly more than once. */
 export interface FactListener {
   workload(fact: WorkloadFact): void;
   inventory(fact: InventoryFact): void;
   clusterFact(fact: ClusterFact): void;
-  /** Nothing more will be said of an object; its key is the topic's. */
+  /** Gets the tombstone of an object: no more facts follow. `key` is the key on the topic. */
   tombstone(of: "workload" | "inventory" | "cluster", key: string): void;
 }
 
 /**
- * Reads the topics of facts from their beginning and goes on as they grow. Resolves when the listeners know everything that
- * they held at the time of the call; fails with a `BusError`.
+ * Reads the topics of facts from their beginning and continues as they grow. Resolves when the listeners have every fact that the topics
+ * held at the time of the call. Fails with a `BusError`.
  */
 export async function followFacts(
   bus: Bus,
@@ -61,7 +61,7 @@ export async function followFacts(
 
 interface Reader {
   readonly object: Parameters<FactListener["tombstone"]>[0];
-  /** False where the bytes are no fact. */
+  /** Passes the fact to the listeners. Returns false if the bytes are not a fact. */
   readonly tell: (listeners: readonly FactListener[], bytes: Uint8Array) => boolean;
 }
 

@@ -13,74 +13,74 @@ import { StoreError } from "../../runtime/store/store-error.ts";
 import { toDeadLetter } from "./dead-letter.ts";
 import type { DeadLetterReason, DropReason, Outcome } from "./steps/outcome.ts";
 
-/** A message and what the pipeline made of it. */
+/** A message and the value that the pipeline made from it. */
 export interface Taken<Value> {
   readonly message: ReceivedMessage;
   readonly value: Value;
   readonly takenAtMillis: number;
 }
 
-/** An item that the store will not take as it is. */
+/** An item that the store rejects. */
 export interface Refused<Value> {
   readonly item: Taken<Value>;
   readonly error: StoreError;
 }
 
-/** What happens in an intake, for metrics and logs. */
+/** The events of an intake, for metrics and logs. */
 export interface IntakeEvents<Value> {
   /** The items are stored and committed. */
   onStored(items: readonly Taken<Value>[], seconds: number): void;
   onDropped(reason: DropReason): void;
   onDeadLetter(reason: DeadLetterReason, message: ReceivedMessage, cause: string): void;
-  /** A message of a schema that this release does not know: the partition waits for a newer release. */
+  /** A message has a schema that this release does not support. The partition waits for a newer release. */
   onFutureSchema(message: ReceivedMessage): void;
   onJump(jump: OffsetJump): void;
   onRetry(error: unknown, attempt: number): void;
-  /** A failure that no retry helps; nothing further is stored or committed by this intake. */
+  /** A failure that no retry helps. This intake stores and commits nothing more. */
   onFatal(error: unknown): void;
 }
 
 /** A running intake. */
 export interface Intake {
   readonly member: GroupMember;
-  /** Rows that wait for an insert. */
+  /** The number of rows that wait for an insert. */
   readonly waiting: number;
   /** Partitions that wait for a newer release. */
   readonly paused: readonly number[];
-  /** The partitions that this instance has now. */
+  /** The partitions that this instance owns now. */
   readonly assigned: ReadonlySet<number>;
-  /** Stores and commits what it holds, leaves the group, and resolves. */
+  /** Stores and commits the current batch, leaves the group, and resolves. */
   stop(): Promise<void>;
 }
 
 interface Batch<Value> {
   readonly items: Taken<Value>[];
   readonly deadLetters: OutgoingMessage[];
-  /** Everything of a partition before this offset is in the batch, or was handled before. */
+  /** For each partition, the offset before which all messages are in the batch or were handled earlier. */
   readonly positions: Map<string, { readonly partition: TopicPartition; readonly offset: number }>;
   rows: number;
 }
 
-/** Whoever has just started wants to see something: the first flushes come sooner than the later ones. */
+/** The first flushes come sooner than the later ones, so that users see data soon after the start. */
 const FIRST_FLUSH_MILLIS = 1_000;
 const FIRST_RETRY_MILLIS = 200;
 const LONGEST_RETRY_MILLIS = 15_000;
-/** How long a stop waits for a store that is away; what was not stored is not committed, and comes again. */
+/** How long a stop waits for an unavailable store. Rows that were not stored are not committed, and their messages are delivered again. */
 const LONGEST_STOP_MILLIS = 5_000;
 
 /**
- * Joins a group, runs each message through a pipeline and stores what comes of it in batches, until it is stopped. The
- * place on the bus is committed after the insert, never before; outages are waited out, and the bus waits meanwhile.
+ * Joins a group, runs each message through a pipeline and stores the results in batches, until it is stopped. The offset is committed after
+ * the insert, never before. During an outage the intake waits, and the bus delivers no more messages.
  */
 export async function startIntake<Value>(options: {
   readonly bus: Bus;
   readonly group: string;
   readonly topics: readonly string[];
-  /** The newest schema of these topics that this release knows. */
+  /** The newest schema of these topics that this release supports. */
   readonly schemaVersion: number;
   readonly pipeline: (message: ReceivedMessage) => Outcome<Value>;
   readonly rowsOf: (value: Value) => number;
-  /** Inserts the items' rows; resolves with those that the store refused as such. Fails with a `StoreError`. */
+  /** Inserts the items' rows. Resolves with the items that the store rejects. Fails with a `StoreError`. */
   readonly insert: (items: readonly Taken<Value>[]) => Promise<readonly Refused<Value>[]>;
   readonly flushMillis: number;
   readonly flushRows: number;
@@ -109,7 +109,7 @@ export async function startIntake<Value>(options: {
     }
   }
 
-  /** A pipeline that fails, fails again: the message is put aside, and those behind it go on. */
+  /** Runs the pipeline. If it throws, it would throw again, so the message becomes a dead letter and later messages continue. */
   function outcomeOf(message: ReceivedMessage): Outcome<Value> {
     try {
       return pipeline(message);
@@ -125,9 +125,9 @@ export async function startIntake<Value>(options: {
   }
 
   /**
-   * Stores what has been taken, what is taken until its turn comes included. One flush runs and one waits at most, so
-   * that what is held is bounded. A failure that no retry helps is fatal. Nothing of a batch that was given up is
-   * committed, and nothing after it either: a later position would stand for it too.
+   * Stores the current batch, with the messages that arrive until its turn. At most one flush runs and one waits, so memory is bounded. A
+   * failure that no retry helps is fatal. Nothing of a failed batch is committed, and nothing after it, because a later offset would commit
+   * the failed messages too.
    */
   function flush(): Promise<void> {
     queued ??= running.then(async () => {
@@ -158,7 +158,7 @@ export async function startIntake<Value>(options: {
     events.onStored(stored, (performance.now() - started) / 1000);
   }
 
-  /** A partition that has moved on meanwhile is done again by whoever owns it now: the same rows. */
+  /** Commits an offset. If another member owns the partition now, that member processes the messages again, with the same rows. */
   async function commit({ topic, partition }: TopicPartition, offset: number): Promise<void> {
     try {
       await retried(() => member.commit({ topic, partition }, offset));
@@ -167,7 +167,7 @@ export async function startIntake<Value>(options: {
     }
   }
 
-  /** Outages are waited out: what is held is bounded, and the bus waits with what comes after. */
+  /** Retries during outages. Memory is bounded, and the bus delivers no more messages in the meantime. */
   async function retried<Result>(attempt: () => Promise<Result>): Promise<Result> {
     for (let tries = 1; ; tries++) {
       try {

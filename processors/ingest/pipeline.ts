@@ -4,20 +4,20 @@ import type { Outcome } from "./steps/outcome.ts";
 import { createDecodeStep, type EncodedScrape } from "./steps/decode.ts";
 import { createJoinStep, type JoinedScrape } from "./steps/join.ts";
 
-/** Who is told of every scrape that was joined, before it is stored: what shows the fleet as it is now. */
+/** A listener that gets every joined scrape before it is stored, for views of the current fleet. */
 export type JoinListener = (joined: JoinedScrape) => void;
 
 /**
- * READ THIS FIRST. What happens to a message of `gpu.samples`, from top to bottom:
+ * READ THIS FIRST. The steps of a message of `gpu.samples`, in order:
  *
- * 1. `decode`: bytes to a scrape. What is broken ends as a dead letter.
- * 2. `join`: each row of the scrape to its holder, by what is known of the cluster's pods (followed-facts.ts).
- * 3. `onJoined`: who shows the fleet as it is now takes what it shows (live/gpus/devices.ts).
- * 4. `store` (batch.ts, processor.ts): rows of many scrapes become one insert; only then is the place on the bus
- *    committed. What a crash leaves uncommitted comes again, and is the same rows.
+ * 1. `decode`: converts bytes to a scrape. A broken message becomes a dead letter.
+ * 2. `join`: joins each row of the scrape to its holder, by the known pods of the cluster (followed-facts.ts).
+ * 3. `onJoined`: updates the views of the current fleet (live/gpus/devices.ts).
+ * 4. `store` (batch.ts, processor.ts): inserts the rows of many scrapes at once. Only then is the offset committed.
+ *  Messages that a crash leaves uncommitted are delivered again and give the same rows.
  *
- * A step returns ok, drop or dead-letter, and never throws for bad input. The processor counts and handles whatever is
- * not ok, in one place.
+ * A step returns ok, drop or dead-letter, and never throws for bad input. The processor counts and handles everything that is not ok, in
+ * one place.
  */
 export function createSamplePipeline(
   holdings: Holdings,

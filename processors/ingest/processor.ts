@@ -12,30 +12,30 @@ import { createSamplePipeline, type JoinListener } from "./pipeline.ts";
 import { createScrapeRowWriter } from "./scrape-rows.ts";
 import type { JoinedScrape } from "./steps/join.ts";
 
-/** What happens in a processor, for its metrics and its log. */
+/** The events of a processor, for its metrics and its log. */
 export interface ProcessorEvents extends Omit<IntakeEvents<never>, "onStored">, FollowedFactsEvents {
   onStored(stored: {
     readonly scrapes: number;
     readonly rows: number;
     readonly seconds: number;
-    /** How many rows of devices were joined by each evidence. */
+    /** The number of joined device rows for each kind of evidence. */
     readonly joined: ReadonlyMap<Evidence, number>;
   }): void;
-  /** How old a scrape was when it could be asked for; not told of what was sent afterwards about the past. */
+  /** The age of a scrape when it became queryable. Not called for backfilled messages. */
   onFresh(seconds: number): void;
-  /** A stored message whose scrape is traced. */
+  /** A message with a traced scrape was stored. */
   onTraced(traceparent: string, takenAtMillis: number, storedAtMillis: number): void;
 }
 
 /** A running processor. */
 export interface Processor extends Intake {
-  /** What it knows of the pods that hold devices. */
+  /** The holdings that the processor joins with. */
   readonly holdings: Holdings;
 }
 
 /**
- * Joins the group of processors and stores what comes, until it is stopped. Before that it reads every fact that the bus
- * has: its first sample is joined with all that is known.
+ * Joins the group of processors and stores samples until it is stopped. Before that it reads every fact on the bus, so that the first
+ * sample is joined with complete data.
  */
 export async function startProcessor(options: ProcessorOptions): Promise<Processor> {
   const holdings = createHoldings();
@@ -72,7 +72,7 @@ interface ProcessorOptions {
   readonly flushMillis: number;
   readonly flushRows: number;
   readonly events: ProcessorEvents;
-  /** Who is told of the facts too that the join is made with. */
+  /** Listeners that get the same facts as the join. */
   readonly listeners?: readonly FactListener[];
   readonly onJoined?: JoinListener;
   readonly now: () => number;

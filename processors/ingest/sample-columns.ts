@@ -9,17 +9,17 @@ import { createByteWriter } from "../../runtime/store/native/byte-writer.ts";
 import { OTHER_SAMPLE_TYPES, SAMPLE_TEXTS, UNIT_TYPES } from "../../runtime/store/schema/samples.ts";
 import type { JoinedScrape } from "./steps/join.ts";
 
-/** Where a metric of a page goes. */
+/** The plan for a metric of a page: its column, its position and its range. */
 interface MetricPlan {
   readonly column: NumberColumn;
-  /** Where the message has it. */
+  /** The index of the value in a row of the message. */
   readonly place: number;
   readonly scale: number;
   readonly least: number;
   readonly most: number;
 }
 
-/** What stays the same between two scrapes of one shape with the same holders. */
+/** The parts that stay the same between two scrapes of one shape with the same holders. */
 interface ShapePlan {
   readonly texts: readonly { readonly column: TextColumn; readonly keys: TextKeys }[];
   readonly hasLabels: boolean;
@@ -33,26 +33,28 @@ interface ShapePlan {
   readonly processActivity: number;
 }
 
-/** Rows of `gpu_samples` in Native. */
+/** Rows of `gpu_samples` in the Native format. */
 export interface SampleBlock {
-  /** Those for which any of the rows has a value: the others are left to the defaults of the table. */
+  /** The columns for which any row has a value. Other columns get the defaults of the table. */
   readonly columns: readonly string[];
   readonly bytes: Uint8Array;
 }
 
-/** Writes the samples of scrapes as rows of `gpu_samples`, column by column. */
+/** A writer of samples as rows of `gpu_samples`, column by column. */
 export interface SampleColumns {
-  /** The columns there are, with the types in which they are sent. */
+  /** All columns, with the types that are sent. */
   readonly columns: readonly Pick<NativeColumn, "name" | "type">[];
-  /** Appends the rows of a scrape and returns how many they are. */
+  /** Appends the rows of a scrape. Returns the number of rows. */
   append(joined: JoinedScrape): number;
-  /** The rows appended since the last call. */
+  /** Returns the rows appended since the last call. */
   take(): SampleBlock;
 }
 
 const FIRST_ROOM = 1024;
 
-/** Columns without rows. What stays the same from scrape to scrape is found out once, and remembered as long as the joined holders live. */
+/**
+ * Creates empty columns. The parts that stay the same between scrapes are computed once and cached for the lifetime of the holders array.
+ */
 export function createSampleColumns(): SampleColumns {
   const texts = Object.entries(SAMPLE_TEXTS).map(([name, textOf]) => ({ column: textColumn(name), textOf }));
   const metrics = METRICS.map(({ name, unit }) => {
@@ -117,7 +119,7 @@ export function createSampleColumns(): SampleColumns {
     for (const column of columns) column.grow(room);
   }
 
-  /** What stays the same, of rows from one on. */
+  /** Writes the unchanged parts, for rows from `from` on. */
   function setIdentities(from: number, planned: ShapePlan, { scrapedAtMillis, intervalMillis }: Scrape): void {
     for (const { column, keys } of planned.texts) column.putKeys(from, keys);
     const rows = planned.holders.length;
@@ -134,7 +136,7 @@ export function createSampleColumns(): SampleColumns {
   function setValues(from: number, planned: ShapePlan, { values, shape }: Scrape): void {
     const step = shape.columns.length;
     const rows = planned.holders.length;
-    // The collector keeps values within these bounds; whatever else comes over the bus must not end the batch.
+    // The collector keeps values within these bounds. Any other value on the bus must not fail the batch.
     for (const { column, place: first, scale, least, most } of planned.metrics)
       column.setScaled(from, { values, first, step, rows, scale, least, most });
     const [graphics, utilization, sm] = planned.activity;

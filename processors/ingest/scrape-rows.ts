@@ -5,32 +5,32 @@ import { createBlocks, namesOf } from "../../runtime/store/schema/table.ts";
 import { createSampleColumns, type SampleBlock } from "./sample-columns.ts";
 import type { JoinedScrape } from "./steps/join.ts";
 
-/** A message's place on the bus. */
+/** A message's position on the bus. */
 export interface BusPlace {
   readonly partition: number;
   readonly offset: number;
 }
 
-/** Rows of scrapes, for an insert, in blocks of the Native format. */
+/** Rows of scrapes for an insert, in blocks of the Native format. */
 export interface ScrapeRows {
-  /** Of `gpu_samples`; undefined where there are none. */
+  /** Rows of `gpu_samples`; undefined if there are none. */
   readonly samples: SampleBlock | undefined;
-  /** Of `scrapes`. */
+  /** Rows of `scrapes`. */
   readonly scrapes: readonly Uint8Array[];
 }
 
 /**
- * Writes scrapes as rows of `gpu_samples` and `scrapes`. What stays the same from scrape to scrape is
- * remembered as long as the joined holders live: keep the writer from insert to insert.
+ * A writer of scrapes as rows of `gpu_samples` and `scrapes`. It caches the parts that stay the same between scrapes for the lifetime of
+ * the holders arrays, so keep one writer for all inserts.
  */
 export interface ScrapeRowWriter {
-  /** Appends the rows of a scrape and returns how many rows of `gpu_samples` they are. */
+  /** Appends the rows of a scrape. Returns the number of rows of `gpu_samples`. */
   append(joined: JoinedScrape, place: BusPlace): number;
-  /** The rows appended since the last call. */
+  /** Returns the rows appended since the last call. */
   take(): ScrapeRows;
 }
 
-/** A writer with nothing in it. */
+/** Creates an empty writer. */
 export function createScrapeRowWriter(): ScrapeRowWriter {
   const samples = createSampleColumns();
   const scrapes = createBlocks<ScrapeRow>(SCRAPE_COLUMNS);
@@ -51,8 +51,8 @@ export function createScrapeRowWriter(): ScrapeRowWriter {
 }
 
 /**
- * Inserts rows: the samples first, then the scrapes, so that a scrape that is there has its samples. A replay's rows stand twice until a merge.
- * Fails with a `StoreError`.
+ * Inserts rows: the samples first, then the scrapes, so that a visible scrape has its samples. The rows of a replay exist twice until a
+ * merge. Fails with a `StoreError`.
  */
 export async function insertRows(store: StoreClient, { samples, scrapes }: ScrapeRows): Promise<void> {
   if (samples !== undefined) await store.insertRows("gpu_samples", samples.columns, samples.bytes, { unmerged: true });

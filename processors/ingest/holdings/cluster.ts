@@ -2,7 +2,7 @@ import type { ClusterHoldings, Holding, NodeHoldings } from "../../../domain/hol
 import type { NodeGpus } from "../../../domain/inventory.ts";
 import { createClaims, type Claim, type Slice } from "../../../domain/attribution/claims.ts";
 
-/** What is known of one cluster, and the ways to change it. Whatever is put takes the place of what was there. */
+/** The holdings of one cluster, with functions to change them. A put replaces the former value. */
 export interface ClusterIndex extends ClusterHoldings {
   putPod(uid: string, pod: Holding | undefined): void;
   putGpus(node: string, gpus: readonly NodeGpus[]): void;
@@ -16,7 +16,7 @@ interface NodeIndex extends NodeHoldings {
   gpus: readonly NodeGpus[];
 }
 
-/** An index of a cluster of which nothing is known yet. What is put twice changes no version. */
+/** Creates an empty index of a cluster. Putting an equal value again changes no version. */
 export function createClusterIndex(): ClusterIndex {
   const nodes = new Map<string, NodeIndex>();
   const pods = new Map<string, Holding>();
@@ -32,7 +32,7 @@ export function createClusterIndex(): ClusterIndex {
     version += 1;
   }
 
-  /** Something changed for pods that are known. */
+  /** Raises the versions of the nodes of known pods. */
   function changeOf(uids: readonly string[]): void {
     for (const uid of uids) {
       const pod = pods.get(uid);
@@ -86,7 +86,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** Facts come with much that a join never asks for: many of them change nothing here. */
+/** Returns whether two holdings are equal for the join. Many facts only change fields that the join does not use. */
 function isSameHolding(a: Holding | undefined, b: Holding | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   return (

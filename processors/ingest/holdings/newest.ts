@@ -1,19 +1,19 @@
 import { compareFacts, type OrderedFact } from "../../../domain/fact.ts";
 
-/** Remembers of each object which of its facts was the newest, so that late ones and replays are told apart. */
+/** A memory of the newest fact of each object. It detects late facts and replays. */
 export interface Newest {
-  /** Whether the fact is newer than everything that was taken of this object; it is taken then. */
+  /** Returns whether the fact is newer than all earlier facts of this object. If so, it is recorded. */
   take(key: string, fact: OrderedFact): boolean;
-  /** Its tombstone: nothing will be said of it any more. */
+  /** Removes an object at its tombstone. */
   forget(key: string): void;
 }
 
-/** An object that has ended is remembered for so long, by the time of the facts, at least. */
+/** The shortest time that an ended object is remembered, by the time of the facts. */
 export const ENDS_REMEMBERED_MILLIS = 6 * 3_600_000;
 
 /**
- * A memory of newest facts. Objects that exist are remembered until their end or tombstone; those that have ended, whose
- * tombstones may be days away, for 6 to 12 hours by the time of the facts that come.
+ * Creates a memory of newest facts. Objects that exist are remembered until their end or tombstone. Ended objects, whose tombstones may be
+ * days away, are remembered for 6 to 12 hours by the time of the incoming facts.
  */
 export function createNewest(): Newest {
   const orders = new Map<string, OrderedFact>();

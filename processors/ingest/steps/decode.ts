@@ -2,14 +2,14 @@ import type { ScrapeDecoder } from "../../../domain/messages/scrape-message.ts";
 import type { Scrape } from "../../../domain/scrape.ts";
 import type { Outcome } from "./outcome.ts";
 
-/** What the step needs of a message from the bus. */
+/** The parts of a bus message that the step needs. */
 export interface EncodedScrape {
   readonly value: Uint8Array | null;
-  /** Whether the sender's checksum fits. */
+  /** Whether the sender's checksum matches. */
   readonly intact: boolean;
 }
 
-/** Bytes to a scrape. A broken checksum or bytes that are no scrape end as a dead letter. */
+/** Creates the step that decodes bytes to a scrape. A broken checksum, or bytes that are not a scrape, become a dead letter. */
 export function createDecodeStep(decoder: ScrapeDecoder): (message: EncodedScrape) => Outcome<Scrape> {
   return function decode({ value, intact }) {
     if (value === null) return { kind: "drop", reason: "tombstone" };

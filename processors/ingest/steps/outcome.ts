@@ -1,7 +1,7 @@
-/** Why a message was left out without harm. */
+/** The reason why a message was dropped without harm. */
 export type DropReason = "tombstone";
 
-/** Why a message cannot be used, and is kept with the reason in `gpu.dead-letter`. */
+/** The reason why a message cannot be used. The message becomes a dead letter in `gpu.dead-letter`. */
 export type DeadLetterReason =
   | "broken-checksum"
   | "not-a-scrape"
@@ -9,7 +9,7 @@ export type DeadLetterReason =
   | "not-processed"
   | "rejected-by-store";
 
-/** What a step makes of its input: the next value, or an end with its reason. */
+/** The result of a step: the next value, or an end with its reason. */
 export type Outcome<Value> =
   | { readonly kind: "ok"; readonly value: Value }
   | { readonly kind: "drop"; readonly reason: DropReason }

@@ -1,17 +1,17 @@
-/** Why a backup or a restore was refused. */
+/** The reason why a backup or a restore was refused. */
 export type BackupErrorCode =
-  /** The folder of a new backup, or the store of a restore, has something already. */
+  /** The folder of a new backup, or the store for a restore, is not empty. */
   | "not-empty"
-  /** There is no manifest: it is no backup, or one that was cut off. */
+  /** There is no manifest: the folder is not a backup, or the backup was interrupted. */
   | "no-backup"
-  /** A file is not as the manifest says, or the store took other rows than it has. */
+  /** A file differs from the manifest, or the store accepted other rows than the file has. */
   | "damaged"
-  /** A newer release wrote it. */
+  /** A newer release wrote the backup. */
   | "newer"
-  /** What was being read was published again and dropped. */
+  /** Runs were published again and dropped while they were being read. */
   | "superseded";
 
-/** A backup or a restore that was refused, in a sentence for whoever asked for it. */
+/** A refused backup or restore. The message is a sentence for the operator. */
 export class BackupError extends Error {
   readonly code: BackupErrorCode;
 

@@ -1,13 +1,13 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
 
-/** What counts of the books at a moment. */
+/** The valid runs and closings of the books at a moment. */
 export interface Counted {
-  /** The runs that readers see, and those that closings froze, by the beginning of their hour. */
+  /** The runs that readers see, and those that closings froze, by the start of their hour. */
   readonly runs: ReadonlyMap<number, readonly string[]>;
-  /** All closings, dry runs and those that came second too. */
+  /** All closings, dry runs and duplicate ones included. */
   readonly closings: readonly string[];
-  /** Those that closed a period; their lines are of a run of the same id. */
+  /** The closings that closed a period. Their lines belong to a run with the same id. */
   readonly closed: readonly string[];
 }
 
@@ -33,8 +33,8 @@ interface HourOfRuns {
 }
 
 /**
- * Reads what counts. Runs are read before closings: a correction that is among them has its closing, and what a closing froze in
- * between stays for ever. The rows of a run that counted stay for an hour at least. Fails with a `StoreError`.
+ * Reads the valid runs and closings. Runs are read before closings, so every correction among them has its closing. Runs that a closing
+ * froze in between stay for ever. The rows of a superseded run stay for at least one hour. Fails with a `StoreError`.
  */
 export async function readCounted(store: StoreClient): Promise<Counted> {
   const published = await store.query<HourOfRuns>(PUBLISHED);

@@ -5,23 +5,23 @@ import { z } from "zod";
 import { BackupError } from "./backup-error.ts";
 import { BACKED_UP } from "./tables.ts";
 
-/** The name of the manifest, which is written last: a folder without one is no whole backup. */
+/** The name of the manifest, which is written last. A folder without one is not a complete backup. */
 export const MANIFEST = "manifest.json";
 
 const manifestSchema = z.object({
   format: z.literal("gpu-ledger backup 1"),
   /** The release that wrote it, for people. */
   version: z.string(),
-  /** The number of the last migration of the store that it is of. */
+  /** The number of the last migration of the backed-up store. */
   schema: z.int(),
   begunAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
-  /** In the order in which they are restored. */
+  /** In the order of the restore. */
   tables: z.array(
     z.object({
       name: z.enum(BACKED_UP.map(({ name }) => name)),
       columns: z.array(z.string()).min(1),
-      /** Rows of these columns in ClickHouse's Native format, packed by gzip. */
+      /** Rows of these columns in ClickHouse's Native format, compressed with gzip. */
       files: z.array(
         z.object({
           name: z.string().regex(/^[a-z0-9_]+-\d+\.native\.gz$/),
@@ -34,7 +34,7 @@ const manifestSchema = z.object({
   ),
 });
 
-/** What a backup has. */
+/** The manifest of a backup. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
 /** A table of a backup. */
@@ -43,7 +43,7 @@ export type BackupTable = Manifest["tables"][number];
 /** A file of a backup. */
 export type BackupFile = BackupTable["files"][number];
 
-/** What a backup comes to. */
+/** Returns the number of files, rows and bytes of a backup. */
 export function sizeOf({ tables }: Manifest): {
   readonly files: number;
   readonly rows: number;
@@ -55,8 +55,8 @@ export function sizeOf({ tables }: Manifest): {
 }
 
 /**
- * Reads a backup's manifest and holds every file against it. Fails with a {@link BackupError} where there is none, where a file is
- * missing or another one, or where the backup is of a schema beyond `knownSchema`.
+ * Reads a backup's manifest and checks every file against it. Fails with a {@link BackupError} if there is no manifest, if a file is
+ * missing or different, or if the schema of the backup is newer than `knownSchema`.
  */
 export async function readBackup(folder: string, knownSchema: number): Promise<Manifest> {
   const manifest = parsed(folder, await read(folder, MANIFEST, "no-backup"));
@@ -69,7 +69,7 @@ export async function readBackup(folder: string, knownSchema: number): Promise<M
   return manifest;
 }
 
-/** The bytes of a file, packed as they are. Fails with a {@link BackupError} where they are not those that were written. */
+/** Reads the compressed bytes of a file. Fails with a {@link BackupError} if they are not the bytes that were written. */
 export async function readBackupFile(folder: string, { name, sha256 }: BackupFile): Promise<Buffer> {
   const bytes = await read(folder, name, "damaged");
   if (sha256Of(bytes) !== sha256)
@@ -80,7 +80,7 @@ export async function readBackupFile(folder: string, { name, sha256 }: BackupFil
   return bytes;
 }
 
-/** SHA-256 in hex. */
+/** Returns the SHA-256 in hex. */
 export function sha256Of(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }

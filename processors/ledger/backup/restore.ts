@@ -8,7 +8,7 @@ import { BACKED_UP } from "./tables.ts";
 
 const unpack = promisify(gunzip);
 
-/** Who restores which backup. */
+/** The backup to restore, and the person who restores it. */
 export interface RestoreRequest {
   readonly folder: string;
   readonly manifest: Manifest;
@@ -17,9 +17,9 @@ export interface RestoreRequest {
 }
 
 /**
- * Restores a backup into a store that is migrated and empty, or that a restore which was broken off has begun to fill: that is emptied
- * first. The audit trail says when it began and when it was whole. Fails with a {@link BackupError} where the store has rows, or
- * took others than the backup has; or with a `StoreError`.
+ * Restores a backup into a store that is migrated and empty. A store that an interrupted restore began to fill is emptied first. The audit
+ * trail records the start and the completion. Fails with a {@link BackupError} if the store has rows, or if it accepted other rows than the
+ * backup has; or with a `StoreError`.
  */
 export async function restoreBackup(store: StoreClient, request: RestoreRequest): Promise<void> {
   const { folder, manifest } = request;
@@ -58,7 +58,7 @@ async function isUnfinished(store: StoreClient): Promise<boolean> {
   return last?.what === "restore begun";
 }
 
-/** Empties what a restore fills; what says that it was unfinished goes last. */
+/** Empties the tables that a restore fills. The audit table, which shows that the restore was unfinished, is emptied last. */
 async function empty(store: StoreClient): Promise<void> {
   for (const { name } of BACKED_UP) if (name !== "audit") await store.command(`TRUNCATE TABLE ${name}`);
   await store.command("TRUNCATE TABLE audit");

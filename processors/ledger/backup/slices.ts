@@ -1,13 +1,13 @@
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
-/** An hour of a table: how many rows it has, about, and which runs count in it. Times are milliseconds since the epoch. */
+/** An hour of a table: its approximate number of rows, and its valid runs. Times are milliseconds since the epoch. */
 export interface HourOfRows {
   readonly at: number;
   readonly rows: number;
   readonly runs: readonly string[];
 }
 
-/** Rows of a table that go into one file, or into several where one hour is too much for one. */
+/** Rows of a table for one file, or for several files if one hour is too large for one. */
 export interface Slice {
   readonly from: number;
   readonly until: number;
@@ -16,8 +16,8 @@ export interface Slice {
 }
 
 /**
- * Cuts hours into slices of one month each at most, with about as many rows and runs as they may have; a single hour may have more
- * runs, and has as many files as it takes. The newest come first: they are what is published again.
+ * Cuts hours into slices of at most one month each, with about the allowed number of rows and runs. A single hour may have more runs, and
+ * gets as many files as it needs. The newest slices come first, because new hours are the ones that are published again.
  */
 export function slicesOf(
   hours: readonly HourOfRows[],

@@ -1,9 +1,9 @@
-/** A table that a backup has. */
+/** A table that a backup includes. */
 export interface BackedUpTable {
   readonly name: string;
-  /** The column of time by which it is cut into files. */
+  /** The time column by which the table is cut into files. */
   readonly time: string;
-  /** Which of its rows: a condition in SQL over the parameters that {@link Counted} gives. */
+  /** The rows to include: an SQL condition over the parameters of {@link Counted}. */
   readonly rows: string;
   readonly why: string;
 }
@@ -19,8 +19,8 @@ const OF_RUNS = "run_id IN {runs:Array(UUID)}";
 const OF_CLOSED = "close_id IN {closed:Array(UUID)}";
 
 /**
- * What cannot be computed again from elsewhere, in the order in which it is restored: what makes rows count comes after them, as when
- * they were published, so that nobody ever sees half of a run or of a closing.
+ * The tables that cannot be computed from other data, in the order of the restore. As in publishing, the tables that make rows valid come
+ * after the rows, so that half a run or closing is never visible.
  */
 export const BACKED_UP: readonly BackedUpTable[] = [
   { name: "workload_facts", time: "seen_at", rows: ALL, why: "which pods held what, and when" },
@@ -49,7 +49,7 @@ export const BACKED_UP: readonly BackedUpTable[] = [
   { name: "runs", time: "window_start", rows: `kind = 'election' OR ${OF_RUNS}`, why: "which runs count" },
 ];
 
-/** What comes back by itself, or goes by itself. */
+/** The tables that are computed again or that expire by themselves. */
 export const LEFT_OUT: readonly LeftOutTable[] = [
   { name: "scrapes", why: "raw; it expires after `store.rawDays`" },
   { name: "gpu_samples", why: "raw; it expires after `store.rawDays`" },

@@ -13,9 +13,9 @@ import { MANIFEST, sha256Of, type BackupFile, type BackupTable, type Manifest } 
 import { slicesOf, type Slice } from "./slices.ts";
 import { BACKED_UP, type BackedUpTable } from "./tables.ts";
 
-/** About so many bytes go into a file, before they are packed: what is held in memory at once. */
+/** The approximate uncompressed size of a file, which is held in memory at once. */
 const FILE_BYTES = 32 * 1024 ** 2;
-/** As many names of runs as a parameter may have, beside those of closings. */
+/** The most run ids in a parameter, in addition to those of closings. */
 const MOST_RUNS = 2_000;
 
 const pack = promisify(gzip);
@@ -29,19 +29,19 @@ interface Writing {
   readonly now: () => number;
 }
 
-/** A table, and how it is written. */
+/** A table and the way to write it. */
 interface Content {
   readonly table: BackedUpTable;
   readonly columns: readonly string[];
-  /** The columns by which rows of one hour are parted. */
+  /** The columns by which the rows of one hour are distributed over files. */
   readonly key: string;
   readonly rowsPerFile: number;
 }
 
 /**
- * Writes what {@link BACKED_UP} names into a folder, which is made and must be empty: what counted when it began, whole, whatever is
- * published meanwhile. The manifest comes last. Fails with a {@link BackupError} where the folder has files, or where it took
- * so long that what counted was dropped; or with a `StoreError`.
+ * Writes the tables of {@link BACKED_UP} into a folder, which is created and must be empty. The backup has everything that was valid when
+ * it began, complete, whatever is published in the meantime. The manifest comes last. Fails with a {@link BackupError} if the folder has
+ * files, or if the backup took so long that valid runs were dropped; or with a `StoreError`.
  */
 export async function writeBackup(
   store: StoreClient,
@@ -112,7 +112,7 @@ async function writeTable(writing: Writing, content: Content): Promise<BackupTab
   return { name: table.name, columns: [...columns], files };
 }
 
-/** Writes a part of a slice; nothing where no row of it counts. */
+/** Writes a part of a slice. Writes no file if none of its rows is valid. */
 async function writeFile(
   { store, folder, counted }: Writing,
   { table, columns, key }: Content,
@@ -137,7 +137,7 @@ async function writeFile(
   return { name, rows: counts, bytes: packed.length, sha256: sha256Of(packed) };
 }
 
-/** Writes a file to the disk, not only to its cache. */
+/** Writes a file and syncs it to the disk. */
 async function keep(folder: string, name: string, bytes: Uint8Array): Promise<void> {
   const file = await open(join(folder, name), "wx", 0o600);
   try {
@@ -148,7 +148,10 @@ async function keep(folder: string, name: string, bytes: Uint8Array): Promise<vo
   }
 }
 
-/** The rows of a run that counted are there for an hour, and for as long as nothing better is published. */
+/**
+ * Fails if a run of the slice may have been dropped. The rows of a valid run exist for at least an hour, and until a newer run is
+ * published.
+ */
 async function refuseWhatWasDropped({ store, begunAt, now }: Writing, { runs }: Slice): Promise<void> {
   if (now() - begunAt < SUPERSEDED_KEPT_MILLIS || runs.length === 0) return;
   const counting = new Set([...(await readCounted(store)).runs.values()].flat());

@@ -14,27 +14,27 @@ interface Span {
   readonly until: number;
 }
 
-/** A machine of one's own, and what is known of it from outside the hour. */
+/** An owned machine, with what is known about it from outside the hour. */
 export interface OwnedMachine {
   readonly node: string;
-  /** Where it was seen, and as its Node was last; undefined where it never was. */
+  /** The cluster where it was seen, with its last Node; undefined if it was never seen. */
   readonly seen: { readonly cluster: string; readonly gpus: number; readonly fact: InventoryFact } | undefined;
 }
 
-/** The names of all machines that owned entries list. */
+/** Returns the names of all machines that owned entries list. */
 export function listedMachines({ prices }: Pick<PriceBook, "prices">): readonly string[] {
   return [...new Set(prices.flatMap((entry) => (entry.per === "owned" ? entry.owned.machines : [])))];
 }
 
-/** Whether an owned entry is for all machines that it matches, which have to be seen to be known. */
+/** Returns whether an owned entry applies to all machines that it matches. Such machines are only known if they were seen. */
 export function hasOwnedByMatch({ prices }: Pick<PriceBook, "prices">): boolean {
   return prices.some((entry) => entry.per === "owned" && entry.owned.machines.length === 0);
 }
 
 /**
- * Rows for the times of an hour in which a machine of one's own is in service and in no cluster: its slots are unavailable, because
- * `absent` (ledger, "Prices"). A machine is one that an owned entry lists, or that was ever seen as an owned entry prices it. It has the GPUs that its entry says, else those that were ever seen of it, else one, so
- * that its cost is somewhere.
+ * Returns rows for the times of an hour in which an owned machine is in service and in no cluster. Its slots are unavailable because
+ * `absent` (ledger, "Prices"). The machine is listed by an owned entry, or an owned entry prices it as it was last seen. Its number of GPUs
+ * comes from its entry, otherwise from what was seen, otherwise it is one, so that its cost has a place.
  */
 export function absentHours(
   { prices }: Pick<PriceBook, "prices">,
@@ -62,15 +62,18 @@ export function absentHours(
 }
 
 /**
- * When a machine of an entry is in service. One that the entry does not list by name is over when it is written off: of a machine
- * that has left nobody says that it is retired.
+ * Returns when a machine of an entry is in service. If the entry does not list it by name, service ends when the machine is written off,
+ * because nothing reports the retirement of a machine that has left.
  */
 function serviceOf({ owned, fromMillis, untilMillis }: OwnedEntry): Span {
   const over = owned.machines.length > 0 ? owned.retiredMillis : Math.min(owned.retiredMillis, writtenOffMillis(owned));
   return { from: Math.max(owned.inServiceMillis, fromMillis), until: Math.min(over, untilMillis) };
 }
 
-/** What prices a machine as it was seen last, by a time: an entry of higher rank can be for the machine, too. */
+/**
+ * Returns a function from a time to the entry that prices a machine as it was last seen. An entry of higher rank can also match the
+ * machine.
+ */
 function winnerOf(
   prices: PriceBook["prices"],
   seen: OwnedMachine["seen"],
@@ -84,14 +87,14 @@ function winnerOf(
   };
 }
 
-/** Whether an entry is for a machine: it lists the machine, or lists none and prices the machine as that was seen last. */
+/** Returns whether an entry applies to a machine: it lists the machine, or lists none and matches the machine as it was last seen. */
 function isFor(entry: OwnedEntry, node: string, seen: OwnedMachine["seen"]): boolean {
   const { machines } = entry.owned;
   if (machines.length > 0) return machines.includes(node);
   return seen !== undefined && priceFactsOfNode(seen.fact).some((facts) => fits(entry.match, facts));
 }
 
-/** What a machine is while nothing shows it. */
+/** The fields of a machine while nothing shows it. */
 interface AbsentPlace {
   readonly model: string | undefined;
   readonly where: Pick<UsagePlace, "instanceType" | "region" | "zone" | "pool" | "capacityType" | "labels">;
@@ -117,7 +120,7 @@ function placeOfNode({
   return { model: gpus[0]?.model, where: { capacityType, labels, ...given({ instanceType, region, zone, pool }) } };
 }
 
-/** Without what is not known. */
+/** Returns the object without its undefined properties. */
 function given<Known extends object>(known: Known): { [Key in keyof Known]?: Exclude<Known[Key], undefined> } {
   return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) as {
     [Key in keyof Known]?: Exclude<Known[Key], undefined>;
@@ -158,7 +161,7 @@ function absentHour(
   };
 }
 
-/** Spans as one after the other, those that touch made one. */
+/** Returns spans as sorted, disjoint spans. Spans that touch are joined. */
 function union(spans: readonly Span[]): readonly Span[] {
   const joined: { from: number; until: number }[] = [];
   for (const { from, until } of spans.toSorted((a, b) => a.from - b.from)) {
@@ -176,7 +179,7 @@ function within(spans: readonly Span[], { from, until }: Span): readonly Span[] 
     .filter((span) => span.from < span.until);
 }
 
-/** What spans leave of others; both in order. */
+/** Returns the parts of spans that other spans leave. Both lists are sorted. */
 function without(spans: readonly Span[], taken: readonly Span[]): readonly Span[] {
   return spans.flatMap(({ from, until }) => {
     const inside = within(taken, { from, until });

@@ -3,7 +3,7 @@ import { add, subtract, ZERO, type Rational } from "../../../domain/exact/ration
 import { lastUnits } from "../../../domain/exact/units.ts";
 import type { Breach } from "./invariant.ts";
 
-/** What is counted of a charge, by the names of breaches. */
+/** The amounts of a charge that are counted, by the names of breaches. */
 export const COUNTED = [
   ["gpu-hours", "gpuHours"],
   ["list", "list"],
@@ -14,12 +14,12 @@ export const COUNTED = [
   ["carbon", "carbon"],
 ] as const satisfies readonly (readonly [Breach["what"], string])[];
 
-/** Sums in last units, energy in millijoules, undefined where no charge says anything of them; shares in GPU-milliseconds. */
+/** Sums in last units, energy in millijoules, shares in GPU-milliseconds. Undefined if no charge has the amount. */
 export type Amounts = { readonly shareMillis: Rational } & Readonly<
   Record<(typeof COUNTED)[number][1], bigint | undefined>
 >;
 
-/** The amounts of no charge. */
+/** The amounts before any charge is added. */
 export const NOTHING: Amounts = {
   shareMillis: ZERO,
   gpuHours: undefined,
@@ -31,7 +31,7 @@ export const NOTHING: Amounts = {
   carbon: undefined,
 };
 
-/** The amounts of a charge. */
+/** Returns the amounts of a charge. */
 export function amountsOf({ shareMillis, gpuHours, costs, power, millijoules, carbon }: Charge): Amounts {
   return {
     shareMillis,
@@ -45,7 +45,7 @@ export function amountsOf({ shareMillis, gpuHours, costs, power, millijoules, ca
   };
 }
 
-/** Amounts, and others added or taken away. */
+/** Returns amounts with others added or subtracted. */
 export function plus(a: Amounts, b: Amounts, sign: 1n | -1n): Amounts {
   const sum = (one: bigint | undefined, other: bigint | undefined): bigint | undefined =>
     other === undefined ? one : (one ?? 0n) + sign * other;
@@ -61,12 +61,12 @@ export function plus(a: Amounts, b: Amounts, sign: 1n | -1n): Amounts {
   };
 }
 
-/** Whether nothing is left: what is absent counts as 0. */
+/** Returns whether all amounts are 0. Absent amounts count as 0. */
 export function isNothing(amounts: Amounts): boolean {
   return amounts.shareMillis.num === 0n && COUNTED.every(([, name]) => (amounts[name] ?? 0n) === 0n);
 }
 
-/** A charge with other amounts; one without a price has none with them. */
+/** Returns a charge with other amounts. A charge without a price stays without costs. */
 export function withAmounts(like: Charge, amounts: Amounts): Charge {
   const { shareMillis, gpuHours, list, contracted, effective, power, millijoules, carbon } = amounts;
   const costs = {

@@ -18,16 +18,16 @@ import { chargeSlot, type ChargedSlot, type SlotLine, type SlotSegment } from ".
 import { withExcess } from "./excess.ts";
 import type { NodePrices } from "./node-prices.ts";
 
-/** What charges are made by. */
+/** The rules by which charges are made. */
 export interface Rules {
   readonly prices: NodePrices;
   readonly owners: OwnerRules;
   readonly policies: readonly Policy[];
-  /** Without them nothing says what energy emits. */
+  /** If absent, charges have no carbon. */
   readonly energy?: EnergyFactors | undefined;
 }
 
-/** A team that the register does not know, or a reserved name: it was named, and did not count. */
+/** A team name that was given but not accepted, because it is not in the register or is reserved. */
 export interface RefusedTeam {
   readonly team: string;
   readonly namespace: string;
@@ -37,16 +37,16 @@ export interface RefusedTeam {
 /** The charges of one node over one hour under each policy, in the order of the policies, before anything is spread. */
 export interface ChargedNode {
   readonly charges: readonly (readonly Charge[])[];
-  /** By slot, whatever the policy. */
+  /** By slot, the same for all policies. */
   readonly slots: readonly { readonly slot: number; readonly charged: ChargedSlot }[];
-  /** Costs that are of no slot and of no node, whatever the policy. */
+  /** Costs that belong to no slot and no node, the same for all policies. */
   readonly beside?: readonly Costs[];
   readonly refused: readonly RefusedTeam[];
 }
 
 /**
- * Makes charges of what the meter found of one node over one hour: its rows by slot and time. Policies that measure shares alike
- * differ in who pays alone.
+ * Makes the charges of one node over one hour from its usage rows, sorted by slot and time. Policies with the same share measures differ
+ * only in who pays.
  */
 export function chargeNode(hours: readonly UsageHour[], { prices, owners, policies, energy }: Rules): ChargedNode {
   const holders = createHolders(owners);
@@ -79,28 +79,28 @@ export function chargeNode(hours: readonly UsageHour[], { prices, owners, polici
   return { charges, slots: chargedBy(policies[0]!), refused: holders.refused };
 }
 
-/** Whose something is. */
+/** The owners of something, and their sources. */
 interface Owned {
   readonly owners: Attribution["owners"];
-  /** Where each of them comes from. */
+  /** The rule of each owner. */
   readonly trail: ChargeTrail["owners"];
 }
 
-/** A holder of a segment, as every line that it has of it says. */
+/** A holder of a segment, with the fields that all of its lines of the segment share. */
 interface SegmentHolder extends Owned {
   readonly charged: ChargedHolder;
 }
 
 interface Holders {
-  /** The owners are those of the time: a line may lie in another than its segment, where more was used than held. */
+  /** Returns the holder with its owners at a time. A line can be at another time than its segment if more was used than held. */
   of(segment: SlotSegment, claim: number, atMillis: number): SegmentHolder;
-  /** Whose the machines of a place are: what the rules name for its pool alone; undefined where no rule names a team. */
+  /** Returns the owner of the machines of a place, by the rules for its pool alone; undefined if no rule names a team. */
   ownerOf(place: UsagePlace, atMillis: number): Owned | undefined;
-  /** Teams that holders asked for so far named, and that did not count. */
+  /** The refused team names of the holders that were looked up so far. */
   readonly refused: readonly RefusedTeam[];
 }
 
-/** Finds each holder once for all of its lines, which come one after the other. */
+/** Creates a lookup that finds each holder once for all of its lines, which are adjacent. */
 function createHolders(rules: OwnerRules): Holders {
   const known = new Map<SlotSegment, SegmentHolder[]>();
   const refused: RefusedTeam[] = [];
@@ -124,17 +124,19 @@ function trailOf({ team, costCenter, project, environment }: Attribution["owners
   return { team: team.place, costCenter: costCenter.place, project: project.place, environment: environment.place };
 }
 
-/** Of holders that were asked for, as long as anybody has them: most hold for many hours, and no rule changes meanwhile. */
+/**
+ * A cache of the owners of holders, for the lifetime of the holders' objects. Most holders hold for many hours without a change of rules.
+ */
 const ATTRIBUTIONS = new WeakMap<OwnerRules, WeakMap<UsageHolder, KnownAttribution>>();
 
 interface KnownAttribution {
   readonly pool: string | undefined;
-  /** Of the rules, after the time that was asked for; undefined where none comes. */
+  /** The next change of the rules after the requested time; undefined if there is none. */
   readonly nextChange: number | undefined;
   readonly attribution: Attribution;
 }
 
-/** Whose a holder on a machine is at a time. */
+/** Returns the owners of a holder on a machine at a time. */
 function attributionOf(rules: OwnerRules, { holders, place }: UsageHour, claim: number, at: number): Attribution {
   const ofRules = ATTRIBUTIONS.get(rules) ?? new WeakMap<UsageHolder, KnownAttribution>();
   ATTRIBUTIONS.set(rules, ofRules);
@@ -158,14 +160,14 @@ function subjectOf(holder: UsageHolder, place: UsagePlace): OwnerSubject {
   };
 }
 
-/** All lines of each GPU over the hour, whatever its machine was in it. */
+/** Returns all lines of each GPU over the hour, across changes of its machine. */
 function linesBySlot(slots: ChargedNode["slots"]): readonly (readonly SlotLine[])[] {
   const bySlot = new Map<number, SlotLine[]>();
   for (const { slot, charged } of slots) bySlot.set(slot, [...(bySlot.get(slot) ?? []), ...charged.lines]);
   return [...bySlot.values()];
 }
 
-/** Rows of one slot and of one machine as it was, in the order of time. */
+/** Groups rows by slot and unchanged machine, in order of time. */
 function groupRows(hours: readonly UsageHour[]): readonly (readonly UsageHour[])[] {
   const groups: UsageHour[][] = [];
   for (const hour of hours) {
@@ -193,7 +195,7 @@ function chargeOf(line: SlotLine, policy: Policy, holders: Holders): Charge {
   const named = paying ?? holder;
   const part = gpuPartOf(place.instanceType);
   const isDown = state === "unavailable";
-  // Written out, as there are very many: copies of the parts would take twice as long.
+  // All fields are listed because there are very many lines: copying the parts would take twice as long.
   return {
     fromMillis,
     untilMillis,
@@ -229,7 +231,7 @@ function chargeOf(line: SlotLine, policy: Policy, holders: Holders): Charge {
   };
 }
 
-/** Who has a claim on a segment, and whose it is at a time. */
+/** Returns the holder of a claim on a segment, with its owners at a time. */
 function holderOf(
   { hour, whole }: SlotSegment,
   claim: number,
@@ -264,7 +266,7 @@ function fraction({ num, den }: Rational): string {
   return den === 1n ? String(num) : `${num}/${den}`;
 }
 
-/** What a node costs beside its GPUs: a line for each piece of its first slot's time. */
+/** Returns the cost of a node in addition to its GPUs: one line for each price piece of its first slot. */
 function nonGpuCharges({ lines, pieces }: ChargedSlot): readonly Charge[] {
   const [first] = lines;
   if (first === undefined) return [];

@@ -11,10 +11,10 @@ import type { Carbon } from "../../../domain/exact/units.ts";
 import type { ShareMeasures } from "../../../domain/share/claim.ts";
 import type { NodePrices, PiecePrice, PricePiece } from "./node-prices.ts";
 
-/** A row of the meter as far as it lies in one price piece and has one owner. */
+/** The part of a usage row that is in one price piece and has one owner. */
 export interface SlotSegment extends AllocatedSegment {
   readonly hour: UsageHour;
-  /** Of the whole row. */
+  /** The allocation of the whole row. */
   readonly whole: Allocation;
   readonly price: PiecePrice | undefined;
 }
@@ -22,33 +22,33 @@ export interface SlotSegment extends AllocatedSegment {
 /** A part of a slot's time and cost. */
 export type SlotLine = ChargeLine<SlotSegment>;
 
-/** What one slot comes to over a time in which its machine stayed as it is. */
+/** The charges of one slot over a time in which its machine did not change. */
 export interface ChargedSlot {
   readonly lines: readonly SlotLine[];
   readonly pieces: readonly PricePiece[];
-  /** What it was made of, with what the energy of each has emitted. */
+  /** The usage rows of the charges, with the carbon of each. */
   readonly segments: readonly EmittingSegment[];
 }
 
-/** A row of the meter, and what its energy has emitted; undefined where that is not known. */
+/** A usage row and the emissions of its energy; undefined if unknown. */
 export interface EmittingSegment {
   readonly hour: UsageHour;
   readonly carbon: Carbon | undefined;
 }
 
-/** By what slots are charged, beside a policy's measures. */
+/** The rules for charging slots, in addition to a policy's measures. */
 export interface SlotRules {
   readonly prices: NodePrices;
-  /** When rules about owners change. */
+  /** The times at which owner rules change. */
   readonly ownerChanges: readonly number[];
-  /** Without them nothing says what energy emits. */
+  /** If undefined, charges have no carbon. */
   readonly energy: EnergyFactors | undefined;
 }
 
 /**
- * Divides the time and the cost of one slot over who held it: its segments, which are adjacent, within one hour and of one machine
- * as it was, under a policy's measures. Where a price begins inside a segment, because it was not known when the segment
- * was metered, the segment is split there by time, its energy too; so it is at `ownerChanges`.
+ * Divides the time and the cost of one slot over its holders, under a policy's measures. Its segments are adjacent, within one hour, and of
+ * one unchanged machine. If a price begins inside a segment, because the price was unknown when the segment was metered, the segment and
+ * its energy are split there by time. The same happens at `ownerChanges`.
  */
 export function chargeSlot(
   hours: readonly UsageHour[],
@@ -89,13 +89,16 @@ export function chargeSlot(
   return { lines, pieces, segments: allocated };
 }
 
-/** What was measured in a part of a segment; undefined where nothing was in the segment. */
+/** Returns the measured energy of a part of a segment; undefined if nothing was measured in the segment. */
 function energyOf({ segment }: UsageHour, part: Millis): bigint | undefined {
   const { millijoules, coveredMillis } = segment.energy;
   return coveredMillis === 0 ? undefined : partOfSpan(millijoules, segment, part);
 }
 
-/** The parts of a segment that lie in a piece, cut where a rule about owners changes: of what is free, too, as its pool has an owner. */
+/**
+ * Returns the parts of a segment that are in a piece, cut where an owner rule changes. Free shares are cut too, because their pool has an
+ * owner.
+ */
 function cut(
   { segment }: UsageHour,
   [pieceFrom, pieceUntil]: readonly [number, number],
@@ -108,7 +111,7 @@ function cut(
   return edges.slice(1).map((end, index) => ({ fromMillis: edges[index]!, untilMillis: end }));
 }
 
-/** A part of a segment has of everything as much as its time is of the segment's. */
+/** Returns the allocation of a part of a segment, in proportion to its time. */
 function scaled(allocation: Allocation, { segment }: UsageHour, part: Millis): Allocation {
   const length = segment.untilMillis - segment.fromMillis;
   const own = part.untilMillis - part.fromMillis;

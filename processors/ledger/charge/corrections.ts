@@ -8,11 +8,11 @@ import type { Breach } from "./invariant.ts";
 import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /**
- * What has to be booked so that lines that were booked become the recomputed ones: for each line key the difference, an absent side
- * counting as 0 (ledger, "Closing"). A key is every dimension of a charge and its UTC hour, but no amount, no time within the
- * hour and no trail; whether it is priced is a dimension, so that a quantity that gets its price leaves the unpriced ones. A
- * correction is of the whole hour, and has the trail of the line as it should be, else as it was. What does not differ is left
- * out. A dimension that no booked line has, because a former release booked them, is no difference. All charges are of one policy, and none waits to be spread.
+ * Returns the corrections that turn booked lines into the recomputed ones: for each line key the difference, with 0 for an absent side
+ * (ledger, "Closing"). A key is every dimension of a charge and its UTC hour, without amounts, times within the hour and trail. Whether a
+ * line is priced is a dimension, so a quantity that gets its price leaves the unpriced ones. A correction covers the whole hour, and has
+ * the trail of the recomputed line, or else of the booked one. Lines without a difference are left out. A dimension that no booked line
+ * has, because a former release booked them, is not a difference. All charges are of one policy, and none waits to be spread.
  */
 export function correctionsOf(recomputed: readonly Charge[], booked: readonly Charge[]): readonly Charge[] {
   const lines = new Map<string, { readonly like: Charge; amounts: Amounts }>();
@@ -30,8 +30,8 @@ export function correctionsOf(recomputed: readonly Charge[], booked: readonly Ch
 }
 
 /**
- * Holds what was booked, the corrections among it, against the recomputed lines: for each GPU, and for what is of none, the sums
- * of the hour are equal (ledger, "Closing": originals + corrections = recomputed cost). Each breach by name.
+ * Checks that booked lines with their corrections equal the recomputed lines. For each GPU, and for costs of no GPU, the sums of the hour
+ * must be equal (ledger, "Closing": originals + corrections = recomputed cost). Returns each breach.
  */
 export function correctionBreaches(
   policy: string,

@@ -15,7 +15,7 @@ import { partIdOf, type ShareMeasures } from "../../../domain/share/claim.ts";
 import { cutGpu } from "../../../domain/share/cut.ts";
 import type { SlotLine } from "./charge-slot.ts";
 
-/** What a holder's processes did of a GPU beyond what it holds, over an hour, and a line of it that tells who it is. */
+/** The use of a GPU by a holder's processes beyond its share, over an hour, with one of its lines to identify the holder. */
 interface Excess {
   readonly of: SlotLine & { readonly claim: number };
   /** GPU-milliseconds, above 0. */
@@ -25,9 +25,9 @@ interface Excess {
 const PPM = rational(1_000_000);
 
 /**
- * The lines of one GPU over one hour by the basis `max` (ledger, "Policies"): where processes are told apart, whoever used more of
- * it than it held pays for the excess as well, as state active. Excesses share what nobody held of the GPU in that hour in
- * proportion and stop there; what is held by others is never touched, and sums stay.
+ * Returns the lines of one GPU over one hour with the basis `max` (ledger, "Policies"). If processes are reported separately, a holder that
+ * used more than it held also pays for the excess, in state active. Excesses share the unheld part of the GPU in that hour in proportion,
+ * and stop there. Shares of other holders are never touched, and sums stay the same.
  */
 export function withExcess(lines: readonly SlotLine[], measures: Pick<ShareMeasures, "migShare">): readonly SlotLine[] {
   const excesses = excessesOf(lines, measures);
@@ -52,7 +52,7 @@ function isUnallocated({ claim, state }: SlotLine): boolean {
   return claim === undefined && state === "unallocated";
 }
 
-/** Each holder's, in the order of its first line. */
+/** Returns the excess of each holder, in the order of its first line. */
 function excessesOf(lines: readonly SlotLine[], measures: Pick<ShareMeasures, "migShare">): readonly Excess[] {
   const holders = new Map<string, { of: Excess["of"]; millis: Rational }>();
   const seen = new Set<string>();
@@ -62,7 +62,7 @@ function excessesOf(lines: readonly SlotLine[], measures: Pick<ShareMeasures, "m
     const { hour } = line.segment;
     const { holder } = hour.segment.claims[claim]!.claim;
     const key = `${hour.segment.fromMillis} ${claim}`;
-    // A segment that a price cuts has lines of each part, and was used once.
+    // A segment that a price cuts has lines for each part, but its use counts once.
     if (seen.has(key)) continue;
     seen.add(key);
     const known = holders.get(holder);
@@ -72,7 +72,7 @@ function excessesOf(lines: readonly SlotLine[], measures: Pick<ShareMeasures, "m
   return [...holders.values()].filter(({ millis }) => compare(millis, ZERO) > 0);
 }
 
-/** What a holder used of a segment less what it held, which is what counts while nothing was observed; 0 where nothing tells. */
+/** Returns a holder's use of a segment minus its share. Time without an observation counts as used. 0 if processes are not reported. */
 function beyondRequest(
   { segment: { hour, whole }, claim }: Excess["of"],
   { migShare }: Pick<ShareMeasures, "migShare">,
@@ -85,7 +85,7 @@ function beyondRequest(
   return subtract(add(used, states.unobserved), sumOf(Object.values(states)));
 }
 
-/** A line divided by weights that sum to `whole`: everything that it counts, each by largest remainder. */
+/** Divides a line by weights that sum to `whole`. Each amount is divided by largest remainder. */
 function splitLine(line: SlotLine, weights: readonly Rational[], whole: Rational): readonly SlotLine[] {
   const divided = <Of extends Quantity>(amount: Amount<Of>): readonly Amount<Of>[] => split(amount, weights)!;
   const hours = divided(line.gpuHours);

@@ -4,7 +4,7 @@ import { gpuPartOf } from "../../../domain/gpu-model/instance-types.ts";
 import { formatAmount, type Amount, type Money, type Quantity } from "../../../domain/exact/units.ts";
 import type { ChargedNode } from "./charge-node.ts";
 
-/** Charges of a GPU, or of a node, that do not sum to what it cost, used or emitted, or to the time that it existed. */
+/** A difference between the sum of charges of a GPU or node and its cost, energy, emissions or time of existence. */
 export interface Breach {
   readonly policy: string;
   readonly node: string;
@@ -15,14 +15,14 @@ export interface Breach {
   readonly found: string;
 }
 
-/** Energy in millijoules, all else in last units. */
+/** The compared sums: energy in millijoules, all others in last units. */
 const SUMMED = ["gpu-hours", "list", "contracted", "effective", "power", "energy", "carbon"] as const;
 type Sums = Record<Breach["what"], bigint>;
 
 /**
- * Holds the charges of an hour, spread or not, against what each GPU and node cost, what energy the meter has found of it and how
- * long it existed, from the price book, the meter's rows and the clock alone: each breach by name, none where every sum is exact
- * to the last unit (ledger, "Invariant").
+ * Compares the charges of an hour, spread or not, with the cost, the measured energy and the time of existence of each GPU and node. The
+ * expected values come only from the price book, the usage rows and the clock. Returns each breach; empty if every sum is exact to the last
+ * unit (ledger, "Invariant").
  */
 export function breachesOf(
   policy: string,
@@ -81,7 +81,7 @@ function addCosts(sums: Sums, costs: Charge["costs"]): void {
   sums.effective += costs.effective;
 }
 
-/** Power is in each of the costs, as they are charged. */
+/** Adds power to each of the costs, because charges include it. */
 function addPower(sums: Sums, power: Money | undefined): void {
   if (power === undefined) return;
   sums.power += power;

@@ -3,16 +3,16 @@ import type { SpreadRule } from "../../../domain/policy/policy.ts";
 import { amountsOf, NOTHING, plus, withAmounts, type Amounts } from "./amounts.ts";
 import { scopeOf, spreadCharges, type SpreadCharges } from "./spread-charges.ts";
 
-/** What a policy spreads over days or a period, of charges that come hour by hour. */
+/** The charges that a policy spreads over days or a period. They are added hour by hour. */
 export interface LateSpread {
   add(charges: readonly Charge[]): void;
-  /** What became of all that was to be spread; what holders and the platform pay themselves is not among it. */
+  /** Returns the spread lines. Lines that holders and the platform pay themselves are not included. */
   end(): SpreadCharges;
 }
 
 /**
- * Gathers what is to be spread over more than an hour, and who it is to be spread over, added up as they come: as much is held as
- * there are GPUs, states and teams in each window, however long it is. The parts sum to what was added.
+ * Collects the charges to spread over more than an hour, and the holders to spread them over. It adds them up as they come, so memory
+ * depends on the GPUs, states and teams in each window, not on its length. The parts sum to the added charges.
  */
 export function createLateSpread(rule: SpreadRule): LateSpread {
   const lines = new Map<string, { readonly like: Charge; amounts: Amounts }>();
@@ -36,7 +36,7 @@ export function createLateSpread(rule: SpreadRule): LateSpread {
   };
 }
 
-/** What is to be spread, and what holders pay directly, which alone weighs. */
+/** Returns whether a charge is to be spread or is paid directly by a holder. Only the latter counts as weight. */
 function isOfSpread({ payer, holder }: Pick<Charge, "payer" | "holder">): boolean {
   return payer === "spread" || (payer === "holder" && holder !== undefined);
 }

@@ -6,8 +6,8 @@ import type { Markup } from "../../../domain/price/book.ts";
 import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /**
- * Markups and discounts on what teams pay in one hour of one cluster, on effective cost after spreading: for each team and cost
- * centre a line of its own, with the opposite line on the platform, so that sums stay (ledger, "Prices").
+ * Returns markups and discounts on the effective cost that teams pay in one hour of one cluster, after spreading. Each team and cost center
+ * gets a separate line, and the platform gets the opposite line, so that sums stay the same (ledger, "Prices").
  */
 export function markupCharges(charges: readonly Charge[], markups: readonly Markup[]): readonly Charge[] {
   return markups.flatMap(({ team, percent }, index) => {

@@ -6,7 +6,7 @@ import { fits } from "../../../domain/price/match.ts";
 import { heldOf, unusedOf, type TakenUp } from "../../../domain/price/unused.ts";
 import type { NodePrices, PricedPlace } from "./node-prices.ts";
 
-/** A slot of a machine as it was without a break over a part of an hour. */
+/** A slot of an unchanged machine over a part of an hour without a break. */
 export interface SlotSpan extends PricedPlace {
   readonly slot: number;
   /** Milliseconds since the epoch, half-open. */
@@ -20,7 +20,7 @@ interface Span {
 }
 
 /**
- * The lines `unused commitment` of an hour of the whole fleet: what its slots took up of no commitment and of no fixed cost. The
+ * Returns the lines `unused commitment` of an hour of the whole fleet: the parts of commitments and fixed costs that no slot used. The
  * platform pays them.
  */
 export function standingCharges(
@@ -76,7 +76,7 @@ function chargeOf(
       pool,
       capacityType,
       state: "unused commitment",
-      // A commitment is what lower prices were given for: by list and by contract, nothing was used and nothing is due.
+      // A commitment is the reason for lower prices, so its unused part has an effective cost only. Its list and contracted costs are 0.
       costs: kind === "fixed" ? { list: unused, contracted: unused, effective: unused } : effectively(unused),
     },
     { price: place },

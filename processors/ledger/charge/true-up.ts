@@ -4,22 +4,22 @@ import type { Policy } from "../../../domain/policy/policy.ts";
 import type { ScopeWeights } from "../../../domain/policy/spread.ts";
 import { spreadChargeOver } from "./spread-charges.ts";
 
-/** What was invoiced for machines of a kind over a period, beyond what was computed for them. */
+/** The invoiced amount for machines of a kind over a period, minus the computed amount. */
 export interface TrueUp {
-  /** Of an account with one cluster that one; empty otherwise. */
+  /** The cluster, if the account has exactly one; otherwise empty. */
   readonly cluster: string;
   readonly instanceType: string;
   readonly capacityType: string;
-  /** Negative where less was invoiced than computed. */
+  /** Negative if less was invoiced than computed. */
   readonly difference: Money;
-  /** Where the invoice says it. */
+  /** The place in the invoice. */
   readonly place: string;
 }
 
 /**
- * The lines that book a true-up under a policy, over the whole of a billing period: on effective cost, without GPU-hours (ledger,
- * "Closing"). Where the policy spreads anything, they go to those who hold such machines, by the policy's rule; else, and where
- * nobody does, they are the platform's.
+ * Returns the lines that book a true-up under a policy, over the whole billing period: effective cost, without GPU-hours (ledger,
+ * "Closing"). If the policy spreads anything, the holders of such machines pay by the policy's rule. Otherwise, or if there are none, the
+ * platform pays.
  */
 export function trueUpCharges(
   { cluster, instanceType, capacityType, difference, place }: TrueUp,

@@ -3,7 +3,7 @@ import { insertRecords } from "../../../runtime/store/schema/records.ts";
 import type { Breach } from "../charge/invariant.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
 
-/** Keeps the breaches of a window, so that a close can name them. Those that were found before stand once. */
+/** Stores the breaches of a window, so that a close can name them. A breach that was found before is stored once. */
 export async function keepBreaches(
   store: StoreClient,
   { cluster, windowStart }: WindowOfCluster,
@@ -22,10 +22,10 @@ export async function keepBreaches(
   );
 }
 
-/** A breach that stands: no run of its hour has been published since. */
+/** A current breach: no run of its hour was published after it. */
 export interface StandingBreach extends Breach, WindowOfCluster {}
 
-/** The breaches that stand of hours within a span, the oldest hour first. Fails with a `StoreError`. */
+/** Returns the current breaches of hours within a span, oldest hour first. Fails with a `StoreError`. */
 export async function standingBreaches(
   store: StoreClient,
   { from, until }: { readonly from: number; readonly until: number },

@@ -2,13 +2,13 @@ import type { Charge, ChargedHolder, Costs } from "../../../domain/charge/charge
 import { CHARGE_COLUMNS, type BookedCharge } from "../../../runtime/store/schema/charges.ts";
 import { rowReader, selectionOf } from "../../../runtime/store/schema/table.ts";
 
-/** What a query of `charges` selects to get rows that {@link chargeOf} reads. */
+/** The SELECT list of `charges` for rows that {@link chargeOf} reads. */
 export const SELECTED_CHARGES = selectionOf(CHARGE_COLUMNS);
 
 /** A row of {@link SELECTED_CHARGES}. */
 export type ChargeRow = Readonly<Record<string, unknown>>;
 
-/** A row with an object for each group of columns, whether the group has values or not. */
+/** A row with an object for each group of columns, even if the group has no values. */
 type ReadCharge = Omit<BookedCharge, "holder" | "costs"> & {
   readonly holder: ChargedHolder;
   readonly costs: Partial<Costs>;
@@ -16,7 +16,7 @@ type ReadCharge = Omit<BookedCharge, "holder" | "costs"> & {
 
 const readRow = rowReader(CHARGE_COLUMNS) as (row: ChargeRow) => ReadCharge;
 
-/** The charge of a row of the store. */
+/** Returns the charge of a row of the store. */
 export function chargeOf(row: ChargeRow): BookedCharge {
   const { holder, costs, ...charge } = readRow(row);
   return { ...charge, holder: holder.id === "" ? undefined : holder, costs: isPriced(costs) ? costs : undefined };

@@ -8,8 +8,8 @@ import { FLEET, fleetNodes } from "./fleet-hours.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /**
- * The charges of an hour of a cluster, node by node, before anything is spread; of {@link FLEET} those that are of none. Fails with
- * a `StoreError`.
+ * Yields the charges of an hour of a cluster, node by node, before anything is spread. For {@link FLEET}, yields the charges of no cluster.
+ * Fails with a `StoreError`.
  */
 export async function* chargedNodes(
   store: StoreClient,
@@ -23,10 +23,10 @@ export async function* chargedNodes(
   yield* chargedUsage(readUsage(store, cluster, { from: windowStart, until: windowStart + HOUR_MILLIS }), rules);
 }
 
-/** Rows as they are read, or as the meter hands them on. */
+/** Usage rows in portions, from the store or from the meter. */
 type Portions = AsyncIterable<readonly UsageHour[]> | Iterable<readonly UsageHour[]>;
 
-/** The charges of the nodes whose rows come, by node, slot and time, before anything is spread. */
+/** Yields the charges of nodes whose rows come sorted by node, slot and time, before anything is spread. */
 export async function* chargedUsage(
   portions: Portions,
   rules: Rules,
@@ -39,10 +39,10 @@ export async function* chargedUsage(
   }
 }
 
-/** After so many nodes what came in and what goes out has its turn. */
+/** The number of nodes after which other work of the event loop gets its turn. */
 const NODES_AT_A_STRETCH = 32;
 
-/** The rows of one node after the other. */
+/** Yields the rows of one node after the other. */
 async function* nodesOf(portions: Portions): AsyncGenerator<readonly UsageHour[]> {
   let rows: UsageHour[] = [];
   for await (const portion of portions) {

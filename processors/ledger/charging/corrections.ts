@@ -18,13 +18,13 @@ import { createNodePrices } from "../charge/node-prices.ts";
 import { spreadChargesBy, weightsByQuota } from "../charge/spread-charges.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "../hours/runs.ts";
 
-/** A run of corrections: the billing period that it is booked in is an open one. */
+/** A run of corrections. Its billing period is an open one. */
 export type CorrectionRun = Run & { readonly billingPeriod: number };
 
 /**
- * Computes the charges of an hour of a closed period again, by its frozen policies and spread weights and by the prices, owners
- * and quotas of now, and publishes what differs from all that closed periods have booked of it, as one run (ledger, "Closing"). Equal inputs
- * give equal rows. Sums that are not exact publish nothing. Fails with a `StoreError`.
+ * Computes the charges of an hour of a closed period again, with its frozen policies and spread weights and with the current prices, owners
+ * and quotas. Publishes the difference to everything that closed periods have booked for the hour, as one run (ledger, "Closing"). Equal
+ * inputs give equal rows. If sums are not exact, nothing is published. Fails with a `StoreError`.
  */
 export async function correctWindow(
   store: StoreClient,
@@ -66,7 +66,7 @@ export async function correctWindow(
   return { ...findings, content };
 }
 
-/** The charges of an hour under each policy, before anything is spread: an hour of a cluster is held at once. */
+/** Returns the charges of an hour under each policy, before anything is spread. The whole hour of a cluster is held in memory. */
 async function recompute(
   store: StoreClient,
   run: Run,
@@ -97,7 +97,7 @@ async function recompute(
   return { charges, breaches, findings: { refusedTeams: [...refusedTeams.values()], unpricedGpuHours } };
 }
 
-/** Spreads an hour's charges by frozen weights and marks them up, as it was done before and at the close. */
+/** Spreads an hour's charges by frozen weights and marks them up, in the same way as before and at the close. */
 function finish(
   charges: readonly Charge[],
   { spread }: Policy,

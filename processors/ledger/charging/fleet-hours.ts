@@ -8,12 +8,12 @@ import { standingCharges, type SlotSpan } from "../charge/standing.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /**
- * The name under which an hour has what is of no cluster: what no usage takes up of commitments and fixed costs, and machines of
- * one's own that are in none. It is charged, corrected and closed as a cluster's hour is.
+ * The cluster name of costs that belong to no cluster: unused parts of commitments and fixed costs, and owned machines outside all
+ * clusters. They are charged, corrected and closed like a cluster's hour.
  */
 export const FLEET = "";
 
-/** Every slot of every cluster over an hour, as the meter has published it. */
+/** Selects every slot of every cluster over an hour, from the published usage. */
 const SLOTS = `
 SELECT cluster, node, slot, place, JSONExtractString(gpu_at, 'model') AS model,
   toFloat64(toUnixTimestamp64Milli(min(from_at))) AS begun, toFloat64(toUnixTimestamp64Milli(max(until_at))) AS over
@@ -22,23 +22,23 @@ WHERE from_at >= fromUnixTimestamp64Milli({start:Int64}) AND from_at < fromUnixT
 GROUP BY cluster, node, slot, place, model
 ORDER BY cluster, node, slot, begun`;
 
-/** Up to when an hour is metered: its end, or for the one that runs when that was. */
+/** Selects until when an hour is metered: its end, or for the running hour the time of the last metering. */
 const METERED = `
 SELECT toFloat64(toUnixTimestamp64Milli(max(published_at))) AS at FROM runs
 WHERE kind = 'usage' AND window_start = toDateTime({start:Int64}, 'UTC')`;
 
-/** Where machines were ever seen, with the most GPUs that were and the last fact of each. */
+/** Returns a query for the machines that were ever seen, with their most GPUs and their last fact. */
 const seenOf = (which: string): string => `
 SELECT node, argMax(cluster, at) AS cluster, max(gpus) AS most, ${ofNewestFact("fact")} AS body
 FROM inventory_facts WHERE ${which} GROUP BY node ORDER BY node`;
-/** Machines that a book lists, up to an hour's end. */
+/** Selects the machines that a book lists, as seen up to an hour's end. */
 const LISTED = seenOf(
   `node IN {nodes:Array(String)} AND at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`,
 );
-/** All other machines, whenever they were seen: one of one's own costs before it is. */
+/** Selects all other machines, whenever they were seen, because an owned machine has a cost before it is seen. */
 const OTHERS = seenOf("node NOT IN {nodes:Array(String)}");
 
-/** The charges of an hour that are of no cluster, under each policy. Fails with a `StoreError`. */
+/** Yields the charges of an hour that belong to no cluster, under each policy. Fails with a `StoreError`. */
 export async function* fleetNodes(
   store: StoreClient,
   start: number,
@@ -64,7 +64,10 @@ export async function* fleetNodes(
     };
 }
 
-/** Prices look at the cluster that a machine was in, or is for; its absence is in none. */
+/**
+ * Returns the charges without their cluster. Prices match by the cluster that a machine was in or is for, but its absence belongs to no
+ * cluster.
+ */
 function ofNoCluster(charged: ChargedNode): ChargedNode {
   return {
     ...charged,
@@ -93,7 +96,10 @@ async function readSlots(store: StoreClient, start: number): Promise<readonly Sl
   }));
 }
 
-/** The machines that can be of one's own: those that the book lists, and those that were seen where an entry is for all that it matches. */
+/**
+ * Reads the machines that can be owned: those that the book lists and, if an entry applies to all machines that it matches, those that were
+ * seen.
+ */
 async function readMachines(
   store: StoreClient,
   book: Rules["prices"]["book"],

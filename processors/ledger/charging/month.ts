@@ -5,37 +5,37 @@ import { DAY_MILLIS } from "../../../domain/time.ts";
 
 const HOUR_MILLIS = 3_600_000n;
 
-/** What a team has cost in the month that runs. Amounts are decimal texts in the currency and in GPU-hours. */
+/** A team's cost in the current month. Amounts are decimal texts in the currency and in GPU-hours. */
 export interface TeamMonth {
   readonly team: string;
   readonly cost: string;
   readonly gpuHours: string;
-  /** GPU-hours for which no price is visible. */
+  /** GPU-hours without a price. */
   readonly unpricedGpuHours: string;
-  /** Cost of an hour, as the last 24 hours were. */
+  /** The cost per hour, from the last 24 hours. */
   readonly perHour: string;
-  /** Cost of the whole month, if it goes on as the last 24 hours did; null as long as hours of it wait to be charged. */
+  /** The cost of the whole month if it continues like the last 24 hours; null while hours of it wait to be charged. */
   readonly forecast: string | null;
 }
 
-/** The month to date under the billing policy, the dearest team first. */
+/** The month to date under the billing policy, highest cost first. */
 export interface MonthToDate {
-  /** `2026-03`. */
+  /** The name of the month: `2026-03`. */
   readonly month: string;
   readonly total: TeamMonth;
   readonly teams: readonly TeamMonth[];
 }
 
-/** The same month before its hours are charged: what it will have cost is not known. */
+/** Returns the same month without a forecast, for use while hours wait to be charged. */
 export function withoutForecast({ month, total, teams }: MonthToDate): MonthToDate {
   return { month, total: { ...total, forecast: null }, teams: teams.map((team) => ({ ...team, forecast: null })) };
 }
 
-/** The running month, kept up to date: only hours that were charged anew are read. */
+/** The current month, kept up to date. Only newly charged hours are read. */
 export interface Month {
-  /** Reads what was charged anew. */
+  /** Reads the newly charged hours. */
   refresh(nowMillis: number): Promise<MonthToDate>;
-  /** As far as it is known; undefined where nothing was read of that month. */
+  /** Returns the month as read so far; undefined if nothing of that month was read. */
   known(nowMillis: number): MonthToDate | undefined;
 }
 
@@ -82,9 +82,9 @@ interface SumsRow {
   readonly unpriced: string;
 }
 
-/** A month of which nothing is known yet, under the policy of that name. */
+/** Creates an empty month for a policy. */
 export function createMonth(store: Pick<StoreClient, "query">, policy: string): Month {
-  /** The hours that are booked in the month; those of corrections began before it. */
+  /** The hours that are booked in the month. Hours of corrections began before it. */
   const hours = new Map<string, KnownHour>();
   let month: number | undefined;
   let runs: readonly RunOfHour[] = [];
@@ -98,7 +98,7 @@ export function createMonth(store: Pick<StoreClient, "query">, policy: string): 
         month === since && hours.get(`${start} ${cluster}`)?.run === run;
       const changed = published.filter((run) => !isKnown(run));
       const sums = changed.length === 0 ? [] : await readSums(changed, since);
-      // Nothing is known before all of it is read: what fails is asked again.
+      // State changes only after everything was read. After a failure, the same hours are read again.
       if (month !== since) hours.clear();
       [month, runs] = [since, published];
       const byRun = new Map<string, KnownHour>();
@@ -120,18 +120,21 @@ export function createMonth(store: Pick<StoreClient, "query">, policy: string): 
   }
 }
 
-/** Until when the hour that runs is charged: of a large fleet not until now, and what is unknown of it must not lower its burn rate. */
+/**
+ * Returns until when the running hour is charged. In a large fleet that is earlier than now, and the missing time must not lower the burn
+ * rate.
+ */
 function chargedUntil(runs: readonly RunOfHour[], now: number): number {
   const running = runs.filter(({ start }) => start <= now && now < start + Number(HOUR_MILLIS));
   return running.length === 0 ? now : Math.min(now, Math.max(...running.map(({ chargedAt }) => chargedAt)));
 }
 
-/** The month to date from its hours: burn rates are of the last 24 hours, as far as they are of this month. */
+/** Computes the month to date from its hours. Burn rates come from the part of the last 24 hours that is in this month. */
 export function monthToDate(hours: readonly Omit<KnownHour, "run">[], now: number): MonthToDate {
   const since = monthOf(now);
   const first = Math.min(now, ...hours.map(({ start }) => start));
   const recent = Math.max(since, first, now - DAY_MILLIS);
-  // An hour counts whole where it begins within the last 24: what is known of it is what has passed of it.
+  // An hour counts in full if it begins within the last 24 hours. For the running hour, the elapsed part counts.
   const recentFrom = Math.ceil(recent / Number(HOUR_MILLIS)) * Number(HOUR_MILLIS);
   const elapsed = BigInt(Math.max(1, now - Math.min(recentFrom, now - 1)));
   const left = BigInt(endOf(now) - now);
@@ -164,7 +167,7 @@ export function monthToDate(hours: readonly Omit<KnownHour, "run">[], now: numbe
   return { month: new Date(since).toISOString().slice(0, 7), total: shown(TOTAL), teams: order.map(shown) };
 }
 
-/** No team is called so: names of teams are not empty. */
+/** The key of the total. Team names are never empty. */
 const TOTAL = "";
 
 function monthOf(millis: number): number {

@@ -4,8 +4,8 @@ import { holdsAt, type Holding } from "../../../../domain/holding.ts";
 import { look, type Moment } from "../../../../domain/attribution/moment.ts";
 
 /**
- * What a row's label says. A stranger is a pod of which nothing is known at this time: its facts are late, or nobody
- * watches. "nobody" also stands for a label that misleads.
+ * The meaning of a row's label. A stranger is a pod that is unknown at this time, because its facts are late or the cluster has no watcher.
+ * "nobody" also stands for a misleading label.
  */
 export type Label =
   | { readonly says: "pod"; readonly pod: Holding }
@@ -15,9 +15,9 @@ export type Label =
 const NOBODY: Label = { says: "nobody" };
 
 /**
- * The pod that the exporter's labels name, if it holds on this node when the sample is taken. A label of a pod that was
- * over by then, or that holds on another node, misleads: exporters show finished pods for as long as they exist. A pod of
- * this name that was bound later is another pod.
+ * Returns the pod that the exporter's labels name, if it holds on this node when the sample is taken. A label is misleading if its pod had
+ * ended by then or holds on another node: exporters show finished pods for as long as they exist. A pod with this name that was bound later
+ * is another pod.
  */
 export function readLabel(device: Device, moment: Moment): Label {
   if (!namesPod(device)) return NOBODY;

@@ -9,29 +9,29 @@ import { readLabel, type Label } from "./label.ts";
 import type { Moment } from "../../../../domain/attribution/moment.ts";
 import type { Proofs } from "../../../../domain/attribution/proofs.ts";
 
-/** What the ladder needs of a shape and can remember as long as there are scrapes of it. */
+/** The data that the ladder needs of a shape. It is cached as long as scrapes of the shape arrive. */
 export interface Layout {
   readonly devices: readonly Device[];
   readonly vendor: ReturnType<typeof vendorOf>;
-  /** The device of each row. */
+  /** The device key of each row. */
   readonly keys: readonly string[];
-  /** Distinct GPUs. */
+  /** The number of distinct GPUs. */
   readonly gpus: number;
-  /** The rows whose device other rows speak of too. */
+  /** The rows whose device also has other rows. */
   readonly repeated: ReadonlySet<number>;
 }
 
-/** A row with all that speaks of it. */
+/** A row with all of its evidence. */
 interface Row {
   readonly device: Device;
   readonly key: string;
   readonly label: Label;
   readonly allocated: Allocated | undefined;
-  /** Other rows of the scrape speak of the same device for other pods: each stands for its own. */
+  /** The device has other rows for other pods. Each row stands for its own pod. */
   readonly isOnePods: boolean;
 }
 
-/** Reads what stays the same for all scrapes of a shape. */
+/** Computes the data that stays the same for all scrapes of a shape. */
 export function layoutOf({ devices, exporter }: ScrapeShape): Layout {
   const keys = devices.map(deviceKey);
   const firsts = new Map(keys.map((key, row) => [key, row] as const).toReversed());
@@ -42,8 +42,8 @@ export function layoutOf({ devices, exporter }: ScrapeShape): Layout {
 }
 
 /**
- * Who holds each row's device. The rungs, strongest first: what schedulers and drivers allocated, the labels of this
- * scrape, the labels of others, a job; whatever is still open is held in common by the pods of which nothing tells.
+ * Returns the holder of each row's device. The evidence, strongest first: allocations by schedulers and drivers, the labels of this scrape,
+ * the labels of other scrapes, a job. The remaining devices are held in common by the pods without evidence.
  */
 export function climb(layout: Layout, moment: Moment, proofs: Proofs): readonly Holder[] {
   const { devices, vendor } = layout;
@@ -58,11 +58,11 @@ export function climb(layout: Layout, moment: Moment, proofs: Proofs): readonly 
 
   const isOpen = (pod: Holding): boolean => {
     const asked = askedInAll(pod);
-    // Replicas can be of one GPU, and a claim does not say how many it is for: one device that is proven tells all.
+    // Replicas can be of one GPU, and a claim does not contain its number of devices, so one proven device is enough.
     return proofs.devices(pod) < (sharing || asked === Infinity ? Math.min(1, asked) : asked);
   };
   const { told, elsewhere } = allocations;
-  // A device that is named, and is none of these, stands on another page.
+  // A named device that is not among these rows is on another page.
   const open = moment.pods.filter((pod) => !told.has(pod.uid) && !elsewhere.has(pod.uid) && isOpen(pod));
   return holders.map((holder, row) => {
     if (holder !== undefined) return holder;
@@ -93,7 +93,7 @@ function readRows(
   }));
 }
 
-/** The holder of a row, unless nothing tells. */
+/** Returns the holder of a row; undefined if there is no evidence. */
 function known(
   { device, key, label, allocated, isOnePods }: Row,
   moment: Moment,
@@ -103,7 +103,7 @@ function known(
   const isStrangers = label.says === "stranger" && (allocated === undefined || isOnePods);
   if (allocated !== undefined && !isStrangers) {
     const isOwn = isOnePods && own !== undefined && allocated.pods.includes(own);
-    // Who has a part by a label keeps it beside those whose parts were allocated.
+    // A pod that holds a part by a label keeps it beside the pods whose parts were allocated.
     const beside = proofs.on(key, moment.pods).filter((pod) => hasPart(pod) && !told.has(pod.uid));
     return holderOf(isOwn ? [own] : [...allocated.pods, ...beside], allocated.evidence);
   }
@@ -118,20 +118,20 @@ function known(
   } else if (isAlone) return holderOf([own], "label");
 
   const proven = proofs.on(key, moment.pods);
-  // Of a GPU that nobody shares, the end of the one before is not known yet.
+  // For an unshared GPU, the latest proven pod counts: the end of the pod before it is not known yet.
   const held = sharing || isOnePods ? proven : proven.toSorted((a, b) => b.from - a.from).slice(0, 1);
   if (held.length > 0) return holderOf(held, "label");
   if (device.hpcJob === undefined) return undefined;
   return { ...NO_HOLDER, name: device.hpcJob, evidence: "hpc-job", holders: 1 };
 }
 
-/** The pods that share the GPU of a reservation pod. */
+/** Returns the pods that share the GPU of a reservation pod. */
 function groupOf({ evidence }: Holding, pods: readonly Holding[]): readonly Holding[] {
   const groups = new Set(evidence.flatMap((said) => (said.by === "reservation" ? [said.group] : [])));
   return pods.filter((pod) => pod.evidence.some((said) => said.by === "group" && groups.has(said.group)));
 }
 
-/** A holder that stands for pods, which come by namespace and name; undefined for none. */
+/** Returns a holder that stands for pods, which are sorted by namespace and name; undefined if there are none. */
 function holderOf(pods: readonly Holding[], evidence: Evidence): Holder | undefined {
   const [first] = pods;
   if (first === undefined) return undefined;
