@@ -14,10 +14,9 @@ export type JoinListener = (joined: JoinedScrape) => void;
  * 2. `join`: joins each row of the scrape to its holder, by the known pods of the cluster (followed-facts.ts).
  * 3. `onJoined`: updates the views of the current fleet (live/gpus/devices.ts).
  * 4. `store` (batch.ts, processor.ts): inserts the rows of many scrapes at once. Only then is the offset committed.
- *  Messages that a crash leaves uncommitted are delivered again and give the same rows.
  *
- * A step returns ok, drop or dead-letter, and never throws for bad input. The processor counts and handles everything that is not ok, in
- * one place.
+ * Messages that a crash leaves uncommitted are delivered again and give the same rows. A step returns ok, drop or dead-letter, and never
+ * throws for bad input. The processor counts and handles everything that is not ok, in one place.
  */
 export function createSamplePipeline(
   holdings: Holdings,

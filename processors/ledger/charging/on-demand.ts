@@ -11,19 +11,19 @@ import { markupCharges } from "../charge/markup.ts";
 import { createNodePrices } from "../charge/node-prices.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
 
-/** A part of a bill that is computed on demand, and how far it has come. */
+/** A part of a bill that is computed on demand, with its progress. */
 export interface OnDemandCharges {
   readonly charges: readonly Charge[];
   readonly breaches: readonly Breach[];
-  /** Hours of clusters that are done, and that there are. */
+  /** The number of finished hours of clusters, and the number of all. */
   readonly done: number;
   readonly of: number;
 }
 
 /**
- * The charges of a span, milliseconds since the epoch, under any policy, kept or not: from what the meter has published, by the given
- * prices and owners, hour by hour of each cluster; what is spread over days or the span comes last. Nothing is stored. What
- * the policy spreads over a period is spread over the span. Fails with a `StoreError`.
+ * Yields the charges of a span, milliseconds since the epoch, under any policy, kept or not. They come from the published usage and the
+ * given prices and owners, hour by hour of each cluster. Charges that are spread over days or the span come last. Nothing is stored. A
+ * spread over a period is done over the span. Fails with a `StoreError`.
  */
 export async function* chargeOnDemand(
   store: StoreClient,
@@ -64,7 +64,7 @@ export async function* chargeOnDemand(
     };
 }
 
-/** The hours of a span that the meter has published, of each cluster and of none. */
+/** Returns the hours of a span with published usage, of each cluster and of no cluster. */
 async function windowsOf(
   store: StoreClient,
   { from, until }: { readonly from: number; readonly until: number },

@@ -5,8 +5,9 @@ import type { BookedCharge } from "../../../runtime/store/schema/charges.ts";
 import { chargeOf, SELECTED_CHARGES, type ChargeRow } from "./charge-rows.ts";
 
 /**
- * The published charges of a policy that begin within a span, milliseconds since the epoch, of all clusters, by time, node and
- * slot; corrections of them too, in whatever period those are booked. What the policy spreads over days or the period is spread over the span, which should be whole days or the period.
+ * Reads the published charges of a policy that begin within a span, milliseconds since the epoch, of all clusters, sorted by time, node and
+ * slot. Corrections are included, in whatever period they are booked. Charges that the policy spreads over days or the period are spread
+ * over the span, which should be whole days or the period.
  */
 export async function readCharges(
   store: StoreClient,
@@ -20,6 +21,6 @@ export async function readCharges(
      ORDER BY from_at, cluster, node, slot`,
     { policy: name, ...span },
   );
-  // What is spread stays booked where it was.
+  // A spread charge stays in its billing period.
   return spreadCharges(rows.map(chargeOf), spread).charges as readonly BookedCharge[];
 }

@@ -13,7 +13,7 @@ import { spreadCharges, spreadChargesBy, weightsByQuota, type SpreadCharges } fr
 import { FLEET } from "./fleet-hours.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
-/** Of each object the last fact before the hour, and those within: a ResourceQuota has a fact for each pod that comes or goes. */
+/** Selects the last fact of each object before the hour, and those within. A ResourceQuota has a fact for each pod that comes or goes. */
 const FACTS = `
 WITH 'Namespace' AS namespaces, 'ResourceQuota' AS quotas,
   fromUnixTimestamp64Milli({from:Int64}) AS start, fromUnixTimestamp64Milli({until:Int64}) AS end
@@ -25,13 +25,13 @@ WHERE cluster = {cluster:String} AND kind IN (namespaces, quotas) AND at < end A
   FROM cluster_facts WHERE cluster = {cluster:String} AND kind IN (namespaces, quotas) AND at < start GROUP BY uid))
 ORDER BY ${FACT_ORDER}, uid`;
 
-/** What was so from a time on, until the next state. */
+/** A value from a time on, until the next state. */
 interface State<Value> {
   readonly from: number;
   readonly value: Value;
 }
 
-/** Spreads the charges of an hour of a cluster as a policy with the window of an hour has it. Fails with a `StoreError`. */
+/** Spreads the charges of an hour of a cluster by a policy whose spread window is the hour. Fails with a `StoreError`. */
 export async function spreadHour(
   store: StoreClient,
   window: WindowOfCluster,
@@ -55,8 +55,8 @@ export async function spreadHour(
 }
 
 /**
- * What quotas reserve in an hour of a cluster, by namespace: of each moment the smallest number of GPUs among the ResourceQuotas of
- * the namespace that limit GPUs, for its owner at that moment. A unit of an extended resource counts as one GPU. Fails with a
+ * Reads what quotas reserve in an hour of a cluster, by namespace. At each moment it is the smallest number of GPUs among the namespace's
+ * ResourceQuotas that limit GPUs, for the namespace's owner at that moment. A unit of an extended resource counts as one GPU. Fails with a
  * `StoreError`.
  */
 export async function readReservations(
@@ -103,13 +103,13 @@ export async function readReservations(
   });
 }
 
-/** The GPUs of a quota; undefined where it limits none. */
+/** Returns the GPUs of a quota; undefined if it limits no GPUs. */
 function gpusOf(hard: Readonly<Record<string, number>>): number | undefined {
   const counts = Object.entries(hard).flatMap(([resource, count]) => (isWholeGpu(resource) ? [count] : []));
   return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** A later watcher knows better what was so at a time of which an earlier one has spoken. */
+/** Adds a state. A state of a later watcher replaces earlier watchers' states of the same or later times. */
 function withState<Value>(states: readonly State<Value>[] = [], state: State<Value>): State<Value>[] {
   return [...states.filter(({ from }) => from < state.from), state];
 }

@@ -2,8 +2,8 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import { DAY_MILLIS } from "../../../domain/time.ts";
 
 /**
- * Drops what closes have left of which nothing counts, a day after they began: those that a crash ended, those that were second, and
- * what dry runs looked at. Their rows in `closings` stay, as a record. Gives how many were dropped; fails with a `StoreError`.
+ * Drops the rows of invalid closes one day after they began: closes that a crash ended, closes that came second, and dry runs. Their rows
+ * in `closings` stay as a record. Returns the number of dropped closes. Fails with a `StoreError`.
  */
 export async function dropAbandonedCloses(store: StoreClient, nowMillis: number): Promise<number> {
   const abandoned = await store.query<{ close: string; month: string }>(
@@ -16,7 +16,7 @@ export async function dropAbandonedCloses(store: StoreClient, nowMillis: number)
   for (const { close, month } of abandoned) {
     await store.command(`DELETE FROM charges IN PARTITION ${month} WHERE run_id = toUUID({close:String})`, { close });
     await store.command("DELETE FROM statements WHERE close_id = toUUID({close:String})", { close });
-    // Last, as it is found by these.
+    // Deleted last, because the abandoned closes are found by these rows.
     await store.command("DELETE FROM closed_runs WHERE close_id = toUUID({close:String})", { close });
   }
   return abandoned.length;

@@ -1,7 +1,7 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { insertRecords } from "../../../runtime/store/schema/records.ts";
 
-/** Something that a person did to money, or to who may see it. */
+/** An action of a person on money, or on who may see it. */
 export interface AuditEntry {
   /** ISO 8601. */
   readonly at: string;
@@ -9,13 +9,13 @@ export interface AuditEntry {
   /** `close`, `dry-run`, `close that came second`, `rules`, `token created`, `token revoked`. */
   readonly what: string;
   readonly why: string;
-  /** What it was done to: a billing period, the configuration, or a token by its name and id. */
+  /** The subject of the action: a billing period, the configuration, or a token by its name and id. */
   readonly subject: string;
   /** JSON. */
   readonly details: string;
 }
 
-/** All that people did since a time, the oldest first. Fails with a `StoreError`. */
+/** Reads all actions since a time, oldest first. Fails with a `StoreError`. */
 export async function readAudit(store: StoreClient, sinceMillis: number): Promise<readonly AuditEntry[]> {
   return store.query<AuditEntry>(
     `SELECT formatDateTime(at, '%Y-%m-%dT%H:%i:%S.%fZ', 'UTC') AS at, who, what, why, subject, details
@@ -26,8 +26,8 @@ export async function readAudit(store: StoreClient, sinceMillis: number): Promis
 }
 
 /**
- * Writes down that the ledger charges by other rules than until now: somebody has changed prices, owners or policies in the
- * configuration. Nothing is written where they are those that were written last. Fails with a `StoreError`.
+ * Records that the ledger charges by other rules from now on, because prices, owners or policies in the configuration have changed. Writes
+ * nothing if the rules are the last recorded ones. Fails with a `StoreError`.
  */
 export async function auditRules(
   store: StoreClient,

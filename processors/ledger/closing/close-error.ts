@@ -1,24 +1,24 @@
-/** Why a period is not closed. */
+/** The reason why a period is not closed. */
 export type CloseErrorCode =
-  /** It is not over, or its closing date has not come. */
+  /** The period has not ended, or its closing date has not come. */
   | "not-due"
-  /** Somebody has closed it, or was first. */
+  /** The period is already closed, or another close was first. */
   | "already-closed"
-  /** A period before it is open and has charges. */
+  /** An earlier period is open and has charges. */
   | "earlier-open"
-  /** Hours of it are not charged, or by other usage or rules than now. */
+  /** Hours of the period are not charged, or were charged from other usage or other rules than the current ones. */
   | "unsettled"
-  /** Sums of it are not exact. */
+  /** Sums of the period are not exact. */
   | "breach"
-  /** The invoice names what is not there. */
+  /** The invoice names machines that do not exist. */
   | "invoice"
-  /** Nothing was ever charged in it. */
+  /** The period has no charges. */
   | "nothing-charged";
 
-/** A close that was refused: nothing is closed by it. A sentence says why, and what to do. */
+/** A refused close. Nothing was closed. The message gives the reason and what to do. */
 export class CloseError extends Error {
   readonly code: CloseErrorCode;
-  /** Whether the same close can go through later by itself. */
+  /** Whether the same close can succeed later by itself. */
   readonly retriable: boolean;
 
   constructor(code: CloseErrorCode, message: string) {

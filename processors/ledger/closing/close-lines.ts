@@ -19,7 +19,7 @@ WHERE policy = {policy:String} AND payer = 'spread'
   AND run_id IN (SELECT run_id FROM closed_runs WHERE close_id = toUUID({close:String}) AND kind = 'charge')
 ORDER BY toStartOfHour(from_at), cluster, node, slot, from_at`;
 
-/** What a close makes lines of. */
+/** The input for the lines of a close. */
 export interface CloseInput {
   readonly period: BillingPeriod;
   readonly closeId: string;
@@ -29,9 +29,8 @@ export interface CloseInput {
 }
 
 /**
- * The lines that a close adds to a policy's charges, in portions: what waited to be spread over days or the period, with its
- * markup, line by line as it was read until then; and true-ups. No more than an hour of a cluster is held at once. Fails
- * with a `StoreError`.
+ * Yields the lines that a close adds to a policy's charges, in portions: the lines that waited to be spread over days or the period, with
+ * their markup, in the order of reading; and true-ups. At most one hour of a cluster is in memory. Fails with a `StoreError`.
  */
 export async function* closeLines(
   store: StoreClient,
@@ -55,7 +54,7 @@ export async function* closeLines(
     yield trueUpCharges(kind, period, policy, await weightsOfKind(store, closeId, policy, kind));
 }
 
-/** The charges of one hour of one cluster after the other. */
+/** Yields the charges of one hour of one cluster after the other. */
 async function* hoursOf(portions: AsyncIterable<readonly ChargeRow[]>): AsyncGenerator<readonly Charge[]> {
   let charges: Charge[] = [];
   for await (const portion of portions) {

@@ -17,39 +17,39 @@ import { readReadiness, refuseUnlessReady, type CloseRules, type Readiness } fro
 import { sealed, statementsOf, type StatementDocument, type Statements } from "./statement.ts";
 import { readClosed } from "./closed.ts";
 
-/** Who closes what, and why. */
+/** The request to close a period, with its author and reason. */
 export interface CloseRequest {
   readonly period: BillingPeriod;
   readonly by: string;
   readonly why: string;
-  /** Empty where nothing was invoiced, or not yet. */
+  /** Empty if nothing was invoiced, or not yet. */
   readonly invoice: readonly InvoiceLine[];
-  /** A look at what would be frozen: nothing is closed by it. */
+  /** A dry run shows what would be frozen. It closes nothing. */
   readonly isDryRun: boolean;
 }
 
-/** By what a close is made. */
+/** The settings of a close. */
 export interface CloseSetting extends CloseRules {
-  /** The kept policies, the billing one first. */
+  /** The kept policies, the billing policy first. */
   readonly policies: readonly [Policy, ...Policy[]];
   readonly priceBookHash: string;
   readonly accounts: InvoiceContext["accounts"];
 }
 
-/** What a close froze, or would freeze. */
+/** The result of a close or a dry run. */
 export interface CloseReport extends Readiness {
   readonly closeId: string;
   readonly isDryRun: boolean;
   readonly document: ClosingDocument;
-  /** From the last dry run of the period; undefined where there was none. */
+  /** The differences to the last dry run of the period; undefined if there was none. */
   readonly differences: readonly Difference[] | undefined;
 }
 
 /**
- * Closes a billing period, or looks at what a close would freeze: the runs of its hours as they are, what was to be spread over
- * days or the period, true-ups from an invoice, a statement for each team and cost centre (ledger, "Closing"). One insert at the
- * end makes all of it true; what a crash leaves before that nobody sees. Fails with a {@link CloseError} where something stands in
- * the way or somebody else was first, or with a `StoreError`.
+ * Closes a billing period, or shows what a close would freeze: the current runs of its hours, the lines to be spread over days or the
+ * period, true-ups from an invoice, and a statement for each team and cost center (ledger, "Closing"). One insert at the end makes
+ * everything valid. Rows that a crash leaves before that are never visible. Fails with a {@link CloseError} if the period is not ready or
+ * another close was first, or with a `StoreError`.
  */
 export async function closePeriod(
   store: StoreClient,
@@ -95,7 +95,7 @@ export async function closePeriod(
   return { ...readiness, closeId, isDryRun, document, differences };
 }
 
-/** Books what the close adds to each policy's lines; a dry run only adds it up. */
+/** Books the lines that the close adds to each policy. A dry run only sums them. */
 async function bookLines(
   store: StoreClient,
   { period, invoice, isDryRun }: CloseRequest,
@@ -119,7 +119,10 @@ async function bookLines(
   return { statements: statementsOf([...frozen, ...summing.sums], currency), invoice: invoiceDocument(invoiced) };
 }
 
-/** Keeps the statements with the hashes of their lines, once these were seen to sum to them; gives their hashes, in their order. */
+/**
+ * Stores the statements with the hashes of their lines, after a check that the lines sum to them. Returns the hashes of the statements, in
+ * order.
+ */
 async function keepStatements(
   store: StoreClient,
   { statements }: Statements,

@@ -4,7 +4,7 @@ import type { FrozenRuns } from "./freeze.ts";
 import type { InvoicedKind } from "./invoiced.ts";
 import type { Totals } from "./statement.ts";
 
-/** Everything that a closing froze, as it is kept and hashed; amounts are exact decimal texts. */
+/** The document of a closing, as it is stored and hashed. Amounts are exact decimal texts. */
 export interface ClosingDocument {
   readonly format: "gpu-ledger closing 1";
   readonly billingPeriod: string;
@@ -13,31 +13,31 @@ export interface ClosingDocument {
   readonly closedBy: string;
   readonly why: string;
   readonly currency: string;
-  /** The kept policies, the billing one first. */
+  /** The kept policies, the billing policy first. */
   readonly policies: readonly Policy[];
-  /** Versions of the price book and of all rules: SHA-256 of what they say. */
+  /** Versions of the price book and of all rules: SHA-256 of their content. */
   readonly priceBook: string;
   readonly rules: string;
   readonly runs: FrozenRuns;
   readonly total: Totals;
-  /** Effective cost that nobody is named for. */
+  /** Effective cost without an owner. */
   readonly unowned: string;
   readonly invoice: readonly InvoicedDocument[];
   readonly statements: readonly ClosedStatement[];
 }
 
-/** A statement as its closing names it. */
+/** A statement as listed in its closing. */
 export interface ClosedStatement {
   readonly team: string;
   readonly costCenter: string;
   readonly effective: string;
   readonly posted: string;
   readonly gpuHours: string;
-  /** SHA-256 of the statement; empty in a dry run, which keeps none. */
+  /** SHA-256 of the statement; empty in a dry run, which stores no statements. */
   readonly hash: string;
 }
 
-/** What an invoice said of machines of a kind. */
+/** The invoiced and the computed amount for machines of a kind. */
 export interface InvoicedDocument {
   readonly account: string;
   readonly instanceType: string;
@@ -47,7 +47,7 @@ export interface InvoicedDocument {
   readonly difference: string;
 }
 
-/** A compared invoice as it is kept. */
+/** Returns a compared invoice in the form in which it is stored. */
 export function invoiceDocument(kinds: readonly InvoicedKind[]): readonly InvoicedDocument[] {
   return kinds.map(({ account, instanceType, capacityType, invoiced, computed, difference }) => ({
     account,
@@ -59,18 +59,18 @@ export function invoiceDocument(kinds: readonly InvoicedKind[]): readonly Invoic
   }));
 }
 
-/** Something that an earlier look at the same period had otherwise. */
+/** A difference to an earlier close or dry run of the same period. */
 export interface Difference {
   /** `total effective`, or `vision/4711 posted`. */
   readonly what: string;
-  /** Empty where it was not there. */
+  /** Empty if the value did not exist. */
   readonly before: string;
   readonly now: string;
 }
 
 const TOTALS = ["effective", "posted", "gpuHours", "unpricedGpuHours", "coverage", "corrections", "trueUp"] as const;
 
-/** What differs between two looks at one period, in totals and statements: nothing where both say the same. */
+/** Returns the differences between two documents of one period, in totals and statements; empty if they are equal. */
 export function differencesBetween(before: ClosingDocument, now: ClosingDocument): readonly Difference[] {
   const totals = TOTALS.map((name) => ({
     what: `total ${name}`,
@@ -97,12 +97,12 @@ function byPayer({ statements }: ClosingDocument): ReadonlyMap<string, ClosedSta
   return new Map(statements.map((statement) => [payerName(statement), statement]));
 }
 
-/** A team and cost centre as the key of a map. */
+/** Returns a team and cost center as a map key. */
 export function payerKey({ team, costCenter }: { readonly team: string; readonly costCenter: string }): string {
   return JSON.stringify([team, costCenter]);
 }
 
-/** A team, with its cost centre where it has one. */
+/** Returns the name of a team, with its cost center if it has one. */
 export function payerName({ team, costCenter }: { readonly team: string; readonly costCenter: string }): string {
   return costCenter === "" ? team : `${team}/${costCenter}`;
 }

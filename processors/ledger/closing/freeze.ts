@@ -3,14 +3,14 @@ import { dateText, type BillingPeriod } from "../../../domain/period.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { insertRecords } from "../../../runtime/store/schema/records.ts";
 
-/** What a closing froze, as it is told in its document. */
+/** The frozen runs of a closing, as its document lists them. */
 export interface FrozenRuns {
   readonly count: number;
-  /** SHA-256 over all of them in their order. */
+  /** SHA-256 over all runs in order. */
   readonly hash: string;
 }
 
-/** Condition on `charges`: their run is one that a closing, `{close:String}`, has frozen, and they wait for nothing any more. */
+/** A condition on `charges`: the closing `{close:String}` has frozen their run, and they do not wait to be spread. */
 export const CLOSED_BY = `run_id IN (
   SELECT run_id FROM closed_runs WHERE close_id = toUUID({close:String}) AND kind IN ('charge', 'correction', 'close')
 ) AND payer != 'spread'`;
@@ -22,8 +22,8 @@ INNER JOIN (SELECT run_id, any(basis) AS basis FROM runs WHERE kind IN ('charge'
 WHERE billing_period = toDate({period:String})`;
 
 /**
- * Freezes the runs that make a period now, under a closing that nobody sees yet: the charges of its hours, the corrections that are
- * booked in it, and the usage that both were made of. A closing has a run of its own, of its id. Fails with a `StoreError`.
+ * Freezes the current runs of a period, under a closing that is not visible yet: the charges of its hours, the corrections that are booked
+ * in it, and the usage runs of both. A closing also has a run with its own id. Fails with a `StoreError`.
  */
 export async function freezeRuns(
   store: StoreClient,
@@ -50,7 +50,7 @@ export async function freezeRuns(
   ]);
 }
 
-/** The runs that a closing has frozen, counted and hashed. Fails with a `StoreError`. */
+/** Counts and hashes the runs that a closing has frozen. Fails with a `StoreError`. */
 export async function frozenRuns(store: StoreClient, closeId: string): Promise<FrozenRuns> {
   const hash = createHash("sha256");
   let count = 0;

@@ -8,19 +8,19 @@ import { scopeKey } from "../charge/spread-charges.ts";
 import { CloseError } from "./close-error.ts";
 import { readWeightsBy } from "./weights.ts";
 
-/** Machines of a kind on an invoice: what was invoiced for them in a period, and what was computed. */
+/** Machines of a kind on an invoice: their invoiced and their computed cost in a period. */
 export interface InvoicedKind extends TrueUp {
   readonly account: string;
   readonly invoiced: Money;
   readonly computed: Money;
-  /** The clusters that the account pays for; undefined for the whole fleet. */
+  /** The clusters of the account; undefined for the whole fleet. */
   readonly clusters: readonly string[] | undefined;
 }
 
-/** What an invoice is read with. */
+/** The settings for reading an invoice. */
 export interface InvoiceContext {
   readonly currency: string;
-  /** The clusters of each account; undefined where one account is the whole fleet. */
+  /** The clusters of each account; undefined if one account is the whole fleet. */
   readonly accounts: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
@@ -32,9 +32,9 @@ WHERE policy = {policy:String} AND state != 'markup'
 GROUP BY cluster, instanceType, capacityType`;
 
 /**
- * Holds an invoice against what a closing's own hours cost, by account, instance type and capacity type; what stands on no invoice
- * is as it was computed. Corrections of earlier periods are of other invoices. Fails with a {@link CloseError} of the code
- * `invoice`, or with a `StoreError`.
+ * Compares an invoice with the cost of a closing's own hours, by account, instance type and capacity type. Kinds without an invoice line
+ * keep their computed cost. Corrections of earlier periods belong to other invoices. Fails with a {@link CloseError} of the code `invoice`,
+ * or with a `StoreError`.
  */
 export async function compareInvoice(
   store: StoreClient,
@@ -65,7 +65,7 @@ export async function compareInvoice(
   });
 }
 
-/** What holders of machines of a kind weigh over the period of a closing. Fails with a `StoreError`. */
+/** Reads the weights of the holders of machines of a kind over the period of a closing. Fails with a `StoreError`. */
 export async function weightsOfKind(
   store: StoreClient,
   closeId: string,

@@ -5,20 +5,20 @@ import { ADDED_COLUMNS, CHARGE_COLUMNS } from "../../../runtime/store/schema/cha
 import type { Column } from "../../../runtime/store/schema/table.ts";
 import { CLOSED_BY } from "./freeze.ts";
 
-/** All lines of a team and cost centre under a closing: how many, what they sum to as decimal texts, and their content. */
+/** The lines of a team and cost center under a closing: their number, their sums as decimal texts, and a hash of their content. */
 export interface HashedLines {
   readonly team: string;
   readonly costCenter: string;
   readonly lines: number;
   readonly gpuHours: string;
   readonly effective: string;
-  /** SHA-256 over the hashes of their hours, in the order of time. */
+  /** SHA-256 over the hashes of their hours, in order of time. */
   readonly hash: string;
 }
 
 /**
- * The canonical text of a line: every column but the run's, each as text, NULL as a character that no text has. Added columns stand at the
- * end, where they are not empty.
+ * The canonical text of a line: every column except the run's, as text, with a character that no text contains for NULL. Added columns come
+ * last, and only if they are not empty.
  */
 const LINE_TEXT = `concat(${[
   `arrayStringConcat([${canonicalTexts(({ name }) => !ADDED_COLUMNS.has(name)).join(", ")}], '\\x1f')`,
@@ -47,9 +47,9 @@ GROUP BY team, costCenter, hour
 ORDER BY team, costCenter, hour`;
 
 /**
- * Hashes all lines of a closing under its policy, by who pays: of each hour SHA-256 over the sorted SHA-256s of its lines, made where
- * the rows are, a day at a time, so that no period is held at once. Equal lines give equal hashes, in whatever order they were
- * inserted. Fails with a `StoreError`.
+ * Hashes all lines of a closing under its policy, by payer. The hash of an hour is SHA-256 over the sorted SHA-256s of its lines. The store
+ * computes it one day at a time, so that no period is in memory at once. Equal lines give equal hashes, in any insert order. Fails with a
+ * `StoreError`.
  */
 export async function hashLines(
   store: StoreClient,

@@ -2,7 +2,10 @@ import type { Charge } from "../../../domain/charge/charge.ts";
 import { amountOf } from "../../../domain/exact/units.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 
-/** Sums of lines that agree in who pays, in state, and in whether they are held and correct anything; amounts in last units. */
+/**
+ * Sums of lines with the same payer and state, grouped by whether they are held and whether they are corrections. Amounts are in last
+ * units.
+ */
 export interface LineSum {
   readonly team: string;
   readonly costCenter: string;
@@ -35,7 +38,7 @@ type SumRow = Readonly<
   readonly lines: number;
 };
 
-/** What the runs that a closing froze come to under a policy, without what waits to be spread. Fails with a `StoreError`. */
+/** Reads the sums of the runs that a closing froze under a policy, without lines that wait to be spread. Fails with a `StoreError`. */
 export async function readLineSums(
   store: StoreClient,
   of: {
@@ -61,13 +64,13 @@ export async function readLineSums(
   }));
 }
 
-/** The same of charges that correct nothing, as they come. */
+/** The same sums for charges that are not corrections, added as they come. */
 export interface LineSumming {
   add(charges: readonly Charge[]): void;
   readonly sums: readonly LineSum[];
 }
 
-/** Sums of no charges yet. */
+/** Creates empty sums. */
 export function createLineSumming(): LineSumming {
   const sums = new Map<string, LineSum>();
   return {

@@ -10,22 +10,22 @@ import { CloseError, type CloseErrorCode } from "./close-error.ts";
 import { readClosed, type Closed } from "./closed.ts";
 import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
-/** What stands in the way of a close, if anything does: a reason each, the one that a person has to know first before others. */
+/** The objections to a close, if any. Each has a reason, most important first. */
 export interface Readiness {
   readonly closed: Closed;
   readonly objections: readonly { readonly code: CloseErrorCode; readonly sentence: string }[];
-  /** Hours that are not charged as they would be now, the oldest first. */
+  /** Hours that are not charged as they would be now, oldest first. */
   readonly unsettled: readonly WindowOfCluster[];
   readonly breaches: readonly StandingBreach[];
 }
 
-/** What a close looks at. */
+/** The rules that a close checks. */
 export interface CloseRules {
   readonly rules: LedgerRules;
   readonly closingDay: number;
 }
 
-/** Looks whether a period can be closed at a time. Fails with a `StoreError`. */
+/** Checks whether a period can be closed at a time. Fails with a `StoreError`. */
 export async function readReadiness(
   store: StoreClient,
   period: BillingPeriod,
@@ -52,12 +52,12 @@ export async function readReadiness(
   return { closed, objections: objections.filter((objection) => objection !== undefined), unsettled, breaches };
 }
 
-/** Fails with a {@link CloseError} for the first thing that stands in the way. */
+/** Throws a {@link CloseError} for the first objection. */
 export function refuseUnlessReady({ objections: [first] }: Readiness): void {
   if (first !== undefined) throw new CloseError(first.code, first.sentence);
 }
 
-/** When the first hour that was charged began; undefined where none was. */
+/** Returns when the first charged hour began; undefined if no hour was charged. */
 export async function firstCharged(store: StoreClient): Promise<number | undefined> {
   const [row] = await store.query<{ first: number; runs: string }>(
     "SELECT toFloat64(toUnixTimestamp(min(window_start))) * 1000 AS first, count() AS runs FROM runs WHERE kind = 'charge'",
@@ -128,8 +128,8 @@ function notSettled({ name }: BillingPeriod, unsettled: readonly WindowOfCluster
 }
 
 /**
- * The hours up to the end of a period that are not charged, or corrected, as they would be now: those that are not metered after
- * their end, and those whose charges are stale. Hours whose charges would be corrected count too, as this period books them.
+ * Reads the hours up to the end of a period that are not charged, or corrected, as they would be now: hours that were not metered after
+ * their end, and hours with stale charges. Hours whose charges would be corrected count too, because this period books the corrections.
  */
 async function readUnsettled(
   store: StoreClient,

@@ -4,14 +4,14 @@ import { insertRecords } from "../../../runtime/store/schema/records.ts";
 import type { ClosingDocument } from "./document.ts";
 import { sealed, type StatementDocument, type Totals } from "./statement.ts";
 
-/** A document and how it is kept. */
+/** A document in its stored form. */
 export interface Kept<Document> {
   readonly document: Document;
   readonly text: string;
   readonly hash: string;
 }
 
-/** The columns of a statement or a closing that say what it comes to. */
+/** Returns the columns for the totals of a statement or a closing. */
 export function columnsOf(totals: Totals): Readonly<Record<string, string | number>> {
   return {
     list_cost: totals.list,
@@ -28,7 +28,7 @@ export function columnsOf(totals: Totals): Readonly<Record<string, string | numb
   };
 }
 
-/** Keeps the statements of a closing that nobody sees yet. Fails with a `StoreError`. */
+/** Stores the statements of a closing that is not visible yet. Fails with a `StoreError`. */
 export async function insertStatements(
   store: StoreClient,
   { period, closeId }: { readonly period: BillingPeriod; readonly closeId: string },
@@ -50,7 +50,7 @@ export async function insertStatements(
   );
 }
 
-/** Writes down a closing, by which all of it is true, or a dry run. Fails with a `StoreError`. */
+/** Stores a closing, which makes all of its rows valid, or a dry run. Fails with a `StoreError`. */
 export async function insertClosing(
   store: StoreClient,
   of: {
@@ -83,7 +83,7 @@ export async function insertClosing(
   ]);
 }
 
-/** The last dry run of a period; undefined where there was none. Fails with a `StoreError`. */
+/** Reads the last dry run of a period; undefined if there was none. Fails with a `StoreError`. */
 export async function lastDryRun(store: StoreClient, period: BillingPeriod): Promise<ClosingDocument | undefined> {
   const [row] = await store.query<{ document: string }>(
     `SELECT document FROM closings
@@ -94,7 +94,7 @@ export async function lastDryRun(store: StoreClient, period: BillingPeriod): Pro
   return row === undefined ? undefined : (JSON.parse(row.document) as ClosingDocument);
 }
 
-/** What closed a period; undefined where it is open. Fails with a `StoreError`. */
+/** Reads the closing of a period; undefined if the period is open. Fails with a `StoreError`. */
 export async function readClosing(store: StoreClient, period: BillingPeriod): Promise<ClosingDocument | undefined> {
   const [row] = await store.query<{ document: string }>(
     `SELECT document FROM closings

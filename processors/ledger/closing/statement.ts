@@ -15,46 +15,46 @@ import { inOrder } from "../../../domain/policy/spread.ts";
 import { minorDigitsOf } from "../../../domain/price/currency.ts";
 import type { LineSum } from "./line-sums.ts";
 
-/** What a statement comes to, or all of them. Amounts are exact decimal texts in the currency and in GPU-hours. */
+/** The totals of one statement or of all. Amounts are exact decimal texts in the currency and in GPU-hours. */
 export interface Totals {
   readonly list: string;
   readonly contracted: string;
   readonly effective: string;
-  /** Of the effective cost, what corrects earlier periods, and what was invoiced beyond what was computed. */
+  /** The parts of the effective cost that correct earlier periods, and that were invoiced beyond the computed cost. */
   readonly corrections: string;
   readonly trueUp: string;
   /** Rounded to the currency's minor unit, so that statements add up to the posted total. */
   readonly posted: string;
   readonly gpuHours: string;
-  /** GPU-hours for which no price is visible: they have no cost. */
+  /** GPU-hours without a price. They have no cost. */
   readonly unpricedGpuHours: string;
-  /** GPU-hours that workloads held, and those of them for which no sample speaks. */
+  /** GPU-hours that workloads held, and the part of them without samples. */
   readonly heldGpuHours: string;
   readonly unobservedGpuHours: string;
-  /** The part of what was held for which telemetry exists, 1 at most; null where nothing was held. */
+  /** The part of the held hours with telemetry, at most 1; null if nothing was held. */
   readonly coverage: string | null;
   readonly lines: number;
 }
 
-/** What a team and cost centre is to pay. */
+/** The amounts that a team and cost center must pay. */
 export interface StatementSums extends Totals {
   readonly team: string;
   readonly costCenter: string;
   readonly states: readonly { readonly state: string; readonly gpuHours: string; readonly cost: string }[];
 }
 
-/** All statements of a period, and what they come to. */
+/** All statements of a period, with their totals. */
 export interface Statements {
   readonly total: Totals;
-  /** Effective cost that nobody is named for. */
+  /** Effective cost without an owner. */
   readonly unowned: string;
-  /** In the order of team and cost centre. */
+  /** Sorted by team and cost center. */
   readonly statements: readonly StatementSums[];
 }
 
 /**
- * The statements that sums of lines make, per team and cost centre: exact, and posted in the currency's minor unit by largest
- * remainder, ties in the order of team and cost centre (ledger, "Closing").
+ * Computes the statements from sums of lines, one for each team and cost center: exact, and posted in the currency's minor unit by largest
+ * remainder. Ties are in the order of team and cost center (ledger, "Closing").
  */
 export function statementsOf(sums: readonly LineSum[], currency: string): Statements {
   const groups = new Map<string, { readonly team: string; readonly costCenter: string; readonly sums: LineSum[] }>();
@@ -82,7 +82,7 @@ export function statementsOf(sums: readonly LineSum[], currency: string): Statem
   };
 }
 
-/** Amounts of money rounded to a currency's minor unit together, so that they add up to their rounded sum. */
+/** Rounds amounts of money together to a currency's minor unit, so that they add up to their rounded sum. */
 export function postedOf(amounts: readonly Amount<"currency">[], currency: string): readonly Amount<"currency">[] {
   return roundTogether(amounts, 10n ** BigInt(LAST_UNIT_DIGITS - (minorDigitsOf(currency) ?? 2)));
 }
@@ -138,27 +138,27 @@ function text(amount: bigint): string {
   return formatAmount(lastUnits<Quantity>(amount));
 }
 
-/** A statement as it is kept: what the team is told, and by what it came about. */
+/** A statement in its stored form: the amounts for the team, and the inputs from which they were computed. */
 export interface StatementDocument extends StatementSums {
   readonly format: "gpu-ledger statement 1";
   readonly billingPeriod: string;
   readonly currency: string;
   /** The billing policy. */
   readonly policy: Policy;
-  /** Versions of the price book and of all rules: SHA-256 of what they say. */
+  /** Versions of the price book and of all rules: SHA-256 of their content. */
   readonly priceBook: string;
   readonly rules: string;
   /** SHA-256 of all lines, hour by hour. */
   readonly linesHash: string;
 }
 
-/** A document's text, and the SHA-256 of it. */
+/** Returns a document's text and its SHA-256. */
 export function sealed(document: object): { readonly text: string; readonly hash: string } {
   const written = JSON.stringify(document);
   return { text: written, hash: sha256(written) };
 }
 
-/** SHA-256 of a text in hexadecimal. */
+/** Returns the SHA-256 of a text in hexadecimal. */
 export function sha256(written: string): string {
   return createHash("sha256").update(written).digest("hex");
 }

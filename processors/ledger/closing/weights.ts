@@ -13,7 +13,7 @@ import {
 import type { StoreClient, StoreParameters } from "../../../runtime/store/client.ts";
 import { scopeKey, WINDOW_MILLIS } from "../charge/spread-charges.ts";
 
-/** Which frozen lines weigh: a condition on `charges`, with its parameters. */
+/** A condition on `charges` that selects the frozen lines for weights, with its parameters. */
 export interface Condition {
   readonly where: string;
   readonly parameters: StoreParameters;
@@ -25,7 +25,7 @@ interface WeightRow {
   readonly costCenter: string;
   readonly cost: string;
   readonly unpriced: string;
-  /** Of shares: sums of numerators, one for each denominator. */
+  /** Sums of share numerators, one for each denominator. */
   readonly nums: readonly string[];
   readonly dens: readonly string[];
 }
@@ -33,9 +33,8 @@ interface WeightRow {
 const PLACES = { node: "node", pool: "pool", model: "gpu_model", cluster: "''" } as const;
 
 /**
- * What each team and cost centre weighs in each scope, of lines that holders pay of their own (ledger, "Policies"): as they were
- * frozen, the same whenever they are asked for. The store adds them up, so that no period has to be held here. Fails with a
- * `StoreError`.
+ * Reads the weight of each team and cost center in each scope, from the frozen lines that holders pay themselves (ledger, "Policies"). The
+ * weights are the same at every call. The store computes the sums, so that no period is in memory. Fails with a `StoreError`.
  */
 export async function readWeights(store: StoreClient, rule: SpreadRule, condition: Condition): Promise<Weights> {
   const window =
@@ -48,7 +47,7 @@ export async function readWeights(store: StoreClient, rule: SpreadRule, conditio
   );
 }
 
-/** The same over scopes of one's own: a tuple of a cluster, a place and a window, in SQL, each as text. */
+/** Reads the same weights over other scopes. `scope` is an SQL tuple of a cluster, a place and a window, each as text. */
 export async function readWeightsBy(
   store: StoreClient,
   scope: string,

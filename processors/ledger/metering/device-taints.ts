@@ -1,7 +1,7 @@
 import type { ClusterFact, SliceDevice } from "../../../domain/cluster-fact.ts";
 import type { DeviceTaintSpell, NodeRecord } from "../plan/node-record.ts";
 
-/** A fact of a cluster, and since when it holds: milliseconds since the epoch. */
+/** A fact of a cluster, and since when it holds, milliseconds since the epoch. */
 interface DatedFact {
   readonly fact: ClusterFact;
   readonly from: number;
@@ -10,7 +10,7 @@ interface DatedFact {
 type SliceFact = Extract<ClusterFact, { kind: "ResourceSlice" }>;
 type RuleFact = Extract<ClusterFact, { kind: "DeviceTaintRule" }>;
 
-/** A fact for as long as it held. */
+/** A fact, for the time that it held. */
 interface Held<Fact> {
   readonly fact: Fact;
   readonly from: number;
@@ -18,8 +18,8 @@ interface Held<Fact> {
 }
 
 /**
- * The taints of the devices of each node, from slices and from rules, out of facts in the order of time. A taint counts from when it
- * was added, else from the first fact that has it, up to the first that has it no more.
+ * Returns a function from a node to the taints of its devices, from slices and from rules. Facts are sorted by time. A taint counts from
+ * when it was added, or else from the first fact with it, until the first fact without it.
  */
 export function taintsOfNodes(facts: readonly DatedFact[]): (node: string) => NodeRecord["taints"] {
   const slices = heldFacts(
@@ -40,7 +40,7 @@ export function taintsOfNodes(facts: readonly DatedFact[]): (node: string) => No
   return (node) => byNode.get(node) ?? [];
 }
 
-/** Each fact of an object up to the next one of it; the last one without an end. */
+/** Returns each fact of an object until the next fact of the object. The last one has no end. */
 function heldFacts<Fact extends ClusterFact>(
   facts: readonly { readonly fact: Fact; readonly from: number }[],
 ): readonly Held<Fact>[] {

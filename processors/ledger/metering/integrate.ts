@@ -6,15 +6,15 @@ import { ENERGY_PIECES, ENERGY_SUMS, PACKED_TIME, unpackedTime } from "./energy-
 import { NO_SUMS, type Measurement, type Sums } from "../plan/measurement.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
-/** Samples after the window say, by their counters, what the last ones in it have used. */
+/** A condition on samples of the window and around it. Counters of samples after the window show the energy that was used at its end. */
 const WITHIN = `
   cluster = {cluster:String} AND node IN {nodes:Array(String)}
   AND scraped_at >= fromUnixTimestamp64Milli({start:Int64} - {reach:Int64})
   AND scraped_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS} + {reach:Int64})`;
 
 /**
- * The samples of each device in order, packed so that sorting is quick: the time, how far it speaks, the memory used, and the
- * activity plus one, where 0 is not measured. Rows of one moment but the last speak for no time.
+ * The samples of each device in order, packed for fast sorting: the time, the time that it covers, the memory used, and the activity plus
+ * one (0 if not measured). Of several rows at one moment, only the last covers time.
  */
 const PACKED = (key: string): string => `
 SELECT ${key},
@@ -39,7 +39,7 @@ SELECT ${key}, groupArray((ordinal, from_ms, until_ms, since_ms, claim_ppm, clai
 FROM meter_plan WHERE run = {run:String} AND series = {series:String} AND node IN {nodes:Array(String)}
 GROUP BY ${key}`;
 
-/** How long each sample speaks within a row of the plan. */
+/** The time that each sample covers within a row of the plan. */
 const SPOKEN = `arrayMap((t, u, v) -> if(t >= row.4 AND v > 0, greatest(0, least(u, row.3) - greatest(t, row.2)), 0), times, ends, values)`;
 
 const SUMS = `
@@ -68,8 +68,8 @@ WHERE coveredMillis > 0 OR energyCoveredMillis > 0
 SETTINGS optimize_aggregation_in_order = 1`;
 
 /**
- * The processes of each pod at each moment of a device: a pod that is not among them does nothing. A moment at which no row names a pod
- * has nothing of pods: the page of what measures them did not come.
+ * The process activities of each pod at each moment of a device. A pod without a row is inactive. A moment at which no row names a pod has
+ * no process data, because the page of their exporter is missing.
  */
 const PROCESS = `
 SELECT ${SUMS},
@@ -115,10 +115,10 @@ interface SumsRow extends Omit<Sums, `${string}PpmMillis` | "energyMillijoules">
 }
 
 /**
- * What samples said over each of the measurements, which lie within one window, in their order. The plan goes to where the rows
- * are, the sums come back. A sample speaks for the time up to the next one of its device, at most 2.5 of its intervals, of the
- * GPU's energy too. `plan` is the run's; of all that is measured for it, no two integrations have a node in common. What has the
- * same sums is summed once: most pods that hold parts of one GPU.
+ * Returns the sums of samples over each of the measurements, which lie within one window, in order. The plan is inserted into the store,
+ * and the store returns the sums. A sample covers the time until the next one of its device, at most 2.5 of its intervals; the same applies
+ * to the GPU's energy. `plan` is the run's id; two integrations with the same plan have no node in common. Measurements with the same sums
+ * are summed once: most pods that hold parts of one GPU.
  */
 export async function integrate(
   store: StoreClient,
@@ -140,7 +140,7 @@ export async function integrate(
   return places.map((place) => sums[place]!);
 }
 
-/** The measurements that can have sums of their own, and the place among them of each that was asked for. */
+/** Returns the distinct measurements, and the index of each requested measurement among them. */
 function withoutRepeats(
   measurements: readonly Measurement[],
   reachMillis: number,
@@ -148,7 +148,7 @@ function withoutRepeats(
   const distinct: Measurement[] = [];
   const known = new Map<string, number>();
   const places = measurements.map((one) => {
-    // A sample from before this moment does not reach into the measured time.
+    // Samples from before this moment do not reach into the measured time, so they need no limit.
     const since = one.since <= one.from - reachMillis ? 0 : one.since;
     const { series, node, gpuKey, part, from, until } = one;
     const caps = series === "process" ? [one.pod, one.claimPpm, one.occupantPpm] : [one.claimsPpm];
@@ -160,7 +160,7 @@ function withoutRepeats(
   return { distinct, places };
 }
 
-/** Forgets what was measured for a run. */
+/** Deletes the plan of a run. */
 export async function dropPlan(store: StoreClient, run: string): Promise<void> {
   await store.command(`ALTER TABLE meter_plan DROP PARTITION {run:String}`, { run });
 }

@@ -21,14 +21,14 @@ import { spansOfNewGpus } from "./read-silent.ts";
 import { insertUsage } from "./usage-rows.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
-/** Nodes that are metered in one go: their records and plans are held in memory. */
+/** The number of nodes that are metered together. Their records and plans are in memory. */
 const NODES_PER_SLICE = 500;
-/** Slices at once: while the store works on one, another is planned. */
+/** The number of slices in progress. While the store works on one, another is planned. */
 const SLICES_AT_ONCE = 3;
-/** After so many are planned what came in and what goes out has its turn. */
+/** The number of planned nodes after which other work of the event loop gets its turn. */
 const NODES_AT_A_STRETCH = 32;
 
-/** How far samples around a window reach at most. */
+/** Selects the longest time that samples around a window cover. */
 const REACH = `
 SELECT toFloat64(max(${REACH_SQL})) AS reach FROM scrapes
 WHERE cluster = {cluster:String}
@@ -41,38 +41,34 @@ FROM usage_hours
 WHERE cluster = {cluster:String} AND run_id = toUUID({run:String})
   AND from_at >= fromUnixTimestamp64Milli({start:Int64}) AND from_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`;
 
-/** How a window is metered. */
+/** The options of metering a window. */
 export interface MeterOptions {
   readonly dates: KnownDates;
-  /** The hour that runs is metered up to here. */
+  /** The end of metering for the running hour, milliseconds since the epoch. */
   readonly asOf: number;
-  /** Without Kubernetes a slot ends after so long without a sample. */
+  /** Without Kubernetes, a slot ends if it has no sample for this many milliseconds. */
   readonly absentAfterMillis: number;
   readonly signal?: AbortSignal | undefined;
-  /** Takes rows as they are stored: all of some nodes, by node, slot and time, as they are read back. */
+  /** Gets rows as they are stored: all rows of some nodes, sorted by node, slot and time, as they are read back. */
   readonly onUsage?: ((rows: readonly UsageHour[]) => Promise<void>) | undefined;
 }
 
-/** The rows of some nodes, on their way into the store. */
+/** The rows of some nodes while they are being inserted. */
 interface MeteredSlice {
   readonly rows: readonly UsageHour[];
   readonly stored: Promise<unknown>;
 }
 
-/** What metering a window came to. */
+/** The result of metering a window. */
 export interface MeteredWindow extends RunContent {
-  /**
-   * The starts of other hours that were metered before this one proved who held something in them, or showed a GPU of theirs: they are to
-   * be metered again.
-   */
+  /** The starts of other hours to meter again, because this hour proved a holder in them, or showed a GPU of them. */
   readonly reopened: readonly number[];
 }
 
 /**
- * Meters one UTC hour of one cluster: what is known of its nodes is read, their slots are planned, the store integrates what
- * samples said of them, and the rows of `usage_hours` are published as one run. The hour that runs is metered up to
- * `asOf`. The same facts, samples and dates give the same rows and hash. A crash on the way leaves rows without a published run,
- * which are dropped later. Fails with a `StoreError`.
+ * Meters one UTC hour of one cluster. It reads the records of the nodes, plans their slots, lets the store integrate the samples, and
+ * publishes the rows of `usage_hours` as one run. The running hour is metered up to `asOf`. The same facts, samples and dates give the same
+ * rows and hash. A crash leaves rows without a published run, which are dropped later. Fails with a `StoreError`.
  */
 export async function meterWindow(
   store: StoreClient,
@@ -115,7 +111,7 @@ export async function meterWindow(
     return { rows, stored: inBackground(Promise.all([kept, insertUsage(store, runId, rows)])) };
   }
 
-  /** Slices are metered in any order, and handed on in that of their nodes. */
+  /** Slices are metered in any order, and passed on in the order of their nodes. */
   async function handOn(metered: Promise<MeteredSlice>, before: Promise<void>): Promise<void> {
     await Promise.allSettled([metered, before]);
     await before;
@@ -137,7 +133,7 @@ export async function meterWindow(
   return { ...content, reopened: await hoursMetered(store, cluster, changed, start) };
 }
 
-/** Work that is waited for later: whoever stops before that hears of no failure of what was done for nothing. */
+/** Returns work that is awaited later. If the caller stops before that, its failure is ignored. */
 function inBackground<Made>(work: Promise<Made>): Promise<Made> {
   work.catch(() => {});
   return work;

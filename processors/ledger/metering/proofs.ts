@@ -13,7 +13,7 @@ FROM label_proofs
 WHERE cluster = {cluster:String} AND node IN {nodes:Array(String)} AND pod IN {pods:Array(String)}
   AND seen_at >= fromUnixTimestamp64Milli({since:Int64})`;
 
-/** What labels have proven of the pods of some nodes in any hour that was metered, by node. */
+/** Reads what labels have proven about the pods of some nodes in any metered hour, by node. */
 export async function readProofs(
   store: StoreClient,
   cluster: string,
@@ -36,7 +36,7 @@ export async function readProofs(
   return proofs;
 }
 
-/** Keeps what samples have proven, for other hours of the same pods. */
+/** Stores what samples have proven, for other hours of the same pods. */
 export async function keepProofs(
   store: StoreClient,
   cluster: string,
@@ -51,7 +51,7 @@ export async function keepProofs(
   await store.insertRows("label_proofs", namesOf(PROOF_COLUMNS), rows.take());
 }
 
-/** The published hours of a cluster's usage that meet any of the spans, but one, in order. */
+/** Returns the hours of a cluster with published usage that overlap any of the spans, except one hour, in order. */
 export async function hoursMetered(
   store: StoreClient,
   cluster: string,

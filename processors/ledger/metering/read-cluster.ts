@@ -15,18 +15,17 @@ WHERE cluster = {cluster:String} AND (kind = 'Namespace' OR uid IN (
   GROUP BY uid HAVING NOT max(ended) OR max(at) >= fromUnixTimestamp64Milli({from:Int64})))
 ORDER BY kind, ${FACT_ORDER}, uid`;
 
-/** What is known of a cluster's namespaces and claims, for all of its nodes. */
+/** The namespaces and claims of a cluster, for all of its nodes. */
 export interface ClusterRecord extends Pick<NodeRecord, "claimed" | "namespace"> {
-  /** What DRA drivers publish of a node. */
+  /** Returns the devices that DRA drivers publish for a node. */
   slicesOf(node: string): NodeRecord["slices"];
-  /** The taints that devices of a node had. */
+  /** Returns the taints that devices of a node had. */
   taintsOf(node: string): NodeRecord["taints"];
 }
 
 /**
- * The namespaces of a cluster with their labels, state by state, and the devices that pods had through claims that were there in a
- * span: of each claim and pod the last that was said while the claim was reserved for it, as who is done with a claim leaves it
- * before it ends.
+ * Reads the states of a cluster's namespaces with their labels, and the devices that pods had through claims in a span. For each claim and
+ * pod the last fact counts in which the claim was reserved for the pod, because a pod that is done leaves the claim before the claim ends.
  */
 export async function readCluster(store: StoreClient, cluster: string, { from }: Span): Promise<ClusterRecord> {
   const rows = await store.query<{ fact: string; valid_from: string }>(FACTS, { cluster, from });
@@ -43,7 +42,7 @@ export async function readCluster(store: StoreClient, cluster: string, { from }:
   for (const { fact, from } of facts) {
     if (fact.kind === "Namespace" && fact.end === undefined) {
       const { labels, annotations } = fact.body;
-      // A later watcher knows better what was so at a time of which an earlier one has spoken.
+      // A state of a later watcher replaces earlier watchers' states of the same or later times.
       const before = namespaces.get(fact.name)?.filter((state) => state.from < from) ?? [];
       namespaces.set(fact.name, [...before, { from, labels, annotations }]);
     } else if (fact.kind === "ResourceClaim" && fact.body.devices.length > 0) {

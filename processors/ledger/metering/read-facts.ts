@@ -3,19 +3,20 @@ import type { Machine, Span } from "../plan/node-record.ts";
 import { readMachines } from "./read-machines.ts";
 import { readPods, type PodsOfNodes } from "./read-pods.ts";
 
-/** What facts tell of some nodes, by node. */
+/** The machines and pods of some nodes from facts, by node. */
 export interface FactsOfNodes {
   readonly machines: ReadonlyMap<string, readonly Machine[]>;
-  /** Those that hold something of it. */
+  /** The pods that hold a part of the node. */
   readonly pods: PodsOfNodes;
 }
 
-/** Slices whose facts are read in one go. */
+/** The number of slices whose facts are read together. */
 const SLICES_PER_READ = 5;
 
 /**
- * The facts of a slice of nodes within a span, for slices that are asked for in about their order. They are read for several slices at
- * once: facts of pods lie by UID, those of nodes by the thousand, and asking for a few nodes reads those of many.
+ * Returns a function that reads the facts of a slice of nodes within a span. Slices should be requested approximately in order. Facts are
+ * read for several slices at once: the store sorts facts of pods by UID and those of nodes in granules of thousands, so a read for a few
+ * nodes reads the data of many.
  */
 export function createFactReader(
   store: StoreClient,

@@ -4,10 +4,10 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import { FACT_ORDER } from "../../../runtime/store/schema/facts.ts";
 import type { Machine, MachineState, Span } from "../plan/node-record.ts";
 
-/** Nodes say since when they are not ready: what is said so long after a span can be of it. */
+/** How long after a span a fact can still describe it. Nodes report since when they are not ready. */
 const SAID_LATER_MILLIS = 3_600_000;
 
-/** Facts in their order; what is older by its clock than the one before begins with it, as in the view `inventory`. */
+/** Facts in order. A fact whose clock is older than the fact before it begins with that fact, as in the view `inventory`. */
 const HISTORY = `
 SELECT node, uid, ended, gpus,
   JSONExtractString(fact, 'gpus', 1, 'countedBy') AS counted_by,
@@ -46,8 +46,8 @@ interface HistoryRow {
 }
 
 /**
- * The machines of each node within a span, with the states of their Nodes that hold in it. A machine is there from when its
- * Node was created, whenever it was seen first, until it was gone or the next machine took its name.
+ * Reads the machines of each node within a span, with the states of their Nodes in it. A machine exists from the creation of its Node,
+ * whenever it was first seen, until it was gone or the next machine took its name.
  */
 export async function readMachines(
   store: StoreClient,
@@ -61,7 +61,7 @@ export async function readMachines(
   return new Map([...byNode].map(([node, history]) => [node, machinesOf(history, span)]));
 }
 
-/** The machines of one node, by its facts in order. */
+/** Returns the machines of one node from its facts in order. */
 function machinesOf(history: readonly HistoryRow[], span: Span): readonly Machine[] {
   const uids = [...new Set(history.map(({ uid }) => uid))];
   const machines = uids.map((uid, index): Machine => {

@@ -6,7 +6,7 @@ import type { RecordedPod, Span } from "../plan/node-record.ts";
 
 const NEWEST = `${ofNewestFact("fact")} AS newest`;
 
-/** The newest fact of every pod that was ever bound to one of the nodes and was not over by the span's beginning. */
+/** Selects the newest fact of every pod that was ever bound to one of the nodes and had not ended at the start of the span. */
 const BOUND = `
 SELECT ${NEWEST}
 FROM workload_facts
@@ -20,14 +20,14 @@ HAVING ifNull(${ofNewestFact("finished_at")}, toDateTime64('2299-12-31 00:00:00'
     > fromUnixTimestamp64Milli({from:Int64})
   AND (NOT max(ended) OR maxIf(at, ended) > fromUnixTimestamp64Milli({from:Int64}))`;
 
-/** The newest fact of every pod of some gangs, on whatever node. */
+/** Selects the newest fact of every pod of some gangs, on any node. */
 const MEMBERS = `
 SELECT ${NEWEST}
 FROM workload_facts
 WHERE cluster = {cluster:String} AND concat(namespace, '/', gang) IN {gangs:Array(String)}
 GROUP BY uid`;
 
-/** The newest fact of every pod of some names, on whatever node. */
+/** Selects the newest fact of every pod with some names, on any node. */
 const NAMESAKES = `
 SELECT ${NEWEST}
 FROM workload_facts
@@ -37,7 +37,7 @@ GROUP BY uid`;
 /** Pods by node and UID. */
 export type PodsOfNodes = ReadonlyMap<string, ReadonlyMap<string, RecordedPod>>;
 
-/** The pods that hold something of some nodes within a span. */
+/** Reads the pods that hold a part of some nodes within a span. */
 export async function readPods(
   store: StoreClient,
   cluster: string,
@@ -59,7 +59,7 @@ export async function readPods(
   return byNode;
 }
 
-/** The bound pods of some names, `namespace/pod`, past ones included. */
+/** Reads the bound pods with some names, `namespace/pod`, with past pods. */
 export async function readNamesakes(
   store: StoreClient,
   cluster: string,
@@ -80,8 +80,8 @@ async function factsOf(
 }
 
 /**
- * When all members of a pod's gang were bound at the same time first; before everything for a pod without one. Where nothing
- * says how many it needs, all that there are.
+ * Returns when all members of a pod's gang were first bound at the same time; -Infinity for a pod without a gang. If the size of the gang
+ * is unknown, all known members count.
  */
 function wholeAt({ gang, namespace }: WorkloadFact, all: readonly WorkloadFact[]): number {
   if (gang === undefined) return -Infinity;

@@ -12,23 +12,23 @@ import { grouped, readEarlier, readLater, readLongAgo } from "./read-silent.ts";
 import type { GpuPlace, SampleGroup, SampleMoment } from "../plan/samples.ts";
 import { needsMoments, seenGpu, type Namesakes } from "../plan/sightings.ts";
 
-/** A window as records are read for it. */
+/** A window for which records are read. */
 export interface RecordWindow extends Span {
-  /** How far samples from before reach into it. */
+  /** The longest time that samples before the window cover. */
   readonly reachMillis: number;
-  /** Up to when everything is known that was said: what is silent so far may only be late after it. */
+  /** The time up to which all reports are complete. A device without samples after it may only be late. */
   readonly asOf: number;
-  /** Without Kubernetes a slot ends after so long without a sample. */
+  /** Without Kubernetes, a slot ends if it has no sample for this many milliseconds. */
   readonly absentAfterMillis: number;
 }
 
-/** A node by its name, and whether no Kubernetes has ever told of it. */
+/** A node's name, and whether Kubernetes never reported the node. */
 export interface NamedNode {
   readonly node: string;
   readonly isBare: boolean;
 }
 
-/** The nodes of a cluster of which anything is said that can touch a window, by name. */
+/** Reads the nodes of a cluster with facts or samples that can affect a window, sorted by name. */
 export function readNodeNames(
   store: StoreClient,
   cluster: string,
@@ -45,14 +45,14 @@ export function readNodeNames(
   );
 }
 
-/** What records are made of beside what is read for them. */
+/** The other data that records are made from. */
 interface KnownAround extends Pick<SeenWindow, "window" | "looked"> {
   readonly ofCluster: ClusterRecord;
-  /** What facts tell of the nodes. */
+  /** The facts of the nodes. */
   readonly facts: Promise<FactsOfNodes>;
 }
 
-/** What is known of some nodes around a window, from facts and samples in the store. */
+/** Reads the records of some nodes around a window, from facts and samples in the store. */
 export async function readRecords(
   store: StoreClient,
   cluster: string,
@@ -86,14 +86,14 @@ export async function readRecords(
   );
 }
 
-/** The pods that labels name. */
+/** A lookup of the pods that labels name. */
 interface Names {
   readonly namesakes: Namesakes;
-  /** Asks for the bound pods of all names that rows show and that were not asked for yet. */
+  /** Reads the bound pods of all names in the rows that were not read yet. */
   learn(rows: readonly { readonly namespace: string; readonly pod: string }[]): Promise<void>;
 }
 
-/** Names of which the pods that hold on some nodes are known. */
+/** Creates a lookup with the pods that hold on some nodes. */
 function createNames(store: StoreClient, cluster: string, known: readonly Holding[]): Names {
   const byName = new Map<string, Map<string, Holding>>();
   const add = (holding: Holding): void => {
@@ -121,11 +121,11 @@ interface SeenWindow {
   readonly names: Names;
   readonly proven: ReadonlyMap<string, readonly ProvenLabel[]>;
   readonly window: RecordWindow;
-  /** The window, and as far back as samples reach into it. */
+  /** The window, extended back by the reach of samples. */
   readonly looked: Span;
 }
 
-/** The GPUs that samples show of each node; of those that changed, moment by moment. */
+/** Reads the GPUs in the samples of each node. GPUs that changed are read moment by moment. */
 async function readSeen(
   store: StoreClient,
   cluster: string,
@@ -135,7 +135,7 @@ async function readSeen(
   const speaking = new Set(byGpu.keys());
   const before = { from: looked.from - window.absentAfterMillis, until: looked.from };
   const isBare = new Set(bare);
-  // What a GPU was cut into later can be what a pod of the window has.
+  // Instances that a GPU was cut into later can be those that a pod of the window has.
   const isCutLater = ({ node, gpu }: SampleGroup): boolean =>
     (proven.get(node) ?? []).some(({ slot, part, at }) => at >= window.until && part !== "" && String(slot) === gpu);
   for (const [key, earlier] of await readEarlier(store, cluster, { byGpu, nodes, bare, machines, before }))
@@ -177,7 +177,7 @@ async function readSeen(
   return seen;
 }
 
-/** Faults that the first moment shows began before it, and may be over by then. */
+/** Resolves faults that are present at the first moment. They began before it, and may have ended by then. */
 async function beganBefore(
   store: StoreClient,
   cluster: string,
@@ -198,8 +198,8 @@ async function beganBefore(
 }
 
 /**
- * When a GPU was there that samples alone tell of: from the first of them, through gaps of up to `absentAfterMillis`; longer ones end it
- * where the last sample's word ends.
+ * Returns when a GPU existed that is known only from samples: from its first sample, through gaps of up to `absentAfterMillis`. A longer
+ * gap ends it at the end of the time that its last sample covers.
  */
 function livesOf(
   moments: readonly SampleMoment[],

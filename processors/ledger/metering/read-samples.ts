@@ -22,7 +22,7 @@ FROM gpu_samples
 WHERE ${WITHIN} ${more}
 GROUP BY node, gpu_key, instance, profile, sharing, pod_uid`;
 const GROUPS = groupsOf("");
-/** Of GPUs that are not known already: what speaks need not be read again to find what does not. */
+/** A condition for GPUs that are not known yet. The rows of known GPUs need not be read again. */
 const OTHERS = "AND concat(node, ' ', gpu_key) NOT IN {known:Array(String)}";
 const OTHER_GROUPS = groupsOf(OTHERS);
 const LAST_GROUPS = groupsOf(`${OTHERS} AND (node, gpu_key, scraped_at) IN (
@@ -35,7 +35,7 @@ SELECT DISTINCT node, gpu_key AS gpuKey, toFloat64(${AT}) AS at, toFloat64(${REA
 FROM gpu_samples`;
 const OF_GPUS = "gpu_key IN {keys:Array(String)}";
 
-/** What samples of a span show of each device of some nodes, in no order. */
+/** Reads the sample groups of each device of some nodes in a span, unordered. */
 export function readGroups(
   store: StoreClient,
   cluster: string,
@@ -45,7 +45,7 @@ export function readGroups(
   return store.query<SampleGroup>(GROUPS, { cluster, nodes, ...span });
 }
 
-/** The same of GPUs that are not known already; with `isLast`, of the last moment of each alone. */
+/** Reads the same of GPUs that are not known yet. With `isLast`, reads only the last moment of each GPU. */
 export function readOtherGroups(
   store: StoreClient,
   cluster: string,
@@ -57,7 +57,7 @@ export function readOtherGroups(
   return store.query<SampleGroup>(isLast ? LAST_GROUPS : OTHER_GROUPS, { cluster, nodes, known: names, ...span });
 }
 
-/** Every row of some GPUs within a span, in the order of time. */
+/** Reads every row of some GPUs within a span, in order of time. */
 export function readMoments(
   store: StoreClient,
   cluster: string,
@@ -67,7 +67,7 @@ export function readMoments(
   return ofGpus(store, `${MOMENT} WHERE ${WITHIN} AND ${OF_GPUS} ORDER BY at`, gpus, { cluster, from, until });
 }
 
-/** The rows of the last moment of each GPU within a span. */
+/** Reads the rows of the last moment of each GPU within a span. */
 export function readLastMoments(
   store: StoreClient,
   cluster: string,
@@ -77,7 +77,7 @@ export function readLastMoments(
   return ofGpus(store, edgeOf("max"), gpus, { cluster, from, until });
 }
 
-/** The rows of the first moment of each GPU within a span. */
+/** Reads the rows of the first moment of each GPU within a span. */
 export function readFirstMoments(
   store: StoreClient,
   cluster: string,
@@ -104,18 +104,18 @@ async function ofGpus(
   const wanted = new Set(gpus.map(placeKey));
   const keys = gpus.map(({ gpuKey }) => gpuKey);
   const rows = await store.query<SampleMoment>(sql, { ...parameters, nodes, keys });
-  // A key that is an index is another GPU on every node.
+  // A key that is an index stands for another GPU on every node.
   return rows.filter((row) => wanted.has(placeKey(row)));
 }
 
-/** A name for one GPU of one node. */
+/** Returns a map key for one GPU of one node. */
 export function placeKey({ node, gpuKey }: GpuPlace): string {
   return `${node.length} ${node} ${gpuKey}`;
 }
 
 /**
- * Since when a GPU that is under an XID has been, and whether that is over although it is still shown: a pod that was bound after
- * it was active before the time that is asked for.
+ * Returns since when a GPU has been under an XID, and whether the fault has ended although the XID is still shown: a pod that was bound
+ * after the onset was active before the given time.
  */
 export async function readOnset(
   store: StoreClient,
@@ -144,7 +144,7 @@ export async function readOnset(
   return { onset, isOver: Number(found?.active ?? 0) > 0 };
 }
 
-/** The GPUs that samples of a span name, of some nodes. */
+/** Reads the GPUs of some nodes that appear in samples of a span. */
 export async function readSeenGpus(
   store: StoreClient,
   cluster: string,

@@ -4,7 +4,9 @@ import type { SampleGroup } from "../plan/samples.ts";
 import { placeKey, readLastMoments, readOtherGroups, readSeenGpus } from "./read-samples.ts";
 import { DAY_MILLIS } from "../../../domain/time.ts";
 
-/** GPUs that are silent in the window, as the day before it showed them: of nodes that lack some, and of bare ones. */
+/**
+ * Reads GPUs without samples in the window as they were on the day before it: those of nodes with missing GPUs, and those of bare nodes.
+ */
 export async function readEarlier(
   store: StoreClient,
   cluster: string,
@@ -26,12 +28,12 @@ export async function readEarlier(
   return grouped(await readOtherGroups(store, cluster, [...asked], { ...before, known }));
 }
 
-/** How many days back a GPU is looked for that is silent for longer than a day: most were heard of lately. */
+/** How many days back to look for a GPU without samples for more than a day. Most have recent samples. */
 const DAYS_BACK = [8, 40];
 
 /**
- * GPUs of machines that are silent for longer than a day, as the last sample of them showed them: a GPU stays in its slot, with its
- * instances, as long as nothing else was seen there.
+ * Reads GPUs of machines without samples for more than a day, from their last sample. A GPU stays in its slot, with its instances, until
+ * another GPU was seen there.
  */
 export async function readLongAgo(
   store: StoreClient,
@@ -68,8 +70,8 @@ export async function readLongAgo(
 }
 
 /**
- * GPUs that nobody had seen by the end of the window, as the first day after it shows them: of machines that were there by then, in slots
- * in which nothing was seen.
+ * Reads GPUs that were not seen before the end of the window, from the first day after it. Their machines existed by then, and nothing was
+ * seen in their slots.
  */
 export async function readLater(
   store: StoreClient,
@@ -101,8 +103,8 @@ export async function readLater(
 }
 
 /**
- * The time before a window for which a GPU counts that the window shows first: its hours are to be metered again, as what is known of
- * the GPU was not known in them.
+ * Returns the times before a window to which a GPU applies that first appears in the window. Their hours must be metered again, because the
+ * GPU was unknown in them.
  */
 export async function spansOfNewGpus(
   store: StoreClient,
@@ -123,19 +125,19 @@ export async function spansOfNewGpus(
   return late.filter((place) => !earlier.has(placeKey(place))).map(({ span }) => span);
 }
 
-/** The indexes of the GPUs that are known, by node. */
+/** Returns the indexes of the known GPUs, by node. */
 function indexesOf(known: readonly SampleGroup[]): Map<string, Set<string>> {
   const indexes = new Map<string, Set<string>>();
   for (const { node, gpu } of known) indexes.set(node, (indexes.get(node) ?? new Set()).add(gpu));
   return indexes;
 }
 
-/** The most GPUs that a node had within the window. */
+/** Returns the most GPUs that a node had within the window. */
 function mostOf(machines: readonly Machine[] = []): number {
   return Math.max(0, ...machines.map(({ most }) => most));
 }
 
-/** Groups of samples by the GPU that they are of. */
+/** Groups sample groups by their GPU. */
 export function grouped(groups: readonly SampleGroup[]): Map<string, readonly SampleGroup[]> {
   const byGpu = new Map<string, SampleGroup[]>();
   for (const group of groups) {

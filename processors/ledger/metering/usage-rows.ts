@@ -11,13 +11,13 @@ import { createBlocks, listOf, namesOf } from "../../../runtime/store/schema/tab
 import { CLAIM_COLUMNS, SLOT_COLUMNS, USAGE_COLUMNS, type UsageRow } from "../../../runtime/store/schema/usage.ts";
 import type { Span } from "../plan/node-record.ts";
 
-/** What stands in the column `claims` of each claim. */
+/** The JSON in the column `claims` for each claim. */
 interface ClaimText extends UsageHolder {
   readonly held: Claim["held"];
   readonly stage: UsageClaim["stage"];
 }
 
-/** Inserts rows of the meter under a run that nobody sees yet. */
+/** Inserts usage rows under a run that is not visible yet. */
 export async function insertUsage(store: StoreClient, run: string, hours: readonly UsageHour[]): Promise<void> {
   if (hours.length === 0) return;
   const rows = createBlocks<UsageRow>([RUN_ID, ...USAGE_COLUMNS], { run_id: run });
@@ -65,10 +65,10 @@ function usageRow({ cluster, node, slot, gpuKey, segment, holders, telemetry }: 
   };
 }
 
-/** What {@link hourOf} reads: the elements of a claim one after the other. */
+/** The SELECT list that {@link hourOf} reads: the elements of each claim in sequence. */
 const SELECTED = `${listOf(SLOT_COLUMNS)}, arrayZip(${listOf(CLAIM_COLUMNS)})`;
 
-/** Nodes whose rows the store sorts in one go. */
+/** The number of nodes whose rows the store sorts at once. */
 const NODES_PER_READ = 1_000;
 
 const WITHIN = `
@@ -77,8 +77,8 @@ const WITHIN = `
     AND from_at >= fromUnixTimestamp64Milli({from:Int64}) AND from_at < fromUnixTimestamp64Milli({until:Int64})`;
 
 /**
- * The published rows of a cluster that begin within a span, in portions, by node, hour, slot and time: all slots of a node in an
- * hour come one after the other.
+ * Reads the published rows of a cluster that begin within a span, in portions, sorted by node, hour, slot and time. All slots of a node in
+ * an hour are adjacent.
  */
 export async function* readUsage(
   store: StoreClient,
@@ -100,13 +100,13 @@ export async function* readUsage(
   }
 }
 
-/** How texts become objects: the same object for one that is as the one before, as the slots of a machine have much in common. */
+/** Parsers from texts to objects. An equal text gives the same object as before, because the slots of a machine have much in common. */
 interface Texts {
   readonly gpu: (text: string) => GpuAt;
   readonly place: (text: string) => UsagePlace;
 }
 
-/** Makes nothing anew of what is as the one before. */
+/** Returns a function that caches its last result. */
 function lately<From, Made>(make: (from: From) => Made): (from: From) => Made {
   let last: { readonly from: From; readonly made: Made } | undefined;
   return (from) => {
@@ -115,16 +115,16 @@ function lately<From, Made>(make: (from: From) => Made): (from: From) => Made {
   };
 }
 
-/** Pods hold what they hold for hours: texts of claims are read once as long as they are among the latest to come. */
+/** A cache of parsed claim texts. Pods hold the same claims for hours, so each text is parsed once while it is in recent use. */
 const CLAIM_TEXTS = new LRUCache<string, ReadClaim>({ max: 30_000 });
 
-/** The text of a claim, as it is for each hour in which it holds. */
+/** The parsed text of a claim. It is the same for each hour in which it holds. */
 interface ReadClaim extends Pick<ClaimText, "held" | "stage"> {
   readonly holder: UsageHolder;
 }
 
 function claimTextOf(text: string): ReadClaim {
-  // To note who was asked for last takes as long as finding it.
+  // `peek` does not update the LRU order, because the update takes as long as the lookup.
   const known = CLAIM_TEXTS.peek(text);
   if (known !== undefined) return known;
   const { held, stage, ...holder } = JSON.parse(text) as ClaimText;
@@ -133,7 +133,7 @@ function claimTextOf(text: string): ReadClaim {
   return read;
 }
 
-/** An hour of a slot, of the columns {@link SELECTED}. */
+/** Reads an hour of a slot from the columns {@link SELECTED}. */
 function hourOf(row: RowBinaryReader, texts: Texts): UsageHour {
   const { string, uint16, uint32, uint64, bool, dateTime64Millis } = row;
   const cluster = string();

@@ -5,7 +5,7 @@ import type { PartOfDevice } from "../../../domain/share/claim.ts";
 import type { VgpuAmounts } from "../../../domain/share/vgpu.ts";
 import type { GpuAsk } from "../../../domain/workload.ts";
 
-/** What KAI's or Run:ai's pod has of each of its devices. */
+/** Returns the part that a pod of KAI or Run:ai has of each of its devices. */
 export function fractionOf({ ppm, memoryMiB }: Extract<GpuAsk, { kind: "fraction" }>): PartOfDevice {
   return {
     what: "fraction",
@@ -14,7 +14,7 @@ export function fractionOf({ ppm, memoryMiB }: Extract<GpuAsk, { kind: "fraction
   };
 }
 
-/** 0 is as good as unset, as both schedulers have it. */
+/** Returns the amounts without zeros. 0 counts as unset, as in both schedulers. */
 export function amountsOf({ memoryMiB = 0, memoryPercent = 0, coresPercent = 0 }: VgpuAmounts): VgpuAmounts {
   return {
     ...(memoryMiB === 0 ? {} : { memoryMiB }),
@@ -23,7 +23,7 @@ export function amountsOf({ memoryMiB = 0, memoryPercent = 0, coresPercent = 0 }
   };
 }
 
-/** What a scheduler wrote that a pod has of a GPU, over all its containers. */
+/** Returns the part of a GPU that a scheduler's annotations give a pod, summed over its containers. */
 export function annotated(pod: Holding, { uuid }: Pick<Device, "uuid">): VgpuAmounts | undefined {
   const entries = pod.evidence.flatMap((said) => (said.by === "annotation" && said.uuid === uuid ? [said] : []));
   if (entries.length === 0) return undefined;
@@ -34,8 +34,8 @@ export function annotated(pod: Holding, { uuid }: Pick<Device, "uuid">): VgpuAmo
 }
 
 /**
- * What a pod has of a device by a claim: with the other pods that the claim is reserved for, and with the claims that have other
- * parts of the device. Claims that consume nothing have what is left in equal parts.
+ * Returns the part of a device that a pod has by a claim, shared with the other pods that the claim is reserved for and with the claims
+ * that have other parts of the device. Claims that consume nothing share the rest equally.
  */
 export function claimedPart(
   claim: ClaimedDevice,
@@ -52,7 +52,7 @@ export function claimedPart(
   return { what: "consumed", amount: Number(left.num), of: Number(left.den) * alike, ...reservedFor };
 }
 
-/** A claim's name, which no other one of a cluster has. */
+/** Returns a claim's name, unique in a cluster. */
 export function nameOf({ namespace, claim }: ClaimedDevice): string {
   return `${namespace}/${claim}`;
 }

@@ -9,28 +9,28 @@ import type { NodeRecord } from "./node-record.ts";
 import type { SlotHolder } from "./planned.ts";
 import type { FilledSlot, SlotDevice } from "./slots.ts";
 
-/** How many devices of an ask nobody knows. */
+/** A request, and the number of its devices that are unknown. */
 export interface OpenAsk {
   readonly pod: Holding;
   readonly ask: GpuAsk;
   readonly count: number;
-  /** What the pod has of each of them; all of it where this is left out. */
+  /** The pod's part of each device; the whole device if absent. */
   readonly each?: PartOfDevice;
-  /** They are named, and none of the GPUs that were ever seen in the slots: they sit in the others. */
+  /** The devices are named and are not among the seen GPUs, so they are in the slots without a seen GPU. */
   readonly isUnseen: boolean;
 }
 
-/** A pod whose devices are looked for. */
+/** A pod whose devices are being searched. */
 export interface Asking {
   readonly pod: Holding;
-  /** All that hold something of the node at the time. */
+  /** All pods that hold a part of the node at the time. */
   readonly pods: readonly Holding[];
-  /** How many of the pod's devices are known. */
+  /** The number of the pod's known devices. */
   readonly found: number;
   readonly devices: readonly SlotDevice[];
 }
 
-/** What of a pod's asks nothing tells: a claim of which nothing is known is for one device at least. */
+/** Returns the part of a pod's requests without evidence. An unknown claim is for at least one device. */
 export function openAsks(record: NodeRecord, of: Asking): readonly Omit<OpenAsk, "isUnseen">[] {
   const { pod, found } = of;
   let known = found;
@@ -42,7 +42,7 @@ export function openAsks(record: NodeRecord, of: Asking): readonly Omit<OpenAsk,
   });
 }
 
-/** What a pod has of each device that an ask is for, wherever that is; of a claim that was allocated, what the device is. */
+/** Returns a pod's part of each device of a request, wherever the device is. For an allocated claim, it also gives the kind of device. */
 function openPart(record: NodeRecord, { pod, pods, devices }: Asking, ask: GpuAsk): Pick<OpenAsk, "ask" | "each"> {
   if (ask.kind === "vgpu") {
     const instance = givenInstance(pod);
@@ -64,12 +64,12 @@ function openPart(record: NodeRecord, { pod, pods, devices }: Asking, ask: GpuAs
   };
 }
 
-/** Whether no sample has ever told which GPU sits in a slot. */
+/** Returns whether no sample ever showed the GPU of a slot. */
 export function isUnseen({ devices }: Pick<FilledSlot, "devices">): boolean {
   return devices.every(({ device }) => device.uuid === undefined);
 }
 
-/** Holders of a node's devices in common, one set for each kind of device that is asked for. */
+/** Returns the holders of a node's devices in common, with one set for each requested kind of device. */
 export function commonHolders(
   record: NodeRecord,
   slots: readonly FilledSlot[],
@@ -88,7 +88,7 @@ export function commonHolders(
     const areParts = ask.kind === "vgpu" || ask.kind === "fraction";
     const fitting = slots
       .filter((slot) => !areUnseen || isUnseen(slot))
-      // Parts can add up to more than the GPUs that are there: then all are scaled, and no GPU that is gone takes any.
+      // Parts can add up to more than the existing GPUs. Then all are scaled, and an absent GPU takes none.
       .filter(({ slot }) => !areParts || unavailable.get(slot) !== "absent")
       .flatMap((slot) =>
         slot.devices
@@ -141,7 +141,7 @@ function replicasOf(layout: FilledSlot["gpu"]["layout"], part: string): number {
   return layout.instances.find(({ id }) => id === part)?.replicas ?? 1;
 }
 
-/** Asks of one kind fit the same devices. */
+/** Returns the kind of a request. Requests of one kind fit the same devices. */
 function kindOf({ ask, pod }: OpenAsk): string {
   const instance = givenInstance(pod);
   if (ask.kind === "vgpu" && instance !== undefined) return `${instance.uuid} ${instance.memoryMiB}`;

@@ -2,20 +2,20 @@ import type { InventoryFact } from "../../../domain/inventory.ts";
 import { isWholeGpu, vendorOfResource } from "../../../domain/vendor.ts";
 import type { Machine, MachineState, SeenGpu } from "./node-record.ts";
 
-/** What a machine's Node says of it at a moment. */
+/** The condition of a machine's Node at a moment. */
 export interface Condition {
   readonly isReady: boolean;
   readonly isCordoned: boolean;
 }
 
-/** The state of a machine's Node at a time; undefined where nothing was said of it yet. */
+/** Returns the state of a machine's Node at a time; undefined before its first state. */
 export function stateAt({ states }: Machine, at: number): MachineState | undefined {
   return states.findLast(({ from }) => from <= at);
 }
 
 /**
- * How a machine was at a time. Readiness changed when the condition says so, which is before anybody saw it; what is said
- * first of a machine holds for the time before it too.
+ * Returns the condition of a machine at a time. Readiness changed at the time in the condition, which is before it was observed. The first
+ * state also holds for the time before it.
  */
 export function conditionAt(machine: Machine, at: number): Condition {
   const readiness = machine.states.flatMap(({ fact }) => readyOf(fact) ?? []);
@@ -24,7 +24,7 @@ export function conditionAt(machine: Machine, at: number): Condition {
   return { isReady: ready?.isReady ?? true, isCordoned: cordons?.fact.cordonedSince !== undefined };
 }
 
-/** The times at which {@link conditionAt} can change. */
+/** Returns the times at which {@link conditionAt} can change. */
 export function conditionEdges({ states }: Machine): readonly number[] {
   return states.flatMap(({ from, fact }) => {
     const ready = readyOf(fact);
@@ -37,28 +37,28 @@ function readyOf({ conditions }: InventoryFact): { readonly since: number; reado
   return ready === undefined ? undefined : { since: ready.since, isReady: ready.status === "True" };
 }
 
-/** Why a GPU in MIG mode without an instance cannot be used. */
+/** The reason why a GPU in MIG mode without an instance cannot be used. */
 export const MIG_WITHOUT_INSTANCES = "mig-without-instances";
 
-/** What is known of a slot when it is asked why it cannot be used. */
+/** The fields of a slot that decide whether it can be used. */
 export interface SlotAt {
   readonly slot: number;
   readonly seen: SeenGpu | undefined;
-  /** An XID of the hardware class that nothing has ended yet. */
+  /** A current XID of the hardware class. */
   readonly fault: number | undefined;
-  /** The key of a taint that keeps new claims from it. */
+  /** The key of a taint that keeps new claims from the slot. */
   readonly taint: string | undefined;
-  /** The status of a pod that has it calls it unhealthy. */
+  /** The status of a pod that has the device reports it as unhealthy. */
   readonly isUnhealthy: boolean;
   readonly isHeld: boolean;
-  /** It is cut into instances or partitions. */
+  /** The GPU is cut into instances or partitions. */
   readonly isCut: boolean;
 }
 
 /**
- * Why each slot cannot be used at a time; slots that can are left out. What the machine was delivered with and its Node does
- * not count is absent; what its Node counts and does not offer is withdrawn. Which of them it is: those that samples leave
- * out, then free ones, the highest index first (ledger, "Prices").
+ * Returns why each slot cannot be used at a time. Usable slots are left out. GPUs that the machine was delivered with and its Node does not
+ * count are absent. GPUs that its Node counts and does not offer are withdrawn. The chosen slots are those without samples first, then free
+ * ones, highest index first (ledger, "Prices").
  */
 export function unavailableAt(
   machine: Machine | undefined,
@@ -91,8 +91,8 @@ export function unavailableAt(
 }
 
 /**
- * The GPUs that a Node offers whole, where it offers instances beside them (the mixed strategy of MIG): what is cut into none and not
- * among these is in MIG mode without an instance. Infinity where nothing says it.
+ * Returns the number of GPUs that a Node offers whole in addition to instances (the mixed strategy of MIG). A GPU without instances that is
+ * not among them is in MIG mode without an instance. Infinity if unknown.
  */
 function wholeOf({ gpus, capacity }: InventoryFact): number {
   const [kind, other] = gpus;
@@ -102,8 +102,8 @@ function wholeOf({ gpus, capacity }: InventoryFact): number {
 }
 
 /**
- * So many of the slots: those of which samples around the window say nothing while they tell of others, then free ones, then any,
- * the highest index first.
+ * Picks `count` slots: first those without samples around the window while other slots have some, then free ones, then any, highest index
+ * first.
  */
 function pick(slots: readonly SlotAt[], count: number): ReadonlySet<number> {
   if (count <= 0) return new Set();
@@ -113,7 +113,7 @@ function pick(slots: readonly SlotAt[], count: number): ReadonlySet<number> {
   return new Set(order.slice(0, count).map(({ slot }) => slot));
 }
 
-/** The GPUs that a Node counts and does not offer. */
+/** Returns the number of GPUs that a Node counts and does not offer. */
 function withdrawnOf({ gpus, capacity, allocatable }: InventoryFact): number {
   const vendors = new Map(
     gpus.map(({ vendor, replicas, partitions = 1 }) => [vendor, Math.max(1, replicas, partitions)]),

@@ -3,8 +3,8 @@ import type { NodeRecord } from "./node-record.ts";
 import type { FilledSlot } from "./slots.ts";
 
 /**
- * The key of the taint of a GPU at a time; undefined where none of its devices has one, or one of them has none: a driver can publish
- * a GPU in several shapes, and taint those that do not fit the one that is in use.
+ * Returns the key of a GPU's taint at a time. Undefined if no device or not every device of the GPU has a taint: a driver can publish a GPU
+ * in several shapes, and taint those that do not fit the current shape.
  */
 export function taintOf({ slices, taints }: NodeRecord, slot: FilledSlot, at: number): string | undefined {
   const own = taints.filter(({ device, from, until }) => from <= at && at < until && isOf(slot, device));

@@ -4,12 +4,12 @@ import { stateOf, type Slots } from "./machine-slots.ts";
 import type { NodeRecord, SeenFault } from "./node-record.ts";
 import type { FilledSlot } from "./slots.ts";
 
-/** The code of the XID that a slot is under at a time; undefined where it is under none. */
+/** Returns the code of a slot's XID at a time; undefined if there is none. */
 export type Faults = (slot: FilledSlot, at: number) => number | undefined;
 
 /**
- * The XID that a slot is under at a time: of the hardware class, as long as it is shown, up to the first activity of a pod that
- * was bound after it.
+ * Creates a lookup of a slot's XID at a time. An XID of the hardware class counts as long as samples show it, until the first activity of a
+ * pod that was bound after it.
  */
 export function createFaults(record: NodeRecord, proofs: Proofs, slots: Slots): Faults {
   const ends = new Map<SeenFault, number>();

@@ -7,24 +7,24 @@ import { rankEntries } from "../../../domain/price/rank.ts";
 import { stretches, type Stretch } from "../../../domain/price/stretch.ts";
 import type { MachineState, Span } from "./node-record.ts";
 
-/** What the configuration knows of dates and machines: where segments are cut besides. */
+/** The dates and machine sizes in the configuration. Segments are also cut at these dates. */
 export interface KnownDates {
-  /** When the price of a machine in a state changes, or what a kWh emits, within a window. */
+  /** Returns the times within a window at which the price of a machine in a state, or the emissions of a kWh, change. */
   ofMachine(state: MachineState, window: Span): ReadonlySet<number>;
-  /** When rules change that say who owns what. */
+  /** The times at which owner rules change. */
   readonly ofOwners: readonly number[];
-  /** How many GPUs the machine was delivered with, where the price book or the node says so. */
+  /** Returns the number of GPUs that the machine was delivered with; undefined if neither the price book nor the node has it. */
   delivered(state: MachineState): number | undefined;
 }
 
 /**
- * Where the meter cuts because a price, what a kWh emits or a rule about owners changes, and how many GPUs machines were delivered
- * with.
+ * Creates the dates at which the meter cuts because a price, the emissions of a kWh, or an owner rule changes, and the delivered numbers of
+ * GPUs.
  */
 export function knownDates(book: PriceBook, ofOwners: readonly number[] = [], energy?: EnergyFactors): KnownDates {
   const ranked = rankEntries(book.prices);
   const emissions = energy?.gramsPerKWh.map(({ fromMillis }) => fromMillis) ?? [];
-  // Asked at every edge of a node: a state is looked up in the book once.
+  // Called at every edge of a node, so each state is looked up in the book only once.
   const delivered = new WeakMap<MachineState, number | undefined>();
   const changes = new WeakMap<MachineState, { readonly window: Span; readonly at: ReadonlySet<number> }>();
 
@@ -65,7 +65,7 @@ export function knownDates(book: PriceBook, ofOwners: readonly number[] = [], en
   };
 }
 
-/** When the rate of the currency changes in which a stretch is priced. */
+/** Returns the times at which the exchange rate of a stretch's currency changes. */
 function rateChanges({ winner, fromMillis, untilMillis }: Stretch, rates: PriceBook["rates"]): readonly number[] {
   if (winner.kind !== "priced") return [];
   const ofCurrency = rates.filter(({ currency }) => currency === winner.entry.currency);

@@ -23,22 +23,22 @@ import type { FilledSlot, SlotDevice } from "./slots.ts";
 
 type Status = Extract<DeviceEvidence, { by: "status" }>;
 
-/** Who is known to have which devices of a node, and of whom nothing tells. */
+/** The known holders of a node's devices, and the requests without evidence. */
 export interface KnownHolders {
   readonly holders: readonly SlotHolder[];
-  /** Pods that have devices which nothing tells. */
+  /** Requests of pods whose devices are unknown. */
   readonly open: readonly OpenAsk[];
 }
 
-/** What tells a device of a node from another. */
+/** Returns the key of a device within a node. */
 export function deviceOf(slot: number, part: string): string {
   return `${slot}/${part}`;
 }
 
 /**
- * Who holds each device of a node at a time, by the strongest evidence that there is: what schedulers and drivers allocated,
- * what the exporter's labels proved at any time, and those of whom samples alone tell. It is the join's ladder
- * (`processors/steps/join`), with all that is known afterwards.
+ * Returns the holders of each device of a node at a time, by the strongest available evidence: allocations by schedulers and drivers,
+ * labels that exporters showed at any time, and holders that are known only from samples. It is the same ladder as the join's
+ * (`processors/steps/join`), with all later knowledge.
  */
 export function knownHolders(
   record: NodeRecord,
@@ -56,13 +56,13 @@ export function knownHolders(
   );
   const sharing = isShared(gpus, undefined);
   const told = new Set(allocations.told);
-  // Evidence that fits no device of the node: the pod sits in a slot of which nothing is seen, else it falls down the ladder.
+  // The pod's evidence matches no device of the node. It is in a slot without a seen GPU if there is one; otherwise weaker evidence counts.
   const unseen = slots.some(isUnseen) ? allocations.elsewhere : new Set<string>();
   const found = devices.map((place, row): readonly { pod: Holding; evidence: Evidence }[] => {
     const allocated = allocations.rows[row];
     const proven = proofs.on(deviceOf(place.slot, place.part), pods).filter((pod) => canHave(pod, place.device));
     if (allocated !== undefined) {
-      // Who has a part by a label keeps it beside those whose parts were allocated.
+      // A pod that holds a part by a label keeps it beside the pods whose parts were allocated.
       const beside = proven.filter((pod) => hasPart(pod) && !allocations.told.has(pod.uid));
       return [
         ...allocated.pods.map((pod) => ({ pod, evidence: allocated.evidence })),
@@ -93,7 +93,7 @@ export function knownHolders(
   const open = pods
     .filter(isOpen)
     .flatMap((pod) => {
-      // A device that a label has proven and that is gone, an instance, has ended with all that was held of it.
+      // If a label proved an instance that no longer exists, everything that was held of it has ended too.
       const found = Math.max(counts.get(pod.uid) ?? 0, proofs.devices(pod));
       return openAsks(record, { pod, pods, found, devices });
     })
@@ -101,7 +101,10 @@ export function knownHolders(
   return { holders, open };
 }
 
-/** An instance's number can be given again: a label of the one before proves nothing for one of another profile. */
+/**
+ * Returns whether a pod can have a device. An instance's number can be reused: a label of the former instance proves nothing for an
+ * instance of another profile.
+ */
 function canHave({ asks }: Holding, { profile }: Device): boolean {
   const profiles = asks.flatMap((ask) => (ask.kind === "mig" ? [ask.profile] : []));
   return profile === undefined || profiles.length < asks.length || profiles.some((own) => isSameProfile(profile, own));
@@ -112,12 +115,12 @@ interface HeldAt {
   readonly pods: readonly Holding[];
   readonly place: SlotDevice;
   readonly isReplica: boolean;
-  /** How many devices the pod has in all, and which of them this is. */
+  /** The number of the pod's devices, and the position of this device among them. */
   readonly devices: number;
   readonly nth: number;
 }
 
-/** What a pod has of a device that it is known to have, by what it asked for. */
+/** Returns what a pod holds of a known device, by its requests. */
 function heldOf(record: NodeRecord, { pod, pods, place, isReplica, devices, nth }: HeldAt): Held {
   const { part, device } = place;
   const claim = claimOn(record, pod, device);
@@ -128,7 +131,7 @@ function heldOf(record: NodeRecord, { pod, pods, place, isReplica, devices, nth 
   if (device.partition !== undefined) return { what: "partition", partition: part, ...reservedFor };
   const [ask] = pod.asks;
   if (isReplica && claim === undefined && (ask?.kind === "gpu" || ask?.kind === "mig")) {
-    // Replicas on several devices: as many on each, the first ones one more.
+    // Replicas on several devices are divided equally. The first devices have one more.
     const count = statusOf(pod, device)?.units ?? Math.floor(ask.count / devices) + (nth < ask.count % devices ? 1 : 0);
     return { what: "replicas", count: Math.max(1, count), ...(part === "" ? {} : { part }) };
   }
@@ -140,7 +143,7 @@ function heldOf(record: NodeRecord, { pod, pods, place, isReplica, devices, nth 
   return claimedPart(claim, { sharers, others: [...others.values()] });
 }
 
-/** What a pod's status has about a GPU. */
+/** Returns the pod's status entry of a GPU. */
 function statusOf({ evidence }: Holding, { uuid, gpu, pciBusId }: Device): Status | undefined {
   return evidence.find((said): said is Status => {
     if (said.by !== "status" || said.instance !== undefined) return false;
@@ -149,7 +152,7 @@ function statusOf({ evidence }: Holding, { uuid, gpu, pciBusId }: Device): Statu
   });
 }
 
-/** Whether the status of a pod that is bound has a GPU as unhealthy at a time. */
+/** Returns whether the status of a bound pod reports a GPU as unhealthy at a time. */
 export function isUnhealthy({ pods }: NodeRecord, { devices }: FilledSlot, at: number): boolean {
   return [...pods.values()].some(({ holding }) => {
     if (!holdsAt(holding, at)) return false;
@@ -158,7 +161,7 @@ export function isUnhealthy({ pods }: NodeRecord, { devices }: FilledSlot, at: n
   });
 }
 
-/** The device that a pod has through a claim. */
+/** Returns the device that a pod has through a claim. */
 function claimOn(
   record: NodeRecord,
   { uid }: Pick<Holding, "uid">,
@@ -194,7 +197,7 @@ function strangersOn(slots: readonly FilledSlot[], place: SlotDevice, at: number
   });
 }
 
-/** The pods that share the GPU of a reservation pod. */
+/** Returns the pods that share the GPU of a reservation pod. */
 function groupOf({ evidence }: Holding, pods: readonly Holding[]): readonly Holding[] {
   const groups = new Set(evidence.flatMap((said) => (said.by === "reservation" ? [said.group] : [])));
   return pods.filter((pod) => pod.evidence.some((said) => said.by === "group" && groups.has(said.group)));

@@ -6,8 +6,8 @@ import type { Machine, NodeRecord, SeenGpu, SeenPart } from "./node-record.ts";
 import { proofsOf } from "./proven.ts";
 
 /**
- * A record in which a GPU that was cut anew between two samples has its new instances from the first evidence of them on: a pod
- * that was bound to one of them, or the node's labels. Without evidence it has them from the first sample that shows them.
+ * Returns a record in which the new instances of a GPU that was cut again between two samples begin at their first evidence: a pod that was
+ * bound to one of them, or the node's labels. Without evidence they begin at the first sample that shows them.
  */
 export function withEarliestLayouts(record: NodeRecord): NodeRecord {
   if (record.seen.every((gpu) => cutsOf(gpu).length === 0)) return record;
@@ -15,7 +15,7 @@ export function withEarliestLayouts(record: NodeRecord): NodeRecord {
   return { ...record, seen: record.seen.map((gpu) => ({ ...gpu, parts: partsFromEvidence(record, gpu, proofs) })) };
 }
 
-/** The first samples that show other instances than the samples before. */
+/** Returns the times of the first samples that show other instances than the samples before. */
 function cutsOf({ parts }: SeenGpu): readonly number[] {
   const made = new Set(parts.map(({ from }) => from));
   return [...made].filter((at) => parts.some(({ until }) => until === at));
@@ -38,8 +38,8 @@ function partsFromEvidence(record: NodeRecord, gpu: SeenGpu, proofs: Proofs): re
 }
 
 /**
- * When pods were bound that have one of the instances: those that a label puts on it, and those that ask for a profile of which the node
- * had none at the last sample before.
+ * Returns when pods were bound that have one of the instances: pods that a label puts on it, and pods that request a profile that the node
+ * did not have at the previous sample.
  */
 function boundTimes(
   { pods, seen }: NodeRecord,
@@ -60,7 +60,7 @@ function asksFor({ asks }: Holding, { profile }: SeenPart): boolean {
   return asks.some((ask) => ask.kind === "mig" && isSameProfile(ask.profile, profile));
 }
 
-/** When the labels of a node began to count more instances of one of the profiles. */
+/** Returns when the labels of a node began to count more instances of one of the profiles. */
 function labelTimes(machines: readonly Machine[], made: readonly SeenPart[]): readonly number[] {
   const counted = ({ fact }: Machine["states"][number], { profile }: SeenPart): number =>
     fact.gpus.reduce((sum, { mig }) => sum + (mig.profiles[profile] ?? 0), 0);

@@ -6,12 +6,12 @@ import { stateAt } from "./condition.ts";
 import type { Machine, MachineState, NodeRecord } from "./node-record.ts";
 import { fillSlot, seenIn, type FilledSlot, type SlotContent } from "./slots.ts";
 
-/** A machine's state at a time; what is said of it first holds for the time before it too. */
+/** Returns a machine's state at a time. The first state also holds for the time before it. */
 export function stateOf(machine: Machine, at: number): MachineState | undefined {
   return stateAt(machine, at) ?? machine.states[0];
 }
 
-/** The slots of a machine, or of a node without Kubernetes, at a time. */
+/** Returns the slots of a machine, or of a node without Kubernetes, at a time. */
 export type Slots = (
   machine: Machine | undefined,
   state: MachineState | undefined,
@@ -19,8 +19,8 @@ export type Slots = (
 ) => readonly FilledSlot[];
 
 /**
- * A machine's slots are the GPUs that it was delivered with, at least those that its exporter shows; without Kubernetes, those that samples told of lately. A slot in
- * which nothing changes from one time to the next is the same object.
+ * Creates the slots of a node. A machine's slots are the GPUs that it was delivered with, and at least those that its exporter shows.
+ * Without Kubernetes they are the GPUs in recent samples. A slot without a change between two times is the same object.
  */
 export function createSlots(record: NodeRecord, dates: KnownDates): Slots {
   const { seen } = record;
@@ -32,7 +32,7 @@ export function createSlots(record: NodeRecord, dates: KnownDates): Slots {
   function fill(slot: number, of: SlotContent, at: number): FilledSlot {
     const last = filled.get(slot);
     const isSame = last !== undefined && last.of.seen === of.seen && last.of.gpus === of.gpus;
-    // Instances come and go.
+    // Instances are created and deleted over time.
     const isUncut = (of.seen === undefined || of.seen.parts.length === 0) && of.claimed.length === 0;
     if (isSame && isUncut && last.of.claimed.length === 0) return last.slot;
     const next = fillSlot(slot, of, at);
@@ -61,12 +61,12 @@ export function createSlots(record: NodeRecord, dates: KnownDates): Slots {
 
 const NOTHING: SlotContent = { seen: undefined, gpus: [], uuid: undefined, pciBusId: undefined, claimed: [] };
 
-/** A GPU that is known and was not seen. */
+/** A known GPU that was not seen. */
 type PublishedGpu = Pick<SliceDevice, "uuid" | "pciBusId">;
 
 /**
- * What identifies the GPUs of slots in which no sample has shown one, by what DRA drivers publish and what claims have: a device that
- * NVIDIA's driver calls `gpu-3` is in slot 3, unless another was seen there; then it is in the first free one.
+ * Returns the identity of the GPUs in slots without samples, from the devices that DRA drivers publish and claims have. A device that
+ * NVIDIA's driver names `gpu-3` is in slot 3, unless another GPU was seen there; then it is in the first free slot.
  */
 function publishedGpus({ seen, slices, pods, claimed }: NodeRecord): ReadonlyMap<number, PublishedGpu> {
   const shown = new Set(seen.flatMap(({ uuid, pciBusId }) => [uuid, pciBusId?.toLowerCase()]));
@@ -96,7 +96,7 @@ function publishedGpus({ seen, slices, pods, claimed }: NodeRecord): ReadonlyMap
   return gpus;
 }
 
-/** The MIG instances of a GPU that exist because pods have them by claims at a time. */
+/** Returns a lookup of the MIG instances of a GPU that exist because pods have them by claims at a time. */
 function claimedInstances({
   pods,
   claimed,

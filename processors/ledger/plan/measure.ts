@@ -17,21 +17,21 @@ import type { Measurement, Sums } from "./measurement.ts";
 import type { MachineState, NodeRecord } from "./node-record.ts";
 import type { PlannedClaim, PlannedSegment } from "./planned.ts";
 
-/** A planned segment of a node, and where its measurements stand among all. */
+/** A planned segment of a node, with the indexes of its measurements in the list of all. */
 export interface MeasuredSegment {
   readonly record: NodeRecord;
   readonly planned: PlannedSegment;
-  /** Of each claim, its device's, and its processes' where they are told apart. */
+  /** For each claim, the measurement of its device, and of its processes if they are reported separately. */
   readonly claims: readonly { readonly claim: Claim; readonly device: number; readonly process: number | undefined }[];
-  /** Of the whole GPU, where that matters. */
+  /** The measurement of the whole GPU, if it matters. */
   readonly gpu: number | undefined;
-  /** The one that has the GPU's energy; undefined where no sample told of a GPU. */
+  /** The measurement with the GPU's energy; undefined if no sample showed a GPU. */
   readonly energy: number | undefined;
 }
 
 const PPM = rational(1_000_000);
 
-/** Adds what has to be measured for a segment to the list of all. */
+/** Adds the measurements of a segment to the list of all. */
 export function askFor(record: NodeRecord, planned: PlannedSegment, list: Measurement[]): MeasuredSegment {
   const { from, until, gpu, gpuKey, claims, hasProcesses, unavailableBecause } = planned;
   const written = claims.map(({ holder, held }): Claim => ({ holder: holderName(holder), held }));
@@ -78,7 +78,7 @@ function ppmOf(fraction: Rational): number {
   return Number(roundHalfEven(multiply(fraction, PPM)));
 }
 
-/** The row of a segment, with the sums of all measurements. */
+/** Returns the usage row of a segment from the sums of all measurements. */
 export function usageHourOf(
   { record, planned, claims, gpu, energy }: MeasuredSegment,
   sums: readonly Sums[],
@@ -135,7 +135,7 @@ function telemetryOf({ samples, firstAt, lastAt, maxPpm, memoryMaxMiB }: Sums): 
   return { samples, firstAt, lastAt, activityMaxPpm: maxPpm, memoryMaxMiB };
 }
 
-/** The slots of a machine have one place, and whoever prices it looks at it once. */
+/** A cache: the slots of a machine share one place object, so that prices look at it once. */
 const PLACES = new WeakMap<MachineState, UsagePlace>();
 
 function placeOf({ state, appearedAt, delivered }: PlannedSegment): UsagePlace {

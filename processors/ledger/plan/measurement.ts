@@ -1,6 +1,6 @@
 import type { Span } from "./node-record.ts";
 
-/** A part of a device and of time that is measured: of a GPU's device, of all its devices together, of a pod's processes. */
+/** A measured device and time: one device of a GPU, all its devices together, or a pod's processes. */
 export interface Measurement extends Span {
   readonly series: "device" | "gpu" | "process";
   readonly node: string;
@@ -9,18 +9,18 @@ export interface Measurement extends Span {
   readonly part: string;
   /** `namespace/pod`, for the series `process`. */
   readonly pod: string;
-  /** Samples from before do not speak. */
+  /** Samples from before this time do not count. */
   readonly since: number;
-  /** Caps in parts per million of the device: the claim, all claims on it, an equal part for each pod on it. */
+  /** Limits in parts per million of the device: the claim, all claims on it, an equal part for each pod on it. */
   readonly claimPpm: number;
   readonly claimsPpm: number;
   readonly occupantPpm: number;
 }
 
-/** What samples said over a {@link Measurement}: times in milliseconds, sums in parts per million times milliseconds. */
+/** The sums of samples over a {@link Measurement}: times in milliseconds, sums in parts per million times milliseconds. */
 export interface Sums {
   readonly samples: number;
-  /** Milliseconds since the epoch; 0 where no sample speaks. */
+  /** Milliseconds since the epoch; 0 if no sample covers the time. */
   readonly firstAt: number;
   readonly lastAt: number;
   readonly coveredMillis: number;
@@ -31,12 +31,12 @@ export interface Sums {
   readonly atOccupantPpmMillis: bigint;
   readonly maxPpm: number;
   readonly memoryMaxMiB: number;
-  /** Of the whole GPU, in millijoules, and the time for which they are known; not of processes. */
+  /** The energy of the whole GPU in millijoules, and the time for which it is known. Not available for processes. */
   readonly energyMillijoules: bigint;
   readonly energyCoveredMillis: number;
 }
 
-/** The sums where no sample speaks. */
+/** The sums if no sample covers the time. */
 export const NO_SUMS: Sums = {
   samples: 0,
   firstAt: 0,

@@ -2,8 +2,8 @@ import { countOf, withShown } from "../../../domain/node-gpus.ts";
 import type { Machine, MachineState, NodeRecord, SeenGpu } from "./node-record.ts";
 
 /**
- * A record whose machines have the GPUs that their objects and the samples have together: samples are a lower bound, and are the
- * count where nothing else counts. Each seen GPU gets a slot of the machine.
+ * Returns a record with the GPU counts of objects and samples combined. Samples are a lower bound, and they are the count if there is no
+ * other. Each seen GPU gets a slot of the machine.
  */
 export function withPhysicalGpus(record: NodeRecord): NodeRecord {
   if (record.isBare || record.seen.length === 0) return record;
@@ -24,8 +24,8 @@ function withShownGpus(machine: Machine, shown: number): Machine {
 }
 
 /**
- * An exporter's index is the slot as long as the machine has so many: indexes can have gaps, where another device has one of them.
- * A GPU beyond the last slot gets the lowest one that none of the others has.
+ * Assigns slots to GPUs. An exporter's index is the slot if it is below the machine's count. Indexes can have gaps where another device has
+ * an index. A GPU beyond the last slot gets the lowest slot that no other GPU has.
  */
 function inSlots(seen: readonly SeenGpu[], count: number): readonly SeenGpu[] {
   if (seen.every(({ index }) => index < count)) return seen;

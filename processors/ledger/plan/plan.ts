@@ -15,9 +15,8 @@ import type { FilledSlot } from "./slots.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /**
- * What each slot of a node was over a window, cut where anything that is known of it changes: pure, and the same from the same
- * record. Nothing is measured yet. It looks `reachMillis` further back, as a sample of then can speak for the window's
- * beginning, for those who held by then.
+ * Plans the segments of each slot of a node over a window, cut where any known fact changes. The function is pure. Nothing is measured yet.
+ * It looks `reachMillis` further back, because a sample from then can cover the window's start, for holders that held by then.
  */
 export function planNode(
   record: NodeRecord,
@@ -61,7 +60,7 @@ export function planNode(
 
 type SlotPlan = Omit<PlannedSegment, "from" | "until">;
 
-/** A slot at a moment; equal keys are one segment. */
+/** A slot at a moment. Equal keys belong to one segment. */
 interface SlotState {
   readonly key: string;
   readonly plan: SlotPlan;
@@ -71,7 +70,7 @@ interface Open extends SlotState {
   readonly from: number;
 }
 
-/** A segment ends with its hour, and where a price or an owner changes, whatever goes on. */
+/** Returns whether a segment must end at a time: at the end of its hour, and where a price or an owner changes. */
 function isCut(at: number, { state, claims }: SlotPlan, dates: KnownDates, looked: Span): boolean {
   if (at % HOUR_MILLIS === 0) return true;
   if (state !== undefined && dates.ofMachine(state, looked).has(at)) return true;
@@ -89,9 +88,9 @@ function claimText(claim: PlannedClaim): string {
 }
 
 interface Edges {
-  /** All times at which a segment can end, from the first that is looked at to the last. */
+  /** All times at which a segment can end, from the first to the last. */
   readonly edges: readonly number[];
-  /** Those at which a slot can become another: at the rest of them nothing but a date is passed. */
+  /** The times at which a slot can change. At the other times only a date passes. */
   readonly changes: ReadonlySet<number>;
 }
 
@@ -123,7 +122,7 @@ function edgesOf(
   }
   for (const taint of taints) add(taint);
   for (const gpu of seen) {
-    // It matters when a GPU was seen first where another had its slot, and where samples are all that is known.
+    // The first sight of a GPU matters if another GPU had its slot, or if only samples are known.
     if (isBare || seen.some((other) => other !== gpu && other.index === gpu.index)) add(gpu);
     for (const span of [...gpu.parts, ...gpu.strangers, ...gpu.faults]) add(span);
     for (const stranger of gpu.strangers) addNamespace(stranger.namespace);
@@ -141,7 +140,7 @@ interface Asked {
 
 const NO_INSTANCES: GpuAt["layout"] = { kind: "mig", instances: [] };
 
-/** Every slot of a node at a moment. */
+/** Returns every slot of a node at a moment. */
 function slotsAt(record: NodeRecord, at: number, { proofs, faults, slotsOf }: Asked): readonly SlotState[] {
   const { machines, isBare } = record;
   const machine = machines.find(({ from, until }) => from <= at && at < until);
@@ -173,7 +172,7 @@ function slotsAt(record: NodeRecord, at: number, { proofs, faults, slotsOf }: As
   return slots.map((filled): SlotState => {
     const { slot, seen } = filled;
     const unavailableBecause = unavailable.get(slot) ?? "";
-    // Who has a tainted device keeps it; what is free of it nobody gets.
+    // A holder of a tainted device keeps it, and its free part gets no new holder.
     const isCordoned = isNodeCordoned || taints.get(slot) !== undefined;
     const gpu = unavailableBecause === MIG_WITHOUT_INSTANCES ? { ...filled.gpu, layout: NO_INSTANCES } : filled.gpu;
     const claims = inOrder(record, bySlot.get(slot)!).map((holder) => claimOf(record, holder, at));
@@ -215,7 +214,7 @@ function slotsAt(record: NodeRecord, at: number, { proofs, faults, slotsOf }: As
   });
 }
 
-/** Of objects that are the same at most edges. */
+/** A cache for objects that stay the same at most edges. */
 const texts = new WeakMap<object, string>();
 
 function textOf(object: GpuAt | NamespaceState): string {
@@ -243,7 +242,7 @@ function inOrder(record: NodeRecord, holders: readonly SlotHolder[]): readonly S
   return holders.toSorted((a, b) => compareKeys(orders.get(a)!, orders.get(b)!));
 }
 
-/** What decides between claims of a GPU that are equal: instance, start, namespace, pod (ledger, "Words"). */
+/** Returns the order of equal claims on a GPU: instance, start, namespace, pod (ledger, "Words"). */
 function tieOrder(record: NodeRecord, { part, holder }: SlotHolder): readonly (string | number)[] {
   if (holder.kind !== "pod") return [part, 0, holder.namespace, holder.name];
   const { from, namespace, name } = record.pods.get(holder.uid)!.holding;

@@ -3,7 +3,7 @@ import { createProofs, type Proofs } from "../../../domain/attribution/proofs.ts
 import { deviceOf } from "./ladder.ts";
 import type { NodeRecord, ProvenLabel, SeenLabel } from "./node-record.ts";
 
-/** The labels of the exporters, as proofs: one that agrees proves the device for the pod's whole time. */
+/** Returns the proofs from the exporters' labels. One agreeing label proves the device for the pod's whole time. */
 export function proofsOf(record: NodeRecord): Proofs {
   const proofs = createProofs();
   for (const { holding } of record.pods.values()) {
@@ -17,7 +17,7 @@ function provenBefore({ proven }: NodeRecord, holding: Holding): readonly Proven
   return proven.filter((label) => isNamed(label, holding) && holding.from <= label.at && label.at < holding.until);
 }
 
-/** What samples of the window show of a pod, a proof for each device. */
+/** Returns the proofs for a pod in samples of the window, one for each device. */
 function provenHere({ seen }: NodeRecord, holding: Holding): readonly ProvenLabel[] {
   const proven: ProvenLabel[] = [];
   for (const { index: slot, labels } of seen) {
@@ -30,7 +30,7 @@ function provenHere({ seen }: NodeRecord, holding: Holding): readonly ProvenLabe
   return proven;
 }
 
-/** What samples of the window prove first, of each pod. */
+/** Returns the proofs that samples of the window add, for each pod. */
 export function newlyProven(
   record: NodeRecord,
 ): readonly { readonly holding: Holding; readonly labels: readonly ProvenLabel[] }[] {

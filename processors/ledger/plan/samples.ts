@@ -1,4 +1,4 @@
-/** Rows of one device with the same labels, over a span: from aggregation, or one moment of it. */
+/** Rows of one device with the same labels: aggregated over a span, or from one moment. */
 export interface SampleGroup {
   readonly node: string;
   readonly gpuKey: string;
@@ -19,7 +19,7 @@ export interface SampleGroup {
   readonly hasProcesses: boolean;
 }
 
-/** A row of one device at one moment, as far as it tells who has what. */
+/** A row of one device at one moment, with the fields that identify its holder. */
 export interface SampleMoment {
   readonly node: string;
   readonly gpuKey: string;

@@ -5,19 +5,19 @@ import { isHardwareXid } from "../../../domain/xid/xid.ts";
 import type { SeenFault, SeenGpu, SeenLabel, SeenPart, SeenStranger, Span } from "./node-record.ts";
 import type { SampleGroup, SampleMoment } from "./samples.ts";
 
-/** A GPU's rows of a window: groups of them, and each of them where that is not enough. */
+/** A GPU's rows of a window: groups, and single rows if the groups are not enough. */
 export interface GpuRows {
   readonly groups: readonly SampleGroup[];
-  /** In the order of time, those of the last moment before the window first; undefined where groups tell all. */
+  /** In order of time, beginning with the last moment before the window; undefined if the groups are enough. */
   readonly moments: readonly SampleMoment[] | undefined;
 }
 
-/** Who a label can mean: the bound pods of its name, past ones and those of other nodes included. */
+/** Returns the pods that a label can mean: the bound pods of its name, with past pods and pods of other nodes. */
 export type Namesakes = (namespace: string, pod: string) => readonly Holding[];
 
 /**
- * Whether more than groups must be looked at: an instance came or went, a job or a pod without a fact was there, the GPU is
- * under an XID, or nothing was seen of it as the span began, so that what held by then is what was seen before.
+ * Returns whether the groups are not enough: an instance was created or deleted, a job or a pod without a fact was present, the GPU is
+ * under an XID, or the GPU had no sample when the span began, so that its former state counts.
  */
 export function needsMoments(groups: readonly SampleGroup[], namesakes: Namesakes, span: Span): boolean {
   const first = Math.min(...groups.map(({ firstAt }) => firstAt));
@@ -44,7 +44,7 @@ function partsOf(groups: readonly SampleGroup[]): readonly SeenPart[] {
   return [...parts.values()];
 }
 
-/** Whether a label names a pod of which nothing is known; one that is over, or elsewhere, misleads. */
+/** Returns whether a label names an unknown pod. A pod that has ended, or is on another node, means a misleading label. */
 function isStranger(
   { node, namespace, pod, podUid, lastAt }: SampleGroup | (SampleMoment & { readonly lastAt: number }),
   namesakes: Namesakes,
@@ -55,7 +55,7 @@ function isStranger(
   return !isHere && !known.some((one) => one.node !== node && holdsAt(one, lastAt));
 }
 
-/** A GPU as its rows show it over a window. `bare` is when it was there, for a node that no Kubernetes tells of. */
+/** Returns a GPU as its rows show it over a window. `bare` is the time of its existence, for a node that Kubernetes never reported. */
 export function seenGpu(
   { groups, moments }: GpuRows,
   namesakes: Namesakes,
@@ -97,13 +97,13 @@ function labelsOf(groups: readonly SampleGroup[]): readonly SeenLabel[] {
     }));
 }
 
-/** The span of a thing that rows show, and the last moment that shows it. */
+/** The span of a thing in rows, with the last moment that shows it. */
 interface Spell<Shown> extends Span {
   readonly lastAt: number;
   readonly value: Shown;
 }
 
-/** A thing that rows show, from the first moment that does to the first that does not. */
+/** Returns the spans of things in rows, from the first moment that shows a thing to the first that does not. */
 function spells<Shown>(
   moments: readonly SampleMoment[],
   shown: (rows: readonly SampleMoment[]) => ReadonlyMap<string, Shown>,
@@ -127,7 +127,7 @@ function spells<Shown>(
   return [...done, ...lasting];
 }
 
-/** Instances are known from the first sample on; what it shows was there before. */
+/** Returns the spans of instances. Instances of the first sample existed before it. */
 function partSpells(moments: readonly SampleMoment[]): readonly SeenPart[] {
   const first = moments[0]?.at;
   return spells(

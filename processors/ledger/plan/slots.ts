@@ -4,7 +4,7 @@ import type { NodeGpus } from "../../../domain/inventory.ts";
 import type { GpuAt, GpuLayout } from "../../../domain/share/layout.ts";
 import type { SeenGpu, SeenPart } from "./node-record.ts";
 
-/** A device of a slot at a moment: the GPU, or an instance or partition of it. */
+/** A device of a slot at a moment: the GPU, or its instance or partition. */
 export interface SlotDevice {
   readonly slot: number;
   /** Empty for the GPU itself. */
@@ -12,7 +12,7 @@ export interface SlotDevice {
   readonly device: Device;
 }
 
-/** A slot with what sits in it at a moment. */
+/** A slot with its GPU at a moment. */
 export interface FilledSlot {
   readonly slot: number;
   readonly seen: SeenGpu | undefined;
@@ -20,25 +20,25 @@ export interface FilledSlot {
   readonly devices: readonly SlotDevice[];
 }
 
-/** The GPU that sits in a slot at a time: the last that was seen there by then, else the first. */
+/** Returns the GPU in a slot at a time: the last one that was seen there by then, otherwise the first one. */
 export function seenIn(slot: number, seen: readonly SeenGpu[], at: number): SeenGpu | undefined {
   const here = seen.filter(({ index }) => index === slot);
   return here.findLast(({ from }) => from <= at) ?? here[0];
 }
 
-/** What is known of the GPU in a slot. */
+/** The known data of the GPU in a slot. */
 export interface SlotContent {
   readonly seen: SeenGpu | undefined;
-  /** By the node's labels, of all its GPUs. */
+  /** All GPUs of the node by its labels. */
   readonly gpus: readonly NodeGpus[];
-  /** As samples show it, else as DRA has it. */
+  /** From samples, otherwise from DRA. */
   readonly uuid: string | undefined;
   readonly pciBusId: string | undefined;
-  /** Instances that pods have by claims, which count where neither samples nor labels have any. */
+  /** Instances that pods have by claims. They count if neither samples nor labels show any. */
   readonly claimed: readonly Pick<SeenPart, "part" | "profile">[];
 }
 
-/** A slot at a time, by what samples showed and the node's labels say of its GPUs. */
+/** Returns a slot at a time, from samples and the node's labels. */
 export function fillSlot(slot: number, { seen, gpus, uuid, pciBusId, claimed }: SlotContent, at: number): FilledSlot {
   const kind = kindOf(slot, gpus);
   const known = partsAt(slot, seen, kind, at);
@@ -64,8 +64,8 @@ export function fillSlot(slot: number, { seen, gpus, uuid, pciBusId, claimed }: 
 }
 
 /**
- * Model and memory of the GPU in a slot: what its own samples have is stronger than a label of the whole node, unless both are names
- * of one model: then the label, by which the model was known before the first sample.
+ * Returns the model and memory of the GPU in a slot. Its own samples take precedence over a label of the whole node. If both name the same
+ * model, the label counts, because the model was known by it before the first sample.
  */
 function ownOf(
   seen: SeenGpu | undefined,
@@ -77,7 +77,7 @@ function ownOf(
   return { model: kind?.model ?? own, memoryMiB: kind?.memoryMiB ?? seen?.memoryMiB };
 }
 
-/** The kind of GPU in a slot: nodes that have several kinds have them one after the other. */
+/** Returns the kind of GPU in a slot. A node with several kinds has them one after the other. */
 export function kindOf(slot: number, gpus: readonly NodeGpus[]): NodeGpus | undefined {
   let first = 0;
   for (const kind of gpus) {
@@ -103,7 +103,7 @@ function partitionsOf(count: number): readonly Pick<SeenPart, "part" | "profile"
   return Array.from({ length: count }, (_, part) => ({ part: String(part), profile: "" }));
 }
 
-/** Where no sample tells, the instances that the node's labels count, over its GPUs one after the other. */
+/** Returns the instances that the node's labels count, distributed over its GPUs in order, for slots without samples. */
 function labelledParts(slot: number, kind: NodeGpus | undefined): readonly Pick<SeenPart, "part" | "profile">[] {
   if (kind === undefined || kind.count === 0) return [];
   const profiles = Object.entries(kind.mig.profiles).flatMap(([profile, count]) => {

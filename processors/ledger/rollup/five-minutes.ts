@@ -11,16 +11,16 @@ import { FIVE_MINUTES_MILLIS, REACH_SQL } from "../hours/window.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 const INCREASES = Object.entries(INCREASE_MEASURES);
-/** A holder that stands for several, or is known by its node alone, had the device not for itself. */
+/** A condition: the holder shares the device. It stands for several pods, or it is known by its node alone. */
 const IS_COMMON = "(holders > 1 OR evidence = 'node')";
 const ppm = (column: string): string => `reinterpretAsInt32(${column})`;
 
-/** The pod of a row is its holder; rows from before holders had a UID know it by their own label, if that is the holder's. */
+/** The pod of a row is its holder. In rows from before holders had a UID, the row's own label has the UID if it names the holder. */
 const DESCRIBED: Readonly<Record<string, string>> = {
   pod_uid: `multiIf(${IS_COMMON}, '', holder_uid = '' AND holder_pod = pod, pod_uid, holder_uid)`,
 };
 
-/** What is kept of a sample: first what orders the samples of a device, then what they measured, exact integers. */
+/** The stored fields of a sample: first the sort keys of a device's samples, then the measured values as exact integers. */
 const ENTRY: readonly (readonly [name: string, type: string, expression: string])[] = [
   ["t", "Int64", "toUnixTimestamp64Milli(scraped_at)"],
   ["repeats_device", "UInt8", "repeats_device"],
@@ -50,7 +50,7 @@ const ENTRY: readonly (readonly [name: string, type: string, expression: string]
   ["xid_code", "Nullable(UInt64)", "xid_code"],
 ];
 
-/** The counters of a sample with its time: what the sample before it needs to know of the one after. */
+/** The counters of a sample with its time, which the previous sample needs. */
 const READING: readonly (readonly [name: string, type: string, expression: string])[] = [
   ["t", "Int64", "toUnixTimestamp64Milli(scraped_at)"],
   ["energy", "Nullable(UInt64)", "reinterpretAsInt64(energy_joules)"],
@@ -62,9 +62,9 @@ const tupleOf = (fields: typeof ENTRY): string =>
         'Tuple(${fields.map(([name, type]) => `${name} ${type}`).join(", ")})')`;
 
 /**
- * The samples of each device, in order, with what they need to know of their neighbours. `rank` counts the rows of one
- * device at one moment: where pods share it there are several, and the first speaks for the device. `next` is the first
- * reading of the moment after; its time is 0 where there is none.
+ * The samples of each device, in order, with the needed fields of their neighbors. `rank` counts the rows of one device at one moment: if
+ * pods share it there are several, and the first is the row of the device. `next` is the first reading of the next moment; its time is 0 if
+ * there is none.
  */
 const NEIGHBOURS = `
   SELECT node, gpu_key, instance, both.1 AS entries, both.2 AS readings,
@@ -89,8 +89,8 @@ const NEIGHBOURS = `
   )`;
 
 /**
- * A row for each sample and scope. A device is shared at a moment where it has several rows, a row with a process's
- * values, or a holder in common with others. A pod that has several rows at a moment (two containers, two replicas) shares the device once.
+ * One row for each sample and scope. A device is shared at a moment if it has several rows, a row with a process's values, or a holder in
+ * common with others. A pod with several rows at a moment (two containers, two replicas) shares the device once.
  */
 const SPEAKING = `
   SELECT node, gpu_key, instance, e, reading, next,
@@ -109,11 +109,14 @@ const SPEAKING = `
   ARRAY JOIN entries AS e, ranks AS rank, following AS following_rank, readings AS reading, nexts AS next,
     firsts AS first, previous AS before`;
 
-/** What a counter grew by until the next reading; after a fall, what it has counted since. NULL where a reading is. */
+/**
+ * Returns SQL for the increase of a counter until the next reading. After a fall, it is the new counter value. NULL if either reading is
+ * NULL.
+ */
 const increase = (counter: string): string =>
   `toUInt64(next.${counter} - if(next.${counter} >= reading.${counter}, reading.${counter}, 0 * reading.${counter}))`;
 
-/** The time from `from` to `to` in which a sample speaks, cut at the buckets' ends; what it says depends on its scope. */
+/** The time from `from` to `to` that a sample covers, cut at the ends of buckets. Its values depend on its scope. */
 const PIECES = `
   SELECT *,
     arrayJoin(range(
@@ -132,11 +135,11 @@ const PIECES = `
   FROM (${SPEAKING})
   WHERE until > e.t AND until > {start:Int64} AND e.t < {start:Int64} + ${HOUR_MILLIS}`;
 
-/** The scope that a measure belongs to; beyond it, it is not given. */
+/** Returns SQL for a measure, NULL in the other scope. */
 const scoped = (name: string): string =>
   `if(${name.startsWith("process_") ? "NOT is_device" : "is_device"}, e.${name}, NULL)`;
 
-/** The part of the energy that is used up to a moment, rounded down: such parts of adjacent pieces sum to the whole. */
+/** Returns SQL for the part of the energy up to a moment, rounded down, so that the parts of adjacent pieces sum to the whole. */
 const energyUpTo = (moment: string): string =>
   `toUInt64(intDiv(energy, span) * toUInt64(${moment} - e.t) + intDiv((energy % span) * toUInt64(${moment} - e.t), span))`;
 
@@ -172,7 +175,7 @@ const KEY: Readonly<Record<string, string>> = {
   bucket: `toDateTime(slot * ${FIVE_MINUTES_MILLIS / 1000}, 'UTC')`,
 };
 
-/** One thread: merging what several have grouped takes three times the processor time, and no less time by the clock. */
+/** Uses one thread: merging the groups of several threads takes three times the CPU time, without a gain in wall-clock time. */
 const INSERT = `
 INSERT INTO gpu_5m (run_id, ${ROLLUP_COLUMNS.join(", ")})
 SELECT toUUID({run:String}), ${ROLLUP_COLUMNS.map((name) => KEY[name] ?? MEASURES[name] ?? name).join(",\n  ")}
@@ -183,9 +186,9 @@ GROUP BY ${Object.keys(ROW_KEY)
 SETTINGS do_not_merge_across_partitions_select_final = 1, max_threads = 1`;
 
 /**
- * Inserts the 5-minute rows of one hour of one cluster under a run that nobody sees yet. The samples of `reachMillis`
- * before and after the hour are read as well: the first reach into it, the second end what the last of it say. The nodes
- * are taken in slices, so that the memory is bounded however large the fleet.
+ * Inserts the 5-minute rows of one hour of one cluster under a run that is not visible yet. It also reads the samples of `reachMillis`
+ * before and after the hour: the former cover its start, the latter end the time that its last samples cover. The nodes are processed in
+ * slices, so memory is bounded for any fleet size.
  */
 export async function insertFiveMinutes(
   store: StoreClient,

@@ -48,21 +48,21 @@ const DIGEST = `
 SELECT count() AS rows, sum(cityHash64(tuple(${ROLLUP_COLUMNS.join(", ")}))) AS hash
 FROM gpu_5m WHERE ${OF_RUN}`;
 
-/** One run of one window. */
+/** A run of a window. */
 interface RunOfWindow {
   readonly cluster: string;
   readonly windowStart: number;
   readonly runId: string;
 }
 
-/** Inserts the hour's rows of a run, made of its 5-minute rows: sums and maxima of the same integers. */
+/** Inserts the hourly rows of a run from its 5-minute rows: sums and maxima of the same integers. */
 export async function insertHours(store: StoreClient, { cluster, windowStart, runId }: RunOfWindow): Promise<void> {
   await store.command(INSERT, { cluster, start: windowStart, run: runId });
 }
 
 /**
- * The number of a run's 5-minute rows and a hash of their content, in no order and without the run's id: equal rows have
- * equal hashes. The hour's rows follow from them. It is a string, as a double does not hold 64 bits.
+ * Returns the number of a run's 5-minute rows and a hash of their content, independent of order and of the run's id. Equal rows have equal
+ * hashes. The hourly rows follow from them. The hash is a string, because a double cannot hold 64 bits.
  */
 export async function digestOfRun(
   store: StoreClient,

@@ -7,13 +7,13 @@ import type { WindowOfCluster } from "../hours/schedule.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "../hours/runs.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
-/** What tells one scrape from another; a replay has the same. */
+/** The identity of a scrape as SQL. A replay has the same value. */
 export const SCRAPE_KEY_SQL = "cityHash64(node, target, scraped_at, collector, epoch, sequence)";
 
-/** Samples that are computed at once: about half a kilobyte each in the store's memory. */
+/** The number of samples that are computed at once: about half a kilobyte each in the store's memory. */
 const SAMPLES_PER_SLICE = 1_000_000;
 
-/** How many scrapes touch the window, how many samples they have, and how far the samples around it reach at most. */
+/** Selects the number of scrapes that touch the window, the number of their samples, and the longest time that samples around it cover. */
 const INPUT = `
 SELECT
   uniqExactIf(${SCRAPE_KEY_SQL}, has(${HOURS_TOUCHED_SQL}, toUInt64(intDiv({start:Int64}, ${HOUR_MILLIS})))) AS scrapes,
@@ -25,13 +25,13 @@ WHERE cluster = {cluster:String}
   AND scraped_at <= fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS + LONGEST_REACH_MILLIS})`;
 
 /**
- * Computes one UTC hour of one cluster from the raw rows and publishes it: rows first, which nobody sees, then one insert
- * into `runs`. The same raw rows give the same rows and hash. A crash or a failure on the way leaves rows without a
- * published run, which are dropped later; the next attempt takes a new run id. Fails with a `StoreError`.
+ * Computes one UTC hour of one cluster from the raw rows and publishes it: first the rows, which are not visible, then one insert into
+ * `runs`. The same raw rows give the same rows and hash. A crash or a failure leaves rows without a published run, which are dropped later.
+ * The next attempt takes a new run id. Fails with a `StoreError`.
  */
 export async function computeWindow(store: StoreClient, run: Run, signal?: AbortSignal): Promise<RunContent> {
   const { cluster, windowStart } = run;
-  // Counted before the samples are read: a scrape that comes in between is taken for a change, and none is missed.
+  // Counted before the samples are read. A scrape that arrives in between counts as a change, so none is missed.
   const { scrapes, samples, reachMillis } = await readInput(store, { cluster, windowStart });
   await announceRun(store, run);
   const slices = Math.max(1, Math.ceil(samples / SAMPLES_PER_SLICE));
@@ -45,8 +45,9 @@ export async function computeWindow(store: StoreClient, run: Run, signal?: Abort
 }
 
 /**
- * Whether an hour has all the raw rows still that its rollups were made of. One that was metered after its end, and has fewer, has lost
- * them, as after a restore of a backup: what was made of them is never made again of what is left. Fails with a `StoreError`.
+ * Returns whether an hour still has all raw rows that its rollups were made from. If an hour was metered after its end and has fewer raw
+ * rows now, some were lost, for example by a restore of a backup. Its rollups must then never be recomputed from the rest. Fails with a
+ * `StoreError`.
  */
 export async function hasRawRows(store: StoreClient, window: WindowOfCluster): Promise<boolean> {
   const [made] = await store.query<{ counted: string; isOver: boolean }>(MADE, {
@@ -57,7 +58,7 @@ export async function hasRawRows(store: StoreClient, window: WindowOfCluster): P
   return (await readInput(store, window)).scrapes >= Number(made.counted);
 }
 
-/** How many scrapes the rollups of a window were made of, and whether it was metered after its end. */
+/** Selects the number of scrapes in the rollups of a window, and whether the window was metered after its end. */
 const MADE = `
 SELECT ${ofLastRun("scrapes", "kind = 'rollup'")} AS counted,
   toBool(${ofLastRun("published_at >= window_end", "kind = 'usage'")}) AS isOver

@@ -5,15 +5,15 @@ import { readLives, type Life } from "./hours-to-meter.ts";
 import type { LedgerRules } from "../hours/rules.ts";
 import { staleCharges, type StaleWindow } from "../hours/stale-hours.ts";
 
-/** Where the runs and closings stand. */
+/** A mark of the current runs and closings. */
 export interface BooksMark {
-  /** The highest that was ever written; 0 where none was. */
+  /** The highest generation that was ever written; 0 if none was. */
   readonly generation: number;
-  /** Another one after everything that is written. */
+  /** Differs after every write. */
   readonly text: string;
 }
 
-/** Reads where the books stand, in one cheap question. Fails with a `StoreError`. */
+/** Reads the mark of the books, in one cheap query. Fails with a `StoreError`. */
 export async function readMark(store: StoreClient): Promise<BooksMark> {
   const [row] = await store.query<{ generation: string; text: string }>(`
     SELECT (SELECT max(generation) FROM runs) AS generation,
@@ -21,16 +21,16 @@ export async function readMark(store: StoreClient): Promise<BooksMark> {
   return { generation: Number(row?.generation ?? 0), text: row?.text ?? "" };
 }
 
-/** What the books say of the hours. */
+/** The state of the books for scheduling hours. */
 export interface Books {
   readonly closed: Closed;
   readonly lives: readonly Life[];
   readonly stale: readonly StaleWindow[];
-  /** When the first hour that was ever charged began. */
+  /** When the first charged hour began, milliseconds since the epoch. */
   readonly begun: number | undefined;
 }
 
-/** Reads them. Fails with a `StoreError`. */
+/** Reads the books. Fails with a `StoreError`. */
 export async function readBooks(store: StoreClient, rules: LedgerRules, now: number): Promise<Books> {
   const closed = await readClosed(store);
   return {

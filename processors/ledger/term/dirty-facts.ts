@@ -10,7 +10,7 @@ import { keyOf, type WindowOfCluster } from "../hours/schedule.ts";
 import type { Watermark } from "../hours/runs.ts";
 import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
-/** A time of which something new is known, milliseconds since the epoch, half-open. */
+/** A time with new facts, milliseconds since the epoch, half-open. */
 export interface ChangedSpan {
   readonly from: number;
   readonly until: number;
@@ -19,40 +19,40 @@ export interface ChangedSpan {
 const TABLES = ["workload_facts", "inventory_facts", "cluster_facts"] as const;
 /** The topic of each table's facts. */
 const TOPICS = [WORKLOADS_TOPIC, INVENTORY_TOPIC, CLUSTER_TOPIC] as const;
-/** The places of three topics in one map of partitions: a topic has fewer partitions than this. */
+/** The factor that encodes topic and partition in one number. A topic has fewer partitions than this. */
 const PARTITIONS = 1_000_000;
-/** What object a row of each table is a fact of. */
+/** The key columns of the object that a row of each table is a fact of. */
 const OBJECTS = {
   workload_facts: "cluster, uid",
   inventory_facts: "cluster, node",
   cluster_facts: "cluster, kind, uid",
 } as const;
 
-/** Finds the hours that new facts have a say in, by the facts' places on the bus and never by their clock. */
+/** A tracker of the hours that new facts affect. It uses the facts' bus positions, never their clock. */
 export interface DirtyFacts {
-  /** Hours that have changed since the last look; at the first look, since what the meter's runs have considered. */
+  /** Returns the hours that have changed since the last look. The first look compares with the watermarks of the meter's runs. */
   look(): Promise<readonly WindowOfCluster[]>;
-  /** An hour that a look gave was metered, or is not to be. */
+  /** Marks an hour of a look as metered, or as not to be metered. */
   settle(window: WindowOfCluster): void;
-  /** How many looks have found something new. */
+  /** The number of looks that found something new. */
   readonly found: number;
-  /** Below these places every fact's hours are settled: who leads next begins there, whatever this one leaves undone. */
+  /** The positions below which the hours of all facts are settled. The next leader begins there. */
   readonly watermark: Watermark;
 }
 
-/** What a look found: how far it went, and its hours that are not settled yet. */
+/** A look: the positions that it reached, and its hours that are not settled yet. */
 interface Look {
   readonly marks: ReadonlyMap<number, number>;
   readonly waiting: Set<string>;
 }
 
 /**
- * A tracker that has not looked yet. Places of a bus that was made anew begin at 0 again: a partition that ends before what
- * was looked at is looked at from its beginning, and what the store has from beyond its end is of the bus before.
+ * Creates a tracker. Positions of a re-created bus begin at 0 again. If a partition ends before the marked position, it is read from its
+ * beginning, and rows of the store beyond its end belong to the former bus.
  */
 export function createDirtyFacts(options: {
   readonly store: StoreClient;
-  /** Where the partitions of a topic end. */
+  /** Returns the ends of a topic's partitions. */
   readonly ends: (topic: string) => Promise<PartitionEnds>;
   readonly now: () => number;
 }): DirtyFacts {
@@ -76,7 +76,7 @@ export function createDirtyFacts(options: {
       for (const { waiting } of looks) waiting.delete(keyOf(window));
     },
     async look() {
-      // Asked before the rows are read: what is stored meanwhile is found by the next look.
+      // Read before the rows, so that the next look finds rows that are stored in the meantime.
       const limits = await placesEnd(ends);
       const from = within(marks ?? (await meteredMarks(store)), limits);
       if (marks === undefined) settled = from;
@@ -86,7 +86,7 @@ export function createDirtyFacts(options: {
         for (let hour = hourOf(from); hour < until; hour += HOUR_MILLIS)
           windows.set(keyOf({ cluster, windowStart: hour }), { cluster, windowStart: hour });
       }
-      // A look that fails in the middle has not been.
+      // The marks change only at the end, so a failed look has no effect.
       const seen = new Map(from);
       for (const { topic_place: place, reached } of rows)
         seen.set(place, Math.max(seen.get(place) ?? -1, Number(reached)));
@@ -108,7 +108,7 @@ interface FactRow {
   readonly isNew: boolean;
 }
 
-/** Where each partition of the three topics ends. */
+/** Returns the ends of all partitions of the three topics. */
 async function placesEnd(ends: (topic: string) => Promise<PartitionEnds>): Promise<ReadonlyMap<number, number>> {
   const found = await Promise.all(TOPICS.map((topic) => ends(topic)));
   return new Map(
@@ -118,12 +118,12 @@ async function placesEnd(ends: (topic: string) => Promise<PartitionEnds>): Promi
   );
 }
 
-/** The marks that a bus with these ends can have: one at or beyond its partition's end is of another bus. */
+/** Returns the marks that are valid on a bus with these ends. A mark at or beyond its partition's end is from another bus. */
 function within(marks: ReadonlyMap<number, number>, limits: ReadonlyMap<number, number>): ReadonlyMap<number, number> {
   return new Map([...marks].filter(([place, mark]) => mark < (limits.get(place) ?? 0)));
 }
 
-/** The new rows beyond the marks and before the limits with the others of their objects, object by object. */
+/** Reads the new rows beyond the marks and before the limits, with all other rows of their objects, object by object. */
 function rowsBetween(
   store: StoreClient,
   marks: ReadonlyMap<number, number>,
@@ -145,7 +145,7 @@ function rowsBetween(
   });
 }
 
-/** The spans that new rows change. */
+/** Returns the spans that new rows change. */
 function spansOf(rows: readonly FactRow[], now: number): readonly (ChangedSpan & { readonly cluster: string })[] {
   const spans: (ChangedSpan & { readonly cluster: string })[] = [];
   for (let first = 0; first < rows.length;) {
@@ -179,12 +179,12 @@ function changesOf(table: (typeof TABLES)[number], rows: readonly FactRow[], now
 
 type AnyFact = WorkloadFact | InventoryFact;
 
-/** Of what two facts of a pod tell differently, since when and until when: nothing where both tell the meter the same. */
+/** Returns the spans in which two facts of a pod differ for the meter; empty if they do not. */
 export function podChanges(before: WorkloadFact | undefined, after: WorkloadFact, now: number): readonly ChangedSpan[] {
   const [old, held] = [before === undefined ? undefined : holdingOf(before), holdingOf(after)];
   if (held === undefined && old === undefined) return [];
   const from = Math.min(old?.from ?? Infinity, held?.from ?? Infinity);
-  // Of whom nothing was known, a label can have held beyond its end.
+  // If the pod was unknown, a label can have held beyond the pod's end.
   const until = Math.min(now, Math.max(old?.until ?? Infinity, held?.until ?? -Infinity));
   if (old === undefined || held === undefined || before === undefined || describe(before) !== describe(after))
     return until > from ? [{ from, until }] : [];
@@ -199,7 +199,7 @@ export function podChanges(before: WorkloadFact | undefined, after: WorkloadFact
   });
 }
 
-/** All of a fact but its times and what nobody meters. */
+/** Returns all fields of a fact that the meter uses, except its times. */
 function describe({ node, namespace, name, asks, evidence, gang, labels, annotations, ...fact }: WorkloadFact): string {
   const { workload, type, queue, priorityClass } = fact;
   return JSON.stringify([
@@ -208,7 +208,7 @@ function describe({ node, namespace, name, asks, evidence, gang, labels, annotat
   ]);
 }
 
-/** Since when a node's fact says something that the one before did not. */
+/** Returns since when a node's fact differs from the one before. */
 function saidSince(fact: InventoryFact, before: InventoryFact | undefined): number {
   if (before === undefined || before.uid !== fact.uid) return fact.joined;
   const ready = ({ conditions }: InventoryFact) => conditions.find(({ type }) => type === "Ready");
@@ -220,7 +220,7 @@ function saidSince(fact: InventoryFact, before: InventoryFact | undefined): numb
   );
 }
 
-/** What the meter's latest run had looked at. */
+/** Reads the positions that the meter's latest run had read. */
 async function meteredMarks(store: StoreClient): Promise<ReadonlyMap<number, number>> {
   const rows = await store.query<{ partition: number; position: string }>(`
     SELECT each.1 AS partition, each.2 AS position

@@ -6,26 +6,25 @@ import { SCRAPE_KEY_SQL } from "../rollup/rollups.ts";
 import type { Watermark } from "../hours/runs.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
-/** Where each partition of a topic ends: the position that its next message will have. */
+/** The end of each partition of a topic: the position of its next message. */
 export type PartitionEnds = ReadonlyMap<number, number>;
 
 /**
- * Finds the windows whose input has changed, by the place of scrapes on the bus and never by their own clock.
+ * A tracker of the windows whose input has changed. It uses the bus positions of scrapes, never their clock.
  *
- * The first look counts the scrapes of every window that is kept, and compares with what its published run had counted.
- * Every later look reads only what lies at or beyond the watermark. The watermark follows the newest position at a
- * distance of `overlapMillis`, as rows become visible out of order: the parts of one insert one after the other, and
- * after a crash with the retry. Within the overlap, windows are compared by their count, so that nothing is computed
- * again that has not changed.
+ * The first look counts the scrapes of every kept window and compares them with the count of its published run. Every later look reads only
+ * rows at or beyond the watermark. The watermark follows the newest position at a distance of `overlapMillis`, because rows become visible
+ * out of order: the parts of one insert one after the other, and after a crash with the retry. Within the overlap, windows are compared by
+ * their count, so that unchanged windows are not computed again.
  */
 export interface DirtyWindows {
-  /** Windows that have changed since the last look; at the first look, since their last published run. */
+  /** Returns the windows that have changed since the last look. The first look compares with their last published run. */
   look(): Promise<readonly WindowOfCluster[]>;
-  /** Below these positions everything has been looked at. */
+  /** The positions below which everything was read. */
   readonly watermark: Watermark;
   /**
-   * The scrape time that every partition has passed, milliseconds since the epoch: the newest scrape of each, or now
-   * where all that the bus has of it is stored. `undefined` before the first look.
+   * The scrape time that every partition has passed, milliseconds since the epoch: the newest scrape of each partition, or now if all of
+   * its messages are stored. `undefined` before the first look.
    */
   readonly passedMillis: number | undefined;
 }
@@ -35,7 +34,7 @@ interface PartitionMark {
   readonly scrapedAt: number;
 }
 
-/** A tracker that has not looked yet. */
+/** Creates a tracker. */
 export function createDirtyWindows(options: {
   readonly store: StoreClient;
   readonly ends: () => Promise<PartitionEnds>;
@@ -73,7 +72,7 @@ export function createDirtyWindows(options: {
         uniqExactIf((partition, position), ${beyond(from)}) AS recent
       FROM scrapes GROUP BY cluster, hour`);
     counts = new Map(rows.map((row) => [keyOf(windowOf(row)), Number(row.recent)]));
-    // Fewer than were counted once: raw rows were dropped with age, and what was made of them stays.
+    // A window with fewer scrapes than its run counted has lost raw rows by age. Its rollups stay.
     return rows
       .map((row) => ({ ...windowOf(row), scrapes: Number(row.scrapes) }))
       .filter((window) => window.scrapes > (published.get(keyOf(window)) ?? 0));
@@ -98,7 +97,7 @@ export function createDirtyWindows(options: {
     return changed.map(([, { window }]) => window);
   }
 
-  /** Takes over the newest that a look has found of each partition. */
+  /** Adopts the newest position and time that a look found for each partition. */
   function mark(rows: readonly MarkRow[]): void {
     const found = new Map<number, PartitionMark>();
     for (const { partition, after, newest } of rows) {
@@ -132,8 +131,8 @@ export function createDirtyWindows(options: {
 }
 
 /**
- * The end of the last hour that is settled: every partition has passed it by `delayMillis`, so that what comes for it
- * now is late. `undefined` as long as nothing is known.
+ * Returns the end of the last settled hour: every partition has passed it by `delayMillis`, so new data for it is late. `undefined` while
+ * unknown.
  */
 export function settledUntil(passedMillis: number | undefined, delayMillis: number): number | undefined {
   return passedMillis === undefined ? undefined : Math.floor((passedMillis - delayMillis) / HOUR_MILLIS) * HOUR_MILLIS;
@@ -157,12 +156,12 @@ function windowOf({ cluster, hour }: CountRow): WindowOfCluster {
   return { cluster, windowStart: Number(hour) * HOUR_MILLIS };
 }
 
-/** A watermark for each partition there is, none beyond its end: a bus that was made anew begins at 0 again. */
+/** Returns a watermark for each existing partition, limited to its end, because a re-created bus begins at 0 again. */
 function within(watermark: Watermark, ends: PartitionEnds): Watermark {
   return new Map([...ends].map(([partition, end]) => [partition, Math.min(end, watermark.get(partition) ?? 0)]));
 }
 
-/** The condition of lying at or beyond a watermark, written so that the index over positions serves it. */
+/** Returns the SQL condition for rows at or beyond a watermark. Its form allows the use of the index over positions. */
 function beyond(watermark: Watermark): string {
   const terms = [...watermark].map(([partition, position]) => `(partition = ${partition} AND position >= ${position})`);
   return terms.length === 0 ? "false" : `(${terms.join(" OR ")})`;

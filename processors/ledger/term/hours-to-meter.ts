@@ -3,12 +3,12 @@ import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
 import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
-/** Hours further back than raw rows are kept are not metered for the first time. */
+/** Hours older than this are not metered for the first time, because raw rows are not kept longer. */
 const OLDEST_MILLIS = 40 * 24 * HOUR_MILLIS;
 
 /**
- * Of each cluster since when it is watched or scraped, and until when anything is known to be there: machines, or samples
- * and the time after them for which a slot is still there.
+ * Selects since when each cluster is watched or scraped, and until when anything is known to exist: machines, or samples and the time after
+ * them for which a slot still exists.
  */
 const LIVES = `
 SELECT cluster, toFloat64(toUnixTimestamp64Milli(begun)) AS begun, toFloat64(toUnixTimestamp64Milli(over)) AS over,
@@ -36,35 +36,35 @@ LEFT JOIN (
   ) GROUP BY cluster
 ) AS metered USING (cluster)`;
 
-/** A cluster's time in the books. Times are milliseconds since the epoch. */
+/** The time of a cluster in the books. Times are milliseconds since the epoch. */
 export interface Life {
   readonly cluster: string;
-  /** When it began to be watched or scraped, and until when anything is known to be there. */
+  /** When watching or scraping began, and until when anything is known to exist. */
   readonly begun: number;
   readonly over: number;
-  /** The hour after the last that was metered; 0 where none was. */
+  /** The hour after the last metered hour; 0 if none was metered. */
   readonly next: number;
-  /** Those before it that were metered, and not after their end. */
+  /** Earlier hours that were metered, but not after their end. */
   readonly open: readonly number[];
 }
 
-/** The clusters of which anything is known at a time. Fails with a `StoreError`. */
+/** Reads the clusters with any data at a time. Fails with a `StoreError`. */
 export function readLives(store: StoreClient, now: number, absentAfterMillis: number): Promise<readonly Life[]> {
   return store.query<Life>(LIVES, { now, absentAfter: absentAfterMillis });
 }
 
-/** What there is to meter. */
+/** The hours to meter. */
 export interface HoursToMeter {
   /**
-   * The hours of each cluster that are to be metered because time has passed, whether or not anything was said of them: the one
-   * that runs, those since the last one that was metered, and those that were metered while they ran alone.
+   * The hours of each cluster to meter because time has passed, with or without new data: the running hour, the hours since the last
+   * metered one, and the hours that were metered only while they ran.
    */
   readonly due: readonly WindowOfCluster[];
-  /** The first hour of each cluster of which anything can be known: what facts say of the time before is not metered. */
+  /** The first hour of each cluster. Facts about the time before are not metered. */
   readonly begun: ReadonlyMap<string, number>;
 }
 
-/** What there is to meter at a time. */
+/** Returns the hours to meter at a time. */
 export function hoursToMeter(lives: readonly Life[], now: number): HoursToMeter {
   const due = lives.flatMap(({ cluster, begun, over, next, open }) => {
     const windows = open.map((windowStart) => ({ cluster, windowStart }));

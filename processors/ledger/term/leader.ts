@@ -5,26 +5,26 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import { readMark } from "./books.ts";
 import { recordElection } from "../hours/runs.ts";
 
-/** The time for which a processor leads: its work ends soon after `signal` is aborted. */
+/** The term of a leading processor. Its work ends soon after `signal` is aborted. */
 export interface Term {
   readonly generation: number;
   readonly signal: AbortSignal;
 }
 
-/** What happens to the leadership, for metrics and logs. */
+/** The events of the leadership, for metrics and logs. */
 export interface LeadershipEvents {
   onElected(generation: number): void;
-  /** The term is over, and so is its work. */
+  /** The term and its work have ended. */
   onDeposed(generation: number): void;
-  /** A request that this release does not know; it is passed over. */
+  /** A request that this release does not support. It is ignored. */
   onUnknownRequest(message: ReceivedMessage): void;
-  /** An election or the work of a term failed; it is tried again. */
+  /** An election or the work of a term failed. It is retried. */
   onError(error: unknown): void;
 }
 
-/** A processor's part in the leadership. */
+/** A processor's membership in the leadership. */
 export interface Leadership {
-  /** Of the term under way; `undefined` while another one leads, or nobody. */
+  /** The generation of the current term; `undefined` while this processor does not lead. */
   readonly generation: number | undefined;
   /** Ends the term and leaves the group. */
   stop(): Promise<void>;
@@ -33,10 +33,10 @@ export interface Leadership {
 const PAUSE_MILLIS = 5_000;
 
 /**
- * Takes part in the leadership: whoever owns the one partition of `gpu.ledger` leads. Before a term's work begins, its
- * generation is written into `runs`. When the partition is taken away, the signal is aborted and its new owner waits
- * until the work has ended; a leader that was paused for too long to be waited for writes its old generation, which
- * readers pass over. Where `lead` ends or fails before its time, a new term begins under a new generation.
+ * Takes part in the leadership. The owner of the one partition of `gpu.ledger` leads. The generation of a term is written into `runs`
+ * before its work begins. When the partition is revoked, the signal is aborted and the new owner waits until the work has ended. A leader
+ * that was paused for too long to be waited for writes its old generation, which readers ignore. If `lead` ends or fails early, a new term
+ * begins under a new generation.
  */
 export async function startLeadership(options: {
   readonly bus: Bus;
@@ -106,14 +106,14 @@ export async function startLeadership(options: {
 }
 
 /**
- * The generation of a new leader: the group's own, unless the store has seen as high a one before: a bus that has lost
- * the group's state begins to count anew.
+ * Returns the generation of a new leader: the group's own, unless the store has one that is at least as high. A bus that has lost the
+ * group's state restarts its count.
  */
 export function nextGeneration(ofGroup: number, highestSeen: number): number {
   return Math.max(ofGroup, highestSeen + 1);
 }
 
-/** Chooses a generation and writes it down. */
+/** Chooses a generation and records it. */
 async function elect(store: StoreClient, ofGroup: number, now: () => number): Promise<number> {
   const generation = nextGeneration(ofGroup, (await readMark(store)).generation);
   await recordElection(store, generation, now());

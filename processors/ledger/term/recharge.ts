@@ -4,18 +4,18 @@ import { chargeAgain, type LedgerTurn, type Recharged } from "../hours/compute-h
 import type { LedgerRules } from "../hours/rules.ts";
 import type { StaleWindow } from "../hours/stale-hours.ts";
 
-/** Who charges an hour again, and when: plain data, so that one thread can tell another. */
+/** The leader's generation, the time and the closed periods of a recharge. Plain data, so that it can be sent to another thread. */
 export type RechargeTurn = Pick<LedgerTurn, "generation" | "now" | "closed">;
 
-/** Charges hours again that were charged by other rules, or of other usage. */
+/** Charges hours again whose charges came from other rules or other usage. */
 export interface Recharge {
-  /** So many at once keep it at work. */
+  /** The number of concurrent calls that keep it busy. */
   readonly atOnce: number;
-  /** Fails with what went wrong in the store. */
+  /** Charges an hour again. Fails with the store's error. */
   charge(window: StaleWindow, turn: RechargeTurn): Promise<Recharged>;
 }
 
-/** In the thread of whoever asks. */
+/** Creates a recharge that runs in the caller's thread. */
 export function createRecharge(store: StoreClient, rules: LedgerRules): Recharge {
   const weights = createFrozenWeights(store);
   return { atOnce: 1, charge: (window, turn) => chargeAgain(store, window, rules, { ...turn, weights }) };

@@ -7,16 +7,16 @@ import type { LedgerRules } from "../hours/rules.ts";
 import { staleCharges } from "../hours/stale-hours.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
 
-/** What settling came to. */
+/** The result of settling. */
 export interface Settled {
   readonly breaches: ChargeFindings["breaches"];
-  /** The last generation that was written: of two runs of one window the one of the higher generation counts. */
+  /** The last generation that was written. Of two runs of one window, the one with the higher generation counts. */
   readonly generation: number;
 }
 
 /**
- * Does at once, for books that nobody leads, what a leader would do in time: meters and charges the given hours, and those that they
- * reopen up to a time, then charges or corrects every hour that is stale. Fails with a `StoreError`.
+ * Does at once what a leader would do over time, for books without a leader: meters and charges the given hours and the hours that they
+ * reopen up to a time, then charges or corrects every stale hour. Fails with a `StoreError`.
  */
 export async function settle(
   store: StoreClient,

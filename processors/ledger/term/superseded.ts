@@ -2,25 +2,26 @@ import type { RunKind } from "../hours/runs.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { keyOf } from "../hours/schedule.ts";
 
-/** How long what was superseded stays, for readers that have begun with it. */
+/** How long superseded rows stay, for readers that began with them. */
 export const SUPERSEDED_KEPT_MILLIS = 3_600_000;
 
-/** A run as `runs` has it, announced or published. */
+/** A run in `runs`, announced or published. */
 export interface KnownRun {
   readonly cluster: string;
   readonly windowStart: number;
   readonly runId: string;
   readonly generation: number;
   readonly publishedAt: number;
-  /** What it made; undefined for one that was announced and not published. */
+  /** The kind of the run; undefined if it was announced but not published. */
   readonly kind: RunKind | undefined;
-  /** The day on which the billing period begins that its rows are booked in. */
+  /** The first day of the billing period in which its rows are booked. */
   readonly billingPeriod: string;
 }
 
 /**
- * The runs that nobody needs any more: since an hour a better one of the same window, kind and billing period is published. What was announced and
- * never published goes with them; where nothing better is published, it may yet be, and stays.
+ * Returns the runs that are no longer needed: a better run of the same window, kind and billing period was published more than one hour
+ * ago. Runs that were announced and never published go with them. If no better run is published, such a run may still be published and
+ * stays.
  */
 export function supersededRuns(runs: readonly KnownRun[], nowMillis: number): readonly KnownRun[] {
   const windows = grouped(runs, keyOf);
@@ -37,7 +38,7 @@ export function supersededRuns(runs: readonly KnownRun[], nowMillis: number): re
   );
 }
 
-/** Whether readers take `one` rather than `other`: as the views of the store order them. */
+/** Returns whether readers prefer `one` to `other`, in the same order as the views of the store. */
 function isBetter(one: KnownRun, other: KnownRun): boolean {
   if (one.generation !== other.generation) return one.generation > other.generation;
   if (one.publishedAt !== other.publishedAt) return one.publishedAt > other.publishedAt;
@@ -45,8 +46,8 @@ function isBetter(one: KnownRun, other: KnownRun): boolean {
 }
 
 /**
- * Drops the rows of superseded runs, then the runs themselves, so that a crash in between is taken up again; those that a closing
- * froze stay for ever. Only the partitions that hold them are touched. Gives the number of runs dropped; fails with a `StoreError`.
+ * Drops the rows of superseded runs, then the runs themselves, so that a crash in between is resumed. Runs that a closing froze stay for
+ * ever. Only the partitions with their rows are touched. Returns the number of dropped runs. Fails with a `StoreError`.
  */
 export async function dropSuperseded(store: StoreClient, nowMillis: number): Promise<number> {
   const superseded = await withoutFrozen(store, supersededRuns(await readRuns(store), nowMillis));
@@ -63,7 +64,7 @@ export async function dropSuperseded(store: StoreClient, nowMillis: number): Pro
   return superseded.length;
 }
 
-/** As many as fit into a URL, which is where parameters of a command are. */
+/** The most run ids that fit into a URL, which holds the parameters of a command. */
 const DELETED_AT_ONCE = 2_000;
 
 async function deleteRuns(store: StoreClient, where: string, runs: readonly string[]): Promise<void> {
@@ -77,7 +78,7 @@ function idsOf(runs: readonly KnownRun[]): readonly string[] {
   return runs.map(({ runId }) => runId);
 }
 
-/** Drops sums of superseded runs, and of days that have one of them; what names them goes last, so that a crash is taken up again. */
+/** Drops sums of superseded runs, and of days with one of them. The rows that name the sums go last, so that a crash is resumed. */
 async function dropSums(store: StoreClient, superseded: readonly KnownRun[]): Promise<void> {
   for (const [partition, runs] of grouped(superseded, ({ windowStart }) => partitionOf(windowStart, 6))) {
     const parts = await store.query<{ readonly run: string }>(
@@ -91,7 +92,7 @@ async function dropSums(store: StoreClient, superseded: readonly KnownRun[]): Pr
   }
 }
 
-/** Where runs have rows, and how many digits of the date name a partition. */
+/** The tables with rows of runs, and the number of date digits that name a partition. */
 const TABLES = [
   { table: "gpu_5m", digits: 8, kinds: ["rollup"] },
   { table: "gpu_hours", digits: 6, kinds: ["rollup"] },
@@ -116,7 +117,7 @@ function grouped(runs: readonly KnownRun[], by: (run: KnownRun) => string): Read
   return groups;
 }
 
-/** `toYYYYMMDD` or `toYYYYMM`, by the number of digits. An hour lies in one of them. */
+/** Returns `toYYYYMMDD` or `toYYYYMM`, by the number of digits. An hour lies in exactly one partition. */
 function partitionOf(windowStart: number, digits: 6 | 8): string {
   return new Date(windowStart).toISOString().replaceAll("-", "").slice(0, digits);
 }

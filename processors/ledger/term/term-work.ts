@@ -30,39 +30,42 @@ import { newRunId, type RunKind } from "../hours/runs.ts";
 import { dropSuperseded } from "./superseded.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
-/** What happens in a term, for metrics and logs. */
+/** The events of a term, for metrics and logs. */
 export interface TermEvents {
   onRun(run: WindowOfCluster & { readonly kind: RunKind; readonly seconds: number; readonly rows: number }): void;
-  /** What charging a window found, breaches of the invariant among it. */
+  /** The findings of charging a window, with breaches of the invariant. */
   onCharged(window: WindowOfCluster & { readonly findings: ChargeFindings }): void;
-  /** After each look: windows that wait, the end of the last settled hour, milliseconds since the epoch, and the books' state. */
+  /**
+   * Called after each look: the number of waiting windows, the end of the last settled hour, milliseconds since the epoch, and the state of
+   * the books.
+   */
   onLooked(state: {
     readonly dirty: number;
     readonly settledUntilMillis: number | undefined;
     readonly closed: Closed;
-    /** When the first hour that was ever charged began. */
+    /** When the first charged hour began. */
     readonly begun: number | undefined;
-    /** Whether anything was written into the books since the look before. */
+    /** Whether the books have changed since the previous look. */
     readonly isNew: boolean;
   }): void;
-  /** How many hours that are over wait to be charged, or to be charged again; told whenever that may have changed. */
+  /** The number of ended hours that wait to be charged, or to be charged again. Called whenever it may have changed. */
   onWaiting(hours: number): void;
   onDropped(runs: number): void;
-  /** A look, a run or a drop failed; it is tried again. */
+  /** A look, a run or a drop failed. It is retried. */
   onError(error: unknown, window?: WindowOfCluster): void;
 }
 
-/** How often what is done. */
+/** The intervals of a term's work. */
 export interface TermTiming extends ScheduleTiming, LedgerTiming {
   readonly lookMillis: number;
   readonly dropMillis: number;
-  /** How far behind the newest position the watermark stays. */
+  /** The distance of the watermark from the newest position. */
   readonly overlapMillis: number;
   /** How long after its end an hour is settled. */
   readonly settleMillis: number;
 }
 
-/** What the service runs with, beside the schedule's own. */
+/** The timing of the service, in addition to the schedule's. */
 export const TERM_TIMING = {
   lookMillis: 30_000,
   dropMillis: 600_000,
@@ -72,20 +75,20 @@ export const TERM_TIMING = {
   ledgerCostFactor: 10,
 } as const;
 
-/** What a term charges by, and what it meters. */
+/** The rules and limits by which a term meters and charges. */
 export interface TermLedger {
   readonly rules: LedgerRules;
-  /** Hours before it are metered no more, as their raw rows have begun to expire. */
+  /** Returns the time before which hours are no longer metered, because their raw rows have begun to expire. */
   meteredSince(nowMillis: number): number;
-  /** Who charges hours again; the term itself where it is left out. */
+  /** Charges hours again; by default the term itself does it. */
   readonly recharge?: Recharge;
 }
 
 /**
- * The work of a term: looks for hours of which something new is known, by samples, facts or the clock, makes their rollups, meters
- * and charges them one at a time, the newest first, charges again what other rules had charged, several at once, corrects what is closed, and drops
- * what was superseded. A failure is told and tried again, and never ends the term; a higher generation in the store does, as then another one has been
- * elected meanwhile, and so does a clock that was set back.
+ * Runs the work of a term. It looks for hours with new samples, new facts or passed time. It makes their rollups, and meters and charges
+ * them one at a time, newest first. It charges hours again whose rules have changed, several at once. It corrects closed hours and drops
+ * superseded runs. A failure is reported and retried, and never ends the term. The term ends if the store has a higher generation, because
+ * another leader was elected, or if the clock was set back.
  */
 export async function workTerm(
   options: {
@@ -108,17 +111,17 @@ export async function workTerm(
   });
   const facts = createDirtyFacts({ store, ends, now });
   const schedule = createSchedule(timing);
-  /** Windows that wait and have new samples: facts alone change no rollup. */
+  /** Waiting windows with new samples. Facts alone change no rollup. */
   const sampled = new Set<string>();
-  /** Hours that facts have changed, until a look has come to its end. */
+  /** Hours that facts have changed, until a look is complete. */
   const changed: WindowOfCluster[] = [];
-  /** The hours that run: their bills grow by a clock of their own. */
+  /** The running hours. Their charges have their own timing. */
   let running: readonly WindowOfCluster[] = [];
   let ledgerAt = 0;
   let books: Books = { closed: NOTHING_CLOSED, lives: [], stale: [], begun: undefined };
-  /** What they were read at: nothing has changed that they depend on as long as that is the same. */
+  /** The mark at which the books were read. They are unchanged while the mark is the same. */
   let booksAt: string | undefined;
-  /** What waits of the stale hours. */
+  /** The stale hours that still wait. */
   let stale: StaleWindow[] = [];
   const weights = createFrozenWeights(store);
   const again = ledger.recharge ?? createRecharge(store, ledger.rules);
@@ -127,14 +130,14 @@ export async function workTerm(
   let latest = 0;
 
   try {
-    // Plans that a crash has left. A former leader that still has one misses its rows, and is of a lower generation.
+    // Deletes plans that a crash has left. If a former leader still uses one, its rows are lost, but its generation is lower anyway.
     await store.command("TRUNCATE TABLE meter_plan");
     await auditRules(store, { hash: ledger.rules.hash, booksHash: ledger.rules.booksHash }, now());
   } catch (error) {
     events.onError(error);
   }
   while (!signal.aborted) {
-    // Of two runs of a term the later one counts; those of the next term count whatever the clock says.
+    // Of two runs of a term, the later one counts. Runs of the next term count whatever the clock shows.
     if (time() > now()) return;
     try {
       if (now() >= lookAt) {
@@ -159,7 +162,7 @@ export async function workTerm(
     else await pause(Math.min(timing.lookMillis, Math.max(50, Math.min(lookAt, ledgerAt) - now())), signal);
   }
 
-  /** The clock, which does not go back within the work under way. */
+  /** Returns the time, which never goes back within the current work. */
   function time(): number {
     return (latest = Math.max(latest, now()));
   }
@@ -184,7 +187,7 @@ export async function workTerm(
       const { cluster, windowStart } = window;
       const isKnown = windowStart >= Math.max(since, begun.get(cluster) ?? Infinity);
       if (isKnown && !isRunning(window)) schedule.touch(window, now());
-      // The running hour is metered again whatever happens, and once more when it is over.
+      // The running hour is metered again in any case, and once more after its end.
       else facts.settle(window);
     }
     events.onLooked({
@@ -230,7 +233,7 @@ export async function workTerm(
     ledgerAt = nextLedger(timing, { costMillis: performance.now() - begun, rows }, now());
   }
 
-  /** Meters and charges a window; how many rows of usage it has. */
+  /** Meters and charges a window. Returns its number of usage rows. */
   async function makeLedger(window: WindowOfCluster): Promise<number> {
     const turn = { generation, facts: facts.watermark, now: time(), closed: books.closed, weights };
     const begun = performance.now();
@@ -258,17 +261,17 @@ export async function workTerm(
       events.onRun({ ...window, kind, seconds: secondsSince(begun), rows: chargeRows });
       events.onCharged({ ...window, findings });
     } catch (error) {
-      // It is stale still, whether or not the attempt has left a trace.
+      // The hour is still stale, whether or not the attempt has written anything.
       booksAt = undefined;
       if (!signal.aborted) events.onError(error, window);
     }
   }
 }
 
-/** What was read of the books stands for so long at most: a store of several replicas may have told its mark before the rest. */
+/** The longest time for which the read books are used. A store with several replicas may have shown its mark before the rest. */
 const BOOKS_STAND_MILLIS = 300_000;
 
-/** So many hours are charged again by each that is at it, before windows of which something new is known have their turn. */
+/** The number of hours that each worker charges again before windows with new data get their turn. */
 const HOURS_EACH = 2;
 
 function secondsSince(begun: number): number {
