@@ -93,7 +93,7 @@ describe("the rooms of the program", () => {
       writeFileSync(join(folder, room, "packages.ts"), 'export * from "node:crypto";\nexport * from "zod";\n');
     }
     const refused = refusedIn(folder).map(roomOf);
-    expect([...new Set(refused)].toSorted()).toEqual(expected.toSorted());
+    expect(new Set(refused)).toEqual(new Set(expected));
     expect(refused).toHaveLength(2 * expected.length);
   });
 });
