@@ -16,3 +16,11 @@ export function hourOf(millis: number): number {
 export function dayOf(millis: number): number {
   return Math.floor(millis / DAY_MILLIS) * DAY_MILLIS;
 }
+
+/** A time as people read it: a UTC midnight as `2026-03-01`, any other time in ISO 8601. */
+export function momentText(millis: number): string {
+  return new Date(millis)
+    .toISOString()
+    .replace(/\.000Z$/, "Z")
+    .replace(/T00:00:00Z$/, "");
+}

@@ -46,7 +46,7 @@ export function showPrices(book: PriceBook, nodes: readonly PriceFacts[], atMill
       ...(model === undefined ? {} : { model }),
       ...(capacityType === undefined ? {} : { capacityType }),
       status: winner.kind,
-      entries: entriesOf(winner).map(({ place }) => place),
+      entries: entriesOf(winner).map(({ name }) => name),
       ...(from === undefined ? {} : { from }),
       ...(until === undefined ? {} : { until }),
       ...(winner.kind === "priced" ? { price: priceOf(winner.entry, atMillis) } : {}),

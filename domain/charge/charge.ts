@@ -86,11 +86,11 @@ export interface ChargedHolder extends Readonly<Record<(typeof HOLDER_DIMENSIONS
 
 /** The sources of a line's figures. */
 export interface ChargeTrail {
-  /** The entry of the price book: `prices[3]`; empty if no entry prices the line. */
+  /** The name of the entry in the price book; empty if no entry prices the line. */
   readonly price: string;
   /** Since when that entry has priced the node without a break, milliseconds since the epoch; 0 if no entry does. */
   readonly pricedSince: number;
-  /** The rule that named each owner: `owners.team[1]`; empty if no rule did. */
+  /** The name of the rule that named each owner: `podLabel team`; empty if no rule did. */
   readonly owners: Readonly<Record<Dimension, string>>;
 }
 

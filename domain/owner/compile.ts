@@ -1,10 +1,19 @@
+import { momentText } from "../time.ts";
 import { contradictionsInFile, contradictionsInList } from "./contradictions.ts";
 import { DIMENSIONS, isReserved, PLATFORM, UNOWNED, type Dimension, type Owner } from "./owner.ts";
 import { compileFile, type CompiledRow } from "./file.ts";
 import { sourceOfLabel } from "./label.ts";
 import { readPattern, type Pattern } from "./pattern.ts";
 import type { Source } from "./source.ts";
-import { holdsAt, MATCH_KINDS, matchOf, type OwnerConfig, type OwnerProblem, type OwnerRule } from "./rule.ts";
+import {
+  holdsAt,
+  MATCH_KINDS,
+  matchOf,
+  type OwnerConfig,
+  type OwnerProblem,
+  type OwnerRule,
+  type RuleTerm,
+} from "./rule.ts";
 
 /** The compiled owner rules of a configuration. */
 export interface OwnerRules {
@@ -80,9 +89,8 @@ function compileList(
 ): CompiledList {
   const patterns: (Pattern | undefined)[] = [];
   const sources = rules.map((rule, index): Source => {
-    const place = `owners.${dimension}[${index}]`;
     if ("ownersFile" in rule) return sourceOfFile(rows, dimension);
-    if (!("value" in rule)) return sourceOfLabel(rule, place);
+    if (!("value" in rule)) return sourceOfLabel(rule);
     const { kind, match } = matchOf(rule);
     const pattern = readPattern(match);
     if ("allowed" in pattern) {
@@ -90,7 +98,8 @@ function compileList(
       return () => [];
     }
     patterns[index] = pattern;
-    const answer = [{ value: rule.value, place, source: `${kind} ${match}` }];
+    const source = `${kind} ${match}`;
+    const answer = [{ value: rule.value, rule: rule.name ?? `${source}${termText(rule)}`, source }];
     return (subject, at) => (holdsAt(rule, at) && subject[kind] !== "" && pattern.fits(subject[kind]) ? answer : []);
   });
   const isPlaced = rules.some((rule) => "ownersFile" in rule);
@@ -107,7 +116,8 @@ function sourceOfFile(rows: readonly CompiledRow[], dimension: Dimension): Sourc
     const value = row.values[dimension];
     const of = asked.find(({ kind }) => kind === row.kind);
     if (value === undefined || of === undefined) continue;
-    const owner = { value, place: `ownersFile line ${row.line}`, source: `${row.kind} ${row.match}` };
+    const source = `${row.kind} ${row.match}`;
+    const owner = { value, rule: `ownersFile ${source}${termText(row)}`, source };
     const answer = { row, pattern, owner };
     if (pattern.kind !== "exact") of.others.push(answer);
     else of.exact.set(row.match, [...(of.exact.get(row.match) ?? []), answer]);
@@ -120,4 +130,9 @@ function sourceOfFile(rows: readonly CompiledRow[], dimension: Dimension): Sourc
       const fitting = [...(exact.get(name) ?? []), ...others.filter(({ pattern }) => pattern.fits(name))];
       return fitting.filter(({ row }) => holdsAt(row, at)).map(({ owner }) => owner);
     });
+}
+
+/** When a rule holds, as the end of its name; empty for one that always holds. */
+function termText({ from, until }: RuleTerm): string {
+  return `${from === undefined ? "" : ` from ${momentText(from)}`}${until === undefined ? "" : ` until ${momentText(until)}`}`;
 }

@@ -6,21 +6,21 @@ import type { Source } from "./source.ts";
  * Returns the source that reads a label or annotation. A label takes precedence over an annotation of the same name. An empty text is not a
  * value.
  */
-export function sourceOfLabel(rule: LabelRule, place: string): Source {
+export function sourceOfLabel(rule: LabelRule): Source {
   if ("podAnnotation" in rule) {
     const { podAnnotation: name } = rule;
-    return ({ pod }) => answerOf(textOf(pod.annotations, name), place, `podAnnotation ${name}`);
+    return ({ pod }) => answerOf(textOf(pod.annotations, name), rule.name, `podAnnotation ${name}`);
   }
   if ("namespaceLabel" in rule) {
     const { namespaceLabel: name } = rule;
-    return ({ namespaceMarks }) => answerOf(markOf(namespaceMarks, name), place, `namespaceLabel ${name}`);
+    return ({ namespaceMarks }) => answerOf(markOf(namespaceMarks, name), rule.name, `namespaceLabel ${name}`);
   }
   if ("podLabel" in rule) {
     const { podLabel: name } = rule;
-    return ({ pod }) => answerOf(markOf(pod, name), place, `podLabel ${name}`);
+    return ({ pod }) => answerOf(markOf(pod, name), rule.name, `podLabel ${name}`);
   }
   const { ownerLabel: name } = rule;
-  return ({ owner }) => answerOf(markOf(owner, name), place, `ownerLabel ${name}`);
+  return ({ owner }) => answerOf(markOf(owner, name), rule.name, `ownerLabel ${name}`);
 }
 
 /** Returns the label, or else the annotation, of a name. */
@@ -33,6 +33,6 @@ function textOf(texts: Readonly<Record<string, string>>, name: string): string |
 }
 
 /** Returns the owner of a value. An empty text is not a value. */
-function answerOf(value: string | undefined, place: string, source: string): readonly Owner[] {
-  return value === undefined || value === "" ? [] : [{ value, place, source }];
+function answerOf(value: string | undefined, name: string | undefined, source: string): readonly Owner[] {
+  return value === undefined || value === "" ? [] : [{ value, rule: name ?? source, source }];
 }

@@ -61,8 +61,11 @@ export function podMarks({
 export interface Owner {
   /** {@link UNOWNED} for a team if no rule names one; empty for any other dimension. */
   readonly value: string;
-  /** The place of the rule: `owners.team[1]`, `ownersFile line 7`; empty if no rule gave the value. */
-  readonly place: string;
+  /**
+   * The name of the rule: the given name, or what the rule reads and when it holds (`podLabel team`, `namespace lab from 2026-03-01`). Empty
+   * if no rule gave the value.
+   */
+  readonly rule: string;
   /** The source that the rule read: `podLabel team`, `namespace vision-*`; empty if no rule gave the value. */
   readonly source: string;
 }

@@ -9,7 +9,7 @@ import {
   type RefusedOwner,
 } from "./owner.ts";
 
-const NOBODY: Owner = { value: "", place: "", source: "" };
+const NOBODY: Owner = { value: "", rule: "", source: "" };
 
 /**
  * Returns the owners of a workload at a time, milliseconds since the epoch: for each dimension the first source that has a value, with its

@@ -6,12 +6,19 @@ export type MatchKind = "workload" | "queue" | "namespace" | "pool";
 /** Every match kind, in the order in which finance's file is searched. */
 export const MATCH_KINDS: readonly MatchKind[] = ["workload", "queue", "namespace", "pool"];
 
+/** A rule with an optional name. Explanations use it, or else a name derived from what the rule reads. */
+interface NamedRule {
+  readonly name?: string | undefined;
+}
+
 /** A rule that reads the value from a label or annotation: of a pod, of its owner, or of its namespace. */
-export type LabelRule =
-  | { readonly podLabel: string }
-  | { readonly podAnnotation: string }
-  | { readonly ownerLabel: string }
-  | { readonly namespaceLabel: string };
+export type LabelRule = NamedRule &
+  (
+    | { readonly podLabel: string }
+    | { readonly podAnnotation: string }
+    | { readonly ownerLabel: string }
+    | { readonly namespaceLabel: string }
+  );
 
 /** The time in which a rule holds, milliseconds since the epoch, half-open. An absent bound means no limit. */
 export interface RuleTerm {
@@ -23,7 +30,8 @@ export interface RuleTerm {
  * A rule that gives a value to everything that its pattern matches: an exact name, a glob (`vision-*`), or a regular expression
  * (`/nlp-.+/`).
  */
-export type ValueRule = RuleTerm & { readonly value: string } & (
+export type ValueRule = NamedRule &
+  RuleTerm & { readonly value: string } & (
     | { readonly workload: string }
     | { readonly queue: string }
     | { readonly namespace: string }

@@ -50,8 +50,12 @@ export interface PowerTerms {
 }
 
 interface EntryTerms {
-  /** The entry's place in the book: `prices[3]`. Errors and explanations use it. */
+  /** The entry's place in the book: `prices[3]`. Errors use it. */
   readonly place: string;
+  /** The given name, or one derived from what the entry is for and since when. Each entry has its own. Charges and explanations use it. */
+  readonly name: string;
+  /** True if the book gives the name. */
+  readonly isNamed: boolean;
   readonly match: Match;
   /** When the entry begins, milliseconds since the epoch. */
   readonly fromMillis: number;
@@ -92,6 +96,9 @@ export type PriceEntry = GpuHourEntry | NodeHourEntry | OwnedEntry;
 export interface StandingEntry {
   /** `commitments[0]` or `fixed[0]`. */
   readonly place: string;
+  /** As in {@link PriceEntry}, after the kind: `commitment reserved H100s`, `fixed cost everything from 2025-01-01`. */
+  readonly name: string;
+  readonly isNamed: boolean;
   readonly fromMillis: number;
   /** Infinity if it has no end. A commitment always has one. */
   readonly untilMillis: number;

@@ -1,9 +1,16 @@
 import { beginsAt, type ExchangeRate, type PriceBook, type PriceEntry } from "./book.ts";
+import { nameProblems } from "./entry-name.ts";
 import { pathOf, problemAt, type PriceProblem } from "./problem.ts";
 
 /** Returns the problems between valid parts of a book: a foreign currency without a rate, two rates at once, two entries that tie. */
 export function inconsistencies(book: PriceBook): readonly PriceProblem[] {
-  return [...withoutRate(book), ...twoRates(book.rates), ...indistinct(book.prices)];
+  const { prices, commitments, fixed, rates } = book;
+  return [
+    ...withoutRate(book),
+    ...twoRates(rates),
+    ...indistinct(prices),
+    ...nameProblems([...prices, ...commitments, ...fixed]),
+  ];
 }
 
 /**

@@ -14,13 +14,14 @@ import {
   required,
   type Fields,
 } from "./fields.ts";
+import { derivedName } from "./entry-name.ts";
 import { INSTANT_FORM } from "./instant.ts";
 import { keyOf, type Path, type PriceProblem } from "./problem.ts";
 import { readMatch } from "./read-match.ts";
 import { readOwned } from "./read-owned.ts";
 
 const KINDS: readonly CostKind[] = ["list", "contracted", "effective"];
-const ENTRY_KEYS = ["match", "from", "until", "per", ...KINDS, "gpuPart", "owned", "currency", "delivered"];
+const ENTRY_KEYS = ["name", "match", "from", "until", "per", ...KINDS, "gpuPart", "owned", "currency", "delivered"];
 const MOST_GPUS = 1024;
 
 /** Reads an entry of `prices`. Problems are collected. Undefined if a required part is missing or wrong. */
@@ -40,8 +41,11 @@ export function readEntry(
   const term = readTerm(fields);
   const delivered = readInteger(fields, "delivered", 1, MOST_GPUS);
   const currency = readCurrency(fields) ?? bookCurrency;
+  const given = readText(fields, "name");
   const terms = term && {
     place: keyOf(path),
+    name: given ?? derivedName(match, term.fromMillis, owned?.machines),
+    isNamed: given !== undefined,
     match,
     ...term,
     currency,

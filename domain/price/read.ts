@@ -13,6 +13,7 @@ import {
   report,
   required,
 } from "./fields.ts";
+import { derivedName, withDistinctNames } from "./entry-name.ts";
 import { INSTANT_FORM } from "./instant.ts";
 import { keyOf, type Path, type PriceProblem } from "./problem.ts";
 import { readCurrency, readEntry, readTerm } from "./read-entry.ts";
@@ -21,7 +22,7 @@ import { readMatch } from "./read-match.ts";
 /** The keys of a price book, in its own file or in the configuration. */
 export const BOOK_KEYS: readonly string[] = ["currency", "prices", "commitments", "fixed", "rates", "markup"];
 
-const STANDING_KEYS = ["from", "until", "amount", "per", "scope", "quantity", "currency"];
+const STANDING_KEYS = ["name", "from", "until", "amount", "per", "scope", "quantity", "currency"];
 
 /** A price book, or all of its problems at once. */
 export type ReadBook = { readonly book: PriceBook } | { readonly problems: readonly PriceProblem[] };
@@ -41,9 +42,9 @@ export function readBook(raw: unknown): ReadBook {
   const rates = readList(fields, "rates", (item, path) => readRate(item, path, currency, problems));
   const book: PriceBook = {
     currency,
-    prices: readList(fields, "prices", (item, path) => readEntry(item, path, currency, problems)),
-    commitments: readList(fields, "commitments", standing(true)),
-    fixed: readList(fields, "fixed", standing(false)),
+    prices: withDistinctNames(readList(fields, "prices", (item, path) => readEntry(item, path, currency, problems))),
+    commitments: withDistinctNames(readList(fields, "commitments", standing(true))),
+    fixed: withDistinctNames(readList(fields, "fixed", standing(false))),
     rates: rates.toSorted((a, b) =>
       a.currency < b.currency ? -1 : a.currency > b.currency ? 1 : a.fromMillis - b.fromMillis,
     ),
@@ -70,7 +71,9 @@ function readStanding(
   const scope = readMatch(fields.values["scope"] ?? {}, [...path, "scope"], problems);
   const currency = readCurrency(fields) ?? bookCurrency;
   if (term === undefined || amount === undefined || per === undefined) return undefined;
-  const entry = { place: keyOf(path), ...term, amount, currency, per, scope };
+  const given = readText(fields, "name");
+  const name = `${isCommitment ? "commitment" : "fixed cost"} ${given ?? derivedName(scope, term.fromMillis)}`;
+  const entry = { place: keyOf(path), name, isNamed: given !== undefined, ...term, amount, currency, per, scope };
   return quantity === undefined ? entry : { ...entry, quantity };
 }
 

@@ -243,7 +243,7 @@ export const pricesSchema = z
     currency: z.string(),
     entries: z.array(
       z.object({
-        place: z.string().describe("As charges name it."),
+        name: z.string().describe("As charges name the entry."),
         kind: z.enum(["price", "commitment", "fixed"]),
         per: z.enum(["gpu-hour", "node-hour", "owned", "month", "hour"]),
         from: time,

@@ -31,9 +31,9 @@ export interface Explanation extends Part {
   readonly question: Question;
   /** Which state, who pays for it. */
   readonly states: readonly (Part & { readonly state: string; readonly because: string; readonly payer: string })[];
-  /** The rule that named the team: its place in the configuration, empty where none did. */
+  /** The name of the rule that named the team; empty where none did. */
   readonly owners: readonly (Part & { readonly team: string; readonly rule: string })[];
-  /** The entry of the price book, and since when it has priced those machines; empty where none does. */
+  /** The name of the entry in the price book, and since when the entry has priced those machines; empty where none does. */
   readonly prices: readonly (Part & { readonly price: string; readonly since: string })[];
   readonly workloads: readonly (Part & {
     readonly namespace: string;

@@ -38,14 +38,16 @@ export function explanationText(explanation: Explanation, currency: string): str
     ),
     paragraph(
       "Whose it is:",
-      owners.map(({ team, rule, ...part }) => `${team}${rule === "" ? "" : `, by ${rule}`}: ${amount(part)}`),
+      owners.map(
+        ({ team, rule, ...part }) => `${team}${rule === "" ? "" : `, by the rule "${rule}"`}: ${amount(part)}`,
+      ),
     ),
     paragraph(
       "At which price:",
       prices.map(({ price, since, ...part }) =>
         price === ""
           ? `nothing prices it: ${amount(part)}`
-          : `${price}, which has priced it since ${since}: ${amount(part)}`,
+          : `"${price}", which has priced it since ${since}: ${amount(part)}`,
       ),
     ),
     paragraph(

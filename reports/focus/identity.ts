@@ -64,7 +64,7 @@ export function skuOf(part: Pick<Part, "origin" | "state">): Sku | undefined {
 
 /** FOCUS's word for how a part is priced; a price that nothing classifies is `Other`. */
 export function pricingCategoryOf({ origin, state }: Pick<Part, "origin" | "state">): string {
-  if (state === "unused commitment") return origin.price.startsWith("commitments") ? "Committed" : "Other";
+  if (state === "unused commitment") return origin.price.startsWith("commitment") ? "Committed" : "Other";
   return PRICING_CATEGORIES[origin.capacityType] ?? "Other";
 }
 

@@ -20,7 +20,7 @@ export interface Origin extends Readonly<Record<(typeof MACHINE_DIMENSIONS)[numb
   readonly node: string;
   /** The GPU's index; undefined for a cost of a whole node, or of none. */
   readonly slot: number | undefined;
-  /** The entry of the price book: `prices[3]`. */
+  /** The name of the entry in the price book. */
   readonly price: string;
   /** Since when that entry prices the node without a break, milliseconds since the epoch; 0 where that is not known. */
   readonly pricedSince: number;

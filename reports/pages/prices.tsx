@@ -146,10 +146,10 @@ function PricesPage({ gaps, unowned, question, register, entries, rates, currenc
       )}
       <h2>The price book</h2>
       <Table
-        caption="Every entry, as charges name it by its place"
+        caption="Every entry by its name, which charges and explanations have"
         rows={entries}
         columns={[
-          { head: "entry", isWhole: true, cell: ({ place }) => <code>{place}</code> },
+          { head: "entry", isWhole: true, cell: ({ name }) => name },
           { head: "for", cell: ({ match }) => matchText(match) },
           { head: "from", isWhole: true, cell: ({ from }) => from.slice(0, 10) },
           { head: "until", isWhole: true, cell: ({ until }) => until?.slice(0, 10) ?? "" },

@@ -3,8 +3,8 @@ import type { Match, PriceBook, PriceEntry } from "../../domain/price/book.ts";
 
 /** An entry of the price book as programs and people read it. Amounts are decimal texts in its currency; times ISO 8601. */
 export interface ShownEntry {
-  /** Where it stands: `prices[3]`, as charges name it. */
-  readonly place: string;
+  /** As charges name the entry: `H100 reserved from 2025-01-01`. */
+  readonly name: string;
   readonly kind: "price" | "commitment" | "fixed";
   readonly per: "gpu-hour" | "node-hour" | "owned" | "month" | "hour";
   readonly from: string;
@@ -35,8 +35,8 @@ export function shownRates({ rates }: PriceBook): readonly ShownRate[] {
 /** Every entry of a book, in its order. */
 export function shownEntries({ prices, commitments, fixed }: PriceBook): readonly ShownEntry[] {
   const standing = (kind: "commitment" | "fixed", entries: PriceBook["fixed"]): readonly ShownEntry[] =>
-    entries.map(({ place, per, fromMillis, untilMillis, currency, scope, amount }) => ({
-      place,
+    entries.map(({ name, per, fromMillis, untilMillis, currency, scope, amount }) => ({
+      name,
       kind,
       per,
       ...term(fromMillis, untilMillis),
@@ -50,7 +50,7 @@ export function shownEntries({ prices, commitments, fixed }: PriceBook): readonl
 }
 
 function shownPrice(entry: PriceEntry): ShownEntry {
-  const { place, per, fromMillis, untilMillis, currency, match } = entry;
+  const { name, per, fromMillis, untilMillis, currency, match } = entry;
   const unit =
     entry.per === "owned"
       ? { list: null, contracted: null, amount: decimal(entry.owned.purchase) }
@@ -59,7 +59,7 @@ function shownPrice(entry: PriceEntry): ShownEntry {
           contracted: decimal(entry.prices.contracted),
           amount: decimal(entry.prices.effective),
         };
-  return { place, kind: "price", per, ...term(fromMillis, untilMillis), currency, match: shownMatch(match), ...unit };
+  return { name, kind: "price", per, ...term(fromMillis, untilMillis), currency, match: shownMatch(match), ...unit };
 }
 
 function term(fromMillis: number, untilMillis: number): Pick<ShownEntry, "from" | "until"> {

@@ -5,20 +5,22 @@ import { instant } from "./instant.ts";
 import { list, text } from "./words.ts";
 
 const ALLOWED =
-  "one of { podLabel }, { podAnnotation }, { ownerLabel }, { namespaceLabel }, { namespace | queue | pool | workload, value, from, until }";
+  "one of { podLabel }, { podAnnotation }, { ownerLabel }, { namespaceLabel }, { namespace | queue | pool | workload, value, from, until }, each with a name or without";
 
 const pattern = text("a name, a glob such as vision-*, or a regular expression between slashes");
+const named = { name: text("how explanations name the rule; without it, by what it reads").optional() };
 const given = {
+  ...named,
   value: text("the value that it gives"),
   from: instant.optional().describe("When it begins to hold."),
   until: instant.optional().describe("When it ends to hold, that moment not included."),
 };
 
 const sources = [
-  z.strictObject({ podLabel: text("a label or annotation of pods") }),
-  z.strictObject({ podAnnotation: text("an annotation of pods") }),
-  z.strictObject({ ownerLabel: text("a label or annotation of what owns pods") }),
-  z.strictObject({ namespaceLabel: text("a label or annotation of namespaces") }),
+  z.strictObject({ podLabel: text("a label or annotation of pods"), ...named }),
+  z.strictObject({ podAnnotation: text("an annotation of pods"), ...named }),
+  z.strictObject({ ownerLabel: text("a label or annotation of what owns pods"), ...named }),
+  z.strictObject({ namespaceLabel: text("a label or annotation of namespaces"), ...named }),
   z.strictObject({ namespace: pattern, ...given }),
   z.strictObject({ queue: pattern, ...given }),
   z.strictObject({ pool: pattern, ...given }),

@@ -112,7 +112,9 @@ describe("the API", () => {
       { period: "2026-04", status: "running" },
       { period: "2026-03", status: "open", chargedUntil: "2026-04-01T00:00:00.000Z" },
     ]);
-    expect(read(pricesSchema, await get("prices")).entries).toMatchObject([{ place: "prices[0]", amount: "3" }]);
+    expect(read(pricesSchema, await get("prices")).entries).toMatchObject([
+      { name: "everything from 2026-01-01", amount: "3" },
+    ]);
     read(ownersSchema, await get(`owners?${MARCH}`));
     read(fleetSchema, await get("fleet"));
     read(queueSchema, await get("queue"));

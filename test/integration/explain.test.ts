@@ -38,10 +38,10 @@ describe("an explanation", () => {
       "unobserved holder 1.62",
     ]);
     expect(told.owners.map(({ team, rule, cost }) => [team, rule, cost])).toEqual([
-      ["vision", "owners.team[2]", "7.2"],
+      ["vision", "namespaceLabel team", "7.2"],
     ]);
     expect(told.prices.map(({ price, since, gpuHours }) => [price, since, gpuHours])).toEqual([
-      ["prices[0]", "2026-03-02T00:00:00Z", "1"],
+      ["NVIDIA-L4 from 2026-01-01", "2026-03-02T00:00:00Z", "1"],
     ]);
     expect(told.workloads.map(({ workload, pods, cost }) => [workload, pods, cost])).toEqual([["train-0", 1, "7.2"]]);
     expect(told.evidence.map(({ attribution, cost }) => [attribution, cost])).toEqual([["label", "7.2"]]);
@@ -118,9 +118,9 @@ describe("an explanation", () => {
       "Which state it was in, and who pays for that:",
       "  unobserved, which its holder pays: 0.225 GPU-hours, 1.62 USD",
       "Whose it is:",
-      "  vision, by owners.team[2]: 0.225 GPU-hours, 1.62 USD",
+      '  vision, by the rule "namespaceLabel team": 0.225 GPU-hours, 1.62 USD',
       "At which price:",
-      "  prices[0], which has priced it since 2026-03-02T00:00:00Z: 0.225 GPU-hours, 1.62 USD",
+      '  "NVIDIA-L4 from 2026-01-01", which has priced it since 2026-03-02T00:00:00Z: 0.225 GPU-hours, 1.62 USD',
       "What it was:",
       "  Pod vision/train-0, 1 pod: 0.225 GPU-hours, 1.62 USD",
       "How it is known who held it:",

@@ -115,13 +115,13 @@ function createHolders(rules: OwnerRules): Holders {
     ownerOf({ pool = "" }, at) {
       if (pool === "") return undefined;
       const { owners } = ownersOf(rules, { ...NO_WORKLOAD, pool }, at);
-      return owners.team.place === "" ? undefined : { owners, trail: trailOf(owners) };
+      return owners.team.rule === "" ? undefined : { owners, trail: trailOf(owners) };
     },
   };
 }
 
 function trailOf({ team, costCenter, project, environment }: Attribution["owners"]): ChargeTrail["owners"] {
-  return { team: team.place, costCenter: costCenter.place, project: project.place, environment: environment.place };
+  return { team: team.rule, costCenter: costCenter.rule, project: project.rule, environment: environment.rule };
 }
 
 /**
@@ -224,7 +224,7 @@ function chargeOf(line: SlotLine, policy: Policy, holders: Holders): Charge {
     millijoules: line.millijoules,
     carbon: line.carbon,
     trail: {
-      price: price?.entry.place ?? "",
+      price: price?.entry.name ?? "",
       pricedSince: price?.since ?? 0,
       owners: named?.trail ?? NO_OWNERS,
     },
@@ -277,6 +277,6 @@ function nonGpuCharges({ lines, pieces }: ChargedSlot): readonly Charge[] {
     const { instanceType = "", region = "", zone = "", pool = "", capacityType = "" } = place;
     const machine = { cluster, node, instanceType, region, zone, pool, capacityType };
     const given = { fromMillis, untilMillis, ...machine, state: "non-gpu" as const, costs };
-    return [chargeBeside(given, { price: price!.entry.place, pricedSince: price!.since })];
+    return [chargeBeside(given, { price: price!.entry.name, pricedSince: price!.since })];
   });
 }

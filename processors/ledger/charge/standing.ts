@@ -58,7 +58,7 @@ function takenUp({ scope }: StandingEntry, prices: NodePrices, slots: readonly S
 }
 
 function chargeOf(
-  { place, scope }: StandingEntry,
+  { name, scope }: StandingEntry,
   kind: "commitment" | "fixed",
   { from, until }: Span,
   unused: Money,
@@ -79,6 +79,6 @@ function chargeOf(
       // A commitment is the reason for lower prices, so its unused part has an effective cost only. Its list and contracted costs are 0.
       costs: kind === "fixed" ? { list: unused, contracted: unused, effective: unused } : effectively(unused),
     },
-    { price: place },
+    { price: name },
   );
 }

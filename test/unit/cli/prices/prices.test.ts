@@ -130,7 +130,7 @@ describe("gpu-ledger prices show", () => {
         /^node +instance type +model +capacity +priced by +from +until +per +list +contracted +effective +currency$/,
       ),
       expect.stringMatching(
-        /^prod\/- +p4d\.24xlarge +NVIDIA-A100-SXM4-40GB +spot +prices\[1\] +2026-01-01 +2026-04-01 +node-hour +13\.1 +13\.1 +13\.1 +USD$/,
+        /^prod\/- +p4d\.24xlarge +NVIDIA-A100-SXM4-40GB +spot +p4d\.24xlarge spot from 2026-01-01 +2026-01-01 +2026-04-01 +node-hour +13\.1 +13\.1 +13\.1 +USD$/,
       ),
       "",
     ]);
@@ -143,7 +143,7 @@ describe("gpu-ledger prices show", () => {
         model: "NVIDIA-A100-SXM4-40GB",
         capacityType: "spot",
         status: "priced",
-        entries: ["prices[0]"],
+        entries: ["NVIDIA-A100* from 2026-01-01"],
         from: "2026-04-01",
         price: { per: "gpu-hour", currency: "USD", list: "4.1", contracted: "3.6", effective: "3.6" },
       },
@@ -162,7 +162,7 @@ describe("gpu-ledger prices show", () => {
       "json",
     );
     expect(JSON.parse(stdout)).toMatchObject([
-      { entries: ["prices[2]"], price: { per: "month", list: "1500", effective: "1500" } },
+      { entries: ["dgx from 2026-01-01"], price: { per: "month", list: "1500", effective: "1500" } },
     ]);
   });
 
@@ -171,7 +171,7 @@ describe("gpu-ledger prices show", () => {
     expect(nothing.stdout).toMatch(/^lab\/gpu-a +- +- +- +nothing +- +- /m);
     const labels = ["--node-label", "rack=r7", "row=b"];
     const tied = await prices("show", "ties.yaml", ...labels, "--at", "2026-01-15");
-    expect(tied.stdout).toMatch(/ tied: prices\[0\], prices\[1\] +2026-01-01 +2026-02-01 /);
+    expect(tied.stdout).toMatch(/ tied: rack=r7 from 2026-01-01, row=b from 2026-01-01 +2026-01-01 +2026-02-01 /);
   });
 
   it("shows nothing of a book with mistakes, which it names", async () => {

@@ -43,7 +43,7 @@ describe("an owner", () => {
     const registered = ownerRules({ team: USUAL }, { register: ["speech"] });
     expect(teamOf(registered, both, MARCH)).toEqual({
       value: "speech",
-      place: "owners.team[1]",
+      rule: "ownerLabel team",
       source: "ownerLabel team",
     });
   });
@@ -88,7 +88,7 @@ describe("an owner", () => {
     ).toBe("unowned");
   });
 
-  it("comes with the rule's place and what it read, for each dimension", () => {
+  it("comes with the rule's name and what it read, for each dimension", () => {
     const rules = ownerRules(
       {
         team: USUAL,
@@ -99,12 +99,26 @@ describe("an owner", () => {
     );
     const { owners, refused } = ownersOf(rules, subject({ pod: marks({ team: "vision" }) }), MARCH);
     expect(owners).toEqual({
-      team: { value: "vision", place: "owners.team[0]", source: "podLabel team" },
-      costCenter: { value: "CC-1", place: "ownersFile line 7", source: "namespace vision-*" },
-      project: { value: "basic-research", place: "owners.project[1]", source: "queue res*" },
-      environment: { value: "", place: "", source: "" },
+      team: { value: "vision", rule: "podLabel team", source: "podLabel team" },
+      costCenter: { value: "CC-1", rule: "ownersFile namespace vision-*", source: "namespace vision-*" },
+      project: { value: "basic-research", rule: "queue res*", source: "queue res*" },
+      environment: { value: "", rule: "", source: "" },
     });
     expect(refused).toEqual([]);
+  });
+});
+
+describe("the name of a rule", () => {
+  it("is the one that the rule is given, else what the rule reads and when it holds", () => {
+    const nameOf = (rule: OwnerRule): string =>
+      teamOf(ownerRules({ team: [rule] }), subject({ pod: marks({ team: "vision" }) }), MARCH).rule;
+    const [from, until] = [Date.UTC(2026, 0, 1), Date.UTC(2026, 6, 1)];
+    expect(nameOf({ podLabel: "team" })).toBe("podLabel team");
+    expect(nameOf({ podLabel: "team", name: "teams of pods" })).toBe("teams of pods");
+    expect(nameOf({ namespace: "vision-*", value: "vision", from, until })).toBe(
+      "namespace vision-* from 2026-01-01 until 2026-07-01",
+    );
+    expect(nameOf({ namespace: "vision-*", value: "vision", from, name: "the lab" })).toBe("the lab");
   });
 });
 
@@ -114,9 +128,9 @@ describe("a reserved name", () => {
     const claim = subject({ pod: marks({ team: name }), namespaceMarks: marks({ team: "vision" }) });
     const { owners, refused } = ownersOf(rules, claim, MARCH);
     expect(owners.team.value).toBe("vision");
-    expect(refused).toEqual([{ dimension: "team", value: name, place: "owners.team[0]", source: "podLabel team" }]);
+    expect(refused).toEqual([{ dimension: "team", value: name, rule: "podLabel team", source: "podLabel team" }]);
     const { owners: alone } = ownersOf(rules, subject({ pod: marks({ team: name }) }), MARCH);
-    expect(alone.team).toEqual({ value: "unowned", place: "", source: "" });
+    expect(alone.team).toEqual({ value: "unowned", rule: "", source: "" });
   });
 });
 
@@ -125,8 +139,8 @@ describe("a register of teams", () => {
     const rules = ownerRules({ team: USUAL, project: [{ podLabel: "team" }] }, { register: ["vision", "nlp"] });
     const typo = subject({ pod: marks({ team: "visoin" }), namespaceMarks: marks({ team: "vision" }) });
     const { owners, refused } = ownersOf(rules, typo, MARCH);
-    expect(owners.team).toEqual({ value: "vision", place: "owners.team[2]", source: "namespaceLabel team" });
-    expect(refused).toEqual([{ dimension: "team", value: "visoin", place: "owners.team[0]", source: "podLabel team" }]);
+    expect(owners.team).toEqual({ value: "vision", rule: "namespaceLabel team", source: "namespaceLabel team" });
+    expect(refused).toEqual([{ dimension: "team", value: "visoin", rule: "podLabel team", source: "podLabel team" }]);
     // The register is of teams: other dimensions take what they read.
     expect(owners.project.value).toBe("visoin");
   });
@@ -161,7 +175,11 @@ describe("finance's file", () => {
       row(8, { kind: "workload", match: "resnet", values: { team: "workload" } }),
     ];
     for (const order of [rows, rows.toReversed()]) {
-      expect(answer(order)).toEqual({ value: "workload", place: "ownersFile line 8", source: "workload resnet" });
+      expect(answer(order)).toEqual({
+        value: "workload",
+        rule: "ownersFile workload resnet",
+        source: "workload resnet",
+      });
       expect(answer(order, subject({ workload: "x" })).value).toBe("queue");
       expect(answer(order, subject({ workload: "x", queue: "" })).value).toBe("name");
       expect(answer(order, subject({ workload: "x", queue: "", namespace: "vision-lab" })).value).toBe("long glob");

@@ -85,7 +85,10 @@ prices:
   - { match: {}, from: 2026-01-01, until: 2026-03-02T00:30:00Z, per: gpu-hour, effective: "2.00" }
   - { match: {}, from: 2026-03-02T00:30:00Z, per: gpu-hour, effective: "4.00" }`);
     const { charges } = chargeNode([hour()], { prices, owners, policies, energy });
-    expect(shown(charges[0]!)).toEqual(["0 vision active 0.5 h 1 prices[0]", "30 vision active 0.5 h 2 prices[1]"]);
+    expect(shown(charges[0]!)).toEqual([
+      "0 vision active 0.5 h 1 everything from 2026-01-01",
+      "30 vision active 0.5 h 2 everything from 2026-03-02T00:30:00Z",
+    ]);
   });
 
   it("split it where a rule begins that names another owner, and say which rule it was", () => {
@@ -94,8 +97,14 @@ owners:
   team: [{ namespace: vision, value: robots, from: 2026-03-02T00:30:00Z }, { namespaceLabel: team }]
 prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "2.00" }]`);
     const { charges } = chargeNode([hour()], { prices, owners, policies, energy });
-    expect(shown(charges[0]!)).toEqual(["0 vision active 0.5 h 1 prices[0]", "30 robots active 0.5 h 1 prices[0]"]);
-    expect(charges[0]!.map(({ trail }) => trail.owners.team)).toEqual(["owners.team[1]", "owners.team[0]"]);
+    expect(shown(charges[0]!)).toEqual([
+      "0 vision active 0.5 h 1 everything from 2026-01-01",
+      "30 robots active 0.5 h 1 everything from 2026-01-01",
+    ]);
+    expect(charges[0]!.map(({ trail }) => trail.owners.team)).toEqual([
+      "namespaceLabel team",
+      "namespace vision from 2026-03-02T00:30:00Z",
+    ]);
   });
 
   it("are of whoever owns the pool where a holder is, hour by hour", () => {
@@ -143,12 +152,12 @@ policies: [{ name: by-max, basis: max }]`);
     };
     const { charges } = chargeNode([quarter], { prices, owners, policies, energy });
     expect(shown(charges[0]!).toSorted()).toEqual([
-      "0 platform unallocated 0.275 h 2.2 prices[0]",
-      "0 vision active 0.1 h 0.8 prices[0]",
-      "0 vision active 0.125 h 1 prices[0]",
-      "30 platform unallocated 0.275 h 2.2 prices[0]",
-      "30 robots active 0.1 h 0.8 prices[0]",
-      "30 robots active 0.125 h 1 prices[0]",
+      "0 platform unallocated 0.275 h 2.2 everything from 2026-01-01",
+      "0 vision active 0.1 h 0.8 everything from 2026-01-01",
+      "0 vision active 0.125 h 1 everything from 2026-01-01",
+      "30 platform unallocated 0.275 h 2.2 everything from 2026-01-01",
+      "30 robots active 0.1 h 0.8 everything from 2026-01-01",
+      "30 robots active 0.125 h 1 everything from 2026-01-01",
     ]);
   });
 

@@ -45,10 +45,12 @@ commitments: [{ from: 2026-01-01, until: 2027-01-01, amount: "8", per: hour, sco
     // 2 of 4 GPUs are there for the hour, a third for a quarter of it: 4 − 2.25 = 1.75 GPUs, 8 × 1.75 ÷ 4 = 3.5.
     const slots = [slotOf(0), slotOf(1), slotOf(0, { node: "gpu-b", until: START + HOUR / 4 })];
     expect(words(standingCharges(book, prices, slots, HOUR_OF_START))).toEqual([
-      "unused commitment commitments[0] 3.5",
+      "unused commitment commitment l4 from 2026-01-01 3.5",
     ]);
     const others = slots.map((slot) => ({ ...slot, place: { ...slot.place, pool: "h100" } }));
-    expect(words(standingCharges(book, prices, others, HOUR_OF_START))).toEqual(["unused commitment commitments[0] 8"]);
+    expect(words(standingCharges(book, prices, others, HOUR_OF_START))).toEqual([
+      "unused commitment commitment l4 from 2026-01-01 8",
+    ]);
     const more = [0, 1, 2, 3, 4].map((slot) => slotOf(slot));
     expect(standingCharges(book, prices, more, HOUR_OF_START)).toEqual([]);
   });
@@ -58,7 +60,7 @@ commitments: [{ from: 2026-01-01, until: 2027-01-01, amount: "8", per: hour, sco
 prices: [{ match: { pool: l4 }, from: 2026-01-01, per: gpu-hour, effective: "1.5" }]
 commitments: [{ from: 2026-01-01, until: 2027-01-01, amount: "4", per: hour, scope: { cluster: prod } }]`);
     expect(words(standingCharges(book, prices, [slotOf(0), slotOf(1)], HOUR_OF_START))).toEqual([
-      "unused commitment commitments[0] 1",
+      "unused commitment commitment prod from 2026-01-01 1",
     ]);
     expect(standingCharges(book, prices, [slotOf(0), slotOf(1), slotOf(2)], HOUR_OF_START)).toEqual([]);
   });
