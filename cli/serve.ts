@@ -6,8 +6,9 @@ import { connectStore, migrateStore, outsideStore } from "../runtime/store/conne
 import { createLogger } from "../runtime/telemetry/log.ts";
 import { startStatusServer } from "../runtime/telemetry/server.ts";
 import { registerProcessMetrics } from "../runtime/telemetry/process-metrics.ts";
+import { startTelemetry } from "../runtime/telemetry/telemetry.ts";
 import { CommandError, type CommandContext } from "./context.ts";
-import { startCourier } from "../services/delivery-worker.ts";
+import { startDeliveryWorker } from "../services/delivery-worker.ts";
 import { openReports } from "../services/reports.ts";
 
 /** `gpu-ledger serve`: the API and the pages, from a store that processors fill; as many of them as one likes. */
@@ -32,6 +33,7 @@ export function addServe(program: Command, context: CommandContext): void {
         lifecycle.add("reader", { stop: () => store.close() });
         const registry = new Registry();
         registerProcessMetrics(registry);
+        lifecycle.add("telemetry", await startTelemetry(config, "gpu-ledger-server", registry));
         const views = {
           status: () =>
             Promise.resolve({ version: context.version, store: { url: address.url, kind: config.store.kind } }),
@@ -43,7 +45,10 @@ export function addServe(program: Command, context: CommandContext): void {
         const isDemo = config.server.demo;
         const addRoutes = await openReports(config, { store, version: context.version, isDemo, logger });
         const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger, addRoutes));
-        lifecycle.add("courier", startCourier(config, { store, version: context.version, logger, registry }));
+        lifecycle.add(
+          "delivery worker",
+          startDeliveryWorker(config, { store, version: context.version, logger, registry }),
+        );
         logger.info({ address: server.url }, "serving");
         const signal = await untilAsked();
         logger.info({ signal }, "stopping");

@@ -14,7 +14,7 @@ import type { Config } from "../runtime/config/schema.ts";
 import { repeat } from "../runtime/lifecycle/repeat.ts";
 import { createLifecycle } from "../runtime/lifecycle/stopping.ts";
 import { createMetrics, type Metrics } from "../runtime/telemetry/metrics.ts";
-import { createTracing } from "../runtime/telemetry/tracing.ts";
+import { startTelemetry } from "../runtime/telemetry/telemetry.ts";
 import { createRate } from "../runtime/telemetry/rate.ts";
 import { registerProcessMetrics } from "../runtime/telemetry/process-metrics.ts";
 import { createLackingCounters } from "./lacking-counters.ts";
@@ -44,7 +44,7 @@ export async function startCollectorRole(config: Config, shard: Shard, logger: L
   registerProcessMetrics(registry);
   const metrics = createMetrics(registry);
   const lifecycle = createLifecycle(logger);
-  const tracing = lifecycle.add("tracing", await createTracing(config.tracing, "gpu-ledger-collector"));
+  const telemetry = lifecycle.add("telemetry", await startTelemetry(config, "gpu-ledger-collector", registry));
   const bus = await openBus(config, logger);
   lifecycle.add("bus", { stop: () => bus.close() });
   const declaring = declareTopics(bus, config, logger);
@@ -77,7 +77,7 @@ export async function startCollectorRole(config: Config, shard: Shard, logger: L
     limits: { series: config.collector.seriesLimit, devices: config.collector.deviceLimit },
     sink: (message) => sender.send([message]),
     events: createEvents(metrics, totals, logger),
-    startTrace: (target) => tracing.startScrape(target),
+    startTrace: (target) => telemetry.startScrape(target),
     clock: machineClock,
   });
   lifecycle.add("collector", collector);

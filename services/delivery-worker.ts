@@ -1,14 +1,14 @@
 import { hostname, tmpdir } from "node:os";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import { createCourier, type Courier } from "../reports/delivery/courier.ts";
+import { createDeliveryWorker, type DeliveryWorker } from "../reports/delivery/worker.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import type { Config } from "../runtime/config/schema.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { createServerMetrics } from "../runtime/telemetry/metrics.ts";
 
 /** Starts to deliver what the configuration has on a schedule, beside the reports' server of this process. */
-export function startCourier(
+export function startDeliveryWorker(
   config: Config,
   of: {
     readonly store: StoreClient;
@@ -17,10 +17,10 @@ export function startCourier(
     /** Where its metrics are registered. */
     readonly registry: Registry;
   },
-): Courier {
+): DeliveryWorker {
   const { registry, ...parts } = of;
   const metrics = createServerMetrics(registry);
-  const courier = createCourier({
+  const worker = createDeliveryWorker({
     ...parts,
     deliveries: config.deliveries,
     ledger: ledgerOf(config),
@@ -32,6 +32,6 @@ export function startCourier(
     onOutcome: (outcome) => metrics.deliveryAttempts.inc({ outcome }),
     onLook: (late) => metrics.deliveriesLate.set(late),
   });
-  courier.start();
-  return courier;
+  worker.start();
+  return worker;
 }

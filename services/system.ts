@@ -13,9 +13,10 @@ import { STORE_PROGRAM } from "../runtime/store/embedded/program.ts";
 import { startEmbeddedStore } from "../runtime/store/embedded/supervisor.ts";
 import { startStatusServer } from "../runtime/telemetry/server.ts";
 import { registerProcessMetrics } from "../runtime/telemetry/process-metrics.ts";
+import { startTelemetry } from "../runtime/telemetry/telemetry.ts";
 import { demoKubeconfig } from "./demo.ts";
 import { runsDemo, withDemoLedger } from "./demo-config.ts";
-import { startCourier } from "./delivery-worker.ts";
+import { startDeliveryWorker } from "./delivery-worker.ts";
 import { openReports } from "./reports.ts";
 import { addRemoteGpuMetrics } from "./gpu-metrics.ts";
 import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "./child-messages.ts";
@@ -80,6 +81,7 @@ export async function startSystem(options: {
   /** What this process tells itself. */
   const registry = new Registry();
   registerProcessMetrics(registry);
+  lifecycle.add("telemetry", await startTelemetry(config, "gpu-ledger-server", registry));
   /** Who waits for a part's metrics. */
   const metrics = new Map<string, (metrics: unknown) => void>();
 
@@ -173,7 +175,7 @@ export async function startSystem(options: {
         addReports(routes);
       }),
     );
-    lifecycle.add("courier", startCourier(scraped, { store, version, logger, registry }));
+    lifecycle.add("delivery worker", startDeliveryWorker(scraped, { store, version, logger, registry }));
     if (isDemo) await startChild({ role: "demo", config });
     void startChild({ role: "processor", config: scraped, store: address });
     void startChild({ role: "collector", config: scraped });

@@ -4,10 +4,10 @@ import { checkFolder } from "../../reports/delivery/folder.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { attempt, type Finding } from "./finding.ts";
 
-const TRACES_TIMEOUT_MILLIS = 5_000;
+const OTLP_TIMEOUT_MILLIS = 5_000;
 
-/** Tries what is sent to beside the bus and the store: folders and webhooks of deliveries, and who takes traces. Nothing is sent. */
-export async function* checkDestinations({ deliveries, tracing }: Config): AsyncGenerator<Finding> {
+/** Tries the destinations beside the bus and the store: folders and webhooks of deliveries, and the OTLP endpoints. Nothing is sent. */
+export async function* checkDestinations({ deliveries, tracing, metrics }: Config): AsyncGenerator<Finding> {
   for (const { name, to } of deliveries) {
     for (const { name: recipient, folder, webhook } of to) {
       yield await attempt(`delivery ${name} to ${recipient}`, async () => {
@@ -17,8 +17,9 @@ export async function* checkDestinations({ deliveries, tracing }: Config): Async
       });
     }
   }
-  const { otlp } = tracing;
-  if (otlp !== undefined) yield await attempt("traces", () => takesConnections(new URL(otlp), TRACES_TIMEOUT_MILLIS));
+  for (const [what, { otlp }] of Object.entries({ traces: tracing, metrics })) {
+    if (otlp !== undefined) yield await attempt(what, () => takesConnections(new URL(otlp), OTLP_TIMEOUT_MILLIS));
+  }
 }
 
 /** Of an address no more than its host and port is told, as the rest can be a secret. */

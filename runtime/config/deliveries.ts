@@ -1,5 +1,6 @@
 import { isAbsolute } from "node:path";
 import { CronExpressionParser } from "cron-parser";
+import { validate } from "node-cron";
 import { z } from "zod";
 import { CHARGE_DIMENSIONS, isChargeDimension, labelOfDimension } from "../../domain/charge/dimension.ts";
 import { between } from "./between.ts";
@@ -181,7 +182,7 @@ function isSchedule(value: string): boolean {
   try {
     // A moment that never comes is refused here, so that nobody waits for it.
     CronExpressionParser.parse(fields.join(" "), { tz: "UTC", currentDate: new Date(0) }).next();
-    return true;
+    return validate(fields.join(" "));
   } catch {
     return false;
   }

@@ -242,6 +242,14 @@ export function createConfigSchema(sources: ConfigSources) {
             .describe("The part of the scrapes that is traced."),
         })
         .prefault({}),
+      metrics: z
+        .strictObject({
+          otlp: webAddress
+            .optional()
+            .describe("An OTLP/HTTP endpoint to which every process sends its metrics; /metrics has them in any case."),
+          interval: duration("1s", "1h").prefault("1m").describe("The time between two exports."),
+        })
+        .prefault({}),
       demo: z
         .strictObject({
           gpus: whole(8, 100_000).default(96).describe("GPUs of the demo fleet."),

@@ -9,11 +9,12 @@ export function renderMetricsTable(): string {
       `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(", ")} | ${help} |`,
   );
   return [
-    "# Metrics of our own",
+    "# Metrics of gpu-ledger itself",
     "",
-    "What gpu-ledger says of itself at `/metrics`. Written by `npm run generate` from `runtime/telemetry/metrics.ts`.",
+    "The metrics of the program at `/metrics`. `metrics.otlp` sends them to an OTLP endpoint too, under the same names. Written by",
+    "`npm run generate` from `runtime/telemetry/metrics.ts`.",
     "",
-    "| metric | type | labels | what it says |",
+    "| metric | type | labels | meaning |",
     "| --- | --- | --- | --- |",
     ...rows,
     "",

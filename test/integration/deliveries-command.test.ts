@@ -83,7 +83,7 @@ describe("deliveries by the command and the API", () => {
     // Two minutes of a lease, half a minute for clocks that differ, and a minute's pause.
     for (let minutes = 0; minutes < 5; minutes++) {
       world.now += MINUTE;
-      await world.courier(config, { who: "server-b" }).turn();
+      await world.worker(config, { who: "server-b" }).turn();
     }
     expect(statesOf(await listed("list"), "to-finance")).toEqual(["scheduled", "delivered", "delivered"]);
     const keys = receiver.posted.map(({ headers }) => headers["idempotency-key"]);

@@ -41,9 +41,9 @@ describe("deliveries that are owed", () => {
   it("of a schedule that is new owe nothing of before", async () => {
     const config = monthly("new", world.archive);
     world.now = DUE + 1;
-    const courier = world.courier(config);
-    await courier.turn();
-    await courier.turn();
+    const worker = world.worker(config);
+    await worker.turn();
+    await worker.turn();
     expect(await world.recordsOf("new")).toEqual([]);
     const [next, ...others] = await listDeliveries(store, config.deliveries, world.now).then((list) =>
       list.filter(({ delivery }) => delivery === "new"),
@@ -59,10 +59,10 @@ describe("deliveries that are owed", () => {
     const february = async (name: string, more: object) => {
       const config = withDeliveries({ name, schedule: "0 6 3 * *", to: [world.archive], ...more });
       world.now = Date.UTC(2026, 2, 1, 1);
-      const courier = world.courier(config);
-      await courier.turn();
+      const worker = world.worker(config);
+      await worker.turn();
       world.now = Date.UTC(2026, 2, 3, 6);
-      await courier.turn();
+      await worker.turn();
       return await world.statusOf(config);
     };
     for (const format of ["csv", "focus", "lines-parquet"])
@@ -88,10 +88,10 @@ describe("deliveries that are owed", () => {
     await bookAfter(store, 4);
     const config = monthly("broken", toWebhook("finance", receiver), { report: { format: "focus" } });
     world.now = Date.UTC(2026, 5, 1);
-    const courier = world.courier(config);
-    await courier.turn();
+    const worker = world.worker(config);
+    await worker.turn();
     world.now = Date.UTC(2026, 5, 3, 6);
-    await courier.turn();
+    await worker.turn();
     expect(await world.statusOf(config)).toMatchObject({ state: "failed", tries: 1 });
     expect((await world.statusOf(config)).reason).toContain("the file breaks rules of FOCUS");
     expect(receiver.posted).toEqual([]);
@@ -102,10 +102,10 @@ describe("deliveries that are owed", () => {
     const june = Date.UTC(2026, 6, 1);
     const config = monthly("settled", world.archive, { schedule: "1 0 1 * *" });
     world.now = june - DAY;
-    const courier = world.courier(config);
-    await courier.turn();
+    const worker = world.worker(config);
+    await worker.turn();
     world.now = june + MINUTE;
-    await courier.turn();
+    await worker.turn();
     const reasonNow = async () => (await world.statusOf(config)).reason;
     expect(await reasonNow()).toBe("nothing after 2026-06 is charged yet: the ledger may be behind");
     const run = { cluster, windowStart: hour, runId: newRunId(), generation: 1, watermark: new Map<number, number>() };
@@ -114,21 +114,21 @@ describe("deliveries that are owed", () => {
     await publishRun(store, "usage", { ...run, publishedAt: june + 2 * MINUTE }, content);
     await bookAfter(store, 5, june + 12 * MINUTE - 1);
     world.now += MINUTE;
-    await courier.turn();
+    await worker.turn();
     expect(await reasonNow()).toBe("2026-06 was charged in part within the last ten minutes: more may come");
     await bookAfter(store, 5, june + 30 * MINUTE);
     world.now += MINUTE;
-    await courier.turn();
+    await worker.turn();
     const reason = "not every hour of 2026-06 is charged yet: the first is that from 2026-06-30T23:00:00.000Z of prod";
     expect(await world.statusOf(config)).toMatchObject({ state: "waiting", reason });
     // It is charged a minute after its end, and metered again after that.
     await bookHour(store, hour, [chargeOf("vision", hour)]);
     world.now += MINUTE;
-    await courier.turn();
+    await worker.turn();
     expect(await world.statusOf(config)).toMatchObject({ state: "waiting", reason });
     await publishRun(store, "charge", { ...run, runId: newRunId(), publishedAt: june + 3 * MINUTE }, content);
     world.now += MINUTE;
-    await courier.turn();
+    await worker.turn();
     expect(await world.statusOf(config)).toMatchObject({ state: "delivered" });
     expect(await world.eventsOf("settled")).toEqual([
       "0 waiting",
@@ -142,14 +142,14 @@ describe("deliveries that are owed", () => {
 
   it("wait until a month is closed, where they are asked to", async () => {
     const config = monthly("closed", world.archive, { waitFor: "closed" });
-    const courier = await world.dueCourier(config);
-    await courier.turn();
+    const worker = await world.dueWorker(config);
+    await worker.turn();
     expect(await world.statusOf(config)).toMatchObject({ state: "waiting", reason: "2026-03 is not closed" });
     await store.insertJson("closings", [
       { billing_period: "2026-03-01", close_id: newRunId(), kind: "close", policies: "[]" },
     ]);
     world.now += MINUTE;
-    await courier.turn();
+    await worker.turn();
     expect(await world.statusOf(config)).toMatchObject({ state: "delivered" });
     await store.command("ALTER TABLE closings DELETE WHERE true SETTINGS mutations_sync = 1");
   });
@@ -158,13 +158,13 @@ describe("deliveries that are owed", () => {
     const receiver = await world.receive(503);
     const config = monthly("given-up", toWebhook("finance", receiver), { giveUpAfter: "2m" });
     const late: number[] = [];
-    const courier = await world.dueCourier(config, { onLook: (count) => late.push(count) });
-    await courier.turn();
+    const worker = await world.dueWorker(config, { onLook: (count) => late.push(count) });
+    await worker.turn();
     world.now += MINUTE;
-    await courier.turn();
+    await worker.turn();
     expect(await world.statusOf(config)).toMatchObject({ state: "given up", reason: "it answered 503", tries: 2 });
     world.now += DAY;
-    await courier.turn();
+    await worker.turn();
     expect(receiver.posted).toHaveLength(2);
     expect(late).toEqual([0, 0, 0, 1]);
     const retry = () =>
@@ -172,7 +172,7 @@ describe("deliveries that are owed", () => {
     receiver.answers = [200];
     expect(await retry()).toMatchObject([{ delivery: "given-up", recipient: "finance" }]);
     await expect(retry()).rejects.toThrow("given-up to finance, 2026-03: it is due, and tried by itself");
-    await courier.turn();
+    await worker.turn();
     expect(await world.statusOf(config)).toMatchObject({ state: "delivered", tries: 3 });
     expect(receiver.posted).toHaveLength(3);
     await expect(retry()).rejects.toThrow("it was delivered at 2026-04-04T06:01:00.000Z, and is delivered once");

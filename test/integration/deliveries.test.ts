@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { amountOf, formatAmount, sum } from "../../domain/exact/units.ts";
 import { listDeliveries } from "../../reports/delivery/list.ts";
 import type { DeliveryManifest } from "../../reports/delivery/manifest.ts";
-import { claimAttempt } from "../../reports/delivery/records.ts";
+import { claimAttempt, readSchedules } from "../../reports/delivery/records.ts";
 import { readReport } from "../../reports/report/read-report.ts";
 import { readSpan, type Span } from "../../reports/question/span.ts";
 import { createStoreClient, type StoreClient } from "../../runtime/store/client.ts";
@@ -44,10 +44,26 @@ describe("deliveries", () => {
     await store.close();
   });
 
+  it("are made by a started worker when they become due, without a call, and by a stopped worker no more", async () => {
+    world.now = SINCE;
+    const configs = [monthly("by-itself", world.archive), monthly("after-the-stop", world.archive)];
+    const [worker, stopped] = configs.map((config) => world.worker(config));
+    worker!.start();
+    stopped!.start();
+    const known = async (): Promise<readonly string[]> => [...(await readSchedules(store)).keys()];
+    await expect.poll(known).toHaveLength(2);
+    await stopped!.stop();
+    world.now = DUE;
+    // The schedules' own moments are months away, so this is the look of every 15 s.
+    await expect.poll(() => world.eventsOf("by-itself"), { timeout: 30_000 }).toContain("1 delivered");
+    await worker!.stop();
+    expect(await world.eventsOf("after-the-stop")).toEqual([]);
+  });
+
   it("put a file into a folder, whose sums are the report's to the last digit, and what it is beside it", async () => {
     const config = monthly("to-folder", world.archive);
-    const courier = await world.dueCourier(config);
-    await courier.turn();
+    const worker = await world.dueWorker(config);
+    await worker.turn();
     const csv = readFileSync(join(world.folder, "to-folder-2026-03.csv"));
     const manifest = JSON.parse(
       readFileSync(join(world.folder, "to-folder-2026-03.csv.manifest.json"), "utf8"),
@@ -75,7 +91,7 @@ describe("deliveries", () => {
       currency: "USD",
       madeAt: "2026-04-03T06:00:00.000Z",
     });
-    await courier.turn();
+    await worker.turn();
     expect(await world.eventsOf("to-folder")).toEqual(["1 delivered", "1 started", "1 started"]);
     expect(readdirSync(world.folder).filter((name) => name.includes("unfinished") || name.startsWith("gpu-"))).toEqual(
       [],
@@ -104,7 +120,7 @@ describe("deliveries", () => {
   ])("make %s, and say what is in it", async (format) => {
     const name = `as-${format}`;
     const config = monthly(name, world.archive, { report: { format } });
-    await (await world.dueCourier(config)).turn();
+    await (await world.dueWorker(config)).turn();
     expect(await world.statusOf(config)).toMatchObject({ state: "delivered", cost: "7.407407346", gpuHours: "6" });
     const [file, manifest] = readdirSync(world.folder).filter((entry) => entry.startsWith(`${name}-2026`));
     expect(readFileSync(join(world.folder, file!)).length).toBeGreaterThan(100);
@@ -114,7 +130,7 @@ describe("deliveries", () => {
 
   it("post to a webhook what says itself who it is from, what it is, and that nobody changed it", async () => {
     const receiver = await world.receive();
-    await (await world.dueCourier(monthly("to-webhook", toWebhook("finance", receiver, SECRETS)))).turn();
+    await (await world.dueWorker(monthly("to-webhook", toWebhook("finance", receiver, SECRETS)))).turn();
     const [{ path, headers, body }] = receiver.posted as [Receiver["posted"][number]];
     expect(path).toBe("/hook");
     expect(body.toString()).toContain("vision");
@@ -136,26 +152,26 @@ describe("deliveries", () => {
   it("are tried again after growing pauses where a webhook hangs or answers 500, under one key, until it takes it", async () => {
     const receiver = await world.receive("hangs", (response) => response.writeHead(500).end("try\nlater"), 200);
     const config = monthly("stubborn", toWebhook("finance", receiver));
-    const courier = await world.dueCourier(config);
-    await courier.turn();
+    const worker = await world.dueWorker(config);
+    await worker.turn();
     expect(await world.statusOf(config)).toMatchObject({
       state: "failed",
       reason: "it did not answer within 1 s",
       nextTry: "2026-04-03T06:01:00.000Z",
     });
     world.now = DUE + MINUTE - 1;
-    await courier.turn();
+    await worker.turn();
     expect(receiver.posted).toHaveLength(1);
     world.now = DUE + MINUTE;
-    await courier.turn();
+    await worker.turn();
     expect(await world.statusOf(config)).toMatchObject({
       state: "failed",
       reason: "it answered 500: try later",
       nextTry: "2026-04-03T06:03:00.000Z",
     });
     world.now = DUE + 3 * MINUTE;
-    await courier.turn();
-    await courier.turn();
+    await worker.turn();
+    await worker.turn();
     expect(await world.statusOf(config)).toMatchObject({ state: "delivered", tries: 3 });
     const keys = receiver.posted.map(({ headers }) => headers["idempotency-key"]);
     expect(keys).toEqual(Array.from({ length: 3 }, () => "stubborn/finance/2026-03"));
@@ -166,7 +182,7 @@ describe("deliveries", () => {
     const other = await world.receive();
     const receiver = await world.receive((response) => response.writeHead(307, { location: other.url }).end());
     const config = monthly("redirected", toWebhook("finance", receiver, SECRETS));
-    await (await world.dueCourier(config)).turn();
+    await (await world.dueWorker(config)).turn();
     expect(await world.statusOf(config)).toMatchObject({
       state: "failed",
       reason: "it answered 307: redirects are not followed",
@@ -184,10 +200,10 @@ describe("deliveries", () => {
       to: [world.archive, toWebhook("finance", receiver)],
     });
     const otherStore = createStoreClient({ url: embedded.url, ...embedded.user, database: store.database });
-    const couriers = ["server-a", "server-b"].map((who, index) =>
-      world.courier(config, { who, store: index === 0 ? store : otherStore }),
+    const workers = ["server-a", "server-b"].map((who, index) =>
+      world.worker(config, { who, store: index === 0 ? store : otherStore }),
     );
-    const turns = () => Promise.all(couriers.map((courier) => courier.turn()));
+    const turns = () => Promise.all(workers.map((worker) => worker.turn()));
     world.now = SINCE;
     await turns();
     // A week in which no server ran.
@@ -222,22 +238,22 @@ describe("deliveries", () => {
   it("are taken over by another server when the lease of one that ended has run out", async () => {
     const receiver = await world.receive();
     const config = monthly("orphaned", toWebhook("finance", receiver));
-    const courier = await world.dueCourier(config);
+    const worker = await world.dueWorker(config);
     const { from, until } = spanOf("2026-03");
     const occasion = { delivery: "orphaned", recipient: "finance", from, until, due: DUE };
     const lost = { attempt: 1, at: DUE, who: "server-b", leaseMillis: 2 * MINUTE };
     expect(await claimAttempt(store, occasion, lost)).toMatchObject({ attempt: 1 });
-    await courier.turn();
+    await worker.turn();
     expect(await world.statusOf(config)).toMatchObject({ state: "under way", tries: 1 });
     world.now = DUE + 3 * MINUTE;
-    await courier.turn();
+    await worker.turn();
     expect(receiver.posted).toEqual([]);
     expect(await world.statusOf(config)).toMatchObject({
       state: "failed",
       reason: "server-b ended before it told how it went",
     });
     world.now = DUE + 4 * MINUTE;
-    await courier.turn();
+    await worker.turn();
     expect(receiver.posted).toHaveLength(1);
     expect(await world.statusOf(config)).toMatchObject({ state: "delivered", tries: 2 });
   });
@@ -258,12 +274,12 @@ describe("deliveries", () => {
         return await store.query(sql, parameters);
       },
     };
-    const courier = await world.dueCourier(config, { store: stalling });
-    await courier.turn();
+    const worker = await world.dueWorker(config, { store: stalling });
+    await worker.turn();
     expect(receiver.posted).toEqual([]);
     expect(await world.eventsOf("stalled")).toEqual(["1 started"]);
     isClaimed = false;
-    await world.courier(config).turn();
+    await world.worker(config).turn();
     expect(receiver.posted).toHaveLength(1);
     expect(await world.statusOf(config)).toMatchObject({ state: "delivered", tries: 2 });
   });
@@ -275,11 +291,11 @@ describe("deliveries", () => {
       void renewed.then(() => response.writeHead(204).end());
     });
     const begun = performance.now();
-    const courier = await world.dueCourier(monthly("slow", toWebhook("finance", receiver)), {
+    const worker = await world.dueWorker(monthly("slow", toWebhook("finance", receiver)), {
       now: () => world.now + Math.floor(performance.now() - begun),
       leaseMillis: 1_200,
     });
-    await courier.turn();
+    await worker.turn();
     const records = await world.recordsOf("slow");
     expect(new Set((await started()).map(({ claim }) => claim)).size).toBe(1);
     expect(records.filter(({ what }) => what !== "started")).toMatchObject([{ what: "delivered", attempt: 1 }]);
@@ -288,15 +304,15 @@ describe("deliveries", () => {
   it("are broken off within seconds when a server stops, and sent by another one at once", async () => {
     const receiver = await world.receive("hangs", 200);
     const config = monthly("stopped", toWebhook("finance", receiver, { timeout: "1m" }));
-    const courier = await world.dueCourier(config);
-    const turn = courier.turn();
+    const worker = await world.dueWorker(config);
+    const turn = worker.turn();
     await receiver.until(1);
     const asked = performance.now();
-    await courier.stop();
+    await worker.stop();
     await turn;
     expect(performance.now() - asked).toBeLessThan(2_000);
     expect(await world.statusOf(config)).toMatchObject({ state: "due" });
-    await world.courier(config, { who: "server-b" }).turn();
+    await world.worker(config, { who: "server-b" }).turn();
     expect(await world.eventsOf("stopped")).toEqual([
       "1 started",
       "1 started",
@@ -319,7 +335,7 @@ describe("deliveries", () => {
       webhook: { url: `${url}/T0/secret-path?key=secret-key`, ...SECRETS },
     }));
     const config = withDeliveries({ name: "secretive", schedule: "0 6 3 * *", to });
-    await (await world.dueCourier(config)).turn();
+    await (await world.dueWorker(config)).turn();
     const list = await listDeliveries(store, config.deliveries, world.now);
     const reasons = list.filter(({ state }) => state === "failed").map(({ reason }) => reason);
     expect(reasons).toContain("it answered 403: Bearer … … …");
@@ -331,7 +347,7 @@ describe("deliveries", () => {
 
   it("fail where a folder is not there, and say so", async () => {
     const config = monthly("nowhere", { name: "archive", folder: join(world.folder, "not-there") });
-    await (await world.dueCourier(config)).turn();
+    await (await world.dueWorker(config)).turn();
     expect(await world.statusOf(config)).toMatchObject({
       state: "failed",
       reason: "the folder does not take it: it is not there",

@@ -7,7 +7,11 @@ import { chargeBeside, type Charge } from "../../domain/charge/charge.ts";
 import { lastUnits } from "../../domain/exact/units.ts";
 import { insertCharges } from "../../processors/ledger/charging/charge-inserts.ts";
 import { newRunId, publishRun } from "../../processors/ledger/hours/runs.ts";
-import { createCourier, type Courier, type CourierOptions } from "../../reports/delivery/courier.ts";
+import {
+  createDeliveryWorker,
+  type DeliveryWorker,
+  type DeliveryWorkerOptions,
+} from "../../reports/delivery/worker.ts";
 import { listDeliveries, type DeliveryStatus } from "../../reports/delivery/list.ts";
 import { readRecords, type DeliveryRecord } from "../../reports/delivery/records.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
@@ -75,7 +79,7 @@ export function toWebhook(name: string, { url }: Pick<Receiver, "url">, more: ob
   return { name, webhook: { url: `${url}/hook`, timeout: "1s", ...more } };
 }
 
-/** Couriers that share a clock, and what they said. */
+/** Workers that share a clock, and what they said. */
 export interface DeliveryWorld {
   /** Milliseconds since the epoch; it stands until it is moved. */
   now: number;
@@ -83,10 +87,10 @@ export interface DeliveryWorld {
   readonly folder: string;
   /** All log lines. */
   readonly log: readonly string[];
-  /** A courier of what a configuration has. */
-  courier(config: Config, more?: Partial<CourierOptions>): Courier;
-  /** A courier that knows its schedules since before March was due, when that has come. */
-  dueCourier(config: Config, more?: Partial<CourierOptions>): Promise<Courier>;
+  /** A delivery worker of what a configuration has. */
+  worker(config: Config, more?: Partial<DeliveryWorkerOptions>): DeliveryWorker;
+  /** A delivery worker that knows its schedules since before March was due, when that has come. */
+  dueWorker(config: Config, more?: Partial<DeliveryWorkerOptions>): Promise<DeliveryWorker>;
   /** A receiver that ends with the world. */
   receive(...answers: ReceiverAnswer[]): Promise<Receiver>;
   /** A recipient that the world's folder is. */
@@ -115,8 +119,8 @@ export function createDeliveryWorld(store: StoreClient, now: number): DeliveryWo
     folder: root,
     log,
     archive: { name: "archive", folder: root },
-    courier: (config, more = {}) =>
-      createCourier({
+    worker: (config, more = {}) =>
+      createDeliveryWorker({
         store,
         ledger: ledgerOf(config),
         focus: config.focus,
@@ -129,12 +133,12 @@ export function createDeliveryWorld(store: StoreClient, now: number): DeliveryWo
         folder: root,
         ...more,
       }),
-    async dueCourier(config, more = {}) {
+    async dueWorker(config, more = {}) {
       world.now = SINCE;
-      const courier = world.courier(config, more);
-      await courier.turn();
+      const worker = world.worker(config, more);
+      await worker.turn();
       world.now = DUE;
-      return courier;
+      return worker;
     },
     async receive(...answers) {
       const receiver = await startReceiver(...answers);

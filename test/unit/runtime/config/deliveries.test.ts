@@ -56,6 +56,7 @@ describe("deliveries in the configuration", () => {
     "0 6 30 2 *",
     "0 6 * * 8",
     "*/0 * * * *",
+    "5/15 * * * *",
     5,
   ])("refuse the schedule %j", (schedule) =>
     expect(problemOf(withDelivery({ schedule }))).toEqual({

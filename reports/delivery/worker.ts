@@ -1,3 +1,4 @@
+import { schedule as scheduleTask, type ScheduledTask } from "node-cron";
 import pLimit from "p-limit";
 import { pause } from "../../runtime/clock.ts";
 import type { ConfiguredDelivery } from "../../runtime/config/deliveries.ts";
@@ -19,20 +20,18 @@ import {
 import { OLDEST_MILLIS, periodName } from "./schedule.ts";
 
 /** Delivers what is due, as one of any number of servers. */
-export interface Courier {
+export interface DeliveryWorker {
   /** Looks once at what is due, and delivers it. Fails with a `StoreError`. */
   turn(): Promise<void>;
-  /** Looks again and again from now on. */
+  /** Looks at once, at each moment of the schedules, and every 15 s for retries and for what waits. */
   start(): void;
   /** Ends within seconds: what is under way is broken off, and another server, or this one later, does it again. */
   stop(): Promise<void>;
 }
 
-/** What a courier works with. */
-export interface CourierOptions extends Omit<AttemptContext, "leaseMillis"> {
+/** What a delivery worker works with. */
+export interface DeliveryWorkerOptions extends Omit<AttemptContext, "leaseMillis"> {
   readonly deliveries: readonly ConfiguredDelivery[];
-  /** How often it looks. */
-  readonly everyMillis?: number;
   /** For how long an attempt is a server's own, unless that says more. */
   readonly leaseMillis?: number;
   /** Hears of the end of every attempt. */
@@ -41,7 +40,8 @@ export interface CourierOptions extends Omit<AttemptContext, "leaseMillis"> {
   readonly onLook?: (late: number) => void;
 }
 
-const EVERY_MILLIS = 15_000;
+/** A cron expression with seconds: when retries and waiting deliveries are looked at. */
+const EVERY_15_SECONDS = "*/15 * * * * *";
 const LEASE_MILLIS = 120_000;
 /** What waits is looked at so often: what it waits for is asked of the store. */
 const LOOK_AGAIN_MILLIS = 60_000;
@@ -50,9 +50,9 @@ const AT_ONCE = 4;
 const STOP_MILLIS = 5_000;
 const LATE_MILLIS = 86_400_000;
 
-/** A courier that has not looked yet. */
-export function createCourier(options: CourierOptions): Courier {
-  const { store, now, who, logger, everyMillis = EVERY_MILLIS, leaseMillis = LEASE_MILLIS } = options;
+/** A delivery worker that has not looked yet. */
+export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
+  const { store, now, who, logger, leaseMillis = LEASE_MILLIS } = options;
   const { onOutcome, onLook } = options;
   const context: AttemptContext = { ...options, leaseMillis };
   const deliveries = deliveriesOf(options.deliveries);
@@ -61,7 +61,8 @@ export function createCourier(options: CourierOptions): Courier {
   /** What is done for each recipient: one thing at a time. */
   const busy = new Map<Delivery, Promise<void>>();
   const lookedAt = new Map<string, number>();
-  let looking: Promise<void> = Promise.resolve();
+  const tasks: ScheduledTask[] = [];
+  let looking: Promise<void> | undefined;
 
   /** Looks what is owed, and begins with it. */
   async function look(): Promise<void> {
@@ -146,11 +147,17 @@ export function createCourier(options: CourierOptions): Courier {
     return true;
   }
 
-  async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await look().catch((error: unknown) => logger.warn({ err: error }, "what is due could not be looked at"));
-      await pause(everyMillis, stopping.signal);
-    }
+  /** Looks, unless a look is under way. */
+  function lookNow(): void {
+    if (stopping.signal.aborted) return;
+    looking ??= look()
+      .catch((error: unknown) => logger.warn({ err: error }, "the store could not be read for due deliveries"))
+      .finally(() => (looking = undefined));
+  }
+
+  /** Calls {@link lookNow} at each moment of a cron expression. A process that was busy then has missed nothing: the next look finds all. */
+  function lookAt(expression: string, timezone: string): void {
+    tasks.push(scheduleTask(expression, lookNow, { timezone, suppressMissedWarning: true }));
   }
 
   return {
@@ -159,10 +166,14 @@ export function createCourier(options: CourierOptions): Courier {
       await Promise.all(busy.values());
     },
     start() {
-      if (deliveries.length > 0) looking = loop();
+      if (deliveries.length === 0) return;
+      for (const { schedule, timeZone } of options.deliveries) lookAt(schedule, timeZone);
+      lookAt(EVERY_15_SECONDS, "UTC");
+      lookNow();
     },
     async stop() {
       stopping.abort();
+      for (const task of tasks) await task.destroy();
       const ended = new AbortController();
       const all = Promise.allSettled([looking, ...busy.values()]);
       await Promise.race([all, pause(STOP_MILLIS, ended.signal)]);
