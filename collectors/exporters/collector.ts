@@ -12,7 +12,7 @@ import { createScraper, type ScrapeOutcome } from "./scraper.ts";
 import { hash32 } from "./targets/hash.ts";
 import type { Discovery, RefusedPod, Target } from "./targets/target.ts";
 
-/** A group of targets that are found and asked in one way. */
+/** A group of targets with the same discoveries, credentials and limits. */
 export interface ScrapeJob {
   readonly name: string;
   readonly discoveries: readonly Discovery[];
@@ -24,7 +24,7 @@ export interface ScrapeJob {
   readonly tls: TlsOptions | undefined;
 }
 
-/** Where finished messages go; resolves when the message is safe (see runtime/bus/spool.ts). */
+/** The receiver of finished messages. Resolves when the message is safe (see runtime/bus/spool.ts). */
 export type SampleSink = (message: {
   readonly key: string;
   readonly value: Uint8Array;
@@ -32,17 +32,17 @@ export type SampleSink = (message: {
   readonly headers?: Readonly<Record<string, string>>;
 }) => Promise<void>;
 
-/** Begins the trace of a scrape, for those that are traced. */
+/** Starts the trace of a scrape; undefined for a scrape that is not traced. */
 export type StartTrace = (
   target: string,
 ) => { readonly traceparent: string; readonly end: (failure?: string) => void } | undefined;
 
-/** What happens in a collector, for its metrics and its log. */
+/** The events of a collector, for its metrics and its log. */
 export interface CollectorEvents {
   onScrape(job: string, target: string, outcome: ScrapeOutcome): void;
   onSkipped(job: string, target: string, count: number): void;
   onTargets(job: string, count: number): void;
-  /** The pods that a job's discoveries refuse now: the whole list, each time that targets or refusals change. */
+  /** The pods that a job's discoveries refuse now: the whole list, at each change of targets or refusals. */
   onRefused(job: string, pods: readonly RefusedPod[]): void;
   onDiscoveryError(job: string, discovery: string, error: Error): void;
   onSinkError(job: string, target: string, error: unknown): void;
@@ -66,24 +66,24 @@ export interface TargetState {
 export interface Collector {
   targets(): readonly TargetState[];
   readonly templates: { readonly templates: number; readonly bytes: number; readonly refused: number };
-  /** Ends discovery, lets the scrapes under way finish and be sent, and closes the connections. */
+  /** Stops discovery, waits until the scrapes in progress are finished and sent, and closes the connections. */
   stop(): Promise<void>;
 }
 
 interface Running {
   readonly target: Target;
-  /** The target as text: one whose labels change is started anew. */
+  /** The target as text. A target whose labels change is restarted. */
   readonly text: string;
   readonly loop: ScrapeLoop;
   state: TargetState;
 }
 
-/** Starts the scrape loops of all jobs, and follows what their discoveries find. */
+/** Starts the scrape loops of all jobs, and follows the results of their discoveries. */
 export function startCollector(options: {
   readonly name: string;
   readonly cluster: string;
   readonly jobs: readonly ScrapeJob[];
-  /** This collector's part of the targets: those whose hash falls on `index` of `count`. */
+  /** This collector's shard of the targets: those whose hash falls on `index` of `count`. */
   readonly shard: { readonly index: number; readonly count: number };
   readonly templateBytes: number;
   readonly limits: Partial<PageLimits>;
@@ -160,7 +160,7 @@ export function startCollector(options: {
       now: () => clock.nowMillis(),
     };
     const scrape = createScraper(deps, target, { ...job, authorization });
-    /** Sends what a scrape has come to. Where a message is too large for the bus, the scrape failed for the hosts that are left. */
+    /** Sends the messages of a scrape. If a message is too large for the bus, the scrape has failed for the remaining hosts. */
     async function keep(outcome: ScrapeOutcome, span: ReturnType<StartTrace>): Promise<ScrapeOutcome> {
       const { messages, failure, failedWith } = outcome;
       const left = new Set(messages.map(({ origin }) => sampleKey(origin)));

@@ -14,7 +14,7 @@ import { toUrl, type Discovery, type Target } from "./targets/target.ts";
 
 type JobConfig = Config["collector"]["jobs"][number];
 
-/** The jobs of a configuration, ready to be started. Fails with a sentence where an address is none. */
+/** Creates the jobs of a configuration. Throws with a sentence if an address is invalid. */
 export function createJobs({ collector }: Config): ScrapeJob[] {
   return collector.jobs.map((job) => {
     const credentials = definedOnly(job.credentials) as Credentials;
@@ -71,7 +71,7 @@ function discoveriesOf(job: JobConfig, credentials: Credentials): Discovery[] {
   return discoveries;
 }
 
-/** A target's own labels win over its job's. */
+/** Adds a job's labels to its targets. A target's own labels take precedence. */
 function withLabels(discovery: Discovery, labels: Readonly<Record<string, string>>): Discovery {
   const labelled = (target: Target): Target => ({ ...target, labels: { ...labels, ...target.labels } });
   return {

@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from "../../runtime/clock.ts";
 import { hash32 } from "./targets/hash.ts";
 
-/** Clocks and a timer, so that a test can move both. */
+/** Clocks and a timer that a test can control. */
 export interface LoopClock extends Clock {
   after(millis: number, run: () => void): { cancel(): void };
 }
@@ -17,21 +17,21 @@ export const machineClock: LoopClock = {
 
 /** A loop of scrapes of one target. */
 export interface ScrapeLoop {
-  /** Lets a scrape under way finish and starts no other. */
+  /** Waits until a scrape in progress has finished, and starts no other. */
   stop(): Promise<void>;
 }
 
 /**
- * Scrapes begin in step: some targets together find the processor's caches warm, where each by itself would find them
- * cold. At most a tenth of the interval, so that targets are as good as evenly spread.
+ * The grid on which scrapes begin. Targets that start together find warm processor caches, where each alone would find cold ones. The grid
+ * is at most a tenth of the interval, so that targets are almost evenly spread.
  */
 const STEP_MILLIS = 500;
 const STEPS_AT_LEAST = 10;
 
 /**
- * Runs `scrape` once an interval, at an offset that the target's key gives: targets spread over the interval, and each
- * keeps its place over restarts. Scrapes never overlap: what is due while one runs is skipped and told. The schedule
- * follows the monotonic clock, so that a clock that is set does not bunch or stop it.
+ * Runs `scrape` once per interval, at an offset that follows from the target's key. Targets spread over the interval, and each keeps its
+ * offset across restarts. Scrapes never overlap: a scrape that is due while another runs is skipped and reported. The schedule uses the
+ * monotonic clock, so that setting the clock does not bunch or stop scrapes.
  */
 export function startScrapeLoop(options: {
   readonly key: string;

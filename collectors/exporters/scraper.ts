@@ -8,21 +8,21 @@ import { failureMessages, messagesOf, type PageReader } from "./page/reader.ts";
 import type { StepRunner, Steps } from "../../runtime/steps.ts";
 import { nodeOf, type Target } from "./targets/target.ts";
 
-/** Finished messages and what is worth counting of how they came about. */
+/** The finished messages of a scrape, with its statistics. */
 export interface ScrapeOutcome {
-  /** One for each host that the page has rows of. */
+  /** One message for each host with rows on the page. */
   readonly messages: readonly { readonly origin: ScrapeOrigin; readonly message: Uint8Array }[];
   readonly pageBytes: number;
   readonly durationSeconds: number;
   readonly values: number;
   readonly gpus: number;
-  /** The page's columns: canonical metrics, then others under the exporter's own names; none where it could not be read. */
+  /** The page's columns: canonical metrics, then others under the exporter's names; empty if the page could not be read. */
   readonly columns: readonly string[];
   readonly templated: boolean;
   readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
   readonly failure?: Failure;
   readonly missed: readonly MissedCompanion[];
-  /** The same attempt as one that failed, for when the bus refuses `messages`. */
+  /** Returns the same attempt as a failed one, for use if the bus refuses `messages`. */
   readonly failedWith: (failure: Failure) => ScrapeOutcome;
 }
 
@@ -31,14 +31,14 @@ interface Failure {
   readonly detail: string;
 }
 
-/** Scrapes one target, again and again; each attempt, failed ones too, becomes a message for each host. */
+/** Scrapes one target once per call. Each attempt, also a failed one, becomes a message for each host. */
 export type Scraper = () => Promise<ScrapeOutcome>;
 
-/** What scrapers share. */
+/** The dependencies that scrapers share. */
 export interface ScraperDeps {
   readonly cluster: string;
   readonly collector: string;
-  /** When the scraping of this target began; with the sequence it orders messages and shows gaps. */
+  /** When the scraping of this target began. With the sequence it orders messages and shows gaps. */
   readonly epoch: number;
   readonly reader: PageReader;
   readonly steps: StepRunner;
@@ -47,7 +47,7 @@ export interface ScraperDeps {
   readonly now: () => number;
 }
 
-/** A scraper of one target. Its sequence starts at 0 with the epoch. */
+/** Creates a scraper of one target. Its sequence starts at 0 with the epoch. */
 export function createScraper(
   deps: ScraperDeps,
   target: Target,
@@ -63,7 +63,7 @@ export function createScraper(
   let sequence = 0;
   const source = {
     key: target.url,
-    // A page without devices, like a scrape that fails, keeps the node that an earlier page gave.
+    // A page without devices, like a failed scrape, keeps the node of an earlier page.
     origin: ({ devices }: ScrapeShape, host: string) => (devices.length === 0 ? origins[0]! : originOf(devices, host)),
   };
 

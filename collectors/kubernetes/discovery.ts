@@ -5,19 +5,19 @@ import { targetOf, type ExporterPod } from "./exporter-target.ts";
 import { startReflector, type Reflector } from "./reflector/reflector.ts";
 import type { ReflectorTiming } from "./reflector/timing.ts";
 
-/** Which pods are exporters, and where they answer where their pods do not say. */
+/** The selector of exporter pods, with the port for pods without one. */
 export interface ExporterSelector {
   readonly labels: string;
-  /** Where they run, instead of the discovery's own namespaces. */
+  /** The namespaces of the pods, instead of the discovery's own. */
   readonly namespaces?: readonly string[] | undefined;
   readonly port: number;
-  /** Whether their pages are companions of the page of their node's exporter; on a node without one they are exporters. */
+  /** Whether their pages are companions of the page of their node's exporter. On a node without an exporter they are targets themselves. */
   readonly companion: boolean;
 }
 
 /**
- * The labels and ports that exporters have by their own charts and operators: dcgm-exporter's chart, NVIDIA's GPU Operator,
- * GKE's managed DCGM, AMD's device-metrics-exporter by its chart and by AMD's operator, nvidia_gpu_exporter, HAMi's vGPU monitor.
+ * The labels and ports of exporters in their own charts and operators: dcgm-exporter's chart, NVIDIA's GPU Operator, GKE's managed DCGM,
+ * AMD's device-metrics-exporter by its chart and by AMD's operator, nvidia_gpu_exporter, HAMi's vGPU monitor.
  */
 export const EXPORTER_SELECTORS: readonly ExporterSelector[] = [
   { labels: "app.kubernetes.io/name=dcgm-exporter", port: 9400, companion: false },
@@ -29,8 +29,8 @@ export const EXPORTER_SELECTORS: readonly ExporterSelector[] = [
 ];
 
 /**
- * The namespaces of these charts and operators, by their documentation: NVIDIA's GPU Operator with OpenShift's and former
- * names, device plugin and dcgm-exporter, GKE's managed ones, AMD's operator, HAMi, and what monitoring is usually installed in.
+ * The namespaces of these charts and operators in their documentation: NVIDIA's GPU Operator with OpenShift's and former names, device
+ * plugin and dcgm-exporter, GKE's managed ones, AMD's operator, HAMi, and the usual namespaces of monitoring.
  */
 export const EXPORTER_NAMESPACES: readonly string[] = [
   "amazon-cloudwatch",
@@ -52,14 +52,14 @@ export const EXPORTER_NAMESPACES: readonly string[] = [
 const PODS: ApiResource = { group: "", version: "v1", plural: "pods", kind: "Pod" };
 
 /**
- * Finds exporters as the pods of a cluster, and follows them as they come and go: a pod is a target from when it runs
- * until it is asked to end. Its node is the node of the target's rows. The connection is the discovery's own.
+ * Creates a discovery of exporter pods in a cluster. It follows them as they come and go: a pod is a target from when it runs until its
+ * deletion is requested. The pod's node is the node of the target's rows. The discovery owns the connection.
  */
 export function createKubernetesDiscovery(options: {
   readonly name: string;
   readonly api: ApiConnection;
   readonly selectors: readonly ExporterSelector[];
-  /** Where exporters run, `*` for any: whoever may make pods elsewhere can give them the same labels. */
+  /** The namespaces of exporters, `*` for any. A user who may create pods in other namespaces can give them the same labels. */
   readonly namespaces: readonly string[];
   readonly scheme: "http" | "https";
   readonly path: string;
@@ -72,7 +72,7 @@ export function createKubernetesDiscovery(options: {
     const found = selectors.map(() => new Map<string, Target | RefusedPod>());
     const listed = selectors.map(() => false);
     let last = "";
-    /** Told when every selector's pods are known: until then what is missing is not gone. */
+    /** Reports the targets once every selector's pods are known. Before that, a missing pod is not a deleted pod. */
     const tell = (): void => {
       if (listed.includes(false)) return;
       const of = (companion: boolean): readonly (Target | RefusedPod)[] =>
@@ -116,7 +116,7 @@ export function createKubernetesDiscovery(options: {
             onVersionsBack: () => {},
             onError(error, _, isAbsent) {
               onError(error);
-              // Pods that may not be listed are none: other selectors and other discoveries go on.
+              // Pods that may not be listed count as none. Other selectors and other discoveries continue.
               if (isAbsent) listed[index] = true;
               tell();
             },
@@ -136,7 +136,10 @@ export function createKubernetesDiscovery(options: {
   };
 }
 
-/** Exporters with the companions of their nodes, the first exporter of each; companions of nodes without an exporter are targets. */
+/**
+ * Returns exporters with the companions of their nodes, at the first exporter of each node. Companions of nodes without an exporter are
+ * targets.
+ */
 function withCompanions(exporters: readonly Target[], companions: readonly Target[]): readonly Target[] {
   const left = new Map<string, Target[]>();
   for (const each of companions) left.set(nodeNameOf(each), [...(left.get(nodeNameOf(each)) ?? []), each]);

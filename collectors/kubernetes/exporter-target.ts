@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { RefusedPod, Target } from "../exporters/targets/target.ts";
 import type { ApiObject } from "./api/resource.ts";
 
-/** A pod, as far as an exporter's address stands in it. */
+/** The fields of a pod that determine an exporter's address. */
 export interface ExporterPod extends ApiObject {
   readonly metadata: ApiObject["metadata"] & { readonly deletionTimestamp?: string };
   readonly spec?: {
@@ -14,14 +14,13 @@ export interface ExporterPod extends ApiObject {
   readonly status?: { readonly phase?: string; readonly podIP?: string };
 }
 
-/** A path and nothing else: no host before it, no query and no fragment behind it. */
+/** A path only: no host before it, and no query or fragment after it. */
 const PATH = /^\/(?!\/)[^\s\\?#]*$/;
 const MOST_DETAIL = 200;
 
 /**
- * Where a pod's exporter answers, by the annotations that Prometheus' own examples use, else by its container's port; why
- * it is not asked where it runs in another namespace, or where what it says is no address, no port or no path. `undefined`
- * while it does not run, or is on no node.
+ * Returns a pod's target, by the annotations from Prometheus' examples or else by its container's port. Returns a refusal if the pod is in
+ * another namespace, or if its address, port or path is invalid. `undefined` while the pod is not running or has no node.
  */
 export function targetOf(
   { metadata, spec, status }: ExporterPod,
@@ -49,7 +48,7 @@ export function targetOf(
   const ofContainer = ports.find((each) => each.name === "metrics") ?? ports[0];
   const { "prometheus.io/port": saidPort, "prometheus.io/path": saidPath } = metadata.annotations ?? {};
   const port = saidPort ?? String(ofContainer?.containerPort ?? asked.port);
-  // The zone of an IPv6 address is no part of a URL.
+  // The zone of an IPv6 address cannot be part of a URL.
   if (isIP(podIP) === 0 || podIP.includes("%"))
     return refused("address", `has the IP ${JSON.stringify(podIP)}, which is none`);
   if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535)

@@ -13,10 +13,10 @@ import { REFLECTOR_TIMING } from "./reflector/timing.ts";
 const NODES: ApiResource = { group: "", version: "v1", plural: "nodes", kind: "Node" };
 const DRA_GROUP = "resource.k8s.io";
 
-/** A node with GPUs, or with what looks like them. */
+/** A node with GPUs, or with resources that look like GPUs. */
 export interface GpuNode {
   readonly name: string;
-  /** None where nothing of it is metered. */
+  /** Empty if none of its GPUs are metered. */
   readonly gpus: readonly NodeGpus[];
   readonly remarks: readonly Remark[];
 }
@@ -26,7 +26,7 @@ interface Asking extends Pick<NodeOptions, "resourceNames"> {
   readonly signal: AbortSignal;
 }
 
-/** The nodes that have GPUs now, in alphabetical order. Fails with an `ApiError`. */
+/** Lists the nodes that have GPUs now, in alphabetical order. Fails with an `ApiError`. */
 export async function listGpuNodes(api: ApiConnection, options: Asking): Promise<readonly GpuNode[]> {
   const slices = await listSlices(api, options);
   const nodes = new Map<string, GpuNode>();
@@ -43,7 +43,7 @@ export async function listGpuNodes(api: ApiConnection, options: Asking): Promise
   return [...nodes.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** What DRA drivers publish, by node; nothing where the server has no DRA, or where slices may not be read. */
+/** Lists the devices that DRA drivers publish, by node; empty if the server has no DRA or slices may not be read. */
 async function listSlices(api: ApiConnection, options: Asking): Promise<ReadonlyMap<string, readonly SliceDevice[]>> {
   const slices = new Map<string, SliceDevice[]>();
   try {

@@ -12,32 +12,32 @@ import type { PodObject } from "./projection/pod-object.ts";
 import { projectPod, unmeteredOf, type GangFacts, type PodProjection } from "./projection/pod.ts";
 import { text, texts } from "./projection/wire.ts";
 
-/** What the ledger would make of one object. */
+/** The ledger's view of one object. */
 export type InspectedObject =
   | ({
       readonly what: "workload";
       readonly regimes: readonly Regime[];
-      /** Which owner's kind or which label told the type; empty where none did. */
+      /** The owner's kind or the label that determined the type; empty if none did. */
       readonly typeBy: string;
-      /** Labels that are likely to name who pays, as far as the object carries them. */
+      /** The object's labels that are likely to name who pays. */
       readonly teamLabels: Readonly<Record<string, string>>;
     } & PodProjection)
   | ({ readonly what: "node" } & NodeProjection)
   | ({ readonly what: "cluster" } & ClusterProjection);
 
-/** What the ledger would make of the objects of a text, and what it would leave out and why. */
+/** The ledger's view of the objects in a text, and the parts that it ignores, with the reasons. */
 export interface ObjectInspection {
   readonly objects: readonly InspectedObject[];
   readonly ignored: readonly { readonly what: string; readonly why: string }[];
 }
 
-/** Label keys, or ends of them behind a slash, that people use for who pays and for which experiment it is. */
+/** Label keys, or their ends after a slash, that users choose for who pays and for experiments. */
 const TEAM_LABEL =
   /(^|[/._-])(team|project|cost-?cent(er|re)|department|owner|user|experiment|run-id|mlflow\.run-id)$/i;
 
 /**
- * Reads YAML or JSON as the collector would, without a cluster: owners, claims and gangs are known as far as they stand
- * in the same text. Throws nothing.
+ * Reads YAML or JSON as the collector would, without a cluster. Owners, claims and gangs are known if they are in the same text. Never
+ * throws.
  */
 export function inspectObjects(source: string): ObjectInspection {
   const manifest = readManifest(source);

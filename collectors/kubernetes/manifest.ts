@@ -2,15 +2,15 @@ import { parseAllDocuments } from "yaml";
 import type { KubeObject } from "./projection/kube-object.ts";
 import { text } from "./projection/wire.ts";
 
-/** The objects of a text, and what of it is none and why. */
+/** The objects of a text, and the parts that are not objects, with the reasons. */
 export interface Manifest {
   readonly objects: readonly KubeObject[];
   readonly ignored: readonly { readonly what: string; readonly why: string }[];
 }
 
 /**
- * Whether a text looks like Kubernetes objects or node labels and not like an exporter's page: by its first line that
- * is no comment. A line of an exposition can begin with a brace too, yet never with a brace and `"name":`.
+ * Returns whether a text looks like Kubernetes objects or node labels and not like an exporter's page, by its first line that is not a
+ * comment. A line of an exposition can also begin with a brace, but never with a brace and `"name":`.
  */
 export function looksLikeObjects(page: string): boolean {
   const first = /^(?:\s*(?:#.*)?\n)*[ \t]*(.*(?:\n.*){0,2})/.exec(page.slice(0, 65_536))?.[1] ?? "";
@@ -18,9 +18,8 @@ export function looksLikeObjects(page: string): boolean {
 }
 
 /**
- * Reads YAML of one or several documents, or JSON: an object, a List, an array of objects. A bare map of texts (what
- * `kubectl get node -o json | jq .metadata.labels` prints) is read as a node's labels. Throws nothing: what can't be
- * read is ignored with its reason.
+ * Reads YAML of one or several documents, or JSON: an object, a List, or an array of objects. A plain map of texts (the output of `kubectl
+ * get node -o json | jq .metadata.labels`) is read as a node's labels. Never throws: unreadable parts are ignored with the reason.
  */
 export function readManifest(source: string): Manifest {
   const objects: KubeObject[] = [];

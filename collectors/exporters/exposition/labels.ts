@@ -1,4 +1,4 @@
-/** A label block as read: the labels, the quoted metric name where it holds one, and its length in bytes. */
+/** A parsed label block: the labels, the quoted metric name if there is one, and the length in bytes. */
 export interface LabelBlock {
   readonly labels: ReadonlyMap<string, string>;
   readonly name?: string;
@@ -11,19 +11,19 @@ const COMMA = 44;
 const EQUALS = 61;
 const CLOSE = 125;
 
-/** What a block has at most. */
+/** The limits of a label block. */
 export interface LabelLimits {
   readonly labels: number;
-  /** Characters of a name. */
+  /** The most characters of a name. */
   readonly labelName: number;
-  /** Characters of a value. */
+  /** The most characters of a value. */
   readonly labelValue: number;
 }
 
 /**
- * Reads `{a="b",c="d"}` from its opening brace, or says in words why it cannot. All escapes of the format are known
- * (`\\`, `\"`, `\n`); any other backslash stands for itself, as exporters before 4.8.3 escape nothing. A quoted string
- * without a value is the metric's name (UTF-8 names of Prometheus 3).
+ * Reads `{a="b",c="d"}` from its opening brace, or returns why it cannot be read. All escapes of the format are supported (`\\`, `\"`,
+ * `\n`). Any other backslash is literal, because exporters before 4.8.3 escape nothing. A quoted string without a value is the metric's
+ * name (UTF-8 names of Prometheus 3).
  */
 export function readLabels(page: Buffer, open: number, end: number, limits: LabelLimits): LabelBlock | string {
   const labels = new Map<string, string>();

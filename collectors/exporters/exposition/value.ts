@@ -1,7 +1,7 @@
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const INFINITE = /^([+-]?)inf(?:inity)?$/i;
 
-/** The number of a value's text as Go's `ParseFloat` reads decimals, NaN and the infinities; else `undefined`. */
+/** Parses a value as Go's `ParseFloat` reads decimals, NaN and the infinities; otherwise `undefined`. */
 export function parseValue(text: string): number | undefined {
   if (DECIMAL.test(text)) return Number(text);
   if (/^[+-]?nan$/i.test(text)) return Number.NaN;
@@ -13,13 +13,16 @@ export function parseValue(text: string): number | undefined {
 /** Powers of ten that a double holds exactly. */
 const POWERS = Array.from({ length: 23 }, (_, power) => Number(`1e${power}`));
 
-/** Where {@link scanValue} stopped; kept outside so that the hot path makes no object. One scan at a time. */
+/**
+ * The offset at which {@link scanValue} stopped. It is outside the function so that the hot path creates no object. Only one scan at a
+ * time.
+ */
 export const scan = { end: 0 };
 
 /**
- * The number that starts at `start`, and in {@link scan} the offset behind it: the same double as `Number` gives. Up to
- * 15 digits and an exponent within ±22 are exact in one multiplication or division (Clinger's fast path); longer ones
- * go through `Number`. Returns `undefined` where no plain decimal starts there.
+ * Reads the number that starts at `start`, and sets {@link scan} to the offset after it. The result is the same double as from `Number`. Up
+ * to 15 digits and an exponent within ±22 are exact in one multiplication or division (Clinger's fast path). Longer numbers go through
+ * `Number`. Returns `undefined` if no plain decimal starts there.
  */
 export function scanValue(page: Buffer, start: number): number | undefined {
   let at = start;

@@ -5,10 +5,10 @@ import type { Row } from "./page-row.ts";
 import { assemble, type Instruction, type Program } from "./program.ts";
 import type { Copy } from "./rows-of-gpu.ts";
 
-/** Rows that are worked on in one step. */
+/** The number of rows processed in one step. */
 export const ROWS_OF_STEP = 32;
 
-/** The program of a page's samples, of which each cell of a row takes one; in steps. */
+/** Compiles the program of a page's samples, in steps. Each cell of a row takes one sample. */
 export function* compile(
   samples: readonly ExpositionSample[],
   families: ReadonlyMap<string, FamilyMeta>,
@@ -62,7 +62,10 @@ function secondsPerUnit(help: string): number {
 
 const BASE_UNITS = /^DCGM_FI_DEV_.*_(HERTZ|BYTES|JOULES_TOTAL)$/i;
 
-/** Base units among the page's other names tell DCGM 4.7, whose utilisation is a ratio; else HELP; else a percent. */
+/**
+ * Returns the factor for a family that can be ratios or percentages. Base units among the page's other names show DCGM 4.7, whose
+ * utilization is a ratio. Otherwise HELP decides; without a hint it is a percentage.
+ */
 function unitHint(help: string, isInBaseUnits: boolean): number {
   if (isInBaseUnits) return 1;
   return /ratio|0\.0|0-1\b/i.test(help) && !/%|percent/i.test(help) ? 1 : 0.01;

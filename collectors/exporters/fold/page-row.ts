@@ -18,12 +18,12 @@ export interface Cell {
   readonly rank: number;
 }
 
-/** What a page has of one device, or of one holder on it. */
+/** The series of one device on a page, or of one holder on it. */
 export interface Row {
-  /** Empty where the page is of one exporter. */
+  /** Empty if the page is of one exporter. */
   readonly host: string;
   device: Device;
-  /** Labels that no field takes and that every series of the row carries with the same value. */
+  /** Labels without a device field that every series of the row has with the same value. */
   constant: Map<string, string>;
   readonly series: Series[];
   readonly cells: Map<string, Cell>;
@@ -31,7 +31,7 @@ export interface Row {
   readonly codes: Map<string, Code[]>;
 }
 
-/** A code, and the place of the number that is its time. */
+/** A code, and the index of the number that is its time. */
 export interface Code {
   readonly index: number;
   readonly code: number;

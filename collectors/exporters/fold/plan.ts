@@ -12,7 +12,7 @@ import type { Program } from "./program.ts";
 import { markRepeats, nameParts, splitProcesses, type Copy } from "./rows-of-gpu.ts";
 import { inOrder, readRowLabels, withFoldedGpus, type RowLabels } from "./row.ts";
 
-/** A line that the plan leaves out, whatever its value. */
+/** A line that the plan drops, whatever its value. */
 export interface PlannedDrop {
   readonly line: number;
   readonly name: string;
@@ -20,33 +20,33 @@ export interface PlannedDrop {
   readonly why: string;
 }
 
-/** What a page's text, without its numbers, comes to. */
+/** The plan of a page: everything that follows from its text without its numbers. */
 export interface PagePlan {
-  /** Of all rows, those of each host behind each other. */
+  /** The shape of all rows; the rows of each host are adjacent. */
   readonly shape: ScrapeShape;
-  /** The hosts in the order of their rows; where the page is of one exporter, one without a name. */
+  /** The hosts in the order of their rows. If the page is of one exporter, there is one host without a name. */
   readonly hosts: readonly { readonly name: string; readonly rows: number }[];
   readonly program: Program;
   readonly drops: readonly PlannedDrop[];
-  /** Whether any line belongs to a GPU exporter that is known, be it about a device or not. */
+  /** Whether any line belongs to a known GPU exporter, whether it is about a device or not. */
   readonly known: boolean;
 }
 
-/** How much a page may come to. */
+/** The limits of a plan. */
 export interface PlanLimits {
-  /** Rows: GPUs, instances, and holders of those that are shared. */
+  /** The most rows: GPUs, instances, and holders of shared ones. */
   readonly devices: number;
 }
 
-/** Of all rows and columns; a page whose every series has a column of its own would fill the memory. */
+/** The most cells of all rows and columns. A page whose every series has its own column would fill the memory. */
 const MOST_CELLS = 4_000_000;
 const MOST_COLUMNS = 10_000;
 const SERIES_OF_STEP = 64;
 
 /**
- * Plans a page: which series belong to one row, which column each fills, and what is left out and why. Deterministic,
- * and independent of the order of families and lines except where two series claim one cell (the first has it). The time is
- * linear in series and rows. Throws a {@link PageError}, `too-many-devices`, beyond the limits.
+ * Plans a page: which series belong to one row, which column each fills, and what is dropped and why. The plan is deterministic and
+ * independent of the order of families and lines, except if two series claim one cell (the first gets it). The time is linear in series and
+ * rows. Throws a {@link PageError} `too-many-devices` beyond the limits.
  */
 export function* planSteps(
   samples: readonly ExpositionSample[],
@@ -101,7 +101,7 @@ function* groupRows(
   const names = new Set(samples.map(({ name }) => name));
   checkColumns(names.size);
   const dialects = dialectsOf(names);
-  // Equal label blocks of a page share one map, see the parser.
+  // Equal label blocks of a page share one map; see the parser.
   const apart = new Map<ReadonlyMap<string, string>, RowLabels>();
   const keys = new Set<string>();
   yield;
@@ -166,8 +166,8 @@ function* groupRows(
 }
 
 /**
- * Whether a page has the rows of several exporters: a Prometheus' `/federate`, a gateway. The rows name several hosts then, or were
- * scraped from several addresses.
+ * Returns whether a page has the rows of several exporters: a Prometheus `/federate` page, or a gateway. The rows then name several hosts,
+ * or were scraped from several addresses.
  */
 function isOfSeveralHosts(read: readonly RowLabels[]): boolean {
   const several = (names: readonly (string | undefined)[]): boolean =>
@@ -175,7 +175,7 @@ function isOfSeveralHosts(read: readonly RowLabels[]): boolean {
   return several(read.map(({ host }) => host)) || several(read.map(({ scrapedFrom }) => scrapedFrom));
 }
 
-/** The rows of each host, hosts in the order of their names. */
+/** Groups rows by host, with the hosts sorted by name. */
 function rowsByHost(rows: readonly Row[]): readonly Row[][] {
   const byHost = new Map<string, Row[]>();
   for (const row of rows) {
@@ -186,7 +186,7 @@ function rowsByHost(rows: readonly Row[]): readonly Row[][] {
   return [...byHost].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, ofHost]) => ofHost);
 }
 
-/** The fields of both; where they differ the smaller text, so that the order of lines decides nothing. */
+/** Merges the fields of two devices. If they differ, the smaller text counts, so that the order of lines has no effect. */
 function mergeDevices(a: Device, b: Device): Device {
   const merged: Record<string, unknown> = { ...b, ...a };
   for (const [field, value] of Object.entries(b)) {
@@ -200,7 +200,7 @@ function matches(alias: Alias, labels: ReadonlyMap<string, string>): boolean {
   return Object.entries(alias.when ?? {}).every(([label, value]) => labels.get(label) === value);
 }
 
-/** Gives each column of a row its series; of two names for one column the preferred one, the other keeps its own name. */
+/** Assigns each column of a row its series. If a column has two names, the preferred one counts, and the other keeps its own name. */
 function* fillCells(row: Row, drop: Drop): Steps<void> {
   for (const [index, series] of row.series.entries()) {
     if (index % SERIES_OF_STEP === SERIES_OF_STEP - 1) yield;
@@ -235,21 +235,21 @@ function addCode({ codes }: Row, { index, sample }: Series, { column, codeLabel 
   } else drop(sample, "not-a-value", `its label ${codeLabel} is no code`);
 }
 
-/** A reading that also keeps to what its unit allows at most. */
+/** Returns a reading that is also limited to the largest value of its unit. */
 function bounded(reading: Reading, column: string): Reading {
   const unit = METRIC_BY_NAME.get(column)?.unit;
   return unit === undefined || reading.most <= MOST_OF_UNIT[unit] ? reading : { ...reading, most: MOST_OF_UNIT[unit] };
 }
 
-/** What is not known is only carried along: any finite number, as it was given. */
+/** The reading of unknown metrics: any finite number, unchanged. */
 const UNKNOWN: Reading = { ...number(), least: -Number.MAX_VALUE };
 
-/** A series that carries labels alone, such as `nvidia_smi_gpu_info`. */
+/** Returns whether a series only carries labels, such as `nvidia_smi_gpu_info`. */
 function isInfo(sample: ExpositionSample): boolean {
   return sample.name.endsWith("_info") && sample.value === 1;
 }
 
-/** The exporter's own name, with the labels that tell its series of one row apart. */
+/** Returns the exporter's own name, with the labels that distinguish its series within a row. */
 function ownName({ sample, labels }: Series, row: Row): string {
   const telling = [...labels.rest]
     .filter(([label]) => !row.constant.has(label))

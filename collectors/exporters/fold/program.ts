@@ -2,24 +2,24 @@ import type { LineDrop } from "../../../domain/scrape.ts";
 import type { Reading } from "../../../domain/dialect/dialect.ts";
 
 /**
- * What becomes of each number of a page, in the page's order: the cell that it fills, and how. A program depends on
- * names and labels alone, so one is kept as long as a page's text stays the same, and targets of the same make share it.
+ * The processing of each number of a page, in the page's order: the cell that it fills, and the conversion. A program depends only on names
+ * and labels. It is kept as long as a page's text stays the same, and targets of the same kind share it.
  */
 export interface Program {
-  /** Values of the finished message: rows × columns. */
+  /** The number of values in the finished message: rows × columns. */
   readonly cellCount: number;
-  /** The cell of each number, or -1 where it is left out. */
+  /** The cell of each number, or -1 if it is dropped. */
   readonly cells: Int32Array;
   readonly factors: Float64Array;
   readonly least: Float64Array;
   readonly most: Float64Array;
-  /** 1 where a 0 says "not supported". */
+  /** 1 if a 0 means "not supported". */
   readonly zeroUnsupported: Uint8Array;
-  /** Numbers that are percents or ratios under one name: the values of the page decide, else the hint. */
+  /** Numbers that are percentages or ratios under one name. The values of the page decide; otherwise the hint counts. */
   readonly ambiguous: readonly { readonly numbers: Int32Array; readonly hint: number }[];
-  /** Cells that repeat another cell's value: a shared device's own row is filled from its pods' rows. */
+  /** Cells that repeat another cell's value: the row of a shared device is filled from its pods' rows. */
   readonly copies: readonly { readonly from: number; readonly to: number }[];
-  /** Cells that have the code of the number, a time, that is the latest; the first of equal ones. */
+  /** Cells with the code of the latest of several times. Of equal times, the first counts. */
   readonly latest: readonly {
     readonly cell: number;
     readonly numbers: readonly number[];
@@ -27,14 +27,14 @@ export interface Program {
   }[];
 }
 
-/** One number's part of a program. */
+/** The instruction for one number of a program. */
 export interface Instruction {
   readonly cell: number;
   readonly reading: Reading;
   readonly factor: number;
 }
 
-/** The program of a page's numbers; `undefined` marks a number that is left out. */
+/** Builds the program of a page's numbers. `undefined` marks a number that is dropped. */
 export function assemble(
   cellCount: number,
   instructions: readonly (Instruction | undefined)[],
@@ -65,7 +65,7 @@ export function assemble(
   return program;
 }
 
-/** Whether two programs do the same. */
+/** Returns whether two programs are equal. */
 export function sameProgram(a: Program, b: Program): boolean {
   return (
     a.cellCount === b.cellCount &&
@@ -89,16 +89,15 @@ function sameNumbers(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
   return true;
 }
 
-/** Told of each number that is left out for its value. */
+/** Called for each number that is dropped because of its value. */
 export type OnDrop = (number: number, reason: LineDrop) => void;
 
-/** A ratio may exceed its bound by this much: exporters round. What is above the bound but within is the bound. */
+/** The tolerance for ratios: exporters round. A value above the bound but within the tolerance becomes the bound. */
 const OVERSHOOT = 1.01;
 
 /**
- * Runs a program over a page's raw numbers and fills `out` (NaN where nothing was given). Counts nothing itself.
- *
- * The hot path: 200 numbers a page; no object is made.
+ * Runs a program over a page's raw numbers and fills `out` (NaN if a value is missing). It counts nothing itself.
+ * This is the hot path, with 200 numbers per page. It creates no object.
  */
 export function run(program: Program, raw: Float64Array, out: Float64Array, onDrop: OnDrop): void {
   const { cells, factors, least, most, zeroUnsupported } = program;
@@ -108,7 +107,7 @@ export function run(program: Program, raw: Float64Array, out: Float64Array, onDr
     const cell = cells[i]!;
     if (cell < 0) continue;
     const given = raw[i]!;
-    // All sentinels lie above this bound; most values lie below, and NaN is not below.
+    // All sentinels are above this bound. Most values are below it, and NaN is not below.
     if (!(given < LEAST_SENTINEL)) {
       if (Number.isNaN(given) || given === Number.POSITIVE_INFINITY) {
         onDrop(i, "not-a-number");
@@ -148,7 +147,10 @@ export function run(program: Program, raw: Float64Array, out: Float64Array, onDr
 
 const LEAST_SENTINEL = 2147483632;
 
-/** DCGM's blank values for 32-bit and 64-bit integers and for doubles (dcgm_structs.h); a double rounds the 64-bit ones. */
+/**
+ * Returns whether a value is one of DCGM's blank values for 32-bit and 64-bit integers and for doubles (dcgm_structs.h). A double rounds
+ * the 64-bit ones.
+ */
 function isSentinel(value: number): boolean {
   return (
     (value >= 2147483632 && value <= 2147483635) ||
@@ -158,8 +160,9 @@ function isSentinel(value: number): boolean {
 }
 
 /**
- * A fraction strictly between 0 and 1 shows a ratio, a number above 1 a percent; where all are 0 or 1, the hint that
- * HELP and the neighbouring names gave holds. Decided for the whole family of a page: one exporter has one unit.
+ * Decides between ratio and percentage. A fraction strictly between 0 and 1 shows a ratio, a number above 1 a percentage. If all are 0 or
+ * 1, the hint from HELP and the neighboring names counts. The decision is for the whole family of a page, because one exporter has one
+ * unit.
  */
 function resolveUnits(program: Program, raw: Float64Array): void {
   for (const { numbers, hint } of program.ambiguous) {

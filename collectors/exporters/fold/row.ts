@@ -2,35 +2,35 @@ import type { Device } from "../../../domain/device.ts";
 import { gpuKey, instanceKey, namesNode, sharingKey } from "../../../domain/device.ts";
 import type { Dialect, DeviceField } from "../../../domain/dialect/dialect.ts";
 
-/** Text that DCGM prints where it has no value, in a value's or a label's place. */
+/** Text that DCGM prints for a missing value, in place of a value or a label. */
 export const SENTINEL_TEXT = /^<<<[A-Z_ ]*>>>$|^ERROR - FAILED TO CONVERT TO STRING$/;
 
-/** What the labels of one series say: the device and holder that it speaks of, and the labels that no field takes. */
+/** The parsed labels of one series: its device and holder, and the labels without a device field. */
 export interface RowLabels {
   readonly dialect: Dialect;
   readonly device: Device;
   readonly key: string;
-  /** The node that the series is of, as far as its labels name one. */
+  /** The node of the series, if its labels name one. */
   readonly host: string | undefined;
-  /** The exporter that a Prometheus scraped the series from; undefined where no Prometheus did. */
+  /** The exporter that a Prometheus scraped the series from; undefined if no Prometheus did. */
   readonly scrapedFrom: string | undefined;
   readonly rest: ReadonlyMap<string, string>;
-  /** The label that makes it an entity other than a GPU: a link, a switch, a CPU. */
+  /** The label that marks an entity that is not a GPU: a link, a switch, a CPU. */
   readonly foreign: string | undefined;
 }
 
-/** Labels in which people write the node of a scraped exporter, the most exact first. */
+/** Labels that users set to the node of a scraped exporter, most specific first. */
 const NODE_LABELS = ["node", "kubernetes_node", "nodename", "node_name"];
-/** Labels that a Prometheus adds to what it has scraped; they speak of the exporter, not of a GPU. */
+/** Labels that a Prometheus adds to scraped series. They describe the exporter, not a GPU. */
 const SCRAPE_LABELS = new Set(
   NODE_LABELS.concat("instance", "job", "prometheus", "prometheus_replica", "endpoint", "service"),
 );
 const HOLDER_FIELDS = new Set<DeviceField>(["namespace", "pod", "container", "podUid"]);
 
 /**
- * Reads the labels of a series in a dialect. Empty labels are absent labels; sentinels too, except in the GPU's own
- * identity, where they leave the row without a key. Where a Prometheus has renamed the workload's labels to
- * `exported_…`, those are the workload's and the plain ones the exporter's own.
+ * Reads the labels of a series in a dialect. Empty labels count as absent. Sentinels do too, except in the GPU's own identity, where they
+ * leave the row without a key. If a Prometheus has renamed the workload's labels to `exported_…`, those are the workload's, and the plain
+ * ones are the exporter's own.
  */
 export function readRowLabels(dialect: Dialect, labels: ReadonlyMap<string, string>): RowLabels {
   const fields: Partial<Record<DeviceField, string>> = {};
@@ -62,13 +62,13 @@ export function readRowLabels(dialect: Dialect, labels: ReadonlyMap<string, stri
   };
 }
 
-/** What the series of one row have in common; empty where they name no GPU. */
+/** Returns the key that the series of one row share; empty if they name no GPU. */
 function keyOf(device: Device): string {
   const gpu = gpuKey(device);
   return gpu === "" ? "" : JSON.stringify([gpu, instanceKey(device), sharingKey(device)]);
 }
 
-/** The labels of a page's series with the parts of one GPU under that GPU, where the page's dialect knows such parts. */
+/** Returns the labels of a page's series with the parts of one GPU under that GPU, if the page's dialect has such parts. */
 export function withFoldedGpus(
   read: ReadonlyMap<ReadonlyMap<string, string>, RowLabels>,
 ): ReadonlyMap<ReadonlyMap<string, string>, RowLabels> {
@@ -92,7 +92,9 @@ export function withFoldedGpus(
   return folded;
 }
 
-/** The node by the labels of whoever scraped the exporter, else the exporter's own host unless it is none of the node's names. */
+/**
+ * Returns the node from the labels that the scraping Prometheus added, otherwise the exporter's own host name if it can be a node's name.
+ */
 function hostOf({ hostname }: Device, labels: ReadonlyMap<string, string>): string | undefined {
   for (const label of NODE_LABELS) if ((labels.get(label) ?? "") !== "") return labels.get(label);
   return hostname !== undefined && namesNode(hostname) ? hostname : undefined;
@@ -109,7 +111,7 @@ function toDevice(fields: Partial<Record<DeviceField, string>>): Device {
   return device as Device;
 }
 
-/** A host's rows in their order: by GPU, instance, and the device's own row before its holders'. */
+/** Sorts a host's rows: by GPU, by instance, and the device's own row before its holders' rows. */
 export function inOrder<Row extends { readonly device: Device }>(rows: readonly Row[]): Row[] {
   return rows
     .map((row) => {
@@ -132,7 +134,7 @@ interface Key {
   readonly number: number | undefined;
 }
 
-/** Numbers by value, other text by code unit, so that the order depends on no locale. */
+/** Compares numbers by value and other texts by code unit, so that the order does not depend on a locale. */
 function compareKeys(a: Key, b: Key): number {
   if (a.number !== undefined && b.number !== undefined && a.number !== b.number) return a.number - b.number;
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;

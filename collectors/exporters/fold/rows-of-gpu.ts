@@ -2,7 +2,7 @@ import { gpuKey, instanceKey, sharingKey, type Device } from "../../../domain/de
 import { METRIC_BY_NAME } from "../../../domain/metric.ts";
 import type { Row } from "./page-row.ts";
 
-/** Columns that exporters from 4.8.2 on give per process on a shared GPU, beside one series for the device. */
+/** Columns that exporters from 4.8.2 on report per process on a shared GPU, in addition to one series for the device. */
 const PROCESS_COLUMNS = new Map([
   ["gpu_utilization_ratio", "process_utilization_ratio"],
   ["fb_used_bytes", "process_fb_used_bytes"],
@@ -10,7 +10,7 @@ const PROCESS_COLUMNS = new Map([
 
 const GPU_FIELDS = ["gpu", "model", "pciBusId", "serial", "driverVersion", "hostname"] as const;
 
-/** Gives the rows of instances and of holders what their own series lack, and the GPU's have. */
+/** Fills missing fields in the rows of instances and of holders from the GPU's row. */
 export function nameParts(rows: readonly Row[]): void {
   const isPart = ({ device }: Row): boolean => instanceKey(device) !== "" || sharingKey(device) !== "";
   const placeOf = (row: Row): string => `${row.host} ${gpuKey(row.device)}`;
@@ -23,7 +23,7 @@ export function nameParts(rows: readonly Row[]): void {
   }
 }
 
-/** A column of a row that repeats another row's. */
+/** A column of a row that repeats another row's column. */
 export interface Copy {
   readonly column: string;
   readonly from: Row;
@@ -31,9 +31,9 @@ export interface Copy {
 }
 
 /**
- * A device whose own row holds nothing but what exporters give per process is shared, and its holders' values of those
- * columns are their own (dcgm-exporter 4.8.2 and later). All other values of the holders repeat the device's, so the
- * device's own row gets them too.
+ * Splits process values from device values. If a device's own row has only the columns that exporters report per process, the device is
+ * shared, and its holders' values of those columns are their own (dcgm-exporter 4.8.2 and later). All other values of the holders repeat
+ * the device's values, so the device's own row gets them too.
  */
 export function splitProcesses(rows: readonly Row[]): Copy[] {
   const copies: Copy[] = [];
@@ -67,17 +67,17 @@ export function splitProcesses(rows: readonly Row[]): Copy[] {
   return copies;
 }
 
-/** Whether a row has columns that are of processes by their names, as HAMi's monitor has them. */
+/** Returns whether a row has columns whose names are of processes, as HAMi's monitor has them. */
 function hasProcesses({ cells }: Row): boolean {
   return [...PROCESS_COLUMNS.values()].some((column) => cells.has(column));
 }
 
-/** The GPU, or the instance of it, that a row is of. */
+/** Returns the key of a row's GPU or instance. */
 function deviceKey(device: Device): string {
   return JSON.stringify([gpuKey(device), instanceKey(device)]);
 }
 
-/** Marks all but the first row of each GPU and of each device, so that nobody sums what is repeated. */
+/** Marks all but the first row of each GPU and of each device, so that repeated values are not summed. */
 export function markRepeats(rows: readonly Row[]): void {
   const gpus = new Set<string>();
   const devices = new Set<string>();

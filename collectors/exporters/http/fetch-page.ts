@@ -7,36 +7,36 @@ import { failureOf, PageError } from "./page-error.ts";
 import type { ReceiveBuffers } from "./receive-buffers.ts";
 import type { ResponseHead } from "./response-parser.ts";
 
-/** What to ask, and how much of an answer to bear. */
+/** A request for a page, with its limits. */
 export interface PageRequest {
   readonly url: URL;
   readonly authorization: Authorization;
   readonly timeoutMillis: number;
   readonly bodyLimitBytes: number;
-  /** Whether to ask for gzip; exporters answer quicker without (see docs/decisions/0003). */
+  /** Whether to request gzip. Exporters respond faster without it (see docs/decisions/0003). */
   readonly gzip: boolean;
 }
 
-/** A page as it came, or why it did not. */
+/** A page, or the reason why it is missing. */
 export type PageAnswer =
   | {
       /** Valid until `release` is called. */
       readonly page: Buffer;
-      /** Whether length or chunks prove the body whole; a connection's end alone proves nothing. */
+      /** Whether the content length or the chunks prove that the body is complete. The end of the connection alone proves nothing. */
       readonly complete: boolean;
       readonly release: () => void;
     }
   | { readonly reason: ScrapeFailure; readonly detail: string };
 
-/** On a thread beside: a page of 32 MB takes longer to unpack than other targets may wait. */
+/** Runs in another thread: decompressing a page of 32 MB takes longer than other targets may wait. */
 const gunzipOff = promisify(gunzip) as (page: Buffer, options: ZlibOptions) => Promise<Buffer>;
 const MOST_REDIRECTS = 5;
 const ACCEPT = "text/plain;version=0.0.4;q=1,*/*;q=0.1";
 
 /**
- * Fetches one page. Answers every failure as a value; throws nothing. The whole exchange, redirects included, ends
- * within `timeoutMillis`. A redirect is followed on the target's own host only, and credentials are sent to the target's own
- * origin only: a page has no say in whom a collector asks.
+ * Fetches one page. Returns every failure as a value and never throws. The whole exchange, redirects included, ends within `timeoutMillis`.
+ * A redirect is only followed on the target's own host, and credentials are only sent to the target's own origin, so a page cannot direct
+ * the collector to another host.
  */
 export async function fetchPage(
   connections: Pick<Connections, "of" | "once">,
@@ -56,7 +56,7 @@ export async function fetchPage(
       const text = requestText(url, request.gzip, isOwn ? authorization : undefined);
       const connection = isOwn ? connections.of(url.origin) : connections.once(url.origin);
       const ask = (): Promise<Answer> => exchange(connection, buffers, text, deadline.signal, request.bodyLimitBytes);
-      // A kept connection may have been closed by the exporter since: that alone is no failed scrape.
+      // The exporter may have closed a persistent connection in the meantime. That alone is not a failed scrape.
       const answer = await ask()
         .catch((error: unknown) => (error instanceof StaleConnectionError ? ask() : Promise.reject(error)))
         .finally(() => isOwn || connection.close());
@@ -141,7 +141,7 @@ async function inflate(answer: Answer, buffers: ReceiveBuffers, bodyLimitBytes: 
     const unpacked = await gunzipOff(answer.page, { maxOutputLength: bodyLimitBytes });
     const body = buffers.take();
     body.append(unpacked);
-    // Gzip has a length and a checksum of its own.
+    // Gzip has its own length and checksum.
     return { page: body.page(), complete: true, release: body.release };
   } catch (error) {
     const tooLarge = error instanceof RangeError;

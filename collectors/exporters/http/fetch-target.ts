@@ -4,7 +4,7 @@ import type { Connections } from "./connections.ts";
 import { fetchPage, type PageAnswer, type PageRequest } from "./fetch-page.ts";
 import type { ReceiveBuffers } from "./receive-buffers.ts";
 
-/** A companion whose page did not come, and why. */
+/** A companion whose page is missing, with the reason. */
 export interface MissedCompanion {
   readonly url: string;
   readonly reason: ScrapeFailure;
@@ -14,8 +14,8 @@ export interface MissedCompanion {
 const LINE_END = Buffer.from("\n");
 
 /**
- * Fetches a target's page at the same time as those of its companions, and puts theirs below it as one page. Without a companion that
- * fails the others count; without the target's own page all fails.
+ * Fetches a target's page and those of its companions concurrently, and appends the companions' pages to it. If a companion fails, the
+ * others count. If the target's own page fails, everything fails.
  */
 export async function fetchTarget(
   connections: Pick<Connections, "of" | "once">,

@@ -1,6 +1,6 @@
 import type { ScrapeFailure } from "../../../domain/scrape.ts";
 
-/** A failure that already knows its reason. */
+/** A failure with its reason. */
 export class PageError extends Error {
   readonly reason: ScrapeFailure;
 
@@ -11,7 +11,7 @@ export class PageError extends Error {
   }
 }
 
-/** Reasons by the codes of Node's sockets and resolver, undici and OpenSSL. */
+/** Failure reasons by the codes of Node's sockets and resolver, undici and OpenSSL. */
 const REASONS: Readonly<Record<string, ScrapeFailure>> = {
   ECONNREFUSED: "refused",
   EHOSTUNREACH: "refused",
@@ -32,7 +32,7 @@ const REASONS: Readonly<Record<string, ScrapeFailure>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "tls",
 };
 
-/** The reason and the words for what an exchange threw. What is unknown was interrupted. */
+/** Returns the reason and the message of an error of an exchange. The reason of an unknown error is `interrupted`. */
 export function failureOf(error: unknown): { readonly reason: ScrapeFailure; readonly detail: string } {
   if (error instanceof PageError) return { reason: error.reason, detail: error.message };
   if (!(error instanceof Error)) return { reason: "interrupted", detail: String(error) };

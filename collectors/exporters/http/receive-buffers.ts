@@ -1,13 +1,13 @@
-/** A body under way. The page lies in a pooled buffer: it is the caller's until `release`, and nobody's after. */
+/** A body in progress. The page is in a pooled buffer, which the caller owns until `release`. */
 export interface ReceivedBody {
   readonly length: number;
   append(chunk: Uint8Array): void;
   page(): Buffer;
-  /** Gives the buffer back; a second call does nothing. */
+  /** Returns the buffer to the pool. A second call does nothing. */
   readonly release: () => void;
 }
 
-/** Buffers that are used again from scrape to scrape, so that 400 pages of 67 kB a second are no garbage. */
+/** A pool of buffers that are reused between scrapes, so that 400 pages of 67 kB per second create no garbage. */
 export interface ReceiveBuffers {
   take(): ReceivedBody;
 }
@@ -15,7 +15,7 @@ export interface ReceiveBuffers {
 const FIRST_BYTES = 128 * 1024;
 const NOTHING = Buffer.alloc(0);
 
-/** A pool that keeps free buffers of `mostBytes` in all; what is beyond is left to the garbage collector. */
+/** Creates a pool that keeps free buffers of at most `mostBytes` in total. The garbage collector frees the rest. */
 export function createReceiveBuffers(mostBytes = 32 * 1024 * 1024): ReceiveBuffers {
   const free: Buffer[] = [];
   let freeBytes = 0;
@@ -27,7 +27,7 @@ export function createReceiveBuffers(mostBytes = 32 * 1024 * 1024): ReceiveBuffe
   };
   return {
     take() {
-      // Taken with the first byte: thousands of requests can wait for an answer, few answers are under way at once.
+      // Allocated with the first byte: thousands of requests can wait for a response, but few responses are in progress at once.
       let buffer: Buffer = NOTHING;
       let length = 0;
       let held = true;

@@ -1,22 +1,22 @@
 import { PageError } from "./page-error.ts";
 
-/** The head of a response. Names of headers are in lower case; several of one name are joined by commas. */
+/** The head of a response. Header names are in lower case. Several headers with one name are joined by commas. */
 export interface ResponseHead {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
-  /** Whether length or chunks tell where the body ends; else the end of the connection does, and proves nothing. */
+  /** Whether the content length or the chunks show the end of the body. Otherwise the connection's end does, which proves nothing. */
   readonly framed: boolean;
 }
 
-/** Reads one HTTP/1.1 response out of a connection's bytes, however they are cut. */
+/** A parser of one HTTP/1.1 response from the bytes of a connection, however they are split. */
 export interface ResponseParser {
-  /** Takes bytes; `true` when the response is whole. Fails with a {@link PageError} where they are no HTTP. */
+  /** Takes bytes. Returns `true` when the response is complete. Throws a {@link PageError} if they are not HTTP. */
   feed(bytes: Buffer): boolean;
-  /** The connection has ended; `true` where that ends the response as it should. */
+  /** Handles the end of the connection. Returns `true` if that is a valid end of the response. */
   end(): boolean;
-  /** Whether the connection can carry another request, once the response is whole. */
+  /** Whether the connection can be used for another request after the response is complete. */
   readonly reusable: boolean;
-  /** Whether any byte of a response has come. */
+  /** Whether any byte of a response has arrived. */
   readonly begun: boolean;
 }
 
@@ -28,8 +28,8 @@ const LINE_FEED = 10;
 type State = "head" | "sized" | "chunk-size" | "chunk-data" | "chunk-end" | "trailer" | "until-end" | "whole";
 
 /**
- * A parser of one response to a GET (RFC 9112). `onBody` gets views into the bytes fed, valid during the call alone.
- * Interim responses (1xx) are read past.
+ * Creates a parser for one response to a GET (RFC 9112). `onBody` gets views into the given bytes, which are valid only during the call.
+ * Interim responses (1xx) are skipped.
  */
 export function createResponseParser(
   onHead: (head: ResponseHead) => void,
@@ -45,7 +45,7 @@ export function createResponseParser(
     begun ||= bytes.length > 0;
     let rest = bytes;
     while (state !== "whole" && rest.length > 0) rest = step(rest);
-    // Bytes behind a whole response answer no request: such a connection is not to be trusted again.
+    // Bytes after a complete response belong to no request, so the connection is not reused.
     if (state === "whole" && rest.length > 0) keepAlive = false;
     return state === "whole";
   }
@@ -113,7 +113,7 @@ export function createResponseParser(
     return bytes.subarray(taken);
   }
 
-  /** Lines of the chunked coding: a size, the line feed behind a chunk, trailers. */
+  /** Reads a line of the chunked coding: a size, the line feed after a chunk, or a trailer. */
   function takeLine(bytes: Buffer): Buffer {
     const feedAt = bytes.indexOf(LINE_FEED);
     const part = feedAt < 0 ? bytes : bytes.subarray(0, feedAt);

@@ -2,22 +2,22 @@ import type { Steps } from "../../../runtime/steps.ts";
 import type { ExpositionSample } from "../exposition/parse.ts";
 
 /**
- * The text of a page that targets of the same make share: what stands before each number's label block (line feed,
- * HELP and TYPE lines, the metric's name), which of the target's label blocks follows, and what stands after the last
- * number. The label blocks themselves are the target's own.
+ * The text of a page that targets of the same kind share. For each number it has the text before its label block (line feed, HELP and TYPE
+ * lines, the metric's name) and the index of the target's label block. After the last number comes the tail. The label blocks themselves
+ * belong to the target.
  */
 export interface Layout {
-  /** All texts, one after the other; number i's is `[textStarts[i], textStarts[i + 1])`, the tail comes last. */
+  /** All texts in sequence. The text of number i is `[textStarts[i], textStarts[i + 1])`. The tail comes last. */
   readonly texts: Buffer;
   readonly textStarts: Uint32Array;
-  /** The label block of each number, an index into the target's blocks. */
+  /** The label block of each number, as an index into the target's blocks. */
   readonly blocks: Uint16Array;
-  /** Where the run of numbers of one family ends, for each number: within a run, blocks may change places. */
+  /** For each number, the end of the run of numbers of its family. Within a run, blocks may change their order. */
   readonly runEnds: Uint16Array;
   readonly bytes: number;
 }
 
-/** A page cut into what is shared and what is the target's own. */
+/** A page that was cut into the shared part and the target's own part. */
 export interface CutPage {
   readonly key: string;
   readonly layout: Layout;
@@ -30,8 +30,8 @@ const NUMBERS_OF_STEP = 1024;
 const PLAIN_DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
- * Cuts a page at its numbers, in steps. `undefined` where a template would not pay or not be exact: a sample with a time or with
- * a value that is no plain decimal, or more numbers than an index holds.
+ * Cuts a page at its numbers, in steps. `undefined` if a template would not help or not be exact: a sample with a timestamp or with a value
+ * that is not a plain decimal, or more numbers than an index can hold.
  */
 export function* cutPage(page: Buffer, samples: readonly ExpositionSample[]): Steps<CutPage | undefined> {
   if (samples.length === 0 || samples.length > MOST_NUMBERS) return undefined;

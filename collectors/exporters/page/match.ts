@@ -1,24 +1,23 @@
 import { scan, scanValue } from "../exposition/value.ts";
 import type { Layout } from "./layout.ts";
 
-/** A target's own part of a template: its label blocks. */
+/** The target's own part of a template: its label blocks. */
 export interface Blocks {
   readonly blocks: Buffer;
   readonly blockStarts: Uint32Array;
 }
 
 /**
- * Reads a page whose text is the template's and whose numbers alone differ; `raw` gets the numbers in the template's
- * order. `false` where any other byte differs: the caller parses the page in full. Within a family, lines may have
- * changed places, as exporters from 4.8.3 on sort families but not GPUs.
- *
- * The hot path of the collector: a page of 67 kB in about 30 µs, without an object made.
+ * Reads a page that differs from the template only in its numbers. `raw` gets the numbers in the template's order. Returns `false` if any
+ * other byte differs; the caller then parses the page in full. Within a family, lines may change their order, because exporters from 4.8.3
+ * on sort families but not GPUs.
+ * This is the hot path of the collector: a page of 67 kB in about 30 µs, without creating an object.
  */
 export function matchPage(page: Buffer, layout: Layout, own: Blocks, raw: Float64Array): boolean {
   const { texts, textStarts, blocks, runEnds } = layout;
   const count = blocks.length;
   let at = 0;
-  // Where lines of the present family began to change places; -1 while each stands in its own.
+  // The first number of the current family's lines that changed order; -1 while each line is in its place.
   let swappedFrom = -1;
   probesLeft = MOST_PROBES;
   for (let i = 0; i < count; i++) {
@@ -45,16 +44,16 @@ export function matchPage(page: Buffer, layout: Layout, own: Blocks, raw: Float6
   return page.length - at === end - tail && sameBytes(page, at, texts, tail, end);
 }
 
-/** Numbers of the family under way that a line has been found for; used only while lines have changed places. */
+/** Numbers of the current family for which a line was found. Used only after lines have changed order. */
 const taken = new Uint8Array(65_536);
 
-/** The lines of 25 families of 60 GPUs in any order take as many; beyond, a full parse takes less time. */
+/** Enough probes for the lines of 25 families of 60 GPUs in any order. Beyond that, a full parse is faster. */
 const MOST_PROBES = 50_000;
 let probesLeft = 0;
 
 /**
- * The first number of `[from, to)` that no line was found for and that this line's label block belongs to; else -1, as where
- * the page's probes are used up.
+ * Returns the first number in `[from, to)` without a line that has this line's label block; -1 if there is none or the page's probes are
+ * used up.
  */
 function findBlock(page: Buffer, at: number, layout: Layout, own: Blocks, from: number, to: number): number {
   for (let number = from; number < to; number++) {
@@ -71,7 +70,7 @@ function sameBlock(page: Buffer, at: number, own: Blocks, block: number): boolea
   return sameBytes(page, at, own.blocks, own.blockStarts[block]!, own.blockStarts[block + 1]!);
 }
 
-/** Below this many bytes a loop is quicker than the call into the runtime. */
+/** Below this number of bytes, a loop is faster than a call into the runtime. */
 const SHORT = 40;
 
 function sameBytes(page: Buffer, at: number, expected: Buffer, start: number, end: number): boolean {

@@ -3,14 +3,14 @@ import { toUrl, type Discovery, type Target } from "./target.ts";
 import type { AddressDefaults } from "./group.ts";
 import { createPolledDiscovery } from "./polled.ts";
 
-/** What is asked of a name server; the resolver of Node by default. */
+/** The name server's interface; Node's resolver by default. */
 export interface NameServer {
   resolve4(name: string): Promise<string[]>;
   resolve6(name: string): Promise<string[]>;
   resolveSrv(name: string): Promise<readonly { readonly name: string; readonly port: number }[]>;
 }
 
-/** Targets from A, AAAA or SRV records: one for each address, as a headless Service gives them. */
+/** Creates a discovery from A, AAAA or SRV records: one target for each address, as a headless Service provides them. */
 export function createDnsDiscovery(options: {
   readonly names: readonly string[];
   readonly type: "A" | "AAAA" | "SRV";

@@ -6,9 +6,9 @@ import { createPolledDiscovery } from "./polled.ts";
 import type { Discovery, Target } from "./target.ts";
 
 /**
- * Prometheus' `file_sd`: JSON or YAML files of target groups, reread every `refreshMillis` (a second look costs less
- * than a missed change: mounted ConfigMaps change by links that watches overlook). The last part of a path may hold `*`.
- * A file that cannot be read keeps the targets that it gave last, and says so.
+ * Creates a discovery like Prometheus' `file_sd`: JSON or YAML files of target groups, read again every `refreshMillis`. (Reading costs
+ * less than a missed change: mounted ConfigMaps change by links, which watches do not see.) The last part of a path may contain `*`. If a
+ * file cannot be read, its last targets stay, and the error is reported.
  */
 export function createFileDiscovery(options: {
   readonly files: readonly string[];
@@ -43,7 +43,7 @@ export function createFileDiscovery(options: {
   };
 }
 
-/** The paths that a pattern stands for; a path without `*` stands for itself, whether it exists or not. */
+/** Returns the paths of a pattern. A path without `*` stands for itself, whether it exists or not. */
 async function expand(pattern: string): Promise<string[]> {
   const name = basename(pattern);
   if (!name.includes("*")) return [pattern];

@@ -1,12 +1,12 @@
 import { toUrl, type Target } from "./target.ts";
 
-/** What turns an address into a URL. */
+/** The defaults that complete an address to a URL. */
 export type AddressDefaults = Parameters<typeof toUrl>[1];
 
 /**
- * Reads Prometheus' list of target groups, `[{ targets: [address], labels: { name: value } }]`, as `file_sd` files and
- * HTTP service discovery give it. `__scheme__` and `__metrics_path__` are honoured, other labels
- * with two underscores are left out. Fails with a sentence that says which group is wrong.
+ * Reads a Prometheus list of target groups, `[{ targets: [address], labels: { name: value } }]`, as in `file_sd` files and HTTP service
+ * discovery. `__scheme__` and `__metrics_path__` are applied. Other labels that begin with two underscores are left out. Throws with a
+ * sentence that names the wrong group.
  */
 export function readTargetGroups(groups: unknown, defaults: AddressDefaults): Target[] {
   if (!Array.isArray(groups)) throw new TypeError("not a list of target groups");

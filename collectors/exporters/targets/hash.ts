@@ -1,4 +1,4 @@
-/** A stable 32-bit hash of a text (FNV-1a, with a final mix), for spreading targets over an interval and over shards. */
+/** Returns a stable 32-bit hash of a text (FNV-1a, with a final mix), to spread targets over an interval and over shards. */
 export function hash32(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

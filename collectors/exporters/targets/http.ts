@@ -6,7 +6,7 @@ import type { Discovery } from "./target.ts";
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** Prometheus' HTTP service discovery: a URL that answers with target groups as JSON, asked every `refreshMillis`. */
+/** Creates a discovery like Prometheus' HTTP service discovery: a URL that returns target groups as JSON, polled every `refreshMillis`. */
 export function createHttpDiscovery(options: {
   readonly url: string;
   readonly refreshMillis: number;

@@ -1,8 +1,8 @@
 import type { Discovery, Target } from "./target.ts";
 
 /**
- * A discovery that asks again and again. What fails is told, and the targets that were known last are kept: a directory
- * service that is down must not end the scraping of what it named. Asks never overlap.
+ * Creates a discovery that polls. After a failure, which is reported, the last known targets stay: an unavailable directory service must
+ * not stop the scraping of its targets. Polls never overlap.
  */
 export function createPolledDiscovery(options: {
   readonly name: string;

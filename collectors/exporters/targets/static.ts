@@ -1,6 +1,6 @@
 import type { Discovery, Target } from "./target.ts";
 
-/** Targets that the configuration lists. */
+/** Creates a discovery of the targets in the configuration. */
 export function createStaticDiscovery(targets: readonly Target[]): Discovery {
   return {
     name: "static",

@@ -1,21 +1,21 @@
 import type { ApiConnection } from "./connection.ts";
 
-/** Something that one may want to do on an API server. */
+/** An action on an API server to check. */
 export interface AccessAttempt {
   readonly verb: string;
   /** Empty for the core group. */
   readonly group: string;
   readonly resource: string;
-  /** All namespaces where absent. */
+  /** If absent, all namespaces. */
   readonly namespace?: string;
-  /** All objects where absent. */
+  /** If absent, all objects. */
   readonly name?: string;
 }
 
 /**
- * Whether our own credentials allow something: the server's authorizer is asked, and nothing is done
- * (https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/self-subject-access-review-v1/). Everybody
- * who is somebody may ask. Fails with an `ApiError`.
+ * Returns whether our own credentials allow an action. Only the server's authorizer is called; the action is not done
+ * (https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/self-subject-access-review-v1/). Every authenticated user
+ * may do this. Fails with an `ApiError`.
  */
 export async function isAllowed(
   api: ApiConnection,

@@ -7,31 +7,30 @@ import { parse } from "yaml";
 import { createAuthorization, type Authorization } from "../../exporters/http/credentials.ts";
 import type { ApiAccessSource } from "./connection.ts";
 
-/** Where a cluster's address and credentials come from. */
+/** The source of a cluster's address and credentials. */
 export interface KubeAccessOptions {
-  /** A kubeconfig; where absent, `KUBECONFIG`, `~/.kube/config` or the pod's own service account, as kubectl looks. */
+  /** A kubeconfig. If absent: `KUBECONFIG`, `~/.kube/config` or the pod's own service account, in kubectl's order. */
   readonly file?: string;
-  /** A context of it; the current one where absent. */
+  /** A context of the kubeconfig; the current one if absent. */
   readonly context?: string;
 }
 
-/** What the client takes where it has found nothing, as kubectl once did. */
+/** The client's default if it finds no access, as in old versions of kubectl. */
 const NOWHERE = "http://localhost:8080";
 
 /**
- * Reads the access to a cluster as kubectl does: kubeconfigs with client certificates, tokens, token files and exec
- * plugins, or the service account of the pod that this runs in. Tokens that expire are got anew in time; after an answer
- * of 401, and when the named file has changed, everything is read again. Fails with a sentence where there is no such
- * context.
+ * Creates the access to a cluster like kubectl: kubeconfigs with client certificates, tokens, token files and exec plugins, or the service
+ * account of the own pod. Tokens that expire are renewed in time. After a 401, and when the named file has changed, everything is read
+ * again. Fails with a sentence if the context does not exist.
  */
 export function createKubeAccess({ file, context }: KubeAccessOptions): ApiAccessSource {
   let loaded: KubeConfig | undefined;
   let loadedMillis = 0;
-  /** Of the user's token file, which the client library passes over; read anew when it has changed. */
+  /** The authorization from the user's token file, which the client library ignores. The file is read again when it has changed. */
   let tokenOf: Authorization | undefined;
 
   async function load(): Promise<KubeConfig> {
-    // Only where there is a Kubernetes: the module is larger than the rest of the collector.
+    // Imported only when Kubernetes is used: the module is larger than the rest of the collector.
     const client = await import("@kubernetes/client-node");
     const config = new client.KubeConfig();
     if (file === undefined) config.loadFromDefault();
@@ -89,9 +88,9 @@ interface KubeconfigUsers {
 }
 
 /**
- * The file with the token of the current context's user; it counts before a token in the kubeconfig itself, as for kubectl
- * (https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/#AuthInfo). A path is from the kubeconfig's folder on. Of several
- * kubeconfigs the first that has the user counts.
+ * Returns the token file of the current context's user. It takes precedence over a token in the kubeconfig itself, as in kubectl
+ * (https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/#AuthInfo). A path is relative to the kubeconfig's folder. Of several
+ * kubeconfigs, the first with the user counts.
  */
 function tokenFileOf(config: KubeConfig, file: string | undefined): string | undefined {
   const name = config.getCurrentUser()?.name;

@@ -2,46 +2,46 @@ import { pause, type Clock } from "../../../runtime/clock.ts";
 import { ApiError } from "./api-error.ts";
 import type { Lease, LeaseState } from "./lease.ts";
 
-/** The time for which this collector is the cluster's watcher. */
+/** The term of this collector as the cluster's watcher. */
 export interface WatchTerm {
-  /** Later terms have higher ones: when it began, milliseconds since the epoch by the server's clock. */
+  /** The start of the term, milliseconds since the epoch by the server's clock. Later terms have higher values. */
   readonly epoch: number;
-  /** When the holder before was known to hold the lease last, by the server's clock; `undefined` where there was none. */
+  /** When the former holder last renewed the lease, by the server's clock; `undefined` if there was none. */
   readonly formerUntilMillis: number | undefined;
   readonly signal: AbortSignal;
 }
 
-/** What happens in an election, for metrics and logs. */
+/** The events of an election, for metrics and logs. */
 export interface ElectionEvents {
   onElected(epoch: number): void;
   onDeposed(): void;
-  /** The server has answered what was asked of the lease. */
+  /** The server has answered a request for the lease. */
   onAnswered(): void;
   onError(error: unknown): void;
 }
 
-/** How long a lease lasts and how often it is renewed. */
+/** The duration of a lease and its renewal. */
 export interface ElectionTiming {
   readonly durationMillis: number;
-  /** A holder that could not renew for so long gives up, before others may take the lease. */
+  /** A holder that could not renew for this time gives up, before others may take the lease. */
   readonly giveUpMillis: number;
   readonly renewMillis: number;
 }
 
-/** What client-go's elections run with. */
+/** The timing of client-go's elections. */
 export const ELECTION_TIMING: ElectionTiming = { durationMillis: 15_000, giveUpMillis: 10_000, renewMillis: 2_000 };
 
 /**
- * Takes part in an election until it is stopped. Others' clocks are not trusted: a lease is free when its holder has not
- * written for its duration by the monotonic clock here. While it is held, `lead` runs; when it is lost, or could not be
- * renewed in time, the term's signal is aborted and nothing else begins before `lead` has ended. A stop gives the lease
- * back, so that the next one need not wait.
+ * Takes part in an election until it is stopped. Clocks of other machines are not trusted: a lease is free if its holder has not written
+ * for its duration, by the monotonic clock of this machine. `lead` runs while the lease is held. If the lease is lost, or could not be
+ * renewed in time, the term's signal is aborted, and nothing else begins before `lead` has ended. A stop releases the lease, so that the
+ * next holder need not wait.
  */
 export function startElection(options: {
   readonly lease: Lease;
   readonly identity: string;
   readonly clock: Clock;
-  /** By the server's clock. */
+  /** Returns the time by the server's clock. */
   readonly serverNowMillis: () => number;
   readonly events: ElectionEvents;
   readonly lead: (term: WatchTerm) => Promise<void>;
@@ -52,7 +52,7 @@ export function startElection(options: {
   const stopping = new AbortController();
   let seen: { readonly state: LeaseState; readonly at: number } | undefined;
 
-  /** Whether the lease can be taken: it was given back, it is our own, or its holder has been silent for too long. */
+  /** Returns whether the lease can be taken: it was released, it is our own, or its holder has not renewed it in time. */
   async function look(): Promise<{ readonly former: LeaseState | undefined; readonly free: boolean }> {
     const former = await lease.read();
     if (former === undefined) return { former, free: true };
@@ -72,8 +72,8 @@ export function startElection(options: {
   }
 
   /**
-   * Holds the lease from `acquiredAt` on, by the monotonic clock: the moment before the write was sent, as the others may
-   * count from any moment after it.
+   * Holds the lease from `acquiredAt` on, by the monotonic clock. This is the moment before the write was sent, because others may count
+   * from any moment after it.
    */
   async function hold(first: LeaseState, acquiredAt: number, former: LeaseState | undefined): Promise<void> {
     const ending = new AbortController();
@@ -111,8 +111,8 @@ export function startElection(options: {
   }
 
   /**
-   * What to go on from after a write that failed: a conflict can be with a write of our own whose answer was lost.
-   * `undefined` where somebody else holds the lease.
+   * Returns the state to continue from after a failed write. A conflict can be with an own write whose response was lost. `undefined` if
+   * another collector holds the lease.
    */
   async function goOnFrom(error: unknown, state: LeaseState): Promise<LeaseState | undefined> {
     if (!(error instanceof ApiError) || error.code !== "conflict") return state;

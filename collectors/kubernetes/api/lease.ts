@@ -2,13 +2,13 @@ import { ApiError } from "./api-error.ts";
 import type { ApiConnection } from "./connection.ts";
 import { pathOf, type ApiResource } from "./resource.ts";
 
-/** Kubernetes' object for elections (https://kubernetes.io/docs/concepts/architecture/leases/). */
+/** The Lease resource, Kubernetes' object for elections (https://kubernetes.io/docs/concepts/architecture/leases/). */
 export const LEASES: ApiResource = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" };
 
-/** Who holds a lease, and since when. */
+/** The state of a lease: its holder and times. */
 export interface LeaseState {
   readonly resourceVersion: string;
-  /** Empty where it was given back. */
+  /** Empty if the lease was released. */
   readonly holder: string;
   readonly durationMillis: number;
   /** When the holder's term began, milliseconds since the epoch by the server's clock. */
@@ -17,11 +17,11 @@ export interface LeaseState {
   readonly transitions: number;
 }
 
-/** A lease on the API server. Every method fails with an `ApiError`; `conflict` where somebody else was quicker. */
+/** A lease on the API server. Every method fails with an `ApiError`; with `conflict` if another client was faster. */
 export interface Lease {
-  /** `undefined` where there is none yet. */
+  /** Reads the lease; `undefined` if it does not exist yet. */
   read(): Promise<LeaseState | undefined>;
-  /** Writes a state in the place of the one that was read, or makes the lease. */
+  /** Writes a state in place of the one that was read, or creates the lease. */
   write(state: Omit<LeaseState, "resourceVersion">, former: LeaseState | undefined): Promise<LeaseState>;
 }
 
@@ -36,7 +36,7 @@ interface LeaseObject {
   };
 }
 
-/** A lease by its name; a request that takes longer than `timeoutMillis` fails as `unavailable`. */
+/** Creates a lease client by name. A request that takes longer than `timeoutMillis` fails as `unavailable`. */
 export function createLease(
   api: ApiConnection,
   {
@@ -87,7 +87,7 @@ export function createLease(
   };
 }
 
-/** MicroTime, the type of a lease's times: six digits after the second. */
+/** Formats a MicroTime, the type of a lease's times: six decimal digits of seconds. */
 function microTime(millis: number): string {
   return new Date(millis).toISOString().replace("Z", "000Z");
 }

@@ -1,14 +1,14 @@
 const LINE_FEED = 0x0a;
 
-/** Cuts a stream into its lines. */
+/** A scanner that cuts a stream into lines. */
 export interface LineScanner {
-  /** Takes the next bytes and gives the lines that they complete, without their line feeds; empty lines are left out. */
+  /** Takes the next bytes. Returns the completed lines without line feeds. Empty lines are left out. */
   feed(chunk: Buffer): readonly Buffer[];
-  /** Bytes of a line that has not ended. */
+  /** The number of bytes of the incomplete line. */
   readonly pendingBytes: number;
 }
 
-/** A scanner that holds the line under way and nothing else. A view that it gives is valid as long as the chunk. */
+/** Creates a scanner that only buffers the current line. The returned views are valid as long as the chunk. */
 export function createLineScanner(): LineScanner {
   let pending: Buffer[] = [];
   let pendingBytes = 0;

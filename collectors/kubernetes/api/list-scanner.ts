@@ -5,24 +5,23 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** Cuts a list as it arrives into its items, each as JSON by itself. */
+/** A scanner that cuts a list into its items as it arrives, each as separate JSON. */
 export interface ListScanner {
-  /** Takes the next bytes and gives the items that they complete; a view into the chunk is valid as long as the chunk. */
+  /** Takes the next bytes. Returns the completed items. A view into the chunk is valid as long as the chunk. */
   feed(chunk: Buffer): readonly Buffer[];
-  /** The list with no items in it: kind, resourceVersion, continue. Throws a `SyntaxError` where it did not end. */
+  /** Returns the list without its items: kind, resourceVersion, continue. Throws a `SyntaxError` if the list is incomplete. */
   rest(): unknown;
 }
 
 /**
- * A scanner of one `…List` in JSON. It follows strings and depth only, so that a list of 450 MB passes through without
- * being held: what it keeps is the item under way and the few bytes around the items. Whether an item is valid JSON is
- * found out by whoever parses it.
+ * Creates a scanner of one `…List` in JSON. It only follows strings and depth, so a list of 450 MB passes through without being in memory:
+ * it only buffers the current item and the few bytes around the items. The caller finds invalid JSON when it parses an item.
  */
 export function createListScanner(): ListScanner {
   let depth = 0;
   let inString = false;
   let escaped = false;
-  /** Whether the bytes at hand are the list's own, those between two items, or an item's. */
+  /** The region of the current bytes: the list itself, between two items, or an item. */
   let region: "list" | "between" | "item" = "list";
   /** The last string that began at the list's own depth: the key before a `[`. */
   let key = "";

@@ -1,10 +1,10 @@
 import { ApiError } from "./api-error.ts";
 import type { ApiConnection } from "./connection.ts";
 
-/** What a server serves: for each resource as kubectl names it (`jobs.batch`) the version to ask for. */
+/** The resources of a server: the version to use for each resource, named as in kubectl (`jobs.batch`). */
 export type ServedResources = ReadonlyMap<string, string>;
 
-/** All groups and their resources in one answer, which servers give since Kubernetes 1.26 (KEP-3352). */
+/** The media type for all groups and their resources in one response, available since Kubernetes 1.26 (KEP-3352). */
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 
 interface AggregatedGroups {
@@ -24,8 +24,8 @@ interface PlainGroups {
 }
 
 /**
- * The resources of some groups that a server serves now, each in the version that the server prefers; the core group's are
- * always `v1` and are not asked for. Fails with an `ApiError`.
+ * Returns the resources of some groups that a server serves now, each in the server's preferred version. The core group is always `v1` and
+ * is not requested. Fails with an `ApiError`.
  */
 export async function findServed(
   api: ApiConnection,
@@ -66,7 +66,7 @@ export async function findServed(
       const list = await ask<{ readonly resources?: readonly { readonly name?: string }[] }>(
         `/apis/${name}/${version}`,
       ).catch((error: unknown) => {
-        // A group that is being taken away is still in the list of groups.
+        // A group that is being removed is still in the list of groups.
         if (error instanceof ApiError && error.code === "not-found") return { resources: [] };
         throw error;
       });

@@ -1,26 +1,28 @@
 import type { Clock } from "../../../runtime/clock.ts";
 
-/** The API server's clock, as far as its answers tell. */
+/** The API server's clock, estimated from its responses. */
 export interface ServerClock {
-  /** Takes the `Date` of an answer that arrived now, after `tripMillis`. */
+  /** Takes the `Date` header of a response that arrived now, after `tripMillis`. */
   observe(date: string | undefined, tripMillis: number): void;
-  /** Now by the server's clock, milliseconds since the epoch; this machine's own as long as nothing is known. */
+  /**
+   * Returns the current time by the server's clock, milliseconds since the epoch; by this machine's clock while the server's is unknown.
+   */
   nowMillis(): number;
-  /** How far the server's clock is ahead of this machine's; behind where negative. */
+  /** How far the server's clock is ahead of this machine's; negative if it is behind. */
   readonly skewMillis: number;
 }
 
-/** A `Date` has whole seconds and the trip takes time: differences below this say nothing. */
+/** Differences below this are ignored: a `Date` has whole seconds, and the trip takes time. */
 const UNCERTAIN_MILLIS = 2_000;
 
-/** A clock that follows the server's. Small differences are taken for none. */
+/** Creates a clock that follows the server's. Small differences are ignored. */
 export function createServerClock(clock: Clock): ServerClock {
   let skewMillis = 0;
   return {
     observe(date, tripMillis) {
       const serverMillis = date === undefined ? Number.NaN : Date.parse(date);
       if (Number.isNaN(serverMillis)) return;
-      // The middle of the second that `Date` names, against the middle of the trip.
+      // Compares the middle of the second in `Date` with the middle of the trip.
       const skew = serverMillis + 500 - (clock.nowMillis() - tripMillis / 2);
       skewMillis = Math.abs(skew) < UNCERTAIN_MILLIS + tripMillis ? 0 : Math.round(skew);
     },

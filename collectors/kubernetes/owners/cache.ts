@@ -8,27 +8,27 @@ import type { KubeMetadata } from "../projection/kube-object.ts";
 import type { KnownOwner, OwnerLookup } from "./chain.ts";
 import { groupOf, type OwnerKinds } from "./kinds.ts";
 
-/** Owners as far as they were read, and the way to read more. */
+/** A cache of owners, with a function to read more. */
 export interface OwnerCache {
-  /** What is known now; undefined where it was not read, is gone, or may not be read. */
+  /** Returns the cached owner; undefined if it was not read, no longer exists, or may not be read. */
   readonly lookup: OwnerLookup;
-  /** Reads an owner, unless it is known; where it cannot be read, that is known then. */
+  /** Reads an owner unless it is cached. A failure to read it is cached too. */
   fetch(reference: OwnerReference, namespace: string): Promise<void>;
-  /** Whether asking for it could tell anything new. */
+  /** Returns whether a read could give new information. */
   isUnknown(reference: OwnerReference, namespace: string): boolean;
 }
 
-/** The metadata of an object and nothing else (https://kubernetes.io/docs/reference/using-api/api-concepts/). */
+/** The media type for the metadata of an object only (https://kubernetes.io/docs/reference/using-api/api-concepts/). */
 const METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
 const TIMEOUT_MILLIS = 10_000;
-/** Labels of owners change seldom; what may not be read may be allowed later. */
+/** The lifetime of a cache entry. Labels of owners rarely change, and a forbidden owner may be allowed later. */
 const KNOWN_MILLIS = 10 * 60_000;
-/** What stands in a path as one segment of it. Servers keep a reference's text as it was sent. */
+/** A valid path segment. Servers keep the text of a reference as it was sent. */
 const NAME = /^[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?$/;
 const MOST_OWNERS = 50_000;
 const MOST_TRIES = 5;
-/** A server that starts forbids everything for a moment. */
+/** The retries of a forbidden read. A server that is starting forbids everything for a moment. */
 const MOST_TRIES_FORBIDDEN = 3;
 
 interface Entry {
@@ -36,7 +36,7 @@ interface Entry {
   readonly untilMillis: number;
 }
 
-/** What the cache works with. */
+/** The dependencies of the cache. */
 export interface OwnerCacheOptions {
   readonly api: ApiConnection;
   readonly kinds: OwnerKinds;
@@ -47,14 +47,15 @@ export interface OwnerCacheOptions {
 }
 
 /**
- * Reads owners of pods by their metadata alone, only when a pod needs them, and each once. An object of the same name with
- * another UID is not the owner: that one is gone. `onForbidden` is told the resource that may not be read, `onRead` each that was.
+ * Creates a cache that reads only the metadata of pods' owners, only when a pod needs them, and each once. An object with the same name and
+ * another UID is not the owner: the owner no longer exists. `onForbidden` gets each resource that may not be read, `onRead` each that was
+ * read.
  */
 export function createOwnerCache(options: OwnerCacheOptions): OwnerCache {
   const { api, kinds, monotonicMillis, onForbidden, onRead, signal } = options;
   const entries = new Map<string, Entry>();
   const running = new Map<string, Promise<void>>();
-  /** Kinds that may not be read, which are asked for once. */
+  /** Kinds that may not be read. They are requested only once. */
   const forbidden = new Set<string>();
 
   function entryOf(key: string): Entry | undefined {
@@ -122,12 +123,15 @@ export function createOwnerCache(options: OwnerCacheOptions): OwnerCache {
   };
 }
 
-/** The namespace is part of it: a pod that names the UID of another namespace's object is not that object's. */
+/**
+ * Returns the cache key. It contains the namespace: a pod that names the UID of an object in another namespace does not belong to that
+ * object.
+ */
 function keyOf({ apiVersion, kind, name, uid }: OwnerReference, namespace: string): string {
   return JSON.stringify([groupOf(apiVersion), kind, namespace, name, uid]);
 }
 
-/** Managed fields and kubectl's copy of the object are most of an object's metadata: they are let go. */
+/** Returns the cached part of the metadata. Managed fields and kubectl's copy of the object, which are most of it, are dropped. */
 function keptOf({ ownerReferences, labels, annotations }: KubeMetadata): KnownOwner {
   const { "kubectl.kubernetes.io/last-applied-configuration": _, ...rest } = annotations ?? {};
   return { ownerReferences: ownerReferences ?? null, labels: labels ?? null, annotations: rest };

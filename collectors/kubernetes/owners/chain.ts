@@ -3,33 +3,31 @@ import type { KubeOwnerReference } from "../projection/kube-object.ts";
 import { objects, text } from "../projection/wire.ts";
 import type { OwnerKinds } from "./kinds.ts";
 
-/** What is known of an owner. */
+/** The known metadata of an owner. */
 export interface KnownOwner {
   readonly ownerReferences?: readonly KubeOwnerReference[] | null;
   readonly labels?: Readonly<Record<string, string>> | null;
   readonly annotations?: Readonly<Record<string, string>> | null;
 }
 
-/** Finds an owner; undefined where it was not seen or may not be read. */
+/** Returns an owner; undefined if it was not seen or may not be read. */
 export type OwnerLookup = (reference: OwnerReference, namespace: string) => KnownOwner | undefined;
 
-/** The chain of owners from a pod's controller to the top, with what each is known by. */
+/** The chain of owners from a pod's controller to the top, with their known metadata. */
 export interface OwnerChain {
   readonly owners: readonly OwnerReference[];
   /** The owners that were found, nearest first. */
   readonly known: readonly KnownOwner[];
-  /**
-   * The chain may go on: its last kind is not known, it could not be read, it loops, or it is deeper than any real one.
-   */
+  /** The chain may continue: its last kind is unknown, it could not be read, it loops, or it is deeper than any real one. */
   readonly truncated: boolean;
 }
 
-/** A LeaderWorkerSet under KServe is 5 deep; nothing real comes near twice as much. */
+/** The longest chain. A LeaderWorkerSet under KServe is 5 deep, and no real chain comes near twice that. */
 const MOST_OWNERS = 10;
 
 /**
- * Walks from an object's owner references upwards: at each step to the controller, else to the first owner. A mirror
- * pod's owner is its Node, which nobody works with: it ends the chain unmentioned.
+ * Follows an object's owner references upwards: at each step to the controller, otherwise to the first owner. The owner of a mirror pod is
+ * its Node, which is not a workload; it ends the chain and is left out.
  */
 export function resolveOwners(
   first: readonly KubeOwnerReference[] | null | undefined,

@@ -1,14 +1,14 @@
 import type { KubeObject } from "../projection/kube-object.ts";
 import type { OwnerLookup } from "./chain.ts";
 
-/** Objects of files as owners of the pods of their namespace, by their UID, else by kind and name. */
+/** Objects from files as owners of the pods in their namespace, found by UID, otherwise by kind and name. */
 export interface KnownObjects {
-  /** Takes an object in the place of an earlier one of the same kind and name. */
+  /** Adds an object. It replaces an earlier one with the same kind and name. */
   take(object: KubeObject): void;
   readonly lookup: OwnerLookup;
 }
 
-/** No objects yet. */
+/** Creates an empty set of objects. */
 export function createKnownObjects(): KnownObjects {
   const byUid = new Map<string, KubeObject>();
   const byName = new Map<string, KubeObject>();

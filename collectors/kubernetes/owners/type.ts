@@ -3,13 +3,13 @@ import type { OwnerKinds } from "./kinds.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The label or annotation by which people say themselves what a workload is; the configuration can name others. */
+/** The label or annotation with which users set a workload's type. The configuration can name others. */
 export const TYPE_LABEL = "gpu-ledger/workload-type";
 
-/** Servers of models by the names that their charts have. */
+/** Names of model servers in their charts. */
 const ENGINES = new Set(["vllm", "triton", "tritonserver", "sglang", "text-generation-inference", "ollama", "trtllm"]);
 
-/** Labels that operators put on the pods of one type, whatever owns them; in the order in which they are looked at. */
+/** Labels that operators set on pods of one type, whatever owns them, in the order of the lookup. */
 const TELLING: readonly (readonly [label: string, type: WorkloadType, values?: ReadonlySet<string>])[] = [
   ["notebook-name", "notebook"],
   ["component", "notebook", new Set(["singleuser-server"])],
@@ -30,19 +30,17 @@ const TELLING: readonly (readonly [label: string, type: WorkloadType, values?: R
   ["batch.kubernetes.io/job-name", "training"],
 ];
 
-/**
- * Where a workload's type comes from: a word of the people, the kind of an owner, a label of an operator, or nothing.
- */
+/** A workload's type and its source: a user's label, the kind of an owner, an operator's label, or none. */
 export interface TypeFinding {
   readonly type: WorkloadType;
-  /** The label or kind that told, for explaining; empty where none did. */
+  /** The label or kind that determined the type, for explanations; empty if none did. */
   readonly by: string;
 }
 
 /**
- * The type of a workload: the overriding label of the pod or of the nearest owner, else the highest owner whose kind is
- * made for one type, else a telling label, else what the highest owner's kind is mostly used for, else other. An
- * overriding label with another word than the four is passed over.
+ * Returns the type of a workload, from the first of: the overriding label of the pod or of the nearest owner; the highest owner whose kind
+ * has one type; an operator's label; the usual type of the highest owner's kind; other. An overriding label with a value that is not one of
+ * the four types is ignored.
  */
 export function workloadType(
   facts: {

@@ -1,6 +1,6 @@
 import type { OwnerReference } from "../../../domain/workload.ts";
 
-/** What a workload is called. */
+/** The name and kind of a workload. */
 export interface WorkloadName {
   readonly kind: string;
   readonly name: string;
@@ -8,7 +8,7 @@ export interface WorkloadName {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Labels by which operators name the object above what may be read, the highest first. */
+/** Labels in which operators name an object above the readable owners, highest first. */
 const NAMED_BY_LABEL: readonly (readonly [label: string, kind: string])[] = [
   ["serving.kserve.io/inferenceservice", "InferenceService"],
   ["leaderworkerset.sigs.k8s.io/name", "LeaderWorkerSet"],
@@ -20,8 +20,8 @@ const NAMED_BY_LABEL: readonly (readonly [label: string, kind: string])[] = [
 ];
 
 /**
- * What people call the workload of a pod: the top of its chain, or the pod itself. Where the chain was cut short, what
- * the pod's labels say of the objects above: a ReplicaSet's name without the pod template's hash is its Deployment's.
+ * Returns the user's name for the workload of a pod: the top of its chain, or the pod itself. If the chain is truncated, the pod's labels
+ * can name the objects above: a ReplicaSet's name without the pod template's hash is the name of its Deployment.
  */
 export function workloadName(
   pod: { readonly name: string; readonly labels: Labels },

@@ -22,13 +22,13 @@ type Said = {
   [Kind in ClusterFact["kind"]]: Pick<Extract<ClusterFact, { kind: Kind }>, "kind" | "body">;
 }[ClusterFact["kind"]];
 
-/** A cluster fact but for its origin, its resource and its end, which the watcher knows, with what was odd about the object. */
+/** A cluster fact without its origin, resource and end, which the watcher adds, and the remarks on the object. */
 export interface ClusterProjection {
   readonly fact: WithoutOrigin<ClusterFact>;
   readonly remarks: readonly Remark[];
 }
 
-/** The kinds that have a fact, by group and kind; every version of a group reads the same way. */
+/** The readers of the kinds with a fact, by group and kind. Every version of a group is read in the same way. */
 const READERS: ReadonlyMap<string, (object: KubeObject, remarks: Remarks) => Said | undefined> = new Map<
   string,
   (object: KubeObject, remarks: Remarks) => Said | undefined
@@ -66,15 +66,14 @@ const READERS: ReadonlyMap<string, (object: KubeObject, remarks: Remarks) => Sai
   ],
 ]);
 
-/** Whether objects of this kind have a cluster fact. */
+/** Returns whether objects of this kind have a cluster fact. */
 export function hasClusterFact(apiVersion: string, kind: string): boolean {
   return READERS.has(`${groupOf(apiVersion)}/${kind}`);
 }
 
 /**
- * What the ledger keeps of a namespace, quota, queue, gang, claim, slice or rule of taints. Undefined for an object of another
- * kind, for a slice without GPUs and for a rule without effect. Items of a list carry no kind of their own on the wire: the watcher sets it. Throws
- * nothing.
+ * Projects a namespace, quota, queue, gang, claim, slice or taint rule. Undefined for an object of another kind, for a slice without GPUs
+ * and for a rule without effect. Items of a list have no kind on the wire; the watcher sets it. Never throws.
  */
 export function projectClusterObject(object: KubeObject): ClusterProjection | undefined {
   const remarks: Remark[] = [];

@@ -25,7 +25,7 @@ export interface PriorityClassObject extends KubeObject {
   readonly preemptionPolicy?: string | null;
 }
 
-/** What a Kueue queue uses of one flavor. */
+/** The usage of one flavor by a Kueue queue. */
 export interface FlavorUsageObject {
   readonly name?: string;
   readonly resources?:
@@ -33,7 +33,7 @@ export interface FlavorUsageObject {
     | null;
 }
 
-/** A ClusterQueue of Kueue; v1beta2 calls the cohort `cohortName`. */
+/** A ClusterQueue of Kueue. v1beta2 names the cohort `cohortName`. */
 export interface ClusterQueueObject extends KubeObject {
   readonly spec?: {
     readonly cohort?: string;
@@ -54,7 +54,7 @@ export interface ClusterQueueObject extends KubeObject {
   } | null;
 }
 
-/** A LocalQueue of Kueue; v1beta1 writes its use as `flavorUsage`. */
+/** A LocalQueue of Kueue. v1beta1 names its usage `flavorUsage`. */
 export interface LocalQueueObject extends KubeObject {
   readonly spec?: { readonly clusterQueue?: string } | null;
   readonly status?: {
@@ -89,7 +89,7 @@ export interface PodGroupObject extends KubeObject {
   readonly status?: { readonly phase?: string; readonly conditions?: readonly KubeCondition[] | null } | null;
 }
 
-/** How many pods of a group run only together; `basic` in the place of `gang` has none. */
+/** The number of pods of a group that must run together. A group with `basic` instead of `gang` has none. */
 export interface GroupPolicyObject {
   readonly gang?: { readonly minCount?: number } | null;
 }
@@ -100,7 +100,7 @@ export interface NativePodGroupObject extends KubeObject {
   readonly status?: { readonly conditions?: readonly KubeCondition[] | null } | null;
 }
 
-/** A Workload of `scheduling.k8s.io`: its groups in the alpha of Kubernetes 1.35; later ones are PodGroups. */
+/** A Workload of `scheduling.k8s.io`. It has groups in the alpha of Kubernetes 1.35; later, groups are PodGroups. */
 export interface NativeWorkloadObject extends KubeObject {
   readonly spec?: { readonly podGroups?: readonly { readonly policy?: GroupPolicyObject | null }[] | null } | null;
 }
@@ -111,7 +111,7 @@ export interface PodGangObject extends KubeObject {
   readonly status?: { readonly phase?: string; readonly conditions?: readonly KubeCondition[] | null } | null;
 }
 
-/** A Queue of KAI or Run:ai; a quota of -1 has no limit. */
+/** A Queue of KAI or Run:ai. A quota of -1 means no limit. */
 export interface KaiQueueObject extends KubeObject {
   readonly spec?: {
     readonly parentQueue?: string;

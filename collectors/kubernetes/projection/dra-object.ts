@@ -1,6 +1,6 @@
 import type { KubeObject } from "./kube-object.ts";
 
-/** A ResourceClaim of `resource.k8s.io`; its status is the same in v1beta1, v1beta2 and v1. */
+/** A ResourceClaim of `resource.k8s.io`. Its status is the same in v1beta1, v1beta2 and v1. */
 export interface ResourceClaimObject extends KubeObject {
   readonly status?: {
     readonly allocation?: {
@@ -17,9 +17,9 @@ export interface ClaimResultObject {
   readonly pool?: string;
   readonly device?: string;
   readonly shareID?: string | null;
-  /** What the claim consumes of a device that several claims can have (KEP-5075). */
+  /** The capacity that the claim consumes of a device that several claims can share (KEP-5075). */
   readonly consumedCapacity?: DeviceCapacity | null;
-  /** The claim may look at the device, and leaves it to others. */
+  /** The claim may monitor the device, which stays available to others. */
   readonly adminAccess?: boolean | null;
 }
 
@@ -33,26 +33,26 @@ export interface ResourceSliceObject extends KubeObject {
   } | null;
 }
 
-/** A device of a slice; v1beta1 nests what it is under `basic`. */
+/** A device of a slice. v1beta1 nests its fields under `basic`. */
 export interface SliceDeviceObject {
   readonly name?: string;
   readonly attributes?: DeviceAttributes | null;
   readonly capacity?: DeviceCapacity | null;
-  /** Several claims can have it at one time. */
+  /** Several claims can have the device at the same time. */
   readonly allowMultipleAllocations?: boolean | null;
-  /** Who has the device keeps it, or not; nobody else gets it (KEP-5055). */
+  /** Taints that keep new claims from the device. Depending on the effect, its holder keeps the device or not (KEP-5055). */
   readonly taints?: readonly DeviceTaintObject[] | null;
   readonly basic?: { readonly attributes?: DeviceAttributes | null; readonly capacity?: DeviceCapacity | null } | null;
 }
 
-/** A taint of a device; the effect `None`, and any that is not known, has no effect. */
+/** A taint of a device. The effect `None`, and any unknown effect, has no effect. */
 export interface DeviceTaintObject {
   readonly key?: string;
   readonly effect?: string;
   readonly timeAdded?: string | null;
 }
 
-/** A DeviceTaintRule of `resource.k8s.io`: a taint for all devices that the selector means, and for none without a selector. */
+/** A DeviceTaintRule of `resource.k8s.io`: a taint for all devices that match the selector; without a selector, for none. */
 export interface DeviceTaintRuleObject extends KubeObject {
   readonly spec?: {
     readonly deviceSelector?: {
@@ -64,10 +64,10 @@ export interface DeviceTaintRuleObject extends KubeObject {
   } | null;
 }
 
-/** What a device has of each dimension; `v1alpha3` writes the quantity without `value`. */
+/** The capacity of a device by dimension. `v1alpha3` writes the quantity without `value`. */
 export type DeviceCapacity = Readonly<Record<string, { readonly value?: unknown } | string | number | null>>;
 
-/** Attributes by name; those of the driver's own domain stand with or without it. */
+/** Attributes by name. Those of the driver's own domain may be written with or without it. */
 export type DeviceAttributes = Readonly<
   Record<string, { readonly string?: string | null; readonly version?: string | null } | null>
 >;

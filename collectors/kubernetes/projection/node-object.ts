@@ -1,6 +1,6 @@
 import type { KubeCondition, KubeObject, KubeQuantities } from "./kube-object.ts";
 
-/** A Node of `v1`, as far as the projection reads it. */
+/** The fields of a Node (`v1`) that the projection reads. */
 export interface NodeObject extends KubeObject {
   readonly spec?: {
     readonly unschedulable?: boolean | null;
@@ -13,7 +13,7 @@ export interface NodeObject extends KubeObject {
   } | null;
 }
 
-/** A taint; `timeAdded` is set by the controllers that taint for a reason. */
+/** A taint. `timeAdded` is set by controllers that add taints. */
 export interface TaintObject {
   readonly key?: string;
   readonly value?: string | null;

@@ -13,7 +13,7 @@ import { millisOf } from "./time.ts";
 import { unmeteredRemarks } from "./unmetered.ts";
 import { given, named, objects, text, texts } from "./wire.ts";
 
-/** Labels that are always kept: where the machine stands in the building and on the network, and what it was delivered with. */
+/** Labels that are always kept: the machine's place in the building and on the network, and its delivered number of GPUs. */
 export const NODE_LABELS: readonly string[] = [
   DELIVERED_LABEL,
   "topology.kubernetes.io/*",
@@ -22,27 +22,25 @@ export const NODE_LABELS: readonly string[] = [
   "cloud.google.com/gce-topology-*",
 ];
 
-/** What the projection of nodes is told. */
+/** The options for the projection of nodes. */
 export interface NodeOptions {
-  /** Names of labels to keep beside {@link NODE_LABELS}; one that ends in `*` keeps all that begin so. */
+  /** Names of labels to keep in addition to {@link NODE_LABELS}. A name that ends in `*` keeps all labels with that prefix. */
   readonly labels?: readonly string[];
-  /** The names that the configuration gives resources. */
+  /** Resource names from the configuration. */
   readonly resourceNames?: ResourceNames;
-  /** What DRA drivers publish of the node's devices. */
+  /** The devices that DRA drivers publish for the node. */
   readonly slices?: readonly SliceDevice[];
-  /**
-   * When the watcher saw the node cordoned first, milliseconds since the epoch: used where no taint tells since when.
-   */
+  /** When the watcher first saw the node cordoned, milliseconds since the epoch. Used if no taint has the time. */
   readonly cordonedSeenMillis?: number;
 }
 
-/** An inventory fact but for its origin and its end, which the watcher knows, with what was odd about the node. */
+/** An inventory fact without its origin and end, which the watcher adds, and the remarks on the node. */
 export interface NodeProjection {
   readonly fact: Omit<InventoryFact, keyof FactOrigin | "end">;
   readonly remarks: readonly Remark[];
 }
 
-/** What the ledger keeps of a node; undefined for one without a GPU in any regime. Throws nothing. */
+/** Projects a node; undefined if it has no GPU in any regime. Never throws. */
 export function projectNode(node: NodeObject, options: NodeOptions = {}): NodeProjection | undefined {
   const remarks: Remark[] = [];
   const { metadata, status } = node;
@@ -89,7 +87,7 @@ export function projectNode(node: NodeObject, options: NodeOptions = {}): NodePr
   };
 }
 
-/** GPU resources of 0 stay: they tell that a device plugin runs and withdrew its devices. */
+/** Reads amounts of GPU resources. Amounts of 0 stay: they show that a device plugin runs and withdrew its devices. */
 function readAmounts(
   where: string,
   quantities: KubeQuantities | undefined,
@@ -108,7 +106,7 @@ function readAmounts(
   return amounts;
 }
 
-/** Ready always; of the others those that are not False, since a node's conditions say what is wrong with it. */
+/** Reads the condition Ready, and those other conditions that are not False, because they report problems. */
 function readConditions(node: NodeObject): readonly NodeCondition[] {
   return objects(node.status?.conditions).flatMap(({ type, status, reason, lastTransitionTime }) => {
     const known = status === "True" || status === "False" || status === "Unknown" ? status : "Unknown";

@@ -16,28 +16,25 @@ import type { Remark } from "./remark.ts";
 import { unmeteredRemarks } from "./unmetered.ts";
 import { given, named, objects, text, texts, wholeNumber } from "./wire.ts";
 
-/** What the projection of pods is told by the configuration and asks of what is known of other objects. */
+/** The options for the projection of pods: configuration, and lookups of other objects. */
 export interface PodOptions {
   readonly kinds: OwnerKinds;
   readonly lookup: OwnerLookup;
-  /** Names of labels and annotations to keep; one that ends in `*` keeps all that begin so. */
+  /** Names of labels and annotations to keep. A name that ends in `*` keeps all with that prefix. */
   readonly labels?: readonly string[];
   readonly annotations?: readonly string[];
-  /** Labels by which people name a workload's type; {@link TYPE_LABEL} by default. */
+  /** Labels with which users set a workload's type; {@link TYPE_LABEL} by default. */
   readonly typeLabels?: readonly string[];
-  /** The names that the configuration gives resources. */
+  /** Resource names from the configuration. */
   readonly resourceNames?: ResourceNames;
   readonly reservationNamespaces?: readonly string[];
-  /** Whether a claim is for GPUs, where that is known. */
+  /** Returns whether a claim is for GPUs; undefined if unknown. */
   readonly isForGpus?: (namespace: string, claim: string) => boolean | undefined;
-  /** What the gang's own object says. */
+  /** Returns the data of the gang's own object. */
   readonly gangFacts?: (gang: Gang, namespace: string) => GangFacts | undefined;
 }
 
-/**
- * What a PodGroup, Workload, LeaderWorkerSet or JobSet knows and its pods do not. Times in milliseconds since the
- * epoch.
- */
+/** The data in a PodGroup, Workload, LeaderWorkerSet or JobSet that its pods do not have. Times are in milliseconds since the epoch. */
 export interface GangFacts {
   readonly size?: number;
   readonly queue?: string;
@@ -45,15 +42,15 @@ export interface GangFacts {
   readonly admitted?: number;
 }
 
-/** A workload's fact but for its origin and its end, which the watcher knows, with what was odd about the pod. */
+/** A workload fact without its origin and end, which the watcher adds, and the remarks on the pod. */
 export interface PodProjection {
   readonly fact: Omit<WorkloadFact, keyof FactOrigin | "end">;
   readonly remarks: readonly Remark[];
 }
 
 /**
- * What the ledger keeps of a pod; undefined for one that wants no GPU in any regime and reserves none for others. A
- * reservation pod asks for nothing: the pods of its group hold the GPU. Throws nothing, whatever stands in the pod.
+ * Projects a pod. Undefined if it requests no GPU in any regime and reserves none for others. A reservation pod requests nothing: the pods
+ * of its group hold the GPU. Never throws, whatever the pod contains.
  */
 export function projectPod(pod: PodObject, options: PodOptions): PodProjection | undefined {
   const remarks: Remark[] = [];
@@ -125,8 +122,8 @@ export function projectPod(pod: PodObject, options: PodOptions): PodProjection |
 }
 
 /**
- * Remarks for what a pod asks for that looks like a GPU and is not metered, once for each resource: for one that is no workload's
- * fact too.
+ * Returns remarks for requested resources that look like GPUs and are not metered, once for each resource. Also for pods without a workload
+ * fact.
  */
 export function unmeteredOf({ spec }: PodObject, names: ResourceNames | undefined): readonly Remark[] {
   const containers = [...objects(spec?.initContainers), ...objects(spec?.containers)];
@@ -134,7 +131,7 @@ export function unmeteredOf({ spec }: PodObject, names: ResourceNames | undefine
   return unmeteredRemarks("What it asks for,", Object.assign({}, ...asked) as Record<string, unknown>, names);
 }
 
-/** The labels and annotations that the configuration names, of the nearest object that has them. */
+/** Returns the labels and annotations that the configuration names, each from the nearest object that has it. */
 function kept(nearestFirst: readonly Marks[], { labels = [], annotations = [] }: PodOptions): Marks {
   const furthestFirst = nearestFirst.toReversed();
   return {

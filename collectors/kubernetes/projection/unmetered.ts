@@ -2,13 +2,13 @@ import { gpuResource, type ResourceNames } from "./gpu-resource.ts";
 import { parseAmount } from "./quantity.ts";
 import type { Remark } from "./remark.ts";
 
-/** Resources of makers of GPUs that are no GPUs: network devices, priorities, monitoring, parts of a device beside it. */
+/** Resources of GPU vendors that are not GPUs: network devices, priorities, monitoring, parts of a device in addition to it. */
 const NO_GPUS = [
   /^nvidia\.com\/(hostdev|rdma|mlnx|sriov|ib|cx\d|bf\d|imex|priority)/i,
   /^volcano\.sh\/(?!vgpu-number)/,
   /^gpu\.intel\.com\/(.*_monitoring|monitoring|millicores|memory\.max|tiles)$/,
 ];
-/** Accelerators for which no exporter is read, and devices that a virtual machine has to itself. */
+/** Accelerators without a supported exporter, and devices that are passed through to a virtual machine. */
 const KNOWN_WHY: readonly (readonly [name: RegExp, why: string])[] = [
   [/^habana\.ai\//, "no exporter of Gaudi is read"],
   [/^aws\.amazon\.com\/neuron/, "no exporter of Neuron devices is read"],
@@ -22,8 +22,8 @@ const GPU_DOMAINS = new Set(["nvidia.com", "amd.com", "gpu.intel.com", "hami.io"
 const LOOKS_LIKE_GPU = /(^|[^a-z])v?gpus?([^a-z]|$)|cuda|neuron|gaudi|[^a-z](t|n|d|x)pu([^a-z]|$)|(^|\/)mig-/i;
 
 /**
- * Remarks for what looks like a GPU and is not metered, above 0: accelerators without an exporter, and resources of GPU makers
- * whose meaning is not known. Each names the key of the configuration that takes the resource. `where` begins the sentence.
+ * Returns remarks for resources above 0 that look like GPUs and are not metered: accelerators without an exporter, and resources of GPU
+ * vendors with an unknown meaning. Each remark names the configuration key for the resource. `where` begins the sentence.
  */
 export function unmeteredRemarks(
   where: string,

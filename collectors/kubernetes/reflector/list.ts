@@ -5,7 +5,7 @@ import { isApiObject, pathOf, type ApiResource, type ApiObject } from "../api/re
 import type { ReflectorTiming } from "./timing.ts";
 import { readWatch } from "./watch.ts";
 
-/** How objects are listed, and who takes them. */
+/** The parameters of a list, and the receiver of its objects. */
 export interface Listing {
   readonly api: ApiConnection;
   readonly resource: ApiResource;
@@ -16,18 +16,18 @@ export interface Listing {
   readonly notOlderThan: string;
   /** Whether to try a streaming list first. */
   readonly streaming: boolean;
-  /** The list begins, or begins anew: what was told of it before does not count. */
+  /** Called when the list begins or restarts. Objects that were delivered before do not count. */
   readonly onStart: () => void;
   readonly onObject: (object: ApiObject) => Promise<void>;
 }
 
 /**
- * Tells every object of a resource and resolves with the version to watch from. A server that offers it streams the list
- * as the beginning of a watch; else the first list comes in pages, and a later one in one body from the server's cache,
- * not older than what was seen: asked for in pages, it would come from the database each time
- * (https://github.com/kubernetes/kubernetes/issues/118394). Where a page's token has expired, the list is told anew in
- * one body. No list is ever held: objects are cut out of it as it arrives. A server that takes a streaming list and cannot
- * serve it (an ERROR event, or silence) is asked for pages, and for no other streaming list.
+ * Delivers every object of a resource and resolves with the version to watch from. A server that supports it streams the list as the
+ * beginning of a watch. Otherwise the first list comes in pages, and a later one in one body from the server's cache, not older than the
+ * last seen version: with pages it would come from the database each time (https://github.com/kubernetes/kubernetes/issues/118394). If a
+ * page's token has expired, the list is delivered again in one body. A list is never in memory as a whole: objects are cut out of it as it
+ * arrives. If a server accepts a streaming list and cannot serve it (an ERROR event, or silence), pages are used, and no other streaming
+ * list is requested.
  */
 export async function listObjects(
   listing: Listing,
@@ -69,7 +69,7 @@ async function streamList(listing: Listing): Promise<string> {
       else if (object.metadata.annotations?.[INITIAL_EVENTS_END] === "true") return object.metadata.resourceVersion;
     }
   } catch (error) {
-    // An error that the stream itself has is of streaming; a connection that breaks is of any request.
+    // An error in the stream itself concerns streaming. A broken connection can happen to any request.
     const isTold = error instanceof ApiError && error.status > 0;
     throw isTold ? new ApiError("rejected", error.message, { status: error.status, cause: error }) : error;
   }
@@ -95,7 +95,7 @@ async function pageList(listing: Listing): Promise<string> {
   return page.resourceVersion;
 }
 
-/** The newest version that the server has now. */
+/** Returns the newest version that the server has now. */
 export async function newestVersion(
   listing: Pick<Listing, "api" | "resource" | "selectors" | "timing" | "signal">,
 ): Promise<string> {

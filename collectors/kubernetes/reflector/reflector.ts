@@ -7,20 +7,20 @@ import { listObjects, newestVersion } from "./list.ts";
 import { REFLECTOR_TIMING, type ReflectorTiming } from "./timing.ts";
 import { watchObjects } from "./watch.ts";
 
-/** What a reflector tells of its resource's objects, one at a time: it waits for each returned promise. */
+/** The receiver of a resource's objects. It gets them one at a time: the reflector waits for each returned promise. */
 export interface ObjectSink {
-  /** An object as it is now. `listed` where it came with a list, and may be known already. */
+  /** Gets the current state of an object. `listed` if it came with a list and may be known already. */
   onObject(object: ApiObject, seen: { readonly atMillis: number; readonly listed: boolean }): Promise<void> | void;
   /**
-   * An object is gone. `inferred` where a list lacked it: it went at some time since the server was heard last, which is
-   * the time then.
+   * Gets an object that no longer exists. `inferred` if a list did not contain it: it was deleted after the server's last report, whose
+   * time is then given.
    */
   onGone(gone: ObjectIdentity, seen: { readonly atMillis: number; readonly inferred: boolean }): Promise<void> | void;
-  /** A list has been told in full: whatever was not in it is gone. */
+  /** Called when a list was delivered in full. Objects that it did not contain no longer exist. */
   onListed(objects: number): Promise<void> | void;
 }
 
-/** What tells an object from another one of the same name. */
+/** The identity of an object. It distinguishes objects with the same name. */
 export interface ObjectIdentity {
   readonly uid: string;
   readonly namespace: string;
@@ -28,55 +28,55 @@ export interface ObjectIdentity {
   readonly resourceVersion: string;
 }
 
-/** What happens to a reflector, for metrics and logs. */
+/** The events of a reflector, for metrics and logs. */
 export interface ReflectorEvents {
   onListStarted(): void;
   onWatchEvent(type: string): void;
-  /** The server has taken a watch. */
+  /** The server has accepted a watch. */
   onWatchTaken(): void;
-  /** A watch ended. `expired` and `silent` mean a new list, `garbage` that the stream held something that is no event. */
+  /** A watch ended. `expired` and `silent` cause a new list. `garbage` means that the stream contained something that is not an event. */
   onWatchEnded(why: "timeout" | "silent" | "expired" | "garbage" | "failed"): void;
   /**
-   * It is tried again after `againInMillis`. `isAbsent` where the resource is not there, or is forbidden and has been for
-   * longer than a server takes to start.
+   * A request failed. It is retried after `againInMillis`. `isAbsent` if the resource does not exist, or has been forbidden for longer than
+   * a server takes to start.
    */
   onError(error: ApiError, againInMillis: number, isAbsent: boolean): void;
-  /** The server's versions have gone back, as after a restore of its database. All objects are told again. */
+  /** The server's versions have gone back, as after a restore of its database. All objects are delivered again. */
   onVersionsBack(): void;
 }
 
 /** A running reflector. */
 export interface Reflector {
-  /** Whether a list has been told in full since the start. */
+  /** Whether a list was delivered in full since the start. */
   readonly listed: boolean;
   readonly objects: number;
   /**
-   * When the server said anything last, by the monotonic clock: a list, a watch that it took, an event; or that it has no such
-   * resource, or that this one may not be read.
+   * The time of the server's last report, by the monotonic clock: a list, an accepted watch, an event, or an error that the resource does
+   * not exist or may not be read.
    */
   readonly heardAt: number;
   stop(): Promise<void>;
 }
 
-/** Whether a version is older than another; versions that are no numbers cannot be compared. */
+/** Returns whether a version is older than another. Versions that are not numbers cannot be compared. */
 function isOlder(version: string, than: string): boolean {
   return /^\d+$/.test(version) && /^\d+$/.test(than) && BigInt(version) < BigInt(than);
 }
 
-/** What a list gets whose `resourceVersion` the server has not reached, and does not reach in time. */
+/** The status of a list whose `resourceVersion` the server has not reached, and does not reach in time. */
 const GATEWAY_TIMEOUT = 504;
 
 /**
- * Follows all objects of one resource: lists them, watches from the list's resourceVersion, and lists again where the
- * server no longer knows that version or was silent. A list is never older than what was seen, unless the versions of the server
- * went back. Objects are told from each other by their UIDs.
- * Nothing of an object is kept but its identity. Whatever goes wrong is told and tried again with growing pauses; nothing
- * but `stop` ends it.
+ * Follows all objects of one resource: lists them, watches from the list's resourceVersion, and lists again if the server no longer has
+ * that version or was silent. A list is never older than the last seen version, unless the versions of the server went back. Objects are
+ * identified by UID.
+ *
+ * Only the identity of an object is kept. Every failure is reported and retried with growing pauses. Only `stop` ends the reflector.
  */
 export function startReflector(options: {
   readonly api: ApiConnection;
   readonly resource: ApiResource;
-  /** For example `spec.nodeName!=`; all objects where absent. */
+  /** For example `spec.nodeName!=`; all objects if absent. */
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
   readonly sink: ObjectSink;
@@ -96,17 +96,17 @@ export function startReflector(options: {
   let listed = false;
   /** The newest version seen; empty before the first list. */
   let version = "";
-  /** When the server last said what is, by its clock. */
+  /** The time of the server's last report of state, by its clock. */
   let heardAtMillis = 0;
   let heardAt = performance.now();
   let mustList = true;
-  /** Whether the server's versions may have gone back: a server that was away can have come back from a backup. */
+  /** Whether the server's versions may have gone back: a server that was away may have been restored from a backup. */
   let inDoubt = false;
-  /** Whether a version that is known can be of something else: versions went back. */
+  /** Whether known versions may have other content, because versions went back. */
   let tellsAgain = false;
   let isWatching = false;
   let streamsLists = true;
-  /** Since when everything was forbidden, by the monotonic clock. */
+  /** Since when everything has been forbidden, by the monotonic clock. */
   let forbiddenSince: number | undefined;
 
   function hear(): void {
@@ -116,7 +116,7 @@ export function startReflector(options: {
 
   async function take(object: ApiObject, isListed: boolean): Promise<void> {
     const { uid, namespace = "", name, resourceVersion } = object.metadata;
-    // A list after the first tells what is known already; only what has changed meanwhile is news.
+    // A list after the first contains known objects. Only objects that have changed are delivered.
     if (isListed && !tellsAgain && known.get(uid)?.resourceVersion === resourceVersion) return;
     await sink.onObject(object, { atMillis: api.clock.nowMillis(), listed: isListed });
     known.set(uid, { uid, namespace, name, resourceVersion });
@@ -130,7 +130,7 @@ export function startReflector(options: {
     known.delete(uid);
   }
 
-  /** Forgets the versions that were seen where the server has not come so far. */
+  /** Drops the seen versions if the server's newest version is older. */
   async function compareVersions(): Promise<void> {
     const newest = await newestVersion({ api, resource, selectors, timing, signal });
     inDoubt = false;
@@ -203,7 +203,7 @@ export function startReflector(options: {
     events.onWatchEnded(why);
     if (why === "expired" || why === "silent") mustList = true;
     inDoubt = why !== "timeout";
-    // A server that takes watches and ends them at once must not be asked in a circle.
+    // A pause prevents a tight loop with a server that accepts watches and ends them at once.
     if (why !== "timeout") await pause(backOff.next(), signal);
   }
 
@@ -228,10 +228,10 @@ export function startReflector(options: {
         const absent = isAbsent(failure);
         if (absent || failure.code === "gone") mustList = true;
         inDoubt = true;
-        // A server that was away can have come back from a backup, and have come further since than what was seen.
+        // A server that was away may have been restored from a backup, and may already have a newer version than the last seen one.
         if (failure.code === "unavailable" && failure.status === 0 && !isWatching) tellsAgain = mustList = true;
         isWatching = false;
-        // The server's versions have begun anew, from a backup for one: what it has now is the newest there is.
+        // The server's versions have restarted, for example from a backup. Its current state is the newest.
         if (failure.status === GATEWAY_TIMEOUT && version !== "") goBack();
         if (absent) heardAt = performance.now();
         const wait = absent ? timing.absentMillis : backOff.next(failure.retryAfterMillis);

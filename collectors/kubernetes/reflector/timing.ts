@@ -1,17 +1,17 @@
-/** How a reflector asks. */
+/** The timing of a reflector's requests. */
 export interface ReflectorTiming {
   readonly pageSize: number;
-  /** A stream that says nothing for so long is taken for dead: servers send bookmarks about once a minute. */
+  /** A stream that is silent for this time is treated as dead. Servers send bookmarks about once a minute. */
   readonly silenceMillis: number;
-  /** How long one watch may last; the server ends it. */
+  /** The longest duration of one watch; the server ends it. */
   readonly watchSeconds: number;
-  /** How long to wait before asking again for what is forbidden or not installed. */
+  /** How long to wait before the next request for a resource that is forbidden or not installed. */
   readonly absentMillis: number;
-  /** How long something must be forbidden before it counts as such: a server that starts forbids everything for a moment. */
+  /** How long a resource must be forbidden before it counts as forbidden: a server that is starting forbids everything for a moment. */
   readonly doubtMillis: number;
 }
 
-/** What the service runs with. */
+/** The timing of the service. */
 export const REFLECTOR_TIMING: ReflectorTiming = {
   pageSize: 500,
   silenceMillis: 150_000,

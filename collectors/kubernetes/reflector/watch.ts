@@ -13,11 +13,11 @@ export interface WatchEvent {
 const TYPES: ReadonlySet<unknown> = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]);
 
 /**
- * Watches a resource from a version on until the stream ends, and says why it did: by its own timeout, because the version
- * is too old (as an answer or as an event in the stream), because it held what is no event (a line that was cut off, or
- * garbage), or because it said nothing at all, no bookmark either: some kinds have no bookmarks, and a watch from a version
- * that the server has not reached is silent too. What came before counts; the next watch goes on from there. Fails with an
- * `ApiError` where the server refuses or the connection breaks. `onTaken` is called once the server has taken the watch.
+ * Watches a resource from a version on until the stream ends. Returns why it ended: by its own timeout; because the version is too old (as
+ * a response or as an event in the stream); because it contained something that is not an event (a truncated line, or garbage); or because
+ * it was completely silent, without bookmarks: some kinds have no bookmarks, and a watch from a version that the server has not reached is
+ * silent too. Events before the end count; the next watch continues from there. Fails with an `ApiError` if the server refuses or the
+ * connection breaks. `onTaken` is called once the server has accepted the watch.
  */
 export async function watchObjects(options: {
   readonly api: ApiConnection;
@@ -54,7 +54,7 @@ export async function watchObjects(options: {
   }
 }
 
-/** The events of a stream. Fails with `garbage` at a line that is none, and with the error that an ERROR event tells. */
+/** Yields the events of a stream. Fails with `garbage` at a line that is not an event, and with the error of an ERROR event. */
 export async function* readWatch(body: AsyncIterable<Buffer>): AsyncIterable<WatchEvent> {
   const lines = createLineScanner();
   for await (const chunk of body) {
@@ -75,7 +75,7 @@ function parseEvent(line: Buffer): WatchEvent {
     const { code } = (object ?? {}) as { code?: unknown };
     throw apiErrorOf(typeof code === "number" ? code : 500, JSON.stringify(object));
   }
-  // A bookmark's object has a version and nothing else that tells it from another.
+  // A bookmark's object has a version and no identity.
   if (type === "BOOKMARK" && hasVersion(object)) return { type, object };
   if (!TYPES.has(type) || !isApiObject(object))
     throw new ApiError("garbage", "the stream holds a line that is no event");

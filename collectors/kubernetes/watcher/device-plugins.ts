@@ -13,8 +13,8 @@ const IMAGE =
   /(?:^|\/)(?:k8s-device-plugin|amdgpu-?dp|intel-gpu-plugin|habanalabs-device-plugin|neuron-device-plugin)$/;
 
 /**
- * The device plugin that a pod is, by its image; undefined for any other pod. Nodes do not say which version gives out their
- * GPUs, its pod does.
+ * Returns the device plugin of a pod, by its image; undefined for any other pod. Nodes do not contain the version of their device plugin,
+ * but its pod does.
  */
 export function devicePluginOf(pod: PodObject): DevicePlugin | undefined {
   const node = text(pod.spec?.nodeName);
@@ -27,7 +27,7 @@ export function devicePluginOf(pod: PodObject): DevicePlugin | undefined {
   return undefined;
 }
 
-/** `registry:5000/path/name:tag@sha256:…` into its name and its tag. */
+/** Splits `registry:5000/path/name:tag@sha256:…` into its name and its tag. */
 function splitImage(image: string): readonly [name: string, tag: string] {
   const [named = ""] = image.split("@");
   const colon = named.lastIndexOf(":");

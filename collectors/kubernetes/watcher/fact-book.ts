@@ -1,44 +1,44 @@
 import { compareFacts, type FactEnd, type FactOrigin } from "../../../domain/fact.ts";
 
-/** What every fact carries beside its own: whose it is. */
+/** The common fields of every fact. */
 export type AnyFact = FactOrigin & { readonly uid: string; readonly end?: FactEnd };
 
-/** A fact without what the book adds. */
+/** A fact without the fields that the book adds. */
 export type FactBody<Fact extends AnyFact> = Fact extends AnyFact ? Omit<Fact, keyof FactOrigin | "end"> : never;
 
-/** When and in which version an object was seen. */
+/** The time and the version at which an object was seen. */
 export interface Sight {
   readonly resourceVersion: string;
   readonly atMillis: number;
 }
 
-/** A message on its way to the bus; without a value, a tombstone. */
+/** A message for the bus; without a value, a tombstone. */
 export interface BookMessage {
   readonly key: string;
   readonly value: Uint8Array | null;
 }
 
-/** What has been said on one topic of the objects of one cluster, and the way to say more. */
+/** The facts of one cluster that were sent on one topic, with functions to send more. */
 export interface FactBook<Fact extends AnyFact> {
-  /** Takes a fact that was said before this term; ones of other clusters are passed over. */
+  /** Takes a fact that was sent before this term. Facts of other clusters are ignored. */
   restore(fact: Fact): void;
-  /** The highest term that has said anything. */
+  /** The highest term with a fact. */
   readonly highestEpoch: number;
-  /** The last that was said of an object that is not gone. */
+  /** Returns the latest fact of an object that still exists. */
   latest(uid: string): FactBody<Fact> | undefined;
   /**
-   * Says what an object is now, unless that was said already: a change of what nobody asks for, a heartbeat for one, is no
-   * news. What a former term said is said again where the object has another version, as its watcher may still speak of a
-   * version in between.
+   * Sends the current state of an object, unless the same state was sent already: a change that no consumer needs, for example a heartbeat,
+   * is not sent. A fact of a former term is sent again if the object has another version, because its watcher may still send a version in
+   * between.
    */
   tell(body: FactBody<Fact>, sight: Sight): void;
-  /** Says anew what is known of an object, changed by what was seen elsewhere than in itself; nothing where it is not known. */
+  /** Sends the latest fact of an object again, changed by data that was seen outside the object; nothing if the object is unknown. */
   amend(uid: string, atMillis: number, change: (body: FactBody<Fact>) => FactBody<Fact>): void;
-  /** Says that an object is gone; nothing where that was said, or where another object has its place. */
+  /** Sends the end of an object; nothing if it was sent already, or if another object has its key. */
   end(uid: string, end: FactEnd, sight: Sight, amend?: (body: FactBody<Fact>) => FactBody<Fact>): void;
-  /** The objects that are not known to be gone, and when each was seen last. */
+  /** Returns the objects without a known end, with the time at which each was last seen. */
   living(): Iterable<{ readonly uid: string; readonly resource: string; readonly sight: Sight }>;
-  /** Lays to rest what ended before a time: tombstones let the bus forget it. Gives their number. */
+  /** Sends tombstones for objects that ended before a time, so that the bus can drop them. Returns their number. */
   bury(beforeMillis: number): number;
 }
 
@@ -46,11 +46,11 @@ interface Entry {
   readonly resource: string;
   readonly epoch: number;
   readonly sight: Sight;
-  /** The body as JSON: a text takes a tenth of the memory of what it says, and is compared in no time. */
+  /** The body as JSON: the text takes a tenth of the memory of the object, and comparison is fast. */
   readonly text: string;
 }
 
-/** What was said last under a key of the bus: a node's name goes from one machine to the next. */
+/** The last fact under a key of the bus. A node's name passes from one machine to the next. */
 interface Place {
   readonly uid: string;
   readonly said: Pick<FactOrigin, "epoch" | "resourceVersion" | "seenAtMillis"> & { readonly end?: FactEnd };
@@ -58,18 +58,18 @@ interface Place {
 
 const utf8 = new TextEncoder();
 
-/** A book with nothing in it. */
+/** Creates an empty book. */
 export function createFactBook<Fact extends AnyFact>(options: {
   readonly cluster: string;
-  /** The key of a fact on the bus. */
+  /** Returns the key of a fact on the bus. */
   readonly keyOf: (fact: FactBody<Fact> & { readonly cluster: string }) => string;
-  /** The resource that a fact comes from, as kubectl names it. */
+  /** Returns the resource that a fact comes from, as kubectl names it. */
   readonly resourceOf: (body: FactBody<Fact>) => string;
-  /** The term that speaks; asked when something is said. */
+  /** Returns the current term. Called when a fact is sent. */
   readonly epoch: () => number;
   /**
-   * Raises the term: what is said next of an object would stand behind what was said of it. Its versions went back with the
-   * server's, or it was taken for gone and is there.
+   * Raises the term, because the next fact of an object would otherwise be ordered before its last one: its versions went back with the
+   * server's, or it was reported as ended and still exists.
    */
   readonly renew: () => void;
   readonly send: (message: BookMessage) => void;
@@ -102,7 +102,7 @@ export function createFactBook<Fact extends AnyFact>(options: {
     if (former !== undefined && compareFacts({ epoch: epoch(), ...of }, former) < 0) renew();
     const said = { epoch: epoch(), ...of };
     record(key, body, text, said);
-    // One object of two: the body is written once, for its message and for the book.
+    // The body is serialized once, for the message and for the book, and joined with the other fields.
     send({ key, value: utf8.encode(`${JSON.stringify({ cluster, ...said }).slice(0, -1)},${text.slice(1)}`) });
   }
 

@@ -7,8 +7,7 @@ import type { Remarks } from "../remark.ts";
 const DEVICE_CLASS = /(gpu|mig).*\.deviceclass\.resource\.k8s\.io\/devices$/;
 
 /**
- * The GPU resources of quantities by name, without the `requests.` of quotas; a quantity that is none is left out with
- * a remark.
+ * Returns the GPU resources of quantities by name, without the prefix `requests.` of quotas. An invalid quantity is left out with a remark.
  */
 export function gpuAmounts(where: string, quantities: unknown, remarks: Remarks): GpuAmounts {
   if (typeof quantities !== "object" || quantities === null) return {};
@@ -17,7 +16,7 @@ export function gpuAmounts(where: string, quantities: unknown, remarks: Remarks)
   return amounts;
 }
 
-/** Adds one quantity to amounts, where its name is a GPU resource's. */
+/** Adds one quantity to the amounts if it is a GPU resource. */
 export function addAmount(
   amounts: Record<string, number>,
   where: string,

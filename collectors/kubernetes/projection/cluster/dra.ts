@@ -14,8 +14,8 @@ import { millisOf } from "../time.ts";
 import { given, objects, text } from "../wire.ts";
 
 /**
- * A ResourceClaim: the devices that it got, and the pods that it is reserved for. A device with admin access is left
- * out: who has it watches the device while others hold it.
+ * Reads a ResourceClaim: its devices, and the pods that it is reserved for. A device with admin access is left out, because its claim only
+ * monitors the device while others hold it.
  */
 export function readClaim(object: ResourceClaimObject, remarks: Remarks): ClusterFactBodies["ResourceClaim"] {
   const { allocation, reservedFor } = object.status ?? {};
@@ -42,7 +42,7 @@ export function readClaim(object: ResourceClaimObject, remarks: Remarks): Cluste
   };
 }
 
-/** A ResourceSlice's GPUs and MIG devices; undefined where it has none, as those of network drivers. */
+/** Reads the GPUs and MIG devices of a ResourceSlice; undefined if it has none, like slices of network drivers. */
 export function readSlice(object: ResourceSliceObject): ClusterFactBodies["ResourceSlice"] | undefined {
   const { spec } = object;
   const driver = text(spec?.driver) ?? "";
@@ -83,12 +83,12 @@ function readDevice({ name, basic, ...own }: SliceDeviceObject, driver: string):
 }
 
 /**
- * A partition that AMD's driver finds on a GPU. Those that it would make on demand can have several claims
+ * The type of a partition that AMD's driver finds on a GPU. Partitions that it would create on demand can have several claims
  * (https://github.com/ROCm/k8s-gpu-dra-driver/blob/main/docs/driver-attributes.md).
  */
 const AMD_PARTITION = "amdgpu-partition";
 
-/** A rule that taints devices; undefined where it means none. */
+/** Reads a rule that taints devices; undefined if it has no effect. */
 export function readTaintRule({ spec }: DeviceTaintRuleObject): ClusterFactBodies["DeviceTaintRule"] | undefined {
   const { deviceSelector } = spec ?? {};
   const taint = readTaint(spec?.taint ?? {});
@@ -104,7 +104,7 @@ function readTaint({ key, effect, timeAdded }: DeviceTaintObject): DeviceTaint |
 
 const BYTES_IN_MIB = 2 ** 20;
 
-/** Quantities above 0 by their dimension, without the driver's domain. What is no quantity is left out. */
+/** Returns quantities above 0 by dimension, without the driver's domain. Invalid quantities are left out. */
 function amountsOf(quantities: DeviceCapacity, driver: string): Readonly<Record<string, number>> {
   const amounts: Record<string, number> = {};
   for (const [name, quantity] of Object.entries(quantities)) {

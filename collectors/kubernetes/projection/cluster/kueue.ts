@@ -10,7 +10,7 @@ import { millisOf } from "../time.ts";
 import { given, objects, text, wholeNumber } from "../wire.ts";
 import { addAmount } from "./amounts.ts";
 
-/** A ClusterQueue: its quota and use are summed over its flavors; the queue above is its cohort. */
+/** Reads a ClusterQueue. Its quota and usage are summed over its flavors. Its parent is its cohort. */
 export function readClusterQueue(object: ClusterQueueObject, remarks: Remarks): ClusterFactBodies["Queue"] {
   const { spec, status } = object;
   const quota: Record<string, number> = {};
@@ -30,7 +30,7 @@ export function readClusterQueue(object: ClusterQueueObject, remarks: Remarks): 
   };
 }
 
-/** A LocalQueue: it has no quota of its own; the queue above is its ClusterQueue. */
+/** Reads a LocalQueue. It has no own quota. Its parent is its ClusterQueue. */
 export function readLocalQueue(object: LocalQueueObject, remarks: Remarks): ClusterFactBodies["Queue"] {
   const { spec, status } = object;
   return {
@@ -42,7 +42,7 @@ export function readLocalQueue(object: LocalQueueObject, remarks: Remarks): Clus
   };
 }
 
-/** A Workload: queued since it was made, admitted since its condition Admitted is true. */
+/** Reads a Workload: queued since its creation, admitted since its condition Admitted is true. */
 export function readKueueWorkload(object: KueueWorkloadObject): ClusterFactBodies["Gang"] {
   const { metadata, spec, status } = object;
   const conditions = objects(status?.conditions);

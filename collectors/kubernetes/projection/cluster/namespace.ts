@@ -6,8 +6,7 @@ import { objects, texts } from "../wire.ts";
 import { gpuAmounts } from "./amounts.ts";
 
 /**
- * Labels and annotations of a Namespace, from which its owners are read. kubectl's copy of the whole object is left
- * out.
+ * Reads the labels and annotations of a Namespace, from which its owners are determined. kubectl's copy of the whole object is left out.
  */
 export function readNamespace(object: KubeObject): ClusterFactBodies["Namespace"] {
   const annotations = { ...texts(object.metadata?.annotations) };
@@ -15,7 +14,7 @@ export function readNamespace(object: KubeObject): ClusterFactBodies["Namespace"
   return { labels: texts(object.metadata?.labels), annotations };
 }
 
-/** The GPUs of a ResourceQuota: the limits that are in force and what is used of them. */
+/** Reads the GPUs of a ResourceQuota: the limits in force and their usage. */
 export function readQuota(object: ResourceQuotaObject, remarks: Remarks): ClusterFactBodies["ResourceQuota"] {
   const { spec, status } = object;
   return {
@@ -24,7 +23,7 @@ export function readQuota(object: ResourceQuotaObject, remarks: Remarks): Cluste
   };
 }
 
-/** The GPUs that a LimitRange gives a container that asks for none, and the most that one may ask for. */
+/** Reads a LimitRange: the GPUs of a container without a request, and the most that a container may request. */
 export function readLimitRange(object: LimitRangeObject, remarks: Remarks): ClusterFactBodies["LimitRange"] {
   const container = objects(object.spec?.limits).find(({ type }) => type === "Container");
   return {
@@ -33,7 +32,7 @@ export function readLimitRange(object: LimitRangeObject, remarks: Remarks): Clus
   };
 }
 
-/** A PriorityClass; it preempts unless its policy says Never. */
+/** Reads a PriorityClass. It preempts unless its policy is Never. */
 export function readPriorityClass(object: PriorityClassObject): ClusterFactBodies["PriorityClass"] {
   return {
     value: Number.isSafeInteger(object.value) ? (object.value as number) : 0,

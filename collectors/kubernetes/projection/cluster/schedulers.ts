@@ -13,7 +13,7 @@ import { millisOf } from "../time.ts";
 import { given, objects, text, wholeNumber } from "../wire.ts";
 import { gpuAmounts } from "./amounts.ts";
 
-/** Volcano's Queue: what it deserves, else its capability, is its quota; what it has beyond that is borrowed. */
+/** Reads a Queue of Volcano. Its quota is `deserved`, otherwise its capability. Usage beyond that is borrowed. */
 export function readVolcanoQueue(object: VolcanoQueueObject, remarks: Remarks): ClusterFactBodies["Queue"] {
   const { spec, status } = object;
   const quota = gpuAmounts("quota", spec?.deserved ?? spec?.capability, remarks);
@@ -23,10 +23,7 @@ export function readVolcanoQueue(object: VolcanoQueueObject, remarks: Remarks): 
   return { scheduler: "volcano", quota, admitted, borrowed, pending, ...given({ parent: text(spec?.parent) }) };
 }
 
-/**
- * KAI's and Run:ai's Queue: GPUs and fractions of them; without a quota it has no limit. Its pods that wait are counted
- * elsewhere.
- */
+/** Reads a Queue of KAI or Run:ai: GPUs and fractions of GPUs. Without a quota it has no limit. Its waiting pods are counted elsewhere. */
 export function readKaiQueue(object: KaiQueueObject, remarks: Remarks): ClusterFactBodies["Queue"] {
   const { spec, status } = object;
   const granted = spec?.resources?.gpu?.quota;
@@ -37,7 +34,7 @@ export function readKaiQueue(object: KaiQueueObject, remarks: Remarks): ClusterF
   return { scheduler: "kai", quota, admitted, borrowed, pending: 0, ...given({ parent: text(spec?.parentQueue) }) };
 }
 
-/** A PodGroup of Volcano or KAI: admitted since its condition Scheduled is true. */
+/** Reads a PodGroup of Volcano or KAI: admitted since its condition Scheduled is true. */
 export function readPodGroup(object: PodGroupObject): ClusterFactBodies["Gang"] {
   const { metadata, spec, status } = object;
   const scheduled = whenTrue(status?.conditions, "Scheduled");
@@ -53,7 +50,7 @@ export function readPodGroup(object: PodGroupObject): ClusterFactBodies["Gang"] 
   };
 }
 
-/** A PodGroup of kube-scheduler: admitted once it was scheduled for the first time, which never ends. */
+/** Reads a PodGroup of kube-scheduler: admitted since it was first scheduled, which never ends. */
 export function readNativePodGroup(object: NativePodGroupObject): ClusterFactBodies["Gang"] {
   const { metadata, spec, status } = object;
   const scheduled = whenTrue(status?.conditions, "PodGroupInitiallyScheduled");
@@ -65,14 +62,14 @@ export function readNativePodGroup(object: NativePodGroupObject): ClusterFactBod
   };
 }
 
-/** A Workload of kube-scheduler. Each of its groups is a gang: the size is known where it has one. */
+/** Reads a Workload of kube-scheduler. Each of its groups is a gang. The size is known only if it has one group. */
 export function readNativeWorkload({ metadata, spec }: NativeWorkloadObject): ClusterFactBodies["Gang"] {
   const [group, other] = objects(spec?.podGroups);
   const size = other === undefined ? (wholeNumber(group?.policy?.gang?.minCount) ?? 0) : 0;
   return { made: "Workload", size, phase: "", ...given({ queued: millisOf(metadata?.creationTimestamp) }) };
 }
 
-/** Grove's PodGang: the least pods of all of its groups run together. */
+/** Reads a PodGang of Grove. Its size is the sum of its groups' minimum pods, which run together. */
 export function readPodGang(object: PodGangObject): ClusterFactBodies["Gang"] {
   const { metadata, spec, status } = object;
   const scheduled = whenTrue(status?.conditions, "Scheduled");

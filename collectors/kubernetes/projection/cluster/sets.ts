@@ -5,7 +5,7 @@ import type { KubeCondition, KubeObject } from "../kube-object.ts";
 import { millisOf } from "../time.ts";
 import { given, objects, text, texts, wholeNumber } from "../wire.ts";
 
-/** A JobSet: all pods of all its jobs are one gang. */
+/** Reads a JobSet. All pods of all its jobs are one gang. */
 export function readJobSet(object: JobSetObject): ClusterFactBodies["Gang"] {
   const { spec, status } = object;
   const size = objects(spec?.replicatedJobs).reduce((sum, job) => {
@@ -15,7 +15,7 @@ export function readJobSet(object: JobSetObject): ClusterFactBodies["Gang"] {
   return { made: "JobSet", size, phase, ...common(object) };
 }
 
-/** A LeaderWorkerSet: each of its groups is a gang of this size. */
+/** Reads a LeaderWorkerSet. Each of its groups is a gang of this size. */
 export function readLeaderWorkerSet(object: LeaderWorkerSetObject): ClusterFactBodies["Gang"] {
   const { spec, status } = object;
   const size = wholeNumber(spec?.leaderWorkerTemplate?.size) ?? 1;

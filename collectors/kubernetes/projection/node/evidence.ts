@@ -4,18 +4,18 @@ import { COUNTED_BY, decideCount, isGuess } from "../../../../domain/node-gpus.t
 import { parseDevices } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";
 
-/** All that a node's objects have about its GPUs. */
+/** All data about GPUs in a node's objects. */
 export interface NodeEvidence {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** Of GPU resources. */
+  /** Capacity of the GPU resources. */
   readonly capacity: Readonly<Record<string, number>>;
   readonly instanceType: string | undefined;
-  /** What DRA drivers publish of the node. */
+  /** The devices that DRA drivers publish for the node. */
   readonly slices: readonly SliceDevice[];
 }
 
-/** The count by the strongest evidence, with one that contradicts it. A contradiction is a remark, and so is a guess. */
+/** Returns the count by the strongest evidence, with a count that contradicts it. Adds a remark for a contradiction and for a guess. */
 export function countWithRemarks(
   counts: readonly GpuCount[],
   remarks: Remarks,
@@ -35,7 +35,7 @@ export function countWithRemarks(
   return { count, countedBy, ...(other === undefined ? {} : { otherCount: other }) };
 }
 
-/** A label's count; undefined where it is none. */
+/** Returns the count in a label; undefined if it is not a count. */
 export function countIn(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const parsed = parseDevices(value);

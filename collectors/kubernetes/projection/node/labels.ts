@@ -2,7 +2,7 @@ import type { CapacityType, SharingStrategy } from "../../../../domain/inventory
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Labels of every cloud for one and the same thing, the preferred first. */
+/** The labels of different clouds for the same property, in order of preference. */
 const INSTANCE_TYPE = ["node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"];
 const REGION = ["topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"];
 const ZONE = ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"];
@@ -18,7 +18,7 @@ const POOL = [
 const DRIVER = ["nvidia.com/cuda.driver-version.full", "nvidia.com/gpu.driver-version"];
 const CUDA = ["nvidia.com/cuda.runtime-version.full"];
 
-/** What a node's labels say of the machine that it is. */
+/** The machine properties in a node's labels. */
 export interface MachineLabels {
   readonly instanceType: string | undefined;
   readonly region: string | undefined;
@@ -29,7 +29,7 @@ export interface MachineLabels {
   readonly cudaVersion: string | undefined;
 }
 
-/** Reads every cloud's labels. GFD before 0.16 gives versions in parts. */
+/** Reads the labels of all clouds. GFD before 0.16 has versions in parts. */
 export function readMachine(labels: Labels): MachineLabels {
   const parts = (...names: readonly string[]): string | undefined => {
     const values = names.map((name) => labels[`nvidia.com/cuda.${name}`]);
@@ -48,7 +48,7 @@ export function readMachine(labels: Labels): MachineLabels {
 
 const ANY = "*";
 
-/** What the labels of provisioners and clouds have for how a machine is paid for; the first label with a word counts. */
+/** The labels of provisioners and clouds for the capacity type. The first label with a known value counts. */
 const CAPACITY_WORDS: readonly (readonly [label: string, words: Readonly<Record<string, CapacityType>>])[] = [
   ["karpenter.sh/capacity-type", { "on-demand": "on-demand", spot: "spot", reserved: "reserved" }],
   ["eks.amazonaws.com/capacityType", { ON_DEMAND: "on-demand", SPOT: "spot", CAPACITY_BLOCK: "reserved" }],
@@ -65,7 +65,10 @@ const CAPACITY_WORDS: readonly (readonly [label: string, words: Readonly<Record<
   ["node.alibabacloud.com/instance-charge-type", { PrePaid: "reserved", PostPaid: "on-demand" }],
 ];
 
-/** Labels of nodes of clouds that label what is not on demand: GKE, AKS and OKE. A reservation that GKE takes by itself has the price on demand. */
+/**
+ * Labels of nodes on clouds that only label capacity that is not on demand: GKE, AKS and OKE. A reservation that GKE uses automatically has
+ * the on-demand price.
+ */
 const ON_DEMAND_MARKS = [
   "cloud.google.com/gke-nodepool",
   "kubernetes.azure.com/agentpool",
@@ -73,7 +76,7 @@ const ON_DEMAND_MARKS = [
   "oci.oraclecloud.com/fault-domain",
 ];
 
-/** How the machine is paid for; undefined where neither a provisioner nor a cloud has a label for that. */
+/** Returns the capacity type of the machine; undefined if neither a provisioner nor a cloud has a label for it. */
 function capacityType(labels: Labels): CapacityType | undefined {
   for (const [label, words] of CAPACITY_WORDS) {
     const word = labels[label];
@@ -84,7 +87,7 @@ function capacityType(labels: Labels): CapacityType | undefined {
 }
 
 /**
- * How the node gives one NVIDIA GPU to several: GFD's word, else GKE's
+ * Returns the node's sharing strategy for NVIDIA GPUs, from GFD's label, otherwise from GKE's
  * (https://cloud.google.com/kubernetes-engine/docs/concepts/timesharing-gpus).
  */
 export function sharingOf(labels: Labels): SharingStrategy {
@@ -93,7 +96,7 @@ export function sharingOf(labels: Labels): SharingStrategy {
   return word === "time-slicing" || word === "time-sharing" ? "time-slicing" : "none";
 }
 
-/** The first of the labels that has a value. */
+/** Returns the value of the first label that has one. */
 export function first(labels: Labels, names: readonly string[]): string | undefined {
   for (const name of names) if (labels[name] !== undefined && labels[name] !== "") return labels[name];
   return undefined;

@@ -16,8 +16,8 @@ const GFD_MODEL = "nvidia.com/gpu.product";
 const GFD_COUNT = "nvidia.com/gpu.count";
 const GFD_MEMORY = "nvidia.com/gpu.memory";
 /**
- * Labels of clouds and of Karpenter's providers: GKE, EKS Auto Mode, AKS' node auto-provisioning, CoreWeave, Alibaba. Their
- * counts are of physical GPUs, whatever MIG and sharing make of them.
+ * Labels of clouds and of Karpenter's providers: GKE, EKS Auto Mode, AKS' node auto-provisioning, CoreWeave, Alibaba. Their counts are of
+ * physical GPUs, independent of MIG and sharing.
  */
 const CLOUD_MODEL = [
   "cloud.google.com/gke-accelerator",
@@ -43,15 +43,18 @@ const CLOUD_MEMORY = [
   "karpenter.k8s.gcp/instance-gpu-memory",
 ];
 const REPLICAS = ["nvidia.com/gpu.replicas", "cloud.google.com/gke-max-shared-clients-per-gpu"];
-/** GKE cuts all GPUs of a node into instances of one profile (https://cloud.google.com/kubernetes-engine/docs/how-to/gpus-multi). */
+/**
+ * The label with which GKE cuts all GPUs of a node into instances of one profile
+ * (https://cloud.google.com/kubernetes-engine/docs/how-to/gpus-multi).
+ */
 const GKE_PARTITION = "cloud.google.com/gke-gpu-partition-size";
 
-/** How GFD ends a product's name where GPUs are shared or, with the single strategy, cut into instances. */
+/** The suffix that GFD adds to a product's name if GPUs are shared or, with the single strategy, cut into instances. */
 const SUFFIX = /(?:-MIG-((?:\d+c\.)?\d+g\.\d+gb[\w.+-]*?))?(-SHARED)?$/;
 
 /**
- * The NVIDIA GPUs of a node: how many, by all that its objects have about them; their model; and what the device plugin makes of
- * them. With the single MIG strategy GFD counts instances and gives their memory
+ * Reads the NVIDIA GPUs of a node: their count by all evidence in its objects, their model, and what the device plugin offers of them. With
+ * the single MIG strategy GFD counts instances and reports their memory
  * (https://github.com/NVIDIA/k8s-device-plugin/tree/main/docs/gpu-feature-discovery).
  */
 export function readNvidia(
@@ -109,7 +112,7 @@ export function readNvidia(
     replicas,
     sharing: sharing === "none" && (replicas > 1 || shared !== undefined) ? "time-slicing" : sharing,
     mig: { strategy: strategyOf(labels, profile !== undefined, profiles), profiles },
-    // What HAMi and Volcano offer are shares, and a pod's own asks have their size.
+    // HAMi and Volcano offer shares. A pod's own requests have their size.
     ...given({ model, memoryMiB, offered: isCut || units === 0 || registered !== undefined ? undefined : units }),
   };
   if (isCut) return withInstancesOn(kind, count);
@@ -117,8 +120,8 @@ export function readNvidia(
 }
 
 /**
- * The strategy by which instances are offered. GFD writes the configured one on models without MIG too; resources named
- * after profiles exist with the mixed one only.
+ * Returns the strategy by which instances are offered. GFD also writes the configured one on models without MIG. Resources named after
+ * profiles exist only with the mixed strategy.
  */
 function strategyOf(
   labels: Labels,
@@ -132,7 +135,7 @@ function strategyOf(
   return capable && (word === "single" || word === "mixed") ? word : "none";
 }
 
-/** Instances by profile: GFD's labels `mig-<profile>.count` of the mixed strategy, else the capacity. */
+/** Reads instances by profile: GFD's labels `mig-<profile>.count` of the mixed strategy, otherwise the capacity. */
 function readProfiles(labels: Labels, capacity: Amounts): Record<string, number> {
   const profiles: Record<string, number> = {};
   for (const [name, value] of Object.entries(labels)) {

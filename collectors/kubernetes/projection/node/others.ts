@@ -14,12 +14,12 @@ const MODELS: Readonly<Partial<Record<Vendor, readonly string[]>>> = {
   amd: ["amd.com/gpu.product-name", "beta.amd.com/gpu.product-name"],
   intel: ["gpu.intel.com/product"],
 };
-/** AMD's labeller and device plugin write `cpx_nps4` here, of nodes whose GPUs are all in one mode. */
+/** The labels in which AMD's labeler and device plugin write a mode such as `cpx_nps4`, on nodes whose GPUs are all in one mode. */
 const AMD_MODE = ["amd.com/compute-memory-partition", "beta.amd.com/compute-memory-partition"];
-/** Intel's rules for Node Feature Discovery count the GPUs of each PCI id. */
+/** The labels in which Intel's rules for Node Feature Discovery count the GPUs of each PCI id. */
 const INTEL_COUNT = /^gpu\.intel\.com\/device-id\.[\da-f]{4}-[\da-f]{4}\.count$/;
 
-/** The GPUs of makers other than NVIDIA: one kind of each maker; of AMD's, one of each mode in which they are offered. */
+/** Reads the GPUs of vendors other than NVIDIA: one kind for each vendor; for AMD, one for each offered mode. */
 export function readOthers(
   evidence: NodeEvidence,
   names: ResourceNames | undefined,
@@ -38,7 +38,7 @@ export function readOthers(
   });
 }
 
-/** Whose GPUs a machine has of which no resource is offered, by its instance type or the devices of DRA. */
+/** Returns the vendors of a machine's GPUs without an offered resource, by its instance type or the devices of DRA. */
 function vendorOfMachine({ instanceType, slices }: NodeEvidence): readonly ("amd" | "intel")[] {
   const models = slices.map(({ model }) => model);
   if (instanceType !== undefined) models.push(gpusOfInstanceType(instanceType)?.model);
@@ -69,8 +69,8 @@ function readKind(
 }
 
 /**
- * AMD's device plugin offers each partition as a device: under one name on a node whose GPUs are all in one mode, under a name for
- * each mode with the naming strategy "mixed".
+ * Reads AMD's GPUs. AMD's device plugin offers each partition as a device: under one name on a node whose GPUs are all in one mode, and
+ * under one name for each mode with the naming strategy "mixed".
  */
 function readAmd(evidence: NodeEvidence, offered: ReadonlyMap<string, number>, remarks: Remarks): readonly NodeGpus[] {
   const plain = plainKind("amd", evidence);
@@ -94,7 +94,7 @@ function readAmd(evidence: NodeEvidence, offered: ReadonlyMap<string, number>, r
   return taken === undefined ? [] : [amdKind({ ...plain, ...taken }, units, partitions)];
 }
 
-/** The partitions of each GPU that the DRA driver publishes; 1 where the GPUs are whole. */
+/** Returns the number of partitions per GPU that the DRA driver publishes; 1 if the GPUs are whole. */
 function publishedPartitions({ slices }: NodeEvidence): number {
   const published = slices.filter(({ isPartition }) => isPartition === true);
   return published.length === 0 ? 1 : Math.round(published.length / physicalDevices(published).length);
@@ -105,7 +105,7 @@ function amdKind(counted: NodeGpus, units: number, partitions: number): NodeGpus
   return partitions > 1 ? { ...kind, partitions } : offeredOn(kind, kind.count);
 }
 
-/** What counts a machine's GPUs of a maker, whatever is offered of them. */
+/** Returns the counts of a machine's GPUs of one vendor that do not depend on offered resources. */
 function machineCounts(vendor: Vendor, { instanceType, slices }: NodeEvidence): readonly GpuCount[] {
   const own = slices.filter(({ model }) => model !== undefined && vendorOfModel(model) === vendor);
   const typed = instanceType === undefined ? undefined : gpusOfInstanceType(instanceType);
@@ -135,7 +135,7 @@ function plainKind(vendor: Vendor, { labels, instanceType, slices }: NodeEvidenc
 }
 
 /**
- * AMD's node labeller writes `192G` and means GiB
+ * Returns a memory quantity in GiB: AMD's node labeler writes `192G` and means GiB
  * (https://github.com/ROCm/k8s-device-plugin/tree/master/cmd/k8s-node-labeller).
  */
 function amdMemory(vram: string | undefined): string | undefined {

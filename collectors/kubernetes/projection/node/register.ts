@@ -8,16 +8,16 @@ export interface RegisteredGpus {
   readonly memoryMiB?: number;
 }
 
-/** Where they are registered, and which fields of an entry are the memory (MiB) and the model. */
+/** The annotations with the register, and the fields of an entry with the memory (MiB) and the model. */
 const ANNOTATIONS = [
   { name: "hami.io/node-nvidia-register", memory: 2, model: 4 },
   { name: "volcano.sh/node-vgpu-register", memory: 2, model: 3 },
 ];
 
 /**
- * Reads the registered GPUs: a capacity of `nvidia.com/gpu` counts shares there, ten to a GPU by default. An entry is
- * `UUID,shares,MiB,…:`, or an object in a JSON list in later HAMi. The model is written as GFD writes it, without the
- * maker that both put before it.
+ * Reads the registered GPUs. With these schedulers a capacity of `nvidia.com/gpu` counts shares, by default ten per GPU. An entry is
+ * `UUID,shares,MiB,…:`, or an object in a JSON list in later versions of HAMi. The model is written like GFD's, without the vendor name
+ * that both put before it.
  */
 export function readRegister(
   annotations: Readonly<Record<string, string>>,

@@ -3,15 +3,14 @@ import type { ContainerObject } from "../pod-object.ts";
 import { parseCount, parseDevices, parseMebibytes, parsePercent, type Parsed } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";
 
-/** What a container asks of GPU resources by name, above 0. */
+/** The GPU resources that a container requests by name, above 0. */
 export type Amounts = ReadonlyMap<string, number>;
 
 const NONE: Amounts = new Map();
 
 /**
- * Reads the GPU resources of a container: limits, as GPUs stand there, else requests, which equal them where both are
- * given (https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/). A quantity that is none counts as not asked
- * for, with a remark.
+ * Reads the GPU resources of a container: limits, because GPUs are specified there, otherwise requests, which are equal if both are given
+ * (https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/). An invalid quantity counts as not requested, with a remark.
  */
 export function readAmounts(container: ContainerObject, remarks: Remarks, names?: ResourceNames): Amounts {
   const limits = container.resources?.limits ?? {};

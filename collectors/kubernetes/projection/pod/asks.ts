@@ -11,13 +11,13 @@ import { moments, reserved } from "./moments.ts";
 import { readRunaiMig } from "./runai-mig.ts";
 import { readVgpu } from "./vgpu.ts";
 
-/** What a pod asks for in every regime, and what shows which devices it got. */
+/** The requests of a pod in every regime, and the evidence of its devices. */
 export interface PodAsks {
   readonly asks: readonly GpuAsk[];
   readonly evidence: readonly DeviceEvidence[];
 }
 
-/** Reads a pod's asks: resources first, then claims; annotations of fractions count only where no resource asks. */
+/** Reads a pod's requests: resources first, then claims. Annotations of fractions count only if no resource is requested. */
 export function readAsks(
   pod: PodObject,
   options: {

@@ -3,10 +3,9 @@ import type { PodObject } from "../pod-object.ts";
 import { objects, text } from "../wire.ts";
 
 /**
- * The DRA claims of a pod by their names in its namespace: named by the pod, made from a template (the name then stands
- * in `status.resourceClaimStatuses`; it is empty until the claim is made), or made for extended resources that DRA
- * serves. A template for which no claim was needed gives none. `isForGpus` leaves out the claims that are known to be
- * for other devices.
+ * Reads the DRA claims of a pod, by their names in its namespace. A claim is named by the pod, created from a template (the name is then in
+ * `status.resourceClaimStatuses`; it is empty until the claim is created), or created for extended resources served by DRA. A template that
+ * needed no claim gives none. `isForGpus` excludes claims that are known to be for other devices.
  */
 export function readClaims(
   pod: PodObject,
@@ -33,7 +32,7 @@ export function readClaims(
     .map((claim) => ({ kind: "claim", claim }));
 }
 
-/** The resources of a pod that DRA serves by a claim: asking for them as resources too would count them twice. */
+/** Returns the resources of a pod that DRA serves with a claim. Counting them as resources too would count them twice. */
 export function servedByClaim(pod: PodObject): ReadonlySet<string> {
   const status = pod.status?.extendedResourceClaimStatus;
   if (text(status?.resourceClaimName) === undefined) return new Set();

@@ -8,8 +8,8 @@ type Status = Extract<DeviceEvidence, { by: "status" }>;
 type Named = Omit<Status, "by" | "units" | "isUnhealthy" | "unhealthy">;
 
 /**
- * The ids of device plugins: NVIDIA's UUIDs, with `::n` for a replica
- * (https://github.com/NVIDIA/k8s-device-plugin/blob/main/internal/rm/devices.go); GKE's, by index, instance and client; AMD's PCI
+ * The forms of device plugins' ids: NVIDIA's UUIDs, with `::n` for a replica
+ * (https://github.com/NVIDIA/k8s-device-plugin/blob/main/internal/rm/devices.go); GKE's, with index, instance and client; AMD's PCI
  * addresses; Intel's cards.
  */
 const FORMS: readonly (readonly [form: RegExp, read: (parts: RegExpExecArray) => Named])[] = [
@@ -26,9 +26,9 @@ const FORMS: readonly (readonly [form: RegExp, read: (parts: RegExpExecArray) =>
 ];
 
 /**
- * The devices that kubelet has given a pod's containers, by `status.containerStatuses[].allocatedResourcesStatus` (KEP-4680), each
- * once with the number of its units. Those of `taken` are left out: HAMi gives other devices than kubelet names. So are claims of
- * DRA, whose own status has the devices.
+ * Reads the devices that the kubelet has given a pod's containers, from `status.containerStatuses[].allocatedResourcesStatus` (KEP-4680),
+ * each once with the number of its units. Resources in `taken` are left out, because HAMi gives other devices than the kubelet reports. DRA
+ * claims are left out too, because their own status has the devices.
  */
 export function readDevices(
   { status }: PodObject,

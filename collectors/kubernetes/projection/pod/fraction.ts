@@ -4,16 +4,16 @@ import { parseDevices, parseMebibytes, parsePpm } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";
 import { text, texts } from "../wire.ts";
 
-/** Where KAI and Run:ai keep the pods that hold a GPU for a group of fractions. */
+/** The namespaces in which KAI and Run:ai keep the pods that hold a GPU for a group of fractions. */
 export const RESERVATION_NAMESPACES: readonly string[] = ["kai-resource-reservation", "runai-reservation"];
 
 const RESERVED_GPU = "run.ai/reserve_for_gpu_index";
-/** The label of one group; with a slash and the group behind it, one of several GPUs. */
+/** The label of one group. With a slash and the group after it: one of several GPUs. */
 const GROUP = "runai-gpu-group";
 
 /**
- * The evidence of a reservation pod: its group has this GPU. Undefined where the pod is none: it stands in a
- * reservation namespace and carries a group or a GPU.
+ * Reads the evidence of a reservation pod: its group has this GPU. Undefined if the pod is not one. A reservation pod is in a reservation
+ * namespace and has a group or a GPU.
  */
 export function readReservation(
   pod: PodObject,
@@ -35,7 +35,7 @@ export function readReservation(
   return groups.map((group) => ({ by: "reservation", group, uuid }));
 }
 
-/** The groups whose GPUs the pod shares, by its labels. */
+/** Returns the groups whose GPUs the pod shares, from its labels. */
 export function groupsOf(pod: PodObject): readonly string[] {
   const groups = new Set<string>();
   for (const [label, value] of Object.entries(texts(pod.metadata?.labels))) {
@@ -45,9 +45,8 @@ export function groupsOf(pod: PodObject): readonly string[] {
 }
 
 /**
- * The fraction that a pod asks for by `gpu-fraction` or `gpu-memory` (MiB), of each of `gpu-fraction-num-devices` GPUs.
- * Undefined without the annotations, where they make no sense, and where the default scheduler, which does not know
- * them, has the pod.
+ * Reads the fraction that a pod requests by `gpu-fraction` or `gpu-memory` (MiB), of each of `gpu-fraction-num-devices` GPUs. Undefined
+ * without the annotations, if they are invalid, or if the default scheduler, which does not support them, schedules the pod.
  */
 export function readFraction(pod: PodObject, remarks: Remarks): GpuAsk | undefined {
   const annotations = texts(pod.metadata?.annotations);

@@ -5,7 +5,7 @@ import { text, texts } from "../wire.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Labels and annotations that name a queue, in the order in which they are looked at. */
+/** Labels and annotations that name a queue, in the order of the lookup. */
 const QUEUES = [
   "kueue.x-k8s.io/queue-name",
   "kai.scheduler/queue",
@@ -14,7 +14,7 @@ const QUEUES = [
   "scheduling.volcano.sh/queue-name",
 ];
 
-/** The queue that the maps name, the pod's labels before its annotations before its owners'. */
+/** Returns the queue that the maps name. The caller's order is the pod's labels, its annotations, then its owners'. */
 export function queueOf(maps: readonly Texts[]): string | undefined {
   for (const map of maps) {
     for (const name of QUEUES) if (map[name] !== undefined && map[name] !== "") return map[name];
@@ -22,7 +22,7 @@ export function queueOf(maps: readonly Texts[]): string | undefined {
   return undefined;
 }
 
-/** Annotations and labels that name a PodGroup: Volcano's, KAI's and Run:ai's, the coscheduling plugin's. */
+/** Annotations and labels that name a PodGroup: those of Volcano, of KAI and Run:ai, and of the coscheduling plugin. */
 const POD_GROUPS = [
   "scheduling.k8s.io/group-name",
   "scheduling.volcano.sh/group-name",
@@ -32,9 +32,9 @@ const POD_GROUPS = [
 ];
 
 /**
- * The gang of a pod by its spec, labels and annotations: what its scheduler starts together first (a PodGroup, kube-scheduler's
- * own before others', Grove's PodGang), then Kueue's Workload, a group of a LeaderWorkerSet (named like its leader), a JobSet. The
- * size is 0 where the pod does not have it.
+ * Returns the gang of a pod from its spec, labels and annotations. The unit that its scheduler starts together comes first (a PodGroup,
+ * with kube-scheduler's own before others, and Grove's PodGang). Then come Kueue's Workload, a group of a LeaderWorkerSet (named like its
+ * leader), and a JobSet. The size is 0 if the pod does not have it.
  */
 export function gangOf({ metadata, spec }: PodObject): Gang | undefined {
   const [labels, annotations] = [texts(metadata?.labels), texts(metadata?.annotations)];

@@ -2,9 +2,8 @@ import type { ContainerObject, PodSpecObject } from "../pod-object.ts";
 import { objects } from "../wire.ts";
 
 /**
- * The sets of a pod's containers that run at one time: each init container with the sidecars that were started before
- * it, and at last all sidecars with the containers themselves. What a pod reserves of a resource is the largest sum
- * over these sets
+ * Returns the sets of a pod's containers that run at the same time: each init container with the sidecars that were started before it, and
+ * finally all sidecars with the containers themselves. A pod reserves the largest sum of a resource over these sets
  * (https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/#resource-sharing-within-containers).
  */
 export function moments(spec: PodSpecObject | null | undefined): readonly (readonly ContainerObject[])[] {
@@ -18,7 +17,7 @@ export function moments(spec: PodSpecObject | null | undefined): readonly (reado
   return sets;
 }
 
-/** What a pod reserves of each resource by name: the largest sum over its moments. */
+/** Returns what a pod reserves of each resource by name: the largest sum over its sets. */
 export function reserved(
   sets: readonly (readonly ContainerObject[])[],
   amountsOf: (container: ContainerObject) => ReadonlyMap<string, number>,

@@ -3,7 +3,7 @@ import type { PodObject } from "../pod-object.ts";
 import { objects, text } from "../wire.ts";
 import { conditionOf, isFinished, statusesOf } from "./pod-times.ts";
 
-/** Reasons in `status.reason` (kubelet's and the node controller's). */
+/** End reasons by `status.reason` (of the kubelet and the node controller). */
 const BY_STATUS: ReadonlyMap<string, EndReason> = new Map<string, EndReason>([
   ["Evicted", "evicted"],
   ["Preempting", "preempted"],
@@ -15,7 +15,7 @@ const BY_STATUS: ReadonlyMap<string, EndReason> = new Map<string, EndReason>([
 ]);
 
 /**
- * Reasons of the condition DisruptionTarget
+ * End reasons by the reason of the condition DisruptionTarget
  * (https://kubernetes.io/docs/concepts/workloads/pods/disruptions/#pod-disruption-conditions).
  */
 const BY_DISRUPTION: ReadonlyMap<string, EndReason> = new Map<string, EndReason>([
@@ -28,8 +28,8 @@ const BY_DISRUPTION: ReadonlyMap<string, EndReason> = new Map<string, EndReason>
 ]);
 
 /**
- * Why a pod ended or, where something is about to end it, why it will; undefined for one that goes on. A pod that is
- * evicted or preempted often vanishes before it has finished: its last state then still tells why.
+ * Returns why a pod ended or is about to end; undefined if it continues. A pod that is evicted or preempted often disappears before it has
+ * finished. Its last state then still has the reason.
  */
 export function readEnd(pod: PodObject): EndReason | undefined {
   if (pod.status?.phase === "Succeeded") return "completed";
@@ -44,11 +44,11 @@ export function readEnd(pod: PodObject): EndReason | undefined {
   return outOfMemory ? "out-of-memory" : "failed";
 }
 
-/** Waiting reasons of every start; others say that something is wrong and are shown first. */
+/** Waiting reasons of every start. Other reasons mean a problem and are shown first. */
 const ORDINARY = new Set(["ContainerCreating", "PodInitializing"]);
 const MOST_MESSAGE = 500;
 
-/** Why a pod is not scheduled or does not run, in Kubernetes' words; undefined where it runs or has ended. */
+/** Returns why a pod is not scheduled or does not run, in Kubernetes' words; undefined if it runs or has ended. */
 export function readPending(pod: PodObject): WorkloadFact["pending"] {
   if (isFinished(pod)) return undefined;
   const scheduled = conditionOf(pod, "PodScheduled");

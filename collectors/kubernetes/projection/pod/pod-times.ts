@@ -5,26 +5,26 @@ import type { Remarks } from "../remark.ts";
 import { earliest, latest, millisOf } from "../time.ts";
 import { given, objects } from "../wire.ts";
 
-/** A pod's condition of a type, where it has one. */
+/** Returns a pod's condition of a type, if it has one. */
 export function conditionOf(pod: PodObject, type: string): KubeCondition | undefined {
   return objects(pod.status?.conditions).find((condition) => condition.type === type);
 }
 
-/** The statuses of all containers, init containers first. */
+/** Returns the statuses of all containers, init containers first. */
 export function statusesOf(pod: PodObject): readonly ContainerStatusObject[] {
   return [...objects(pod.status?.initContainerStatuses), ...objects(pod.status?.containerStatuses)];
 }
 
-/** Whether the pod has ended: kubelet counts its devices as free from then on. */
+/** Returns whether the pod has ended. From then on the kubelet counts its devices as free. */
 export function isFinished(pod: PodObject): boolean {
   return pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
 }
 
 /**
- * The times that a pod tells itself. Init containers prepare it, they do not start it. A container that restarted twice shows its last two starts only: who follows a pod
- * keeps the earliest `started` that was seen. The end of a pod whose containers never ran, or are not known any more,
- * is the last change of its conditions. `deletion` is when the end was asked for: Kubernetes writes when its grace is
- * over.
+ * Reads the times in a pod's own status. Init containers prepare a pod; they do not start it. A container that restarted twice shows only
+ * its last two starts, so the watcher keeps the earliest `started` that it saw. The end of a pod whose containers never ran, or are no
+ * longer known, is the last change of its conditions. `deletion` is when the deletion was requested: Kubernetes writes the time at which
+ * the grace period ends.
  */
 export function readTimes(pod: PodObject, remarks: Remarks): PodTimes {
   const { metadata, spec, status } = pod;
@@ -62,7 +62,7 @@ export function readTimes(pod: PodObject, remarks: Remarks): PodTimes {
   };
 }
 
-/** A container's time; kubelet writes the epoch for a container that it lost sight of. */
+/** Returns a container's time. The kubelet writes the epoch for a container that it lost track of; that counts as absent. */
 function sinceMillis(value: unknown): number | undefined {
   const millis = millisOf(value);
   return millis === undefined || millis <= 0 ? undefined : millis;

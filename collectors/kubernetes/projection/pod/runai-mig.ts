@@ -4,7 +4,7 @@ import { parseDevices } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";
 import { given, text, wholeNumber } from "../wire.ts";
 
-/** What a pod asks of Run:ai's dynamic MIG, and the instance that it got. */
+/** The requests of a pod with Run:ai's dynamic MIG, and its allocated instance. */
 export interface RunaiMigReading {
   readonly asks: readonly GpuAsk[];
   readonly evidence: readonly DeviceEvidence[];
@@ -13,8 +13,8 @@ export interface RunaiMigReading {
 const DEVICE = "runai-mig-device";
 
 /**
- * Reads Run:ai's dynamic MIG, which asks by an annotation `nvidia.com/mig-1g.5gb: "1"` and no limit at all, and says
- * what the pod got in JSON: the instance's UUID as `deviceUUID`, before 2.9 as `instanceid`, and the GPU's index.
+ * Reads Run:ai's dynamic MIG. It requests by an annotation `nvidia.com/mig-1g.5gb: "1"` without a limit. The allocation is in JSON: the
+ * instance's UUID as `deviceUUID`, before 2.9 as `instanceid`, and the GPU's index.
  */
 export function readRunaiMig(annotations: Readonly<Record<string, string>>, remarks: Remarks): RunaiMigReading {
   const device = annotations[DEVICE];

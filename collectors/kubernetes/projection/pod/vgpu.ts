@@ -9,35 +9,35 @@ type VgpuAsk = Extract<GpuAsk, { kind: "vgpu" }>;
 type Scheduler = VgpuAsk["scheduler"];
 type Annotated = Extract<DeviceEvidence, { by: "annotation" }>;
 
-/** The annotation in which a scheduler writes what it gave. */
+/** The annotation in which each scheduler writes its allocation. */
 const ALLOCATED: Readonly<Record<Scheduler, string>> = {
   hami: "hami.io/vgpu-devices-allocated",
   volcano: "volcano.sh/vgpu-ids-new",
 };
-/** HAMi takes the name of NVIDIA's device plugin, unless it is told another. */
+/** HAMi uses the resource name of NVIDIA's device plugin, unless it is configured otherwise. */
 const WHOLE = "nvidia.com/gpu";
 
-/** The shares that a pod asks of HAMi or of Volcano, and those that it got. */
+/** The shares that a pod requests from HAMi or Volcano, and those that it got. */
 export interface VgpuReading {
   readonly asks: readonly VgpuAsk[];
   readonly evidence: readonly DeviceEvidence[];
-  /** The resources that these asks are for. */
+  /** The resources that these requests use. */
   readonly taken: readonly string[];
 }
 
-/** What is known of a pod's containers. */
+/** The containers of a pod with their amounts. */
 export interface ContainersRead {
   readonly sets: readonly (readonly ContainerObject[])[];
   readonly amountsOf: (container: ContainerObject) => Amounts;
   readonly annotations: Readonly<Record<string, string>>;
-  /** The names that the configuration gives resources. */
+  /** Resource names from the configuration. */
   readonly names?: ResourceNames;
 }
 
 /**
- * Reads what a pod asks of one of the two schedulers. `nvidia.com/gpu` is HAMi's where a measure of HAMi's stands
- * beside it or HAMi says that it gave devices. Where containers that run at different times ask for different shares,
- * the set with the most GPUs, then the most memory, counts.
+ * Reads a pod's requests from one of the two schedulers. `nvidia.com/gpu` is HAMi's if it has a HAMi measure beside it or HAMi has written
+ * an allocation. If containers that run at different times request different shares, the set with the most GPUs, then the most memory,
+ * counts.
  */
 export function readVgpu(
   scheduler: Scheduler,
@@ -58,7 +58,7 @@ export function readVgpu(
   return { asks: most, evidence, taken: scheduler === "hami" ? [WHOLE, ...measures] : [...measures] };
 }
 
-/** The resources of a container that are a scheduler's own. */
+/** Returns the resources of a container that belong to a scheduler. */
 function measuresIn(scheduler: Scheduler, amounts: Amounts, names: ResourceNames | undefined): readonly string[] {
   return [...amounts.keys()].filter((name) => {
     const meaning = gpuResource(name, names);
@@ -67,9 +67,8 @@ function measuresIn(scheduler: Scheduler, amounts: Amounts, names: ResourceNames
 }
 
 /**
- * What one container asks. Without a number it is one GPU, which HAMi's and Volcano's webhooks fill in; with neither
- * memory nor percentage it is the whole memory
- * (https://github.com/Project-HAMi/HAMi).
+ * Returns the request of one container. Without a number it is one GPU, which the webhooks of HAMi and Volcano fill in. With neither memory
+ * nor percentage it is the whole memory (https://github.com/Project-HAMi/HAMi).
  */
 function askOf(scheduler: Scheduler, amounts: Amounts, names: ResourceNames | undefined): VgpuAsk | undefined {
   const measured = new Map<string, number>();
@@ -86,8 +85,8 @@ function askOf(scheduler: Scheduler, amounts: Amounts, names: ResourceNames | un
 }
 
 /**
- * What a pod has of each device at most, over the sets of its containers that run at one time: schedulers write what every container
- * gets, init containers first, and those are over when the others run.
+ * Returns the most that a pod has of each device, over the sets of its containers that run at the same time. Schedulers write the
+ * allocation of every container, init containers first, and those have ended when the others run.
  */
 function largestOf(
   decoded: readonly Annotated[],
@@ -116,7 +115,7 @@ function largestOf(
   });
 }
 
-/** Equal shares of several containers as one ask. */
+/** Merges equal shares of several containers into one request. */
 function merge(asks: readonly VgpuAsk[]): readonly VgpuAsk[] {
   const merged = new Map<string, VgpuAsk>();
   for (const ask of asks) {
@@ -137,8 +136,8 @@ function compare(a: readonly VgpuAsk[], b: readonly VgpuAsk[]): number {
 }
 
 /**
- * Decodes `UUID,NVIDIA,memMiB,cores:` per device, `;` after each container, an empty part for a container without. Brackets behind
- * the UUID of a GPU have the place of a MIG instance in HAMi's own numbers: the instance is one with as much memory.
+ * Decodes `UUID,NVIDIA,memMiB,cores:` per device, with `;` after each container and an empty part for a container without devices. Brackets
+ * after the UUID of a GPU contain the position of a MIG instance in HAMi's own numbering: the instance is one with this amount of memory.
  */
 function decodeDevices(annotation: string, written: string, remarks: Remarks): Annotated[] {
   const devices: Annotated[] = [];
