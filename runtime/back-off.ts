@@ -1,20 +1,20 @@
-/** Growing pauses between attempts. */
+/** A back-off: growing pauses between attempts. */
 export interface BackOff {
-  /** How long to wait before the next attempt, in milliseconds; at least what the other side has asked for. */
+  /** Returns the pause before the next attempt, in milliseconds; at least the time that the other side requested. */
   next(retryAfterMillis?: number): number;
-  /** An attempt has succeeded: the next failure begins with the first pause again. */
+  /** Resets the back-off after a success. The next failure begins with the first pause again. */
   reset(): void;
 }
 
-/** The first pause and the longest one, in milliseconds. Each pause is twice as long as the one before. */
+/** The first and the longest pause, in milliseconds. Each pause is twice as long as the one before. */
 export interface BackOffBounds {
   readonly firstMillis: number;
   readonly longestMillis: number;
-  /** Draws each pause from its upper half, so that a thousand clients do not come back in the same second. */
+  /** If set, each pause is drawn from its upper half, so that a thousand clients do not return in the same second. */
   readonly random?: () => number;
 }
 
-/** Pauses that double. */
+/** Creates a back-off that doubles its pauses. */
 export function createBackOff({ firstMillis, longestMillis, random }: BackOffBounds): BackOff {
   let ceiling = firstMillis;
   return {

@@ -5,22 +5,22 @@ import type { PriceBook } from "../../domain/price/book.ts";
 import { createNodePrices } from "../ledger/charge/node-prices.ts";
 import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 
-/** A machine as far as a price asks for it; without Kubernetes it has no UID. */
+/** The fields of a machine that a price needs. Without Kubernetes it has no UID. */
 export type PricedNode = Pick<InventoryFact, "cluster" | "node" | "joined" | "labels"> &
   Partial<Omit<InventoryFact, "gpus">> & { readonly gpus: readonly { readonly count: number }[] };
 
-/** What an hour of a GPU costs, and until when it is no use to ask again. */
+/** The price of a GPU for one hour, with the time until which it stays the same. */
 export interface GpuPrice {
-  /** Undefined where no entry prices it. */
+  /** Undefined if no entry prices it. */
   readonly perHour: Rational | undefined;
   /** Milliseconds since the epoch. */
   readonly untilMillis: number;
 }
 
 /**
- * What an hour of one GPU of a model on a node costs now, effectively, in the book's currency. Power is not in it: it depends on
- * what the GPU does. A node whose price cannot be computed has none for the hour, and `onFailure` hears of it: the prices of the
- * others stand.
+ * Creates a function that returns the current effective price per hour of one GPU of a model on a node, in the book's currency. Power is
+ * not included, because it depends on the GPU's activity. If the price of a node cannot be computed, the node has no price for the hour and
+ * `onFailure` gets the error. The prices of other nodes are not affected.
  */
 export function createGpuPrices(
   book: PriceBook,
@@ -34,7 +34,7 @@ export function createGpuPrices(
     const delivered = Math.max(total, Number(node.labels[DELIVERED_LABEL]) || 0);
     if (delivered === 0) return { perHour: undefined, untilMillis: hour + HOUR_MILLIS };
     const machine = uid === undefined ? {} : { machine: uid };
-    // A node that joined in this hour has a price from then on. Its clock can be ahead of this one.
+    // A node that joined in this hour has a price from then on. The node's clock can be ahead of this machine's.
     const since = Math.min(joined, atMillis);
     const place = { ...node, ...machine, appearedAt: since, since, delivered };
     const asked = { cluster: node.cluster, node: node.node, model, place };
@@ -57,7 +57,7 @@ export function createGpuPrices(
   };
 }
 
-/** A price for an hour as a number, for panels and messages: nothing is charged by it. */
+/** Returns an hourly price as a number, for panels and messages. No charge is computed from it. */
 export function asNumber(perHour: Rational, devices: Rational): number {
   const { num, den } = multiply(perHour, devices);
   return Number((num * 1_000_000n) / den) / 1e6;

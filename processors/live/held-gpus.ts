@@ -11,14 +11,14 @@ import { vgpuShare } from "../../domain/share/vgpu.ts";
 import type { GpuAsk } from "../../domain/workload.ts";
 
 /**
- * How much of a node's GPUs a pod holds by what it asked for: 1 is a whole GPU. A claim counts as one GPU, as long as what it
- * got is not known. What the ledger charges is measured; this is what is told of a pod before its first hour is over.
+ * Returns how much of a node's GPUs a pod holds by its requests; 1 is a whole GPU. A claim counts as one GPU until its devices are known.
+ * The ledger charges measured shares; this value is shown for a pod before its first hour has ended.
  */
 export function heldGpus(asks: readonly GpuAsk[], gpus: readonly NodeGpus[], measure: MigMeasure): Rational {
   return asks.map((ask) => shareOf(ask, kindFor(ask, gpus), measure)).reduce(add, ZERO);
 }
 
-/** The GPUs of a node that have what is asked for; the node's first where nothing decides. */
+/** Returns the kind of a node's GPUs that fits a request; the node's first kind if nothing decides. */
 function kindFor(ask: GpuAsk, gpus: readonly NodeGpus[]): NodeGpus | undefined {
   const isMeant = ({ vendor, mig }: NodeGpus): boolean => {
     if (ask.kind === "mig") return Object.keys(mig.profiles).some((profile) => isSameProfile(profile, ask.profile));
@@ -42,7 +42,7 @@ function shareOf(ask: GpuAsk, gpu: NodeGpus | undefined, measure: MigMeasure): R
   }
 }
 
-/** The units of a resource that one GPU is: its replicas where it is shared, its partitions where AMD's driver cuts it. */
+/** Returns the units of a resource per GPU: its replicas if it is shared, its partitions if AMD's driver cuts it. */
 function unitsOf(resource: string, gpu: NodeGpus | undefined): number {
   if (gpu?.partitions !== undefined && amdModeOf(resource) !== "spx") return gpu.partitions;
   return gpu === undefined || (gpu.sharing === "none" && !resource.endsWith(".shared")) ? 1 : Math.max(1, gpu.replicas);

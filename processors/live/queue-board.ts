@@ -7,10 +7,10 @@ import type { QueueFacts } from "../../domain/queue/view.ts";
 import type { FactListener } from "../ingest/followed-facts.ts";
 import { createNewest } from "../ingest/holdings/newest.ts";
 
-/** What waits and what is left, in all clusters, as far as the facts tell that were given. */
+/** The waiting pods and the remaining quotas in all clusters, built from facts. */
 export type QueueBoard = FactListener & QueueFacts;
 
-/** A board with nothing on it. Of each object the newest fact counts, in whatever order they come. */
+/** Creates an empty board. The newest fact of each object counts, in any order of arrival. */
 export function createQueueBoard(owners: OwnerRules, now: () => number): QueueBoard {
   const newest = createNewest();
   const pods = new Map<string, PodWithMarks>();
@@ -34,7 +34,7 @@ export function createQueueBoard(owners: OwnerRules, now: () => number): QueueBo
       if (fact.kind === "Namespace") {
         const place = placeOf(cluster, name);
         if (end === undefined) namespaces.set(place, { key, marks: fact.body });
-        // A namespace that was made anew is another object with the same name.
+        // A re-created namespace is another object with the same name.
         else if (namespaces.get(place)?.key === key) namespaces.delete(place);
       } else if (fact.kind === "ResourceQuota") {
         if (end === undefined) quotas.set(key, { cluster, resource, namespace, name, body: fact.body });

@@ -5,18 +5,18 @@ const SCHEMA_HEADER = "schema";
 const CHECKSUM_HEADER = "crc32";
 const NO_BYTES = new Uint8Array(0);
 
-/** What the headers of a message say of it once they are read back. */
+/** The parsed headers of a message. */
 export interface Envelope {
-  /** 0 where the sender wrote none, or something that is not a whole number. */
+  /** 0 if the sender wrote none, or a value that is not a whole number. */
   readonly schemaVersion: number;
-  /** Whether the checksum fits the value; `false` where there is none. */
+  /** Whether the checksum matches the value; `false` if there is none. */
   readonly intact: boolean;
-  /** The headers that are neither the version nor the checksum. */
+  /** The headers other than the version and the checksum. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * The checksum of a value: CRC-32 (ISO 3309, as in gzip) in eight hexadecimal digits. A tombstone has that of no bytes.
+ * Returns the checksum of a value: CRC-32 (ISO 3309, as in gzip) in eight hexadecimal digits. A tombstone has the checksum of no bytes.
  * Kafka checks its own CRC at the broker, but kafkajs checks nothing when it reads.
  */
 export function checksumOf(value: Uint8Array | null): string {
@@ -25,7 +25,7 @@ export function checksumOf(value: Uint8Array | null): string {
     .padStart(8, "0");
 }
 
-/** The headers to send with a message: its own, and the schema's version and the checksum, which win over its own. */
+/** Returns the headers to send with a message: its own, and the schema version and the checksum, which take precedence. */
 export function sealHeaders(message: OutgoingMessage): Record<string, string> {
   return {
     ...message.headers,
@@ -34,7 +34,7 @@ export function sealHeaders(message: OutgoingMessage): Record<string, string> {
   };
 }
 
-/** Reads a message's headers back. It never throws: what can't be read counts as not intact or as version 0. */
+/** Parses a message's headers. Never throws: an unreadable header counts as not intact or as version 0. */
 export function openHeaders(headers: Readonly<Record<string, string>>, value: Uint8Array | null): Envelope {
   const { [SCHEMA_HEADER]: schema, [CHECKSUM_HEADER]: checksum, ...rest } = headers;
   return {

@@ -1,21 +1,21 @@
 import { BusError } from "./bus.ts";
 
-/** Something of a bus that ends with it: a membership, a reading. */
+/** A part of a bus that is closed with it: a membership or a follower. */
 export interface Closable {
   close(): Promise<void>;
 }
 
-/** What is open of a bus, and whether the bus itself still is. */
+/** The open parts of a bus, and whether the bus itself is open. */
 export interface OpenParts {
-  /** Fails with `closed` once the bus is being closed. */
+  /** Fails with `closed` after the bus began to close. */
   check(): void;
-  /** Keeps what must be closed with the bus, until it is closed on its own. */
+  /** Adds a part that must be closed with the bus, unless it is closed separately before. */
   keep<Opened extends Closable>(opened: Opened): Opened;
-  /** Closes what is open, then runs `rest`; a second call waits for the first. */
+  /** Closes the open parts, then runs `rest`. A second call waits for the first. */
   close(rest: () => Promise<void>): Promise<void>;
 }
 
-/** Nothing is open yet. */
+/** Creates an empty set of parts. */
 export function createOpenParts(): OpenParts {
   const open = new Set<Closable>();
   let closing: Promise<void> | undefined;

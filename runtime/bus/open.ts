@@ -5,10 +5,10 @@ import type { Bus } from "./bus.ts";
 import { systemClock } from "../clock.ts";
 import { openEmbeddedBus } from "./embedded/embedded-bus.ts";
 
-/** Rows wait seconds for their insert: looking more often for messages would cost more than it gains. */
+/** Rows wait seconds for their insert, so polling for messages more often would cost more than it gains. */
 const POLL_MILLIS = 200;
 
-/** Opens the bus that the configuration names. Fails with a `BusError` where its folder cannot be opened. */
+/** Opens the configured bus. Fails with a `BusError` if its folder cannot be opened. */
 export async function openBus({ bus, data }: Config, logger: Logger): Promise<Bus> {
   if (bus.kind === "embedded" || bus.kafka === undefined) {
     return openEmbeddedBus({ folder: join(data, "bus"), clock: systemClock, pollMillis: POLL_MILLIS, logger });

@@ -1,6 +1,6 @@
 /**
- * MurmurHash2, 32 bits, with the seed of Kafka's Java client: `Utils.murmur2` in apache/kafka,
- * clients/src/main/java/org/apache/kafka/common/utils/Utils.java. Returns a signed 32-bit integer.
+ * Returns MurmurHash2, 32 bits, with the seed of Kafka's Java client (`Utils.murmur2` in apache/kafka,
+ * clients/src/main/java/org/apache/kafka/common/utils/Utils.java), as a signed 32-bit integer.
  */
 export function murmur2(bytes: Uint8Array): number {
   const multiplier = 0x5bd1e995;
@@ -23,9 +23,9 @@ export function murmur2(bytes: Uint8Array): number {
 }
 
 /**
- * The partition of a key: the one that Kafka's Java client chooses for a keyed record (`toPositive(murmur2(key)) %
- * partitions`, BuiltInPartitioner.partitionForKey). Both makes of the bus use it, so that a key has the same partition
- * in both and other producers find the same place. The key is hashed as UTF-8.
+ * Returns the partition of a key: the one that Kafka's Java client chooses for a keyed record (`toPositive(murmur2(key)) % partitions`,
+ * BuiltInPartitioner.partitionForKey). Both bus implementations use it, so a key has the same partition in both, and other producers find
+ * it too. The key is hashed as UTF-8.
  */
 export function partitionOf(key: string, partitions: number): number {
   return (murmur2(Buffer.from(key, "utf8")) & 0x7fffffff) % partitions;

@@ -5,27 +5,27 @@ import { createSignal } from "./signal.ts";
 const FIRST_RETRY_MILLIS = 100;
 const LONGEST_RETRY_MILLIS = 10_000;
 
-/** What a pump reads next: messages, and where to go on after them. */
+/** A page of messages for a pump, with the offset after it. */
 export interface Page {
   readonly messages: readonly ReceivedMessage[];
   readonly nextOffset: number;
 }
 
-/** Hands one partition's messages over, one batch at a time. */
+/** A pump that delivers one partition's messages, one batch at a time. */
 export interface Pump {
-  /** There may be something new. */
+  /** Signals that there may be new messages. */
   wake(): void;
   pause(): void;
   resume(): void;
-  /** The offset after the last message that was handed over and done. */
+  /** Returns the offset after the last message that was handled. */
   position(): number;
-  /** Hands nothing more over; resolves when the batch under way is done. */
+  /** Stops delivery. Resolves when the current batch is done. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a pump at `offset`. A batch whose handler fails is logged and handed over again after 0.1 s, then at doubling
- * intervals up to 10 s: at-least-once, and no other partition waits for it.
+ * Starts a pump at `offset`. If the handler of a batch fails, the failure is logged and the batch is delivered again after 0.1 s, then at
+ * doubling intervals up to 10 s: at-least-once, and no other partition waits for it.
  */
 export function startPump(options: {
   readonly offset: number;

@@ -2,15 +2,15 @@ import type { OutgoingMessage, ReceivedMessage } from "./bus.ts";
 import { openHeaders, sealHeaders } from "./envelope.ts";
 
 /**
- * How a message lies on disk, in the embedded log and in the spool: one byte of format, one of flags, the record time (float64), the lengths of key and
- * headers (uint32 each), then key, headers as JSON, and the value to the end. All numbers are big-endian. A reader
- * knows every format that was ever released.
+ * The format of a message on disk, in the embedded log and in the spool: one byte of format, one of flags, the record time (float64), the
+ * lengths of key and headers (uint32 each), then key, headers as JSON, and the value to the end. All numbers are big-endian. A reader
+ * supports every released format.
  */
 const FORMAT = 1;
 const TOMBSTONE = 1;
 const FIXED_BYTES = 18;
 
-/** A message in the format on disk, its checksum and schema version included. */
+/** Encodes a message in the disk format, with its checksum and schema version. */
 export function encodeRecord(message: OutgoingMessage, sentAtMillis: number): Buffer {
   const key = Buffer.from(message.key, "utf8");
   const headers = Buffer.from(JSON.stringify(sealHeaders(message)), "utf8");
@@ -23,7 +23,7 @@ export function encodeRecord(message: OutgoingMessage, sentAtMillis: number): Bu
   return Buffer.concat(message.value === null ? [fixed, key, headers] : [fixed, key, headers, message.value]);
 }
 
-/** Reads a record back. The value is a copy and belongs to the receiver. Throws where the format is from the future. */
+/** Decodes a record. The value is a copy and belongs to the receiver. Throws if the format is newer than this release. */
 export function decodeRecord(record: Buffer, topic: string, partition: number, offset: number): ReceivedMessage {
   if (record.readUInt8(0) !== FORMAT) {
     throw new Error(
@@ -47,8 +47,8 @@ export function decodeRecord(record: Buffer, topic: string, partition: number, o
 }
 
 /**
- * Bytes that a record takes in the folder. LMDB puts a value of more than half a page on pages of its own (4 kB each,
- * with a header of 16 bytes) and shares a page among smaller ones; the keys and the stamp come on top.
+ * Returns the bytes that a record takes in the folder. LMDB puts a value of more than half a page on separate pages (4 kB each, with a
+ * header of 16 bytes), and smaller values share a page. The keys and the stamp are added.
  */
 export function footprintBytes(recordBytes: number): number {
   const own = recordBytes > 2000 ? Math.ceil((recordBytes + 16) / 4096) * 4096 : Math.ceil(recordBytes * 1.25);

@@ -1,7 +1,7 @@
-/** A flag that one loop waits for and others set. A `set` while nobody waits is kept for the next `wait`. */
+/** A flag that one loop waits for and others set. A `set` without a waiting loop is kept for the next `wait`. */
 export interface Signal {
   set(): void;
-  /** Resolves at the next `set`, at once where there was one since the last `wait`, or after `timeoutMillis`. */
+  /** Resolves at the next `set`, at once if there was one since the last `wait`, or after `timeoutMillis`. */
   wait(timeoutMillis?: number): Promise<void>;
 }
 

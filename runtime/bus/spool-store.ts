@@ -5,43 +5,43 @@ import type { OutgoingMessage } from "./bus.ts";
 import { decodeRecord, encodeRecord, footprintBytes } from "./record.ts";
 import { createWriteQueue } from "./write-queue.ts";
 
-/** A message and its place in the order of sending. */
+/** A message and its position in the order of sending. */
 export interface SpooledMessage {
   readonly sequence: number;
   readonly message: OutgoingMessage;
 }
 
-/** What `oldest` found: messages to send, and what could not be read back whole. */
+/** The result of `oldest`: messages to send, and the sequences of messages that could not be read completely. */
 export interface SpooledBatch {
   readonly messages: readonly SpooledMessage[];
   readonly damaged: readonly number[];
 }
 
-/** Messages on disk, by sequence, bounded. */
+/** A bounded store of messages on disk, by sequence. */
 export interface SpoolStore {
   /** A sequence greater than every one on disk. */
   readonly nextSequence: number;
   count(): number;
   bytes(): number;
   /**
-   * Keeps messages; resolves, when they are durable, with how many old ones (or of these, should one alone be larger
-   * than the bound) had to go for them. Nothing up to `keepThrough` goes: it is on its way. Fails with `disk-full`.
+   * Stores messages. When they are durable, resolves with the number of old messages that were dropped for them (or of these, if one alone
+   * is larger than the bound). Messages up to `keepThrough` are not dropped, because they are being sent. Fails with `disk-full`.
    */
   append(messages: readonly SpooledMessage[], keepThrough: number): Promise<number>;
-  /** The oldest messages: at least one where there is one, then up to about `maxBytes`. */
+  /** Returns the oldest messages: at least one if there is one, then up to about `maxBytes`. */
   oldest(maxBytes: number): SpooledBatch;
   remove(sequences: readonly number[]): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Opens a spool's folder, which belongs to one process at a time. As in the embedded log, a resolved write has been
- * synced: see `openStorage`. Fails with `unavailable` where the folder can't be opened.
+ * Opens a spool's folder, which belongs to one process at a time. As in the embedded log, a resolved write has been synced: see
+ * `openStorage`. Fails with `unavailable` if the folder cannot be opened.
  */
 export function openSpoolStore(folder: string, maxBytes: number): SpoolStore {
   const root = openRoot(folder);
   const messages = root.openDB<Buffer, number>("messages", { encoding: "binary" });
-  // Sizes apart from the messages, so that opening a large spool does not read it all.
+  // Sizes are separate from the messages, so that opening a large spool does not read all of it.
   const sizes = root.openDB<number, number>("sizes", { encoding: "json" });
   const queue = createWriteQueue(root, folder);
   let count = 0;
@@ -60,7 +60,7 @@ export function openSpoolStore(folder: string, maxBytes: number): SpoolStore {
     }
   }
 
-  /** A failed transaction leaves the disk as it was, but the counts had been changed already. */
+  /** A failed transaction leaves the disk unchanged, but the counts had already changed, so they are counted again. */
   async function change<Result>(inTransaction: () => Result, addedBytes: number): Promise<Result> {
     try {
       return await queue.add(inTransaction, addedBytes);
@@ -70,7 +70,7 @@ export function openSpoolStore(folder: string, maxBytes: number): SpoolStore {
     }
   }
 
-  /** Inside a transaction: the sequences that must go to free so many bytes. */
+  /** Returns the sequences to drop in order to free `excessBytes` bytes. Runs inside a transaction. */
   function oldestToDrop(excessBytes: number, keepThrough: number): number[] {
     const sequences: number[] = [];
     let freed = 0;
@@ -146,7 +146,9 @@ function openRoot(folder: string) {
   }
 }
 
-/** Sealing a damaged message anew would make it look intact, so it is not sent. */
+/**
+ * Returns a message from disk; undefined if it is damaged. A damaged message is not sent, because new headers would make it look intact.
+ */
 function readBack(record: Buffer, sequence: number): OutgoingMessage | undefined {
   try {
     const { key, value, schemaVersion, headers, intact } = decodeRecord(record, "spool", 0, sequence);

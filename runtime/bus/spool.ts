@@ -8,54 +8,54 @@ const BATCH_BYTES = 2 * 1024 * 1024;
 const FIRST_RETRY_MILLIS = 250;
 const LONGEST_RETRY_MILLIS = 5_000;
 
-/** Why messages were given up. */
+/** The reason why messages were dropped. */
 export type DropReason = "spool-full" | "memory-full" | "too-large" | "damaged";
 
-/** A snapshot of what went through a sender since it was made; `queued…` is now, in memory and on disk. */
+/** The statistics of a sender since it was created. `queued…` are the current values, in memory and on disk. */
 export interface SpoolStats {
   readonly queuedMessages: number;
   readonly queuedBytes: number;
   /** Messages that the bus acknowledged. */
   readonly sent: number;
   readonly dropped: number;
-  /** Attempts to send that failed. */
+  /** Failed attempts to send. */
   readonly errors: number;
 }
 
-/** Sends to one topic, through outages. */
+/** A sender for one topic that survives outages. */
 export interface SpoolingSender {
   /**
-   * Resolves when all messages are durable: acknowledged by the bus, or synced to the spool. Rejects where they are
-   * neither and won't be: `too-large`, `disk-full` (the spool can't be written), `closed`.
+   * Resolves when all messages are durable: acknowledged by the bus, or synced to the spool. Rejects if they cannot become durable:
+   * `too-large`, `disk-full` (the spool cannot be written), `closed`.
    */
   send(messages: readonly OutgoingMessage[]): Promise<void>;
   stats(): SpoolStats;
-  /** Waits until nothing is queued, at most `timeoutMillis`; says whether that was reached. */
+  /** Waits until nothing is queued, at most `timeoutMillis`. Returns whether that was reached. */
   drain(timeoutMillis: number): Promise<boolean>;
-  /** Moves what is in memory to the spool and lets go of it; the bus stays open. */
+  /** Moves messages from memory to the spool and closes it. The bus stays open. */
   close(): Promise<void>;
 }
 
-/** What a spooling sender needs. */
+/** The options of a spooling sender. */
 export interface SpoolOptions {
   readonly bus: Pick<Bus, "send">;
   readonly topic: string;
   /** The spool's folder, for this process alone. */
   readonly folder: string;
-  /** Bytes that the spool may take; beyond them the oldest messages go, counted. */
+  /** The most bytes of the spool. Beyond it, the oldest messages are dropped and counted. */
   readonly maxBytes: number;
-  /** Bytes that may wait in memory before they go to the spool. Default 16 MiB. */
+  /** The most bytes that wait in memory before they go to the spool. Default 16 MiB. */
   readonly maxMemoryBytes?: number;
   /**
-   * How long the first message waits for others, so that one sync or request carries many. Default 0. A crash loses
-   * what waits, as it loses a scrape under way: keep it well below the scrape interval.
+   * How long the first message waits for others, so that one sync or request has many messages. Default 0. A crash loses waiting messages,
+   * like a scrape in progress: keep it well below the scrape interval.
    */
   readonly lingerMillis?: number;
   readonly onDropped?: (count: number, reason: DropReason) => void;
   readonly logger: Logger;
 }
 
-/** One call's messages. */
+/** The messages of one call. */
 interface Parcel {
   readonly sequence: number;
   readonly messages: readonly OutgoingMessage[];
@@ -65,10 +65,10 @@ interface Parcel {
 }
 
 /**
- * Makes a sender that passes messages through while the bus answers, and keeps them on disk while it does not. One loop
- * sends, one request at a time, the spool before anything newer, so that nothing overtakes: the order of the calls is
- * the order on the bus. What was acknowledged is deleted from the spool afterwards; a crash in between sends it again.
- * A bus that is slow fills the memory's share, then the spool, and never more.
+ * Creates a sender that passes messages through while the bus answers, and stores them on disk while it does not. One loop sends, with one
+ * request at a time and the spool before newer messages, so nothing overtakes: the order of the calls is the order on the bus. Acknowledged
+ * messages are deleted from the spool afterwards; a crash in between sends them again. A slow bus fills the memory limit, then the spool,
+ * and never more.
  */
 export function createSpoolingSender(options: SpoolOptions): SpoolingSender {
   const { bus, topic } = options;
@@ -81,7 +81,7 @@ export function createSpoolingSender(options: SpoolOptions): SpoolingSender {
   let memoryBytes = 0;
   let memoryMessages = 0;
   let nextSequence = store.nextSequence;
-  // While this is set every new message goes to the spool, behind what is there.
+  // While this is set, every new message goes to the spool, after its existing messages.
   let spooling = store.count() > 0;
   let appending = 0;
   let sentThrough = 0;
@@ -129,7 +129,7 @@ export function createSpoolingSender(options: SpoolOptions): SpoolingSender {
     return taken;
   }
 
-  /** Sends, alone where it must be: a message that is too large must not take others with it. */
+  /** Sends units together, or one by one if one is too large, so that it does not make others fail. */
   async function attempt<Unit>(
     units: readonly Unit[],
     messagesOf: (unit: Unit) => readonly OutgoingMessage[],
@@ -204,7 +204,7 @@ export function createSpoolingSender(options: SpoolOptions): SpoolingSender {
     while (!closed && performance.now() < until) await signal.wait(until - performance.now());
   }
 
-  /** Lets more messages come; cut short when the sender is closed or what waits is a batch already. */
+  /** Waits for more messages. The wait ends early if the sender is closed or a full batch is waiting. */
   async function linger(): Promise<void> {
     const until = performance.now() + lingerMillis;
     while (!closed && memoryBytes < BATCH_BYTES && performance.now() < until) {

@@ -4,28 +4,28 @@ import type { RootDatabase } from "lmdb";
 import pLimit, { type LimitFunction } from "p-limit";
 import { BusError } from "./bus.ts";
 
-/** Bytes that one transaction takes at most, so that other processes get their turn. */
+/** The most bytes of one transaction, so that other processes get their turn. */
 const TRANSACTION_BYTES = 16 * 1024 * 1024;
 const TRANSACTION_CHANGES = 4096;
-/** Error numbers of Linux: what LMDB reports for a write that was cut short, and for a full disk. */
+/** Linux error numbers that LMDB reports for a truncated write and for a full disk. */
 const EIO = 5;
 const ENOSPC = 28;
 
 interface QueuedChange {
   readonly bytes: number;
-  /** Runs the change; what it throws is kept for `settle`. */
+  /** Runs the change. Its exception is kept for `settle`. */
   run(): void;
   settle(): void;
   fail(error: BusError): void;
 }
 
-/** By folder, whose turn it is to take the write lock of LMDB in this process. */
+/** For each folder, the queue for the write lock of LMDB in this process. */
 const turns = new Map<string, LimitFunction>();
 
 /**
- * Runs what takes the write lock of a folder after everything of this process that has it or waits for it. Instances of one folder
- * share LMDB's environment: a call that takes the lock on the event loop, as the first use of a table does, would wait for ever for a
- * transaction whose changes have yet to run on that loop.
+ * Runs work that takes the write lock of a folder, after all earlier work of this process that has the lock or waits for it. Instances of
+ * one folder share LMDB's environment: a call that takes the lock on the event loop, as the first use of a table does, would wait for ever
+ * for a transaction whose changes must still run on that loop.
  */
 export function inTurn<Result>(folder: string, work: () => Result | Promise<Result>): Promise<Result> {
   const path = resolve(folder);
@@ -34,20 +34,19 @@ export function inTurn<Result>(folder: string, work: () => Result | Promise<Resu
   return turn(async () => work());
 }
 
-/** Changes on their way into the log, in the order of the calls. */
+/** Queued changes of the log, in the order of the calls. */
 export interface WriteQueue {
-  /** Resolves with what `change` returned when the transaction that it ran in is durable. */
+  /** Resolves with the result of `change` when its transaction is durable. */
   add<Result>(change: () => Result, bytes: number): Promise<Result>;
-  /** Waits for what was added; adding more fails with `closed`. */
+  /** Waits for the added changes. Later additions fail with `closed`. */
   close(): Promise<void>;
 }
 
 /**
- * Group commit: whatever is added while a transaction is being synced goes into the next one together, so many senders
- * pay for one sync. The commit and its sync run on a thread of lmdb-js, not on the event loop.
+ * Creates a queue with group commit: changes that are added while a transaction is being synced go into the next one together, so many
+ * senders share one sync. The commit and its sync run on a thread of lmdb-js, not on the event loop.
  *
- * A commit that fails rejects all of its changes: with `disk-full` (a retry can help) where the disk has no room,
- * otherwise with `unavailable`.
+ * A failed commit rejects all of its changes: with `disk-full` (a retry can help) if the disk is full, otherwise with `unavailable`.
  *
  * @param finish runs inside every transaction, after its changes
  */

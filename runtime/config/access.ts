@@ -24,7 +24,7 @@ const token = (sources: ConfigSources) =>
       context.addIssue({ code: "custom", path: ["teams"], message });
     });
 
-/** Who may ask the server for reports: tokens that stand in the configuration, by their hashes. */
+/** Returns the schema of the access settings: tokens in the configuration, by their hashes. */
 export const access = (sources: ConfigSources) =>
   z
     .strictObject({
@@ -42,5 +42,5 @@ export const access = (sources: ConfigSources) =>
       }
     });
 
-/** A token of the configuration; `expires` in milliseconds since the epoch. */
+/** A token of the configuration. `expires` is in milliseconds since the epoch. */
 export type ConfiguredToken = z.output<ReturnType<typeof token>>;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * A check between keys of a mapping, which is made whenever these keys are right, whatever is wrong with others: so that everything
- * that is wrong is told at once. Zod itself makes a mapping's checks only where all of it is right.
+ * Creates a check between keys of a mapping. It runs whenever these keys are valid, even if other keys are not, so that all problems are
+ * reported at once. Zod itself runs a mapping's checks only if all of it is valid.
  */
 export function between<Of>(
   keys: readonly (readonly string[])[],
@@ -13,7 +13,10 @@ export function between<Of>(
   });
 }
 
-/** Whether an issue is of a key, of something in it, or of what it is in. A key that there is not leaves the others as they are. */
+/**
+ * Returns whether an issue concerns a key, something inside the key, or something that contains it. An unknown key does not affect the
+ * others.
+ */
 function touches({ code, path = [] }: z.core.$ZodRawIssue, key: readonly string[]): boolean {
   if (code === "unrecognized_keys") return false;
   return key.every((part, place) => place >= path.length || path[place] === part);

@@ -4,7 +4,7 @@ import { compare, ONE, parseDecimal, ZERO, type Rational } from "../../domain/ex
 import { instant } from "./instant.ts";
 import { list } from "./words.ts";
 
-/** A decimal in quotes, not below a bound, kept as the text that it was written as. */
+/** Returns a schema for a quoted decimal of at least `least`, kept as text. */
 function decimal(least: Rational, example: string): z.ZodType<string, string> {
   const allowed = `a decimal in quotes, ${least.num} or more, such as "${example}"`;
   return z
@@ -19,7 +19,7 @@ function decimal(least: Rational, example: string): z.ZodType<string, string> {
     .meta({ description: allowed });
 }
 
-/** What energy is multiplied by: the power usage effectiveness of the site, and grams of CO₂e of each kWh from a date on. */
+/** The schema of the energy factors: the power usage effectiveness of the site, and grams of CO₂e per kWh from a date on. */
 export const energy = z.strictObject({
   pue: decimal(ONE, "1.4").default("1").describe("Power usage effectiveness of the site."),
   gramsPerKWh: list(z.strictObject({ from: instant, grams: decimal(ZERO, "380") }))
@@ -27,7 +27,7 @@ export const energy = z.strictObject({
     .describe("Grams of CO₂e per kWh, each value from its date on."),
 });
 
-/** The factors of what was read. */
+/** Returns the factors of a parsed configuration. */
 export function factorsOf({ pue, gramsPerKWh }: z.output<typeof energy>): EnergyFactors {
   const byTime = gramsPerKWh.toSorted((a, b) => a.from - b.from);
   return {
@@ -42,7 +42,7 @@ function exact(text: string): Rational {
   throw new TypeError(`${text} is ${parsed.error}`);
 }
 
-/** Two values from the same moment on contradict each other. */
+/** Adds an issue for two values that begin at the same moment, because they contradict each other. */
 export function checkEnergy(given: z.output<typeof energy> | undefined, context: z.RefinementCtx): void {
   const seen = new Set<number>();
   given?.gramsPerKWh.forEach(({ from }, index) => {

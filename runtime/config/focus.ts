@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { text } from "./words.ts";
 
-/** Whom the rows of a FOCUS file name, beside what the ledger knows itself. */
+/** The schema of the parties and names in a FOCUS file that the ledger does not know itself. */
 export const focus = z
   .strictObject({
     invoiceIssuer: text("who invoices the teams")
@@ -20,5 +20,5 @@ export const focus = z
   .prefault({})
   .describe("Whom the rows of `report --format focus` name.");
 
-/** The keys of `focus` that were read. */
+/** The parsed keys of `focus`. */
 export type FocusConfig = z.output<typeof focus>;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { instantOf, INSTANT_FORM } from "../../domain/price/instant.ts";
 
-/** A date or a time in UTC, as milliseconds since the epoch. */
+/** The schema for a date or a time in UTC. The output is milliseconds since the epoch. */
 export const instant = z
   .string({ error: INSTANT_FORM })
   .meta({ description: INSTANT_FORM })

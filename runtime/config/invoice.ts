@@ -15,7 +15,7 @@ const amount = z.string({ error: AMOUNT }).transform((written, context) => {
   return z.NEVER;
 });
 
-/** A line of an invoice, as it is written in a file or a scenario. */
+/** The schema of a line of an invoice, as it is written in a file or a scenario. */
 export const invoiceLine = z.strictObject({
   account: text("an account's name"),
   instanceType: text("an instance type"),
@@ -28,12 +28,12 @@ export const invoiceLine = z.strictObject({
 
 const invoice = list(invoiceLine);
 
-/** The lines of an invoice, or all that is wrong with it. */
+/** The lines of an invoice, or all of its problems. */
 export type ReadInvoice = { readonly value: readonly InvoiceLine[] } | { readonly problems: readonly FileProblem[] };
 
 /**
- * Reads an invoice: a YAML list of `{ account, instanceType, capacityType, amount, currency }`, or CSV with these columns in any
- * order. Amounts are exact decimals, in YAML in quotes: a number without them has been through floating-point arithmetic.
+ * Reads an invoice: a YAML list of `{ account, instanceType, capacityType, amount, currency }`, or CSV with these columns in any order.
+ * Amounts are exact decimals, quoted in YAML: a number without quotes has been through floating-point arithmetic.
  */
 export function readInvoice(written: string, format: "yaml" | "csv"): ReadInvoice {
   const read =
@@ -53,7 +53,7 @@ type WrittenLines = readonly z.output<typeof invoiceLine>[];
 function readCsv(written: string): { readonly value: WrittenLines } | { readonly problems: readonly FileProblem[] } {
   let records: { readonly record: Readonly<Record<string, string>>; readonly info: { readonly lines: number } }[];
   try {
-    // csv-parse types what it returns without `info`: https://csv.js.org/parse/options/info/
+    // The types of csv-parse omit `info`: https://csv.js.org/parse/options/info/
     records = parse(written, {
       bom: true,
       columns: true,

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { list, oneOf, text, type ConfigSources } from "./words.ts";
 
-/** Labels and annotations that people put who pays and which experiment it is into. */
+/** Common labels and annotations for who pays and for experiments. */
 const USUAL_LABELS = ["team", "cost-center", "project", "environment", "mlflow.run-id", "wandb.run-id"];
 
-/** The keys that give names of resources a meaning. */
+/** The configuration keys that give resource names a meaning. */
 export const resourceKeys = {
   gpuResources: z
     .record(z.string(), oneOf("nvidia", "amd", "intel", "habana", "aws"), { error: "resource: vendor" })
@@ -25,7 +25,7 @@ export const resourceKeys = {
     ),
 };
 
-/** Which clusters are watched, and what of their objects is kept. */
+/** Returns the schema of the watched clusters, and of the object fields to keep. */
 export const kubernetes = (sources: ConfigSources) =>
   z.strictObject({
     clusters: list(

@@ -10,18 +10,18 @@ import type { FileProblem } from "./yaml.ts";
 const COLUMNS = ["kind", "match", ...DIMENSIONS, "from", "until"] as const;
 type Column = (typeof COLUMNS)[number];
 
-/** The rows of a file of owners, or all that is wrong with it. */
+/** The rows of an owners file, or all of its problems. */
 type ReadRows = { readonly value: readonly OwnerRow[] } | { readonly problems: readonly FileProblem[] };
 
 /**
- * Reads the file of owners that finance keeps: CSV with a header, its columns in any order, separated by commas, or by
- * semicolons where the header is. Problems name the column as their key, and the line.
+ * Reads finance's owners file: CSV with a header, with the columns in any order, separated by commas, or by semicolons if the header is.
+ * Problems have the column as their key, and the line.
  */
 export function readOwnersFile(text: string): ReadRows {
   const delimiter = /^[^\n,]*;/.test(text) ? ";" : ",";
   let records: { readonly record: string[]; readonly info: { readonly lines: number } }[];
   try {
-    // csv-parse types what it returns without `info`: https://csv.js.org/parse/options/info/
+    // The types of csv-parse omit `info`: https://csv.js.org/parse/options/info/
     records = parse(text, {
       bom: true,
       delimiter,
@@ -97,7 +97,7 @@ function readRow(
   };
 }
 
-/** The path of a file of owners, read while the configuration is. */
+/** Returns a schema for the path of an owners file, which is read while the configuration is parsed. */
 export function ownersFile(sources: ConfigSources): z.ZodType<readonly OwnerRow[], string> {
   return fileOf("the path of a CSV file of owners").transform((path, context) =>
     addFileIssues(path, sources, readOwnersFile, "a file of owners", context),

@@ -27,15 +27,15 @@ const sources = [
   z.strictObject({ workload: pattern, ...given }),
 ] as const;
 
-/** A source of an owner, where there is no file of owners. */
+/** The schema of a source of an owner, without an owners file. */
 export const ownerRule = z.union(sources, { error: ALLOWED });
 
-/** A source of an owner; `ownersFile: true` is the place of the file of owners in the list. */
+/** The schema of a source of an owner. `ownersFile: true` is the place of the owners file in the list. */
 export const ownerRuleOrFile = z.union([...sources, z.strictObject({ ownersFile: z.literal(true) })], {
   error: `${ALLOWED}, { ownersFile: true }`,
 });
 
-/** The label that each dimension is read from by default: of the pod, of what owns it, of its namespace. */
+/** The label that each dimension is read from by default: of the pod, of its owner, of its namespace. */
 const USUAL: Readonly<Record<Dimension, string>> = {
   team: "team",
   costCenter: "cost-center",
@@ -43,7 +43,7 @@ const USUAL: Readonly<Record<Dimension, string>> = {
   environment: "environment",
 };
 
-/** The sources of every dimension, each a list of `rule`; what is left out is read from the usual label. */
+/** Returns the schema of the sources of every dimension, each a list of `rule`. A missing dimension is read from the usual label. */
 export function ownerLists<Rule extends z.ZodType<OwnerRule>>(rule: Rule) {
   const of = (dimension: Dimension, what: string) => {
     const name = USUAL[dimension];

@@ -6,7 +6,7 @@ const payer = oneOf("holder", "platform");
 const freePayer = oneOf("platform", "spread", "owner");
 const { payers, spread } = DEFAULT_POLICY;
 
-/** A policy as it is written; what is left out takes the defaults of {@link DEFAULT_POLICY}. */
+/** The schema of a policy. Missing keys get the values of {@link DEFAULT_POLICY}. */
 export const policy = z.strictObject({
   name: text("a policy's name").describe("Bills are named by it."),
   billing: flag.default(false).describe("Statements follow it. Exactly one does; the first where none says so."),
@@ -47,7 +47,7 @@ export const policy = z.strictObject({
 /** A policy of a configuration or a scenario. */
 export type WrittenPolicy = z.output<typeof policy>;
 
-/** What is wrong between policies of which each is right: two of one name, two billing ones, an idle holder by usage. */
+/** Adds issues between valid policies: two with the same name, two billing policies, an idle holder with basis `usage`. */
 export function checkPolicies(policies: readonly WrittenPolicy[], context: z.RefinementCtx): void {
   const complain = (path: PropertyKey[], message: string): void =>
     context.addIssue({ code: "custom", path: ["policies", ...path], message });
@@ -65,13 +65,13 @@ export function checkPolicies(policies: readonly WrittenPolicy[], context: z.Ref
   if (billing.length > 1) complain([], `policies of which one is the billing one: ${billing.join(" and ")} are`);
 }
 
-/** A policy of a configuration, as the ledger follows it. */
+/** A policy of a configuration, as the ledger applies it. */
 export interface ConfiguredPolicy extends Policy {
-  /** Whether its bills are kept; the billing policy's always are. */
+  /** Whether its bills are kept. Those of the billing policy always are. */
   readonly keep: boolean;
 }
 
-/** The policies, the billing one first: the default alone where none is written. */
+/** Returns the policies, the billing policy first; only the default if none is written. */
 export function policiesOf(written: readonly WrittenPolicy[]): readonly [ConfiguredPolicy, ...ConfiguredPolicy[]] {
   const billing = written.find((each) => each.billing) ?? written[0];
   if (billing === undefined) return [{ ...DEFAULT_POLICY, keep: true }];

@@ -5,7 +5,7 @@ import { addFileIssues, fileOf } from "./side-file.ts";
 import { list, type ConfigSources } from "./words.ts";
 import { readYaml, type FileProblem } from "./yaml.ts";
 
-/** The keys of a price book that stand in a configuration or a scenario; its own reader says more than a schema can. */
+/** The keys of a price book in a configuration or a scenario. Its own reader checks more than a schema can. */
 export const bookKeys = {
   prices: list(z.unknown())
     .optional()
@@ -16,7 +16,7 @@ export const bookKeys = {
   fixed: list(z.unknown()).optional().describe("What is paid beside: by month or hour, with or without an end."),
 };
 
-/** A price book as it was written, of which {@link readBook} says that it is right. */
+/** A price book as it was written, after {@link readBook} has accepted it. */
 export interface WrittenBook {
   readonly currency: string;
   readonly prices?: readonly unknown[] | undefined;
@@ -26,12 +26,12 @@ export interface WrittenBook {
   readonly fixed?: readonly unknown[] | undefined;
 }
 
-/** The written book of a larger mapping. */
+/** Returns the written book of a larger mapping. */
 export function bookIn({ currency, prices, rates, markup, commitments, fixed }: WrittenBook): WrittenBook {
   return { currency, prices, rates, markup, commitments, fixed };
 }
 
-/** The book that is written; undefined where something is wrong with it, all of which is added to a schema's issues. */
+/** Returns the book. If it has problems, adds all of them to the issues and returns undefined. */
 export function checkBook(raw: unknown, context: z.RefinementCtx): PriceBook | undefined {
   const read = readBook(raw);
   if ("book" in read) return read.book;
@@ -45,14 +45,14 @@ const book = z
   .superRefine((raw, context) => void checkBook(raw, context))
   .transform((raw) => raw as WrittenBook);
 
-/** Reads a price book from the YAML text of a file of its own: as it was written, or all that is wrong with it. */
+/** Reads a price book from the YAML text of its own file. Returns the written book, or all of its problems. */
 export function readPriceFile(
   text: string,
 ): { readonly value: WrittenBook } | { readonly problems: readonly FileProblem[] } {
   return readYaml(text, book, { unknownKey: "no such key; see docs/prices.md" });
 }
 
-/** The path of a file with a price book, read while the configuration is. */
+/** Returns a schema for the path of a price book, which is read while the configuration is parsed. */
 export function priceFile(sources: ConfigSources): z.ZodType<WrittenBook, string> {
   return fileOf("the path of a file with a price book").transform((path, context) =>
     addFileIssues(path, sources, readPriceFile, "a price book", context),

@@ -25,12 +25,12 @@ const SIZE_BYTES: Readonly<Record<string, number>> = {
   Ti: 2 ** 40,
 };
 
-/** Milliseconds of a duration as people write it (`30s`, `1m30s`, `7d`), or `undefined` where it is none. */
+/** Parses a duration (`30s`, `1m30s`, `7d`) to milliseconds; `undefined` if it is not one. */
 export function parseDuration(text: string): number | undefined {
   return sumOf(text, DURATION_MILLIS, /(\d+(?:\.\d+)?)(ms|[smhdw])/y);
 }
 
-/** Bytes of a size as people write it (`512MiB`, `2GB`, `100Gi`), or `undefined` where it is none. */
+/** Parses a size (`512MiB`, `2GB`, `100Gi`) to bytes; `undefined` if it is not one. */
 export function parseSize(text: string): number | undefined {
   return sumOf(text, SIZE_BYTES, /(\d+(?:\.\d+)?)\s?([kKMGT]i?B?|B)/y);
 }
@@ -48,13 +48,13 @@ function sumOf(text: string, units: Readonly<Record<string, number>>, part: RegE
   return at === text.length && text !== "" ? Math.round(sum) : undefined;
 }
 
-/** A duration between two bounds, in milliseconds once read. */
+/** Returns a schema for a duration between two bounds. The output is in milliseconds. */
 export function duration(least: string, most: string): z.ZodType<number, string> {
   const allowed = `a duration from ${least} to ${most}, such as 30s, 5m or 1h30m`;
   return quantity(allowed, parseDuration, parseDuration(least)!, parseDuration(most)!, "^([0-9.]+(ms|s|m|h|d|w))+$");
 }
 
-/** A size between two bounds, in bytes once read. */
+/** Returns a schema for a size between two bounds. The output is in bytes. */
 export function size(least: string, most: string): z.ZodType<number, string> {
   const allowed = `a size from ${least} to ${most}, such as 512MiB or 2GB`;
   return quantity(allowed, parseSize, parseSize(least)!, parseSize(most)!, "^[0-9.]+ ?[kKMGT]?i?B?$");

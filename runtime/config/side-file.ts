@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ConfigSources } from "./words.ts";
 import { describeProblem, type FileProblem } from "./yaml.ts";
 
-/** The path of a file beside the configuration. */
+/** Returns a schema for the path of a file beside the configuration. */
 export function fileOf(allowed: string): z.ZodString {
   return z
     .string({ error: allowed })
@@ -11,8 +11,8 @@ export function fileOf(allowed: string): z.ZodString {
 }
 
 /**
- * What a file beside the configuration holds. Where it cannot be read, or is not right, each of its problems is an issue of
- * the key that names it, with the key and the line in the file itself.
+ * Returns the content of a file beside the configuration. If it cannot be read or is invalid, each of its problems becomes an issue of the
+ * key that names it, with the key and the line in the file itself.
  */
 export function addFileIssues<Value>(
   path: string,

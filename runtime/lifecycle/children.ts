@@ -5,22 +5,22 @@ import { createBackOff } from "../back-off.ts";
 /** A child process that is kept alive. */
 export interface SupervisedChild {
   readonly name: string;
-  /** How often it was started again. */
+  /** The number of restarts. */
   readonly restarts: number;
   readonly processId: number | undefined;
-  /** Says something to the child over IPC; nothing while it is not there. */
+  /** Sends a message to the child over IPC; does nothing while there is no process. */
   send(message: string): void;
-  /** Asks the child to end, and ends it after `graceMillis`. */
+  /** Asks the child to end, and kills it after `graceMillis`. */
   stop(): Promise<void>;
 }
 
 const BACK_OFF = { firstMillis: 200, longestMillis: 10_000 };
-/** A child that lived this long is started again at once. */
+/** A child that lived this long is restarted at once. */
 const STEADY_MILLIS = 30_000;
 
 /**
- * Starts a child and starts it again whenever it ends, with growing pauses while it does not live long. `start` makes
- * the process; what it says over IPC goes to `onMessage`.
+ * Starts a child and restarts it whenever it ends, with growing pauses while it does not live long. `start` creates the process. Its IPC
+ * messages go to `onMessage`.
  */
 export function superviseChild(options: {
   readonly name: string;

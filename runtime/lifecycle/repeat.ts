@@ -1,12 +1,12 @@
-/** Work that is done again and again. */
+/** Work that is repeated. */
 export interface Repeated {
-  /** Begins no more turns. It waits for none: what only shows something must not hold up an end either. */
+  /** Starts no more runs. It does not wait for the current run: work that only serves display must not delay an end. */
   stop(): Promise<void>;
 }
 
 /**
- * Does work at once, and then every so many milliseconds until it is stopped. A turn that fails is told and no more comes of it: what
- * only shows something must not end the process. While a turn lasts, those that come due are left out.
+ * Runs work at once, and then every `everyMillis` milliseconds until it is stopped. A failed run goes to `onError`. Work that only serves
+ * display must not end the process. Runs that become due during another run are skipped.
  */
 export function repeat(
   everyMillis: number,

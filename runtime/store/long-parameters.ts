@@ -1,21 +1,21 @@
 import type { StoreParameters } from "./client.ts";
 
 /**
- * Characters of a piece. A server takes no field of a form of more than 131,072 bytes (`http_max_field_value_size`, which a client
- * cannot raise); a character takes four of them at most, a quote within an array.
+ * The most characters of a piece. A server accepts no form field of more than 131,072 bytes (`http_max_field_value_size`, which a client
+ * cannot raise). A character takes at most four bytes: a quote within an array.
  */
 const CHARACTERS = 30_000;
 const PLACEHOLDER = /\{\s*(\w+)\s*:\s*([^{}]+?)\s*\}/g;
 
-/** A statement with what stands for its placeholders. */
+/** A statement with the values of its placeholders. */
 export interface Asked {
   readonly sql: string;
   readonly parameters: StoreParameters;
 }
 
 /**
- * The same statement with texts and arrays in pieces where they are longer than a server takes: the names of thousands of nodes or pods.
- * The server puts the pieces together before anything else, so that keys and indexes are used as ever.
+ * Returns the same statement with texts and arrays in pieces if they are longer than a server accepts: the names of thousands of nodes or
+ * pods. The server joins the pieces before anything else, so that keys and indexes are used as usual.
  */
 export function inPieces({ sql, parameters }: Asked): Asked {
   const cut = new Map<string, { readonly join: string; readonly pieces: readonly unknown[] }>();

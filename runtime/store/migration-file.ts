@@ -1,4 +1,4 @@
-/** Migrations as files: `NNNN_name.sql`, numbered from 0001 without gaps, each statement ended by a semicolon. */
+/** Migrations as files: `NNNN_name.sql`, numbered from 0001 without gaps. Each statement ends with a semicolon. */
 import { createHash } from "node:crypto";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,19 +6,19 @@ import { join } from "node:path";
 import { sqlTokens } from "./sql-tokens.ts";
 import { StoreError } from "./store-error.ts";
 
-/** A migration as it stands in its file, placeholders and all. */
+/** A migration as in its file, with placeholders. */
 export interface MigrationFile {
   /** The file's name, `0001_scrapes.sql`. */
   readonly name: string;
   readonly number: number;
-  /** Of the file's bytes, in hex. */
+  /** The SHA-256 of the file's bytes, in hex. */
   readonly sha256: string;
   readonly statements: readonly string[];
 }
 
 const namePattern = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
-/** Reads a folder of migrations in their order. Fails with `migration-mismatch` where a file is not as it should be. */
+/** Reads a folder of migrations in order. Fails with `migration-mismatch` if a file is invalid. */
 export async function loadMigrations(folder: string): Promise<readonly MigrationFile[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).toSorted();
   const migrations: MigrationFile[] = [];
@@ -34,18 +34,21 @@ export async function loadMigrations(folder: string): Promise<readonly Migration
   return migrations;
 }
 
-/** The number in a migration's name, or nothing where it has none. */
+/** Returns the number in a migration's name; undefined if it has none. */
 export function migrationNumber(name: string): number | undefined {
   const found = namePattern.exec(name);
   return found === null ? undefined : Number(found[1]);
 }
 
-/** A failure of the migrations themselves; trying again cannot help. */
+/** Creates an error of the migrations themselves. A retry cannot help. */
 export function mismatch(message: string): StoreError {
   return new StoreError("migration-mismatch", message, { retriable: false });
 }
 
-/** Cuts a text into its statements. A semicolon in a string or a comment ends none; the last statement needs its own. */
+/**
+ * Splits a text into its statements. A semicolon in a string or a comment does not end a statement. The last statement needs its own
+ * semicolon.
+ */
 export function splitStatements(text: string, name: string): readonly string[] {
   const statements: string[] = [];
   let start: number | undefined;
@@ -64,7 +67,7 @@ export function splitStatements(text: string, name: string): readonly string[] {
   return statements;
 }
 
-/** A crash in the middle, or a second process, runs a statement again; then it must change nothing. */
+/** Checks that a statement can run twice without an effect, because a crash or a second process may run it again. */
 function checkRepeatable(statement: string, name: string): void {
   const words = [...sqlTokens(statement)].map((token) => token.text.toUpperCase()).join(" ");
   const creates = /^(?:CREATE|ATTACH) /.test(words) && !/ (?:IF NOT EXISTS|OR REPLACE) /.test(`${words} `);

@@ -1,6 +1,6 @@
 /**
- * What a migration leaves open until it is applied: replication and retention differ from store to store, the file and
- * its hash do not.
+ * The placeholders that a migration leaves open until it is applied. Replication and retention differ between stores; the file and its hash
+ * do not.
  *
  * | in the file | one server | with a cluster |
  * |---|---|---|
@@ -8,25 +8,25 @@
  * | `$ON_CLUSTER` | nothing | ``ON CLUSTER `name` `` |
  * | `$ENGINE(MergeTree)` | `MergeTree` | `ReplicatedMergeTree(path, replica)` |
  * | `$ENGINE(ReplacingMergeTree, v)` | `ReplacingMergeTree(v)` | `ReplicatedReplacingMergeTree(path, replica, v)` |
- * | `$TTL(raw, toDateTime(t))` | `TTL toDateTime(t) + INTERVAL 40 DAY`, or nothing where `raw` is 0 | the same |
+ * | `$TTL(raw, toDateTime(t))` | `TTL toDateTime(t) + INTERVAL 40 DAY`, or nothing if `raw` is 0 | the same |
  */
 import { sqlIdentifier } from "./sql-tokens.ts";
 
-/** What the placeholders become. */
+/** The values of the placeholders. */
 export interface TemplateValues {
   readonly database: string;
-  /** The cluster that tables are made on; unset for a single server. */
+  /** The cluster on which tables are created; unset for a single server. */
   readonly cluster?: string;
-  /** Days to keep, by the names that migrations use; 0 keeps for ever. */
+  /** Retention in days, by the names that migrations use; 0 keeps for ever. */
   readonly retentionDays: Readonly<Record<string, number>>;
 }
 
-/** ClickHouse's own default of a replica's place (`default_replica_path`, `default_replica_name`). */
+/** ClickHouse's own default of a replica's path and name (`default_replica_path`, `default_replica_name`). */
 const replicaArguments = ["'/clickhouse/tables/{uuid}/{shard}'", "'{replica}'"];
 
 const placeholder = /\$([A-Z][A-Z_]*)/g;
 
-/** Fills the placeholders of one statement. Fails with a plain `Error` that names what it does not know. */
+/** Fills the placeholders of one statement. Throws a plain `Error` that names an unknown placeholder. */
 export function renderTemplate(statement: string, values: TemplateValues): string {
   let rendered = "";
   let at = 0;
@@ -47,7 +47,7 @@ export function renderTemplate(statement: string, values: TemplateValues): strin
   return rendered + statement.slice(at);
 }
 
-/** `ON CLUSTER` with the configured name, or nothing. */
+/** Returns `ON CLUSTER` with the configured name, or an empty text. */
 export function onCluster(values: TemplateValues): string {
   return values.cluster === undefined ? "" : `ON CLUSTER ${sqlIdentifier(values.cluster)}`;
 }
@@ -72,7 +72,7 @@ function timeToLive(items: readonly string[], values: TemplateValues): string {
   return days === 0 ? "" : `TTL ${expression} + INTERVAL ${days} DAY`;
 }
 
-/** The comma-separated items between parentheses that begin at `from`; commas inside of inner ones separate nothing. */
+/** Returns the comma-separated items between the parentheses that begin at `from`. Commas inside inner parentheses do not separate. */
 function argumentList(text: string, from: number): { items: readonly string[]; end: number } | undefined {
   if (text.charAt(from) !== "(") return undefined;
   const items: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Reads values of ClickHouse's RowBinary one after the other, little-endian, in the order of the query's columns; nothing checks that it
- * is theirs. `LowCardinality(T)` is read as `T`, a tuple element by element. The functions may be passed on by themselves.
+ * A reader of ClickHouse's RowBinary values, one after the other, little-endian, in the order of the query's columns. The types are not
+ * checked. `LowCardinality(T)` is read as `T`, a tuple element by element. The functions can be used without the object.
  * https://clickhouse.com/docs/interfaces/formats/RowBinary
  */
 export interface RowBinaryReader {
@@ -10,15 +10,15 @@ export interface RowBinaryReader {
   readonly uint64: () => bigint;
   readonly bool: () => boolean;
   readonly string: () => string;
-  /** `DateTime64(3)`: milliseconds since the epoch. */
+  /** Reads `DateTime64(3)`: milliseconds since the epoch. */
   readonly dateTime64Millis: () => number;
-  /** `Array(T)`, its elements read by `read`. */
+  /** Reads `Array(T)`, with `read` for each element. */
   readonly array: <Value>(read: () => Value) => Value[];
 }
 
 /**
- * The rows of an answer in RowBinary, each made by `read` of its columns, in portions as its bytes arrive. A row that its bytes end
- * within is read anew when the next have come: `read` keeps nothing of it. Throws where the last row is not whole.
+ * Yields the rows of a response in RowBinary, in portions as the bytes arrive. `read` builds a row from its columns. A row that is
+ * incomplete is read again when the next bytes have come, so `read` must not keep state. Throws if the last row is incomplete.
  */
 export async function* rowsOf<Row>(
   parts: AsyncIterable<Uint8Array>,
@@ -27,7 +27,7 @@ export async function* rowsOf<Row>(
   let bytes: Buffer = Buffer.alloc(0);
   let at = 0;
 
-  /** Where so many bytes are that are passed over. */
+  /** Skips `length` bytes. Returns their position. */
   function passed(length: number): number {
     const from = at;
     if (from + length > bytes.length) throw INCOMPLETE;
@@ -83,5 +83,5 @@ export async function* rowsOf<Row>(
   if (at < bytes.length) throw new Error("the answer ends within a row");
 }
 
-/** Thrown where a row goes on in bytes that have not come yet. */
+/** Thrown if a row continues in bytes that have not arrived yet. */
 const INCOMPLETE = new Error("the row is not whole");

@@ -4,16 +4,16 @@ import { given } from "../projection/wire.ts";
 import type { FactBody } from "./fact-book.ts";
 import { gangNames, type Relations } from "./relations.ts";
 
-/** The pods of gangs: a gang can become known after its pods. */
+/** The pods of gangs. A gang can become known after its pods. */
 export interface GangMembers {
-  /** Takes a pod; nothing where it is of no gang. */
+  /** Adds a pod; does nothing if it belongs to no gang. */
   join(pod: FactBody<WorkloadFact>): void;
-  /** The UIDs of the pods that have named a gang. */
+  /** Returns the UIDs of the pods that named a gang. */
   of(gang: FactBody<Extract<ClusterFact, { kind: "Gang" }>>): readonly string[];
   leave(uid: string): void;
 }
 
-/** Gangs without pods. */
+/** Creates an empty set of gang members. */
 export function createGangMembers(): GangMembers {
   const members = new Map<string, Set<string>>();
   const gangsOf = new Map<string, readonly string[]>();
@@ -44,7 +44,7 @@ function keyOf(made: string, namespace: string, name: string): string {
   return `${made}/${namespace}/${name}`;
 }
 
-/** A pod's fact with what its gang says, as far as the pod does not say it itself. */
+/** Returns a pod's fact with the gang's data for fields that the pod does not have itself. */
 export function withGang(pod: FactBody<WorkloadFact>, gangFacts: Relations["gangFacts"]): FactBody<WorkloadFact> {
   const { gang } = pod;
   const facts = gang === undefined ? undefined : gangFacts(gang, pod.namespace);

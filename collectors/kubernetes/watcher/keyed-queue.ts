@@ -1,12 +1,12 @@
-/** Runs work of several keys at once, and the work of one key in the order in which it came. */
+/** A queue that runs work of several keys concurrently, and the work of one key in order. */
 export interface KeyedQueue {
-  /** Resolves when there is room for more. The work itself must not fail. */
+  /** Adds work. Resolves when there is room for more. The work itself must not fail. */
   run(key: string, work: () => Promise<void>): Promise<void>;
-  /** Resolves when everything that was handed over until now is done. */
+  /** Resolves when everything that was added until now is done. */
   idle(): Promise<void>;
 }
 
-/** A queue that runs the work of `width` keys at once. */
+/** Creates a queue that runs the work of at most `width` keys at the same time. */
 export function createKeyedQueue(width: number): KeyedQueue {
   const last = new Map<string, Promise<void>>();
   return {

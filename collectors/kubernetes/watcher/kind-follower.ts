@@ -8,27 +8,27 @@ import { createKeyedQueue } from "./keyed-queue.ts";
 import type { WatchedKind } from "./kinds.ts";
 import type { Projector, SeenObject } from "./projector.ts";
 
-/** A kind that is followed. */
+/** A follower of one kind. */
 export interface KindFollower {
-  /** The version in which its objects are read. */
+  /** The API version in which the objects are read. */
   readonly version: string;
   readonly objects: number;
-  /** When the server said anything of it last, by the monotonic clock: a list, a watch that was taken, an event, a refusal. */
+  /** The time of the server's last report about the kind, by the monotonic clock: a list, an accepted watch, an event, or a refusal. */
   readonly heardAt: number;
-  /** Whether the server says that there is no such resource. */
+  /** Whether the server reports that the resource does not exist. */
   readonly isAbsent: boolean;
-  /** Resolves when all objects are said, or when it is clear that they can't be listed for now. */
+  /** Resolves when the facts of all objects are sent, or when it is clear that the objects cannot be listed for now. */
   readonly settled: Promise<void>;
-  /** Ends it; what was said stays. */
+  /** Stops the follower. Its facts stay. */
   stop(): Promise<void>;
-  /** Ends it, and says that all objects are gone: nobody serves them any more. */
+  /** Stops the follower and ends the facts of all objects, because the kind is no longer served. */
   remove(): Promise<void>;
 }
 
-/** Owners that are read at once. */
+/** The number of owners that are read concurrently. */
 const WIDTH = 16;
 
-/** Says that all objects of a resource have ended that are not among those seen. */
+/** Ends the facts of all objects of a resource that were not seen. */
 export function endUnseen(
   { books, projector, resource }: { readonly books: Books; readonly projector: Projector; readonly resource: string },
   seen: ReadonlySet<string>,
@@ -42,7 +42,7 @@ export function endUnseen(
   }
 }
 
-/** Follows the objects of a kind: each is made a fact, and what a former watcher knew and a list lacks has ended. */
+/** Follows the objects of a kind. Each becomes a fact. An object that a former watcher knew and a list lacks has ended. */
 export function followKind(options: {
   readonly api: ApiConnection;
   readonly kind: WatchedKind;
@@ -51,7 +51,7 @@ export function followKind(options: {
   readonly projector: Projector;
   /** Waits until facts can be sent. */
   readonly room: () => Promise<void>;
-  /** Until when the former watcher looked: what it knew was there then. */
+  /** The time until which the former watcher was active. Its objects existed then. */
   readonly formerUntilMillis: number | undefined;
   readonly events: WatcherEvents;
   readonly timing?: ReflectorTiming;
@@ -61,7 +61,7 @@ export function followKind(options: {
   const resource = nameOf({ ...kind, version, plural });
   const apiVersion = kind.group === "" ? version : `${kind.group}/${version}`;
   const queue = createKeyedQueue(WIDTH);
-  /** Those of the first list, until it is whole. */
+  /** The UIDs in the first list, until it is complete. */
   let first: Set<string> | undefined = new Set();
   let isForbidden = false;
   let isAbsent = false;

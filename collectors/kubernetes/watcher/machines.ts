@@ -3,22 +3,22 @@ import { given } from "../projection/wire.ts";
 import type { NodeObject } from "../projection/node-object.ts";
 import type { SeenObject } from "./projector.ts";
 
-/** A Node as it was seen last, as far as it is projected. */
+/** The latest Node, with the fields that its projection reads. */
 export interface KnownNode {
   readonly object: SeenObject & NodeObject;
   readonly resourceVersion: string;
 }
 
-/** Nodes with the devices that DRA drivers publish of them, which come in any order. */
+/** Nodes with the devices that DRA drivers publish for them. Both arrive in any order. */
 export interface Machines {
   takeNode(object: SeenObject, resourceVersion: string): void;
   dropNode(uid: string): void;
-  /** Takes the newest state of a slice, undefined where it is gone. Gives the nodes of which other devices are published now. */
+  /** Sets the newest state of a slice; undefined if it was deleted. Returns the nodes whose published devices have changed. */
   takeSlice(uid: string, slice: ClusterFactBodies["ResourceSlice"] | undefined): readonly KnownNode[];
   slicesOf(node: string): readonly SliceDevice[];
 }
 
-/** No nodes and no slices. Of a node it keeps what its projection reads. */
+/** Creates an empty set of nodes and slices. It keeps only the fields of a node that its projection reads. */
 export function createMachines(): Machines {
   const nodes = new Map<string, KnownNode>();
   const names = new Map<string, string>();
@@ -57,7 +57,7 @@ export function createMachines(): Machines {
   };
 }
 
-/** Images, addresses and managed fields are most of a Node: they are let go. */
+/** Returns the fields to keep. Images, addresses and managed fields, which are most of a Node, are dropped. */
 function keptOf({ metadata, spec, status, ...rest }: SeenObject & NodeObject): KnownNode["object"] {
   const { name, uid, creationTimestamp, labels, annotations } = metadata;
   const { capacity, allocatable, conditions } = status ?? {};

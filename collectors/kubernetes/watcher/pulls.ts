@@ -4,15 +4,15 @@ import { millisOf } from "../projection/time.ts";
 import { text } from "../projection/wire.ts";
 import type { FactBody } from "./fact-book.ts";
 
-/** When images were there, as kubelet's events of the reason `Pulled` tell; pods do not say it themselves. */
+/** The times of image pulls, from the kubelet's events with the reason `Pulled`. Pods themselves do not contain them. */
 export interface Pulls {
-  /** Takes an event; what comes out is the UID of the pod that it speaks of. */
+  /** Takes an event. Returns the UID of its pod. */
   take(event: KubeObject): string | undefined;
-  /** The fact with when its last image was there before it started, as far as that is known. */
+  /** Returns the fact with the time of its last image pull before its start, if known. */
   addTo(fact: FactBody<WorkloadFact>): FactBody<WorkloadFact>;
 }
 
-/** An Event of `v1`, as far as it is read. kubelet writes the same event again with a later last time. */
+/** The fields of an Event (`v1`) that are read. The kubelet writes the same event again with a later last time. */
 interface EventObject extends KubeObject {
   readonly involvedObject?: { readonly uid?: string } | null;
   readonly firstTimestamp?: string | null;
@@ -20,10 +20,10 @@ interface EventObject extends KubeObject {
   readonly eventTime?: string | null;
 }
 
-/** Most pods are of no interest, and events are forgotten by the server after an hour. */
+/** The most pods that are remembered. Most pods are not relevant, and the server drops events after one hour. */
 const MOST_PODS = 20_000;
 
-/** Nothing is known yet. */
+/** Creates an empty set of pulls. */
 export function createPulls(): Pulls {
   const pulls = new Map<string, readonly number[]>();
   return {
@@ -39,7 +39,7 @@ export function createPulls(): Pulls {
     },
     addTo(fact) {
       const { started = Infinity } = fact.times;
-      // What a container pulls that starts again comes after the pod's start.
+      // A pull for a container that restarts comes after the pod's start.
       const before = (pulls.get(fact.uid) ?? []).filter((at) => at <= started);
       if (before.length === 0) return fact;
       const pulled = Math.max(fact.times.pulled ?? 0, ...before);

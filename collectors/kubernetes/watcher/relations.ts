@@ -3,7 +3,7 @@ import type { Gang } from "../../../domain/workload.ts";
 import type { PodOptions } from "../projection/pod.ts";
 import type { FactBody } from "./fact-book.ts";
 
-/** What pods' facts draw from other objects: gangs and claims. */
+/** The data of other objects that pods' facts need: gangs and claims. */
 export interface Relations {
   take(fact: FactBody<ClusterFact>): void;
   drop(fact: FactBody<ClusterFact>): void;
@@ -11,15 +11,17 @@ export interface Relations {
   readonly isForGpus: NonNullable<PodOptions["isForGpus"]>;
 }
 
-/** Drivers of DRA whose devices are GPUs, beside those that say so in their slices. */
+/** DRA drivers whose devices are GPUs, in addition to those with GPUs in their slices. */
 const GPU_DRIVER = /(^|\.)gpu\./;
 
-/** The names that a gang's object can have: each group of a LeaderWorkerSet is a gang of its own, named after the set and its number. */
+/**
+ * Returns the names that a gang's object can have. Each group of a LeaderWorkerSet is a separate gang, named after the set and its number.
+ */
 export function gangNames({ kind, name }: Pick<Gang, "kind" | "name">): readonly string[] {
   return kind === "LeaderWorkerSet" ? [name, name.replace(/-\d+$/, "")] : [name];
 }
 
-/** Nothing is known yet. */
+/** Creates an empty set of relations. */
 export function createRelations(): Relations {
   const gangs = new Map<string, ClusterFactBodies["Gang"]>();
   const claims = new Map<string, ClusterFactBodies["ResourceClaim"]>();

@@ -2,17 +2,17 @@ import { FACT_SCHEMA_VERSION } from "../../../domain/messages/fact-message.ts";
 import type { SpoolingSender } from "../../../runtime/bus/spool.ts";
 import type { BookMessage } from "./fact-book.ts";
 
-/** Sends facts without waiting for each, and lets nobody read faster than they go. */
+/** A sender of facts that does not wait for each message. Readers must wait for `room`. */
 export interface FactSender {
   send(message: BookMessage): void;
-  /** Resolves at once while few messages are under way, else when half of them are safe. */
+  /** Resolves at once if few messages are in progress, otherwise when half of them are safe. */
   room(): Promise<void>;
 }
 
-/** So many messages are held in memory at most, of each topic: a few megabytes. */
+/** The most messages in memory for each topic: a few megabytes. */
 const MOST_WAITING = 2_000;
 
-/** A sender of one topic; `onError` is told of messages that could not be kept. */
+/** Creates a sender for one topic. `onError` gets the errors of messages that could not be kept. */
 export function createFactSender(sender: SpoolingSender, onError: (error: unknown) => void): FactSender {
   let waiting = 0;
   let wake: (() => void)[] = [];

@@ -16,17 +16,17 @@ import { createProjector, type ProjectionOptions } from "./projector.ts";
 import type { FactSender } from "./sender.ts";
 import { DAY_MILLIS } from "../../../domain/time.ts";
 
-/** How often a term looks for what was installed or removed, and how long what ended stays on the bus. */
+/** The timing of a term: how often it looks for installed or removed kinds, and how long ended objects stay on the bus. */
 export interface TermTiming {
   readonly lookMillis: number;
-  /** How long pods wait for what their facts draw from: gangs, claims. */
+  /** How long pods wait for the data that their facts need: gangs and claims. */
   readonly settleMillis: number;
   readonly buryEveryMillis: number;
   readonly buryAfterMillis: number;
   readonly reflector?: ReflectorTiming;
 }
 
-/** What the service runs with. Who ended is forgotten by the bus a week later, as the topics' lag has it. */
+/** The timing of the service. The bus drops ended objects a week later, because of the topics' compaction lag. */
 export const TERM_TIMING: TermTiming = {
   lookMillis: 30_000,
   settleMillis: 30_000,
@@ -34,18 +34,18 @@ export const TERM_TIMING: TermTiming = {
   buryAfterMillis: 7 * DAY_MILLIS,
 };
 
-/** What errors of the look for what is served are of. */
+/** The resource name for errors of the lookup of served resources. */
 export const APIS = "apis";
 const TIMEOUT_MILLIS = 10_000;
 const MOST_LISTENERS = 200;
-/** Until the server has answered once. */
+/** The interval of lookups until the server has answered once. */
 const FIRST_LOOK_MILLIS = 1_000;
 const WATCHED_GROUPS: ReadonlySet<string> = new Set(WATCHED_KINDS.map(({ group }) => group));
-/** After as many looks in a row that do not find a kind, the kind counts as removed. */
+/** The number of consecutive lookups without a kind after which the kind counts as removed. */
 const LOOKS_UNTIL_GONE = 2;
 const PODS = WATCHED_KINDS.find(({ resource }) => resource === "pods")!;
 
-/** What a term is given. */
+/** The options of a term. */
 export interface TermOptions {
   readonly cluster: string;
   readonly api: ApiConnection;
@@ -55,19 +55,18 @@ export interface TermOptions {
   readonly events: WatcherEvents;
   readonly clock: Clock;
   readonly timing: TermTiming;
-  /** What is followed, by resource: filled and emptied as the term goes on. */
+  /** The followers by resource, updated during the term. */
   readonly followers: Map<string, KindFollower>;
 }
 
 /**
- * Watches a cluster until the term ends: learns from the bus what was said before, then follows every kind that the server
- * serves, and those that it comes to serve. Pods wait for the others, as their facts draw on them. Fails where the bus
- * cannot be read.
+ * Watches a cluster until the term ends. It reads the former facts from the bus, then follows every kind that the server serves now or
+ * later. Pods wait for the other kinds, because their facts depend on them. Fails if the bus cannot be read.
  */
 export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<void> {
   const { cluster, api, bus, senders, projection, events, clock, timing, followers } = options;
   const { signal } = term;
-  // Each request and each pause under way listens to it.
+  // Each request and each pause in progress listens to the signal.
   setMaxListeners(MOST_LISTENERS, signal);
   let epoch = term.epoch;
   const books = createBooks(cluster, { epoch: () => epoch, renew: () => void (epoch += 1) }, (topic, message) =>
@@ -75,7 +74,7 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
   );
   await restoreBooks(bus, books, signal);
   if (signal.aborted) return;
-  // A lease that was made anew by a clock that went back must not make us a former watcher.
+  // If the lease was re-created by a clock that went back, this term must still be the latest.
   epoch = Math.max(epoch, 1 + Math.max(...books.all.map(({ highestEpoch }) => highestEpoch)));
   const { kinds } = projection.pods;
   const owners = createOwnerCache({
@@ -96,7 +95,7 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
     for (const sender of Object.values(senders)) await sender.room();
   };
 
-  /** How many looks in a row have not found a kind: while a server starts, it lacks those of custom resources for a moment. */
+  /** The number of consecutive lookups without a kind. A server that is starting briefly lacks custom resources. */
   const unseen = new Map<string, number>();
 
   async function follow(kind: WatchedKind): Promise<void> {
@@ -108,7 +107,7 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
       if (follower?.version === version) return;
       if (follower === undefined) events.onInstalled(resource);
       else await follower.stop();
-      // What the former version had and the new one lacks has ended by now.
+      // Objects of the former version that the new version lacks have ended by now.
       const formerUntilMillis = follower === undefined ? term.formerUntilMillis : api.clock.nowMillis();
       const reflector = timing.reflector === undefined ? {} : { timing: timing.reflector };
       const given = { api, kind, version, books, projector, room, formerUntilMillis, events, ...reflector };
@@ -124,12 +123,12 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
       events.onRemoved(resource);
       await follower.remove();
     } else if (looks === LOOKS_UNTIL_GONE) {
-      // Nobody watched when it was removed.
+      // No watcher was active when the kind was removed.
       endUnseen({ books, projector, resource }, new Set(), term.formerUntilMillis ?? 0);
     }
   }
 
-  /** What is served as far as is known: a failed look changes nothing. */
+  /** The last known served resources. A failed lookup changes nothing. */
   let served: ServedResources | undefined;
   async function look(): Promise<void> {
     try {
@@ -169,7 +168,7 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
   }
 }
 
-/** Tells of each kind of owner that may not be read: once, until it may. */
+/** Reports each kind of owner that may not be read: once, until it may be read. */
 function createOwnerReports(events: WatcherEvents): Pick<OwnerCacheOptions, "onForbidden" | "onRead"> {
   const missing = new Map<string, MissingPermission>();
   const resourceOf = (group: string, plural: string): string => nameOf({ group, plural, version: "", kind: "" });

@@ -14,36 +14,36 @@ import { APIS, TERM_TIMING, watchTerm, type TermTiming } from "./term.ts";
 /** The state of a cluster's watcher, as `/api/status` shows it. */
 export interface WatcherState {
   readonly cluster: string;
-  /** Whether this collector is the one that watches. */
+  /** Whether this collector is the watcher. */
   readonly watching: boolean;
-  /** Objects by resource; empty while another collector watches. */
+  /** Number of objects by resource; empty while another collector is the watcher. */
   readonly objects: Readonly<Record<string, number>>;
   readonly missing: readonly MissingPermission[];
-  /** How far the API server's clock is ahead of this machine's; 0 where the difference says nothing. */
+  /** How far the API server's clock is ahead of this machine's; 0 if the difference is too small to count. */
   readonly clockSkewMillis: number;
-  /** What the API server or the bus said last, while it fails. */
+  /** The last error of the API server or the bus, while it fails. */
   readonly failure: string | undefined;
-  /** For how long the API server has said nothing about the kind that it has been silent about longest. */
+  /** The longest time without a report of the API server about any kind. */
   readonly silentMillis: number;
 }
 
-/** A cluster's watcher, or one that waits to become it. */
+/** A cluster's watcher, or a candidate for it. */
 export interface ClusterWatcher {
   state(): WatcherState;
-  /** Ends the term, gives the lease back and closes the connection. */
+  /** Ends the term, releases the lease and closes the connection. */
   stop(): Promise<void>;
 }
 
-/** What the failures of an election are kept under: no resource has this name. */
+/** The key for failures of the election. No resource has this name. */
 const LEASE = "the lease";
 const LEASE_TIMEOUT_MILLIS = 5_000;
 
-/** Takes part in the election of a cluster's watcher, and watches while it is elected. The connection is its own. */
+/** Takes part in the election of a cluster's watcher, and watches while elected. The watcher owns the connection. */
 export function startWatcher(options: {
   readonly cluster: string;
   readonly api: ApiConnection;
   readonly lease: LeaseName;
-  /** Of this process among all that take part: never the same twice. */
+  /** The identity of this process in the election. It must never be used twice. */
   readonly identity: string;
   readonly bus: Pick<Bus, "follow">;
   readonly senders: Readonly<Record<(typeof FACT_TOPICS)[number], FactSender>>;
@@ -56,7 +56,7 @@ export function startWatcher(options: {
   const followers = new Map<string, KindFollower>();
   const missing = new Map<string, MissingPermission>();
   let watching = false;
-  /** What went wrong last and is not right again, by what was asked for: a resource, or the lease. */
+  /** The current failures, by what was requested: a resource, or the lease. */
   const failures = new Map<string, string>();
   const failed = (what: string, error: unknown): void =>
     void failures.set(what, error instanceof Error ? error.message : String(error));

@@ -9,39 +9,39 @@ import { placesOf, READINGS, readRows, type ColumnPlaces } from "./readings.ts";
 import type { TargetSample } from "./rows.ts";
 import { hourOf } from "../../../domain/time.ts";
 
-/** What has not been seen for so long is forgotten: as Prometheus forgets a series that has gone. */
+/** The time after which a device without samples is removed, as Prometheus does with series that have gone. */
 export const FORGOTTEN_AFTER_MILLIS = 300_000;
 const SWEEP_MILLIS = 60_000;
 
-/** A node as it is drawn: its series and what an hour of each model of its GPUs costs, NaN where no entry prices it. */
+/** The series of a node, and the hourly price of each of its GPU models; NaN if no entry prices it. */
 export interface DrawnNode {
   readonly layout: NodeLayout;
   readonly prices: readonly number[];
 }
 
-/** The devices of the nodes whose scrapes come to this processor, as their newest samples show them. */
+/** The devices of the nodes whose scrapes this processor gets, from their newest samples. */
 export interface LiveDevices {
   /**
-   * Takes a scrape, and makes the labels of what it shows anew. One that failed, that is older than what is known of its target, or
-   * too old to be of now changes nothing.
+   * Takes a scrape and updates the labels of its devices. A failed scrape, a scrape older than the target's last one, and a scrape that is
+   * too old to be current change nothing.
    */
   take(joined: JoinedScrape): void;
-  /** The nodes of own partitions, of one cluster if it is named. Others, and those that are silent, are forgotten. */
+  /** Returns the nodes of own partitions, of one cluster if it is named. Other nodes and silent ones are removed. */
   nodes(cluster?: string): readonly LiveNode[];
-  /** A node's series, made anew where holders, owners or devices have changed. */
+  /** Returns a node's series, built again if holders, owners or devices have changed. */
   draw(node: LiveNode): DrawnNode;
 }
 
-/** What is known of a node; only `draw` reads it. */
+/** The state of a node. Only `draw` reads it. */
 export interface LiveNode {
   readonly cluster: string;
   readonly node: string;
-  /** By address. */
+  /** The targets by address. */
   readonly targets: Map<string, Target>;
   layout: NodeLayout | undefined;
-  /** Whether the layout is of other devices or holders than the targets have now. */
+  /** Whether the layout is outdated because the targets have other devices or holders now. */
   isOld: boolean;
-  /** What was known of pods and owners when it was made. */
+  /** The version of pods and owners when the layout was made. */
   version: number;
   prices: readonly number[];
   pricesHoldUntil: number;
@@ -52,17 +52,17 @@ interface Target extends TargetSample {
 }
 
 /**
- * A view without any device. What the newest page of an exporter no longer names is gone at once: an instance that was removed
- * must not stand beside those that took its place. An exporter that is silent is forgotten after five minutes.
+ * Creates an empty view. A device that the newest page of an exporter no longer has is removed at once: a deleted instance must not appear
+ * beside its replacements. A silent exporter is removed after five minutes.
  *
- * A GPU costs about 750 bytes: its labels, seven numbers, and its part of its node's and its workload's objects
- * (`npm run bench -- gpu-metrics` measures it). Of samples nothing else is kept; shapes and holders are those of the pipeline.
+ * A GPU costs about 750 bytes: its labels, seven numbers, and its part of its node's and its workload's objects (`npm run bench --
+ * gpu-metrics` measures it). Nothing else of samples is kept; shapes and holders are the pipeline's objects.
  */
 export function createLiveDevices(options: {
   readonly pods: LivePods;
   readonly isOwn: IsOwn;
   readonly measure: MigMeasure;
-  /** Undefined where nothing is to tell of money. */
+  /** Undefined if no prices are to be shown. */
   readonly priceOf: ((node: PricedNode, model: string | undefined, atMillis: number) => GpuPrice) | undefined;
   readonly now: () => number;
 }): LiveDevices {
@@ -123,7 +123,7 @@ export function createLiveDevices(options: {
       const layOutAfter = (former: NodeLayout | undefined): NodeLayout =>
         layOut({ cluster, node, samples, pods, measure, former });
       layout = layOutAfter(layout);
-      // What is shown can count the node's GPUs, and then pods hold other parts of them.
+      // The samples can determine the node's GPU count, and then pods hold other parts of them.
       if (pods.show(cluster, node, layout.gpus)) layout = layOutAfter(layout);
       Object.assign(live, { layout, isOld: false, version: pods.version(cluster, node), pricesHoldUntil: 0 });
     }
@@ -133,7 +133,7 @@ export function createLiveDevices(options: {
   return {
     take({ scrape, holders }) {
       const { cluster, node, target, shape, failure } = scrape;
-      // A collector's clock that is ahead must not make its later samples late.
+      // A collector's clock that is ahead must not make its later samples look late.
       const atMillis = Math.min(scrape.scrapedAtMillis, now());
       if (failure !== undefined || atMillis < now() - FORGOTTEN_AFTER_MILLIS) return;
       if (now() - sweptAt > SWEEP_MILLIS) sweep();
@@ -147,7 +147,8 @@ export function createLiveDevices(options: {
       live.targets.set(target, { atMillis, shape, holders, readings, places });
       const isNew = !isSame || known.holders !== holders;
       live.isOld ||= isNew || live.targets.size > 1;
-      // The labels of 100,000 GPUs take seconds: who asks for the page must not wait for those that come at once after a start.
+      // Building the labels of 100,000 GPUs takes seconds. They are built here, so that a request for the page does not wait for all of
+      // them after a start.
       if (isNew) draw(live);
     },
     nodes(cluster) {
@@ -159,7 +160,7 @@ export function createLiveDevices(options: {
   };
 }
 
-/** A machine of which samples alone tell, as prices look at it: as if it had come with this hour. */
+/** Returns a machine that is known only from samples, as prices see it: as if it had joined at the start of this hour. */
 function withoutKubernetes(cluster: string, node: string, count: number, atMillis: number): PricedNode {
   return { cluster, node, gpus: [{ count }], joined: hourOf(atMillis), labels: {} };
 }

@@ -1,6 +1,6 @@
 /**
- * Labels as the text exposition format writes them, without braces. The format escapes backslashes, quotes and line feeds, and
- * nothing else (https://prometheus.io/docs/instrumenting/exposition_formats/#comments-help-text-and-type-information).
+ * Formats labels for the text exposition format, without braces. The format escapes only backslashes, quotes and line feeds
+ * (https://prometheus.io/docs/instrumenting/exposition_formats/#comments-help-text-and-type-information).
  */
 export function labelText(names: readonly string[], values: readonly string[]): string {
   return names.map((name, index) => `${name}="${escapeLabel(values[index]!)}"`).join(",");
@@ -13,23 +13,23 @@ function escapeLabel(value: string): string {
   return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }
 
-/** Takes bytes of a page; they are written anew once it resolves. */
+/** Takes bytes of a page. The bytes are reused once the promise resolves. */
 export type PageSink = (chunk: Uint8Array) => Promise<void>;
 
-/** Lines of a page, put together in chunks. */
+/** A writer that collects the lines of a page in chunks. */
 export interface PageWriter {
-  /** Whether there is room for so many samples, whose labels have so many bytes in all; else `flush` makes it. */
+  /** Returns whether there is room for `samples` samples whose labels have `bytes` bytes in total. If not, call `flush`. */
   hasRoom(samples: number, bytes: number): boolean;
-  /** `name{labels} value`, the labels as bytes from `start` to `end` of `labels`, and further ones in `more`. */
+  /** Writes `name{labels} value`. The labels are the bytes from `start` to `end` of `labels`, followed by those in `more`. */
   sample(name: Buffer, labels: Buffer, start: number, end: number, more: Buffer, value: number): void;
   text(text: string): void;
-  /** Gives away what was written, when the sink has done with what it was given before, and makes room. */
+  /** Passes the written bytes to the sink, when the sink has processed the former chunk, and makes room. */
   flush(samples: number, bytes: number): Promise<void>;
-  /** Gives away the rest, and resolves when the sink has done with all. */
+  /** Passes the rest to the sink. Resolves when the sink has processed everything. */
   end(): Promise<void>;
 }
 
-/** Bytes of a chunk: large enough that a page of 100 MB is not a million writes. */
+/** The size of a chunk: large enough that a page of 100 MB does not need a million writes. */
 const CHUNK_BYTES = 256 * 1024;
 /** Room for a name, braces, a blank, a number and a line feed. */
 const BESIDE_LABELS = 128;
@@ -39,8 +39,8 @@ const BLANK = 0x20;
 const LINE_FEED = 0x0a;
 
 /**
- * A writer of nothing yet. It has two chunks, one with the sink and one that is written: pages of fresh memory would make the
- * collector go through the whole heap again and again.
+ * Creates an empty writer. It has two chunks: one at the sink, and one that is being written. Pages in newly allocated memory would make
+ * the garbage collector scan the whole heap again and again.
  */
 export function createPageWriter(sink: PageSink): PageWriter {
   let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
@@ -51,7 +51,7 @@ export function createPageWriter(sink: PageSink): PageWriter {
   async function flush(needed: number): Promise<void> {
     await given;
     if (at > 0) given = sink(chunk.subarray(0, at));
-    // Who fails while the next chunk is written is heard at its end.
+    // An error of the sink is thrown at the end of the next chunk.
     given.catch(() => {});
     [chunk, other] = [other, chunk];
     at = 0;

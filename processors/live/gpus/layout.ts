@@ -9,73 +9,73 @@ import { READINGS } from "./readings.ts";
 import { cutOf, gpusOf, holdersOf, type GpuRows, type TargetSample } from "./rows.ts";
 import { DEVICE_LABELS, WORKLOAD_LABELS } from "./series.ts";
 
-/** The series that have one set of labels. */
+/** The series that share one set of labels. */
 export interface Line {
   /**
-   * Of a whole GPU; of a part of one; of a GPU that is cut into parts, for what is of the GPU and for what none of them tells; of
-   * one pod's processes on a device that is shared.
+   * `whole`: a whole GPU. `part`: a part of a GPU. `cut`: a GPU that is cut into parts, for values of the GPU and for what none of its
+   * parts has. `process`: one pod's processes on a shared device.
    */
   readonly of: "whole" | "part" | "cut" | "process";
-  /** Where its labels stand in the node's. */
+  /** The range of its labels in the node's labels. */
   readonly start: number;
   readonly end: number;
   readonly readings: Float64Array;
-  /** Where its own row begins in the readings, and the row of its GPU; -1 where the page has none of its own. */
+  /** The start of its own row in the readings, and of its GPU's row; -1 if the page has no own row. */
   readonly row: number;
   readonly gpu: number;
-  /** Of a cut GPU, where the rows of its parts begin. */
+  /** For a cut GPU, the starts of its parts' rows. */
   readonly parts: readonly number[];
-  /** The part of a GPU that the device is; of a cut one, what is in none of its parts. */
+  /** The device's part of a GPU; for a cut GPU, the part that none of its parts has. */
   readonly share: number;
-  /** Pods on the device. */
+  /** The number of pods on the device. */
   readonly holders: number;
-  /** Who holds it alone, or whose processes these are, as an index into the node's holds; -1 for nobody. */
+  /** The sole holder, or the owner of the processes, as an index into the node's holds; -1 for none. */
   readonly hold: number;
-  /** The part of a GPU that is held by it. */
+  /** The part of a GPU that it holds. */
   held: number;
-  /** Its GPU's model, as an index into the node's. */
+  /** The GPU's model, as an index into the node's models. */
   readonly model: number;
 }
 
-/** What `add` is told of a line. */
+/** The own fields of a line for `add`. */
 type OwnOfLine = Omit<Line, "start" | "end" | "readings" | "gpu" | "hold">;
 
-/** A workload's labels, and what they were made of. */
+/** A workload's labels, and the owner that they were made from. */
 export interface LiveWorkload {
   readonly text: string;
   readonly owner: LiveOwner;
 }
 
-/** What a pod, or another holder, has on a node. */
+/** The GPUs that a pod, or another holder, has on a node. */
 export interface Hold {
-  /** Empty where no fact tells of it. */
+  /** Empty if no fact has it. */
   readonly uid: string;
   readonly workload: LiveWorkload;
-  /** 1 is a whole GPU. */
+  /** GPUs held; 1 is a whole GPU. */
   readonly gpus: number;
-  /** Of its first GPU, as an index into the node's. */
+  /** The model of its first GPU, as an index into the node's models. */
   readonly model: number;
 }
 
-/** The series of a node, and who holds what of it. */
+/** The series of a node, and its holders. */
 export interface NodeLayout {
   readonly labels: Buffer;
   readonly lines: readonly Line[];
   readonly holds: readonly Hold[];
   readonly models: readonly (string | undefined)[];
-  /** Physical GPUs that samples show. */
+  /** The number of physical GPUs in samples. */
   readonly gpus: number;
 }
 
-/** What a layout is made with. */
+/** The input of a layout. */
 export interface LayoutInput {
   readonly cluster: string;
   readonly node: string;
-  /** Of the node's targets, the newest first: of a GPU that two pages speak of the newer one counts. */
+  /** The samples of the node's targets, newest first. If two pages have one GPU, the newer page counts. */
   readonly samples: readonly TargetSample[];
   readonly pods: LivePods;
   readonly measure: MigMeasure;
-  /** The layout before: who held a device when its sample was taken holds it until another one tells. */
+  /** The former layout: the holder of a device at the time of its sample holds it until another sample shows otherwise. */
   readonly former: NodeLayout | undefined;
 }
 
@@ -85,8 +85,8 @@ const NO_LABELS = ["", "", "", "", "", "", ""];
 const NO_PARTS: readonly number[] = [];
 
 /**
- * Lays out the series of a node. Who has a device for itself is named on its series. Of a shared one the pods are named that have
- * a row of their own on the page, on what is of their processes; a device that is held in common names nobody.
+ * Builds the series of a node. A sole holder of a device is named on its series. On a shared device, pods with their own row on the page
+ * are named on the series of their processes. A device that is held in common names no pod.
  */
 export function layOut(input: LayoutInput): NodeLayout {
   const { cluster, node, samples, pods, measure } = input;
@@ -153,7 +153,7 @@ export function layOut(input: LayoutInput): NodeLayout {
   return { labels: labels.bytes(), lines, holds, models, gpus: gpus.length };
 }
 
-/** Who holds something of a node: those that rows name, in the order of the calls, then the pods that no row names. */
+/** Creates the holders of a node: those that rows name, in the order of the calls, then the pods that no row names. */
 function createHolders({ cluster, node, pods, former }: LayoutInput) {
   const known = new Map(pods.podsOn(cluster, node).map((pod) => [pod.uid, pod]));
   const before = new Map(former?.holds.map(({ uid, workload }) => [uid, workload.owner]));
@@ -178,7 +178,7 @@ function createHolders({ cluster, node, pods, former }: LayoutInput) {
     const pod = known.get(uid);
     if (pod !== undefined) divide(pod, lines);
     const seen = lines.reduce((sum, { held }) => sum + held, 0);
-    // A claim counts as one GPU in what a pod asks for; samples show how many it got.
+    // A claim counts as one GPU in a pod's requests. Samples show the number that it got.
     const gpus = pod === undefined ? seen : Math.max(approximate(pod.gpus), seen);
     return { uid, workload: workloadOf(owner), gpus, model };
   }
@@ -204,7 +204,7 @@ function createHolders({ cluster, node, pods, former }: LayoutInput) {
   };
 }
 
-/** What a pod asked for, spread over the shared devices on which it is seen; none holds more of a device than there is. */
+/** Spreads a pod's requests over the shared devices on which it is seen. No pod holds more of a device than exists. */
 function divide(pod: LivePod, lines: readonly Line[]): void {
   const shared = lines.filter(({ of }) => of === "process");
   if (shared.length === 0) return;
@@ -226,7 +226,9 @@ function placeOf(models: (string | undefined)[], model: string | undefined): num
   return known < 0 ? models.push(model) - 1 : known;
 }
 
-/** Texts of labels, one after the other, as bytes: a text of 300 letters in a string of its own would take half as much again. */
+/**
+ * Creates a buffer of label texts, one after the other, as bytes: separate strings of 300 characters would take half as much memory again.
+ */
 function createLabels() {
   const texts: string[] = [];
   let end = 0;

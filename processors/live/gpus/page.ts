@@ -5,14 +5,14 @@ import { READING } from "./readings.ts";
 import { GPU_SERIES, type GpuSeries } from "./series.ts";
 import { addWorkloads, type WorkloadSums } from "./workloads.ts";
 
-/** So long at most the page is worked on before others have their turn. */
+/** The longest time that the page is processed before other work gets its turn. */
 const TURN_MILLIS = 8;
 const NOTHING = Buffer.alloc(0);
 
 type LineSeries = Extract<keyof typeof GPU_SERIES, `device${string}` | `process${string}`>;
 type WorkloadSeries = Exclude<keyof typeof GPU_SERIES, LineSeries>;
 
-/** The value of each series of a device or process, NaN where it has none. */
+/** The value of each series of a device or process; NaN if it has none. */
 const LINE_VALUES: Readonly<Record<LineSeries, (line: Line, prices: readonly number[]) => number>> = {
   deviceActivity: (line) => ofDevice(line, READING.activity),
   deviceMemoryUsed: (line) => ofDevice(line, READING.memoryUsed),
@@ -38,9 +38,8 @@ const WORKLOAD_VALUES: Readonly<Record<WorkloadSeries, (sums: WorkloadSums) => n
 };
 
 /**
- * Writes the page in the text exposition format 0.0.4: every series once, families together, what is missing left out. With a
- * cluster's name of it alone; without a currency there is no money on it. Everything else that waits has its turn every 8 ms.
- * Fails as the sink does.
+ * Writes the page in the text exposition format 0.0.4: every series once, families together, without missing values. With a cluster's name
+ * it has only that cluster. Without a currency it has no money. Other work gets its turn every 8 ms. Fails if the sink fails.
  */
 export async function writeGpuPage(
   devices: LiveDevices,
@@ -59,7 +58,7 @@ export async function writeGpuPage(
     if (turns.isOver()) await turns.next();
   }
 
-  /** Makes room for samples, and lets others have their turn where it is time; undefined where neither is needed. */
+  /** Makes room for samples, and lets other work run if it is time. Returns undefined if neither is needed. */
   function ready(samples: number, bytes: number): Promise<void> | undefined {
     if (turns.isOver()) return turns.next().then(() => ready(samples, bytes));
     return writer.hasRoom(samples, bytes) ? undefined : writer.flush(samples, bytes);
@@ -115,12 +114,12 @@ function ofProcess({ of, readings, row }: Line, reading: number): number {
   return of === "process" ? readings[row + reading]! : Number.NaN;
 }
 
-/** Shares and prices divide badly; nobody reads further digits. */
+/** Rounds to millionths. Shares and prices have endless digits, and more digits are of no use. */
 function toMillionths(value: number): number {
   return Math.round(value * 1e6) / 1e6;
 }
 
-/** Turns of work between which everything else that waits is done. */
+/** Creates turns of work. Between them, all other waiting work runs. */
 function createTurns(): { isOver(): boolean; next(): Promise<void> } {
   let begun = performance.now();
   return {

@@ -2,7 +2,7 @@ import { activityPpm, WHOLE_PPM } from "../../../domain/activity.ts";
 import { MOST_OF_UNIT, type MetricUnit } from "../../../domain/metric.ts";
 import type { Scrape } from "../../../domain/scrape.ts";
 
-/** Where each reading stands in a row of {@link readRows}. */
+/** The index of each reading in a row of {@link readRows}. */
 export const READING = {
   activity: 0,
   memoryUsed: 1,
@@ -13,7 +13,7 @@ export const READING = {
   processMemoryUsed: 6,
 } as const;
 
-/** Readings of a row. */
+/** The number of readings of a row. */
 export const READINGS = Object.keys(READING).length;
 
 const ACTIVITIES = ["gr_engine_active_ratio", "gpu_utilization_ratio", "sm_active_ratio"];
@@ -29,17 +29,17 @@ const COLUMNS = [
   "power_watts",
 ];
 
-/** Where a shape has each column that readings are made of; -1 where it lacks it. */
+/** The index of each needed column in a shape; -1 if the shape lacks it. */
 export type ColumnPlaces = Int32Array;
 
-/** The places of a shape's columns. */
+/** Returns the indexes of a shape's columns. */
 export function placesOf(columns: readonly string[]): ColumnPlaces {
   return Int32Array.from(COLUMNS, (name) => columns.indexOf(name));
 }
 
 /**
- * Reads of every row of a scrape what the series are made of, row by row, into `into` ({@link READINGS} numbers each): activity
- * and the process's own as ratios, memory in bytes, degrees Celsius, watts. NaN is what is missing, or can't be true.
+ * Reads the values for the series from every row of a scrape into `into` ({@link READINGS} numbers per row): the activity and the process's
+ * own as ratios, memory in bytes, degrees Celsius, watts. NaN for missing and impossible values.
  */
 export function readRows({ values, shape }: Scrape, places: ColumnPlaces, into: Float64Array): void {
   const width = shape.columns.length;
@@ -66,13 +66,16 @@ function ratio(one: number, other: number, third: number): number {
   return ppm === undefined ? Number.NaN : ppm / WHOLE_PPM;
 }
 
-/** The collector keeps values within these bounds; whatever else comes over the bus is none. */
+/**
+ * Returns the value if it is within the bounds of its unit, otherwise NaN. The collector keeps values within these bounds; any other value
+ * on the bus is invalid.
+ */
 function within(value: number, unit: MetricUnit): number {
   const least = unit === "celsius" ? -MOST_OF_UNIT.celsius : 0;
   return value >= least && value <= MOST_OF_UNIT[unit] ? value : Number.NaN;
 }
 
-/** As exact as the store keeps it. */
+/** Rounds to the precision of the store. */
 function toThousandths(value: number): number {
   return Math.round(value * 1000) / 1000;
 }

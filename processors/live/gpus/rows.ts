@@ -10,9 +10,9 @@ import type { MigMeasure } from "../../../domain/share/mig-shape.ts";
 export interface TargetSample {
   readonly atMillis: number;
   readonly shape: ScrapeShape;
-  /** Of each row. */
+  /** One holder for each row. */
   readonly holders: readonly Holder[];
-  /** As `readRows` writes them; the same array as long as the shape is the same. */
+  /** As `readRows` writes them. The same array as long as the shape is the same. */
   readonly readings: Float64Array;
 }
 
@@ -20,13 +20,13 @@ export interface TargetSample {
 export interface GpuRows {
   readonly key: string;
   readonly sample: TargetSample;
-  /** The row that gives what is of the whole GPU: others repeat it. */
+  /** The row with the values of the whole GPU. Other rows repeat them. */
   readonly first: number;
-  /** The rows of each device by instance or partition, in the page's order; the key of the GPU's own is empty. */
+  /** The rows of each device by instance or partition, in the page's order. The GPU's own device has an empty key. */
   readonly devices: Map<string, [number, ...number[]]>;
 }
 
-/** The GPUs that pages speak of, each by the first of the pages that does. */
+/** Returns the GPUs on pages, each from the first page that has it. */
 export function gpusOf(samples: readonly TargetSample[]): readonly GpuRows[] {
   const gpus = new Map<string, GpuRows>();
   for (const sample of samples) {
@@ -45,7 +45,7 @@ export function gpusOf(samples: readonly TargetSample[]): readonly GpuRows[] {
   return [...gpus.values()];
 }
 
-/** How the instances or partitions on a page cut their GPU, in a policy's measure. */
+/** Returns how the instances or partitions on a page cut their GPU, in a policy's measure. */
 export function cutOf(gpu: GpuRows, kind: NodeGpus | undefined, measure: MigMeasure): CutGpu {
   const { shape } = gpu.sample;
   const parts = [...gpu.devices].flatMap(([id, [row]]) => (id === "" ? [] : [{ id, device: shape.devices[row]! }]));
@@ -66,23 +66,23 @@ function profileOf({ profile, claim }: Device): { readonly profile?: string } {
   return own === undefined ? {} : { profile: own };
 }
 
-/** A row of a device, and who holds it. */
+/** A row of a device, and its holder. */
 export interface HeldRow {
   readonly row: number;
   readonly holder: Holder;
 }
 
-/** Who holds a device, as far as its rows tell. */
+/** The holders of a device according to its rows. */
 export interface DeviceHolders {
-  /** Those that have a row for themselves, each once. */
+  /** The holders with their own row, without duplicates. */
   readonly named: readonly HeldRow[];
-  /** Pods in all. */
+  /** The total number of pods. */
   readonly count: number;
-  /** The one that has every row. Who is known by the node alone has the device not for itself. */
+  /** The holder of every row. A holder that is known by the node alone does not have the device for itself. */
   readonly sole: Holder | undefined;
 }
 
-/** Reads the holders of a device off its rows. */
+/** Returns the holders of a device from its rows. */
 export function holdersOf({ sample }: GpuRows, rows: readonly number[]): DeviceHolders {
   const held = rows.map((row): HeldRow => ({ row, holder: sample.holders[row]! }));
   const isOwn = ({ holder }: HeldRow): boolean => holder.holders === 1 && holder.evidence !== "node";
@@ -93,7 +93,7 @@ export function holdersOf({ sample }: GpuRows, rows: readonly number[]): DeviceH
   return { named, count: Math.max(named.length, ...common), sole: isAlone ? named[0]!.holder : undefined };
 }
 
-/** By their names, as their series are told apart: two pods of one name are never there at once. */
+/** Compares holders by name, because their series are distinguished by it: two pods with the same name never exist at the same time. */
 function isSame(one: Holder, other: Holder): boolean {
   return one.namespace === other.namespace && one.name === other.name;
 }

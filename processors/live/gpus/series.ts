@@ -1,26 +1,26 @@
-/** A series of `/metrics/gpu`. All of them are gauges. */
+/** A series of `/metrics/gpu`. All are gauges. */
 export interface GpuSeries {
   readonly name: string;
-  /** What one sample of it is of: a device, a pod's own processes on a device, or a workload. */
+  /** The subject of one sample: a device, a pod's own processes on a device, or a workload. */
   readonly of: "device" | "process" | "workload";
   readonly unit: string;
   readonly help: string;
-  /** It tells what something costs, and carries the currency as a further label. */
+  /** The value is a price or cost, so the series has the currency as an additional label. */
   readonly money?: true;
 }
 
-/** Whose something is; all are empty where nobody is known to have it for itself. */
+/** The labels of an owner. All are empty without a known sole holder. */
 export const OWNER_LABELS = ["workload", "workload_type", "team", "cost_centre", "queue"] as const;
 
-/** The labels of what is of a device or of a process. */
+/** The labels of series of a device or of a process. */
 export const DEVICE_LABELS = ["cluster", "node", "gpu", "uuid", "gi_id", "namespace", "pod", ...OWNER_LABELS] as const;
 
-/** The labels of what is of a workload. */
+/** The labels of series of a workload. */
 export const WORKLOAD_LABELS = ["cluster", "namespace", ...OWNER_LABELS] as const;
 
 const HERE = "on the nodes of this processor's partitions";
 
-/** Every series of `/metrics/gpu`, in the order of the page. docs/gpu-metrics.md is held to it. */
+/** Every series of `/metrics/gpu`, in the order of the page. docs/gpu-metrics.md must match it. */
 export const GPU_SERIES = {
   deviceActivity: {
     name: "gpu_device_activity_ratio",
@@ -128,7 +128,7 @@ export const GPU_SERIES = {
   },
 } as const satisfies Readonly<Record<string, GpuSeries>>;
 
-/** The labels of a series, in their order on the page. */
+/** Returns the labels of a series, in their order on the page. */
 export function labelsOf({ of, money }: GpuSeries): readonly string[] {
   const labels = of === "workload" ? WORKLOAD_LABELS : DEVICE_LABELS;
   return money === true ? [...labels, "currency"] : labels;

@@ -2,25 +2,25 @@ import type { DrawnNode } from "./devices.ts";
 import type { Line } from "./layout.ts";
 import { READING } from "./readings.ts";
 
-/** What a workload has and does on the nodes that were added; NaN where nothing tells. */
+/** The GPUs, activity and cost of a workload on the added nodes; NaN if unknown. */
 export interface WorkloadSums {
   readonly labels: Buffer;
-  /** GPUs held: 1 is a whole one. */
+  /** GPUs held; 1 is a whole GPU. */
   gpus: number;
-  /** Of them, those whose activity is measured, and how much of these is active. */
+  /** The held GPUs with measured activity, and their active part. */
   measured: number;
   active: number;
-  /** Bytes. */
+  /** Memory in use, in bytes. */
   memoryUsed: number;
-  /** Celsius, of the hottest. */
+  /** The temperature of the hottest GPU, in degrees Celsius. */
   temperature: number;
-  /** Watts. */
+  /** Power in watts. */
   power: number;
-  /** Of an hour. */
+  /** The cost per hour. */
   cost: number;
 }
 
-/** Adds up what workloads have and do on a node, by their labels. */
+/** Adds the sums of workloads on a node, by their labels. */
 export function addWorkloads(sums: Map<string, WorkloadSums>, { layout, prices }: DrawnNode): void {
   const { holds, lines } = layout;
   const ofHolds = holds.map(({ workload: { text } }) => {
@@ -46,7 +46,7 @@ function addLine(sum: WorkloadSums, { of, readings, row, gpu, share, held }: Lin
   const activity = readings[row + (isShared ? READING.processActivity : READING.activity)]!;
   if (!Number.isNaN(activity)) {
     sum.measured = plus(sum.measured, held);
-    // Who is given a quarter is not busier than that, though it may use what others leave.
+    // A holder of a quarter counts as at most a quarter active, even if it uses what others leave.
     sum.active = plus(sum.active, Math.min(activity * share, held));
   }
   sum.memoryUsed = plus(sum.memoryUsed, readings[row + (isShared ? READING.processMemoryUsed : READING.memoryUsed)]!);
@@ -69,7 +69,7 @@ function nothing(labels: Buffer): WorkloadSums {
   };
 }
 
-/** A sum of what is known. */
+/** Adds a value to a sum; NaN counts as unknown. */
 function plus(sum: number, more: number): number {
   if (Number.isNaN(more)) return sum;
   return Number.isNaN(sum) ? more : sum + more;

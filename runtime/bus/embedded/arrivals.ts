@@ -3,8 +3,8 @@ import { headOf } from "./partition-log.ts";
 import type { Storage, TopicRecord } from "./storage.ts";
 
 /**
- * Tells, each time it is asked, which partitions of some topics have got messages since it was asked before; all of them the
- * first time. Most changes of the log are commits and signs of life: readers need not look for messages after each.
+ * Creates a function that returns the partitions of some topics with new messages since its last call; all partitions at the first call.
+ * Most changes of the log are commits and heartbeats, after which readers need not look for messages.
  */
 export function createArrivals(storage: Storage, topics: readonly TopicRecord[]): () => readonly TopicPartition[] {
   const ends = topics.map(({ partitions }) => Array<number>(partitions).fill(-1));

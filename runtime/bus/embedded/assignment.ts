@@ -1,9 +1,9 @@
 /**
- * Shares partitions out: every one to a member that subscribes to its topic, counts as even as subscriptions allow, and
- * as few moved as possible. The answer depends on nothing but the arguments, so all processes would find the same one.
+ * Assigns every partition to a member that subscribes to its topic, as evenly as the subscriptions allow, and with the fewest moves. The
+ * result depends only on the arguments, so all processes find the same one.
  *
  * @param subscribers the members that may own each partition
- * @param previous who was to own each partition until now
+ * @param previous the former target owner of each partition
  */
 export function balance(
   subscribers: ReadonlyMap<string, readonly string[]>,
@@ -27,8 +27,8 @@ export function balance(
     owned.get(leastLoaded(subscribers.get(name) ?? []))?.add(name);
   }
 
-  // From whoever has most, so that no one gives away too much and gets some back. Each move takes one partition to a
-  // member that has at least two fewer, so this comes to an end.
+  // Takes partitions from the member with the most, so that no member gives away too many and gets some back. Each move takes one partition
+  // to a member that has at least two fewer, so the loop ends.
   const moveOne = (): boolean => {
     for (const [memberId, set] of [...owned].toSorted(([, one], [, other]) => other.size - one.size)) {
       for (const name of [...set].toReversed()) {

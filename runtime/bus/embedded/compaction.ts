@@ -3,7 +3,7 @@ import { headOf, latestKey, usedBytes } from "./partition-log.ts";
 import { decodeStamp, offsetOfKey, placeKey } from "./place.ts";
 import type { Garbage, Storage, TopicRecord } from "./storage.ts";
 
-/** Entries that are looked at in one go, and removed in one transaction. */
+/** The most entries that are read at once and removed in one transaction. */
 const SLICE = 500;
 
 interface Entry {
@@ -12,10 +12,9 @@ interface Entry {
 }
 
 /**
- * Removes messages that a later one of the same key has superseded once they are older than the topic's lag, and
- * tombstones once they are older than the topic's retention; a key's latest message otherwise stays for ever. Returns
- * how many were removed. What it costs depends on what there is to remove, not on the topic's length, because `send`
- * notes what it supersedes, and because it goes no further than the lag: what comes later is younger still.
+ * Removes superseded messages that are older than the topic's lag, and tombstones that are older than the topic's retention. The latest
+ * message of a key otherwise stays for ever. Returns the number of removed messages. The cost depends on what there is to remove, not on
+ * the topic's length, because `send` records what it supersedes, and because the scan stops at the lag: later entries are younger.
  */
 export async function compactPartition(
   storage: Storage,
@@ -47,7 +46,7 @@ function garbageFrom(storage: Storage, topicId: number, partition: number, from:
   return [...range].map(({ key, value }) => ({ key: Buffer.from(key), garbage: value }));
 }
 
-/** How old an entry's message is; one that is gone already is older than everything. */
+/** Returns the age of an entry's message; Infinity if the message is already gone. */
 function ageOf(storage: Storage, { key }: Entry, nowMillis: number): number {
   const stamp = storage.stamps.get(key);
   return stamp === undefined ? Infinity : nowMillis - decodeStamp(stamp).sentAtMillis;
@@ -62,7 +61,7 @@ function removeAll(storage: Storage, topic: TopicRecord, partition: number, due:
   let bytes = 0;
   let count = 0;
   for (const { key } of due) {
-    // Read again: another process may have superseded a tombstone since, or may have removed the message.
+    // Read again in the transaction: another process may have superseded a tombstone or removed the message in the meantime.
     const garbage = storage.garbage.get(key);
     const stamp = storage.stamps.get(key);
     void storage.garbage.remove(key);

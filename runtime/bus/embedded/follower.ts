@@ -8,7 +8,7 @@ import { readPage } from "./reading.ts";
 import type { Storage, TopicRecord } from "./storage.ts";
 import type { Watcher } from "./watcher.ts";
 
-/** Reads every partition of a topic from its oldest message on, then what comes, until it is closed. */
+/** Reads every partition of a topic from its oldest message on, then new messages, until it is closed. */
 export function startFollower(
   storage: Storage,
   watcher: Watcher,
@@ -29,7 +29,7 @@ export function startFollower(
     arrive = resolve;
     giveUp = reject;
   });
-  // Whoever closes a follower early may not be waiting for it.
+  // A caller that closes a follower early may not be waiting for this promise.
   caughtUp.catch(() => undefined);
   if (behind.size === 0) arrive();
 

@@ -7,14 +7,14 @@ import type { Storage } from "./storage.ts";
 
 /** The work that keeps the log small, on a timer that never overlaps itself. */
 export interface Maintenance {
-  /** Stops the timer and waits for the pass under way. */
+  /** Stops the timer and waits for the current pass. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts retention and compaction. Every process that has the log open starts one, and a record with a sign of life
- * lets only one of them work; when that one is gone for three intervals, another takes over. Two at once would do no
- * harm, because each removal checks inside its transaction what it found before.
+ * Starts retention and compaction. Every process with the open log starts one, and a record with a heartbeat lets only one of them work. If
+ * that one has no heartbeat for three intervals, another takes over. Two at once would do no harm, because each removal checks again inside
+ * its transaction.
  */
 export function startMaintenance(
   storage: Storage,

@@ -12,7 +12,7 @@ import { readPage } from "./reading.ts";
 import type { Storage, TopicRecord } from "./storage.ts";
 import type { Watcher } from "./watcher.ts";
 
-/** What a member needs. */
+/** The options of a member. */
 export interface MemberOptions {
   readonly storage: Storage;
   readonly watcher: Watcher;
@@ -27,10 +27,10 @@ export interface MemberOptions {
 /**
  * Joins a group and starts reading.
  *
- * What is given: a partition is held by at most one living member; on a rebalance only the partitions that move are
- * revoked; their new owner starts after the former one's `onRevoked` has resolved and its release is durable, or after
- * its session has expired. A member that was stalled for longer than its session finds out at its next step, has
- * everything revoked (its commits fail with `not-owner`) and joins again.
+ * The guarantees: a partition is held by at most one living member. On a rebalance, only the partitions that move are revoked. Their new
+ * owner starts after the former owner's `onRevoked` has resolved and its release is durable, or after its session has expired. A member
+ * that was stalled for longer than its session notices it at its next step, has everything revoked (its commits fail with `not-owner`) and
+ * joins again.
  */
 export async function startMember(options: MemberOptions): Promise<GroupMember> {
   const { storage, watcher, handler, sessionTimeoutMillis } = options;
@@ -141,7 +141,7 @@ export async function startMember(options: MemberOptions): Promise<GroupMember> 
     }
   }
 
-  /** All members of a machine give their signs of life together: in each process they share one transaction. */
+  /** All members of a machine send their heartbeats at the same time, so that each process needs only one transaction. */
   function startBeating(): () => void {
     const interval = sessionTimeoutMillis / 3;
     let timer: NodeJS.Timeout;

@@ -16,24 +16,24 @@ import {
 import type { GroupState } from "./group-state.ts";
 import type { Storage } from "./storage.ts";
 
-/** One member's way to its group's record; every method is one durable transaction. */
+/** One member's access to its group's record. Every method is one durable transaction. */
 export interface Membership {
   readonly memberId: string;
-  /** The group as it is now, without a transaction. */
+  /** Returns the current group, without a transaction. */
   state(): GroupState;
   join(): Promise<void>;
-  /** Gives a sign of life and puts out members that gave none. `false` where this member was put out itself. */
+  /** Records a heartbeat and removes members without one. Returns `false` if this member itself was removed. */
   heartbeat(): Promise<boolean>;
-  /** Takes what nobody holds any more; returns what was taken, with the committed offset where there is one. */
+  /** Takes partitions that no member holds. Returns the taken ones, with the committed offset if there is one. */
   take(names: readonly string[]): Promise<readonly (TopicPartition & { readonly committed: number | undefined })[]>;
   release(names: readonly string[]): Promise<void>;
-  /** Fails with `not-owner` where this member does not hold the partition. */
+  /** Fails with `not-owner` if this member does not hold the partition. */
   commit(partition: TopicPartition, offset: number): Promise<void>;
   committed(partition: TopicPartition): number | undefined;
   leave(): Promise<void>;
 }
 
-/** Makes a membership that has not joined yet. Each has an identity of its own, so a former one can't commit. */
+/** Creates a membership that has not joined yet. Each has its own identity, so a former membership cannot commit. */
 export function createMembership(
   storage: Storage,
   options: {

@@ -8,7 +8,7 @@ import type { Head, Storage, TopicRecord } from "./storage.ts";
 
 const EMPTY_HEAD: Head = { low: 0, next: 0, storedBytes: 0 };
 
-/** A key's place in the table of latest messages: keys may be longer than LMDB's 1,978 bytes, their digests are not. */
+/** Returns a key's position in the table of latest messages. Keys may be longer than LMDB's 1,978 bytes; their digests are not. */
 export function latestKey(topicId: number, partition: number, digest: string): Buffer {
   const prefix = Buffer.allocUnsafe(8);
   prefix.writeUInt32BE(topicId, 0);
@@ -16,22 +16,22 @@ export function latestKey(topicId: number, partition: number, digest: string): B
   return Buffer.concat([prefix, Buffer.from(digest, "hex")]);
 }
 
-/** The ends of a partition; an empty one starts at 0. */
+/** Returns the bounds of a partition. An empty one starts at 0. */
 export function headOf(storage: Storage, topicId: number, partition: number): Head {
   return storage.heads.get([topicId, partition]) ?? EMPTY_HEAD;
 }
 
-/** Bytes that all messages take; what `maxBytes` bounds. */
+/** Returns the bytes of all messages, which `maxBytes` limits. */
 export function usedBytes(storage: Storage): number {
   const used = storage.meta.get("usedBytes");
   return typeof used === "number" ? used : 0;
 }
 
 /**
- * Appends messages in their order, in one transaction: all of them are kept or none. Offsets are given out inside the
- * transaction, so they have no gaps and no record time ever decides an order.
+ * Appends messages in order, in one transaction: all of them are kept or none. Offsets are assigned inside the transaction, so they have no
+ * gaps, and no record time ever decides an order.
  *
- * Fails with `disk-full` (a retry can help: retention frees space) where `maxBytes` would be passed.
+ * Fails with `disk-full` (a retry can help: retention frees space) if the result would exceed `maxBytes`.
  */
 export async function appendMessages(
   storage: Storage,
@@ -72,7 +72,7 @@ export async function appendMessages(
   }, totalBytes);
 }
 
-/** Messages from `fromOffset` on, in order: at least one where there is one, then up to `count` and about `maxBytes`. */
+/** Reads messages from `fromOffset` on, in order: at least one if there is one, then up to `count` and about `maxBytes`. */
 export function readMessages(
   storage: Storage,
   topic: TopicRecord,

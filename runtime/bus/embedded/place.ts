@@ -1,11 +1,11 @@
-/** Where a message lies: partitions of one topic are neighbours, and offsets are in order. */
+/** The position of a message. Partitions of one topic are adjacent, and offsets are in order. */
 export interface Place {
   readonly topicId: number;
   readonly partition: number;
   readonly offset: number;
 }
 
-/** A place as a key of LMDB, 16 bytes, big-endian, so that the order of the bytes is the order of the offsets. */
+/** Returns a position as an LMDB key: 16 bytes, big-endian, so that the order of the bytes is the order of the offsets. */
 export function placeKey(place: Place): Buffer {
   const key = Buffer.allocUnsafe(16);
   key.writeUInt32BE(place.topicId, 0);
@@ -14,18 +14,18 @@ export function placeKey(place: Place): Buffer {
   return key;
 }
 
-/** The offset of a {@link placeKey}. */
+/** Returns the offset of a {@link placeKey}. */
 export function offsetOfKey(key: Uint8Array): number {
   return Number(new DataView(key.buffer, key.byteOffset, key.byteLength).getBigUint64(8));
 }
 
-/** What retention and compaction need of a message without reading it: its record time and its footprint. */
+/** The data of a message that retention and compaction need without reading it: its record time and its size. */
 export interface Stamp {
   readonly sentAtMillis: number;
   readonly bytes: number;
 }
 
-/** A stamp in 12 bytes. */
+/** Encodes a stamp in 12 bytes. */
 export function encodeStamp(stamp: Stamp): Buffer {
   const bytes = Buffer.allocUnsafe(12);
   bytes.writeDoubleBE(stamp.sentAtMillis, 0);
@@ -33,7 +33,7 @@ export function encodeStamp(stamp: Stamp): Buffer {
   return bytes;
 }
 
-/** Reads {@link encodeStamp} back. */
+/** Decodes the bytes of {@link encodeStamp}. */
 export function decodeStamp(bytes: Buffer): Stamp {
   return { sentAtMillis: bytes.readDoubleBE(0), bytes: bytes.readUInt32BE(8) };
 }

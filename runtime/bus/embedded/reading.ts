@@ -6,14 +6,14 @@ import type { Storage, TopicRecord } from "./storage.ts";
 const PAGE_MESSAGES = 500;
 const PAGE_BYTES = 4 * 1024 * 1024;
 
-/** A page, and the range that retention had removed before it was read. */
+/** A page, and the range that retention removed before it was read. */
 export interface PageOrJump extends Page {
   readonly jump?: OffsetJump;
 }
 
 /**
- * Reads on from `offset`. Where the partition's oldest message lies behind it, the page starts there and the range in
- * between is reported as a jump; gaps that compaction has left are no jump.
+ * Reads from `offset` on. If the partition's oldest message comes after it, the page starts there and the range in between is reported as a
+ * jump. Gaps from compaction are not jumps.
  */
 export function readPage(storage: Storage, topic: TopicRecord, partition: number, offset: number): PageOrJump {
   return storage.read(() => {

@@ -2,17 +2,17 @@ import { headOf, usedBytes } from "./partition-log.ts";
 import { decodeStamp, offsetOfKey, placeKey } from "./place.ts";
 import type { Storage, TopicRecord } from "./storage.ts";
 
-/** Messages that one transaction removes at most: a transaction keeps all other writers out. */
+/** The most messages that one transaction removes, because a transaction blocks all other writers. */
 const SLICE = 500;
-/** A record time so far ahead of the clock was written while the clock was wrong. */
+/** A record time that is further than this ahead of the clock was written while the clock was wrong. */
 const FUTURE_MILLIS = 60_000;
 
 /**
- * Removes a slice of a partition's oldest messages that are older than the topic's retention, or that are too many
- * bytes. Returns how many were removed; the caller goes on until it is 0.
+ * Removes a slice of a partition's oldest messages that are older than the topic's retention or exceed its bytes. Returns the number of
+ * removed messages; the caller repeats until it is 0.
  *
- * Only a prefix is ever removed. A message with a record time in the future (the clock has gone back since) neither
- * goes nor keeps its successors from going: where a later one is too old, so is everything before it.
+ * Only a prefix is ever removed. A message with a record time in the future (the clock has gone back since) does not expire by itself and
+ * does not keep its successors from expiring: if a later message is too old, everything before it is too.
  */
 export async function removeExpired(
   storage: Storage,

@@ -3,8 +3,8 @@ import type { TopicDeclaration } from "../bus.ts";
 import type { Storage, TopicRecord } from "./storage.ts";
 
 /**
- * Creates the topics that are missing, all or none, and takes over what may change of the others (retention, lag).
- * Fails with `topic-mismatch` where a topic has other partitions or another cleanup: both are fixed for ever.
+ * Creates missing topics, all or none, and updates the changeable settings of the others (retention, lag). Fails with `topic-mismatch` if a
+ * topic has other partitions or another cleanup: neither ever changes.
  */
 export async function declareTopics(storage: Storage, declarations: readonly TopicDeclaration[]): Promise<void> {
   await storage.write(() => {
@@ -17,7 +17,7 @@ export async function declareTopics(storage: Storage, declarations: readonly Top
   });
 }
 
-/** The topic of a name; fails with `unknown-topic` where it was never declared. */
+/** Returns the topic of a name. Fails with `unknown-topic` if it was never declared. */
 export function findTopic(storage: Storage, name: string): TopicRecord {
   const topic = storage.read(() => storage.topics.get(name));
   if (topic === undefined) {

@@ -1,18 +1,18 @@
 import type { Logger } from "pino";
 import type { Storage } from "./storage.ts";
 
-/** Tells readers that the log has changed, whichever process changed it. */
+/** A watcher that notifies readers of changes of the log by any process. */
 export interface Watcher {
-  /** Calls `listener` after changes until the returned function is called. Several changes may make one call. */
+  /** Calls `listener` after changes until the returned function is called. Several changes may cause one call. */
   onChange(listener: () => void): () => void;
-  /** Looks now instead of at the next poll: a process tells its own readers what it has just sent. */
+  /** Checks now instead of at the next poll, so that a process notifies its own readers of its own messages at once. */
   check(): void;
   stop(): void;
 }
 
 /**
- * Polls the number of the log's last transaction, one cheap look for all readers of a process together; LMDB has no
- * way to be told by another process.
+ * Starts a watcher. It polls the number of the log's last transaction, with one cheap read for all readers of a process. LMDB has no
+ * notifications between processes.
  */
 export function startWatcher(storage: Storage, pollMillis: number, logger: Logger): Watcher {
   const listeners = new Set<() => void>();
@@ -29,7 +29,7 @@ export function startWatcher(storage: Storage, pollMillis: number, logger: Logge
     }
   }
 
-  // A process that only sends has nobody to tell.
+  // A process that only sends has no listeners.
   const timer = setInterval(() => listeners.size > 0 && check(), pollMillis);
   return {
     onChange(listener) {

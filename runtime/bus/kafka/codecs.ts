@@ -9,16 +9,16 @@ const { CompressionCodecs, CompressionTypes } = kafkajs;
 
 type Decompress = (bytes: Buffer) => Promise<Buffer>;
 
-/** kafkajs's word for a compression. */
+/** Returns kafkajs's constant for a compression. */
 export function compressionType(compression: Compression) {
   const types = { none: CompressionTypes.None, gzip: CompressionTypes.GZIP, lz4: CompressionTypes.LZ4 };
   return types[compression];
 }
 
 /**
- * Tells kafkajs of every codec that a producer may have used: a batch in an unknown one stops a consumer. Gzip is built
- * in; lz4 is in frames, as KIP-57 defines for Kafka; zstd is read where Node has it (from 22.15 on). Snappy, and zstd
- * on an older Node, fail with a message that says what to do. The registry is kafkajs's and process-wide.
+ * Registers every codec in kafkajs that a producer may have used: a batch with an unknown codec stops a consumer. Gzip is built in. Lz4
+ * uses frames, as KIP-57 defines for Kafka. Zstd is read if Node supports it (from 22.15 on). Snappy, and zstd on an older Node, fail with
+ * a message with the remedy. The registry belongs to kafkajs and is process-wide.
  */
 function registerCodecs(): void {
   const zstd = (zlib as { zstdDecompress?: typeof zlib.gunzip }).zstdDecompress;

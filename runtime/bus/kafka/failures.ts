@@ -28,8 +28,8 @@ interface Failure {
 }
 
 /**
- * A failure of kafkajs as one of ours. It looks for the protocol's error name through the causes; what has none (a
- * refused connection, a time-out, a broker that restarts) is `unavailable`, and trying again can help.
+ * Converts a failure of kafkajs into a BusError. It searches the causes for the protocol's error name. A failure without one (a refused
+ * connection, a timeout, a restarting broker) is `unavailable`, and a retry can help.
  */
 export function toBusError(error: unknown, doing: string): BusError {
   if (error instanceof BusError) return error;
@@ -37,7 +37,7 @@ export function toBusError(error: unknown, doing: string): BusError {
   return new BusError(code, `Kafka failed while ${doing}.`, { retriable: code === "unavailable", cause: error });
 }
 
-/** Runs an operation and turns its failure into a {@link BusError}. */
+/** Runs an operation and converts its failure into a {@link BusError}. */
 export async function translating<Result>(doing: string, operation: () => Promise<Result>): Promise<Result> {
   try {
     return await operation();

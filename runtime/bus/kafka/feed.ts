@@ -5,23 +5,23 @@ import type { Pump } from "../pump.ts";
 
 const PAGE_MESSAGES = 500;
 const PAGE_BYTES = 4 * 1024 * 1024;
-/** A partition is not fetched while more than this waits for its handler, counted after decompression. */
+/** A partition is not fetched while more than this number of bytes waits for its handler, counted after decompression. */
 const FULL_BYTES = 2 * 1024 * 1024;
 
-/** One partition between kafkajs's fetches and the handler: what was fetched ahead waits here. */
+/** The buffer of one partition between kafkajs's fetches and the handler. */
 export interface Feed {
   readonly pump: Pump;
-  /** The offset that must be fetched next. */
+  /** Returns the offset to fetch next. */
   nextOffset(): number;
-  /** Retention took everything before `offset`. */
+  /** Skips to `offset`, because retention removed everything before it. */
   skipTo(offset: number): void;
-  /** Takes a fetched batch; `nextOffset` is the offset after it. Messages that it has already are left out. */
+  /** Takes a fetched batch. `nextOffset` is the offset after it. Messages that the feed already has are left out. */
   push(messages: readonly ReceivedMessage[], nextOffset: number): void;
 }
 
 /**
- * Starts a feed. kafkajs fetches nothing, from any partition, until every batch of the last fetch was handled, so
- * handlers are not run inside its callback: a slow partition would hold up the others, and the heartbeats.
+ * Starts a feed. kafkajs fetches nothing, from any partition, until every batch of the last fetch was handled. So handlers do not run
+ * inside its callback: a slow partition would block the others and the heartbeats.
  *
  * @param throttle stops (`true`) and resumes the fetching of this partition
  */

@@ -9,9 +9,9 @@ import type { TopicAdmin } from "./topic-admin.ts";
 const LOOK_MILLIS = 50;
 
 /**
- * Reads a whole topic in a group of its own that never commits: kafkajs has no way to read without a group
- * (https://github.com/tulios/kafkajs/issues/371). The group is deleted when the follower is closed; of a process that
- * was killed it stays behind, empty, until the broker forgets it.
+ * Reads a whole topic in its own group that never commits, because kafkajs cannot read without a group
+ * (https://github.com/tulios/kafkajs/issues/371). The group is deleted when the follower is closed. If the process was killed, the empty
+ * group stays until the broker drops it.
  */
 export async function startFollower(options: {
   readonly kafka: Kafka;
@@ -55,7 +55,7 @@ export async function startFollower(options: {
     };
     look();
   });
-  // Whoever closes a follower early may not be waiting for it.
+  // A caller that closes a follower early may not be waiting for this promise.
   caughtUp.catch(() => undefined);
 
   return {

@@ -3,7 +3,7 @@ import type { Broker, PartitionAssigner } from "kafkajs";
 import { BusError } from "../bus.ts";
 import type { TopicPartition } from "../bus.ts";
 
-/** What the broker of a group answers to a join; kafkajs's own types leave it out. */
+/** The group coordinator's response to a join, which kafkajs's own types omit. */
 interface Coordinator extends Broker {
   joinGroup(request: JoinRequest): Promise<{ readonly generationId: number; readonly memberId: string }>;
   heartbeat(request: { groupId: string; memberId: string; groupGenerationId: number }): Promise<unknown>;
@@ -19,31 +19,30 @@ interface Session {
   readonly generation: number;
 }
 
-/** A member's standing in its group, generation by generation. */
+/** The state of a member in its group, for each generation. */
 export interface GroupSession {
-  /** To be given to kafkajs's consumer; it shares partitions out by turns and lets this session see each join. */
+  /** The assigner for kafkajs's consumer. It assigns partitions round-robin and passes each join to this session. */
   readonly assigner: PartitionAssigner;
-  /** The generation of the last join; 0 before the first. */
+  /** Returns the generation of the last join; 0 before the first. */
   generation(): number;
   /** Keeps the membership alive while the consumer waits for `beforeJoin`. Never rejects. */
   heartbeat(): Promise<void>;
-  /** Commits under this generation. Fails with `not-owner` where the group has gone on without this member. */
+  /** Commits under this generation. Fails with `not-owner` if the group has continued without this member. */
   commit(partition: TopicPartition, offset: number): Promise<void>;
 }
 
 /**
- * Lets a member drain before it joins again, and knows its generation.
+ * Creates a session that lets a member drain before it joins again, and that records its generation.
  *
- * kafkajs 2.2.4 announces a rebalance by an event, does not wait for its listeners, and tells nobody the generation. But
- * it hands its cluster to a custom assigner (documented: https://kafka.js.org/docs/consuming#a-name-custom-partition-assigner-a-custom-partition-assigner),
- * and every join begins with `await cluster.findGroupCoordinator()` (consumer/consumerGroup.js), whose broker gets
- * `joinGroup`. Both are wrapped here, on this consumer's cluster alone: `beforeJoin` is awaited before each join, and
- * what the broker answers is kept. While it waits, the broker holds the rebalance open (up to the rebalance timeout)
- * and still takes commits and heartbeats of the old generation.
+ * kafkajs 2.2.4 announces a rebalance by an event, does not wait for its listeners, and does not expose the generation. But it passes its
+ * cluster to a custom assigner (documented:
+ * https://kafka.js.org/docs/consuming#a-name-custom-partition-assigner-a-custom-partition-assigner), and every join begins with `await
+ * cluster.findGroupCoordinator()` (consumer/consumerGroup.js), whose broker gets `joinGroup`. Both are wrapped here, only on this
+ * consumer's cluster: `beforeJoin` is awaited before each join, and the broker's response is recorded. During the wait, the broker keeps
+ * the rebalance open (up to the rebalance timeout) and still accepts commits and heartbeats of the old generation.
  *
- * kafkajs also forgets who it was when it restarts a consumer after an outage; the group would then wait for the former
- * self's session to expire (30 s by default). So the former identity is put into the join, for as long as the broker
- * knows it.
+ * kafkajs also drops its member id when it restarts a consumer after an outage. The group would then wait for the session of the former id
+ * to expire (30 s by default). So the former id is put into the join, as long as the broker still has it.
  */
 export function createGroupSession(group: string, beforeJoin: () => Promise<void>): GroupSession {
   let session: Session | undefined;
@@ -86,7 +85,7 @@ export function createGroupSession(group: string, beforeJoin: () => Promise<void
     async heartbeat() {
       if (session === undefined) return;
       const { coordinator, memberId, generation } = session;
-      // While a group rebalances the answer is an error, and counts as a sign of life all the same.
+      // While a group rebalances, the response is an error, but it still counts as a heartbeat.
       await coordinator.heartbeat({ groupId: group, memberId, groupGenerationId: generation }).catch(() => undefined);
     },
     async commit({ topic, partition }, offset) {

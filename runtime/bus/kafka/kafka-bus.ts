@@ -11,8 +11,8 @@ import type { Subscription } from "./subscription.ts";
 import { createTopicAdmin } from "./topic-admin.ts";
 
 /**
- * Makes a {@link Bus} on a Kafka cluster, through kafkajs. It connects at the first use of each side, so that a program
- * can start while the cluster is away: what needs it fails with `unavailable` and may be tried again.
+ * Creates a {@link Bus} on a Kafka cluster, through kafkajs. It connects at the first use of each side, so a program can start while the
+ * cluster is down. Operations then fail with `unavailable` and may be retried.
  */
 export function createKafkaBus(options: KafkaBusOptions): Bus {
   const logger = options.logger.child({ bus: "kafka" });

@@ -3,8 +3,8 @@ import type { logCreator } from "kafkajs";
 import type { Logger } from "pino";
 
 /**
- * Sends kafkajs's log lines to ours, one level lower each: kafkajs calls every lost connection an error, while what
- * really fails reaches the caller as a rejection.
+ * Forwards kafkajs's log lines to our logger, one level lower each: kafkajs logs every lost connection as an error, while real failures
+ * reach the caller as rejections.
  */
 export function kafkaLogCreator(logger: Logger): logCreator {
   return () =>

@@ -2,10 +2,10 @@ import type { KafkaConfig, SASLOptions } from "kafkajs";
 import type { Logger } from "pino";
 import { kafkaLogCreator } from "./log-bridge.ts";
 
-/** How the producer compresses. Gzip is built in everywhere; lz4 costs a tenth of its time. */
+/** The producer's compression. Gzip is built in everywhere; lz4 takes a tenth of its time. */
 export type Compression = "none" | "gzip" | "lz4";
 
-/** Encrypted connections; all of them PEM texts. Without `ca` the system's authorities are trusted. */
+/** The settings of encrypted connections, as PEM texts. Without `ca`, the system's certificate authorities are trusted. */
 export interface KafkaTls {
   readonly ca?: string;
   readonly cert?: string;
@@ -21,32 +21,32 @@ export interface KafkaSasl {
   readonly password: string;
 }
 
-/** A Kafka cluster and how to talk to it. */
+/** A Kafka cluster, with the client settings. */
 export interface KafkaBusOptions {
-  /** `host:port` of some of the brokers; the others are found through them. */
+  /** `host:port` of some of the brokers. The others are discovered through them. */
   readonly brokers: readonly string[];
-  /** The name that the brokers write into their logs. */
+  /** The client name in the brokers' logs. */
   readonly clientId: string;
   readonly tls?: KafkaTls;
   readonly sasl?: KafkaSasl;
   /** Default `lz4`. */
   readonly compression?: Compression;
-  /** After so long `send` fails with `unavailable`. Default 10,000. */
+  /** The timeout after which `send` fails with `unavailable`. Default 10,000. */
   readonly sendTimeoutMillis?: number;
-  /** After so long without a heartbeat a member's partitions go to others. Default 30,000. */
+  /** The time without a heartbeat after which a member's partitions go to other members. Default 30,000. */
   readonly sessionTimeoutMillis?: number;
-  /** How long a member may drain on a rebalance before the group goes on without it. Default 60,000. */
+  /** How long a member may drain on a rebalance before the group continues without it. Default 60,000. */
   readonly rebalanceTimeoutMillis?: number;
-  /** Of topics that `declare` creates. Default: the broker's. */
+  /** The replication factor of topics that `declare` creates. Default: the broker's. */
   readonly replicationFactor?: number;
-  /** Of topics that `declare` creates. Default: the broker's. */
+  /** The minimum of in-sync replicas of topics that `declare` creates. Default: the broker's. */
   readonly minInsyncReplicas?: number;
-  /** A larger message (key, value and headers) is refused with `too-large`. Default 8 MiB. */
+  /** The largest message (key, value and headers). A larger one fails with `too-large`. Default 8 MiB. */
   readonly maxMessageBytes?: number;
   readonly logger: Logger;
 }
 
-/** The options in kafkajs's words. A connection attempt gives up after 3 s, an operation after 5 tries in about 5 s. */
+/** Returns the options for kafkajs. A connection attempt times out after 3 s, an operation after 5 attempts in about 5 s. */
 export function kafkaConfig(options: KafkaBusOptions): KafkaConfig {
   return {
     brokers: [...options.brokers],

@@ -7,10 +7,9 @@ import { toReceived } from "./received.ts";
 import type { TopicAdmin } from "./topic-admin.ts";
 
 /**
- * Reads the messages in `[fromOffset, fromOffset + count)` of one partition through a consumer for this one time (it
- * has a group of its own, commits nothing, and the group is deleted after). It takes a group's join, which on a broker
- * with default settings is three seconds: good for dead letters and explanations, not for a stream. Fails with
- * `unavailable` after `timeoutMillis`.
+ * Reads the messages in `[fromOffset, fromOffset + count)` of one partition through a temporary consumer. (It has its own group, commits
+ * nothing, and the group is deleted afterwards.) It takes the time of a group's join, which on a broker with default settings is three
+ * seconds: good for dead letters and explanations, not for a stream. Fails with `unavailable` after `timeoutMillis`.
  */
 export async function readRange(
   kafka: Kafka,

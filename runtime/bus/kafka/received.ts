@@ -2,7 +2,7 @@ import type { KafkaMessage } from "kafkajs";
 import type { ReceivedMessage } from "../bus.ts";
 import { openHeaders } from "../envelope.ts";
 
-/** A message of kafkajs as the port has it. The value shares memory with its batch, which nobody else keeps. */
+/** Converts a message of kafkajs into a ReceivedMessage. The value shares memory with its batch, which no other code keeps. */
 export function toReceived(topic: string, partition: number, message: KafkaMessage): ReceivedMessage {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(message.headers ?? {})) {

@@ -10,10 +10,10 @@ import type { Compression } from "./options.ts";
 
 const { KafkaJSNonRetriableError } = kafkajs;
 
-/** What a record costs in its batch beside key, value and headers, at most. */
+/** The most bytes that a record takes in its batch in addition to key, value and headers. */
 const RECORD_OVERHEAD_BYTES = 64;
 
-/** One call's messages, or a part of them that fits into a request. */
+/** The messages of one call, or a part of them that fits into a request. */
 interface Parcel {
   readonly topic: string;
   readonly messages: readonly Message[];
@@ -22,16 +22,16 @@ interface Parcel {
   reject(error: BusError): void;
 }
 
-/** Sends in the order of the calls. */
+/** A sender that keeps the order of the calls. */
 export interface Sender {
   send(topic: string, messages: readonly OutgoingMessage[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What a sender needs. */
+/** The options of a sender. */
 export interface SenderOptions {
   readonly kafka: Kafka;
-  /** Fails with `unknown-topic` where there is no such topic. */
+  /** Fails with `unknown-topic` if the topic does not exist. */
   readonly checkTopic: (topic: string) => Promise<void>;
   readonly compression: Compression;
   readonly sendTimeoutMillis: number;
@@ -39,13 +39,13 @@ export interface SenderOptions {
 }
 
 /**
- * One request at a time, with acks −1 and the idempotent producer, holding what has been sent since the last one: so
- * the order of the calls is the order in each partition, and many senders share a request.
+ * Creates a sender with one request at a time, acks −1 and the idempotent producer. Each request has the messages that were sent since the
+ * last one. So the order of the calls is the order in each partition, and many callers share a request.
  *
- * After a failed request the producer is thrown away. The broker knows a batch only by producer id and sequence, and
- * kafkajs would give the next batch the failed one's sequence: had the failed one arrived after all, the broker would
- * take the next for a repetition and acknowledge it unkept. The thrown-away producer's retries are stopped through its
- * partitioner, which kafkajs asks at every attempt, so that nothing old arrives after something newer.
+ * After a failed request the producer is discarded. The broker identifies a batch only by producer id and sequence, and kafkajs would give
+ * the next batch the failed one's sequence: if the failed batch had arrived after all, the broker would treat the next one as a duplicate
+ * and acknowledge it without storing it. The retries of the discarded producer are stopped through its partitioner, which kafkajs calls at
+ * every attempt, so that no old message arrives after a newer one.
  */
 export function createSender(options: SenderOptions): Sender {
   const { kafka, maxMessageBytes } = options;
@@ -90,14 +90,14 @@ export function createSender(options: SenderOptions): Sender {
       used.abandon();
       await used.producer.disconnect().catch(() => undefined);
       if (sending === undefined) throw error;
-      // Waits until nothing of it can arrive any more; the acknowledgement may have come just after the time-out.
+      // Waits until none of its messages can arrive any more. The acknowledgement may have come just after the timeout.
       await sending.catch(() => Promise.reject(error));
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** Sends parts together, and in halves where the broker finds a batch too large for its topic. */
+  /** Sends parts together, and in halves if the broker refuses a batch as too large for its topic. */
   async function requestFitting(parts: readonly TopicMessages[]): Promise<void> {
     try {
       await request(parts);
@@ -118,7 +118,7 @@ export function createSender(options: SenderOptions): Sender {
     } catch (cause) {
       const error = toBusError(cause, "sending");
       if (error.code === "too-large" && parcels.length > 1) {
-        // One call's messages must not take the others' with them.
+        // The messages of one call must not make the others fail.
         for (const parcel of parcels) await deliver([parcel]);
       } else {
         for (const parcel of parcels) parcel.reject(error);
@@ -139,7 +139,7 @@ export function createSender(options: SenderOptions): Sender {
     draining = undefined;
   }
 
-  /** Asked here and not in `send`, where it would let one call overtake another. */
+  /** Checked here and not in `send`, where it would let one call overtake another. */
   async function withKnownTopics(parcels: readonly Parcel[]): Promise<readonly Parcel[]> {
     const refusals = new Map<string, BusError>();
     for (const topic of new Set(parcels.map((parcel) => parcel.topic))) {
@@ -174,13 +174,13 @@ export function createSender(options: SenderOptions): Sender {
 function toKafkaMessage(message: OutgoingMessage): Message {
   return {
     key: message.key,
-    // kafkajs takes Buffers; this one shares the value's memory.
+    // kafkajs requires Buffers. This one shares the value's memory.
     value: message.value && Buffer.from(message.value.buffer, message.value.byteOffset, message.value.byteLength),
     headers: sealHeaders(message),
   };
 }
 
-/** A call's messages in groups that one batch can hold. Fails with `too-large` before anything is sent. */
+/** Groups a call's messages into batches. Fails with `too-large` before anything is sent. */
 function pack(messages: readonly Message[], maxBytes: number): { messages: Message[]; bytes: number }[] {
   const groups: { messages: Message[]; bytes: number }[] = [];
   for (const message of messages) {

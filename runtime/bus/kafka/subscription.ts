@@ -10,28 +10,28 @@ import { toReceived } from "./received.ts";
 import type { TopicAdmin, Watermarks } from "./topic-admin.ts";
 
 const RESTART_MILLIS = 2_000;
-/** How long a member that closes waits for its leave. */
+/** How long a closing member waits for its leave. */
 const LEAVE_MILLIS = 2_500;
-/** How long a fetch waits for something new; a partition that was throttled waits for it too. */
+/** How long a fetch waits for new messages. A partition that was throttled waits for it too. */
 const FETCH_WAIT_MILLIS = 100;
 
-/** What a subscription needs. */
+/** The options of a subscription. */
 export interface SubscriptionOptions {
   readonly kafka: Kafka;
   readonly admin: TopicAdmin;
   readonly group: string;
   readonly topics: readonly string[];
   readonly handler: GroupHandler;
-  /** Where to go on, for a group that commits nothing; elsewhere the committed offset says. */
+  /** Returns the start offset, for a group that commits nothing. Other groups use the committed offset. */
   readonly positionOf?: (partition: TopicPartition) => number | undefined;
   readonly sessionTimeoutMillis: number;
   readonly rebalanceTimeoutMillis: number;
   readonly logger: Logger;
 }
 
-/** A consumer in a group, its partitions fed to a handler. */
+/** A consumer in a group that feeds its partitions to a handler. */
 export interface Subscription {
-  /** The partitions that are fed now, with their feeds. */
+  /** Returns the partitions that are fed now, with their feeds. */
   feeds(): readonly (TopicPartition & { readonly feed: Feed })[];
   feedOf(partition: TopicPartition): Feed | undefined;
   generation(): number;
@@ -40,14 +40,13 @@ export interface Subscription {
 }
 
 /**
- * Joins a group on kafkajs and feeds what it is assigned.
+ * Joins a group with kafkajs and feeds the assigned partitions to the handler.
  *
- * What is given: on a rebalance (kafkajs speaks the eager protocol, so it takes all partitions) delivery stops, the
- * batches under way end, `onRevoked` gets everything that is owned, and only when it has resolved does the member join
- * again; heartbeats go on meanwhile. The group waits for that up to the rebalance timeout; a member that takes longer
- * is put out, and its commits then fail with `not-owner`. A member that was stalled beyond its session loses its
- * partitions without being asked, and learns of it by its next heartbeat: until then two members may work on one
- * partition, but commits of the former one fail. Nothing is lost either way, because the next owner starts at the last
+ * The guarantees: on a rebalance (kafkajs uses the eager protocol, so it takes all partitions) delivery stops, the current batches end, and
+ * `onRevoked` gets all owned partitions. Only when it has resolved does the member join again; heartbeats continue in the meantime. The
+ * group waits up to the rebalance timeout. A member that takes longer is removed, and its commits then fail with `not-owner`. A member that
+ * was stalled beyond its session loses its partitions without a callback, and notices it at its next heartbeat. Until then two members may
+ * work on one partition, but commits of the former one fail. Nothing is lost in either case, because the next owner starts at the last
  * commit.
  */
 export async function startSubscription(options: SubscriptionOptions): Promise<Subscription> {
@@ -56,7 +55,7 @@ export async function startSubscription(options: SubscriptionOptions): Promise<S
   const heartbeatMillis = Math.max(100, Math.floor(options.sessionTimeoutMillis / 10));
   const session = createGroupSession(group, drain);
   const feeds = new Map<string, TopicPartition & { readonly feed: Feed }>();
-  // Counts joins, so that what was begun for an assignment is dropped when the next one comes.
+  // Counts joins, so that work for an assignment is dropped when the next assignment comes.
   let assignmentCount = 0;
   let draining: Promise<void> | undefined;
   let closing = false;
@@ -107,7 +106,7 @@ export async function startSubscription(options: SubscriptionOptions): Promise<S
       numbers.map((partition) => ({ topic, partition })),
     );
     if (closing || partitions.length === 0) return;
-    // Before the first fetch, because kafkajs would answer an offset out of range by committing the oldest one.
+    // Paused before the first fetch, because kafkajs would answer an offset out of range by committing the oldest offset.
     consumer.pause(toKafkaPartitions(partitions));
     const begin = async (): Promise<void> => {
       try {
@@ -162,10 +161,10 @@ export async function startSubscription(options: SubscriptionOptions): Promise<S
     const { topic, partition } = batch;
     const feed = feeds.get(nameOf(batch))?.feed;
     if (feed === undefined || draining !== undefined) return;
-    // kafkajs keeps the offset that was asked for in the batch, beside what its types say.
+    // The batch has the requested offset, although kafkajs's types omit it.
     const askedFor = Number((batch as typeof batch & { readonly fetchedOffset: string }).fetchedOffset);
     if (askedFor > feed.nextOffset()) {
-      // kafkajs went to the oldest message after an offset out of range; or this is a fetch of an earlier assignment.
+      // kafkajs jumped to the oldest message after an offset out of range, or this is a fetch of an earlier assignment.
       const low = lowOf(await admin.watermarks(topic), partition);
       const from = feed.nextOffset();
       if (low > from) {
@@ -228,8 +227,8 @@ export async function startSubscription(options: SubscriptionOptions): Promise<S
       closing = true;
       clearTimeout(restartTimer);
       await drain();
-      // While the group waits for a member that is gone, the broker answers nothing on the connection of a join: a leave
-      // would last as long as that member's session. Everything is drained; who leaves late is put out.
+      // While the group waits for a lost member, the broker does not answer on the connection of a join: a leave would take as long as that
+      // member's session. Everything is drained, so a late leave is abandoned and the group removes this member.
       const late = new Promise<void>((_, reject) => {
         leaveTimer = setTimeout(() => reject(new Error("The group rebalances and did not answer.")), LEAVE_MILLIS);
       });

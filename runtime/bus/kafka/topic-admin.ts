@@ -6,31 +6,31 @@ import { translating } from "./failures.ts";
 
 const { ConfigResourceTypes } = kafkajs;
 
-/** What topics are created with, beyond their declaration. */
+/** Settings of new topics in addition to their declaration. */
 export interface TopicDefaults {
   readonly replicationFactor: number | undefined;
   readonly minInsyncReplicas: number | undefined;
   readonly maxMessageBytes: number;
 }
 
-/** The ends of a partition: the oldest offset and the next one. */
+/** The bounds of a partition: the oldest offset and the next one. */
 export type Watermarks = TopicPartition & { readonly low: number; readonly high: number };
 
-/** What the bus asks of a cluster about its topics. */
+/** The cluster operations on topics that the bus needs. */
 export interface TopicAdmin {
-  /** Creates what is missing and checks the others; changes no topic, because its settings may be an operator's. */
+  /** Creates missing topics and checks the others. It changes no existing topic, because an operator may have set it up. */
   declare(topics: readonly TopicDeclaration[]): Promise<void>;
-  /** Fails with `unknown-topic`. A topic that was once found is not asked for again. */
+  /** Fails with `unknown-topic`. A topic that was found once is not checked again. */
   checkKnown(topics: readonly string[]): Promise<void>;
   watermarks(topic: string): Promise<readonly Watermarks[]>;
-  /** A group's committed offsets of one topic, by partition; only those there are. */
+  /** Returns a group's committed offsets of one topic, by partition; only existing ones. */
   committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>;
-  /** Forgets a group that nobody belongs to; does nothing where it can't. */
+  /** Deletes a group without members; does nothing if that fails. */
   forgetGroup(group: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Makes the admin's side of the bus. It connects at the first use, and again after a failure. */
+/** Creates the admin client of the bus. It connects at the first use, and again after a failure. */
 export function createTopicAdmin(newAdmin: () => Admin, defaults: TopicDefaults): TopicAdmin {
   const known = new Set<string>();
   let connected: Promise<Admin> | undefined;
@@ -95,7 +95,7 @@ export function createTopicAdmin(newAdmin: () => Admin, defaults: TopicDefaults)
           waitForLeaders: true,
           topics: missing.map((topic) => toKafkaTopic(topic, defaults)),
         });
-        // Somebody else created one of them at the same time.
+        // Another client created one of them at the same time.
         if (!created) await checkExisting(admin, missing);
       }),
     checkKnown,
@@ -123,8 +123,8 @@ export function createTopicAdmin(newAdmin: () => Admin, defaults: TopicDefaults)
 }
 
 /**
- * `LogAppendTime`, because a message's time is when the broker took it; the time of a fact is in its value. The limit
- * on a batch leaves room for what Kafka adds to one message of the largest size.
+ * Returns the configuration of a topic. `LogAppendTime`, because a message's time is when the broker received it; the time of a fact is in
+ * its value. The limit on a batch leaves room for what Kafka adds to one message of the largest size.
  */
 function toKafkaTopic(topic: TopicDeclaration, defaults: TopicDefaults): ITopicConfig {
   const settings: Record<string, number | string | undefined> = {

@@ -1,21 +1,21 @@
 /**
- * chDB's native addon, typed as far as the embedded store uses it.
+ * chDB's native addon, with the types that the embedded store uses.
  *
- * The package's own JavaScript is left out for three measured reasons (chdb 3.4.0): its `insert` refuses binary
- * formats and cuts other bodies at the first empty line, its parameters wait in one chain for the whole process, and
- * its `close` waits for the slowest query of all connections.
+ * The package's own JavaScript is not used for three measured reasons (chdb 3.4.0): its `insert` refuses binary formats and cuts other
+ * bodies at the first empty line, its parameters wait in one chain for the whole process, and its `close` waits for the slowest query of
+ * all connections.
  */
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
 declare const nativeConnectionBrand: unique symbol;
 
-/** A connection of the addon; only the addon looks inside. */
+/** A connection of the addon, opaque to other code. */
 export interface NativeConnection {
   readonly [nativeConnectionBrand]: true;
 }
 
-/** What the engine gives back for one statement. `rowsRead` of an insert counts the rows that were written. */
+/** The engine's result of one statement. For an insert, `rowsRead` counts the written rows. */
 export interface NativeResult {
   readonly bytes: Buffer;
   readonly elapsed: number;
@@ -23,7 +23,7 @@ export interface NativeResult {
   readonly bytesRead: number;
 }
 
-/** The engine's own judgement of a text, made by its parser without executing anything. */
+/** The engine's own classification of a text, by its parser, without executing anything. */
 export interface NativeClassification {
   readonly statementCount: number;
   /** 0 reads, 1 and 2 write, 3 controls the engine or writes outside of it, 4 did not parse. */
@@ -51,10 +51,10 @@ const neededFunctions = [
   "DurableClassifyAsync",
 ] as const;
 
-/** Loads the addon of this platform. Fails with what is missing where the installed chDB has another shape. */
+/** Loads the addon of this platform. Throws with the missing functions if the installed chDB has another interface. */
 export function loadChdbAddon(): ChdbAddon {
   const require = createRequire(import.meta.url);
-  // The loader picks the platform's package; the `exports` of chdb do not list it, so it is named by its path.
+  // The loader selects the platform's package. The `exports` of chdb do not list it, so it is loaded by its path.
   const loader = require(join(dirname(require.resolve("chdb/package.json")), "dist/loader.js")) as {
     loadNative(): Readonly<Record<string, unknown>>;
   };

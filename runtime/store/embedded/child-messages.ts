@@ -1,9 +1,9 @@
-/** What the supervisor and the store's process say to each other. */
+/** The messages between the supervisor and the store's process. */
 import type { EngineLimits } from "./engine-config.ts";
 import type { BodyLimits } from "./request-body.ts";
 import type { RunnerLimits } from "./statement-runner.ts";
 
-/** How the store's process is to run. */
+/** The options of the store's process. */
 export interface StoreProcessOptions {
   readonly folder: string;
   /** 0 takes a free port. */
@@ -13,12 +13,12 @@ export interface StoreProcessOptions {
   readonly body: BodyLimits;
 }
 
-/** Said by the supervisor. */
+/** Messages from the supervisor. */
 export type ToStoreProcess =
   | { readonly kind: "start"; readonly options: StoreProcessOptions }
   | { readonly kind: "stop" };
 
-/** Said by the store's process. */
+/** Messages from the store's process. */
 export type FromStoreProcess =
   | { readonly kind: "ready"; readonly port: number; readonly version: string }
   | { readonly kind: "failed"; readonly message: string };

@@ -1,9 +1,9 @@
 /**
  * The settings of a request that its connection takes as arguments.
  *
- * With the settings of the store's own client as arguments a statement costs 2.2 to 2.8 ms of processor, with a `SET` for each of
- * them 5 ms (chdb 3.4.0, `SELECT 1`). But the engine ignores an argument that it does not know, and for a bad value it opens no
- * connection and gives no reason. So only the names and values below become arguments.
+ * With the settings of the store's own client as arguments, a statement costs 2.2 to 2.8 ms of CPU time; with a `SET` for each of them, 5
+ * ms (chdb 3.4.0, `SELECT 1`). But the engine ignores an unknown argument, and for a bad value it opens no connection and gives no reason.
+ * So only the names and values below become arguments.
  */
 const FLAG = /^[01]$/;
 const ARGUMENTS: ReadonlyMap<string, RegExp> = new Map([
@@ -17,11 +17,11 @@ const ARGUMENTS: ReadonlyMap<string, RegExp> = new Map([
   ["wait_for_async_insert", FLAG],
 ]);
 
-/** A request's settings, by how they reach the engine. */
+/** A request's settings, by the way in which they reach the engine. */
 export interface SplitSettings {
   /** Arguments of the connection. */
   readonly ofConnection: Readonly<Record<string, string>>;
-  /** Each of these needs a `SET`. */
+  /** Settings that each need a `SET`. */
   readonly others: ReadonlyMap<string, string>;
 }
 

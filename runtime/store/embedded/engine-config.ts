@@ -1,12 +1,13 @@
 /**
- * The engine's configuration: who may do what is decided by the engine's own grants, before any text is looked at.
+ * The engine's configuration. Permissions are decided by the engine's own grants, before any text is inspected.
  *
- * chDB runs every connection as the user `default` (its `--user` is ignored, `EXECUTE AS` is switched off), but it
- * reads a users file named in `--config-file`, and holds `default` to the grants in it (tried with chdb 3.4.0). The
- * grants leave out every source outside of the database: FILE, URL, S3, REMOTE, MYSQL and the like, and the table
- * engines that reach there. So `file()`, `url()`, `INSERT INTO FUNCTION` and `ENGINE = File` are refused to everybody.
- * Grants do not cover `INTO OUTFILE` and `FROM INFILE`, which the face refuses to everybody, nor the scalar function
- * `file` and the sources of dictionaries, which the program does not use.
+ * chDB runs every connection as the user `default` (its `--user` is ignored, `EXECUTE AS` is switched off), but it reads a users file named
+ * in `--config-file`, and applies the grants in it to `default` (tested with chdb 3.4.0). The grants exclude every source outside of the
+ * database: FILE, URL, S3, REMOTE, MYSQL and the like, and the table engines that access them. So `file()`, `url()`, `INSERT INTO FUNCTION`
+ * and `ENGINE = File` are refused to all users.
+ *
+ * Grants do not cover `INTO OUTFILE` and `FROM INFILE`, which the face refuses to all users, nor the scalar function `file` and the sources
+ * of dictionaries, which the program does not use.
  */
 import { writeFileSync } from "node:fs";
 
@@ -57,20 +58,20 @@ const tableEngines = [
   "Atomic",
 ];
 
-/** Limits of the engine as a whole. */
+/** Limits of the whole engine. */
 export interface EngineLimits {
-  /** Memory that all queries, merges and caches together may take; beyond it a query fails with code 241. */
+  /** The most memory that all queries, merges and caches together may take. Beyond it a query fails with code 241. */
   readonly maxMemoryBytes: number;
 }
 
-/** The server's configuration as XML. */
+/** Returns the server's configuration as XML. */
 export function renderConfig(paths: StoreFolder, limits: EngineLimits): string {
   return [
     "<clickhouse>",
     `  <users_config>${escapeXml(paths.usersFile)}</users_config>`,
     `  <max_server_memory_usage>${limits.maxMemoryBytes}</max_server_memory_usage>`,
     "  <max_server_memory_usage_to_ram_ratio>0.9</max_server_memory_usage_to_ram_ratio>",
-    // What an idle engine does many times a second by itself is a third of a percent of a core.
+    // With these periods, the background work of an idle engine, which runs many times per second, takes a third of a percent of a core.
     "  <memory_worker_period_ms>1000</memory_worker_period_ms>",
     "  <asynchronous_metrics_update_period_s>60</asynchronous_metrics_update_period_s>",
     `  <backups><allowed_path>${escapeXml(paths.backups)}/</allowed_path></backups>`,
@@ -79,7 +80,7 @@ export function renderConfig(paths: StoreFolder, limits: EngineLimits): string {
   ].join("\n");
 }
 
-/** The users file as XML: the one user that chDB knows, without a way out of the database. */
+/** Returns the users file as XML: the one user of chDB, without access outside of the database. */
 export function renderUsers(): string {
   const grants = [
     `GRANT ${privileges.join(", ")} ON *.*`,
@@ -103,7 +104,7 @@ export function renderUsers(): string {
   ].join("\n");
 }
 
-/** Writes both files; they are made anew at every start, so that a release brings its own grants. */
+/** Writes both files. They are written again at every start, so that a release brings its own grants. */
 export function writeEngineConfig(paths: StoreFolder, limits: EngineLimits): void {
   writeFileSync(paths.configFile, renderConfig(paths, limits), { mode: 0o600 });
   writeFileSync(paths.usersFile, renderUsers(), { mode: 0o600 });

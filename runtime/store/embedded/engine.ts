@@ -1,9 +1,8 @@
 /**
- * The engine: chDB on one data folder, a fresh connection for every request.
+ * The engine: chDB on one data folder, with a new connection for every request.
  *
- * A connection costs 0.2 ms and 0.1 MB and is used once, because what a request leaves on it reaches the next one:
- * `SET`, `USE`, parameters, temporary tables, even the unread rest of a result that failed half-way (seen with
- * chdb 3.4.0). So nothing leaks, and nothing has to be put back.
+ * A connection costs 0.2 ms and 0.1 MB and is used once, because its state affects the next request: `SET`, `USE`, parameters, temporary
+ * tables, even the unread rest of a result that failed half-way (seen with chdb 3.4.0). So nothing leaks, and nothing must be reset.
  */
 import { loadChdbAddon } from "./addon.ts";
 import type { NativeClassification, NativeResult } from "./addon.ts";
@@ -12,27 +11,27 @@ import type { EngineLimits } from "./engine-config.ts";
 import { faceErrorOf } from "./face-error.ts";
 import type { StoreFolder } from "./store-folder.ts";
 
-/** One request's connection. Statements run one after the other; every failure is a `FaceError`. */
+/** The connection of one request. Statements run one after the other. Every failure is a `FaceError`. */
 export interface EngineConnection {
   query(sql: string, format: string): Promise<NativeResult>;
-  /** What kind of text this is, by the engine's parser; nothing is executed. */
+  /** Classifies a text with the engine's parser. Nothing is executed. */
   classify(sql: string): Promise<NativeClassification>;
 }
 
 /** The engine on its folder. */
 export interface Engine {
-  /** The engine's version, `26.7.2.1` for one. */
+  /** The engine's version, for example `26.7.2.1`. */
   readonly version: string;
-  /** Opens a connection with these settings (`name` → value), lends it to `work`, and closes it whatever happens. */
+  /** Opens a connection with these settings (`name` → value), passes it to `work`, and closes it in any case. */
   withConnection<Result>(
     settings: Readonly<Record<string, string | number>>,
     work: (connection: EngineConnection) => Promise<Result>,
   ): Promise<Result>;
-  /** Lets go of the folder. Requests that still run must have ended before. */
+  /** Releases the folder. All requests must have ended before. */
   close(): void;
 }
 
-/** Settings of every connection. Introspection functions and statements without `SELECT` are chDB's default, not ours. */
+/** Settings of every connection. Introspection functions and statements without `SELECT`, which chDB enables by default, are off. */
 const commonSettings: Readonly<Record<string, string | number>> = {
   implicit_select: 0,
   allow_introspection_functions: 0,
@@ -40,7 +39,7 @@ const commonSettings: Readonly<Record<string, string | number>> = {
   wait_for_async_insert: 1,
 };
 
-/** Opens the engine on a folder. Fails where another process holds the folder; the engine writes why to stderr. */
+/** Opens the engine on a folder. Fails if another process holds the folder; the engine writes the reason to stderr. */
 export async function openEngine(paths: StoreFolder, limits: EngineLimits): Promise<Engine> {
   writeEngineConfig(paths, limits);
   const addon = loadChdbAddon();
@@ -49,7 +48,7 @@ export async function openEngine(paths: StoreFolder, limits: EngineLimits): Prom
       `--config-file=${paths.configFile}`,
       ...Object.entries({ ...commonSettings, ...settings }).map(([name, value]) => `--${name}=${value}`),
     ]);
-  // chDB lets go of the folder with the last connection; this one keeps it between requests.
+  // chDB releases the folder with the last connection. This connection keeps it between requests.
   const keeper = open({});
   const version = (await addon.QueryAsyncConnection(keeper, "SELECT version()", "TSVRaw")).bytes.toString().trim();
 

@@ -1,4 +1,4 @@
-/** ClickHouse's HTTP interface in front of the engine, on this machine's loopback address and nowhere else. */
+/** ClickHouse's HTTP interface in front of the engine, only on this machine's loopback address. */
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -16,7 +16,7 @@ import { readBody, removeQuietly } from "./request-body.ts";
 import type { BodyLimits } from "./request-body.ts";
 import type { Answer, StatementRunner } from "./statement-runner.ts";
 
-/** What the face stands on. */
+/** The parts that the face uses. */
 export interface HttpFaceParts {
   readonly runner: StatementRunner;
   readonly version: string;
@@ -29,18 +29,18 @@ export interface HttpFaceParts {
 /** The listening face. */
 export interface HttpFace {
   readonly port: number;
-  /** Takes no new requests and resolves when those that run have been answered. */
+  /** Accepts no new requests. Resolves when the running ones were answered. */
   close(): Promise<void>;
 }
 
 const loopback = "127.0.0.1";
-/** As a server's `http_max_uri_size`: a question's parameters are in its URL. */
+/** Like a server's `http_max_uri_size`, because a query's parameters are in its URL. */
 const maxHeaderBytes = 1024 * 1024;
 const sliceBytes = 256 * 1024;
-/** A smaller answer is not worth packing. */
+/** A smaller response is not compressed. */
 const gzipFromBytes = 1024;
 
-/** Listens on `port` of the loopback address; 0 takes a free one. */
+/** Listens on `port` of the loopback address; 0 takes a free port. */
 export async function listenHttpFace(port: number, parts: HttpFaceParts): Promise<HttpFace> {
   const server = createServer({ maxHeaderSize: maxHeaderBytes }, (request, response) => {
     answer(request, response, parts).catch((error: unknown) => {
@@ -99,7 +99,7 @@ function requestUrl(path: string): URL {
   }
 }
 
-/** The id that the client chose, if a header can carry it. */
+/** Returns the query id that the client chose, if a header can contain it; otherwise a new id. */
 function queryIdOf(url: URL): string {
   const chosen = url.searchParams.get("query_id") ?? "";
   return /^[\x21-\x7e]{1,256}$/.test(chosen) ? chosen : randomUUID();
@@ -152,7 +152,7 @@ async function send(response: ServerResponse, result: Answer, acceptsGzip: boole
   }
 }
 
-/** A result in parts, so that a slow client holds up nothing but its own answer. */
+/** Returns a result in parts, so that a slow client only delays its own response. */
 function slices(bytes: Buffer): Readable {
   return Readable.from(
     (function* () {
@@ -186,7 +186,7 @@ function answerError(message: IncomingMessage, response: ServerResponse, error: 
   response.statusCode = httpStatusOf(failure.clickhouseCode);
   response.setHeader("Content-Type", "text/plain; charset=UTF-8");
   response.setHeader("X-ClickHouse-Exception-Code", failure.clickhouseCode);
-  // The rest of a body that nobody reads would keep the connection from its next request.
+  // An unread rest of a body would block the connection's next request.
   if (!message.complete) response.setHeader("Connection", "close");
   message.resume();
   response.end(renderFaceError(failure, parts.version));

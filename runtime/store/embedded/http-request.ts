@@ -1,27 +1,27 @@
-/** What a request to ClickHouse's HTTP interface asks for, read from its line and headers alone. */
+/** The parsing of a request to ClickHouse's HTTP interface, from its line and headers alone. */
 import type { IncomingHttpHeaders } from "node:http";
 
 import type { StoreUser } from "./credentials.ts";
 import { FaceError } from "./face-error.ts";
 
-/** A request, understood. */
+/** A parsed request. */
 export interface StatementRequest {
-  /** The statement in the URL; the body follows it. */
+  /** The statement in the URL. The body follows it. */
   readonly urlQuery: string;
   readonly database: string | undefined;
   readonly defaultFormat: string;
-  /** Values of `{name:Type}` placeholders, escaped as in TabSeparated, as the interface has it. */
+  /** Values of `{name:Type}` placeholders, escaped as in TabSeparated, as in ClickHouse's interface. */
   readonly parameters: ReadonlyMap<string, string>;
   readonly settings: ReadonlyMap<string, string>;
   readonly bodyEncoding: "identity" | "gzip" | "deflate";
-  /** The content type of a body that is a form, with the statement and parameters as its fields; undefined for a plain one. */
+  /** The content type of a body that is a form with the statement and parameters as fields; undefined for a plain body. */
   readonly form: string | undefined;
   readonly acceptsGzip: boolean;
   /** GET may only read, as with a server. */
   readonly readOnly: boolean;
 }
 
-/** Parameters of the interface itself. They are no settings of the engine, or mean nothing to a result that is whole. */
+/** Parameters of the interface itself. They are not settings of the engine, or have no effect on a complete result. */
 const interfaceParameters = new Set([
   "query",
   "query_id",
@@ -48,7 +48,7 @@ const interfaceParameters = new Set([
   "stacktrace",
 ]);
 
-/** Reads the request's line and headers. Fails with 48 for what this face does not do. */
+/** Parses the request's line and headers. Fails with 48 for features that this face does not have. */
 export function readStatementRequest(method: string, url: URL, headers: IncomingHttpHeaders): StatementRequest {
   const search = url.searchParams;
   refuseWhatIsMissing(search);
@@ -71,7 +71,7 @@ export function readStatementRequest(method: string, url: URL, headers: Incoming
   };
 }
 
-/** Who the request claims to be: the headers of ClickHouse, basic authorization, or the URL, in this order. */
+/** Returns the user that the request names: in ClickHouse's headers, in basic authorization, or in the URL, in this order. */
 export function readClaimedUser(url: URL, headers: IncomingHttpHeaders): StoreUser {
   const user = header(headers, "x-clickhouse-user");
   if (user !== undefined) return { username: user, password: header(headers, "x-clickhouse-key") ?? "" };

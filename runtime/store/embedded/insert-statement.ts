@@ -1,9 +1,9 @@
 /**
- * Inserts that bring their rows in the body, taken apart so that the rows go through a file.
+ * The parsing of inserts with rows in the body, so that the rows go through a file.
  *
- * chDB reads a text as a script: it cuts the rows behind `FORMAT …` at the first empty line, and takes what follows for
- * the next statement. Of 20,000 RowBinary rows it stored 2,570 and reported success (seen with chdb 3.4.0). `FROM
- * INFILE` reads a file of its own to its end, whatever bytes it holds, in memory that does not grow with it.
+ * chDB reads a text as a script: it cuts the rows after `FORMAT …` at the first empty line, and treats the rest as the next statement. Of
+ * 20,000 RowBinary rows it stored 2,570 and reported success (seen with chdb 3.4.0). `FROM INFILE` reads a separate file to its end, with
+ * any bytes, in constant memory.
  */
 import { FaceError } from "./face-error.ts";
 import { isKeyword, sqlString, sqlTokens } from "../sql-tokens.ts";
@@ -13,16 +13,16 @@ import type { SqlToken } from "../sql-tokens.ts";
 export interface InsertStatement {
   /** `INSERT INTO db.table (columns)`, as it was written. */
   readonly head: string;
-  /** `SETTINGS a = 1`, as it was written, or nothing. */
+  /** `SETTINGS a = 1`, as it was written, or empty. */
   readonly settings: string;
   readonly format: string;
-  /** Where the rows begin, if they are in the same text. */
+  /** The start of the rows, if they are in the same text. */
   readonly dataStart: number;
 }
 
 /**
- * Takes an insert apart; `undefined` for every other text, also for `INSERT … SELECT` and `INSERT … VALUES`, which the
- * engine reads to their end by itself. Fails with 497 for `FROM INFILE`: a request must not name files of this machine.
+ * Parses an insert. `undefined` for every other text, also for `INSERT … SELECT` and `INSERT … VALUES`, which the engine reads to their end
+ * by itself. Fails with 497 for `FROM INFILE`: a request must not name files of this machine.
  */
 export function splitInsert(text: string): InsertStatement | undefined {
   const tokens = sqlTokens(text);
@@ -42,7 +42,7 @@ export function splitInsert(text: string): InsertStatement | undefined {
     if (depth === 0 && named && token.kind === "word") break;
     if (token.text === "(" && token.kind === "symbol") depth += 1;
     if (token.text === ")" && token.kind === "symbol") depth -= 1;
-    // A name goes on after a dot, so a keyword can only follow a name that is complete.
+    // A name continues after a dot, so a keyword can only follow a complete name.
     named = token.kind === "word" || token.kind === "quoted" || token.text === ")";
     headEnd = token.end;
   }
@@ -67,7 +67,7 @@ function endsSettings(token: SqlToken): boolean {
   return ["FORMAT", "VALUES", "SELECT", "WITH"].some((keyword) => isKeyword(token, keyword)) || token.text === "(";
 }
 
-/** The rows begin after the first line break, if only blanks stand before it; otherwise after the blanks. */
+/** Returns the start of the rows: after the first line break if only blanks precede it; otherwise after the blanks. */
 function startOfData(text: string, from: number): number {
   let at = from;
   while (text.charAt(at) === " " || text.charAt(at) === "\t" || text.charAt(at) === "\f") at += 1;
@@ -77,7 +77,7 @@ function startOfData(text: string, from: number): number {
   return at;
 }
 
-/** The same insert with its rows in a file. */
+/** Returns the same insert with its rows in a file. */
 export function renderInsertFromFile(insert: InsertStatement, file: string): string {
   return `${insert.head} FROM INFILE ${sqlString(file)} ${insert.settings} FORMAT ${insert.format}`;
 }

@@ -1,8 +1,8 @@
-/** Lanes: how many statements of a kind run at once, so that reports do not hold up inserts. */
+/** Lanes limit how many statements of a kind run at the same time, so that reports do not delay inserts. */
 import pLimit from "p-limit";
 import { FaceError } from "./face-error.ts";
 
-/** How many may run at once and how many may wait. */
+/** The most running and the most waiting statements. */
 export interface LaneSize {
   readonly concurrent: number;
   readonly waiting: number;
@@ -19,8 +19,8 @@ export const laneSizes = {
 export type LaneName = keyof typeof laneSizes;
 
 /**
- * Threads that libuv needs: each running statement holds one until the engine has finished, and files, gzip and DNS
- * need some beside them. Set as `UV_THREADPOOL_SIZE` before the process starts.
+ * The threads that libuv needs. Each running statement occupies one until the engine has finished, and files, gzip and DNS need some more.
+ * Set as `UV_THREADPOOL_SIZE` before the process starts.
  */
 export const storeThreadPoolSize = Object.values(laneSizes).reduce((sum, lane) => sum + lane.concurrent, 0) + 5;
 
@@ -28,14 +28,14 @@ export const storeThreadPoolSize = Object.values(laneSizes).reduce((sum, lane) =
 export interface Lane {
   readonly running: number;
   readonly waiting: number;
-  /** Runs `work` when its turn comes; refuses with 202 when the queue is full, and skips it when `signal` aborted. */
+  /** Runs `work` when its turn comes. Fails with 202 if the queue is full, and skips the work if `signal` was aborted. */
   run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
 }
 
-/** Makes a lane. First come, first served. */
+/** Creates a lane. First come, first served. */
 export function createLane(name: string, { concurrent, waiting }: LaneSize): Lane {
   const limit = pLimit(concurrent);
-  /** Those that run and those that wait. */
+  /** The number of running and waiting statements. */
   let taken = 0;
   return {
     get running() {

@@ -1,6 +1,6 @@
 /**
- * The process of the embedded store: `node dist/runtime/store/embedded/main.js`, started by the supervisor with an IPC
- * channel and `UV_THREADPOOL_SIZE`. It ends when it is told to, and when its supervisor is gone.
+ * The process of the embedded store: `node dist/runtime/store/embedded/main.js`, started by the supervisor with an IPC channel and
+ * `UV_THREADPOOL_SIZE`. It ends on request, and when its supervisor is gone.
  */
 import pino from "pino";
 
@@ -13,7 +13,7 @@ import type { HttpFace } from "./http-face.ts";
 import { createStatementRunner } from "./statement-runner.ts";
 import { prepareStoreFolder } from "./store-folder.ts";
 
-/** How long requests that still run at the end are waited for; the engine survives being killed. */
+/** How long the end waits for running requests. The data survives a kill. */
 const drainMillis = 3_000;
 
 interface RunningStore {
@@ -49,8 +49,7 @@ async function end(): Promise<void> {
         setTimeout(() => resolve(false), drainMillis);
       }),
     ]);
-    // Closing the engine under a statement that still runs aborts it in the middle of its threads; then the process is
-    // rather gone at once, which the data survives.
+    // Closing the engine during a running statement aborts it inside its threads. The process is killed instead; the data survives that.
     if (!drained) process.kill(process.pid, "SIGKILL");
     running.engine.close();
   }
@@ -72,6 +71,6 @@ process.on("message", (message: ToStoreProcess) => {
   });
 });
 process.on("disconnect", () => void end());
-// Ctrl-C reaches the whole process group; the supervisor decides when the store may go.
+// Ctrl-C reaches the whole process group, but the supervisor decides when the store ends.
 process.on("SIGINT", () => undefined);
 process.on("SIGTERM", () => void end());

@@ -1,4 +1,4 @@
-/** Bodies of requests: a statement's text is held in memory, the rows of an insert go to a file as they come. */
+/** The bodies of requests. The text of a statement is in memory; the rows of an insert go to a file as they arrive. */
 import { randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -13,32 +13,31 @@ import type { StatementRequest } from "./http-request.ts";
 import { splitInsert } from "./insert-statement.ts";
 import type { InsertStatement } from "./insert-statement.ts";
 
-/** How much a body may bring, unpacked. */
+/** The limits of an uncompressed body. */
 export interface BodyLimits {
   readonly maxStatementBytes: number;
   readonly maxInsertBytes: number;
 }
 
-/** Where the rows of an insert go. */
+/** The folder for the rows of an insert, with the limits. */
 export interface BodyPlace extends BodyLimits {
   readonly folder: string;
 }
 
-/** What there is to run: a text, or an insert with its rows in a file that whoever runs it removes. */
+/** A statement to run: a text, or an insert with its rows in a file, which the runner removes. */
 export type Statement =
   | { readonly kind: "text"; readonly sql: string }
   | { readonly kind: "insert"; readonly insert: InsertStatement; readonly file: string; readonly bytes: number };
 
-/** A server's `http_max_field_value_size`: what it would refuse of a form is refused here too. */
+/** A server's `http_max_field_value_size`. A form that a server would refuse is refused here too. */
 const maxFieldBytes = 131_072;
 
-/** How much of a body is looked at to find out whether it is an insert with rows. */
+/** How many bytes of a body are inspected to detect an insert with rows. */
 const headBytes = 64 * 1024;
 
 /**
- * Reads a request's body: what is to be run, and the request with the parameters that came with it. Fails with 187 where it is
- * larger than the limits, 243 where the disk is full; with 36 for a form that is none, with 48 where it brings files
- * or rows, and with 1000 for a field that is too long.
+ * Reads a request's body. Returns the statement, and the request with the parameters in the body. Fails with 187 if the body is larger than
+ * the limits, 243 if the disk is full, 36 for an invalid form, 48 for a form with files or rows, and 1000 for a field that is too long.
  */
 export async function readBody(
   message: IncomingMessage,
@@ -74,7 +73,7 @@ async function readStatement(
     if (!looked && (heldBytes >= headBytes || chunk.done === true)) {
       looked = true;
       const start = Buffer.concat(held);
-      // One byte is one character in latin1, so the place where the rows begin holds for the bytes as well.
+      // In latin1 one byte is one character, so the start of the rows is also valid as a byte offset.
       const insert = splitInsert(start.subarray(0, headBytes).toString("latin1"));
       if (insert !== undefined) {
         const exact = splitInsert(start.subarray(0, insert.dataStart).toString("utf8")) ?? insert;
@@ -88,7 +87,7 @@ async function readStatement(
   }
 }
 
-/** A form with a statement and parameters: clients send those so that are too long for a URL. */
+/** Reads a form with a statement and parameters. Clients send those that are too long for a URL in this way. */
 async function readForm(
   message: IncomingMessage,
   request: StatementRequest & { readonly form: string },
@@ -125,7 +124,7 @@ async function readForm(
 function unpacked(message: IncomingMessage, encoding: StatementRequest["bodyEncoding"]): Readable {
   if (encoding === "identity") return message;
   const unpack = encoding === "gzip" ? createGunzip() : createInflate();
-  // `pipe` passes no errors on: a request that breaks off must end the unpacking too.
+  // `pipe` does not forward errors: an aborted request must also end the decompression.
   message.once("error", (error) => unpack.destroy(error));
   message.once("aborted", () => unpack.destroy(new Error("The request broke off")));
   return message.pipe(unpack);
@@ -159,7 +158,7 @@ async function toFile(
   return { kind: "insert", insert, file, bytes };
 }
 
-/** Removes a file; what cannot be removed now is removed at the next start. */
+/** Removes a file. If it cannot be removed now, the next start removes it. */
 export async function removeQuietly(file: string): Promise<void> {
   await rm(file, { force: true }).catch(() => undefined);
 }

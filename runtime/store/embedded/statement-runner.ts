@@ -1,4 +1,4 @@
-/** Runs what a request asks for, in its lane. */
+/** Runs the statement of a request in its lane. */
 import { splitSettings } from "./connection-settings.ts";
 import type { Engine, EngineConnection } from "./engine.ts";
 import { FaceError } from "./face-error.ts";
@@ -10,12 +10,12 @@ import type { Statement } from "./request-body.ts";
 import { sqlIdentifier, sqlString } from "../sql-tokens.ts";
 import { formatClauseOf, namesLocalFile } from "./statement-text.ts";
 
-/** Limits of what runs. A result is held in memory as a whole. */
+/** The limits of statements. A result is in memory as a whole. */
 export interface RunnerLimits {
   readonly maxResultBytes: number;
 }
 
-/** What came of a statement. */
+/** The result of a statement. */
 export interface Answer {
   readonly bytes: Buffer;
   readonly format: string;
@@ -26,17 +26,17 @@ export interface Answer {
   readonly elapsedNanoseconds: number;
 }
 
-/** Runs statements. Every failure is a `FaceError`. */
+/** A runner of statements. Every failure is a `FaceError`. */
 export interface StatementRunner {
   run(request: StatementRequest, statement: Statement, signal: AbortSignal): Promise<Answer>;
   /** Resolves when the engine has answered a trivial statement. */
   ping(): Promise<void>;
 }
 
-/** The engine's classes of statements (see `NativeClassification`). */
+/** The engine's class of control statements (see `NativeClassification`). */
 const controls = 3;
 
-/** Makes a runner. */
+/** Creates a runner. */
 export function createStatementRunner(engine: Engine, limits: RunnerLimits): StatementRunner {
   const lanes = Object.fromEntries(
     Object.entries(laneSizes).map(([name, size]) => [name, createLane(name, size)]),
@@ -89,7 +89,7 @@ export function createStatementRunner(engine: Engine, limits: RunnerLimits): Sta
   };
 }
 
-/** Settings, database and parameters come first, in one script; a connection forgets them when it is closed. */
+/** Applies settings, database and parameters in one script. A connection drops them when it is closed. */
 async function prepare(
   connection: EngineConnection,
   request: StatementRequest,
@@ -105,12 +105,12 @@ async function prepare(
   }
   if (script.length === 0) return;
   const text = script.join(";\n");
-  // A server has parameters beside the statement, and its limit is the statement's alone.
+  // A server keeps parameters apart from the statement, so its limit applies to the statement alone.
   if (text.length > longestScript) await connection.query(`SET max_query_size = ${4 * text.length}`, "Null");
   await connection.query(text, "Null");
 }
 
-/** Well below what the engine parses unasked, 256 KiB, in characters of up to four bytes. */
+/** Well below the engine's default limit of 256 KiB, in characters of up to four bytes. */
 const longestScript = 60_000;
 
 function checkedName(name: string, kind: string): string {

@@ -1,8 +1,8 @@
-/** Questions about a statement that its text alone answers. */
+/** Questions about a statement that can be answered from its text alone. */
 import { isKeyword, sqlTokens } from "../sql-tokens.ts";
 import type { SqlToken } from "../sql-tokens.ts";
 
-/** The format that the statement itself asks for in its last `FORMAT` clause, if it has one. */
+/** Returns the format in the statement's last `FORMAT` clause, if it has one. */
 export function formatClauseOf(text: string): string | undefined {
   let format: string | undefined;
   let before: SqlToken | undefined;
@@ -18,7 +18,7 @@ export function formatClauseOf(text: string): string | undefined {
         before = undefined;
         continue;
       }
-      // After the clause only settings and a semicolon may follow; anything else shows that it was a column's name.
+      // After the clause, only settings and a semicolon may follow. Anything else shows that it was a column's name.
       if (isKeyword(token, "SETTINGS")) inSettings = true;
       else if (!inSettings && token.text !== ";") format = undefined;
     }
@@ -27,7 +27,7 @@ export function formatClauseOf(text: string): string | undefined {
   return format;
 }
 
-/** Whether the statement has a clause that names a file of this machine (`INTO OUTFILE`, `FROM INFILE`). */
+/** Returns whether the statement has a clause that names a file of this machine (`INTO OUTFILE`, `FROM INFILE`). */
 export function namesLocalFile(text: string): boolean {
   for (const token of sqlTokens(text)) {
     if (isKeyword(token, "OUTFILE") || isKeyword(token, "INFILE")) return true;

@@ -1,21 +1,21 @@
-/** Where the embedded store keeps what: one folder, readable by its owner alone. */
+/** The folder of the embedded store, readable only by its owner. */
 import { mkdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 /** The absolute paths inside a store's folder. */
 export interface StoreFolder {
-  /** The engine's own data; one process may hold it. */
+  /** The engine's own data. Only one process may hold it. */
   readonly data: string;
-  /** Insert bodies on their way in; emptied at every start. */
+  /** Incoming insert bodies; emptied at every start. */
   readonly incoming: string;
-  /** The only folder that `BACKUP` and `RESTORE` may touch. */
+  /** The only folder that `BACKUP` and `RESTORE` may access. */
   readonly backups: string;
   readonly configFile: string;
   readonly usersFile: string;
   readonly credentialsFile: string;
 }
 
-/** The paths inside `folder`; nothing is created. */
+/** Returns the paths inside `folder`. Creates nothing. */
 export function storeFolder(folder: string): StoreFolder {
   const root = resolve(folder);
   return {
@@ -28,7 +28,7 @@ export function storeFolder(folder: string): StoreFolder {
   };
 }
 
-/** Creates what is missing, for the owner alone, and throws away insert bodies that a former process left behind. */
+/** Creates missing folders for the owner alone, and deletes insert bodies of a former process. */
 export function prepareStoreFolder(folder: string): StoreFolder {
   const paths = storeFolder(folder);
   rmSync(paths.incoming, { recursive: true, force: true });

@@ -1,19 +1,19 @@
 import type { NativeColumn } from "./block.ts";
 
-/** Arrays of some rows, `Array(T)`. */
+/** A column of arrays, `Array(T)`, in which only some rows are written. */
 export interface ArrayColumn<Value> extends NativeColumn {
-  /** Writes a row behind all that were written. */
+  /** Writes a row after all rows that were written. */
   readonly put: (row: number, values: readonly Value[]) => void;
 }
 
-/** A column of elements that takes one after another. */
+/** A column of elements that are written one after the other. */
 interface ElementColumn<Value> extends NativeColumn {
   put(row: number, value: Value): void;
 }
 
 const FIRST_ROOM = 1024;
 
-/** A column of arrays without rows. The column of elements must not have a dictionary. */
+/** Creates an empty column of arrays. The column of elements must not have a dictionary. */
 export function arrayColumn<Value>(elements: ElementColumn<Value>): ArrayColumn<Value> {
   let counts = new Uint32Array();
   let count = 0;

@@ -1,25 +1,28 @@
-/** The largest number that a varint of this writer holds; ClickHouse's lengths stay far below. */
+/** The largest number for a varint of this writer. ClickHouse's lengths are far below it. */
 const maxVarint = Number.MAX_SAFE_INTEGER;
 
 /** Texts of at most this length in UTF-16 units are written unit by unit. */
 const LONGEST_BY_UNIT = 24;
 
-/** Writes values of ClickHouse's binary formats into one growing buffer, little-endian. A number that does not fit throws a `RangeError`. */
+/**
+ * A writer of values in ClickHouse's binary formats into one growing buffer, little-endian. A number that does not fit throws a
+ * `RangeError`.
+ */
 export interface ByteWriter {
   readonly uint32: (value: number) => void;
   readonly uint64: (value: number | bigint) => void;
   readonly float64: (value: number) => void;
-  /** A length, of 7 bits a byte. */
+  /** Writes a length, with 7 bits per byte. */
   readonly varint: (value: number) => void;
-  /** A text with its length in front. */
+  /** Writes a text after its length. */
   readonly string: (value: string) => void;
-  /** Bytes as they are. */
+  /** Writes bytes unchanged. */
   readonly raw: (bytes: Uint8Array) => void;
-  /** The bytes written so far, which belong to the caller. The writer starts anew. */
+  /** Returns the bytes written so far, which belong to the caller, and resets the writer. */
   readonly take: () => Uint8Array<ArrayBuffer>;
 }
 
-/** Makes a writer that begins with room for `initialBytes` and doubles when it is full. */
+/** Creates a writer that begins with room for `initialBytes` and doubles when it is full. */
 export function createByteWriter(initialBytes = 64 * 1024): ByteWriter {
   let buffer = Buffer.allocUnsafeSlow(Math.max(16, initialBytes));
   let at = 0;
@@ -41,7 +44,7 @@ export function createByteWriter(initialBytes = 64 * 1024): ByteWriter {
     buffer[at++] = rest;
   };
 
-  /** Writes a text with its length where all of it is ASCII; there is room. */
+  /** Writes a text with its length if all of it is ASCII; returns false otherwise. The caller has made room. */
   const byUnit = (value: string): boolean => {
     const { length } = value;
     for (let index = 0; index < length; index++) {
@@ -69,11 +72,11 @@ export function createByteWriter(initialBytes = 64 * 1024): ByteWriter {
     },
     varint,
     string(value) {
-      // A UTF-16 unit takes three bytes of UTF-8 at most. Short texts are written first and their length is put before.
+      // A UTF-16 unit takes at most three bytes of UTF-8. Short texts are written first, and their length is put in front.
       const most = value.length * 3;
       if (most < 0x80) {
         room(most + 1);
-        // The shortest are done before a call into the engine would begin; ASCII is as long in UTF-8.
+        // The shortest texts are written faster than a call into the engine starts. ASCII has the same length in UTF-8.
         if (value.length <= LONGEST_BY_UNIT && byUnit(value)) return;
         const written = buffer.write(value, at + 1, "utf8");
         buffer[at] = written;

@@ -1,7 +1,10 @@
-/** Rows of blocks in ClickHouse's Native format, counted without a schema: a backup writes what it reads, and notes how many rows it has. */
+/**
+ * Counts the rows of blocks in ClickHouse's Native format without a schema: a backup writes the blocks that it reads, and records their
+ * number of rows.
+ */
 import { readVarint, skipColumn } from "./widths.ts";
 
-/** Counts the rows of blocks that name no protocol version. Fails with a `RangeError` for types without a known length. */
+/** Counts the rows of blocks that name no protocol version. Throws a `RangeError` for types without a known length. */
 export function countNativeRows(bytes: Buffer): number {
   let counted = 0;
   for (let at = 0; at < bytes.length;) {

@@ -1,16 +1,19 @@
 import type { NativeColumn } from "./block.ts";
 
-/** Whole numbers of so many bytes, decimals among them as value × 10^scale; those of a `Nullable` type are null where nothing was written. */
+/**
+ * A column of whole numbers with a fixed number of bytes. Decimals are value × 10^scale. Rows of a `Nullable` type that were not written
+ * are null.
+ */
 export interface NumberColumn extends NativeColumn {
-  /** Writes a safe integer, which the caller knows to fit the type. */
+  /** Writes a safe integer. The caller ensures that it fits the type. */
   readonly put: (row: number, value: number) => void;
-  /** Writes the same to so many rows from one on. */
+  /** Writes the same value to `rows` rows from `row` on. */
   readonly fill: (row: number, rows: number, value: number) => void;
-  /** Writes rows from one on, rounded from every `step`th of some values times the scale; those that are out of bounds, or NaN, are not written. */
+  /** Writes rows from `row` on, rounded from every `step`th value times the scale. Values that are out of bounds or NaN are not written. */
   readonly setScaled: (row: number, from: ScaledValues) => void;
 }
 
-/** Values of rows in an array that has others between them, and how they become whole numbers. */
+/** Values of rows in an array with other values between them, and their conversion to whole numbers. */
 export interface ScaledValues {
   readonly values: Float64Array;
   readonly first: number;
@@ -23,7 +26,7 @@ export interface ScaledValues {
 
 const HIGH = 2 ** 32;
 
-/** A column of numbers without rows. */
+/** Creates an empty column of numbers. */
 export function numberColumn(name: string, type: string, bytes: 1 | 2 | 4 | 8): NumberColumn {
   const make = (length: number): Uint8Array | Uint16Array | Int32Array => {
     if (bytes === 1) return new Uint8Array(length);
@@ -36,7 +39,7 @@ export function numberColumn(name: string, type: string, bytes: 1 | 2 | 4 | 8): 
   function put(row: number, value: number): void {
     isWritten = true;
     nulls[row] = 0;
-    // What is stored in an array of integers is taken modulo its width, which is two's complement.
+    // A value stored in an array of integers is taken modulo its width, which is two's complement.
     if (bytes < 8) values[row] = value;
     else {
       values[2 * row] = value;
@@ -54,7 +57,7 @@ export function numberColumn(name: string, type: string, bytes: 1 | 2 | 4 | 8): 
       for (let index = 0; index < rows; index++) put(row + index, value);
     },
     setScaled(row, { values: given, first, step, rows, scale, least, most }) {
-      // The same as `put`, several times as fast: nothing is looked up for each value.
+      // The same as `put`, several times as fast, because nothing is looked up for each value.
       const [to, missing, isWide] = [values, nulls, bytes === 8];
       let isAny = false;
       for (let index = 0, at = first; index < rows; index++, at += step) {
@@ -85,12 +88,12 @@ export function numberColumn(name: string, type: string, bytes: 1 | 2 | 4 | 8): 
   };
 }
 
-/** Whole numbers of 64 bits that may be beyond the safe ones, `UInt64` or `Int64`. */
+/** A column of 64-bit whole numbers that may exceed the safe integers, `UInt64` or `Int64`. */
 export interface WideColumn extends NativeColumn {
   readonly put: (row: number, value: bigint) => void;
 }
 
-/** A column of whole numbers of 64 bits without rows. */
+/** Creates an empty column of 64-bit whole numbers. */
 export function wideColumn(name: string, type: "UInt64" | "Int64"): WideColumn {
   let values = new BigInt64Array();
   let isWritten = false;
@@ -117,12 +120,12 @@ export function wideColumn(name: string, type: "UInt64" | "Int64"): WideColumn {
   };
 }
 
-/** `Decimal(38, s)` or `Nullable(Decimal(38, s))`, as value × 10^s. */
+/** A column of `Decimal(38, s)` or `Nullable(Decimal(38, s))`, as value × 10^s. */
 export interface DecimalColumn extends NativeColumn {
   readonly put: (row: number, scaled: bigint) => void;
 }
 
-/** A column of decimals without rows. */
+/** Creates an empty column of decimals. */
 export function decimalColumn(name: string, type: string): DecimalColumn {
   const isNullable = type.startsWith("Nullable(");
   let words = new Int32Array();

@@ -1,23 +1,23 @@
-/** Texts are sent by dictionaries, as SerializationLowCardinality.cpp of ClickHouse reads them. */
+/** Text columns. They are sent with dictionaries, as ClickHouse's SerializationLowCardinality.cpp reads them. */
 import { createByteWriter, type ByteWriter } from "./byte-writer.ts";
 import type { NativeColumn } from "./block.ts";
 
-/** Texts of some rows as a dictionary: which of them each row has, counted from 1, or 0 for the empty one. */
+/** Texts of some rows as a dictionary, with the key of each row: counted from 1, or 0 for the empty text. */
 export interface TextKeys {
   readonly count: number;
   readonly encoded: Uint8Array;
   readonly ofRows: Uint32Array;
 }
 
-/** Texts by a dictionary, `LowCardinality(String)`; a table may have it as `String`. */
+/** A column of texts with a dictionary, `LowCardinality(String)`. A table may have the column as `String`. */
 export interface TextColumn extends NativeColumn {
   /** Writes a row. */
   readonly put: (row: number, text: string) => void;
-  /** Writes rows from one on. */
+  /** Writes rows from `row` on. */
   readonly putKeys: (row: number, keys: TextKeys) => void;
 }
 
-/** The dictionary of texts; undefined where all are empty. */
+/** Returns the dictionary of texts; undefined if all are empty. */
 export function textKeys(texts: readonly string[]): TextKeys | undefined {
   const keys = new Map([["", 0]]);
   for (const text of texts) if (!keys.has(text)) keys.set(text, keys.size);
@@ -28,14 +28,14 @@ export function textKeys(texts: readonly string[]): TextKeys | undefined {
   return { count: keys.size - 1, encoded: writer.take().slice(), ofRows };
 }
 
-/** A column of texts without rows. */
+/** Creates an empty column of texts. */
 export function textColumn(name: string): TextColumn {
   const keys = createByteWriter(1024);
   const known = new Map<string, number>();
   let last = { text: "", key: 0 };
   let count = 0;
   let ofRows = new Uint32Array();
-  /** The empty text is the first of each dictionary. */
+  /** Begins a dictionary. Its first text is the empty one. */
   function begin(): void {
     if (count > 0) return;
     keys.string("");
@@ -61,7 +61,7 @@ export function textColumn(name: string): TextColumn {
     },
     putKeys(row, added) {
       begin();
-      // A text of two dictionaries stands twice in theirs: the store finds that out at less than we would.
+      // A text in two dictionaries is sent twice: the store detects that at a lower cost than we would.
       keys.raw(added.encoded);
       for (let index = 0; index < added.ofRows.length; index++) {
         const key = added.ofRows[index]!;
@@ -86,13 +86,13 @@ export function textColumn(name: string): TextColumn {
   };
 }
 
-/** Texts one after the other, `String`. */
+/** A column of texts one after the other, `String`. */
 export interface PlainTextColumn extends NativeColumn {
-  /** Writes a row behind all that were written. */
+  /** Writes a row after all rows that were written. */
   readonly put: (row: number, text: string) => void;
 }
 
-/** A column of texts without rows and without a dictionary, for texts that are long or all different. */
+/** Creates an empty column of texts without a dictionary, for texts that are long or all different. */
 export function plainTextColumn(name: string): PlainTextColumn {
   const texts = createByteWriter(1024);
   let count = 0;
@@ -119,13 +119,13 @@ export function plainTextColumn(name: string): PlainTextColumn {
   };
 }
 
-/** Maps from texts, `Map(LowCardinality(String), T)`. */
+/** A column of maps from texts, `Map(LowCardinality(String), T)`. */
 export interface MapColumn<Value> extends NativeColumn {
-  /** Writes a row behind all that were written. */
+  /** Writes a row after all rows that were written. */
   readonly put: (row: number, entries: readonly (readonly [string, Value])[]) => void;
 }
 
-/** A column of maps without rows; `write` writes a value of its type. */
+/** Creates an empty column of maps. `write` writes a value of its type. */
 export function mapColumn<Value>(
   name: string,
   valueType: string,
@@ -156,7 +156,7 @@ export function mapColumn<Value>(
       writeDictionaryVersion(out);
       let end = 0;
       for (let row = 0; row < rows; row++) out.uint64((end += counts[row]!));
-      // Of no keys nothing follows, and no dictionary either.
+      // Without keys nothing follows, not even a dictionary.
       if (keys.length > 0) {
         const { count, encoded, ofRows } = textKeys(keys) ?? { ...NO_KEYS, ofRows: new Uint32Array(keys.length) };
         writeDictionary(out, { count: count + 1, encoded: Buffer.concat([EMPTY_TEXT, encoded]), ofRows });
@@ -171,7 +171,7 @@ export function mapColumn<Value>(
 const NO_KEYS = { count: 0, encoded: new Uint8Array() };
 const EMPTY_TEXT = Buffer.from([0]);
 
-/** The dictionary comes with the block, and is not one of a part. */
+/** The version flag: the dictionary comes with the block, and is not one of a part. */
 const SHARED_DICTIONARIES_WITH_ADDITIONAL_KEYS = 1;
 const HAS_ADDITIONAL_KEYS = 1 << 9;
 const NEEDS_UPDATE = 1 << 10;
@@ -182,7 +182,7 @@ function writeDictionaryVersion(out: ByteWriter): void {
   out.uint64(SHARED_DICTIONARIES_WITH_ADDITIONAL_KEYS);
 }
 
-/** A dictionary of so many keys, and which of them each row has, counted from 0. */
+/** Writes a dictionary of `count` keys, and the key of each row, counted from 0. */
 function writeDictionary(out: ByteWriter, { count, encoded, ofRows }: TextKeys): void {
   const isNarrow = count <= 2 ** 16;
   out.uint64(HAS_ADDITIONAL_KEYS | NEEDS_UPDATE | (isNarrow ? INDEX_UINT16 : INDEX_UINT32));

@@ -1,4 +1,4 @@
-/** How many bytes the values of a column take in ClickHouse's Native format, by the column's type. */
+/** The bytes of a column's values in ClickHouse's Native format, by the column's type. */
 const fixedWidths: Readonly<Record<string, number>> = {
   Nothing: 1,
   Bool: 1,
@@ -30,13 +30,13 @@ const fixedWidths: Readonly<Record<string, number>> = {
   Int256: 32,
 };
 
-/** A type as it is written: `Map(String, Array(UInt8))` has the name `Map` and two arguments. */
+/** A parsed type: `Map(String, Array(UInt8))` has the name `Map` and two arguments. */
 interface WrittenType {
   readonly name: string;
   readonly arguments: readonly string[];
 }
 
-/** The position after a column of `rows` values that begins at `at`. Fails with a `RangeError` for a type without a known length. */
+/** Returns the position after a column of `rows` values that begins at `at`. Throws a `RangeError` for a type without a known length. */
 export function skipColumn(type: string, bytes: Buffer, at: number, rows: number): number {
   if (rows === 0) return at;
   // Each dictionary in the type puts the version of its keys before all values (SerializationLowCardinality.cpp).
@@ -74,7 +74,7 @@ function skipValues(type: string, bytes: Buffer, at: number, rows: number): numb
   }
 }
 
-/** Reads a varint: its value and the position after it. */
+/** Reads a varint. Returns its value and the position after it. */
 export function readVarint(bytes: Buffer, from: number): readonly [number, number] {
   let value = 0;
   let factor = 1;
@@ -97,7 +97,7 @@ function skipStrings(bytes: Buffer, from: number, rows: number): number {
   return at;
 }
 
-/** Offsets first, the last of which counts the items; then the items, a column for each part. */
+/** Skips an array: first the offsets, the last of which counts the items, then the items, with one column for each part. */
 function skipArray(items: readonly string[], bytes: Buffer, at: number, rows: number): number {
   const values = at + rows * 8;
   const count = rows === 0 ? 0 : Number(bytes.readBigUInt64LE(values - 8));
@@ -106,7 +106,7 @@ function skipArray(items: readonly string[], bytes: Buffer, at: number, rows: nu
 
 const indexWidths = [1, 2, 4, 8];
 
-/** Flags with the width of the indexes, the keys without their `Nullable`, and an index for each row. */
+/** Skips a dictionary: flags with the width of the indexes, the keys without their `Nullable`, and an index for each row. */
 function skipDictionary(type: string, bytes: Buffer, at: number): number {
   const keyType = /^Nullable\((.*)\)$/s.exec(type)?.[1] ?? type;
   const flags = bytes.readUInt32LE(at);
@@ -145,7 +145,7 @@ function parseType(type: string): WrittenType {
   return { name: type.slice(0, open), arguments: items };
 }
 
-/** The type of a tuple's item, which may have a name before it: ``a UInt8``, `` `b c` Array(UInt8) ``. */
+/** Returns the type of a tuple's item without its optional name: ``a UInt8``, `` `b c` Array(UInt8) ``. */
 function withoutName(item: string): string {
   if (item.startsWith("`")) return item.slice(item.indexOf("` ", 1) + 2);
   return /^[A-Za-z_][A-Za-z0-9_]* (.+)$/s.exec(item)?.[1] ?? item;

@@ -34,7 +34,7 @@ const PROOFS = {
   seen_at: moment,
 };
 
-/** A row of `label_proofs`: on which device a label has shown a pod. */
+/** A row of `label_proofs`: a device on which a label has shown a pod. */
 export type ProofRow = RowOf<typeof PROOFS>;
 
 /** The columns of `label_proofs`. */

@@ -1,4 +1,4 @@
-/** The columns of `gpu_5m` and `gpu_hours`, which are the same. The statements that make both rollups are made of these lists. */
+/** The columns of `gpu_5m` and `gpu_hours`, which are the same. The statements for both rollups are built from these lists. */
 
 const TEXT = "LowCardinality(String)";
 const SUM = "UInt64";
@@ -6,7 +6,7 @@ const SUM = "UInt64";
 /** Means over time: `<name>_ppm_ms` and `<name>_ms`, from parts per million in a sample. */
 export const MEAN_MEASURES = ["activity", "process_activity", "gr_engine", "sm", "tensor", "dram"] as const;
 
-/** Maxima: the column of the rollup is the column of the sample's entry. */
+/** Maxima: the rollup's column has the same name as the field of the sample's entry. */
 export const MAX_MEASURES = {
   fb_used_max_bytes: "Nullable(UInt64)",
   fb_total_max_bytes: "Nullable(UInt64)",
@@ -16,7 +16,7 @@ export const MAX_MEASURES = {
   memory_temperature_max_celsius: "Nullable(Decimal(9, 3))",
 } as const;
 
-/** Error counters, by the column of the rollup and the column of `gpu_samples`. */
+/** Error counters, from the rollup's column to the column of `gpu_samples`. */
 export const INCREASE_MEASURES = {
   ecc_sbe_increase: "ecc_sbe_volatile_total",
   ecc_dbe_increase: "ecc_dbe_volatile_total",
@@ -25,7 +25,7 @@ export const INCREASE_MEASURES = {
   pcie_replay_increase: "pcie_replay_total",
 } as const;
 
-/** What names a row of a rollup, its bucket and run left aside. */
+/** The columns that identify a row of a rollup, in addition to its bucket and run. */
 export const ROW_KEY = {
   cluster: TEXT,
   node: TEXT,
@@ -37,13 +37,13 @@ export const ROW_KEY = {
   holder_pod: TEXT,
 } as const;
 
-/** What is said of a device or holder: as the latest sample in the bucket has it. */
+/** Descriptions of a device or holder, from the latest sample in the bucket. */
 export const DESCRIPTIONS = ["gpu", "model", "profile", "pod_uid", "container", "evidence"] as const;
 
 const typed = <Type extends string>(names: readonly string[], type: Type): Readonly<Record<string, Type>> =>
   Object.fromEntries(names.map((name) => [name, type]));
 
-/** Every column of `gpu_5m` and `gpu_hours` but the run's, with its type in ClickHouse. */
+/** Every column of `gpu_5m` and `gpu_hours` except the run's, with its ClickHouse type. */
 export const ROLLUP_TYPES: Readonly<Record<string, string>> = {
   ...ROW_KEY,
   bucket: "DateTime('UTC')",

@@ -3,7 +3,7 @@ import type { Holder } from "../../../domain/holder.ts";
 import { METRICS, type MetricUnit } from "../../../domain/metric.ts";
 import type { Scrape } from "../../../domain/scrape.ts";
 
-/** The columns of texts, and what each has of a device, of who holds it, and of the scrape. */
+/** The text columns, with a function that returns the value from the device, its holder and the scrape. */
 export const SAMPLE_TEXTS: Readonly<
   Record<string, (device: Device, holder: Holder, scrape: Scrape) => string | undefined>
 > = {
@@ -38,7 +38,7 @@ export const SAMPLE_TEXTS: Readonly<
   holder_uid: (_device, { uid }) => uid,
 };
 
-/** Each unit's exact type in the table, its bytes, and by what values are multiplied for it. */
+/** For each unit: its exact type in the table, its bytes, and the factor for its values. */
 export const UNIT_TYPES: Readonly<Record<MetricUnit, readonly [type: string, bytes: 4 | 8, scale: number]>> = {
   ratio: ["Decimal(9, 6)", 4, 1e6],
   hertz: ["UInt64", 8, 1],
@@ -51,7 +51,7 @@ export const UNIT_TYPES: Readonly<Record<MetricUnit, readonly [type: string, byt
   count: ["UInt64", 8, 1],
 };
 
-/** The columns of `gpu_samples` that are not texts, nor a metric's. */
+/** The columns of `gpu_samples` that are neither texts nor metrics. */
 export const OTHER_SAMPLE_TYPES = {
   labels: "Map(LowCardinality(String), String)",
   repeats_gpu: "Bool",
@@ -64,7 +64,7 @@ export const OTHER_SAMPLE_TYPES = {
   other: "Map(LowCardinality(String), Float64)",
 } as const;
 
-/** Every column of `gpu_samples` with its type in ClickHouse; texts by a dictionary, whether or not the table keeps one. */
+/** Every column of `gpu_samples` with its ClickHouse type. Texts use a dictionary, whether or not the table stores one. */
 export const SAMPLE_TYPES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.keys(SAMPLE_TEXTS).map((name) => [name, "LowCardinality(String)"])),
   ...OTHER_SAMPLE_TYPES,

@@ -20,7 +20,7 @@ const SCRAPES = {
   position: uint64,
 };
 
-/** A row of `scrapes`: an attempt of a collector, and the place of its message on the bus. */
+/** A row of `scrapes`: an attempt of a collector, and the bus position of its message. */
 export type ScrapeRow = RowOf<typeof SCRAPES>;
 
 /** The columns of `scrapes`. */

@@ -1,7 +1,7 @@
 import { CHARGE_COLUMNS } from "./charges.ts";
 import { TABLES } from "./tables.ts";
 
-/** The page of the store's tables, in Markdown: what a row is, and the type of each column. */
+/** Returns the page of the store's tables in Markdown: the meaning of a row, and the type of each column. */
 export function renderTablesPage(): string {
   return [
     "# Tables of the store",
@@ -28,7 +28,7 @@ function plainTable(columns: Readonly<Record<string, string>>): readonly string[
   ];
 }
 
-/** Lines are exported under other names. */
+/** Returns the table of `charges` with an additional column, because lines are exported under other names. */
 function chargesTable(columns: Readonly<Record<string, string>>): readonly string[] {
   const exported = new Map(CHARGE_COLUMNS.map(({ name, as }) => [name, as]));
   return [

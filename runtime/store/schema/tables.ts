@@ -9,7 +9,7 @@ import { SCRAPE_COLUMNS } from "./scrapes.ts";
 import type { Column } from "./table.ts";
 import { USAGE_COLUMNS } from "./usage.ts";
 
-/** The types of a table's columns in ClickHouse, by their names. */
+/** The ClickHouse types of a table's columns, by column name. */
 type ColumnTypes = Readonly<Record<string, string>>;
 
 function typesOf(columns: readonly Column[]): ColumnTypes {
@@ -27,7 +27,7 @@ function sumsOf(...kinds: readonly ChargeColumn["sums"][]): ColumnTypes {
   };
 }
 
-/** Every table of the store: what a row of it is, and its columns. */
+/** Every table of the store: the meaning of a row, and its columns. */
 export const TABLES: Readonly<Record<string, { readonly row: string; readonly columns: ColumnTypes }>> = {
   scrapes: { row: "an attempt of a collector to read a page, failed ones too", columns: typesOf(SCRAPE_COLUMNS) },
   gpu_samples: { row: "a GPU, an instance or a sharing pod in one scrape", columns: SAMPLE_TYPES },

@@ -17,7 +17,7 @@ const OF_SLOT = {
   energy_covered_ms: uint32,
 };
 
-/** These have an element for each claim on the slot. */
+/** These columns have an element for each claim on the slot. */
 const OF_CLAIMS = {
   holders: arrayOf(longText),
   claims: arrayOf(longText),
@@ -36,14 +36,14 @@ const OF_CLAIMS = {
   process_ppm_ms: arrayOf(wideUint64),
 };
 
-/** A row of `usage_hours` but its run. */
+/** A row of `usage_hours` without its run. */
 export type UsageRow = RowOf<typeof OF_SLOT & typeof OF_CLAIMS>;
 
-/** The columns of `usage_hours` that a slot has once, but the run's. */
+/** The columns of `usage_hours` with one value per slot, without the run's. */
 export const SLOT_COLUMNS = columnsOf(OF_SLOT);
 
-/** The columns of `usage_hours` that have an element for each claim. */
+/** The columns of `usage_hours` with an element for each claim. */
 export const CLAIM_COLUMNS = columnsOf(OF_CLAIMS);
 
-/** The columns of `usage_hours` but the run's. */
+/** The columns of `usage_hours` without the run's. */
 export const USAGE_COLUMNS = [...SLOT_COLUMNS, ...CLAIM_COLUMNS];
