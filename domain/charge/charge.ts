@@ -51,7 +51,7 @@ export interface Charge extends Readonly<Record<(typeof MACHINE_DIMENSIONS)[numb
   readonly payer: Payer;
   /**
    * The team that pays: {@link PLATFORM} if the platform pays, `unowned` if no team is named. For a cost that waits to be spread: the owner
-   * of the pool, who pays if nobody holds anything in the scope; {@link PLATFORM} if the pool has no owner.
+   * of the pool, who pays if the scope has no holder; {@link PLATFORM} if the pool has no owner.
    */
   readonly team: string;
   readonly costCenter: string;

@@ -58,7 +58,7 @@ export interface Dialect {
 
 /** Returns a reading that only multiplies. The value cannot be negative. */
 export const number = (factor = 1): Reading => ({ factor, least: 0, most: Number.POSITIVE_INFINITY });
-/** A percentage, converted to a ratio. Exporters overshoot by rounding errors: up to 1 % above counts as the whole. */
+/** A percentage 0..100, converted to a ratio. Exporters overshoot by rounding errors: up to 1 % above counts as the whole. */
 export const percent: Reading = { factor: 0.01, least: 0, most: 1 };
 /** A ratio 0..1, whatever the HELP text has. */
 export const ratio: Reading = { factor: 1, least: 0, most: 1 };

@@ -32,8 +32,8 @@ export function halfEvenQuotient(num: bigint, den: bigint): bigint {
 }
 
 /**
- * Does the same for two safe integers of at least 0 with a positive `den`. Every step stays a safe integer, so the result is rounded only
- * once.
+ * Returns the result of {@link halfEvenQuotient} for two safe integers: `num` of at least 0 and a positive `den`. Every step stays a safe
+ * integer, so the result is rounded only once.
  */
 export function halfEvenOfNumbers(num: number, den: number): number {
   const rest = num % den;

@@ -42,7 +42,7 @@ export interface SpreadPart<Line> extends Moved {
 /** The result of a spread. */
 export interface Spread<Line> {
   readonly parts: readonly SpreadPart<Line>[];
-  /** Lines that were not spread: nobody in their scope pays for anything, or they have no price. */
+  /** Lines that were not spread: no holder in their scope pays for anything, or the line or a holder has no price. */
   readonly unspread: readonly { readonly line: Line; readonly because: "nobody" | "unpriced" }[];
   /** Scopes whose holders have no price. They cannot be weighted by cost, and none of their lines were spread. */
   readonly refused: readonly string[];
@@ -63,7 +63,7 @@ export interface ScopeWeights {
   readonly isRefused: boolean;
 }
 
-/** The weights of scopes, by scope key. In a scope that is missing, nobody pays for anything. */
+/** The weights of scopes, by scope key. In a scope that is missing, no holder pays for anything. */
 export type Weights = ReadonlyMap<string, ScopeWeights>;
 
 /**

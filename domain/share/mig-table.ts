@@ -1,4 +1,4 @@
-/** A kind of MIG instance of a product, in slices of the product. */
+/** A kind of MIG instance that a product supports, in slices of the product. */
 export interface MigProfile {
   /** NVIDIA's name without a suffix: `1g.10gb`. The profiles of an unknown product have no memory in their names. */
   readonly name: string;

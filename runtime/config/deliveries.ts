@@ -180,7 +180,7 @@ function isSchedule(value: string): boolean {
   const fields = value.trim().split(/\s+/);
   if (fields.length !== 5 || !value.split(/[^A-Za-z]+/).every((word) => WORDS.test(word))) return false;
   try {
-    // A moment that never comes is refused here, so that nobody waits for it.
+    // A moment that never comes is refused here, so that no recipient waits for it.
     CronExpressionParser.parse(fields.join(" "), { tz: "UTC", currentDate: new Date(0) }).next();
     return validate(fields.join(" "));
   } catch {

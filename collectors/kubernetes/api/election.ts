@@ -6,7 +6,7 @@ import type { Lease, LeaseState } from "./lease.ts";
 export interface WatchTerm {
   /** The start of the term, milliseconds since the epoch by the server's clock. Later terms have higher values. */
   readonly epoch: number;
-  /** When the former holder last renewed the lease, by the server's clock; `undefined` if there was none. */
+  /** When the previous holder last renewed the lease, by the server's clock; `undefined` if there was none. */
   readonly formerUntilMillis: number | undefined;
   readonly signal: AbortSignal;
 }

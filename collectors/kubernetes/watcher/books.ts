@@ -58,7 +58,7 @@ export function createBooks(
 }
 
 /**
- * Reads the former facts from the bus into the books, up to the current end of the topics. Messages that are not facts are skipped; the
+ * Reads the earlier facts from the bus into the books, up to the current end of the topics. Messages that are not facts are skipped; the
  * processors turn them into dead letters. Fails with a `BusError`.
  */
 export async function restoreBooks(bus: Pick<Bus, "follow">, books: Books, signal: AbortSignal): Promise<void> {

@@ -51,7 +51,7 @@ export function followKind(options: {
   readonly projector: Projector;
   /** Waits until facts can be sent. */
   readonly room: () => Promise<void>;
-  /** The time until which the former watcher was active. Its objects existed then. */
+  /** The time until which the previous watcher was active. Its objects existed then. */
   readonly formerUntilMillis: number | undefined;
   readonly events: WatcherEvents;
   readonly timing?: ReflectorTiming;

@@ -60,7 +60,7 @@ export interface TermOptions {
 }
 
 /**
- * Watches a cluster until the term ends. It reads the former facts from the bus, then follows every kind that the server serves now or
+ * Watches a cluster until the term ends. It reads the earlier facts from the bus, then follows every kind that the server serves now or
  * later. Pods wait for the other kinds, because their facts depend on them. Fails if the bus cannot be read.
  */
 export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<void> {
@@ -107,7 +107,7 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
       if (follower?.version === version) return;
       if (follower === undefined) events.onInstalled(resource);
       else await follower.stop();
-      // Objects of the former version that the new version lacks have ended by now.
+      // Objects of the previous version that the new version lacks have ended by now.
       const formerUntilMillis = follower === undefined ? term.formerUntilMillis : api.clock.nowMillis();
       const reflector = timing.reflector === undefined ? {} : { timing: timing.reflector };
       const given = { api, kind, version, books, projector, room, formerUntilMillis, events, ...reflector };

@@ -2,7 +2,7 @@ import type { ClusterHoldings, Holding, NodeHoldings } from "../../../domain/hol
 import type { NodeGpus } from "../../../domain/inventory.ts";
 import { createClaims, type Claim, type Slice } from "../../../domain/attribution/claims.ts";
 
-/** The holdings of one cluster, with functions to change them. A put replaces the former value. */
+/** The holdings of one cluster, with functions to change them. A put replaces the previous value. */
 export interface ClusterIndex extends ClusterHoldings {
   putPod(uid: string, pod: Holding | undefined): void;
   putGpus(node: string, gpus: readonly NodeGpus[]): void;

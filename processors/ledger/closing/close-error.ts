@@ -10,7 +10,7 @@ export type CloseErrorCode =
   | "unsettled"
   /** Sums of the period are not exact. */
   | "breach"
-  /** The invoice names machines that do not exist. */
+  /** The invoice is in another currency, or its accounts do not match `closing.accounts`. */
   | "invoice"
   /** The period has no charges. */
   | "nothing-charged";

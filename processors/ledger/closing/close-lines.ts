@@ -30,7 +30,8 @@ export interface CloseInput {
 
 /**
  * Yields the lines that a close adds to a policy's charges, in portions: the lines that waited to be spread over days or the period, with
- * their markup, in the order of reading; and true-ups. At most one hour of a cluster is in memory. Fails with a `StoreError`.
+ * their markup, line by line as reports showed them until the close; and true-ups. At most one hour of a cluster is in memory. Fails with a
+ * `StoreError`.
  */
 export async function* closeLines(
   store: StoreClient,

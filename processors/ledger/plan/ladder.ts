@@ -102,7 +102,7 @@ export function knownHolders(
 }
 
 /**
- * Returns whether a pod can have a device. An instance's number can be reused: a label of the former instance proves nothing for an
+ * Returns whether a pod can have a device. An instance's number can be reused: a label of the previous instance proves nothing for an
  * instance of another profile.
  */
 function canHave({ asks }: Holding, { profile }: Device): boolean {

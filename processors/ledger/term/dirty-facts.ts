@@ -48,7 +48,7 @@ interface Look {
 
 /**
  * Creates a tracker. Positions of a re-created bus begin at 0 again. If a partition ends before the marked position, it is read from its
- * beginning, and rows of the store beyond its end belong to the former bus.
+ * beginning, and rows of the store beyond its end belong to the previous bus.
  */
 export function createDirtyFacts(options: {
   readonly store: StoreClient;

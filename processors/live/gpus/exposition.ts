@@ -23,7 +23,7 @@ export interface PageWriter {
   /** Writes `name{labels} value`. The labels are the bytes from `start` to `end` of `labels`, followed by those in `more`. */
   sample(name: Buffer, labels: Buffer, start: number, end: number, more: Buffer, value: number): void;
   text(text: string): void;
-  /** Passes the written bytes to the sink, when the sink has processed the former chunk, and makes room. */
+  /** Passes the written bytes to the sink, when the sink has processed the previous chunk, and makes room. */
   flush(samples: number, bytes: number): Promise<void>;
   /** Passes the rest to the sink. Resolves when the sink has processed everything. */
   end(): Promise<void>;

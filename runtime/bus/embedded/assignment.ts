@@ -3,7 +3,7 @@
  * result depends only on the arguments, so all processes find the same one.
  *
  * @param subscribers the members that may own each partition
- * @param previous the former target owner of each partition
+ * @param previous the target owner so far of each partition
  */
 export function balance(
   subscribers: ReadonlyMap<string, readonly string[]>,

@@ -12,7 +12,7 @@ export interface MemberRecord {
  * The state of a group, in one record that is changed only inside transactions.
  *
  * The target owner of a partition (`targets`) and its current owner (`holders`) are separate: a member takes a partition only when no
- * member holds it, and the former holder releases it only after it has drained. So a partition never has two owners, and only partitions
+ * member holds it, and the previous holder releases it only after it has drained. So a partition never has two owners, and only partitions
  * that really move are stopped.
  */
 export interface GroupState {

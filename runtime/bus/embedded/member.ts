@@ -28,7 +28,7 @@ export interface MemberOptions {
  * Joins a group and starts reading.
  *
  * The guarantees: a partition is held by at most one living member. On a rebalance, only the partitions that move are revoked. Their new
- * owner starts after the former owner's `onRevoked` has resolved and its release is durable, or after its session has expired. A member
+ * owner starts after the previous owner's `onRevoked` has resolved and its release is durable, or after its session has expired. A member
  * that was stalled for longer than its session notices it at its next step, has everything revoked (its commits fail with `not-owner`) and
  * joins again.
  */

@@ -41,8 +41,8 @@ export interface GroupSession {
  * consumer's cluster: `beforeJoin` is awaited before each join, and the broker's response is recorded. During the wait, the broker keeps
  * the rebalance open (up to the rebalance timeout) and still accepts commits and heartbeats of the old generation.
  *
- * kafkajs also drops its member id when it restarts a consumer after an outage. The group would then wait for the session of the former id
- * to expire (30 s by default). So the former id is put into the join, as long as the broker still has it.
+ * kafkajs also drops its member id when it restarts a consumer after an outage. The group would then wait for the session of the previous
+ * id to expire (30 s by default). So the previous id is put into the join, as long as the broker still has it.
  */
 export function createGroupSession(group: string, beforeJoin: () => Promise<void>): GroupSession {
   let session: Session | undefined;

@@ -46,7 +46,7 @@ export interface Subscription {
  * `onRevoked` gets all owned partitions. Only when it has resolved does the member join again; heartbeats continue in the meantime. The
  * group waits up to the rebalance timeout. A member that takes longer is removed, and its commits then fail with `not-owner`. A member that
  * was stalled beyond its session loses its partitions without a callback, and notices it at its next heartbeat. Until then two members may
- * work on one partition, but commits of the former one fail. Nothing is lost in either case, because the next owner starts at the last
+ * work on one partition, but commits of the previous one fail. Nothing is lost in either case, because the next owner starts at the last
  * commit.
  */
 export async function startSubscription(options: SubscriptionOptions): Promise<Subscription> {

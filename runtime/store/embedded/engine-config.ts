@@ -71,7 +71,8 @@ export function renderConfig(paths: StoreFolder, limits: EngineLimits): string {
     `  <users_config>${escapeXml(paths.usersFile)}</users_config>`,
     `  <max_server_memory_usage>${limits.maxMemoryBytes}</max_server_memory_usage>`,
     "  <max_server_memory_usage_to_ram_ratio>0.9</max_server_memory_usage_to_ram_ratio>",
-    // With these periods, the background work of an idle engine, which runs many times per second, takes a third of a percent of a core.
+    // By default, an idle engine does background work many times per second, which takes a third of a percent of a core. These periods
+    // avoid that.
     "  <memory_worker_period_ms>1000</memory_worker_period_ms>",
     "  <asynchronous_metrics_update_period_s>60</asynchronous_metrics_update_period_s>",
     `  <backups><allowed_path>${escapeXml(paths.backups)}/</allowed_path></backups>`,

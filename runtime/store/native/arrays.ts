@@ -1,6 +1,6 @@
 import type { NativeColumn } from "./block.ts";
 
-/** A column of arrays, `Array(T)`, in which only some rows are written. */
+/** A column of arrays, `Array(T)`. Rows that were not written are empty. */
 export interface ArrayColumn<Value> extends NativeColumn {
   /** Writes a row after all rows that were written. */
   readonly put: (row: number, values: readonly Value[]) => void;

@@ -171,7 +171,7 @@ export function mapColumn<Value>(
 const NO_KEYS = { count: 0, encoded: new Uint8Array() };
 const EMPTY_TEXT = Buffer.from([0]);
 
-/** The version flag: the dictionary comes with the block, and is not one of a part. */
+/** The version flag: the dictionary comes with the block and does not belong to a part. */
 const SHARED_DICTIONARIES_WITH_ADDITIONAL_KEYS = 1;
 const HAS_ADDITIONAL_KEYS = 1 << 9;
 const NEEDS_UPDATE = 1 << 10;
