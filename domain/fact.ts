@@ -5,8 +5,8 @@
 export interface FactOrigin {
   readonly cluster: string;
   /**
-   * The watcher's term, which grows with every election. A former watcher that still sends has a lower term. It is the start of the term in
-   * milliseconds since the epoch, so that it also grows after a lost lease.
+   * The watcher's term, which grows with every election. An earlier watcher that still sends has a lower term. It is the start of the term
+   * in milliseconds since the epoch, so that it also grows after a lost lease.
    */
   readonly epoch: number;
   /** The object's `metadata.resourceVersion`. */

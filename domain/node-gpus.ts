@@ -64,7 +64,7 @@ export function withShown(gpus: readonly NodeGpus[], shown: number): readonly No
   return isCount ? [offeredOn(countedBySamples(kind), shown)] : gpus;
 }
 
-/** Returns a kind whose count comes from samples. A former count that was not a guess becomes the contradicting count. */
+/** Returns a kind whose count comes from samples. A previous count that was not a guess becomes the contradicting count. */
 function countedBySamples(counted: NodeGpus): NodeGpus {
   const { otherCount: _, ...kind } = counted;
   const { count, countedBy: by = "label" } = kind;

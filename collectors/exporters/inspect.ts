@@ -15,7 +15,7 @@ export interface InspectedDrop {
   readonly why: string;
 }
 
-/** A device of a page with its values in canonical units, and the values of metrics that no dialect knows. */
+/** A device of a page with its values in canonical units, and the values of metrics that no dialect has. */
 export interface InspectedDevice {
   readonly device: Device;
   readonly values: Readonly<Record<string, number>>;

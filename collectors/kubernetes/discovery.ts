@@ -29,7 +29,7 @@ export const EXPORTER_SELECTORS: readonly ExporterSelector[] = [
 ];
 
 /**
- * The namespaces of these charts and operators in their documentation: NVIDIA's GPU Operator with OpenShift's and former names, device
+ * The namespaces of these charts and operators in their documentation: NVIDIA's GPU Operator with OpenShift's and earlier names, device
  * plugin and dcgm-exporter, GKE's managed ones, AMD's operator, HAMi, and the usual namespaces of monitoring.
  */
 export const EXPORTER_NAMESPACES: readonly string[] = [

@@ -33,7 +33,7 @@ export function isTeams({ payer }: Pick<Charge, "payer">): boolean {
   return payer === "holder" || payer === "owner";
 }
 
-/** The list, contracted and effective cost of one thing. */
+/** A list cost, a contracted cost and an effective cost for the same quantity. */
 export type Costs = Readonly<Record<CostKind, Money>>;
 
 /** A charge: a line of a bill under one policy, with all dimensions for grouping and the source of each figure. */

@@ -34,7 +34,7 @@ export interface OwnedTerms {
   readonly overheadPerMonth: Rational;
   /** When the machine was retired, milliseconds since the epoch; Infinity if it was not. */
   readonly retiredMillis: number;
-  /** Node names, whether or not the cluster knows them. Empty if the entry prices each node that it matches. */
+  /** Node names, whether or not the cluster has such nodes. Empty if the entry prices each node that it matches. */
   readonly machines: readonly string[];
   /** If absent, power has no price. */
   readonly power?: PowerTerms;

@@ -8,7 +8,7 @@ export interface PriceProblem {
   readonly key: string;
   /** Absent if there is no value. */
   readonly value?: unknown;
-  /** What is allowed. The text follows "is not" in a sentence; for a missing key, it follows "required:". */
+  /** The allowed values. The text follows "is not" in a sentence; for a missing key, it follows "required:". */
   readonly allowed: string;
 }
 

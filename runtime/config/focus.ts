@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { text } from "./words.ts";
 
-/** The schema of the parties and names in a FOCUS file that the ledger does not know itself. */
+/** The schema of the parties and names in a FOCUS file that the ledger itself does not have. */
 export const focus = z
   .strictObject({
     invoiceIssuer: text("who invoices the teams")

@@ -62,7 +62,7 @@ function piecesOfArray(array: readonly unknown[]): readonly (readonly unknown[])
   const pieces: unknown[][] = [[]];
   let characters = 0;
   for (const element of array) {
-    // With quotes and a comma.
+    // 3 more characters: two quotes and a comma.
     const more = (typeof element === "string" ? element.length : JSON.stringify(element).length) + 3;
     if (characters + more > CHARACTERS && characters > 0) {
       pieces.push([]);

@@ -25,7 +25,7 @@ export interface Template extends Blocks {
 /** The templates of all targets within one byte budget. Targets share layouts and programs. */
 export interface Templates {
   get(target: string): Template | undefined;
-  /** Stores a template in place of the target's former one. Refuses it if the budget is used up. */
+  /** Stores a template in place of the target's previous one. Refuses it if the budget is used up. */
   keep(target: string, cut: CutPage, rest: Omit<Template, keyof Blocks | "layout">): void;
   /** Removes the template of a target that no longer exists. */
   release(target: string): void;

@@ -28,7 +28,7 @@ export interface FactBook<Fact extends AnyFact> {
   latest(uid: string): FactBody<Fact> | undefined;
   /**
    * Sends the current state of an object, unless the same state was sent already: a change that no consumer needs, for example a heartbeat,
-   * is not sent. A fact of a former term is sent again if the object has another version, because its watcher may still send a version in
+   * is not sent. A fact of an earlier term is sent again if the object has another version, because its watcher may still send a version in
    * between.
    */
   tell(body: FactBody<Fact>, sight: Sight): void;

@@ -42,7 +42,7 @@ export function endUnseen(
   }
 }
 
-/** Follows the objects of a kind. Each becomes a fact. An object that a former watcher knew and a list lacks has ended. */
+/** Follows the objects of a kind. Each becomes a fact. An object that an earlier watcher had and a list lacks has ended. */
 export function followKind(options: {
   readonly api: ApiConnection;
   readonly kind: WatchedKind;

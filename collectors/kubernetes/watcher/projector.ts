@@ -169,8 +169,8 @@ export function createProjector(options: {
 }
 
 /**
- * Adds former data that the object no longer has: a container's earliest start after two restarts, and the times of a queue whose object no
- * longer exists.
+ * Adds earlier data that the object no longer has: a container's earliest start after two restarts, and the times of a queue whose object
+ * no longer exists.
  */
 function withFormer(fact: FactBody<WorkloadFact>, former: FactBody<WorkloadFact> | undefined): FactBody<WorkloadFact> {
   if (former === undefined) return fact;

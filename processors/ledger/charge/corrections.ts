@@ -12,7 +12,7 @@ import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
  * (ledger, "Closing"). A key is every dimension of a charge and its UTC hour, without amounts, times within the hour and trail. Whether a
  * line is priced is a dimension, so a quantity that gets its price leaves the unpriced ones. A correction covers the whole hour, and has
  * the trail of the recomputed line, or else of the booked one. Lines without a difference are left out. A dimension that no booked line
- * has, because a former release booked them, is not a difference. All charges are of one policy, and none waits to be spread.
+ * has, because an earlier release booked them, is not a difference. All charges are of one policy, and none waits to be spread.
  */
 export function correctionsOf(recomputed: readonly Charge[], booked: readonly Charge[]): readonly Charge[] {
   const lines = new Map<string, { readonly like: Charge; amounts: Amounts }>();

@@ -17,7 +17,7 @@ export type Namesakes = (namespace: string, pod: string) => readonly Holding[];
 
 /**
  * Returns whether the groups are not enough: an instance was created or deleted, a job or a pod without a fact was present, the GPU is
- * under an XID, or the GPU had no sample when the span began, so that its former state counts.
+ * under an XID, or the GPU had no sample when the span began, so that its previous state counts.
  */
 export function needsMoments(groups: readonly SampleGroup[], namesakes: Namesakes, span: Span): boolean {
   const first = Math.min(...groups.map(({ firstAt }) => firstAt));

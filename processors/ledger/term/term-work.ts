@@ -130,7 +130,7 @@ export async function workTerm(
   let latest = 0;
 
   try {
-    // Deletes plans that a crash has left. If a former leader still uses one, its rows are lost, but its generation is lower anyway.
+    // Deletes plans that a crash has left. If an earlier leader still uses one, its rows are lost, but its generation is lower anyway.
     await store.command("TRUNCATE TABLE meter_plan");
     await auditRules(store, { hash: ledger.rules.hash, booksHash: ledger.rules.booksHash }, now());
   } catch (error) {

@@ -75,7 +75,7 @@ export interface LayoutInput {
   readonly samples: readonly TargetSample[];
   readonly pods: LivePods;
   readonly measure: MigMeasure;
-  /** The former layout: the holder of a device at the time of its sample holds it until another sample shows otherwise. */
+  /** The previous layout: the holder of a device at the time of its sample holds it until another sample shows otherwise. */
   readonly former: NodeLayout | undefined;
 }
 

@@ -33,7 +33,7 @@ export interface Membership {
   leave(): Promise<void>;
 }
 
-/** Creates a membership that has not joined yet. Each has its own identity, so a former membership cannot commit. */
+/** Creates a membership that has not joined yet. Each has its own identity, so an earlier membership cannot commit. */
 export function createMembership(
   storage: Storage,
   options: {

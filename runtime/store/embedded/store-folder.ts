@@ -28,7 +28,7 @@ export function storeFolder(folder: string): StoreFolder {
   };
 }
 
-/** Creates missing folders for the owner alone, and deletes insert bodies of a former process. */
+/** Creates missing folders for the owner alone, and deletes insert bodies of an earlier process. */
 export function prepareStoreFolder(folder: string): StoreFolder {
   const paths = storeFolder(folder);
   rmSync(paths.incoming, { recursive: true, force: true });
