@@ -24,7 +24,7 @@ const turns = new Map<string, LimitFunction>();
 
 /**
  * Runs work that takes the write lock of a folder, after all earlier work of this process that has the lock or waits for it. Instances of
- * one folder share LMDB's environment: a call that takes the lock on the event loop, as the first use of a table does, would wait for ever
+ * one folder share LMDB's environment: a call that takes the lock on the event loop, as the first use of a table does, would wait forever
  * for a transaction whose changes must still run on that loop.
  */
 export function inTurn<Result>(folder: string, work: () => Result | Promise<Result>): Promise<Result> {

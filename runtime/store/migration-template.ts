@@ -17,7 +17,7 @@ export interface TemplateValues {
   readonly database: string;
   /** The cluster on which tables are created; unset for a single server. */
   readonly cluster?: string;
-  /** Retention in days, by the names that migrations use; 0 keeps for ever. */
+  /** Retention in days, by the names that migrations use; 0 keeps forever. */
   readonly retentionDays: Readonly<Record<string, number>>;
 }
 

@@ -34,7 +34,7 @@ interface HourOfRuns {
 
 /**
  * Reads the valid runs and closings. Runs are read before closings, so every correction among them has its closing. Runs that a closing
- * froze in between stay for ever. The rows of a superseded run stay for at least one hour. Fails with a `StoreError`.
+ * froze in between stay forever. The rows of a superseded run stay for at least one hour. Fails with a `StoreError`.
  */
 export async function readCounted(store: StoreClient): Promise<Counted> {
   const published = await store.query<HourOfRuns>(PUBLISHED);

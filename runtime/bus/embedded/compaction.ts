@@ -13,7 +13,7 @@ interface Entry {
 
 /**
  * Removes superseded messages that are older than the topic's lag, and tombstones that are older than the topic's retention. The latest
- * message of a key otherwise stays for ever. Returns the number of removed messages. The cost depends on what there is to remove, not on
+ * message of a key otherwise stays forever. Returns the number of removed messages. The cost depends on what there is to remove, not on
  * the topic's length, because `send` records what it supersedes, and because the scan stops at the lag: later entries are younger.
  */
 export async function compactPartition(
