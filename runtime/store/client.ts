@@ -21,7 +21,7 @@ export interface StoreClientOptions {
   readonly maxConnections?: number;
   /** Compresses requests and responses with gzip. Useful across a network, not on one machine. Off by default. */
   readonly gzip?: boolean;
-  /** Settings forevery insert, for example `insert_quorum` for replicated charges. */
+  /** Settings for every insert, for example `insert_quorum` for replicated charges. */
   readonly insertSettings?: Readonly<Record<string, string | number>>;
 }
 
@@ -89,7 +89,7 @@ export interface StoreClient {
 }
 
 /**
- * Settings forevery statement. ClickHouse releases change their defaults: since 26.2 `async_insert` and
+ * Settings for every statement. ClickHouse releases change their defaults: since 26.2 `async_insert` and
  * `deduplicate_blocks_in_dependent_materialized_views` are on. Deduplication is off because it is not atomic with a crash. Rows have keys
  * that make a replay harmless. {@link InsertOptions} turn deduplication on for one insert. With `wait_end_of_query`, an error arrives as an
  * error and not after half a result.

@@ -1,5 +1,5 @@
 /**
- * The engine: chDB on one data folder, with a new connection forevery request.
+ * The engine: chDB on one data folder, with a new connection for every request.
  *
  * A connection costs 0.2 ms and 0.1 MB and is used once, because its state affects the next request: `SET`, `USE`, parameters, temporary
  * tables, even the unread rest of a result that failed half-way (seen with chdb 3.4.0). So nothing leaks, and nothing must be reset.

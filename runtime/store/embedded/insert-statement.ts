@@ -21,7 +21,7 @@ export interface InsertStatement {
 }
 
 /**
- * Parses an insert. `undefined` forevery other text, also for `INSERT … SELECT` and `INSERT … VALUES`, which the engine reads to their end
+ * Parses an insert. `undefined` for every other text, also for `INSERT … SELECT` and `INSERT … VALUES`, which the engine reads to their end
  * by itself. Fails with 497 for `FROM INFILE`: a request must not name files of this machine.
  */
 export function splitInsert(text: string): InsertStatement | undefined {
