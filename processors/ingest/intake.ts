@@ -105,7 +105,7 @@ export async function startIntake<Value>(options: {
     } else if (outcome.kind === "drop") {
       events.onDropped(outcome.reason);
     } else {
-      bury(message, outcome.reason, outcome.cause, batch);
+      deadLetter(message, outcome.reason, outcome.cause, batch);
     }
   }
 
@@ -119,7 +119,7 @@ export async function startIntake<Value>(options: {
     }
   }
 
-  function bury(message: ReceivedMessage, reason: DeadLetterReason, cause: string, into: Batch<Value>): void {
+  function deadLetter(message: ReceivedMessage, reason: DeadLetterReason, cause: string, into: Batch<Value>): void {
     into.deadLetters.push(toDeadLetter(message, reason, cause));
     events.onDeadLetter(reason, message, cause);
   }
@@ -150,7 +150,7 @@ export async function startIntake<Value>(options: {
     if (full.positions.size === 0) return;
     const started = performance.now();
     const rejected = await retried(() => insert(full.items));
-    for (const { item, error } of rejected) bury(item.message, "rejected-by-store", error.message, full);
+    for (const { item, error } of rejected) deadLetter(item.message, "rejected-by-store", error.message, full);
     if (full.deadLetters.length > 0) await retried(() => bus.send(DEAD_LETTER_TOPIC, full.deadLetters));
     await Promise.all([...full.positions.values()].map(({ partition, offset }) => commit(partition, offset)));
     const refused = new Set(rejected.map(({ item }) => item));

@@ -23,7 +23,7 @@ afterAll(async () => {
   await store?.stop();
 });
 
-describe("the HTTP face", () => {
+describe("the HTTP adapter", () => {
   it("answers pings without a password", async () => {
     expect(await ask(store, { method: "GET", path: "/ping" })).toMatchObject({ status: 200, text: "Ok.\n" });
     expect(await ask(store, { method: "GET", path: "/replicas_status" })).toMatchObject({ status: 200, text: "Ok.\n" });

@@ -314,7 +314,7 @@ describe("what goes away ends", () => {
 
   it("tombstones follow the ends, later", async () => {
     server.put(gpuPod("train-0"));
-    watch({ buryAfterMillis: 500 });
+    watch({ removeEndedAfterMillis: 500 });
     await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
     server.delete(gpuPod("train-0"));
     await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);

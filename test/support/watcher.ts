@@ -19,8 +19,8 @@ export const FAST = {
   term: {
     lookMillis: 60,
     settleMillis: 2_000,
-    buryEveryMillis: 100,
-    buryAfterMillis: 7 * 86_400_000,
+    removeEndedEveryMillis: 100,
+    removeEndedAfterMillis: 7 * 86_400_000,
     reflector: { pageSize: 5, silenceMillis: 500, watchSeconds: 60, doubtMillis: 100, absentMillis: 80 },
   },
 };
@@ -54,7 +54,7 @@ export function startTestWatcher(
     readonly identity?: string;
     readonly clock?: Clock;
     readonly token?: () => string;
-    readonly buryAfterMillis?: number;
+    readonly removeEndedAfterMillis?: number;
     /** Short by default, so that a lease that nobody renews runs out within a test. */
     readonly election?: ElectionTiming;
     /** Holds messages back, or lets them through, before they reach the bus. */
@@ -129,7 +129,7 @@ export function startTestWatcher(
     clock,
     timing: {
       election: given.election ?? FAST.election,
-      term: { ...FAST.term, buryAfterMillis: given.buryAfterMillis ?? FAST.term.buryAfterMillis },
+      term: { ...FAST.term, removeEndedAfterMillis: given.removeEndedAfterMillis ?? FAST.term.removeEndedAfterMillis },
     },
   });
   return { watcher, log, setCutOff: (cut) => (isCutOff = cut), stop: () => watcher.stop() };

@@ -21,7 +21,7 @@ export interface Books {
   readonly workloads: FactBook<WorkloadFact>;
   readonly inventory: FactBook<InventoryFact>;
   readonly cluster: FactBook<ClusterFact>;
-  readonly all: readonly Pick<FactBook<AnyFact>, "living" | "bury" | "highestEpoch">[];
+  readonly all: readonly Pick<FactBook<AnyFact>, "living" | "removeEnded" | "highestEpoch">[];
 }
 
 /** Creates empty books of a cluster for one term. They pass their messages to `send`. */

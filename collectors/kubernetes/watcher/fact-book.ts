@@ -39,7 +39,7 @@ export interface FactBook<Fact extends AnyFact> {
   /** Returns the objects without a known end, with the time at which each was last seen. */
   living(): Iterable<{ readonly uid: string; readonly resource: string; readonly sight: Sight }>;
   /** Sends tombstones for objects that ended before a time, so that the bus can drop them. Returns their number. */
-  bury(beforeMillis: number): number;
+  removeEnded(beforeMillis: number): number;
 }
 
 interface Entry {
@@ -150,16 +150,16 @@ export function createFactBook<Fact extends AnyFact>(options: {
     *living() {
       for (const [uid, { resource, sight }] of entries) yield { uid, resource, sight };
     },
-    bury(beforeMillis) {
-      let buried = 0;
+    removeEnded(beforeMillis) {
+      let removed = 0;
       for (const [key, atMillis] of ended) {
         if (atMillis >= beforeMillis) continue;
         send({ key, value: null });
         ended.delete(key);
         places.delete(key);
-        buried += 1;
+        removed += 1;
       }
-      return buried;
+      return removed;
     },
   };
 }

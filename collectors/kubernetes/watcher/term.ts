@@ -21,8 +21,8 @@ export interface TermTiming {
   readonly lookMillis: number;
   /** How long pods wait for the data that their facts need: gangs and claims. */
   readonly settleMillis: number;
-  readonly buryEveryMillis: number;
-  readonly buryAfterMillis: number;
+  readonly removeEndedEveryMillis: number;
+  readonly removeEndedAfterMillis: number;
   readonly reflector?: ReflectorTiming;
 }
 
@@ -30,8 +30,8 @@ export interface TermTiming {
 export const TERM_TIMING: TermTiming = {
   lookMillis: 30_000,
   settleMillis: 30_000,
-  buryEveryMillis: 3_600_000,
-  buryAfterMillis: 7 * DAY_MILLIS,
+  removeEndedEveryMillis: 3_600_000,
+  removeEndedAfterMillis: 7 * DAY_MILLIS,
 };
 
 /** The resource name for errors of the lookup of served resources. */
@@ -150,13 +150,13 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
   const startedAt = clock.monotonicMillis();
   const waitMillis = (): number => (served === undefined ? FIRST_LOOK_MILLIS : timing.lookMillis);
   let pods: Promise<void> | undefined;
-  let buriedAt = startedAt;
+  let removedAt = startedAt;
   try {
     while (!signal.aborted) {
       await look();
-      if (clock.monotonicMillis() - buriedAt >= timing.buryEveryMillis) {
-        buriedAt = clock.monotonicMillis();
-        for (const book of books.all) book.bury(api.clock.nowMillis() - timing.buryAfterMillis);
+      if (clock.monotonicMillis() - removedAt >= timing.removeEndedEveryMillis) {
+        removedAt = clock.monotonicMillis();
+        for (const book of books.all) book.removeEnded(api.clock.nowMillis() - timing.removeEndedAfterMillis);
       }
       await pause(waitMillis(), signal);
     }

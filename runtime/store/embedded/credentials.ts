@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { equalSecrets } from "../../equal-secrets.ts";
-import { FaceError } from "./face-error.ts";
+import { AdapterError } from "./adapter-error.ts";
 
 /** A user's name and password: the store's own, or those of a request. */
 export interface StoreUser {
@@ -49,7 +49,7 @@ export function readUser(file: string): StoreUser | undefined {
 export function authenticate(user: StoreUser, claimed: StoreUser): void {
   const isNamed = equalSecrets(claimed.username, user.username);
   if (equalSecrets(claimed.password, user.password) && isNamed) return;
-  throw new FaceError(
+  throw new AdapterError(
     516,
     `${claimed.username}: Authentication failed: password is incorrect, or there is no user with such name`,
   );

@@ -6,7 +6,7 @@
  * database: FILE, URL, S3, REMOTE, MYSQL and the like, and the table engines that access them. So `file()`, `url()`, `INSERT INTO FUNCTION`
  * and `ENGINE = File` are refused to all users.
  *
- * Grants do not cover `INTO OUTFILE` and `FROM INFILE`, which the face refuses to all users, nor the scalar function `file` and the sources
+ * Grants do not cover `INTO OUTFILE` and `FROM INFILE`, which the adapter refuses to all users, nor the scalar function `file` and the sources
  * of dictionaries, which the program does not use.
  */
 import { writeFileSync } from "node:fs";

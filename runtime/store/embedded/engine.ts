@@ -8,10 +8,10 @@ import { loadChdbAddon } from "./addon.ts";
 import type { NativeClassification, NativeResult } from "./addon.ts";
 import { writeEngineConfig } from "./engine-config.ts";
 import type { EngineLimits } from "./engine-config.ts";
-import { faceErrorOf } from "./face-error.ts";
+import { adapterErrorOf } from "./adapter-error.ts";
 import type { StoreFolder } from "./store-folder.ts";
 
-/** The connection of one request. Statements run one after the other. Every failure is a `FaceError`. */
+/** The connection of one request. Statements run one after the other. Every failure is a `AdapterError`. */
 export interface EngineConnection {
   query(sql: string, format: string): Promise<NativeResult>;
   /** Classifies a text with the engine's parser. Nothing is executed. */
@@ -58,8 +58,8 @@ export async function openEngine(paths: StoreFolder, limits: EngineLimits): Prom
       const native = open(settings);
       try {
         return await work({
-          query: (sql, format) => addon.QueryAsyncConnection(native, sql, format).catch(rethrowAsFaceError),
-          classify: (sql) => addon.DurableClassifyAsync(native, sql, null).catch(rethrowAsFaceError),
+          query: (sql, format) => addon.QueryAsyncConnection(native, sql, format).catch(rethrowAsAdapterError),
+          classify: (sql) => addon.DurableClassifyAsync(native, sql, null).catch(rethrowAsAdapterError),
         });
       } finally {
         addon.CloseConnection(native);
@@ -71,6 +71,6 @@ export async function openEngine(paths: StoreFolder, limits: EngineLimits): Prom
   };
 }
 
-function rethrowAsFaceError(error: unknown): never {
-  throw faceErrorOf(error);
+function rethrowAsAdapterError(error: unknown): never {
+  throw adapterErrorOf(error);
 }

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 import type { StoreUser } from "./credentials.ts";
-import { FaceError } from "./face-error.ts";
+import { AdapterError } from "./adapter-error.ts";
 
 /** A parsed request. */
 export interface StatementRequest {
@@ -48,7 +48,7 @@ const interfaceParameters = new Set([
   "stacktrace",
 ]);
 
-/** Parses the request's line and headers. Fails with 48 for features that this face does not have. */
+/** Parses the request's line and headers. Fails with 48 for features that this adapter does not have. */
 export function readStatementRequest(method: string, url: URL, headers: IncomingHttpHeaders): StatementRequest {
   const search = url.searchParams;
   refuseWhatIsMissing(search);
@@ -89,21 +89,21 @@ export function readClaimedUser(url: URL, headers: IncomingHttpHeaders): StoreUs
 function refuseWhatIsMissing(search: URLSearchParams): void {
   for (const name of ["compress", "decompress"]) {
     if (search.get(name) === "1") {
-      throw new FaceError(
+      throw new AdapterError(
         48,
         `${name}=1 asks for ClickHouse's own block compression, which the embedded store does not speak; use gzip`,
       );
     }
   }
   if ((search.get("session_id") ?? "") !== "") {
-    throw new FaceError(48, "The embedded store keeps no sessions; leave out session_id");
+    throw new AdapterError(48, "The embedded store keeps no sessions; leave out session_id");
   }
 }
 
 function bodyEncoding(encoding: string | undefined): StatementRequest["bodyEncoding"] {
   if (encoding === undefined || encoding === "" || encoding === "identity") return "identity";
   if (encoding === "gzip" || encoding === "deflate") return encoding;
-  throw new FaceError(89, `Unknown compression method ${encoding} of the request's body; use gzip`);
+  throw new AdapterError(89, `Unknown compression method ${encoding} of the request's body; use gzip`);
 }
 
 function header(headers: IncomingHttpHeaders, name: string): string | undefined {

@@ -5,7 +5,7 @@
  * 20,000 RowBinary rows it stored 2,570 and reported success (seen with chdb 3.4.0). `FROM INFILE` reads a separate file to its end, with
  * any bytes, in constant memory.
  */
-import { FaceError } from "./face-error.ts";
+import { AdapterError } from "./adapter-error.ts";
 import { isKeyword, sqlString, sqlTokens } from "../sql-tokens.ts";
 import type { SqlToken } from "../sql-tokens.ts";
 
@@ -47,7 +47,10 @@ export function splitInsert(text: string): InsertStatement | undefined {
     headEnd = token.end;
   }
   if (isKeyword(token, "FROM")) {
-    throw new FaceError(497, "Not enough privileges: FROM INFILE names a file of the machine; send the rows instead");
+    throw new AdapterError(
+      497,
+      "Not enough privileges: FROM INFILE names a file of the machine; send the rows instead",
+    );
   }
 
   let settings = "";

@@ -1,6 +1,6 @@
 /** Lanes limit how many statements of a kind run at the same time, so that reports do not delay inserts. */
 import pLimit from "p-limit";
-import { FaceError } from "./face-error.ts";
+import { AdapterError } from "./adapter-error.ts";
 
 /** The most running and the most waiting statements. */
 export interface LaneSize {
@@ -46,14 +46,14 @@ export function createLane(name: string, { concurrent, waiting }: LaneSize): Lan
     },
     async run(work, signal) {
       if (taken >= concurrent + waiting)
-        throw new FaceError(
+        throw new AdapterError(
           202,
           `Too many simultaneous queries: ${concurrent} run and ${waiting} wait in the lane "${name}"`,
         );
       taken += 1;
       try {
         return await limit(async () => {
-          if (signal?.aborted === true) throw new FaceError(159, "The client went away before its turn came");
+          if (signal?.aborted === true) throw new AdapterError(159, "The client went away before its turn came");
           return await work();
         });
       } finally {

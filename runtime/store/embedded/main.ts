@@ -8,8 +8,8 @@ import type { FromStoreProcess, StoreProcessOptions, ToStoreProcess } from "./ch
 import { loadOrCreateUser } from "./credentials.ts";
 import { openEngine } from "./engine.ts";
 import type { Engine } from "./engine.ts";
-import { listenHttpFace } from "./http-face.ts";
-import type { HttpFace } from "./http-face.ts";
+import { listenHttpAdapter } from "./http-adapter.ts";
+import type { HttpAdapter } from "./http-adapter.ts";
 import { createStatementRunner } from "./statement-runner.ts";
 import { prepareStoreFolder } from "./store-folder.ts";
 
@@ -18,7 +18,7 @@ const drainMillis = 3_000;
 
 interface RunningStore {
   readonly engine: Engine;
-  readonly face: HttpFace;
+  readonly adapter: HttpAdapter;
 }
 
 let running: RunningStore | undefined;
@@ -27,7 +27,7 @@ let ending = false;
 async function start(options: StoreProcessOptions): Promise<void> {
   const paths = prepareStoreFolder(options.folder);
   const engine = await openEngine(paths, options.engine);
-  const face = await listenHttpFace(options.port, {
+  const adapter = await listenHttpAdapter(options.port, {
     runner: createStatementRunner(engine, options.runner),
     version: engine.version,
     user: loadOrCreateUser(paths.credentialsFile),
@@ -35,8 +35,8 @@ async function start(options: StoreProcessOptions): Promise<void> {
     bodyLimits: options.body,
     logger: pino({ level: "warn" }, pino.destination({ fd: 2, sync: true })),
   });
-  running = { engine, face };
-  say({ kind: "ready", port: face.port, version: engine.version });
+  running = { engine, adapter };
+  say({ kind: "ready", port: adapter.port, version: engine.version });
 }
 
 async function end(): Promise<void> {
@@ -44,7 +44,7 @@ async function end(): Promise<void> {
   ending = true;
   if (running !== undefined) {
     const drained = await Promise.race([
-      running.face.close().then(() => true),
+      running.adapter.close().then(() => true),
       new Promise<boolean>((resolve) => {
         setTimeout(() => resolve(false), drainMillis);
       }),

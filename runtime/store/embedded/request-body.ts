@@ -8,7 +8,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createInflate } from "node:zlib";
 
-import { FaceError } from "./face-error.ts";
+import { AdapterError } from "./adapter-error.ts";
 import type { StatementRequest } from "./http-request.ts";
 import { splitInsert } from "./insert-statement.ts";
 import type { InsertStatement } from "./insert-statement.ts";
@@ -81,7 +81,7 @@ async function readStatement(
       }
     }
     if (heldBytes > place.maxStatementBytes) {
-      throw new FaceError(187, `The statement is larger than ${place.maxStatementBytes} bytes`);
+      throw new AdapterError(187, `The statement is larger than ${place.maxStatementBytes} bytes`);
     }
     if (chunk.done === true) return { kind: "text", sql: Buffer.concat(held).toString("utf8").trim() };
   }
@@ -97,27 +97,27 @@ async function readForm(
   let bytes = 0;
   for await (const chunk of unpacked(message, request.bodyEncoding) as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > maxStatementBytes) throw new FaceError(187, `The form is larger than ${maxStatementBytes} bytes`);
+    if (bytes > maxStatementBytes) throw new AdapterError(187, `The form is larger than ${maxStatementBytes} bytes`);
     held.push(chunk);
   }
   const body = new Response(Buffer.concat(held), { headers: { "content-type": request.form } });
   const form = await body.formData().catch((error: unknown) => {
-    throw new FaceError(36, "The body is no form", { cause: error });
+    throw new AdapterError(36, "The body is no form", { cause: error });
   });
   const parameters = new Map(request.parameters);
   let sql = request.urlQuery;
   for (const [name, value] of form) {
     if (typeof value !== "string" || (name !== "query" && !name.startsWith("param_")))
-      throw new FaceError(48, `The embedded store takes a statement and its parameters in a form, and no ${name}`);
+      throw new AdapterError(48, `The embedded store takes a statement and its parameters in a form, and no ${name}`);
     if (Buffer.byteLength(value) > maxFieldBytes)
-      throw new FaceError(
+      throw new AdapterError(
         1000,
         `HTML Form Exception: Field value too long: ${name} is longer than ${maxFieldBytes} bytes`,
       );
     if (name === "query") sql += value;
     else parameters.set(name.slice("param_".length), value);
   }
-  if (splitInsert(sql) !== undefined) throw new FaceError(48, "An insert's rows are the body itself, and no form");
+  if (splitInsert(sql) !== undefined) throw new AdapterError(48, "An insert's rows are the body itself, and no form");
   return { request: { ...request, parameters }, statement: { kind: "text", sql: sql.trim() } };
 }
 
@@ -142,7 +142,7 @@ async function toFile(
   async function* bounded(): AsyncGenerator<Buffer, void, undefined> {
     for (let chunk: IteratorResult<Buffer> = { value: first }; chunk.done !== true; chunk = await rest.next()) {
       bytes += chunk.value.length;
-      if (bytes > maxBytes) throw new FaceError(187, `The rows are larger than ${maxBytes} bytes; insert in parts`);
+      if (bytes > maxBytes) throw new AdapterError(187, `The rows are larger than ${maxBytes} bytes; insert in parts`);
       yield chunk.value;
     }
   }
@@ -151,7 +151,7 @@ async function toFile(
   } catch (error) {
     await removeQuietly(file);
     if ((error as NodeJS.ErrnoException).code === "ENOSPC") {
-      throw new FaceError(243, "No space left on the device for the rows of an insert", { cause: error });
+      throw new AdapterError(243, "No space left on the device for the rows of an insert", { cause: error });
     }
     throw error;
   }

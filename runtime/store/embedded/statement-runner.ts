@@ -1,7 +1,7 @@
 /** Runs the statement of a request in its lane. */
 import { splitSettings } from "./connection-settings.ts";
 import type { Engine, EngineConnection } from "./engine.ts";
-import { FaceError } from "./face-error.ts";
+import { AdapterError } from "./adapter-error.ts";
 import type { StatementRequest } from "./http-request.ts";
 import { renderInsertFromFile } from "./insert-statement.ts";
 import { createLane, laneSizes } from "./lane.ts";
@@ -26,7 +26,7 @@ export interface Answer {
   readonly elapsedNanoseconds: number;
 }
 
-/** A runner of statements. Every failure is a `FaceError`. */
+/** A runner of statements. Every failure is a `AdapterError`. */
 export interface StatementRunner {
   run(request: StatementRequest, statement: Statement, signal: AbortSignal): Promise<Answer>;
   /** Resolves when the engine has answered a trivial statement. */
@@ -54,14 +54,14 @@ export function createStatementRunner(engine: Engine, limits: RunnerLimits): Sta
       const { statementCount, queryClass } = await connection.classify(sql);
       refuseSeveral(statementCount);
       if (queryClass === controls && namesLocalFile(sql)) {
-        throw new FaceError(497, "Not enough privileges: a statement must not name files of this machine");
+        throw new AdapterError(497, "Not enough privileges: a statement must not name files of this machine");
       }
       return await read(connection, request, sql);
     });
   }
 
   async function insert(request: StatementRequest, statement: Statement & { kind: "insert" }): Promise<Answer> {
-    if (request.readOnly) throw new FaceError(164, "Cannot insert in readonly mode: use POST");
+    if (request.readOnly) throw new AdapterError(164, "Cannot insert in readonly mode: use POST");
     const { ofConnection, others } = splitSettings(request.settings);
     return await engine.withConnection(ofConnection, async (connection) => {
       await prepare(connection, request, others);
@@ -114,12 +114,13 @@ async function prepare(
 const longestScript = 60_000;
 
 function checkedName(name: string, kind: string): string {
-  if (!/^[A-Za-z0-9_]{1,128}$/.test(name)) throw new FaceError(115, `${JSON.stringify(name)} is no name of a ${kind}`);
+  if (!/^[A-Za-z0-9_]{1,128}$/.test(name))
+    throw new AdapterError(115, `${JSON.stringify(name)} is no name of a ${kind}`);
   return name;
 }
 
 function refuseSeveral(statementCount: number): void {
-  if (statementCount > 1) throw new FaceError(62, "Multi-statements are not allowed");
+  if (statementCount > 1) throw new AdapterError(62, "Multi-statements are not allowed");
 }
 
 async function read(connection: EngineConnection, request: StatementRequest, sql: string): Promise<Answer> {

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 
 import { authenticate } from "../../../../../runtime/store/embedded/credentials.ts";
-import { faceErrorOf, httpStatusOf, renderFaceError } from "../../../../../runtime/store/embedded/face-error.ts";
+import {
+  adapterErrorOf,
+  httpStatusOf,
+  renderAdapterError,
+} from "../../../../../runtime/store/embedded/adapter-error.ts";
 import { readClaimedUser, readStatementRequest } from "../../../../../runtime/store/embedded/http-request.ts";
 
 const url = (path: string) => new URL(path, "http://127.0.0.1");
@@ -76,15 +80,15 @@ describe("deciding who asks", () => {
 
 describe("answering an error", () => {
   it("keeps the engine's number and name in the shape that clients parse", () => {
-    const error = faceErrorOf(new Error("Code: 60. DB::Exception: Table a.b does not exist. (UNKNOWN_TABLE)"));
+    const error = adapterErrorOf(new Error("Code: 60. DB::Exception: Table a.b does not exist. (UNKNOWN_TABLE)"));
     expect(error).toMatchObject({ clickhouseCode: 60, clickhouseName: "UNKNOWN_TABLE" });
-    expect(renderFaceError(error, "26.7.2.1")).toBe(
+    expect(renderAdapterError(error, "26.7.2.1")).toBe(
       "Code: 60. DB::Exception: Table a.b does not exist. (UNKNOWN_TABLE) (version 26.7.2.1)\n",
     );
   });
 
   it("makes a number of its own of what is no error of the engine", () => {
-    expect(faceErrorOf(new Error("broken pipe"))).toMatchObject({ clickhouseCode: 1001 });
+    expect(adapterErrorOf(new Error("broken pipe"))).toMatchObject({ clickhouseCode: 1001 });
   });
 
   it("goes with the HTTP status that a server would give", () => {

@@ -1,7 +1,7 @@
-/** The errors of the HTTP face, with ClickHouse's own numbers, so that every client reads them like a server's errors. */
+/** The errors of the HTTP adapter, with ClickHouse's own numbers, so that every client reads them like a server's errors. */
 
-/** ClickHouse's names of the error codes that the face itself returns (src/Common/ErrorCodes.cpp). */
-export const faceErrorNames = {
+/** ClickHouse's names of the error codes that the adapter itself returns (src/Common/ErrorCodes.cpp). */
+export const adapterErrorNames = {
   36: "BAD_ARGUMENTS",
   48: "NOT_IMPLEMENTED",
   60: "UNKNOWN_TABLE",
@@ -21,32 +21,32 @@ export const faceErrorNames = {
 } as const;
 
 /** An error with ClickHouse's number and name. */
-export class FaceError extends Error {
+export class AdapterError extends Error {
   readonly clickhouseCode: number;
   readonly clickhouseName: string;
 
   constructor(clickhouseCode: number, message: string, options: { name?: string; cause?: unknown } = {}) {
     super(message, { cause: options.cause });
-    this.name = "FaceError";
+    this.name = "AdapterError";
     this.clickhouseCode = clickhouseCode;
     this.clickhouseName =
-      options.name ?? (faceErrorNames as Readonly<Record<number, string>>)[clickhouseCode] ?? "STD_EXCEPTION";
+      options.name ?? (adapterErrorNames as Readonly<Record<number, string>>)[clickhouseCode] ?? "STD_EXCEPTION";
   }
 }
 
 const enginePattern = /^Code: (\d+)\. (?:DB::)?Exception: ([\s\S]*?)\s*\(([A-Z0-9_]+)\)\s*$/;
 
 /** Parses an exception of the engine (`Code: 60. DB::Exception: … (UNKNOWN_TABLE)`). Anything else becomes 1001. */
-export function faceErrorOf(error: unknown): FaceError {
-  if (error instanceof FaceError) return error;
+export function adapterErrorOf(error: unknown): AdapterError {
+  if (error instanceof AdapterError) return error;
   const message = error instanceof Error ? error.message : String(error);
   const found = enginePattern.exec(message);
-  if (found === null) return new FaceError(1001, message, { cause: error });
-  return new FaceError(Number(found[1]), found[2] ?? "", { name: found[3] ?? "STD_EXCEPTION", cause: error });
+  if (found === null) return new AdapterError(1001, message, { cause: error });
+  return new AdapterError(Number(found[1]), found[2] ?? "", { name: found[3] ?? "STD_EXCEPTION", cause: error });
 }
 
 /** Returns the body that a ClickHouse server sends with an error. Clients parse exactly this format. */
-export function renderFaceError(error: FaceError, version: string): string {
+export function renderAdapterError(error: AdapterError, version: string): string {
   const dot = /[.!?]$/.test(error.message) ? "" : ".";
   const kind = error.clickhouseName;
   return `Code: ${error.clickhouseCode}. DB::Exception: ${error.message}${dot} (${kind}) (version ${version})\n`;

@@ -10,14 +10,14 @@ import { constants, createGzip } from "node:zlib";
 import type { Logger } from "pino";
 
 import { authenticate, type StoreUser } from "./credentials.ts";
-import { FaceError, faceErrorOf, httpStatusOf, renderFaceError } from "./face-error.ts";
+import { AdapterError, adapterErrorOf, httpStatusOf, renderAdapterError } from "./adapter-error.ts";
 import { readClaimedUser, readStatementRequest } from "./http-request.ts";
 import { readBody, removeQuietly } from "./request-body.ts";
 import type { BodyLimits } from "./request-body.ts";
 import type { Answer, StatementRunner } from "./statement-runner.ts";
 
-/** The parts that the face uses. */
-export interface HttpFaceParts {
+/** The parts that the adapter uses. */
+export interface HttpAdapterParts {
   readonly runner: StatementRunner;
   readonly version: string;
   readonly user: StoreUser;
@@ -26,8 +26,8 @@ export interface HttpFaceParts {
   readonly logger: Logger;
 }
 
-/** The listening face. */
-export interface HttpFace {
+/** The listening adapter. */
+export interface HttpAdapter {
   readonly port: number;
   /** Accepts no new requests. Resolves when the running ones were answered. */
   close(): Promise<void>;
@@ -41,7 +41,7 @@ const sliceBytes = 256 * 1024;
 const gzipFromBytes = 1024;
 
 /** Listens on `port` of the loopback address; 0 takes a free port. */
-export async function listenHttpFace(port: number, parts: HttpFaceParts): Promise<HttpFace> {
+export async function listenHttpAdapter(port: number, parts: HttpAdapterParts): Promise<HttpAdapter> {
   const server = createServer({ maxHeaderSize: maxHeaderBytes }, (request, response) => {
     answer(request, response, parts).catch((error: unknown) => {
       parts.logger.error({ err: error }, "a request of the embedded store could not be answered");
@@ -71,7 +71,7 @@ function listen(server: Server, port: number): Promise<void> {
   });
 }
 
-async function answer(message: IncomingMessage, response: ServerResponse, parts: HttpFaceParts): Promise<void> {
+async function answer(message: IncomingMessage, response: ServerResponse, parts: HttpAdapterParts): Promise<void> {
   response.setHeader("X-ClickHouse-Server-Display-Name", "gpu-ledger-embedded");
   response.setHeader("X-ClickHouse-Timezone", "UTC");
   try {
@@ -95,7 +95,7 @@ function requestUrl(path: string): URL {
   try {
     return new URL(`http://${loopback}${path}`);
   } catch (error) {
-    throw new FaceError(36, "The request's path is no URL", { cause: error });
+    throw new AdapterError(36, "The request's path is no URL", { cause: error });
   }
 }
 
@@ -109,7 +109,7 @@ async function answerStatement(
   message: IncomingMessage,
   response: ServerResponse,
   url: URL,
-  parts: HttpFaceParts,
+  parts: HttpAdapterParts,
 ): Promise<void> {
   authenticate(parts.user, readClaimedUser(url, message.headers));
   const asked = readStatementRequest(message.method ?? "GET", url, message.headers);
@@ -172,8 +172,13 @@ function contentTypeOf(format: string): string {
   return "text/plain; charset=UTF-8";
 }
 
-function answerError(message: IncomingMessage, response: ServerResponse, error: unknown, parts: HttpFaceParts): void {
-  const failure = faceErrorOf(error);
+function answerError(
+  message: IncomingMessage,
+  response: ServerResponse,
+  error: unknown,
+  parts: HttpAdapterParts,
+): void {
+  const failure = adapterErrorOf(error);
   if (failure.clickhouseCode === 1001) parts.logger.warn({ err: error }, "a request of the embedded store failed");
   if (response.headersSent) {
     response.destroy();
@@ -189,5 +194,5 @@ function answerError(message: IncomingMessage, response: ServerResponse, error: 
   // An unread rest of a body would block the connection's next request.
   if (!message.complete) response.setHeader("Connection", "close");
   message.resume();
-  response.end(renderFaceError(failure, parts.version));
+  response.end(renderAdapterError(failure, parts.version));
 }
