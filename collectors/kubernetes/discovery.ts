@@ -73,7 +73,7 @@ export function createKubernetesDiscovery(options: {
     const listed = selectors.map(() => false);
     let last = "";
     /** Reports the targets once every selector's pods are known. Before that, a missing pod is not a deleted pod. */
-    const tell = (): void => {
+    const report = (): void => {
       if (listed.includes(false)) return;
       const of = (companion: boolean): readonly (Target | RefusedPod)[] =>
         found.flatMap((pods, index) => (selectors[index]!.companion === companion ? [...pods.values()] : []));
@@ -97,15 +97,15 @@ export function createKubernetesDiscovery(options: {
               const outcome = targetOf(object as ExporterPod, { namespaces: allowed, scheme, port, path });
               if (outcome === undefined) pods.delete(object.metadata.uid);
               else pods.set(object.metadata.uid, outcome);
-              tell();
+              report();
             },
             onGone({ uid }) {
               pods.delete(uid);
-              tell();
+              report();
             },
             onListed() {
               listed[index] = true;
-              tell();
+              report();
             },
           },
           events: {
@@ -118,7 +118,7 @@ export function createKubernetesDiscovery(options: {
               onError(error);
               // Pods that may not be listed count as none. Other selectors and other discoveries continue.
               if (isAbsent) listed[index] = true;
-              tell();
+              report();
             },
           },
         }),

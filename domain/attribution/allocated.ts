@@ -30,14 +30,14 @@ export interface Allocations {
   /** One entry for each row. */
   readonly rows: readonly (Allocated | undefined)[];
   /** The UIDs of pods whose devices are all known. */
-  readonly told: ReadonlySet<string>;
+  readonly resolved: ReadonlySet<string>;
   /** The UIDs of pods with named devices that none of the rows shows. */
   readonly elsewhere: ReadonlySet<string>;
 }
 
 const STRENGTH: readonly Allocated["evidence"][] = ["dra", "status", "annotation", "group"];
 const NONE: readonly Allocation[] = [];
-const NOTHING: Allocations = { rows: [], told: new Set(), elsewhere: new Set() };
+const NOTHING: Allocations = { rows: [], resolved: new Set(), elsewhere: new Set() };
 
 /**
  * Finds the rows of allocations: by the claim that a row's own labels name, otherwise by the device. An allocation can fit several devices
@@ -48,9 +48,9 @@ export function readAllocations(devices: readonly Device[], moment: Moment): All
   const allocations = moment.pods.flatMap((pod) => allocationsOf(pod, moment));
   if (allocations.length === 0) return NOTHING;
   const found = devices.map(() => new Map<Allocated["evidence"], Set<Holding>>());
-  const told = new Set<string>();
+  const resolved = new Set<string>();
   const elsewhere = new Set<string>();
-  const tell = (row: number, { evidence, pod }: Allocation): void => {
+  const addTo = (row: number, { evidence, pod }: Allocation): void => {
     const pods = found[row]!.get(evidence);
     if (pods === undefined) found[row]!.set(evidence, new Set([pod]));
     else pods.add(pod);
@@ -60,8 +60,8 @@ export function readAllocations(devices: readonly Device[], moment: Moment): All
   devices.forEach(({ claim }, row) => {
     const named = claim === undefined ? [] : allocations.filter((allocation) => isNamedBy(claim, allocation));
     for (const allocation of named) {
-      tell(row, allocation);
-      told.add(allocation.pod.uid);
+      addTo(row, allocation);
+      resolved.add(allocation.pod.uid);
       // The label decides which of the equal instances it is, so the allocation is not matched with other rows.
       if (allocation.named.parentUuid !== undefined) open.delete(allocation);
     }
@@ -74,13 +74,13 @@ export function readAllocations(devices: readonly Device[], moment: Moment): All
     if (places === 0 && isPlaced(named)) for (const { pod } of alike) elsewhere.add(pod.uid);
     if (places !== 1 && places !== devicesOf(alike)) continue;
     for (const allocation of alike) {
-      told.add(allocation.pod.uid);
-      for (const { row } of rows) tell(row, allocation);
+      resolved.add(allocation.pod.uid);
+      for (const { row } of rows) addTo(row, allocation);
     }
   }
   // If a pod has several devices and some are on none of these rows, not all of its devices are known.
-  for (const uid of elsewhere) told.delete(uid);
-  return { rows: found.map((pods) => strongest(pods, moment.pods)), told, elsewhere };
+  for (const uid of elsewhere) resolved.delete(uid);
+  return { rows: found.map((pods) => strongest(pods, moment.pods)), resolved, elsewhere };
 }
 
 /** Returns the number of devices of some allocations. A claim that several pods share counts as one device. */

@@ -41,10 +41,10 @@ export async function followFacts(
     await Promise.all(followers.map((follower) => follower.close()));
   };
   try {
-    for (const [topic, tell] of Object.entries(READERS)) {
+    for (const [topic, report] of Object.entries(READERS)) {
       const follower = await bus.follow(topic, (messages) => {
         for (const message of messages) {
-          const reason = read(message, tell, listeners);
+          const reason = read(message, report, listeners);
           if (reason !== undefined) events.onPassedOver(reason, message);
         }
         return Promise.resolve();
@@ -62,37 +62,38 @@ export async function followFacts(
 interface Reader {
   readonly object: Parameters<FactListener["tombstone"]>[0];
   /** Passes the fact to the listeners. Returns false if the bytes are not a fact. */
-  readonly tell: (listeners: readonly FactListener[], bytes: Uint8Array) => boolean;
+  readonly report: (listeners: readonly FactListener[], bytes: Uint8Array) => boolean;
 }
 
 const READERS: Readonly<Record<string, Reader>> = {
   [WORKLOADS_TOPIC]: {
     object: "workload",
-    tell: (listeners, bytes) => tellAll(decodeWorkload(bytes), listeners, (each, fact) => each.workload(fact)),
+    report: (listeners, bytes) => reportAll(decodeWorkload(bytes), listeners, (each, fact) => each.workload(fact)),
   },
   [INVENTORY_TOPIC]: {
     object: "inventory",
-    tell: (listeners, bytes) => tellAll(decodeInventory(bytes), listeners, (each, fact) => each.inventory(fact)),
+    report: (listeners, bytes) => reportAll(decodeInventory(bytes), listeners, (each, fact) => each.inventory(fact)),
   },
   [CLUSTER_TOPIC]: {
     object: "cluster",
-    tell: (listeners, bytes) => tellAll(decodeClusterFact(bytes), listeners, (each, fact) => each.clusterFact(fact)),
+    report: (listeners, bytes) =>
+      reportAll(decodeClusterFact(bytes), listeners, (each, fact) => each.clusterFact(fact)),
   },
 };
 
-function tellAll<Fact extends object>(
+function reportAll<Fact extends object>(
   fact: Fact | { readonly invalid: string },
   listeners: readonly FactListener[],
-  tell: (listener: FactListener, fact: Fact) => void,
+  report: (listener: FactListener, fact: Fact) => void,
 ): boolean {
   if ("invalid" in fact) return false;
-  for (const listener of listeners) tell(listener, fact);
+  for (const listener of listeners) report(listener, fact);
   return true;
 }
 
 function read(
   { key, value, intact, schemaVersion }: ReceivedMessage,
-  { object, tell }: Reader,
+  { object, report }: Reader,
   listeners: readonly FactListener[],
 ): PassedOver | undefined {
   if (schemaVersion > FACT_SCHEMA_VERSION) return "future-schema";
@@ -102,7 +103,7 @@ function read(
   }
   if (!intact) return "broken-checksum";
   try {
-    return tell(listeners, value) ? undefined : "not-a-fact";
+    return report(listeners, value) ? undefined : "not-a-fact";
   } catch {
     return "not-processed";
   }

@@ -31,7 +31,7 @@ export interface FactBook<Fact extends AnyFact> {
    * is not sent. A fact of an earlier term is sent again if the object has another version, because its watcher may still send a version in
    * between.
    */
-  tell(body: FactBody<Fact>, sight: Sight): void;
+  report(body: FactBody<Fact>, sight: Sight): void;
   /** Sends the latest fact of an object again, changed by data that was seen outside the object; nothing if the object is unknown. */
   amend(uid: string, atMillis: number, change: (body: FactBody<Fact>) => FactBody<Fact>): void;
   /** Sends the end of an object; nothing if it was sent already, or if another object has its key. */
@@ -106,7 +106,7 @@ export function createFactBook<Fact extends AnyFact>(options: {
     send({ key, value: utf8.encode(`${JSON.stringify({ cluster, ...said }).slice(0, -1)},${text.slice(1)}`) });
   }
 
-  function tell(body: FactBody<Fact>, sight: Sight): void {
+  function report(body: FactBody<Fact>, sight: Sight): void {
     const known = entries.get(body.uid);
     const text = JSON.stringify(body);
     const isSaid =
@@ -117,7 +117,7 @@ export function createFactBook<Fact extends AnyFact>(options: {
   }
 
   return {
-    tell,
+    report,
     get highestEpoch() {
       return highestEpoch;
     },
@@ -139,7 +139,7 @@ export function createFactBook<Fact extends AnyFact>(options: {
     amend(uid, atMillis, change) {
       const entry = entries.get(uid);
       if (entry === undefined) return;
-      tell(change(bodyOf<Fact>(entry)), { resourceVersion: entry.sight.resourceVersion, atMillis });
+      report(change(bodyOf<Fact>(entry)), { resourceVersion: entry.sight.resourceVersion, atMillis });
     },
     end(uid, end, sight, amend = (body) => body) {
       const entry = entries.get(uid);

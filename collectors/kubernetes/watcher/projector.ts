@@ -76,7 +76,7 @@ export function createProjector(options: {
         const former = books.workloads.latest(fact.uid);
         const whole = withHealth(withFormer(fact, former), former, sight.atMillis);
         gangs.join(fact);
-        return books.workloads.tell(pulls.addTo(whole), sight);
+        return books.workloads.report(pulls.addTo(whole), sight);
       }
       await Promise.all(missing.map(([reference, namespace]) => owners.fetch(reference, namespace)));
       if (signal.aborted) return;
@@ -115,7 +115,7 @@ export function createProjector(options: {
     nodes.set(projected.fact.node, uid);
     const { devicePluginVersion } = former ?? {};
     const body = { ...projected.fact, ...given({ devicePluginVersion }) } as FactBody<InventoryFact>;
-    books.inventory.tell(withPlugin(body), sight);
+    books.inventory.report(withPlugin(body), sight);
   }
 
   function takeOther(resource: string, object: SeenObject, sight: Sight): void {
@@ -127,7 +127,7 @@ export function createProjector(options: {
     if (projected.remarks.length > 0) onRemarks(object, projected.remarks);
     const body = { resource, ...projected.fact } as FactBody<ClusterFact>;
     relations.take(body);
-    books.cluster.tell(body, sight);
+    books.cluster.report(body, sight);
     if (body.kind === "ResourceSlice") countAgain(machines.takeSlice(body.uid, body.body), sight.atMillis);
     if (body.kind !== "Gang") return;
     for (const uid of gangs.of(body))

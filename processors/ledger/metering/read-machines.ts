@@ -72,9 +72,9 @@ function machinesOf(history: readonly HistoryRow[], span: Span): readonly Machin
       end === undefined ? Infinity : Number(end.valid_since),
       next === undefined ? Infinity : Number(next.joined),
     );
-    const told = rows.filter(({ ended }) => !ended);
-    const seen = told.filter(({ valid_since }) => Number(valid_since) < span.until);
-    const known = seen.length > 0 ? seen : told.slice(0, 1);
+    const reported = rows.filter(({ ended }) => !ended);
+    const seen = reported.filter(({ valid_since }) => Number(valid_since) < span.until);
+    const known = seen.length > 0 ? seen : reported.slice(0, 1);
     const strongest = strongestCount(known.map(({ gpus, counted_by }) => ({ by: counted_by || "label", count: gpus })));
     return {
       uid,

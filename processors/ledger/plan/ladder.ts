@@ -55,7 +55,7 @@ export function knownHolders(
     momentOfNode(record, node, at),
   );
   const sharing = isShared(gpus, undefined);
-  const told = new Set(allocations.told);
+  const resolved = new Set(allocations.resolved);
   // The pod's evidence matches no device of the node. It is in a slot without a seen GPU if there is one; otherwise weaker evidence counts.
   const unseen = slots.some(isUnseen) ? allocations.elsewhere : new Set<string>();
   const found = devices.map((place, row): readonly { pod: Holding; evidence: Evidence }[] => {
@@ -63,7 +63,7 @@ export function knownHolders(
     const proven = proofs.on(deviceOf(place.slot, place.part), pods).filter((pod) => canHave(pod, place.device));
     if (allocated !== undefined) {
       // A pod that holds a part by a label keeps it beside the pods whose parts were allocated.
-      const beside = proven.filter((pod) => hasPart(pod) && !allocations.told.has(pod.uid));
+      const beside = proven.filter((pod) => hasPart(pod) && !allocations.resolved.has(pod.uid));
       return [
         ...allocated.pods.map((pod) => ({ pod, evidence: allocated.evidence })),
         ...beside.map((pod) => ({ pod, evidence: "label" as const })),
@@ -72,7 +72,7 @@ export function knownHolders(
     return proven.flatMap((pod): readonly { pod: Holding; evidence: Evidence }[] => {
       if (!isReservation(pod)) return [{ pod, evidence: "label" }];
       const group = groupOf(pod, pods);
-      for (const { uid } of group) told.add(uid);
+      for (const { uid } of group) resolved.add(uid);
       return group.map((member) => ({ pod: member, evidence: "group" }));
     });
   });
@@ -89,7 +89,7 @@ export function knownHolders(
     return named.length > 0 ? named : strangersOn(slots, place, at);
   });
   const isOpen = (pod: Holding): boolean =>
-    !isReservation(pod) && !told.has(pod.uid) && (!sharing || !counts.has(pod.uid));
+    !isReservation(pod) && !resolved.has(pod.uid) && (!sharing || !counts.has(pod.uid));
   const open = pods
     .filter(isOpen)
     .flatMap((pod) => {

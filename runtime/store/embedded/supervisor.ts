@@ -151,13 +151,13 @@ async function startProcess(
     child.once("error", (error) => resolve(error.message));
   });
   const stop = async (): Promise<void> => {
-    tell(child, { kind: "stop" });
+    send(child, { kind: "stop" });
     const patience = setTimeout(() => child.kill("SIGKILL"), stopPatienceMillis);
     await ended;
     clearTimeout(patience);
   };
 
-  tell(child, { kind: "start", options: processOptions(options, port) });
+  send(child, { kind: "start", options: processOptions(options, port) });
   const timeout = AbortSignal.timeout(startTimeoutMillis);
   const outcome = await Promise.race([
     new Promise<FromStoreProcess>((resolve) => child.once("message", (message: FromStoreProcess) => resolve(message))),
@@ -213,7 +213,7 @@ function collectOutput(child: ChildProcess, logger: Logger): () => string {
   return () => lines.join("\n");
 }
 
-function tell(child: ChildProcess, message: ToStoreProcess): void {
+function send(child: ChildProcess, message: ToStoreProcess): void {
   // A dead process cannot receive a message; `ended` reports it.
   if (child.connected) child.send(message, () => undefined);
 }

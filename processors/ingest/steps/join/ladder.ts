@@ -53,7 +53,7 @@ export function climb(layout: Layout, moment: Moment, proofs: Proofs): readonly 
   for (const { label, key, allocated } of rows) {
     if (label.says === "pod" && allocated === undefined && !isReservation(label.pod)) proofs.add(label.pod, key);
   }
-  const holders = rows.map((row) => known(row, moment, { proofs, sharing, told: allocations.told }));
+  const holders = rows.map((row) => known(row, moment, { proofs, sharing, resolved: allocations.resolved }));
   if (holders.every((holder) => holder !== undefined)) return holders;
 
   const isOpen = (pod: Holding): boolean => {
@@ -61,9 +61,9 @@ export function climb(layout: Layout, moment: Moment, proofs: Proofs): readonly 
     // Replicas can be of one GPU, and a claim does not contain its number of devices, so one proven device is enough.
     return proofs.devices(pod) < (sharing || asked === Infinity ? Math.min(1, asked) : asked);
   };
-  const { told, elsewhere } = allocations;
+  const { resolved, elsewhere } = allocations;
   // A named device that is not among these rows is on another page.
-  const open = moment.pods.filter((pod) => !told.has(pod.uid) && !elsewhere.has(pod.uid) && isOpen(pod));
+  const open = moment.pods.filter((pod) => !resolved.has(pod.uid) && !elsewhere.has(pod.uid) && isOpen(pod));
   return holders.map((holder, row) => {
     if (holder !== undefined) return holder;
     const common = open.filter((pod) => asksFor(pod, devices[row]!, vendor, moment.node));
@@ -97,14 +97,18 @@ function readRows(
 function known(
   { device, key, label, allocated, isOnePods }: Row,
   moment: Moment,
-  { proofs, sharing, told }: { readonly proofs: Proofs; readonly sharing: boolean; readonly told: ReadonlySet<string> },
+  {
+    proofs,
+    sharing,
+    resolved,
+  }: { readonly proofs: Proofs; readonly sharing: boolean; readonly resolved: ReadonlySet<string> },
 ): Holder | undefined {
   const own = label.says === "pod" && !proofs.isContradicted(label.pod) ? label.pod : undefined;
   const isStrangers = label.says === "stranger" && (allocated === undefined || isOnePods);
   if (allocated !== undefined && !isStrangers) {
     const isOwn = isOnePods && own !== undefined && allocated.pods.includes(own);
     // A pod that holds a part by a label keeps it beside the pods whose parts were allocated.
-    const beside = proofs.on(key, moment.pods).filter((pod) => hasPart(pod) && !told.has(pod.uid));
+    const beside = proofs.on(key, moment.pods).filter((pod) => hasPart(pod) && !resolved.has(pod.uid));
     return holderOf(isOwn ? [own] : [...allocated.pods, ...beside], allocated.evidence);
   }
   if (label.says === "stranger") {
