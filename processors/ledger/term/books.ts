@@ -5,16 +5,16 @@ import { readLives, type Life } from "./hours-to-meter.ts";
 import type { LedgerRules } from "../hours/rules.ts";
 import { staleCharges, type StaleWindow } from "../hours/stale-hours.ts";
 
-/** A mark of the current runs and closings. */
-export interface BooksMark {
+/** The version of the current runs and closings. */
+export interface BooksVersion {
   /** The highest generation that was ever written; 0 if none was. */
   readonly generation: number;
   /** Differs after every write. */
   readonly text: string;
 }
 
-/** Reads the mark of the books, in one cheap query. Fails with a `StoreError`. */
-export async function readMark(store: StoreClient): Promise<BooksMark> {
+/** Reads the version of the books, in one cheap query. Fails with a `StoreError`. */
+export async function readBooksVersion(store: StoreClient): Promise<BooksVersion> {
   const [row] = await store.query<{ generation: string; text: string }>(`
     SELECT (SELECT max(generation) FROM runs) AS generation,
       toString(((SELECT (count(), max(published_at)) FROM runs), (SELECT (count(), max(recorded_at)) FROM closings))) AS text`);

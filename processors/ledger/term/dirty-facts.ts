@@ -42,12 +42,12 @@ export interface DirtyFacts {
 
 /** A look: the positions that it reached, and its hours that are not settled yet. */
 interface Look {
-  readonly marks: ReadonlyMap<number, number>;
+  readonly offsets: ReadonlyMap<number, number>;
   readonly waiting: Set<string>;
 }
 
 /**
- * Creates a tracker. Positions of a re-created bus begin at 0 again. If a partition ends before the marked position, it is read from its
+ * Creates a tracker. Positions of a re-created bus begin at 0 again. If a partition ends before the last read offset, it is read from its
  * beginning, and rows of the store beyond its end belong to the previous bus.
  */
 export function createDirtyFacts(options: {
@@ -57,7 +57,7 @@ export function createDirtyFacts(options: {
   readonly now: () => number;
 }): DirtyFacts {
   const { store, ends, now } = options;
-  let marks: ReadonlyMap<number, number> | undefined;
+  let offsets: ReadonlyMap<number, number> | undefined;
   let settled: ReadonlyMap<number, number> = new Map();
   const looks: Look[] = [];
   let found = 0;
@@ -67,7 +67,7 @@ export function createDirtyFacts(options: {
     },
     get watermark() {
       for (let first = looks[0]; first?.waiting.size === 0; first = looks[0]) {
-        settled = first.marks;
+        settled = first.offsets;
         looks.shift();
       }
       return settled;
@@ -78,21 +78,21 @@ export function createDirtyFacts(options: {
     async look() {
       // Read before the rows, so that the next look finds rows that are stored in the meantime.
       const limits = await placesEnd(ends);
-      const from = within(marks ?? (await meteredMarks(store)), limits);
-      if (marks === undefined) settled = from;
+      const from = within(offsets ?? (await meteredOffsets(store)), limits);
+      if (offsets === undefined) settled = from;
       const rows = await rowsBetween(store, from, limits);
       const windows = new Map<string, WindowOfCluster>();
       for (const { cluster, from, until } of spansOf(rows, now())) {
         for (let hour = hourOf(from); hour < until; hour += HOUR_MILLIS)
           windows.set(keyOf({ cluster, windowStart: hour }), { cluster, windowStart: hour });
       }
-      // The marks change only at the end, so a failed look has no effect.
+      // The offsets change only at the end, so a failed look has no effect.
       const seen = new Map(from);
       for (const { topic_place: place, reached } of rows)
         seen.set(place, Math.max(seen.get(place) ?? -1, Number(reached)));
-      marks = seen;
+      offsets = seen;
       if (rows.length > 0) found += 1;
-      looks.push({ marks, waiting: new Set(windows.keys()) });
+      looks.push({ offsets, waiting: new Set(windows.keys()) });
       return [...windows.values()];
     },
   };
@@ -118,21 +118,24 @@ async function placesEnd(ends: (topic: string) => Promise<PartitionEnds>): Promi
   );
 }
 
-/** Returns the marks that are valid on a bus with these ends. A mark at or beyond its partition's end is from another bus. */
-function within(marks: ReadonlyMap<number, number>, limits: ReadonlyMap<number, number>): ReadonlyMap<number, number> {
-  return new Map([...marks].filter(([place, mark]) => mark < (limits.get(place) ?? 0)));
+/** Returns the offsets that are valid on a bus with these ends. An offset at or beyond its partition's end is from another bus. */
+function within(
+  offsets: ReadonlyMap<number, number>,
+  limits: ReadonlyMap<number, number>,
+): ReadonlyMap<number, number> {
+  return new Map([...offsets].filter(([place, offset]) => offset < (limits.get(place) ?? 0)));
 }
 
-/** Reads the new rows beyond the marks and before the limits, with all other rows of their objects, object by object. */
+/** Reads the new rows beyond the offsets and before the limits, with all other rows of their objects, object by object. */
 function rowsBetween(
   store: StoreClient,
-  marks: ReadonlyMap<number, number>,
+  offsets: ReadonlyMap<number, number>,
   limits: ReadonlyMap<number, number>,
 ): Promise<readonly FactRow[]> {
   const ofTables = TABLES.map((table, index) => {
     const key = `toUInt32(${index * PARTITIONS} + partition)`;
     const place = `indexOf({keys:Array(UInt32)}, ${key}) + 1`;
-    const isNew = `(position > {marks:Array(Int64)}[${place}] AND position < {limits:Array(Int64)}[${place}])`;
+    const isNew = `(position > {offsets:Array(Int64)}[${place}] AND position < {limits:Array(Int64)}[${place}])`;
     return `SELECT '${table}' AS source, cluster, toString((${OBJECTS[table]})) AS object, fact, ${key} AS topic_place,
        toString(position) AS reached, toBool(${isNew}) AS isNew
      FROM ${table} FINAL
@@ -140,7 +143,7 @@ function rowsBetween(
   });
   return store.query<FactRow>(`SELECT * FROM (${ofTables.join("\nUNION ALL ")}) ORDER BY source, object`, {
     keys: [...limits.keys()],
-    marks: [-1, ...[...limits.keys()].map((place) => marks.get(place) ?? -1)],
+    offsets: [-1, ...[...limits.keys()].map((place) => offsets.get(place) ?? -1)],
     limits: [0, ...limits.values()],
   });
 }
@@ -221,7 +224,7 @@ function saidSince(fact: InventoryFact, before: InventoryFact | undefined): numb
 }
 
 /** Reads the positions that the meter's latest run had read. */
-async function meteredMarks(store: StoreClient): Promise<ReadonlyMap<number, number>> {
+async function meteredOffsets(store: StoreClient): Promise<ReadonlyMap<number, number>> {
   const rows = await store.query<{ partition: number; position: string }>(`
     SELECT each.1 AS partition, each.2 AS position
     FROM (SELECT arrayJoin(CAST(${ofLastRun("watermark")}, 'Array(Tuple(UInt32, UInt64))')) AS each

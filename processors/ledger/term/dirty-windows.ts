@@ -29,7 +29,7 @@ export interface DirtyWindows {
   readonly passedMillis: number | undefined;
 }
 
-interface PartitionMark {
+interface NewestScrape {
   readonly position: number;
   readonly scrapedAt: number;
 }
@@ -42,7 +42,7 @@ export function createDirtyWindows(options: {
   readonly overlapMillis: number;
 }): DirtyWindows {
   const { store, ends, now, overlapMillis } = options;
-  const marks = new Map<number, PartitionMark>();
+  const newestOf = new Map<number, NewestScrape>();
   let watermark: Watermark | undefined;
   let following: { readonly at: number; readonly positions: Watermark } | undefined;
   let counts = new Map<string, number>();
@@ -56,7 +56,7 @@ export function createDirtyWindows(options: {
     const to = within(moves ? following!.positions : from, end);
     const changed = first ? await lookAtAll(from) : await lookBeyond(from, to);
     const positions = new Map(
-      [...end].map(([partition, limit]) => [partition, Math.min(limit, marks.get(partition)?.position ?? 0)]),
+      [...end].map(([partition, limit]) => [partition, Math.min(limit, newestOf.get(partition)?.position ?? 0)]),
     );
     watermark = to;
     if (moves || following === undefined) following = { at, positions };
@@ -65,7 +65,7 @@ export function createDirtyWindows(options: {
   }
 
   async function lookAtAll(from: Watermark): Promise<readonly WindowOfCluster[]> {
-    mark(await store.query<MarkRow>(`SELECT partition, ${MARK} FROM scrapes GROUP BY partition`));
+    keepNewest(await store.query<NewestRow>(`SELECT partition, ${NEWEST} FROM scrapes GROUP BY partition`));
     const published = await publishedScrapes(store);
     const rows = await store.query<CountRow & { readonly scrapes: string }>(`
       SELECT cluster, arrayJoin(${HOURS_TOUCHED_SQL}) AS hour, uniqExact(${SCRAPE_KEY_SQL}) AS scrapes,
@@ -79,11 +79,11 @@ export function createDirtyWindows(options: {
   }
 
   async function lookBeyond(from: Watermark, to: Watermark): Promise<readonly WindowOfCluster[]> {
-    const rows = await store.query<MarkRow & CountRow & { readonly seen: string }>(`
-      SELECT partition, ${MARK}, cluster, arrayJoin(${HOURS_TOUCHED_SQL}) AS hour, uniqExact(position) AS seen,
+    const rows = await store.query<NewestRow & CountRow & { readonly seen: string }>(`
+      SELECT partition, ${NEWEST}, cluster, arrayJoin(${HOURS_TOUCHED_SQL}) AS hour, uniqExact(position) AS seen,
         uniqExactIf(position, ${beyond(to)}) AS recent
       FROM scrapes WHERE ${beyond(from)} GROUP BY partition, cluster, hour`);
-    mark(rows);
+    keepNewest(rows);
     const windows = new Map<string, { readonly window: WindowOfCluster; seen: number; recent: number }>();
     for (const row of rows) {
       const window = windowOf(row);
@@ -98,8 +98,8 @@ export function createDirtyWindows(options: {
   }
 
   /** Adopts the newest position and time that a look found for each partition. */
-  function mark(rows: readonly MarkRow[]): void {
-    const found = new Map<number, PartitionMark>();
+  function keepNewest(rows: readonly NewestRow[]): void {
+    const found = new Map<number, NewestScrape>();
     for (const { partition, after, newest } of rows) {
       const { position, scrapedAt } = found.get(partition) ?? { position: 0, scrapedAt: 0 };
       found.set(partition, {
@@ -107,14 +107,14 @@ export function createDirtyWindows(options: {
         scrapedAt: Math.max(scrapedAt, Number(newest)),
       });
     }
-    for (const [partition, newest] of found) marks.set(partition, newest);
+    for (const [partition, newest] of found) newestOf.set(partition, newest);
   }
 
   function passed(end: PartitionEnds, at: number): number | undefined {
     const times = [...end].map(([partition, limit]) => {
-      const mark = marks.get(partition);
-      if ((mark?.position ?? 0) >= limit) return at;
-      return mark === undefined ? undefined : Math.min(at, mark.scrapedAt);
+      const newest = newestOf.get(partition);
+      if ((newest?.position ?? 0) >= limit) return at;
+      return newest === undefined ? undefined : Math.min(at, newest.scrapedAt);
     });
     return times.some((time) => time === undefined) ? undefined : Math.min(at, ...times.map((time) => time!));
   }
@@ -138,9 +138,9 @@ export function settledUntil(passedMillis: number | undefined, delayMillis: numb
   return passedMillis === undefined ? undefined : Math.floor((passedMillis - delayMillis) / HOUR_MILLIS) * HOUR_MILLIS;
 }
 
-const MARK = "max(position) + 1 AS after, max(toUnixTimestamp64Milli(scraped_at)) AS newest";
+const NEWEST = "max(position) + 1 AS after, max(toUnixTimestamp64Milli(scraped_at)) AS newest";
 
-interface MarkRow {
+interface NewestRow {
   readonly partition: number;
   readonly after: string;
   readonly newest: string;

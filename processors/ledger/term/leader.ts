@@ -2,7 +2,7 @@ import { LEADER_GROUP, LEDGER_TOPIC } from "../../../domain/messages/topics.ts";
 import { pause } from "../../../runtime/clock.ts";
 import { BusError, type Bus, type GroupMember, type ReceivedMessage } from "../../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
-import { readMark } from "./books.ts";
+import { readBooksVersion } from "./books.ts";
 import { recordElection } from "../hours/runs.ts";
 
 /** The term of a leading processor. Its work ends soon after `signal` is aborted. */
@@ -115,7 +115,7 @@ export function nextGeneration(ofGroup: number, highestSeen: number): number {
 
 /** Chooses a generation and records it. */
 async function elect(store: StoreClient, ofGroup: number, now: () => number): Promise<number> {
-  const generation = nextGeneration(ofGroup, (await readMark(store)).generation);
+  const generation = nextGeneration(ofGroup, (await readBooksVersion(store)).generation);
   await recordElection(store, generation, now());
   return generation;
 }

@@ -4,7 +4,7 @@ import { pause } from "../../../runtime/clock.ts";
 import { inTurns } from "../../../runtime/in-turns.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import type { ChargeFindings } from "../charging/charge-window.ts";
-import { readBooks, readMark, type Books } from "./books.ts";
+import { readBooks, readBooksVersion, type Books } from "./books.ts";
 import { createDirtyFacts } from "./dirty-facts.ts";
 import { createDirtyWindows, settledUntil, type PartitionEnds } from "./dirty-windows.ts";
 import { hoursToMeter } from "./hours-to-meter.ts";
@@ -119,7 +119,7 @@ export async function workTerm(
   let running: readonly WindowOfCluster[] = [];
   let ledgerAt = 0;
   let books: Books = { closed: NOTHING_CLOSED, lives: [], stale: [], begun: undefined };
-  /** The mark at which the books were read. They are unchanged while the mark is the same. */
+  /** The version of the books that were read. */
   let booksAt: string | undefined;
   /** The stale hours that still wait. */
   let stale: StaleWindow[] = [];
@@ -142,9 +142,9 @@ export async function workTerm(
     try {
       if (now() >= lookAt) {
         lookAt = now() + timing.lookMillis;
-        const mark = await readMark(store);
-        if (mark.generation > generation) return;
-        await look(mark.text);
+        const version = await readBooksVersion(store);
+        if (version.generation > generation) return;
+        await look(version.text);
       }
       if (now() >= dropAt && !signal.aborted) {
         dropAt = now() + timing.dropMillis;
@@ -167,13 +167,13 @@ export async function workTerm(
     return (latest = Math.max(latest, now()));
   }
 
-  async function look(mark: string): Promise<void> {
+  async function look(version: string): Promise<void> {
     for (const window of await samples.look()) {
       sampled.add(keyOf(window));
       schedule.touch(window, now());
     }
     changed.push(...(await facts.look()));
-    const at = `${mark} ${facts.found} ${Math.floor(now() / BOOKS_STAND_MILLIS)}`;
+    const at = `${version} ${facts.found} ${Math.floor(now() / BOOKS_STAND_MILLIS)}`;
     const isNew = at !== booksAt;
     if (isNew) {
       books = await readBooks(store, ledger.rules, now());
@@ -268,7 +268,7 @@ export async function workTerm(
   }
 }
 
-/** The longest time for which the read books are used. A store with several replicas may have shown its mark before the rest. */
+/** The longest time for which the read books are used. A store with several replicas may have shown its version before the rest. */
 const BOOKS_STAND_MILLIS = 300_000;
 
 /** The number of hours that each worker charges again before windows with new data get their turn. */
