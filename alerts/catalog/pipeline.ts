@@ -194,13 +194,13 @@ increase(${own(options, "messages_dropped_total")}[10m]) > 0`,
     forMillis: 10 * MINUTE_MILLIS,
     expr: (options) => {
       const followed = own(options, "kubernetes_objects");
-      return `count by (cluster, resource) (${followed} offset 1h)
+      return `count by (cluster, resource) (max_over_time(${followed}[1h]))
 unless on (cluster, resource) count by (cluster, resource) (${followed})
 and on (cluster) sum by (cluster) (${own(options, "kubernetes_watching")}) > 0`;
     },
     summary: "A kind of object is served no more.",
     description:
-      "{{ $labels.resource }} of cluster {{ $labels.cluster }} was followed an hour ago and is not now: what there was of it counts as gone.",
+      "{{ $labels.resource }} of cluster {{ $labels.cluster }} was followed in the last hour and is not now: all objects of the kind count as gone.",
   },
   {
     ...warning,

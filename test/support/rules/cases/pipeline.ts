@@ -307,10 +307,23 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
       own("kubernetes_watching", "1x430", { cluster: "eu" }),
       own("kubernetes_watching", "1x129 0x300", { cluster: "us" }),
     ],
-    { silent: ["1h9m", "1h15m", "2h12m"], firing: ["1h21m", "2h5m"] },
+    { silent: ["1h9m", "1h15m", "2h6m"], firing: ["1h21m", "2h4m"] },
     alert(
       { cluster: "eu", resource: "podgroups.scheduling.volcano.sh", ...warning },
-      "podgroups.scheduling.volcano.sh of cluster eu was followed an hour ago and is not now: what there was of it counts as gone.",
+      "podgroups.scheduling.volcano.sh of cluster eu was followed in the last hour and is not now: all objects of the kind count as gone.",
+    ),
+  ),
+  whileTrue(
+    "GPULedgerKindGone",
+    "fires where the kind came and went in the hour before it was gone",
+    [
+      own("kubernetes_objects", "3x19 _x80 3x29 _x300", { cluster: "eu", resource: "jobsets.jobset.x-k8s.io" }),
+      own("kubernetes_watching", "1x430", { cluster: "eu" }),
+    ],
+    { silent: ["18m", "24m", "1h", "1h15m", "2h6m"], firing: ["30m", "45m", "1h23m", "2h4m"] },
+    alert(
+      { cluster: "eu", resource: "jobsets.jobset.x-k8s.io", ...warning },
+      "jobsets.jobset.x-k8s.io of cluster eu was followed in the last hour and is not now: all objects of the kind count as gone.",
     ),
   ),
   whileTrue(
