@@ -16,7 +16,7 @@ import { createRemembered } from "./server/remembered.ts";
 import { prepareServer } from "./server/server.ts";
 import { createSums } from "./sums/sums.ts";
 
-/** What the reports' server is made of. */
+/** The dependencies of the reports' server. */
 export interface ReportsOptions {
   readonly store: StoreClient;
   readonly ledger: Ledger;
@@ -27,21 +27,21 @@ export interface ReportsOptions {
   readonly access: Access;
   readonly logger: Logger;
   readonly version: string;
-  /** Whether the fleet is the synthetic one. */
+  /** True if the fleet is the synthetic one. */
   readonly isDemo: boolean;
   readonly now: () => number;
-  /** How many hours that are over wait to be charged; left out where nobody here knows. */
+  /** Returns the number of ended hours that wait to be charged; absent if it is unknown here. */
   readonly hoursWaiting?: () => number;
-  /** Requests that one address may send in a minute. */
+  /** The limit of requests of one address in a minute. */
   readonly requestsPerMinute?: number;
 }
 
-/** No dashboard asks so much, and no program needs to. */
+/** A limit above the needs of any dashboard or program. */
 const REQUESTS_PER_MINUTE = 60_000;
 
 const REMEMBERED_BYTES = 128 * 1024 * 1024;
 
-/** Adds everything that `reports/` serves to a server of its own, or to a part of one. */
+/** Adds everything that `reports/` serves to a server, or to a part of one. */
 export async function addReports(server: FastifyInstance, options: ReportsOptions): Promise<void> {
   const { store, ledger, focus, deliveries, rules, access, logger, version, isDemo, now } = options;
   const { hoursWaiting = () => 0 } = options;

@@ -7,33 +7,34 @@ import { tokenHash, tokenId } from "./token.ts";
 import type { TokenReader, TokenRefusal } from "./token-reader.ts";
 import { OPEN, type Viewer } from "./viewer.ts";
 
-/** What a request says of who sends it. */
+/** The parts of a request that identify its sender. */
 export interface Asking {
   readonly authorization: HeaderValue;
   readonly cookie: HeaderValue;
   readonly host: HeaderValue;
-  /** The address of who is connected; behind a proxy that is trusted, of whom it speaks for. */
+  /** The address of the client. If the connection is from a trusted proxy, the address that the proxy forwards. */
   readonly remoteAddress: string;
 }
 
 /** A request that is not served. */
 export interface Refusal {
   readonly status: 401 | 403 | 429 | 503;
-  /** For whoever asks: it does not tell which tokens there are. */
+  /** For the client. The message does not show which tokens exist. */
   readonly message: string;
-  /** For the log alone. */
+  /** For the log only. */
   readonly reason: "missing" | "malformed" | "throttled" | "foreign host" | "store away" | TokenRefusal;
-  /** The same: the id of the token that was given, and why the store is away. */
+  /** For the log only: the id of the given token, and the reason why the store is away. */
   readonly tokenId?: string;
   readonly cause?: StoreError;
 }
 
-/** Who asks, or why that is not served. Fails for bugs only. */
+/** Returns the viewer of a request, or the reason why the request is refused. Fails only for bugs. */
 export type Authenticate = (asking: Asking) => Promise<{ readonly viewer: Viewer } | { readonly refusal: Refusal }>;
 
 /**
- * Makes the one check of every request. On a loopback address everybody is served as long as there is no token at all, but for pages
- * of other sites, which a browser would let read what a name of theirs resolves to ("DNS rebinding"): their `Host` tells.
+ * Creates the check of every request. On a loopback address, the server serves everybody if there are no tokens. It refuses pages of other
+ * sites, because a browser would let them read an address to which their name resolves ("DNS rebinding"). Their `Host` header identifies
+ * them.
  */
 export function createAuthenticate(parts: {
   /** `host:port` of the server. */
@@ -57,7 +58,7 @@ export function createAuthenticate(parts: {
     if (given.kind === "none") return refused(401, "a token is needed", "missing");
     const found = given.kind === "token" ? await tokens.viewerOf(given.text) : given.kind;
     if (typeof found !== "string") return { viewer: found };
-    // Whoever has a token that has ended does not guess.
+    // A sender with a token that has ended does not guess.
     if (found === "unknown" || found === "malformed") throttle.failed(remoteAddress, clock.monotonicMillis());
     const id = given.kind === "token" ? { tokenId: tokenId(tokenHash(given.text)) } : {};
     return refused(401, "the token is not accepted", found, id);

@@ -1,24 +1,24 @@
 import { isTokenText } from "./token.ts";
 
-/** The cookie of pages, whose value is the token. */
+/** The cookie of pages. Its value is the token. */
 export const TOKEN_COOKIE = "gpu_ledger_token";
 
-/** A header as a server gives it. */
+/** The value of a header in a server. */
 export type HeaderValue = string | readonly string[] | undefined;
 
-/** The token that a request brings; `malformed` where it brings something that is none. */
+/** The token of a request; `malformed` if the request has something that is not a token. */
 export type GivenToken = { readonly kind: "token"; readonly text: string } | { readonly kind: "none" | "malformed" };
 
 const NONE: GivenToken = { kind: "none" };
 const MALFORMED: GivenToken = { kind: "malformed" };
-/** A token is of 48 characters. */
+/** A token has 48 characters. */
 const LONGEST_AUTHORIZATION = 256;
-/** What browsers keep for one site, and servers take by default. */
+/** The limit of browsers for one site, and the default limit of servers. */
 const LONGEST_COOKIES = 16_384;
 
 /**
- * Reads the token of a request: that of `Authorization: Bearer`, else that of the cookie. Of a header that was sent twice, is of
- * another scheme, or is longer than it can be, nothing is taken; a wrong header is not made good by a right cookie.
+ * Reads the token of a request: from `Authorization: Bearer`, else from the cookie. A header is malformed if it was sent twice, has another
+ * scheme or is too long. If `Authorization` is wrong, the cookie is not read.
  */
 export function readToken(authorization: HeaderValue, cookie: HeaderValue): GivenToken {
   return authorization === undefined ? ofCookie(cookie) : ofAuthorization(authorization);
@@ -38,7 +38,7 @@ function ofCookie(header: HeaderValue): GivenToken {
   });
   const [first, ...others] = values;
   if (first === undefined) return NONE;
-  // A site beside ours can add a cookie of the same name: which of two is meant nobody can tell.
+  // A site beside ours can add a cookie of the same name. The right one of two is unknown.
   return others.length > 0 ? MALFORMED : ofText(first);
 }
 
@@ -47,8 +47,8 @@ function ofText(text: string): GivenToken {
 }
 
 /**
- * The value of `Set-Cookie` that logs a browser in. No script reads it, and other sites' requests do not carry it, but for links that
- * somebody follows; it goes with the browser's session.
+ * The value of `Set-Cookie` that logs a browser in. Scripts cannot read the cookie. Requests of other sites do not carry it, except for
+ * links that a user follows. The cookie ends with the browser's session.
  */
 export function loginCookie(token: string, { isHttps }: { readonly isHttps: boolean }): string {
   return `${TOKEN_COOKIE}=${token}; Path=/; HttpOnly; SameSite=Lax${isHttps ? "; Secure" : ""}`;

@@ -4,7 +4,7 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
 LOOPBACK.addAddress("::1", "ipv6");
 
-/** Whether a `host:port`, with the port or without, is of this machine alone: 127.0.0.0/8, `[::1]`, localhost. */
+/** Returns true if a `host:port`, with or without the port, is of this machine alone: 127.0.0.0/8, `[::1]`, localhost. */
 export function isLoopback(address: string): boolean {
   const [, bracketed, plain] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(address) ?? [];
   const host = bracketed ?? plain ?? "";

@@ -1,9 +1,9 @@
 import { isLoopback } from "./loopback.ts";
 
-/** Whom a server serves: everybody who reaches it, which is this machine alone, or whoever has a token. */
+/** The access to a server: `open` to everybody who reaches it, which is this machine alone, or only with `tokens`. */
 export type AccessMode = "open" | "tokens";
 
-/** A server that would serve reports to everybody. The message says what to do about it. */
+/** A configuration that would serve reports to everybody. The message contains the remedy. */
 export class AccessError extends Error {
   readonly code = "no-authentication";
   readonly retriable = false;
@@ -14,7 +14,9 @@ export class AccessError extends Error {
   }
 }
 
-/** How a server on an address (`host:port`) is to be served. Fails with an {@link AccessError} where that would be to everybody. */
+/**
+ * Returns the access mode of a server on an address (`host:port`). Fails with an {@link AccessError} if the server would serve everybody.
+ */
 export function accessMode({
   listen,
   hasTokens,

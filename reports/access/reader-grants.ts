@@ -1,11 +1,11 @@
-/** A table or view that somebody may read, whole or by columns. */
+/** A table or view that a reader may read, whole or by columns. */
 export interface ReaderGrant {
   readonly table: string;
-  /** All of them where it is absent. */
+  /** All columns if absent. */
   readonly columns?: readonly string[];
 }
 
-/** The runs and closings that count: what views of published rows look up, without what they come to. */
+/** The current runs and closings. The views of published rows look them up. The amounts are left out. */
 const WHICH_RUNS: readonly ReaderGrant[] = [
   {
     table: "runs",
@@ -28,12 +28,12 @@ const WHICH_RUNS: readonly ReaderGrant[] = [
   { table: "charge_parts" },
 ];
 
-/** What has rows of one team each, in the column `team`. */
+/** Tables in which each row is of one team, in the column `team`. */
 export const TABLES_OF_TEAMS: readonly string[] = ["charge_sums", "charge_workload_sums", "charges", "statements"];
 
 /**
- * What a reader of one team may read: its rows of charges and statements. Nothing else names a team, so that nothing else could be cut
- * to one: samples, usage, facts and queues tell what everybody does, closings what everybody pays.
+ * The grants for a reader of one team: the team's rows of charges and statements. No other table has a team, so no other table could be
+ * limited to one. Samples, usage, facts and queues show the work of all teams; closings show the amounts of all teams.
  */
 export const TEAM_GRANTS: readonly ReaderGrant[] = [
   ...TABLES_OF_TEAMS.map((table) => ({ table })),
@@ -44,8 +44,8 @@ export const TEAM_GRANTS: readonly ReaderGrant[] = [
 ];
 
 /**
- * What a reader of all teams may read: what dashboards and reports are made of. A view reads its tables with the rights of whoever asks
- * (SQL SECURITY INVOKER, ClickHouse's default), so that these are named too.
+ * The grants for a reader of all teams: the sources of dashboards and reports. A view reads its tables with the rights of the user who
+ * queries it (SQL SECURITY INVOKER, ClickHouse's default), so the tables are in this list too.
  */
 export const READER_GRANTS: readonly ReaderGrant[] = [
   "breaches",
@@ -85,7 +85,7 @@ export const READER_GRANTS: readonly ReaderGrant[] = [
   "workloads",
 ].map((table) => ({ table }));
 
-/** What no reader may read: who may see what, who did what, and what the program keeps for itself. */
+/** Tables that no reader may read: access rights, the audit trail, and the program's own state. */
 export const NOT_FOR_READERS: readonly string[] = [
   "access_tokens",
   "audit",

@@ -1,15 +1,15 @@
 const GIBIBYTE = 1024 ** 3;
 
-/** A setting of a reader's queries: its value, and how far a query may change it. */
+/** A setting of a reader's queries: its value, and the range in which a query may change it. */
 export interface ReaderSetting {
   readonly name: string;
   readonly value: number | string;
-  /** A query may lower it, though not to 0, which would be without limit; otherwise it is fixed. */
+  /** True if a query may lower the value. 0 is not allowed because it means no limit. If absent, the value is fixed. */
   readonly mayBeLowered?: true;
 }
 
 /**
- * What a query may cost. `readonly` is 2: Grafana's data source sends settings with every query, and 1 would refuse them all
+ * The limits of a query. `readonly` is 2: Grafana's data source sends settings with every query, and 1 would refuse them all
  * (https://clickhouse.com/docs/operations/settings/permissions-for-queries).
  */
 export const READER_SETTINGS: readonly ReaderSetting[] = [
@@ -30,7 +30,7 @@ export const READER_SETTINGS: readonly ReaderSetting[] = [
   { name: "readonly", value: 2 },
 ];
 
-/** What all queries of a reader may cost in an hour: a program that runs wild stops, dashboards do not. */
+/** The limits of all queries of a reader in an hour. They stop a program that runs wild, but not dashboards. */
 export const READER_QUOTA: Readonly<Record<string, number>> = {
   queries: 100_000,
   read_rows: 2_000_000_000_000,

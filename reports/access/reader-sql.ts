@@ -2,27 +2,27 @@ import { sqlIdentifier, sqlString } from "../../runtime/store/sql-tokens.ts";
 import { READER_GRANTS, TABLES_OF_TEAMS, TEAM_GRANTS, type ReaderGrant } from "./reader-grants.ts";
 import { READER_QUOTA, READER_SETTINGS, type ReaderSetting } from "./reader-limits.ts";
 
-/** What stands where the hash of a password belongs. ClickHouse takes it for no hash, and refuses it. */
+/** The placeholder for the hash of a password. ClickHouse refuses it because it is not a hash. */
 const PASSWORD_PLACE = "PUT THE SHA-256 OF A PASSWORD HERE";
 
-/** The store that readers are made for. */
+/** The store in which readers are created. */
 export interface ReaderStore {
   readonly database: string;
-  /** Where a cluster's tables are made, users are made too. */
+  /** The ClickHouse cluster on which the tables and the users are created. */
   readonly cluster: string | undefined;
 }
 
-/** Statements that make one user of the database, with limits, and a role with all that it may read. */
+/** Statements that create one user of the database, with limits, and a role with all that it may read. */
 export interface ReaderSql {
-  /** Without an ending. */
+  /** Without an extension. */
   readonly fileName: string;
   readonly statements: readonly string[];
 }
 
-/** The user who reads everything; a team's has the team's name behind. */
+/** The user who reads everything. The name of a team's user has the team as its suffix. */
 export const READER = "gpu_ledger_reader";
 
-/** The reader of everything, and one for each team. */
+/** Returns the statements for the reader of everything and for one reader of each team. */
 export function readersSql(store: ReaderStore, teams: readonly string[]): readonly ReaderSql[] {
   return [
     { fileName: "reader", statements: statementsOf(store, "", READER_GRANTS, undefined, PASSWORD_PLACE) },
@@ -33,7 +33,10 @@ export function readersSql(store: ReaderStore, teams: readonly string[]): readon
   ];
 }
 
-/** Statements that make the reader of everything with a password, or give it this one, by its SHA-256 in hexadecimal digits. */
+/**
+ * Returns statements that create the reader of everything with a password, or set the reader's password. The password is given by its
+ * SHA-256 in hexadecimal digits.
+ */
 export function readerPasswordSql(store: ReaderStore, passwordHash: string): readonly string[] {
   return [
     ...statementsOf(store, "", READER_GRANTS, undefined, passwordHash),
@@ -81,9 +84,10 @@ function identifiedBy(passwordHash: string): string {
 }
 
 /**
- * A team's rows, and no others. The policy is restrictive: no other policy can open what it closes. With the first policy of a table
- * ClickHouse may hide its rows from whoever has none, the program included (`users_without_row_policies_can_read_rows`), hence
- * the one for all. Policy and grants are of one role: who puts it down has neither.
+ * Statements that limit a role to a team's rows. The policy is restrictive: no other policy can open what it closes. With the first policy
+ * of a table, ClickHouse may hide its rows from every user without a policy, the program included
+ * (`users_without_row_policies_can_read_rows`). So there is one policy for all. The policy and the grants belong to one role: a user
+ * without the role has neither.
  */
 function rowsOf(team: string, place: string, role: string, on: string): readonly string[] {
   return [

@@ -1,17 +1,17 @@
 import { isIPv6 } from "node:net";
 import { MINUTE_MILLIS } from "../../domain/time.ts";
 
-/** Who may go on trying. Times are milliseconds since any start that does not change. */
+/** A limit on failed attempts. Times are milliseconds since any fixed start. */
 export interface Throttle {
-  /** Whether so many attempts of an address have failed within a minute that it has to wait for the next one. */
+  /** Returns true if an address has reached the limit of failed attempts within a minute and has to wait. */
   isBlocked(address: string, nowMillis: number): boolean;
-  /** An attempt has failed. */
+  /** Records a failed attempt. */
   failed(address: string, nowMillis: number): void;
 }
 
 /**
- * Counts failures by address, for a minute from the first. An address of IPv6 is its network of 64 bits, all of which one machine has. Of
- * more addresses than are remembered the one goes whose minute began first.
+ * Counts failures by address, for a minute from the first. An IPv6 address counts as its network of 64 bits, because one machine has all of
+ * them. If the number of addresses exceeds the limit, the address whose minute began first is removed.
  */
 export function createThrottle({ failures = 20, addresses = 10_000 } = {}): Throttle {
   const minutes = new Map<string, { readonly since: number; failures: number }>();
@@ -27,7 +27,7 @@ export function createThrottle({ failures = 20, addresses = 10_000 } = {}): Thro
         minute.failures += 1;
         return;
       }
-      // Anew at the end, so that the order of the map is that of the minutes.
+      // Added at the end, so that the map has the order of the minutes.
       minutes.delete(network);
       const [oldest] = minutes.keys();
       if (minutes.size >= addresses && oldest !== undefined) minutes.delete(oldest);

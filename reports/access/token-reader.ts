@@ -7,24 +7,27 @@ import { isTokenText, tokenHash } from "./token.ts";
 import { listTokens } from "./tokens.ts";
 import type { Viewer } from "./viewer.ts";
 
-/** For so long what the store said is taken as it is: a token that was taken back works no longer than that, and the wait below. */
+/** How long the tokens that were read stay valid. A revoked token works no longer than this time plus the wait below. */
 const FRESH_MILLIS = 3_000;
-/** So long is waited for the store, before what is remembered is taken. */
+/** How long a read waits for the store before it uses the remembered tokens. */
 const WAIT_MILLIS = 1_500;
-/** And for so long, while the store is away: long enough for its restart, short for whoever takes a token back meanwhile. */
+/**
+ * How long remembered tokens are used while the store is away: long enough for a restart of the store, short enough for a revocation in
+ * that time.
+ */
 const REMEMBERED_MILLIS = 30_000;
 
-/** Why a token is not accepted; for the log, and not for whoever asks. */
+/** The reason why a token is not accepted. For the log, not for the client. */
 export type TokenRefusal = "unknown" | "expired" | "revoked";
 
-/** Knows whose a token is. Both methods fail with a `StoreError` where the store is away for longer than is remembered. */
+/** A lookup of the viewer of a token. Both methods fail with a `StoreError` if the store is away for longer than tokens are remembered. */
 export interface TokenReader {
   viewerOf(token: string): Promise<Viewer | TokenRefusal>;
-  /** Whether a token was ever made. One that has ended counts: a server does not open because its last token ends. */
+  /** Returns true if a token was ever made. Tokens that have ended count: a server does not become open because its last token ends. */
   hasTokens(): Promise<boolean>;
 }
 
-/** What is known of a token; times in milliseconds since the epoch. */
+/** A token and its viewer. Times are milliseconds since the epoch. */
 interface KnownToken {
   readonly viewer: Viewer;
   readonly expiresMillis: number | undefined;
@@ -32,9 +35,9 @@ interface KnownToken {
 }
 
 /**
- * Reads tokens from the configuration and from the store. All of the store's are read at once and remembered: whoever asks with
- * tokens that do not exist causes no question. They are found by their hash; how long that takes tells nothing, as nobody can choose
- * a hash digit by digit.
+ * Reads tokens from the configuration and from the store. All tokens of the store are read at once and remembered, so that a request with
+ * an unknown token causes no query. Tokens are found by their hash. The time of the lookup reveals nothing, because nobody can choose a
+ * hash digit by digit.
  */
 export function createTokenReader(
   store: StoreClient,
@@ -88,7 +91,7 @@ function ofConfiguration({ name, role, teams, expires }: ConfiguredToken): Known
   return { viewer: { name, role, teams: role === "viewer" ? teams : "all" }, expiresMillis: expires, isRevoked: false };
 }
 
-/** What went wrong, within a time; undefined where nothing did. */
+/** Returns the failure of a promise within a time; undefined if it succeeds. */
 function failureOf(done: Promise<void>, millis: number): Promise<unknown> {
   const late = new StoreError("timeout", "The store does not say in time which tokens there are.", { retriable: true });
   const failed = done.then(

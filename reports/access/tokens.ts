@@ -3,25 +3,25 @@ import { insertRecords } from "../../runtime/store/schema/records.ts";
 import { generateToken, tokenHash, tokenId } from "./token.ts";
 import { ROLES, type Role, type Viewer } from "./viewer.ts";
 
-/** A token that is to be made. */
+/** A request to make a token. */
 export interface TokenRequest {
   readonly name: string;
   readonly role: Role;
-  /** One at least for the role `viewer`, none for the others. */
+  /** At least one for the role `viewer`, none for the others. */
   readonly teams: readonly string[];
-  /** Milliseconds since the epoch; undefined for never. */
+  /** Milliseconds since the epoch; undefined if the token does not expire. */
   readonly expiresMillis: number | undefined;
 }
 
-/** Who does something to tokens, and why, for the audit trail. */
+/** The author and the reason of a change to tokens, for the audit trail. */
 export interface TokenActor {
   readonly by: string;
   readonly why: string;
 }
 
-/** A token as the store keeps it. Times are milliseconds since the epoch. */
+/** A token in the store. Times are milliseconds since the epoch. */
 export interface StoredToken {
-  /** Short, printable, no secret. */
+  /** Short, printable, not secret. */
   readonly id: string;
   readonly viewer: Viewer;
   readonly hash: string;
@@ -31,7 +31,7 @@ export interface StoredToken {
   readonly revoked: { readonly millis: number; readonly by: string } | undefined;
 }
 
-/** A token that can't be made or taken back; the message says why. */
+/** A token that cannot be made or revoked. The message contains the reason. */
 export class TokenError extends Error {
   readonly code = "token-refused";
   readonly retriable = false;
@@ -42,14 +42,14 @@ export class TokenError extends Error {
   }
 }
 
-/** A token that was made. Its text is nowhere else, and can't be had again. */
+/** A new token. Its text is stored nowhere and cannot be recovered. */
 export interface MadeToken {
   readonly text: string;
   readonly hash: string;
   readonly id: string;
 }
 
-/** Makes a token and keeps it nowhere. Fails with a {@link TokenError} where role and teams do not go together. */
+/** Makes a token and does not store it. Fails with a {@link TokenError} if the role and the teams do not match. */
 export function makeToken({ name, role, teams }: TokenRequest): MadeToken {
   if (!/^\P{Cc}{1,100}$/u.test(name)) throw new TokenError("a token's name is 1 to 100 characters of one line");
   if (role === "viewer" && teams.length === 0) throw new TokenError("a viewer sees teams: name one at least");
@@ -60,8 +60,8 @@ export function makeToken({ name, role, teams }: TokenRequest): MadeToken {
 }
 
 /**
- * Makes a token and keeps its hash. Fails with a {@link TokenError} where role and teams do not go together, and where a token of
- * this name can still be used; with a `StoreError`.
+ * Makes a token and stores its hash. Fails with a {@link TokenError} if the role and the teams do not match, or if a token of this name can
+ * still be used. Fails with a `StoreError`.
  */
 export async function createToken(
   store: StoreClient,
@@ -90,7 +90,7 @@ export async function createToken(
   return made;
 }
 
-/** Every token that was ever made, the oldest first. Fails with a `StoreError`. */
+/** Returns every token that was ever made, oldest first. Fails with a `StoreError`. */
 export async function listTokens(store: StoreClient): Promise<readonly StoredToken[]> {
   const rows = await store.query<TokenRow>(
     `SELECT id, what, toUnixTimestamp64Milli(at) AS millis, who, name, role, teams, hash,
@@ -103,7 +103,7 @@ export async function listTokens(store: StoreClient): Promise<readonly StoredTok
   }
   return rows.flatMap(({ id, what, millis, who, name, role: given, teams, hash, expires }) => {
     const role = ROLES.find((each) => each === given);
-    // A role of a later release gives nothing here.
+    // A role of a later release gives no access here.
     if (what !== "created" || role === undefined) return [];
     return {
       id,
@@ -118,8 +118,8 @@ export async function listTokens(store: StoreClient): Promise<readonly StoredTok
 }
 
 /**
- * Takes a token back, by its id or its name. Fails with a {@link TokenError} where there is none that could still be used, or several of one
- * name; with a `StoreError`.
+ * Revokes a token by its id or its name. Fails with a {@link TokenError} if no such token can still be used, or if several tokens have the
+ * name. Fails with a `StoreError`.
  */
 export async function revokeToken(
   store: StoreClient,
@@ -156,7 +156,7 @@ function isLive({ revoked, expiresMillis = Infinity }: StoredToken, now: number)
   return revoked === undefined && now < expiresMillis;
 }
 
-/** 64-bit integers come as texts. */
+/** 64-bit integers are texts. */
 interface TokenRow {
   readonly id: string;
   readonly what: string;

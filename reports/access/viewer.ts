@@ -2,29 +2,29 @@ import { ROLES, type Role } from "../../domain/role.ts";
 
 export { ROLES, type Role };
 
-/** Somebody who asks for reports, and whose they may see. */
+/** A reader of reports, with the teams that the reader may see. */
 export interface Viewer {
-  /** Of the token, for logs and pages. */
+  /** The name of the token, for logs and pages. */
   readonly name: string;
   readonly role: Role;
-  /** One at least for the role `viewer`; all for the others. */
+  /** At least one for the role `viewer`; all for the others. */
   readonly teams: readonly string[] | "all";
 }
 
-/** Who asks a server without tokens, which only this machine reaches. */
+/** The viewer of a server without tokens, which only this machine reaches. */
 export const OPEN: Viewer = { name: "anyone on this machine", role: "administrator", teams: "all" };
 
-/** Whether all that there is may be seen: what is of no team, and what is of all of them together, included. */
+/** Returns true if the viewer may see everything, including what belongs to no team or to all teams. */
 export function seesAll({ teams }: Viewer): boolean {
   return teams === "all";
 }
 
-/** Whether what is of a team may be seen. Teams have the same name to the letter, or are others. */
+/** Returns true if the viewer may see a team. Names of teams are compared exactly. */
 export function maySeeTeam({ teams }: Viewer, team: string): boolean {
   return teams === "all" || teams.includes(team);
 }
 
-/** Whether things may be changed. */
+/** Returns true if the viewer may make changes. */
 export function mayAdminister({ role }: Viewer): boolean {
   return role === "administrator";
 }

@@ -13,12 +13,13 @@ import { addOpenCost } from "./opencost/routes.ts";
 import { addStatements } from "./statements.ts";
 import { createWords } from "./words.ts";
 
-/** What the page that browses the API may load: it has styles in its elements, and asks for nothing elsewhere. */
+/** The policy of the page that browses the API: it has styles in its elements, and loads nothing from other sites. */
 const BROWSING_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 /**
- * Adds the API to a prepared server: every path with its schemas, `openapi.json` made of them, and `docs` to browse it. See docs/api.md.
+ * Adds the API to a prepared server: every path with its schemas, the `openapi.json` generated from them, and `docs` to browse it. See
+ * docs/api.md.
  */
 export async function addApi(server: ApiServer, context: ApiContext): Promise<void> {
   await server.register(swagger, {

@@ -28,11 +28,11 @@ import type { Words } from "./words.ts";
 
 const FORMATS = ["json", "ndjson", "csv", "parquet", "html", "pdf"] as const;
 
-/** A document has its style in it, and nothing else. */
+/** A document contains its style and loads nothing. */
 const DOCUMENT_HEADERS = {
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
 };
-/** `/charges`: what a time comes to by any dimensions; `/charges/lines`: every line of it, as a file. */
+/** Adds `/charges`, the sums of a time by any dimensions, and `/charges/lines`, every line of the time as a file. */
 export function addCharges(server: ApiServer, context: ApiContext, words: Words): void {
   const { store, answers, now, version } = context;
   const { span, kind, where, policy } = words;
@@ -99,7 +99,7 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
   });
 }
 
-/** What a query asks, as far as whoever asks may see it. Fails with a {@link Problem}. */
+/** Returns the question of a query, limited to what the viewer may see. Fails with a {@link Problem}. */
 export function questionOf(
   query: Pick<ChargesQuestion, "kind" | "where"> & {
     readonly span: Pick<ChargesQuestion, "span">;
@@ -131,7 +131,7 @@ function page(
   };
 }
 
-/** What a row of a report is the sum of. */
+/** Returns the question whose sum is a row of a report. */
 function questionOfRow({ by, ...question }: ReportQuestion, { dimensions }: ReportRow): ChargesQuestion {
   const own = by.map((dimension) => ({ dimension, values: [dimensions[dimension]!] }));
   return { ...question, where: [...question.where, ...own] };

@@ -8,40 +8,43 @@ import type { Answers } from "../server/answers.ts";
 import { Problem } from "../server/problem.ts";
 import type { Sums } from "../sums/sums.ts";
 
-/** What the routes of the API answer from. */
+/** The dependencies of the API's routes. */
 export interface ApiContext {
   readonly store: StoreClient;
   readonly ledger: Ledger;
   readonly answers: Answers;
   readonly sums: Sums;
   readonly now: () => number;
-  /** How many hours that are over wait to be charged; 0 where nobody here knows. */
+  /** Returns the number of ended hours that wait to be charged; 0 if it is unknown here. */
   readonly hoursWaiting: () => number;
   readonly version: string;
-  /** Whom the rows of FOCUS name. */
+  /** The names for the rows of FOCUS. */
   readonly focus: FocusConfig;
-  /** What is delivered on a schedule. */
+  /** The deliveries on a schedule. */
   readonly deliveries: readonly ConfiguredDelivery[];
-  /** Writes down what somebody took along. Fails with a `StoreError`: what can't be written down is not handed out. */
+  /** Records what a viewer downloaded. Fails with a `StoreError`: if a download cannot be recorded, it is refused. */
   readonly audit: (viewer: Viewer, subject: string) => Promise<void>;
 }
 
-/** The conditions of a question, narrowed to what a viewer may see: a team that it may not see is one without charges. */
+/**
+ * Returns the conditions of a question, limited to what a viewer may see. A team that the viewer may not see appears as a team without
+ * charges.
+ */
 export function allowed(where: readonly Filter[], { teams }: Viewer): readonly Filter[] {
   return teams === "all" ? where : [...where, { dimension: "team", values: teams }];
 }
 
-/** Fails with a {@link Problem} where somebody asks for what shows the figures of all teams, and may not see them. */
+/** Fails with a {@link Problem} if the viewer may not see the figures of all teams. */
 export function demandAll({ teams }: Viewer): void {
   if (teams !== "all") throw new Problem("not-allowed", "this is of all teams: finance and administrators see it");
 }
 
-/** The policies whose charges are kept, the billing one first. */
+/** Returns the policies whose charges are kept, the billing policy first. */
 export function keptPolicies({ policies }: Ledger): readonly string[] {
   return policies.filter(({ keep }, place) => keep || place === 0).map(({ name }) => name);
 }
 
-/** The policy that is asked by: the billing one where none is named. Fails with a {@link Problem} for one that is not kept. */
+/** Returns the policy of a question: the billing policy if none is named. Fails with a {@link Problem} for a policy that is not kept. */
 export function policyOf(ledger: Ledger, name: string | undefined): string {
   const kept = keptPolicies(ledger);
   if (name === undefined) return kept[0]!;

@@ -32,7 +32,10 @@ const deliveriesSchema = z
   })
   .meta({ id: "Deliveries" });
 
-/** `/deliveries`: which reports were delivered to whom, and which are owed. What is delivered is of all teams, so that only who sees all may ask. */
+/**
+ * Adds `/deliveries`: the reports that were delivered, with their recipients, and the reports that are owed. Deliveries are of all teams,
+ * so only a viewer of all teams may read them.
+ */
 export function addDeliveries(server: ApiServer, { store, answers, deliveries, now }: ApiContext): void {
   addRoute(server, {
     path: "/deliveries",

@@ -11,7 +11,7 @@ import { addRoute, type ApiServer } from "./route.ts";
 import { explanationSchema } from "./schemas.ts";
 import { readText, type Words } from "./words.ts";
 
-/** `/explain`: why charges are what they are, down to the samples. */
+/** Adds `/explain`: the reasons of charges, down to the samples. */
 export function addExplain(server: ApiServer, { store, ledger, answers, sums }: ApiContext, words: Words): void {
   const { span, kind, where, policy } = words;
   addRoute(server, {
@@ -47,7 +47,7 @@ export function addExplain(server: ApiServer, { store, ledger, answers, sums }: 
   });
 }
 
-/** An explanation as programs read it: times in ISO 8601. */
+/** Returns an explanation as JSON, with times in ISO 8601. */
 function explanationJson({ question, ...explanation }: Explanation, currency: string): object {
   const { policy, where } = question;
   return { policy, currency, span: "span" in question ? spanJson(question.span) : null, where, ...explanation };

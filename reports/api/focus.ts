@@ -9,7 +9,7 @@ import type { ApiContext } from "./context.ts";
 import { addRoute, type ApiServer } from "./route.ts";
 import type { Words } from "./words.ts";
 
-/** `/focus`: charges as FOCUS 1.3's Cost and Usage, a file that is written while it is read. */
+/** Adds `/focus`: charges as the Cost and Usage of FOCUS 1.3, a file that is written while it is read. */
 export function addFocus(server: ApiServer, context: ApiContext, words: Words): void {
   const { span, kind, where, policy } = words;
   addRoute(server, {
@@ -51,7 +51,7 @@ export function addFocus(server: ApiServer, context: ApiContext, words: Words): 
   });
 }
 
-/** A file that breaks a rule ends before its end, and its manifest says which. */
+/** Reads a file to its end. A file that breaks a rule ends early, and its manifest names the rule. */
 async function readThrough(bytes: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     for await (const _ of bytes) void _;

@@ -14,7 +14,7 @@ import type { Words } from "./words.ts";
 const name = z.string().max(1_000);
 const place = z.tuple([name, name, z.number().int().min(0), name, name, name]);
 
-/** `/allocations`, `/periods`, `/prices`, `/owners`: what charges are made of, and by which rules. */
+/** Adds `/allocations`, `/periods`, `/prices`, `/owners`: the sources and rules of charges. */
 export function addLedger(server: ApiServer, context: ApiContext, words: Words): void {
   const { store, ledger, answers, now } = context;
 

@@ -7,7 +7,7 @@ import type { ApiContext } from "./context.ts";
 import { addRoute, type ApiServer } from "./route.ts";
 import { fleetSchema, queueSchema } from "./live-schemas.ts";
 
-/** `/fleet` and `/queue`: what holds and what waits now. */
+/** Adds `/fleet` and `/queue`: the current holders and the pods that wait. */
 export function addNow(server: ApiServer, { store, ledger, answers, now }: ApiContext): void {
   addRoute(server, {
     path: "/fleet",

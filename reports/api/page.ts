@@ -3,30 +3,30 @@ import { Problem } from "../server/problem.ts";
 
 /** A place in rows that were read once. */
 export interface Cursor {
-  /** The edition that the first page was of. */
+  /** The edition of the first page. */
   readonly edition: string;
   readonly at: number;
 }
 
 const written = z.tuple([z.string().max(100), z.number().int().min(0)]);
 
-/** A cursor as whoever asks gets it, to be given back as it is. */
+/** Returns the text of a cursor. Clients give it back unchanged. */
 export function cursorText({ edition, at }: Cursor): string {
   return writeCursor([edition, at]);
 }
 
-/** Reads a cursor. Fails with a {@link Problem} where it is none of ours. */
+/** Reads a cursor. Fails with a {@link Problem} if the text is not a cursor of this server. */
 export function readCursor(text: string): Cursor {
   const [edition, at] = readCursorOf(written, text);
   return { edition, at };
 }
 
-/** A place of any kind as a cursor. */
+/** Returns a place of any kind as a cursor. */
 export function writeCursor(place: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(place)).toString("base64url");
 }
 
-/** Reads a place of a kind. Fails with a {@link Problem} where it is none. */
+/** Reads a place of a kind. Fails with a {@link Problem} if the text is not such a place. */
 export function readCursorOf<Place extends z.ZodType>(kind: Place, text: string): z.output<Place> {
   const message = "`next` of a page, as it was given";
   try {
@@ -36,7 +36,7 @@ export function readCursorOf<Place extends z.ZodType>(kind: Place, text: string)
   }
 }
 
-/** A page has gone with the figures that it was of. */
+/** Returns the problem of a page whose figures are gone. */
 export function pageGone(): Problem {
   return new Problem("page-gone", "the ledger was published anew since the first page: begin again without a cursor");
 }

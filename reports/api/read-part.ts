@@ -6,7 +6,7 @@ import type { Report } from "../report/report.ts";
 
 type PartContext = Pick<ApiContext, "store" | "ledger" | "answers" | "sums">;
 
-/** A report that pages and the API share while an edition stands. Fails as `readReport` does. */
+/** Reads a report that pages and the API share while an edition is current. Fails like `readReport`. */
 export async function readPart(
   context: PartContext,
   viewer: Viewer,
@@ -17,7 +17,7 @@ export async function readPart(
   return report!;
 }
 
-/** The same by each of some lists of dimensions, for which the store is asked once. */
+/** Reads one report for each list of dimensions, with one query of the store. */
 export function readParts(
   { store, ledger, answers, sums }: PartContext,
   viewer: Viewer,
@@ -32,7 +32,7 @@ export function readParts(
   );
 }
 
-/** {@link readPart} of an edition that may be over; undefined where it is not remembered. */
+/** Returns the report of {@link readPart} for an edition that may have ended; undefined if it is not remembered. */
 export async function readPastPart(
   { answers }: Pick<PartContext, "answers">,
   viewer: Viewer,

@@ -3,19 +3,19 @@ import { z } from "zod";
 import { PROBLEM_TYPE } from "../server/problem.ts";
 import { problemSchema } from "./schemas.ts";
 
-/** Where all paths of the API begin. */
+/** The common beginning of the API's paths. */
 export const API_PATH = "/api/v1";
 
-/** A server that {@link addRoute} adds to. */
+/** A server to which {@link addRoute} adds paths. */
 export type ApiServer = FastifyInstance;
 
-/** A path of the API: everything that its description says of it is what validates it. */
+/** A path of the API. Its description is also its validation. */
 export interface Route<Query extends z.ZodType> {
   readonly path: string;
-  /** A sentence for whoever reads the description. */
+  /** A sentence for readers of the description. */
   readonly summary: string;
   readonly query: Query;
-  /** Of its JSON; left out where it answers with files of these media types. */
+  /** The schema of the JSON answer; absent if the answers are files of these media types. */
   readonly answer?: z.ZodType;
   readonly type?: readonly string[];
   handle(asked: {
@@ -44,7 +44,7 @@ export function addRoute<Query extends z.ZodType>(server: ApiServer, route: Rout
           ...Object.fromEntries(MOST_SENT.map((status) => [status, problem])),
         },
       },
-      // Answers are sent as bytes that were made once; tests hold them to their schemas.
+      // Answers are sent as bytes that were made once. Tests check them against their schemas.
       serializerCompiler: () => (value) => JSON.stringify(value),
     },
     (request, reply) => handle({ query: request.query as z.output<Query>, request, reply }),

@@ -7,7 +7,7 @@ import { decimal, time } from "./words.ts";
 
 const countedBySchema = z.enum(Object.keys(COUNTED_BY) as CountedBy[]);
 
-/** What is wrong with a request: a problem+json document. */
+/** The error of a request: a problem+json document. */
 export const problemSchema = z
   .object({
     type: z.string().describe("urn:gpu-ledger:problem:<code>; the codes stay as they are."),
@@ -19,7 +19,7 @@ export const problemSchema = z
   })
   .meta({ id: "Problem" });
 
-/** Conditions as they were understood. */
+/** The conditions as the server read them. */
 const filterSchema = z.object({ dimension: z.string(), values: z.array(z.string()) });
 
 /** A span with its times. */
@@ -27,7 +27,7 @@ export const spanSchema = z.object({ name: z.string(), from: time, until: time }
 
 const byState = z.partialRecord(z.enum(CHARGE_STATES), decimal);
 
-/** What lines come to. */
+/** The sums of lines. */
 export const measures = {
   gpuHours: decimal,
   heldGpuHours: decimal.describe("What workloads held and could use."),

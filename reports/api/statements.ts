@@ -7,7 +7,7 @@ import { addRoute, type ApiServer } from "./route.ts";
 import { statementsSchema } from "./schemas.ts";
 import type { Words } from "./words.ts";
 
-/** `/statements`: what each team and cost centre has to pay for a month. */
+/** Adds `/statements`: the amount that each team and cost center pays for a month. */
 export function addStatements(server: ApiServer, { store, ledger, answers, sums }: ApiContext, words: Words): void {
   addRoute(server, {
     path: "/statements",

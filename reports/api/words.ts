@@ -4,13 +4,13 @@ import { PERIOD_FORM, readPeriod } from "../../domain/period.ts";
 import { readFilters, REPORT_KINDS } from "../question/question.ts";
 import { readSpan, SPAN_FORM } from "../question/span.ts";
 
-/** A question may have so many dimensions, conditions, and values in them; more is a query for the database itself. */
+/** The limits of dimensions, conditions and values in one question. Larger questions are for the database itself. */
 const MOST_DIMENSIONS = 6;
 const MOST_CONDITIONS = 20;
 const MOST_VALUES = 10_000;
 const MOST_SPAN_MILLIS = 400 * 86_400_000;
 
-/** Reads a text by one of the readers that say in a sentence what is wrong. */
+/** Reads a text with a reader whose errors are sentences. */
 export function readText<Value extends object>(
   reader: (text: string) => Value | { readonly error: string },
 ): (text: string, context: z.RefinementCtx) => Value {
@@ -22,7 +22,7 @@ export function readText<Value extends object>(
   };
 }
 
-/** The parameters of questions, as the API names them. */
+/** Creates the parameters of questions, with the API's names. */
 export function createWords(now: () => number) {
   const span = (text: string): ReturnType<typeof readSpan> => {
     const named = readSpan(text, now());

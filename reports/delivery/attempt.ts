@@ -18,22 +18,22 @@ import { writeRecord, type Claim, type DeliveryDetails, type Occasion } from "./
 import { periodName } from "./schedule.ts";
 import { postToWebhook } from "./webhook.ts";
 
-/** What an attempt is made with. */
+/** The dependencies of an attempt. */
 export interface AttemptContext extends MakingContext, LeaseContext {
-  /** Files are made in it, and removed again. */
+  /** The folder in which files are made and removed again. */
   readonly folder: string;
 }
 
-/** How an attempt ended. */
+/** The result of an attempt. */
 export type AttemptOutcome = "delivered" | "failed" | "waiting" | "stopped" | "lost";
 
-/** What is kept of a reason. */
+/** The number of characters of a reason that are stored. */
 const MOST_REASON = 2_000;
 const AGAIN_MILLIS = 1_000;
 
 /**
- * Makes the file of an occasion and sends it, as the server that claimed the attempt, and writes down how that went. What is wrong with
- * the file or the recipient is an outcome. Fails with a `StoreError` where it can't be written down.
+ * Makes the file of an occasion, sends it, and records the result, on the server that claimed the attempt. A wrong file or a failing
+ * recipient is an outcome. Fails with a `StoreError` if the result cannot be recorded.
  */
 export async function attemptDelivery(
   context: AttemptContext,
@@ -76,7 +76,7 @@ export async function attemptDelivery(
   }
 }
 
-/** The period of a delivery to a recipient, for logs. */
+/** Returns the fields for logs: the period of a delivery to a recipient. */
 export function named(occasion: Occasion): { delivery: string; recipient: string; period: string } {
   return { delivery: occasion.delivery, recipient: occasion.recipient, period: periodName(occasion) };
 }
@@ -93,7 +93,7 @@ async function makeAndSend(
   try {
     const span = { name: periodName(occasion), from, until };
     const file = await makeFile(context, configured, span, { folder, madeAt: context.now(), signal });
-    // What was charged since it was looked at may have no price.
+    // Lines that were charged since the check may have no price.
     const unpriced = configured.allowUnpriced ? undefined : unpricedReason(file.figures.unpriced);
     if (unpriced !== undefined) throw new UnpricedError(unpriced);
     const parcel = { file, occasion, attempt: claim.attempt };
@@ -107,7 +107,7 @@ async function makeAndSend(
   }
 }
 
-/** What was delivered and is not written down is delivered again: so it is written until the store takes it, as long as the lease lasts. */
+/** Writes until the store accepts the record, for at most the time of the lease. A delivery without a record is delivered again. */
 async function untilKept(
   write: () => Promise<void>,
   of: { readonly now: () => number; readonly until: number; readonly stopping: AbortSignal; readonly log: Logger },
@@ -126,10 +126,10 @@ async function untilKept(
   }
 }
 
-/** There is no price for a part of what the file has. */
+/** A part of the file has no price. */
 class UnpricedError extends Error {}
 
-/** Why something failed, for people; undefined where only the log can say it. */
+/** Returns the reason of a failure for people; undefined if only the log may contain it. */
 function reasonOf(error: unknown): string | undefined {
   if (KNOWN.some((kind) => error instanceof kind)) return (error as Error).message;
   if (error instanceof StoreError) return `the store does not answer as it should: ${error.code}`;

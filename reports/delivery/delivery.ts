@@ -10,12 +10,12 @@ import { scheduleKey, type DeliveryRecord, type KnownSchedules, type Occasion } 
 export interface Delivery {
   readonly configured: ConfiguredDelivery;
   readonly recipient: ConfiguredRecipient;
-  /** The hash of what decides when it is due: of another one nothing is owed of before. */
+  /** The hash of everything that decides when the delivery is due. With a new hash, nothing of the time before is owed. */
   readonly definition: string;
   readonly periods: DuePeriods;
 }
 
-/** Each delivery of a configuration to each of its recipients. */
+/** Returns each delivery of a configuration with each of its recipients. */
 export function deliveriesOf(configured: readonly ConfiguredDelivery[]): readonly Delivery[] {
   return configured.flatMap((delivery) => {
     const { schedule, timeZone, period } = delivery;
@@ -27,24 +27,24 @@ export function deliveriesOf(configured: readonly ConfiguredDelivery[]): readonl
   });
 }
 
-/** What a delivery owes now, the oldest first: what became due since any server knows its schedule. */
+/** Returns what a delivery owes now, oldest first: everything that became due since the first server had its schedule. */
 export function owedOf(delivery: Delivery, schedules: KnownSchedules, now: number): readonly Occasion[] {
   const { configured, recipient, definition, periods } = delivery;
   const since = schedules.get(scheduleKey(configured.name, recipient.name, definition));
   return since === undefined ? [] : periods.owed(since, now).map((due) => occasionOf(delivery, due));
 }
 
-/** A period of a delivery to a recipient. */
+/** Returns a period of a delivery to a recipient. */
 export function occasionOf({ configured, recipient }: Delivery, { span, due }: DuePeriod): Occasion {
   return { delivery: configured.name, recipient: recipient.name, from: span.from, until: span.until, due };
 }
 
-/** Names an occasion. */
+/** Returns the key of an occasion. */
 export function occasionKey({ delivery, recipient, from, until }: Omit<Occasion, "due">): string {
   return [delivery, recipient, from, until].join(" ");
 }
 
-/** Records by the {@link occasionKey} of what they are of, in their order. */
+/** Groups records by the {@link occasionKey} of their occasion, in their order. */
 export function byOccasion(records: readonly DeliveryRecord[]): ReadonlyMap<string, readonly DeliveryRecord[]> {
   const grouped = new Map<string, DeliveryRecord[]>();
   for (const record of records) {
@@ -56,7 +56,7 @@ export function byOccasion(records: readonly DeliveryRecord[]): ReadonlyMap<stri
   return grouped;
 }
 
-/** What a delivery asks the ledger of a period. */
+/** Returns the question of a delivery for a period. */
 export function questionOf({ report }: ConfiguredDelivery, span: Span, { policies }: Ledger): ReportQuestion {
   const { kind, by, where, policy = policies[0].name } = report;
   const filters = Object.entries(where).map(([dimension, values]) => ({ dimension, values }));

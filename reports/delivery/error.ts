@@ -1,13 +1,13 @@
-/** Why a file did not reach its recipient. */
+/** The reason why a file did not reach its recipient. */
 export type DeliveryErrorCode =
   | "folder-refused"
   | "webhook-refused"
   | "webhook-timeout"
   | "webhook-unreachable"
-  /** Another server may have the attempt by now. */
+  /** Another server may have the attempt. */
   | "lease-lost";
 
-/** A file did not reach its recipient. The message says why, and has no secret in it. */
+/** A file did not reach its recipient. The message contains the reason and no secret. */
 export class DeliveryError extends Error {
   readonly code: DeliveryErrorCode;
   readonly retriable = true;

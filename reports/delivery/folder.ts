@@ -8,8 +8,8 @@ import { DeliveryError } from "./error.ts";
 import { manifestOf, type Parcel } from "./manifest.ts";
 
 /**
- * Puts a file into a folder, and then its manifest beside it. Each appears under its name when it is whole and on the disk, in the place of
- * one that an earlier attempt left. Fails with a {@link DeliveryError}, and when the signal is aborted.
+ * Puts a file into a folder, and then its manifest beside it. Each appears under its name when it is complete and on the disk, and replaces
+ * a file of an earlier attempt. Fails with a {@link DeliveryError}, and if the signal is aborted.
  */
 export async function putIntoFolder(folder: string, parcel: Parcel, signal: AbortSignal): Promise<void> {
   const { name, path } = parcel.file;
@@ -23,7 +23,10 @@ export async function putIntoFolder(folder: string, parcel: Parcel, signal: Abor
   }
 }
 
-/** Looks whether files can be put into a folder, without one. Fails with the {@link DeliveryError} that a delivery to it would. */
+/**
+ * Checks that files can be put into a folder, without putting one there. Fails with the same {@link DeliveryError} as a delivery to the
+ * folder.
+ */
 export async function checkFolder(folder: string): Promise<void> {
   try {
     await access(`${folder}/`, constants.W_OK | constants.X_OK);
@@ -37,7 +40,7 @@ function refusal(cause: unknown): DeliveryError {
   return new DeliveryError("folder-refused", `the folder does not take it: ${REASONS[code] ?? code}`, { cause });
 }
 
-/** What the file system says, for people. */
+/** The errors of the file system, for people. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "it is not there",
   ENOTDIR: "it is no folder",
@@ -62,7 +65,7 @@ async function put(folder: string, name: string, bytes: Readable, signal: AbortS
   }
 }
 
-/** Until the folder itself is on the disk, a crash of the machine can take the name back. */
+/** Writes the folder itself to the disk. Before that, a crash of the machine can remove the name again. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder);
   try {

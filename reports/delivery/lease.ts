@@ -4,7 +4,7 @@ import { pause } from "../../runtime/clock.ts";
 import { DeliveryError } from "./error.ts";
 import { holdsClaim, renewClaim, type Claim, type Occasion } from "./records.ts";
 
-/** How leases are held. */
+/** The dependencies of a lease. */
 export interface LeaseContext {
   readonly store: StoreClient;
   readonly now: () => number;
@@ -13,19 +13,19 @@ export interface LeaseContext {
   readonly leaseMillis: number;
 }
 
-/** The lease of an attempt that is made longer while it is worked on. */
+/** The lease of an attempt. It is renewed during the work. */
 export interface Lease {
-  /** Is aborted when the lease has run out: another server may have the attempt. */
+  /** Aborted when the lease has ended: another server may have the attempt. */
   readonly lost: AbortSignal;
-  /** Until when it lasts, milliseconds since the epoch. */
+  /** The end of the lease, milliseconds since the epoch. */
   readonly until: number;
-  /** Makes sure that the attempt is this server's, from now on for a whole lease. Fails with a {@link DeliveryError}, or with a `StoreError`. */
+  /** Confirms that this server has the attempt, for a whole lease from now on. Fails with a {@link DeliveryError} or a `StoreError`. */
   confirm(): Promise<void>;
-  /** Holds it no longer. */
+  /** Releases the lease. */
   end(): Promise<void>;
 }
 
-/** A lease is renewed so often. */
+/** The number of renewals in one lease. */
 const RENEWALS = 4;
 
 /** Holds the lease of a claim until it is ended. */
@@ -37,7 +37,7 @@ export function holdLease(context: LeaseContext, occasion: Occasion, claimed: Cl
 
   async function renew(): Promise<void> {
     const renewed = await renewClaim(store, occasion, claim, { at: now(), who, leaseMillis });
-    // What was acknowledged after the old lease's end may have been too late to be seen.
+    // A renewal that was acknowledged after the end of the old lease may have been too late for other servers.
     if (now() < claim.leaseUntil) claim = renewed;
   }
 

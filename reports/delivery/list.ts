@@ -5,10 +5,10 @@ import { progressOf, type Progress, type Standing } from "./progress.ts";
 import { readRecords, readSchedules, type DeliveryDetails, type DeliveryRecord, type Occasion } from "./records.ts";
 import { OLDEST_MILLIS, periodName } from "./schedule.ts";
 
-/** How a delivery of a period to a recipient stands: `scheduled` is the next one, whose time has not come. */
+/** The state of a period's delivery to a recipient. `scheduled` is the next one, which is not due yet. */
 export type DeliveryState = Standing["state"] | "scheduled";
 
-/** A delivery of a period to a recipient, as it is told. Times are ISO 8601, amounts exact decimal texts; null where it has none. */
+/** A period's delivery to a recipient, for display. Times are ISO 8601, amounts exact decimal texts; null if there is none. */
 export interface DeliveryStatus {
   readonly delivery: string;
   readonly recipient: string;
@@ -17,26 +17,26 @@ export interface DeliveryStatus {
   readonly until: string;
   readonly due: string;
   readonly state: DeliveryState;
-  /** Since when. */
+  /** The time of the last change of state. */
   readonly at: string | null;
-  /** Why it waits, failed or was given up. */
+  /** The reason why the delivery waits, failed or was given up. */
   readonly reason: string | null;
   readonly tries: number;
   readonly nextTry: string | null;
-  /** Of what was delivered. */
+  /** The delivered file. */
   readonly file: string | null;
   readonly bytes: number | null;
   readonly sha256: string | null;
   readonly cost: string | null;
   readonly currency: string | null;
   readonly gpuHours: string | null;
-  /** Whether the configuration has the delivery and the recipient still; nobody sends what it has not. */
+  /** True if the configuration still has the delivery and the recipient. Otherwise nobody sends it. */
   readonly isConfigured: boolean;
 }
 
 /**
- * What became due in the last 92 days, and what is due next, by delivery and recipient, the newest period first. Fails with a
- * `StoreError`.
+ * Returns the deliveries that became due in the last 92 days, and the next ones, by delivery and recipient, newest period first. Fails with
+ * a `StoreError`.
  */
 export async function listDeliveries(
   store: StoreClient,
@@ -63,7 +63,7 @@ export async function listDeliveries(
   );
 }
 
-/** Why an occasion can't be tried again, in a sentence; undefined where it can. */
+/** Returns the reason why an occasion cannot be tried again, in a sentence; undefined if it can. */
 export function objectionToRetry(records: readonly DeliveryRecord[], now: number): string | undefined {
   const { standing } = progressOf(records, now);
   switch (standing.state) {

@@ -22,36 +22,36 @@ import { readReport } from "../report/read-report.ts";
 import { questionOf } from "./delivery.ts";
 import { readUnpriced } from "./ready.ts";
 
-/** What files are made from. */
+/** The dependencies for making files. */
 export interface MakingContext {
   readonly store: StoreClient;
   readonly ledger: Ledger;
-  /** Whom the rows of FOCUS name. */
+  /** The names for the rows of FOCUS. */
   readonly focus: FocusConfig;
   readonly version: string;
-  /** Where a browser that prints PDFs is looked for. */
+  /** The environment in which a browser that prints PDFs is searched. */
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** What is in a file. Amounts are exact decimal texts. */
+/** The content of a file. Amounts are exact decimal texts. */
 export interface Figures {
   readonly cost: string;
   readonly gpuHours: string;
-  /** What of the question has no price. In FOCUS it is in no row, in other files it has no cost. */
+  /** The parts of the question without a price. They have no row in FOCUS, and no cost in other files. */
   readonly unpriced: readonly UnpricedTeam[];
-  /** SHA-256 of the ids of the runs that the lines are of; null of sums, which are read at once. */
+  /** SHA-256 of the ids of the lines' runs; null for sums, which are read at once. */
   readonly runsHash: string | null;
   readonly focus: FocusManifest | null;
 }
 
-/** A file that is whole, on this machine. */
+/** A complete file on this machine. */
 export interface MadeFile {
   readonly path: string;
-  /** `costs-2026-03.csv`: the same whenever it is made. */
+  /** `costs-2026-03.csv`: the same for each attempt. */
   readonly name: string;
   readonly mediaType: string;
   readonly bytes: number;
-  /** In hexadecimal digits. */
+  /** Hexadecimal digits. */
   readonly sha256: string;
   readonly question: ReportQuestion;
   readonly format: DeliveredFormat;
@@ -61,7 +61,7 @@ export interface MadeFile {
   readonly figures: Figures;
 }
 
-/** A file on its way, and what is in it, which is true when all parts have been read. */
+/** A file while it is written, and its figures, which are correct when all parts have been read. */
 interface Export {
   readonly parts: Parts;
   figures(): Figures | Promise<Figures>;
@@ -69,7 +69,7 @@ interface Export {
 
 type Exporter = (context: MakingContext, question: ReportQuestion, madeAt: number) => Promise<Export>;
 
-/** What a format's file ends with, by which its media type is known, and how it is made. */
+/** The file ending of each format, which decides the media type, and its exporter. */
 const FORMATS: Readonly<Record<DeliveredFormat, { ending: keyof typeof MEDIA_TYPES; exporter: Exporter }>> = {
   csv: { ending: "csv", exporter: sums("csv") },
   json: { ending: "json", exporter: sums("json") },
@@ -85,9 +85,9 @@ const FORMATS: Readonly<Record<DeliveredFormat, { ending: keyof typeof MEDIA_TYP
 };
 
 /**
- * Makes the file of a delivery's period in a folder, whole, whatever of it is in memory at once. FOCUS is held against its rules. Fails with a
- * `StoreError`, a `FocusCheckError`, a `LinesReplacedError`, a `TooManyGroupsError` or a `PdfError`, as the file system does, and when
- * the signal is aborted.
+ * Makes the complete file of a delivery's period in a folder. Only a part of the file is in memory at a time. FOCUS is checked against its
+ * rules. Fails with a `StoreError`, a `FocusCheckError`, a `LinesReplacedError`, a `TooManyGroupsError` or a `PdfError`, with an error of
+ * the file system, and if the signal is aborted.
  */
 export async function makeFile(
   context: MakingContext,

@@ -4,15 +4,15 @@ import type { Filter, ReportKind } from "../question/question.ts";
 import type { FocusManifest } from "../focus/manifest.ts";
 import type { UnpricedTeam } from "../focus/plan.ts";
 
-/** A file with whom it is for: what is handed to a folder or a webhook. */
+/** A file with its recipient, for a folder or a webhook. */
 export interface Parcel {
   readonly file: MadeFile;
   readonly occasion: Occasion;
-  /** How often it was tried, this time included. */
+  /** The number of attempts, with this one. */
   readonly attempt: number;
 }
 
-/** What stands beside a delivered file. Times are ISO 8601, amounts exact decimal texts. */
+/** The manifest beside a delivered file. Times are ISO 8601, amounts exact decimal texts. */
 export interface DeliveryManifest {
   readonly delivery: string;
   readonly recipient: string;
@@ -23,7 +23,7 @@ export interface DeliveryManifest {
   readonly format: string;
   readonly policy: string;
   readonly kind: ReportKind;
-  /** What rows are added up by; empty where they are lines, or FOCUS's. */
+  /** The dimensions of the sums; empty if the rows are lines or rows of FOCUS. */
   readonly by: readonly string[];
   readonly where: readonly Filter[];
   readonly bytes: number;
@@ -37,7 +37,7 @@ export interface DeliveryManifest {
   readonly madeAt: string;
 }
 
-/** Tells of a file what it is and what is in it. */
+/** Returns the manifest of a file: its description and its content. */
 export function manifestOf({ file, occasion }: Parcel): DeliveryManifest {
   const { question, figures, format } = file;
   const hasRowsOfItsOwn = format.startsWith("focus") || format.startsWith("lines");
@@ -61,7 +61,7 @@ export function manifestOf({ file, occasion }: Parcel): DeliveryManifest {
   };
 }
 
-/** What is kept of a delivery. */
+/** Returns the stored details of a delivery. */
 export function detailsOf({ file }: Parcel): DeliveryDetails {
   const { name, bytes, sha256, currency, figures } = file;
   const { cost, gpuHours, runsHash } = figures;

@@ -1,18 +1,18 @@
 import type { DeliveryDetails, DeliveryRecord } from "./records.ts";
 import { MINUTE_MILLIS } from "../../domain/time.ts";
 
-/** How far an occasion has come. Times are milliseconds since the epoch. */
+/** The progress of an occasion. Times are milliseconds since the epoch. */
 export interface Progress {
   readonly standing: Standing;
-  /** The number of the last attempt, or of the last time that somebody wanted one; 0 where there was neither. */
+  /** The number of the last attempt or of the last retry request; 0 if there was neither. */
   readonly last: number;
-  /** How often it was tried. */
+  /** The number of attempts. */
   readonly tries: number;
-  /** When it was tried first since somebody last wanted it tried; undefined where it was not. */
+  /** The time of the first attempt since the last retry request; undefined if there was none. */
   readonly firstTry: number | undefined;
 }
 
-/** How an occasion stands. */
+/** The state of an occasion. */
 export type Standing =
   | { readonly state: "due" }
   | { readonly state: "waiting"; readonly at: number; readonly reason: string }
@@ -23,17 +23,17 @@ export type Standing =
 
 const LONGEST_PAUSE_MILLIS = 60 * MINUTE_MILLIS;
 
-/** Another server takes over so long after a lease has ended, as clocks differ. */
+/** The time after the end of a lease when another server takes over. Clocks of servers differ. */
 export const GRACE_MILLIS = 30_000;
 
-/** How long nothing is tried after so many failures: 1, 2, 4 … minutes, an hour at most. */
+/** Returns the pause after a number of failures: 1, 2, 4 … minutes, at most one hour. */
 export function pauseAfter(failures: number): number {
   return Math.min(MINUTE_MILLIS * 2 ** Math.max(0, failures - 1), LONGEST_PAUSE_MILLIS);
 }
 
 /**
- * How far an occasion has come by its records, whatever their order. An attempt whose lease ran out without a word is a failed one: its
- * server ended, or lost the store.
+ * Returns the progress of an occasion from its records, in any order. An attempt whose lease ended without a record has failed: its server
+ * ended or lost the store.
  */
 export function progressOf(records: readonly DeliveryRecord[], now: number): Progress {
   const last = Math.max(0, ...records.map(({ attempt }) => attempt));

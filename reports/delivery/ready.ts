@@ -10,14 +10,14 @@ import { monthsIn, type Span } from "../question/span.ts";
 import { questionOf } from "./delivery.ts";
 import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 
-/** So long the ledger has published nothing of a span: an hour waits five minutes at most for what comes late. */
+/** The time in which the ledger must have published nothing of a span. An hour waits at most five minutes for late data. */
 const QUIET_MILLIS = 600_000;
-/** The name under which the ledger charges what is of no cluster (`processors/ledger/charging/fleet-hours.ts`). */
+/** The name under which the ledger charges costs that are of no cluster (`processors/ledger/charging/fleet-hours.ts`). */
 const FLEET = "";
 
 /**
- * Of each cluster since when and until when anything is known to be there near a span, as the meter takes it
- * (`processors/ledger/term/hours-to-meter.ts`): machines, samples and the time after them, and what was charged.
+ * SQL for the known life of each cluster near a span, like the meter's (`processors/ledger/term/hours-to-meter.ts`): from machines, from
+ * samples and the time after them, and from charges.
  */
 const LIVES = `
 SELECT toString(cluster) AS cluster, toFloat64(toUnixTimestamp64Milli(min(begun))) AS begun,
@@ -34,14 +34,14 @@ FROM (
     AND window_start >= fromUnixTimestamp64Milli({from:Int64} - {absentAfter:Int64}) AND window_start < fromUnixTimestamp64Milli({until:Int64})
 ) GROUP BY cluster`;
 
-/** When the ledger last published anything of a span, and last charged a later hour; 0 where it has not. */
+/** SQL for the time when the ledger last published anything of a span, and last charged a later hour; 0 if it has not. */
 const PUBLISHED = `
 SELECT toFloat64(toUnixTimestamp64Milli(maxIf(published_at, window_start < until))) AS within,
   toFloat64(toUnixTimestamp64Milli(maxIf(published_at, window_start >= until AND kind = 'charge'))) AS after
 FROM (SELECT *, fromUnixTimestamp64Milli({until:Int64}) AS until FROM runs)
 WHERE kind IN ('rollup', 'usage', 'charge', 'correction') AND window_start >= fromUnixTimestamp64Milli({from:Int64})`;
 
-/** The hours of a span that are charged after their end, and by all that the meter has published of them. */
+/** SQL for the hours of a span that were charged after their end, from everything that the meter has published of them. */
 const SETTLED = `
 SELECT toString(cluster) AS cluster, toFloat64(toUnixTimestamp(window_start)) * 1000 AS start
 FROM (
@@ -59,11 +59,11 @@ const CLOSED =
   "SELECT toString(billing_period) AS month FROM closed_periods WHERE billing_period IN {months:Array(Date)}";
 
 /**
- * Why a delivery of a span is not made yet, in a sentence; undefined where nothing keeps it. A span is settled when
- * each hour of it, of every cluster in which anything is known to be there, was charged after the hour's end and after the meter last
- * published it, and the ledger has charged later hours for ten minutes and published none of it: one that catches up takes the newest
- * hours first, and does not know yet what was there before. That needs the store alone: what a change of prices or owners makes stale is not looked at. Fails with a
- * `StoreError`.
+ * Returns the reason why the delivery of a span is not made yet, in a sentence; undefined if there is none. A span is settled when three
+ * conditions hold. Each of its hours, of every cluster with known objects, was charged after the end of the hour and after the meter last
+ * published it. The ledger has charged later hours for ten minutes. In that time it has published no hour of the span: a ledger that
+ * catches up takes the newest hours first and does not know the hours before. The check needs only the store. Hours that are stale after a
+ * change of prices or owners are not considered. Fails with a `StoreError`.
  */
 export async function obstacleTo(
   store: StoreClient,
@@ -127,7 +127,7 @@ interface Life {
   readonly over: number;
 }
 
-/** What is of no cluster is charged in every hour in which any cluster is. */
+/** Returns the life of the fleet: costs of no cluster are charged in every hour in which any cluster has charges. */
 function fleetOf(lives: readonly Life[]): readonly Life[] {
   if (lives.length === 0) return [];
   const [begun, over] = [Math.min(...lives.map((life) => life.begun)), Math.max(...lives.map((life) => life.over))];
@@ -151,7 +151,7 @@ async function openBecause(store: StoreClient, span: Span): Promise<string | und
   return open === undefined ? undefined : `${open.slice(0, 7)} is not closed`;
 }
 
-/** What of a question has no price, by team. Fails with a `StoreError`. */
+/** Returns the part of a question without a price, by team. Fails with a `StoreError`. */
 export async function readUnpriced(store: StoreClient, question: ChargesQuestion): Promise<readonly UnpricedTeam[]> {
   const { where, parameters } = sqlOf(question);
   const rows = await store.query<{ readonly team: string; readonly lines: number; readonly hours: string }>(
@@ -162,7 +162,7 @@ export async function readUnpriced(store: StoreClient, question: ChargesQuestion
   return rows.map(({ team, lines, hours }) => ({ team, lines, gpuHours: formatAmount(amountOf<"gpu-hour">(hours)) }));
 }
 
-/** What has no price, in a sentence; undefined where all has one. */
+/** Returns a sentence about the teams without a price; undefined if everything has one. */
 export function unpricedReason(teams: readonly UnpricedTeam[]): string | undefined {
   if (teams.length === 0) return undefined;
   const hours = formatAmount(sum(teams.map(({ gpuHours }) => amountOf<"gpu-hour">(gpuHours))));

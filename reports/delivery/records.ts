@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { insertRecords } from "../../runtime/store/schema/records.ts";
 
-/** What is delivered once: a period of a delivery to a recipient. Times are milliseconds since the epoch. */
+/** The unit that is delivered once: a period of a delivery to a recipient. Times are milliseconds since the epoch. */
 export interface Occasion {
   readonly delivery: string;
   readonly recipient: string;
@@ -11,14 +11,14 @@ export interface Occasion {
   readonly due: number;
 }
 
-/** What can happen to an occasion; see `runtime/store/migrations/0014_deliveries.sql`. */
+/** The events of an occasion; see `runtime/store/migrations/0014_deliveries.sql`. */
 export type DeliveryEvent = "waiting" | "started" | "delivered" | "failed" | "stopped" | "given up" | "retried";
 
-/** A row of what happened to an occasion. Times are milliseconds since the epoch. */
+/** A record of an event of an occasion. Times are milliseconds since the epoch. */
 export interface DeliveryRecord extends Occasion {
   readonly what: DeliveryEvent;
   readonly attempt: number;
-  /** Names the claim of an attempt; the nil UUID where there is none. */
+  /** The id of the claim of an attempt; the nil UUID if there is none. */
   readonly claim: string;
   readonly at: number;
   readonly leaseUntil: number;
@@ -26,13 +26,13 @@ export interface DeliveryRecord extends Occasion {
   readonly details: DeliveryDetails;
 }
 
-/** What is told of an event: why something failed or waits, or what was delivered. No secret is in it. */
+/** The details of an event: the reason of a failure or of a wait, or the delivered file. They contain no secret. */
 export type DeliveryDetails = Readonly<Record<string, string | number | null>>;
 
-/** Since when schedules are known, by {@link scheduleKey}, milliseconds since the epoch. */
+/** The time since when each schedule is known, by {@link scheduleKey}, milliseconds since the epoch. */
 export type KnownSchedules = ReadonlyMap<string, number>;
 
-/** An attempt that is this server's alone, until its lease ends. */
+/** An attempt that belongs to this server alone until its lease ends. */
 export interface Claim {
   readonly attempt: number;
   readonly claim: string;
@@ -53,7 +53,7 @@ WHERE row.what != 'scheduled'`;
 
 type RecordRow = Omit<DeliveryRecord, "details"> & { readonly details: string };
 
-/** What happened to occasions that became due since a time, the oldest first. Fails with a `StoreError`. */
+/** Returns the events of occasions that became due since a time, oldest first. Fails with a `StoreError`. */
 export async function readRecords(store: StoreClient, dueSince: number): Promise<readonly DeliveryRecord[]> {
   const rows = await store.query<RecordRow>(
     `${RECORDS} AND row.due_at >= fromUnixTimestamp64Milli({since:Int64}) ORDER BY row.at`,
@@ -62,7 +62,7 @@ export async function readRecords(store: StoreClient, dueSince: number): Promise
   return rows.map(recordOf);
 }
 
-/** What happened to one occasion, the oldest first. Fails with a `StoreError`. */
+/** Returns the events of one occasion, oldest first. Fails with a `StoreError`. */
 export async function readOccasion(store: StoreClient, occasion: Occasion): Promise<readonly DeliveryRecord[]> {
   const { delivery, recipient, from, until } = occasion;
   const rows = await store.query<RecordRow>(
@@ -78,7 +78,7 @@ function recordOf({ details, ...row }: RecordRow): DeliveryRecord {
   return { ...row, details: JSON.parse(details) as DeliveryDetails };
 }
 
-/** Writes down what happened. Fails with a `StoreError`. */
+/** Records an event. Fails with a `StoreError`. */
 export async function writeRecord(
   store: StoreClient,
   occasion: Occasion,
@@ -110,8 +110,8 @@ export async function writeRecord(
 }
 
 /**
- * Claims an attempt, or gives undefined where another server has it. Of two claims the store keeps the first; and one counts only
- * where it is read back, alone in its attempt, and no later attempt and no delivery beside it. Fails with a `StoreError`.
+ * Claims an attempt. Returns undefined if another server has it. The store keeps the first of two claims. A claim counts only if it is read
+ * back, alone in its attempt, without a later attempt and without a delivery. Fails with a `StoreError`.
  */
 export async function claimAttempt(
   store: StoreClient,
@@ -125,7 +125,7 @@ export async function claimAttempt(
   return (await holdsClaim(store, occasion, claim)) ? claim : undefined;
 }
 
-/** Whether a claim is the only one of its attempt, and nothing came after it. Fails with a `StoreError`. */
+/** Returns true if a claim is the only one of its attempt, and no later event exists. Fails with a `StoreError`. */
 export async function holdsClaim(
   store: StoreClient,
   occasion: Occasion,
@@ -137,7 +137,7 @@ export async function holdsClaim(
   return isLast && claims.size === 1 && claims.has(claim);
 }
 
-/** Makes the lease of a claim longer, as long as it holds. Fails with a `StoreError`. */
+/** Extends the lease of a claim while the claim holds. Fails with a `StoreError`. */
 export async function renewClaim(
   store: StoreClient,
   occasion: Occasion,
@@ -149,12 +149,12 @@ export async function renewClaim(
   return renewed;
 }
 
-/** Names a schedule of a delivery to a recipient. */
+/** Returns the key of a schedule of a delivery to a recipient. */
 export function scheduleKey(delivery: string, recipient: string, definition: string): string {
   return [delivery, recipient, definition].join(" ");
 }
 
-/** Since when any server knows each schedule. Fails with a `StoreError`. */
+/** Returns the time since when any server has had each schedule. Fails with a `StoreError`. */
 export async function readSchedules(store: StoreClient): Promise<KnownSchedules> {
   const rows = await store.query<{ delivery: string; recipient: string; definition: string; since: number }>(
     `SELECT toString(delivery) AS delivery, toString(recipient) AS recipient, definition,
@@ -164,7 +164,7 @@ export async function readSchedules(store: StoreClient): Promise<KnownSchedules>
   return new Map(rows.map((row) => [scheduleKey(row.delivery, row.recipient, row.definition), row.since]));
 }
 
-/** Writes down that a schedule is known from now on. Fails with a `StoreError`. */
+/** Records that a schedule is known from now on. Fails with a `StoreError`. */
 export async function writeSchedule(
   store: StoreClient,
   known: { readonly delivery: string; readonly recipient: string; readonly definition: string; readonly who: string },

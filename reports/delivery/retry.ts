@@ -5,15 +5,15 @@ import { progressOf } from "./progress.ts";
 import { readRecords, writeRecord, type Occasion } from "./records.ts";
 import { OLDEST_MILLIS, periodName } from "./schedule.ts";
 
-/** What is wanted tried again. */
+/** A request to try deliveries again. */
 export interface RetryRequest {
   readonly delivery: string;
-  /** All where they are left out. */
+  /** All if absent. */
   readonly recipient?: string | undefined;
   readonly period?: string | undefined;
 }
 
-/** Nothing can be tried again; the message says why. */
+/** No delivery can be tried again. The message contains the reason. */
 export class RetryError extends Error {
   readonly code = "retry-refused";
   readonly retriable = false;
@@ -25,8 +25,8 @@ export class RetryError extends Error {
 }
 
 /**
- * Wants what was given up, or failed, tried again at once, with a new round of attempts, and gives what that is. Fails with a
- * {@link RetryError} where there is nothing of the sort, and says of each why; with a `StoreError`.
+ * Requests a new round of attempts for deliveries that failed or were given up. Returns these deliveries. Fails with a {@link RetryError}
+ * if there are none; its message has the reason of each. Fails with a `StoreError`.
  */
 export async function retryDeliveries(
   store: StoreClient,

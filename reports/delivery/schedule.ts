@@ -2,41 +2,44 @@ import { CronExpressionParser } from "cron-parser";
 import { readSpan, spanText, type Span } from "../question/span.ts";
 import { DAY_MILLIS, HOUR_MILLIS } from "../../domain/time.ts";
 
-/** What a delivery is of: the last one that was over when it was due, by UTC. */
+/** The period of a delivery: the last one that had ended when the delivery was due, in UTC. */
 export type DeliveryPeriod = "day" | "week" | "month";
 
-/** When something is delivered, and of which time. */
+/** The schedule of a delivery, and the period that it reports. */
 export interface DeliverySchedule {
   /** Five fields of cron. */
   readonly schedule: string;
-  /** Of IANA. */
+  /** An IANA time zone. */
   readonly timeZone: string;
   readonly period: DeliveryPeriod;
 }
 
-/** A period, and when its delivery is due: milliseconds since the epoch. */
+/** A period and the time when its delivery is due, milliseconds since the epoch. */
 export interface DuePeriod {
   readonly span: Span;
   readonly due: number;
 }
 
-/** Answers what is due of a schedule. */
+/** The due periods of a schedule. */
 export interface DuePeriods {
   /**
-   * The periods whose deliveries became due from a time on until now, the oldest first; those of the last 92 days, and the newest 100 at
-   * most.
+   * Returns the periods whose deliveries became due between a time and now, oldest first: those of the last 92 days, at most the newest
+   * 100.
    */
   owed(since: number, now: number): readonly DuePeriod[];
-  /** The next that will be due after now; undefined where none is in the next 400 days. */
+  /** Returns the next period that will be due after now; undefined if none is due in the next 400 days. */
   next(now: number): DuePeriod | undefined;
 }
 
-/** What became due longer ago is not owed any more. */
+/** The age at which a due delivery is no longer owed. */
 export const OLDEST_MILLIS = 92 * DAY_MILLIS;
 const MOST_OWED = 100;
 const FURTHEST_MILLIS = 400 * DAY_MILLIS;
 
-/** Moments of a schedule that comes as often as its periods lie no further apart than this: two hours more where clocks are changed. */
+/**
+ * The longest distance between two moments of a schedule that runs once in each period. It is two hours longer than the period, for changes
+ * of the clock.
+ */
 const LONGEST_MILLIS: Readonly<Record<DeliveryPeriod, number>> = {
   day: DAY_MILLIS + 2 * HOUR_MILLIS,
   week: 7 * DAY_MILLIS + 2 * HOUR_MILLIS,
@@ -44,10 +47,10 @@ const LONGEST_MILLIS: Readonly<Record<DeliveryPeriod, number>> = {
 };
 
 /**
- * What is due of a schedule. A period is due at the first moment from its end on, if that comes before the end of the next period: a schedule
- * for Mondays with the period `day` is of Sundays. Where clocks are changed, 25 hours can lie between two moments of a daily schedule
- * and a whole UTC day with its end between them: that one is due at the second. So every period is due once or not at all, however
- * often the schedule comes and however often the clock shows its time.
+ * Returns the due periods of a schedule. A period is due at the first moment at or after its end, if that moment is before the end of the
+ * next period: a schedule for Mondays with the period `day` is of Sundays. When clocks change, 25 hours can lie between two moments of a
+ * daily schedule, and a whole UTC day and its end can lie between them. That day is due at the second moment. So every period is due once
+ * or not at all, regardless of how often the schedule runs and how often the clock shows its time.
  */
 export function duePeriods({ schedule, timeZone, period }: DeliverySchedule): DuePeriods {
   const longest = LONGEST_MILLIS[period];
@@ -55,7 +58,7 @@ export function duePeriods({ schedule, timeZone, period }: DeliverySchedule): Du
     CronExpressionParser.parse(schedule, { tz: timeZone, currentDate: new Date(millis - 1) })
       .next()
       .getTime();
-  /** Looking for a moment takes a millisecond, and the same ones are asked for all the time. */
+  /** A cache of moments. The search for one takes a millisecond, and the same moments are needed all the time. */
   const known = new Map<number, number | undefined>();
 
   function findDue(span: Span): number | undefined {
@@ -96,10 +99,10 @@ export function duePeriods({ schedule, timeZone, period }: DeliverySchedule): Du
   };
 }
 
-/** What spans call the day, the week and the month that run. */
+/** The names of the current day, week and month as spans. */
 const RUNNING = { day: "today", week: "week", month: "month" } as const;
 
-/** The UTC day, week or month that a time is in, named as {@link periodName} does. */
+/** Returns the UTC day, week or month that contains a time, named like {@link periodName}. */
 export function periodAt(period: DeliveryPeriod, millis: number): Span {
   const read = readSpan(RUNNING[period], millis);
   if ("error" in read) throw new TypeError(read.error);
@@ -107,7 +110,7 @@ export function periodAt(period: DeliveryPeriod, millis: number): Span {
   return { name: periodName({ from, until }), from, until };
 }
 
-/** A period as people write it, and as spans are read: `2026-03`, `2026-03-14`, `2026-03-09/2026-03-16`. */
+/** Returns a period in the written form of spans: `2026-03`, `2026-03-14`, `2026-03-09/2026-03-16`. */
 export function periodName({ from, until }: Pick<Span, "from" | "until">): string {
   return until - from === DAY_MILLIS ? new Date(from).toISOString().slice(0, 10) : spanText({ from, until });
 }

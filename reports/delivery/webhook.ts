@@ -6,12 +6,12 @@ import { DeliveryError } from "./error.ts";
 import type { Parcel } from "./manifest.ts";
 import type { Occasion } from "./records.ts";
 
-/** So much of an answer that refuses is told. */
+/** The number of characters of a refusing answer in an error. */
 const MOST_TOLD = 200;
 const MOST_READ_BYTES = 4_096;
 
 /**
- * Posts a file to a webhook. Only an answer of 2xx is success; redirects are not followed. Fails with a {@link DeliveryError}, and when the
+ * Posts a file to a webhook. Only a 2xx answer is success. Redirects are not followed. Fails with a {@link DeliveryError}, and if the
  * signal is aborted.
  */
 export async function postToWebhook(
@@ -53,7 +53,7 @@ export async function postToWebhook(
     const { code = "" } = error as NodeJS.ErrnoException;
     if (isOver.aborted || TIMEOUTS.has(code))
       throw new DeliveryError("webhook-timeout", `it did not answer within ${timeout / 1_000} s`, { cause: error });
-    // Messages of failures can have the address in them, which may be a secret: their codes have not.
+    // Messages of failures can contain the address, which may be secret. Their codes cannot.
     throw new DeliveryError("webhook-unreachable", `it cannot be reached: ${code === "" ? "no connection" : code}`);
   } finally {
     body.destroy();
@@ -67,7 +67,7 @@ const TIMEOUTS: ReadonlySet<string> = new Set([
   "UND_ERR_BODY_TIMEOUT",
 ]);
 
-/** The same for every attempt of an occasion, and for no other. */
+/** Returns a key that is the same for every attempt of an occasion, and different for every other occasion. */
 export function idempotencyKey({ delivery, recipient }: Occasion, period: string): string {
   return `${delivery}/${recipient}/${period}`;
 }
@@ -96,7 +96,7 @@ function refusal(status: number, said: string): string {
   return `it answered ${status}${short === "" ? "" : `: ${short}`}`;
 }
 
-/** An answer can repeat what it was sent. */
+/** Removes secrets from an answer, which can repeat the request. */
 function withoutSecrets(text: string, { url, bearerToken, signingSecret }: ConfiguredWebhook): string {
   const { pathname, search } = new URL(url);
   const secrets = [bearerToken, signingSecret, url, `${pathname}${search}`, search, pathname];

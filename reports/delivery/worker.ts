@@ -19,38 +19,38 @@ import {
 } from "./records.ts";
 import { OLDEST_MILLIS, periodName } from "./schedule.ts";
 
-/** Delivers what is due, as one of any number of servers. */
+/** A worker that delivers what is due. Any number of servers can have one. */
 export interface DeliveryWorker {
-  /** Looks once at what is due, and delivers it. Fails with a `StoreError`. */
+  /** Checks once what is due, and delivers it. Fails with a `StoreError`. */
   turn(): Promise<void>;
-  /** Looks at once, at each moment of the schedules, and every 15 s for retries and for what waits. */
+  /** Checks at once, at each moment of the schedules, and every 15 s for retries and waiting deliveries. */
   start(): void;
-  /** Ends within seconds: what is under way is broken off, and another server, or this one later, does it again. */
+  /** Ends within seconds. Work in progress is aborted. Another server, or this one later, does it again. */
   stop(): Promise<void>;
 }
 
-/** What a delivery worker works with. */
+/** The dependencies of a delivery worker. */
 export interface DeliveryWorkerOptions extends Omit<AttemptContext, "leaseMillis"> {
   readonly deliveries: readonly ConfiguredDelivery[];
-  /** For how long an attempt is a server's own, unless that says more. */
+  /** The time for which an attempt belongs to one server, if `leaseMillis` does not change it. */
   readonly leaseMillis?: number;
-  /** Hears of the end of every attempt. */
+  /** Called at the end of every attempt. */
   readonly onOutcome?: (outcome: AttemptOutcome) => void;
-  /** Hears whenever it has looked how many were given up, or are due for more than a day. */
+  /** Called after each check, with the number of deliveries that were given up or are due for more than a day. */
   readonly onLook?: (late: number) => void;
 }
 
-/** A cron expression with seconds: when retries and waiting deliveries are looked at. */
+/** A cron expression with seconds, for checks of retries and waiting deliveries. */
 const EVERY_15_SECONDS = "*/15 * * * * *";
 const LEASE_MILLIS = 120_000;
-/** What waits is looked at so often: what it waits for is asked of the store. */
+/** The interval of checks of waiting deliveries, which need queries of the store. */
 const LOOK_AGAIN_MILLIS = 60_000;
-/** So many recipients get something at once. */
+/** The number of recipients that are served at once. */
 const AT_ONCE = 4;
 const STOP_MILLIS = 5_000;
 const LATE_MILLIS = 86_400_000;
 
-/** A delivery worker that has not looked yet. */
+/** Creates a delivery worker that has made no check yet. */
 export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
   const { store, now, who, logger, leaseMillis = LEASE_MILLIS } = options;
   const { onOutcome, onLook } = options;
@@ -58,13 +58,13 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
   const deliveries = deliveriesOf(options.deliveries);
   const stopping = new AbortController();
   const atOnce = pLimit(AT_ONCE);
-  /** What is done for each recipient: one thing at a time. */
+  /** The work for each recipient: one task at a time. */
   const busy = new Map<Delivery, Promise<void>>();
   const lookedAt = new Map<string, number>();
   const tasks: ScheduledTask[] = [];
   let looking: Promise<void> | undefined;
 
-  /** Looks what is owed, and begins with it. */
+  /** Finds what is owed, and begins with it. */
   async function look(): Promise<void> {
     const at = now();
     const schedules = await knowSchedules(at);
@@ -85,7 +85,7 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
     onLook?.(late);
   }
 
-  /** Writes down which schedules are known from now on: of what was due before nothing is owed. */
+  /** Records the schedules that are known from now on. Nothing that was due before is owed. */
   async function knowSchedules(at: number): Promise<KnownSchedules> {
     const known = new Map(await readSchedules(store));
     for (const { configured, recipient, definition } of deliveries) {
@@ -127,7 +127,7 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
       await giveUpIfSpent(delivery, occasion, progressOf(await readOccasion(store, occasion), now()));
   }
 
-  /** Writes down why something waits, where that is another reason than before. */
+  /** Records the reason of a wait if it has changed. */
   async function wait(occasion: Occasion, { standing, last }: Progress, reason: string): Promise<void> {
     if (standing.state === "waiting" && standing.reason === reason) return;
     logger.info({ ...named(occasion), reason }, "a delivery waits");
@@ -147,7 +147,7 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
     return true;
   }
 
-  /** Looks, unless a look is under way. */
+  /** Starts a check if none is in progress. */
   function lookNow(): void {
     if (stopping.signal.aborted) return;
     looking ??= look()
@@ -155,7 +155,9 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
       .finally(() => (looking = undefined));
   }
 
-  /** Calls {@link lookNow} at each moment of a cron expression. A process that was busy then has missed nothing: the next look finds all. */
+  /**
+   * Calls {@link lookNow} at each moment of a cron expression. A moment that a busy process misses is no loss: the next check finds all.
+   */
   function lookAt(expression: string, timezone: string): void {
     tasks.push(scheduleTask(expression, lookNow, { timezone, suppressMissedWarning: true }));
   }
@@ -182,7 +184,7 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
   };
 }
 
-/** Whether something can be done for an occasion now. */
+/** Returns true if there is work for an occasion now. */
 function isToDo({ standing }: Progress, now: number): boolean {
   return (
     standing.state === "due" || standing.state === "waiting" || (standing.state === "failed" && now >= standing.nextTry)

@@ -7,7 +7,7 @@ import { momentSql, sqlOf, sqlOfLines } from "../question/question.ts";
 import { fromLines, LINES, type ChargesTable, type ChooseTable } from "../sums/tables.ts";
 import type { ExplainedLine, ExplainedSegment, Explanation, Part, Question } from "./explanation.ts";
 
-/** So many parts of each kind are told, the dearest. */
+/** The number of parts of each kind, highest cost first. */
 export const MOST_PARTS = 10;
 
 const SUMS = `toString(sum(gpu_hours)) AS gpuHours, toString(sum(ifNull(effective_cost, 0))) AS cost,
@@ -15,17 +15,17 @@ const SUMS = `toString(sum(gpu_hours)) AS gpuHours, toString(sum(ifNull(effectiv
   toString(sum(energy_mj)) AS millijoules, toString(sum(carbon_grams)) AS carbonGrams`;
 const DEAREST = "sum(ifNull(effective_cost, 0)) DESC, sum(gpu_hours) DESC";
 
-/** How an explanation is read. */
+/** The options of an explanation. */
 export interface ExplainOptions {
-  /** What it is added up from: lines, unless somebody keeps sums of them. */
+  /** The table that is added up: lines by default, or stored sums. */
   readonly chooseTable?: ChooseTable;
-  /** Whether lines have their segments; unless something else is said, they do. */
+  /** True if lines have their segments; the default. */
   readonly hasSegments?: boolean;
 }
 
 /**
- * Explains what the charges of a question come to, by every step that made them. Nothing is computed anew: it is what was stored
- * when the hours were charged. Fails with a `StoreError`.
+ * Explains the charges of a question by every step that made them. Nothing is computed again: everything was stored when the hours were
+ * charged. Fails with a `StoreError`.
  */
 export async function explain(
   store: StoreClient,
@@ -40,7 +40,7 @@ export async function explain(
   return { question, ...steps, lines };
 }
 
-/** Where a question is asked, and its condition in SQL. */
+/** A question's store, and its condition in SQL. */
 interface Asked {
   readonly store: StoreClient;
   readonly where: string;
@@ -61,14 +61,14 @@ interface StepRow extends Part {
   readonly namespace: string;
   readonly workloadKind: string;
   readonly workload: string;
-  /** Those that it is of. */
+  /** The teams of the part. */
   readonly teams: readonly string[];
   readonly attribution: string;
 }
 
 const NOTHING: Part = { gpuHours: "0", cost: "0", unpricedGpuHours: "0", kWh: null, carbonGrams: null };
 
-/** The whole, and its parts by each step, of which one row is of one step. */
+/** Reads the whole sum and its parts by each step. Each row is of one step. */
 async function readSteps(asked: Asked, table: ChargesTable): Promise<Steps> {
   const { store, where, parameters } = asked;
   const stored = await store.query<Stored<StepRow>>(
@@ -106,7 +106,7 @@ async function readSteps(asked: Asked, table: ChargesTable): Promise<Steps> {
   };
 }
 
-/** How many pods workloads had, by {@link keyOf}, counted in the lines, which alone name them. */
+/** Counts the pods of workloads, by {@link keyOf}, in the lines, because only lines contain pods. */
 async function countPods(
   { store, where, parameters }: Asked,
   workloads: readonly StepRow[],
@@ -130,7 +130,7 @@ function keyOf({ namespace, workloadKind, workload }: Workload): string {
   return JSON.stringify([namespace, workloadKind, workload]);
 }
 
-/** A part as the store has it, its energy in millijoules. */
+/** A part as stored, with its energy in millijoules. */
 type Stored<Of> = Omit<Of, "kWh"> & { readonly millijoules: string | null };
 
 function partOf<Of extends Part>({ millijoules, ...row }: Stored<Of>): Of {
@@ -160,8 +160,8 @@ interface LineRow extends Omit<ExplainedLine, "segment"> {
 }
 
 /**
- * Where the dearest lines are, in SQL: so many rows whose dearest lines cost as much have the dearest of all, and of those that cost the
- * same the first days' first.
+ * Returns the place of the lines with the highest cost, in SQL. The rows with the highest maxima contain them all. Among equal costs the
+ * first days come first.
  */
 async function placeOfDearest(
   { store, where, parameters }: Asked,
@@ -181,7 +181,7 @@ async function placeOfDearest(
     parameters: {
       dearTeams: [...new Set(rows.map(({ team }) => team))],
       dearDays: [...new Set(rows.map(({ day }) => day))],
-      // Fewer rows have all lines.
+      // Fewer rows contain all lines.
       least: rows.length < MOST_PARTS ? "-1e18" : rows.at(-1)!.most,
     },
   };
@@ -211,7 +211,7 @@ async function readLines(asked: Asked, table: ChargesTable, hasSegments: boolean
   );
 }
 
-/** The run of the meter that a line was made of: of a closed hour it is another one than the latest. */
+/** SQL for the run of the meter from which a line was made. For a closed hour it is not the latest run. */
 const MADE_OF = `run_id IN (
   SELECT toUUIDOrZero(splitByChar(' ', basis)[1]) FROM runs WHERE run_id = toUUID({run:String})
   UNION ALL

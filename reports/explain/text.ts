@@ -20,7 +20,7 @@ const PAYERS: Readonly<Record<string, string>> = {
   spread: "nobody yet, as it waits to be spread,",
 };
 
-/** An explanation as text that a person reads from the top: the sum, then why, step by step. `currency` is the bill's. */
+/** Returns an explanation as text: the sum first, then its reasons, step by step. `currency` is the bill's. */
 export function explanationText(explanation: Explanation, currency: string): string {
   const { question, states, owners, prices, workloads, evidence, lines } = explanation;
   if (lines.length === 0) return `Nothing was charged: ${titleOf(question)}.`;
@@ -119,7 +119,7 @@ function lineText(line: ExplainedLine, currency: string): readonly string[] {
   ];
 }
 
-/** What has counted the GPUs of a node, where that is a guess or contradicts something; nothing else needs a word. */
+/** Returns text about the number of a node's GPUs if the number is a guess or contradicts a source; otherwise nothing. */
 function countText({ count, countedBy, otherCount }: CountedGpus): readonly string[] {
   if (countedBy === undefined) return [];
   const by = `  the node's GPUs are ${count} by ${COUNTED_BY[countedBy]}`;

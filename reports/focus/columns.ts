@@ -8,31 +8,31 @@ import type { Part } from "./part.ts";
 import { allocatedTagsOf, tagsOf } from "./tags.ts";
 import { PRICE_DIGITS, type UnitPrices } from "./unit-price.ts";
 
-/** Whom the rows name beside what the ledger knows, by which policy and in what currency they are. */
+/** The names for the rows that the ledger does not have, and the policy and the currency. */
 export interface FocusSetting extends FocusConfig {
   readonly policy: string;
   readonly currency: string;
 }
 
-/** A part with what depends on the others of its origin. */
+/** A part with values that depend on the other parts of its origin. */
 export interface PricedPart {
   readonly part: Part;
   /** Undefined for adjustments. */
   readonly measure: Measure | undefined;
-  /** Undefined where FOCUS's columns of prices are null: for adjustments, and corrections that no unit price explains. */
+  /** Undefined if FOCUS's columns of prices are null: for adjustments, and for corrections without a matching unit price. */
   readonly prices: UnitPrices | undefined;
-  /** Decimal text; undefined where an origin cannot be told in ratios. */
+  /** Decimal text; undefined if an origin cannot be expressed in ratios. */
   readonly ratio: string | undefined;
 }
 
-/** How a column is typed in formats that have types. */
+/** The type of a column in formats with types. */
 export type FocusKind = "text" | "decimal" | "time" | "json";
 
 /** A column of the file. */
 export interface FocusColumn {
   readonly name: string;
   readonly kind: FocusKind;
-  /** Null, never the empty text, where there is nothing to say. */
+  /** Returns null, never an empty text, if there is no value. */
   readonly of: (row: PricedPart, setting: FocusSetting) => string | null;
 }
 
@@ -60,7 +60,7 @@ const ofPart = (name: string, key: TextOfPart): FocusColumn => text(name, ({ par
 
 type TextOfPart = { [Key in keyof Part]: Part[Key] extends string ? Key : never }[keyof Part];
 
-/** Columns of FOCUS 1.3's Cost and Usage, in the order of the alphabet, as FOCUS has them; docs/focus.md explains each. */
+/** The columns of the Cost and Usage of FOCUS 1.3, in alphabetical order like FOCUS's. docs/focus.md explains each. */
 export const FOCUS_COLUMNS: readonly FocusColumn[] = [
   text("AllocatedMethodDetails", detailsOf),
   text("AllocatedMethodId", (_, { policy }) => policy),
@@ -153,7 +153,7 @@ function priceText(value: bigint | undefined): string | undefined {
   return value === undefined ? undefined : decimalText(value, PRICE_DIGITS);
 }
 
-/** Written by hand: its numbers are exact decimals, which no number of JavaScript is. */
+/** JSON written without a library: its numbers are exact decimals, which JavaScript numbers are not. */
 function detailsOf({ measure, ratio }: PricedPart): string | undefined {
   if (measure === undefined || ratio === undefined) return undefined;
   const { unit, quantity } = measure;

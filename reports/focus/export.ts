@@ -16,26 +16,29 @@ import { planFocus, type FocusPlan } from "./plan.ts";
 import { readOrigins } from "./read-origins.ts";
 import { rowsOf, type FocusCells } from "./rows.ts";
 
-/** A file on its way, and what stands beside it. */
+/** A file while it is written, and its manifest. */
 export interface FocusExport {
-  /** Ends with a {@link FocusCheckError} where it is checked and breaks a rule; else fails with a `StoreError` or a `LinesReplacedError`. */
+  /**
+   * Ends with a {@link FocusCheckError} if the file is checked and breaks a rule. Fails otherwise with a `StoreError` or a
+   * `LinesReplacedError`.
+   */
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** True of the whole file when its bytes have been read. */
+  /** Returns the manifest. It is correct for the whole file when all bytes have been read. */
   manifest(): FocusManifest;
 }
 
-/** How a file is made. */
+/** The options of an export. */
 export interface FocusWay {
   readonly format: "csv" | "parquet";
-  /** Of CSV the bytes are checked, of Parquet the cells that its columns are made of. */
+  /** True if the export is checked: the bytes of CSV, or the cells of Parquet's columns. */
   readonly isChecked: boolean;
-  /** So many lines are asked for at once; see `LINES_AT_ONCE`. */
+  /** The number of lines in one query; see `LINES_AT_ONCE`. */
   readonly linesAtOnce?: number;
 }
 
 /**
- * The charges of a question as FOCUS 1.3's Cost and Usage, a row for the lines of a UTC day that are alike, with split-cost
- * columns. However many there are, no more than a portion of them is in memory. Fails with a `StoreError`.
+ * Exports the charges of a question as the Cost and Usage of FOCUS 1.3: a row for the equal lines of a UTC day, with split-cost columns.
+ * Only one portion of the lines is in memory at a time. Fails with a `StoreError`.
  */
 export async function exportFocus(
   store: StoreClient,
@@ -67,8 +70,8 @@ async function* withHeads(portions: AsyncIterable<readonly FocusCells[]>): Async
 }
 
 /**
- * Charges that are published between the two readings would make a right file differ from the report: then both are read again, some
- * times at most.
+ * Plans an export. Charges that are published between the two readings would make a correct file differ from the report. Then both are read
+ * again, a limited number of times.
  */
 async function planned(
   store: StoreClient,

@@ -5,30 +5,30 @@ import { FOCUS_COLUMNS } from "./columns.ts";
 import type { UnpricedTeam } from "./plan.ts";
 import type { FocusCells } from "./rows.ts";
 
-/** The version of the specification that files are written by. */
+/** The version of the specification of the files. */
 export const FOCUS_VERSION = "1.3";
 
-/** What stands beside a file: what it was made of, what it comes to, and what is not in it. Amounts are decimal texts. */
+/** The manifest beside a file: its sources, its sums, and what is left out. Amounts are decimal texts. */
 export interface FocusManifest {
   readonly focusVersion: typeof FOCUS_VERSION;
   readonly policy: string;
   readonly kind: ReportKind;
-  /** Times in ISO 8601, the end not in it. */
+  /** Times in ISO 8601; the end is exclusive. */
   readonly from: string;
   readonly until: string;
   readonly where: readonly Filter[];
   readonly currency: string;
   readonly rows: number;
   readonly sums: Readonly<Record<SummedColumn, string>>;
-  /** Priced by nothing: in no row. */
+  /** Usage without a price. It has no row. */
   readonly unpriced: { readonly lines: number; readonly gpuHours: string; readonly teams: readonly UnpricedTeam[] };
-  /** SHA-256 of the ids of the runs that the lines are of. */
+  /** SHA-256 of the ids of the lines' runs. */
   readonly runsHash: string;
-  /** Null where it was not checked. */
+  /** Null if the file was not checked. */
   readonly check: (Omit<CheckOutcome, "rows"> & { readonly isPassed: boolean }) | null;
 }
 
-/** Columns whose sums are told. */
+/** Columns whose sums are in the manifest. */
 const SUMMED = [
   "BilledCost",
   "ListCost",
@@ -42,14 +42,14 @@ const SUMMED = [
 /** See {@link FocusManifest}. */
 export type SummedColumn = (typeof SUMMED)[number];
 
-/** Adds rows up as they are written. */
+/** Adds up rows as they are written. */
 export interface Tally {
   add(rows: readonly FocusCells[]): void;
   readonly rows: number;
   readonly sums: FocusManifest["sums"];
 }
 
-/** A tally of no rows yet. */
+/** Creates an empty tally. */
 export function createTally(): Tally {
   const places = SUMMED.map((name) => FOCUS_COLUMNS.findIndex((column) => column.name === name));
   const sums: Amount<Quantity>[] = SUMMED.map(() => lastUnits(0n));
@@ -70,7 +70,7 @@ export function createTally(): Tally {
   };
 }
 
-/** What of an export has no price, in a sentence; undefined where all has one. */
+/** Returns a sentence about the part of an export without a price; undefined if everything has one. */
 export function unpricedSentence({ unpriced }: Pick<FocusManifest, "unpriced">): string | undefined {
   if (unpriced.lines === 0) return undefined;
   const teams = unpriced.teams.map(({ team, gpuHours }) => `${team} ${gpuHours}`).join(", ");

@@ -3,10 +3,10 @@ import { halfEvenQuotient } from "../../domain/exact/integer.ts";
 import { LAST_UNITS_IN_ONE, lastUnits, type Amount, type Quantity } from "../../domain/exact/units.ts";
 import type { Part } from "./part.ts";
 
-/** What kind of thing is charged for: a GPU's time, a node's beside its GPUs, a commitment's, or a change of what others cost. */
+/** The kind of a charge: a GPU's time, a node's beside its GPUs, a commitment's, or a change of other costs. */
 export type FocusSubject = "gpu" | "node" | "commitment" | "adjustment";
 
-/** The subject of a line by its state. */
+/** Returns the subject of a line by its state. */
 export function subjectOf({ state }: { readonly state: ChargeState }): FocusSubject {
   switch (state) {
     case "active":
@@ -28,15 +28,15 @@ export function subjectOf({ state }: { readonly state: ChargeState }): FocusSubj
   }
 }
 
-/** What a part is counted in, for FOCUS's units, and how much of it there is, in 10⁻⁹ of the unit. */
+/** The unit of a part for FOCUS, and its quantity in 10⁻⁹ of the unit. */
 export interface Measure {
   readonly unit: "GPU-Hours" | "Node-Hours" | "Hours";
   readonly quantity: Amount<Quantity>;
 }
 
 /**
- * What a part's price is per: GPU-hours; of what a node costs beside its GPUs the node's hours, of a commitment that no usage takes up
- * its own, neither of which a correction changes. Undefined for adjustments, which have no price.
+ * Returns the measure to which a part's price applies: GPU-hours; the node's hours for a node's cost beside its GPUs; the commitment's
+ * hours for an unused commitment. Corrections do not change the last two. Undefined for adjustments, which have no price.
  */
 export function measureOf(part: Pick<Part, "origin" | "state" | "gpuHours" | "millis">): Measure | undefined {
   switch (subjectOf(part)) {

@@ -3,10 +3,10 @@ import { arrowOf, parquetOf } from "../format/parquet.ts";
 import { FOCUS_COLUMNS, type FocusKind } from "./columns.ts";
 import type { FocusCells } from "./rows.ts";
 
-/** So many rows are given to the store at once. */
+/** The number of rows that the store gets at once. */
 const ROWS_AT_ONCE = 1_000;
 
-/** Decimals have as many digits after the point as the finest of them; what is JSON stays a text. */
+/** The types of the columns. Decimals have the number of digits of the finest of them. JSON stays a text. */
 const TYPES: Readonly<Record<FocusKind, string>> = {
   text: "Nullable(String)",
   json: "Nullable(String)",
@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<FocusKind, string>> = {
   time: "Nullable(DateTime64(3, 'UTC'))",
 };
 
-/** Rows as Parquet, with decimals and times. The store makes columns of them. Fails with a `StoreError`. */
+/** Returns rows as Parquet, with decimals and times. The store makes the columns. Fails with a `StoreError`. */
 export function focusParquet(
   store: StoreClient,
   rows: AsyncIterable<readonly FocusCells[]>,

@@ -5,11 +5,11 @@ import type { Dimension } from "../../domain/owner/owner.ts";
 import type { Payer } from "../../domain/policy/policy.ts";
 
 /**
- * What was split among payers: a GPU on a UTC day at one price, what a node costs beside its GPUs, or a cost of no node. In it is all
- * that FOCUS wants to be equal in the parts of an origin.
+ * A cost that is split among payers: a GPU on a UTC day at one price, a node's cost beside its GPUs, or a cost of no node. It contains
+ * everything that FOCUS requires to be equal in the parts of an origin.
  */
 export interface Origin extends Readonly<Record<(typeof MACHINE_DIMENSIONS)[number], string>> {
-  /** The first moment of the month in which it is booked, milliseconds since the epoch. */
+  /** The first moment of the month in which the origin is booked, milliseconds since the epoch. */
   readonly billingPeriod: number;
   readonly isCorrection: boolean;
   /** Milliseconds since the epoch, half-open. */
@@ -18,34 +18,34 @@ export interface Origin extends Readonly<Record<(typeof MACHINE_DIMENSIONS)[numb
   readonly cluster: string;
   /** Empty for a cost of no node. */
   readonly node: string;
-  /** The GPU's index; undefined for a cost of a whole node, or of none. */
+  /** The GPU's index; undefined for a cost of a whole node or of no node. */
   readonly slot: number | undefined;
-  /** The name of the entry in the price book. */
+  /** The name of the price entry. */
   readonly price: string;
-  /** Since when that entry prices the node without a break, milliseconds since the epoch; 0 where that is not known. */
+  /** The time since when the entry prices the node without a gap, milliseconds since the epoch; 0 if unknown. */
   readonly pricedSince: number;
 }
 
-/** The lines of an origin that are alike in everything that a row says, added up: a row of the file. */
+/** The sum of an origin's lines that are equal in every column of a row: one row of the file. */
 export interface Part extends Readonly<Record<(typeof HOLDER_DIMENSIONS)[number] | Dimension, string>> {
   readonly origin: Origin;
-  /** Whether it is asked for, or only a part of an origin of which another one is. */
+  /** True if the question asks for the part. Otherwise it only completes the origin of another part. */
   readonly isAskedFor: boolean;
   readonly state: ChargeState;
   readonly because: string;
   readonly payer: Payer;
-  /** Empty for what nobody held, and for what was spread. */
+  /** Empty for time without a holder, and for spread costs. */
   readonly holder: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly attribution: string;
   readonly lines: number;
   readonly gpuHours: GpuHours;
-  /** How long the lines last, one after the other. */
+  /** The total duration of the lines. */
   readonly millis: number;
   readonly list: Money;
   readonly contracted: Money;
   readonly effective: Money;
-  /** Undefined where the price has no power, nothing was measured, or nothing says what it emits. */
+  /** Undefined if the price has no power, if nothing was measured, or if the emission is unknown. */
   readonly power: Money | undefined;
   readonly millijoules: bigint | undefined;
   readonly carbon: Carbon | undefined;

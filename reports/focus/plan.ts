@@ -13,18 +13,18 @@ import {
 import { sqlOf, type ChargesQuestion } from "../question/question.ts";
 import { LINES_AT_ONCE } from "../lines/portions.ts";
 
-/** What is exported: the lines of a question as they were when it was asked, and what they come to. */
+/** The plan of an export: the lines of a question as they were at the time of the request, and their sums. */
 export interface FocusPlan {
   readonly question: ChargesQuestion;
-  /** All lines of the span, so that an origin is whole whatever conditions the question has. */
+  /** All lines of the span, so that an origin is complete with any conditions of the question. */
   readonly fixed: FixedLines;
-  /** So many lines are asked for at once, or a node of a day: as much is in memory, here and in the store. */
+  /** The number of lines in one query, or the lines of a node on a day if there are more. They are in memory, here and in the store. */
   readonly linesAtOnce: number;
   readonly lines: number;
   readonly unpriced: readonly UnpricedTeam[];
 }
 
-/** What of a team's time has no price: it has no cost, and no row. */
+/** The time of a team without a price. It has no cost and no row. */
 export interface UnpricedTeam {
   readonly team: string;
   readonly lines: number;
@@ -32,9 +32,9 @@ export interface UnpricedTeam {
   readonly gpuHours: string;
 }
 
-/** Some nodes of a cluster on a UTC day; the empty name stands for costs of no node. */
+/** Some nodes of a cluster on a UTC day. The empty name is for costs of no node. */
 export interface NodesOfDay {
-  /** Its beginning, milliseconds since the epoch. */
+  /** The beginning of the day, milliseconds since the epoch. */
   readonly day: number;
   readonly cluster: string;
   readonly nodes: readonly string[];
@@ -43,7 +43,7 @@ export interface NodesOfDay {
 /** The beginning of a line's UTC day in milliseconds, in ClickHouse's SQL. */
 export const DAY_SQL = "toFloat64(toUnixTimestamp(toStartOfDay(from_at, 'UTC'))) * 1000";
 
-/** Fixes which lines are exported: what is charged anew later is not among them. Fails with a `StoreError`. */
+/** Fixes the lines of an export. Lines that are charged later are not included. Fails with a `StoreError`. */
 export async function planFocus(
   store: StoreClient,
   question: ChargesQuestion,
@@ -54,7 +54,9 @@ export async function planFocus(
   return { question, fixed, linesAtOnce, lines, unpriced: await readUnpriced(store, question, fixed) };
 }
 
-/** The nodes of each day in portions, in the order of time. Fails with a `StoreError`, at the end with a `LinesReplacedError`. */
+/**
+ * Returns the nodes of each day in portions, in the order of time. Fails with a `StoreError`, and at the end with a `LinesReplacedError`.
+ */
 export async function* portionsOf(
   store: StoreClient,
   { question, fixed, linesAtOnce, lines }: FocusPlan,
@@ -81,7 +83,7 @@ export async function* portionsOf(
   if (totalOf(await countLines(store, fixed, "policy")) !== lines) throw new LinesReplacedError();
 }
 
-/** The condition that leaves the lines of a day. */
+/** Returns the condition for the lines of a day. */
 export function ofDay(day: number): LinesCondition {
   return {
     where: "from_at >= toDateTime({day:Int64}, 'UTC') AND from_at < toDateTime({day:Int64} + 86400, 'UTC')",

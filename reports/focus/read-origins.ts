@@ -9,18 +9,18 @@ import type { Origin, Part } from "./part.ts";
 import { DAY_SQL, ofDay, portionsOf, type FocusPlan, type NodesOfDay } from "./plan.ts";
 import { DAY_MILLIS } from "../../domain/time.ts";
 
-/** Names of {@link Origin} and {@link Part} whose values are texts. */
+/** The names of {@link Origin} and {@link Part} whose values are texts. */
 type OriginText = TextOf<Origin>;
 type PartText = TextOf<Omit<Part, "origin">>;
 type TextOf<Of> = { [Name in keyof Of]: Of[Name] extends string ? Name : never }[keyof Of];
 
-/** The columns of texts that all lines of an origin, or of a part, have in common. */
+/** Returns the text columns that all lines of an origin, or of a part, have in common. */
 const textsInCommon = (focus: ChargeColumn["focus"]): Readonly<Record<string, string>> =>
   Object.fromEntries(CHARGE_COLUMNS.flatMap((column) => (column.focus === focus ? [[column.as, column.name]] : [])));
 const ORIGIN_TEXTS = textsInCommon("origin") as Readonly<Record<OriginText, string>>;
 const PART_TEXTS = textsInCommon("part") as Readonly<Record<PartText, string>>;
 
-/** A part as the store says it: times in milliseconds, amounts as texts. */
+/** A part as stored: times in milliseconds, amounts as texts. */
 type PartRow = Readonly<Record<OriginText | PartText, string>> & {
   readonly billing: number;
   readonly correction: number | boolean;
@@ -44,7 +44,9 @@ type PartRow = Readonly<Record<OriginText | PartText, string>> & {
 const textSql = (texts: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(texts).map(([name, column]) => (name === column ? name : `${column} AS ${name}`));
 
-/** A true-up is of a month, and begins on one of its days: such a line ends when it ends, all others with their day. */
+/**
+ * SQL of an origin. A true-up is of a month and begins on one of its days. Such a line ends at its own end; all others end with their day.
+ */
 const ORIGIN_SQL = [
   "toFloat64(toUnixTimestamp(toDateTime(billing_period, 'UTC'))) * 1000 AS billing",
   "corrects != '' AS correction",
@@ -79,8 +81,8 @@ const ORIGIN_NAMES = [
 const PART_NAMES = [...Object.keys(PART_TEXTS), "tags", "asked"];
 
 /**
- * The priced lines of a plan, origin by origin, each with all of its parts and at least one that is asked for; days in the order of
- * time. Fails with a `StoreError`, at the end with a `LinesReplacedError`.
+ * Reads the priced lines of a plan, origin by origin, with all parts of each and at least one requested part. Days are in the order of
+ * time. Fails with a `StoreError`, and at the end with a `LinesReplacedError`.
  */
 export async function* readOrigins(store: StoreClient, plan: FocusPlan): AsyncGenerator<readonly [Part, ...Part[]]> {
   for await (const portion of portionsOf(store, plan)) yield* originsIn(store, plan, portion);
@@ -99,7 +101,7 @@ async function* originsIn(
     "toJSONString(mapSort(labels)) AS tags",
     `${asked.where} AS asked`,
   ];
-  // A column's name can be that of a column of the table, which conditions mean: so they stand inside.
+  // The name of a column can equal a column of the table to which a condition refers. So the conditions are in the inner query.
   const select = `SELECT ${[...columns, ...SUMS_SQL].join(", ")} FROM (SELECT * FROM charges
       WHERE cluster = {cluster:String} AND node IN {nodes:Array(String)} AND ${ofDay(day).where}
         AND ${OF_RUNS} AND ${all.where} AND effective_cost IS NOT NULL)
@@ -121,7 +123,9 @@ async function* originsIn(
   if (isWanted()) yield parts as [Part];
 }
 
-/** A showback of some hours has of a day those hours alone; what a chargeback has is of whole days, of any month. */
+/**
+ * Returns the origin of a row. A showback of some hours contains only those hours of a day. A chargeback contains whole days, of any month.
+ */
 function originOf(row: PartRow, { kind, span }: FocusPlan["question"]): Origin {
   const isShowback = kind === "showback";
   return {

@@ -5,10 +5,10 @@ import { measureOf } from "./measure.ts";
 import { ratiosOf } from "./ratio.ts";
 import { ownPrices, partPrices, type Priced, type UnitPrices } from "./unit-price.ts";
 
-/** A row as it is written: a text or null for each of {@link FOCUS_COLUMNS}. */
+/** A row as written: a text or null for each of {@link FOCUS_COLUMNS}. */
 export type FocusCells = readonly (string | null)[];
 
-/** The rows of an origin: of its parts those that are asked for, with the ratios and the unit prices of all of it. */
+/** Returns the rows of an origin: its requested parts, with the ratios and unit prices of the whole origin. */
 export function rowsOf(parts: readonly [Part, ...Part[]], setting: FocusSetting): readonly FocusCells[] {
   return pricedParts(parts)
     .filter(({ part }) => part.isAskedFor)
@@ -16,8 +16,8 @@ export function rowsOf(parts: readonly [Part, ...Part[]], setting: FocusSetting)
 }
 
 /**
- * The parts of an origin with unit prices and ratios. A correction is a difference between two allocations: it has the unit price that
- * its own sums give, if any, and no ratio, as quantities of both signs often come to nothing.
+ * Returns the parts of an origin with unit prices and ratios. A correction is a difference between two allocations. It has the unit price
+ * of its own sums, if there is one, and no ratio, because quantities of both signs often add up to 0.
  */
 export function pricedParts(parts: readonly [Part, ...Part[]]): readonly PricedPart[] {
   const [{ origin }] = parts;

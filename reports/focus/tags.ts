@@ -1,17 +1,17 @@
 import type { Origin, Part } from "./part.ts";
 import { allocatedTo } from "./identity.ts";
 
-/** Before the keys of tags that are ours; other labels stand as they were given, and none begins so. */
+/** The prefix of this project's tag keys. Other labels are unchanged, and none begins with it. */
 const PREFIX = "gpu-ledger/";
 
 type Tags = Readonly<Record<string, string>>;
 
-/** What an origin is: where it stands, and of what kind. Names that nothing says are left out. */
+/** Returns the place and the kind of an origin. Empty names are left out. */
 export function tagsOf({ cluster, node, pool, gpuModel, layout, capacityType }: Origin): Tags {
   return prefixed({ cluster, node, pool, "gpu-model": gpuModel, layout, "capacity-type": capacityType });
 }
 
-/** Who had a part of it and who pays; undefined for what was allocated to nobody. A key of {@link tagsOf} is never among them. */
+/** Returns the holder and the payer of a part; undefined if it was allocated to nobody. The keys are never keys of {@link tagsOf}. */
 export function allocatedTagsOf(part: Part): Tags | undefined {
   if (allocatedTo(part) === undefined) return undefined;
   const ours = prefixed({

@@ -1,7 +1,7 @@
 import { floorQuotient, halfEvenQuotient } from "../../domain/exact/integer.ts";
 import type { Money } from "../../domain/exact/units.ts";
 
-/** Digits after the point of unit prices and priced quantities at most. */
+/** The maximum of digits after the point of unit prices and priced quantities. */
 export const PRICE_DIGITS = 18;
 
 /** The unit prices and the quantity of a row, in 10⁻¹⁸: each price times the quantity is the cost, to 10⁻⁹. */
@@ -11,7 +11,7 @@ export interface UnitPrices {
   readonly contracted: bigint;
 }
 
-/** What is priced: a quantity in 10⁻⁹ and its costs, which are sums of so many rounded lines. */
+/** A priced quantity in 10⁻⁹, with its costs, which are sums of `lines` rounded lines. */
 export interface Priced {
   readonly quantity: bigint;
   readonly lines: number;
@@ -19,16 +19,16 @@ export interface Priced {
   readonly contracted: Money;
 }
 
-/** A product of a price and a quantity counts 10⁻³⁶; so many of them are 10⁻⁹ of the currency. */
+/** 10⁻⁹ of the currency in units of 10⁻³⁶. A product of a price and a quantity counts 10⁻³⁶. */
 const LAST_UNIT = 10n ** 27n;
-/** Prices are made to hold to half of what they must, so that no rounding of theirs takes them beyond it. */
+/** Half of the allowed error of prices, so that their rounding cannot exceed it. */
 const TOLERANCE = LAST_UNIT / 2n;
-/** A line's cost and its hours are rounded in this many steps at most, by less than one last unit each. */
+/** The maximum of rounding steps of a line's cost and hours. Each error is less than one last unit. */
 const ROUNDINGS = 4n;
 
 /**
- * The unit prices of what stands alone, each the shortest decimal that holds. Undefined where none does: of no quantity, or where a
- * correction's quantity and cost have different signs, as FOCUS has no negative prices.
+ * Returns the unit prices of a part without an origin, each the shortest matching decimal. Undefined if there is none: for a quantity of 0,
+ * or if a correction's quantity and cost have different signs, because FOCUS has no negative prices.
  */
 export function ownPrices({ quantity, list, contracted }: Priced): UnitPrices | undefined {
   const priced = quantity * 10n ** 9n;
@@ -39,9 +39,9 @@ export function ownPrices({ quantity, list, contracted }: Priced): UnitPrices | 
 }
 
 /**
- * The unit prices of a part: its origin's, where the part differs from them by no more than its lines were rounded, for a quantity
- * that is finer than the last unit, so that the products hold. Where list and contract were rounded apart, the list price is the
- * part's own; where the price differs within the origin, as power makes it, both are.
+ * Returns the unit prices of a part: those of its origin, if the part differs from them by at most the rounding of its lines. The quantity
+ * is then finer than the last unit, so that the products match. If list and contract were rounded differently, the list price is the part's
+ * own. If the price differs within the origin, as with power, both are the part's own.
  */
 export function partPrices(part: Priced, origin: UnitPrices | undefined): UnitPrices | undefined {
   if (origin === undefined || !isRounded(part, origin.contracted, part.contracted)) return ownPrices(part);
@@ -58,13 +58,13 @@ export function partPrices(part: Priced, origin: UnitPrices | undefined): UnitPr
   return quantity === undefined || own === undefined ? ownPrices(part) : { quantity, list: own, contracted };
 }
 
-/** Whether a cost differs from the price of the quantity by no more than the lines were rounded. */
+/** Returns true if a cost differs from the price of the quantity by at most the rounding of the lines. */
 function isRounded({ quantity, lines }: Priced, price: bigint, cost: Money): boolean {
   const difference = distance(price * quantity * 10n ** 9n, cost * LAST_UNIT);
   return difference <= BigInt(lines) * ROUNDINGS * (LAST_UNIT + price * 10n ** 9n);
 }
 
-/** The shortest decimal next to a quantity for which all products hold; undefined where there is none. */
+/** Returns the shortest decimal next to a quantity for which all products match; undefined if there is none. */
 function quantityFor(
   { quantity }: Priced,
   products: readonly (readonly [price: bigint, cost: Money])[],
@@ -90,7 +90,7 @@ function quantityFor(
   return undefined;
 }
 
-/** The shortest decimal, in 10⁻¹⁸, whose product with a quantity is the cost; undefined where none is, or it would be negative. */
+/** Returns the shortest decimal, in 10⁻¹⁸, whose product with a quantity is the cost; undefined if there is none or if it is negative. */
 function shortestPrice(cost: Money, quantity: bigint): bigint | undefined {
   if (quantity === 0n) return cost === 0n ? 0n : undefined;
   const isNegative = quantity < 0n;

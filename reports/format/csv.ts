@@ -1,13 +1,10 @@
-/**
- * A cell of a table: text that somebody has written, or a number that was computed here. A text for programs alone is `verbatim`: it
- * comes out of the file as it went in.
- */
+/** A cell of a table: `text` from a person, or a computed `number`. A `verbatim` text is for programs and is written unchanged. */
 export type CsvCell = { readonly text: string } | { readonly number: string } | { readonly verbatim: string };
 
 /**
- * A table as CSV (RFC 4180), lines ended by CRLF. A text that a spreadsheet would take for a formula, because it begins with
- * `=`, `+`, `-`, `@`, a tab or a carriage return, has an apostrophe put before it
- * (https://owasp.org/www-community/attacks/CSV_Injection); a number stays as it is, its minus too.
+ * Returns a table as CSV (RFC 4180), with lines that end with CRLF. A text gets an apostrophe in front if a spreadsheet would take it for a
+ * formula: if it begins with `=`, `+`, `-`, `@`, a tab or a carriage return (https://owasp.org/www-community/attacks/CSV_Injection).
+ * Numbers are unchanged, including a minus.
  */
 export function formatCsv(rows: readonly (readonly CsvCell[])[]): string {
   return rows.map((cells) => `${cells.map(formatCell).join(",")}\r\n`).join("");

@@ -13,22 +13,22 @@ import { explainAddress } from "../pages/address.ts";
 import { titleOfDimension } from "../question/question.ts";
 import type { Report, ReportRow } from "../report/report.ts";
 
-/** A report that is told in a document, and the same by day where its rows do not say when. */
+/** A report in a document, and the same report by day if its rows have no time. */
 export interface DocumentPart {
   readonly report: Report;
   readonly byDay: Report | undefined;
 }
 
-/** What a document says of itself. */
+/** The properties of a document. */
 export interface DocumentOf {
   readonly version: string;
-  /** When it is made, milliseconds since the epoch. */
+  /** The time of creation, milliseconds since the epoch. */
   readonly madeAt: number;
-  /** Where figures are explained, `https://gpu-ledger.example`; undefined where that is not said. */
+  /** The server that explains the figures, `https://gpu-ledger.example`; undefined if it is unknown. */
   readonly server: string | undefined;
 }
 
-/** Reports of one span, each of its policy, as one HTML file that asks for nothing else and prints as a statement does. */
+/** Returns reports of one span, one for each policy, as one HTML file that loads nothing and prints like a statement. */
 export function documentHtml(parts: readonly [DocumentPart, ...DocumentPart[]], of: DocumentOf): string {
   const style = readAssets().style.bytes.toString("utf8");
   const [{ report }] = parts;

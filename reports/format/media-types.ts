@@ -1,4 +1,4 @@
-/** Media types of what is written in a format. */
+/** The media types of formats. */
 export const MEDIA_TYPES = {
   csv: "text/csv; charset=utf-8",
   html: "text/html; charset=utf-8",

@@ -10,11 +10,11 @@ import {
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { sqlIdentifier, sqlString } from "../../runtime/store/sql-tokens.ts";
 
-/** How Arrow is asked of ClickHouse, so that the tables of {@link parquetOf} can be read. */
+/** The settings with which ClickHouse returns Arrow, so that the tables of {@link parquetOf} can be read. */
 export const ARROW_SETTINGS = {
   output_format_arrow_string_as_string: 1,
   output_format_arrow_compression_method: "none",
-  // As many rows are in a batch at most, of which one at a time is in memory.
+  // The maximum of rows in a batch. One batch at a time is in memory.
   max_block_size: 2_048,
 } as const;
 
@@ -25,8 +25,8 @@ export interface ArrowColumn {
 }
 
 /**
- * A portion for {@link parquetOf} of rows that are here: the store makes columns of their values, which are texts or null. Fails with a
- * `StoreError`.
+ * Returns a portion for {@link parquetOf} from rows of this process. The store makes columns of their values, which are texts or null.
+ * Fails with a `StoreError`.
  */
 export function arrowOf(
   store: StoreClient,
@@ -34,18 +34,18 @@ export function arrowOf(
   rows: readonly Readonly<Record<string, string | null>>[],
 ): AsyncIterable<Uint8Array> {
   const types = columns.map(({ name, type }) => `${sqlIdentifier(name)} ${type}`).join(", ");
-  // A text without any row has no columns for the store.
+  // Without a row, the store finds no columns in the text.
   const text = rows.length === 0 ? "{}" : rows.map((row) => JSON.stringify(row)).join("\n");
   const select = `SELECT * FROM format(JSONEachRow, ${sqlString(types)}, {rows:String}) LIMIT ${rows.length}`;
   return store.bytes(select, { rows: text }, "ArrowStream", ARROW_SETTINGS);
 }
 
-/** A group of rows of a Parquet file has so many at most: as many are held until it is written. */
+/** The maximum of rows in a row group of a Parquet file. They are in memory until the group is written. */
 const ROWS_IN_GROUP = 25_000;
 
 /**
- * A Parquet file of portions in Arrow's streaming format, all of the same columns; only the first one can be without rows, where the
- * file is to have none. A batch at a time is in memory, and the group of rows that is written.
+ * Returns a Parquet file of portions in Arrow's streaming format, all with the same columns. Only the first portion can be empty, for a
+ * file without rows. A batch at a time is in memory, and the current row group.
  */
 export async function* parquetOf(portions: AsyncIterable<AsyncIterable<Uint8Array>>): AsyncGenerator<Uint8Array> {
   const properties = new WriterPropertiesBuilder()
@@ -56,12 +56,12 @@ export async function* parquetOf(portions: AsyncIterable<AsyncIterable<Uint8Arra
   const { value: first } = await tables.next();
   if (first === undefined) throw new TypeError("a file is made of one portion at least");
   if (first.numBatches === 0) {
-    // Of a stream without a batch nobody knows the columns.
+    // A stream without a batch has no known columns.
     for await (const _ of tables) void _;
     yield writeParquet(first, properties);
     return;
   }
-  // The two are one at run time; their types differ.
+  // The two types differ, but they are equal at run time.
   const batches = NodeStream.from(batchesOf(first, tables)) as unknown as ReadableStream;
   yield* (await transformParquetStream(batches, properties)) as ReadableStream<Uint8Array>;
 }
@@ -71,14 +71,17 @@ async function* batchesOf(first: Table, others: AsyncIterable<Table>): AsyncGene
   for await (const table of others) yield* batchesIn(table);
 }
 
-/** The batches share the table's memory, which is not JavaScript's: it goes with them, and does not wait for the collector. */
+/**
+ * Returns the batches of a table. They share the table's memory outside of JavaScript. It is freed with them and does not wait for the
+ * garbage collector.
+ */
 function batchesIn(table: Table): readonly RecordBatch[] {
   const batches = table.recordBatches();
   table.free();
   return batches;
 }
 
-/** A table of each batch; of a portion without any a table that has its columns. */
+/** Returns a table of each batch. For a portion without batches, returns an empty table with its columns. */
 async function* tablesOf(portions: AsyncIterable<AsyncIterable<Uint8Array>>): AsyncGenerator<Table, undefined> {
   for await (const portion of portions) {
     let schema: Buffer | undefined;
@@ -100,8 +103,8 @@ const HEAD_BYTES = 8;
 const END_OF_STREAM = Buffer.from([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
 
 /**
- * The messages of a stream in Arrow's format, its schema first, without its end: a mark, the length of what describes the body, that,
- * and the body (https://arrow.apache.org/docs/format/Columnar.html, "Encapsulated message format").
+ * Returns the messages of a stream in Arrow's format, the schema first, without the end. A message is a mark, the length of the metadata,
+ * the metadata, and the body (https://arrow.apache.org/docs/format/Columnar.html, "Encapsulated message format").
  */
 async function* messagesOf(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let held: Buffer = Buffer.alloc(0);
@@ -128,7 +131,7 @@ async function* messagesOf(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Buf
   }
 }
 
-/** How many bytes a message has, or at least has to be told of; 0 at the end of the stream. */
+/** Returns the number of bytes of a message, or the number that is needed to compute it; 0 at the end of the stream. */
 function lengthOfMessage(message: Buffer): number {
   if (message.length < HEAD_BYTES) return HEAD_BYTES;
   if (message.readUInt32LE(0) !== CONTINUATION) throw new TypeError("the store's answer is no stream of Arrow's");
@@ -138,7 +141,7 @@ function lengthOfMessage(message: Buffer): number {
   return message.length < body ? body : body + bodyLength(message.subarray(HEAD_BYTES, body));
 }
 
-/** `bodyLength` is the fourth field of the table `Message` (Message.fbs): in a FlatBuffer its place is the fourth of the vtable. */
+/** Returns `bodyLength`, the fourth field of the table `Message` (Message.fbs). In a FlatBuffer its place is the fourth of the vtable. */
 function bodyLength(message: Buffer): number {
   const table = message.readUInt32LE(0);
   const vtable = table - message.readInt32LE(table);

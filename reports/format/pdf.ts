@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 const PRINT_MILLIS = 60_000;
 
-/** No browser prints, or the one that is there did not. The message says what to do about it. */
+/** No browser was found, or printing failed. The message contains the remedy. */
 export class PdfError extends Error {
   readonly code = "no-pdf";
   readonly retriable = false;
@@ -20,7 +20,7 @@ export class PdfError extends Error {
   }
 }
 
-/** An HTML file as PDF, printed by the Chromium of the machine. Fails with a {@link PdfError}. */
+/** Returns an HTML file as PDF, printed by the machine's Chromium. Fails with a {@link PdfError}. */
 export async function pdfOf(html: string, env: NodeJS.ProcessEnv): Promise<Buffer> {
   const browser = await findBrowser(env);
   if (browser === undefined)
@@ -38,7 +38,7 @@ export async function pdfOf(html: string, env: NodeJS.ProcessEnv): Promise<Buffe
         "--disable-gpu",
         "--no-pdf-header-footer",
         `--user-data-dir=${join(folder, "profile")}`,
-        // Chromium's sandbox refuses root; the page is our own and loads nothing.
+        // Chromium's sandbox refuses root. The page is from this program and loads nothing.
         ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
         `--print-to-pdf=${pdf}`,
         pathToFileURL(page).href,

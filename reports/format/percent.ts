@@ -1,6 +1,6 @@
 import { multiply, parseDecimal, rational, roundedDecimal } from "../../domain/exact/rational.ts";
 
-/** A ratio, as decimal text, as people read one: `99.5 %`. */
+/** Returns a ratio, given as decimal text, as a percentage: `99.5 %`. */
 export function percent(ratio: string): string {
   const parsed = parseDecimal(ratio);
   return "error" in parsed ? ratio : `${roundedDecimal(multiply(parsed.value, rational(100)), 4)} %`;

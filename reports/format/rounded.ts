@@ -3,46 +3,46 @@ import { roundTogether } from "../../domain/exact/round-together.ts";
 import { formatAmount, LAST_UNIT_DIGITS, sum, type Amount, type Quantity } from "../../domain/exact/units.ts";
 import { minorDigitsOf } from "../../domain/price/currency.ts";
 
-/** Amounts rounded together to a unit in last units, with as many digits each, and their sum last: the column adds up. */
+/** Rounds amounts together to a unit in last units, with equal numbers of digits, and adds their sum at the end: the column adds up. */
 export function roundedColumn<Of extends Quantity>(amounts: readonly Amount<Of>[], unit: bigint): readonly string[] {
   const together = roundTogether(amounts, unit);
   const digits = LAST_UNIT_DIGITS - (String(unit).length - 1);
   return [...together, sum(together)].map((amount) => padded(formatAmount(amount), digits));
 }
 
-/** An exact amount of money rounded half to even to its currency's minor unit; "" for none. */
+/** Rounds an exact amount of money half to even to its currency's minor unit; "" for null. */
 export function roundedMoney(amount: string | null, currency: string): string {
   return amount === null ? "" : roundedTo(amount, minorDigitsOf(currency) ?? 2);
 }
 
-/** An exact decimal rounded half to even to so many digits after the point, and with as many. */
+/** Rounds an exact decimal half to even to `digits` digits after the point. The result has all of these digits. */
 export function roundedTo(amount: string, digits: number): string {
   const { value } = parseDecimal(amount) as { value: Rational };
   return padded(roundedDecimal(value, digits), digits);
 }
 
-/** Digits after the point for every amount of a column, so that their points stand under each other. */
+/** Pads every amount of a column to the same number of digits after the point. */
 function padded(amount: string, digits: number): string {
   const [whole, fraction = ""] = amount.split(".");
   return digits === 0 ? whole! : `${whole}.${fraction.padEnd(digits, "0")}`;
 }
 
-/** The minor unit of a currency, in last units. */
+/** Returns the minor unit of a currency, in last units. */
 export function minorUnitOf(currency: string): bigint {
   return unitOf(minorDigitsOf(currency) ?? 2);
 }
 
-/** A unit of so many digits after the point, in last units. */
+/** Returns a unit of `digits` digits after the point, in last units. */
 export function unitOf(digits: number): bigint {
   return 10n ** BigInt(LAST_UNIT_DIGITS - digits);
 }
 
-/** An amount with its sign, where it is not nothing. */
+/** Returns an amount with its sign, except for zero. */
 export function signed(amount: string): string {
   return amount.startsWith("-") || isZero(amount) ? amount : `+${amount}`;
 }
 
-/** Whether an amount's text says nothing but zero. */
+/** Returns true if the text of an amount is zero. */
 export function isZero(amount: string): boolean {
   return /^-?[0.]*$/.test(amount);
 }

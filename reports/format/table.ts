@@ -1,10 +1,10 @@
-/** A cell of a table for people: text to the left, or a number with its point under the others'. */
+/** A cell of a table for people: text, aligned to the left, or a number, aligned at its point. */
 export type TableCell = { readonly text: string } | { readonly number: string };
 
-/** What stands where a cell says nothing. */
+/** The text of an empty cell. */
 const NOTHING = "–";
 
-/** A table in columns of one width, a line for its heads and one for each row. */
+/** Returns a table in columns of fixed width, with one header line and one line for each row. */
 export function formatTable(heads: readonly string[], rows: readonly (readonly TableCell[])[]): string {
   const columns = heads.map((head, place) =>
     formatColumn(
@@ -32,12 +32,12 @@ function formatColumn(head: string, cells: readonly TableCell[]): readonly strin
   return [head, ...texts].map((text) => (isNumbers ? text.padStart(width) : text.padEnd(width)));
 }
 
-/** The point of a number with the digits behind it. */
+/** Returns the point and the digits after the point of a number. */
 function fractionOf(number: string): string {
   return /\.\d+$/.exec(number)?.[0] ?? "";
 }
 
-/** Names come from files: what would move a terminal's cursor or end a line is shown as a question mark. */
+/** Replaces characters that would move a terminal's cursor or end a line with a question mark. Names come from files. */
 function printable(text: string): string {
   return text === "" ? NOTHING : text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?");
 }

@@ -5,20 +5,20 @@ import type { ColumnType } from "../../runtime/store/schema/types.ts";
 /** A column of an exported line. */
 export interface LineColumn {
   readonly name: string;
-  /** Of a row of `charges`, in ClickHouse's SQL. */
+  /** The column's SQL over a row of `charges`, for ClickHouse. */
   readonly sql: string;
   readonly kind: ColumnType<unknown>["kind"];
 }
 
-/** What is exported of a column that has another form in exports. */
+/** The SQL of columns that have another form in exports. */
 const EXPORTED: Readonly<Record<string, string>> = { billing_period: "formatDateTime(billing_period, '%Y-%m')" };
 
 const isTimeOfLine = ({ path }: Column): boolean => path === "fromMillis" || path === "untilMillis";
 const isBooking = ({ path }: Column): boolean => ["policy", "billingPeriod", "corrects"].includes(path);
 
 /**
- * Every column of a line, in the order in which lines are exported: how it is booked, its time, and the others as the table has them. Amounts
- * are exact: GPU-hours, money in the currency (null where nothing prices the line), millijoules at the GPU, grams of CO₂e.
+ * Every column of a line, in the order of exports: the booking, the time, and the others like in the table. Amounts are exact: GPU-hours,
+ * money in the currency (null if nothing prices the line), millijoules at the GPU, grams of CO₂e.
  */
 export const LINE_COLUMNS: readonly LineColumn[] = [
   ...CHARGE_COLUMNS.filter(isBooking),
@@ -26,10 +26,13 @@ export const LINE_COLUMNS: readonly LineColumn[] = [
   ...CHARGE_COLUMNS.filter((column) => !isBooking(column) && !isTimeOfLine(column)),
 ].map(({ name, as, type }) => ({ name: as, sql: EXPORTED[name] ?? name, kind: type.kind }));
 
-/** What a spreadsheet would take for a formula, as `reports/format/csv.ts` says it. */
+/** The texts that a spreadsheet takes for a formula, as in `reports/format/csv.ts`. */
 const FORMULA = "^[=+\\\\-@\\\\t\\\\r]";
 
-/** A column as a text or a number: times in ISO 8601, labels as a JSON object. `isForSpreadsheet` puts an apostrophe before formulas. */
+/**
+ * Returns the SQL of a column as a text or a number: times in ISO 8601, labels as a JSON object. `isForSpreadsheet` puts an apostrophe
+ * before formulas.
+ */
 export function plainSql({ sql, kind }: LineColumn, isForSpreadsheet: boolean): string {
   switch (kind) {
     case "time":

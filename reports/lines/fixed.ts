@@ -1,7 +1,7 @@
 import type { StoreClient, StoreParameters } from "../../runtime/store/client.ts";
 import { sqlOf, type ChargesQuestion } from "../question/question.ts";
 
-/** The lines of a question as they were when it was asked: those of some runs, whatever is charged anew later. */
+/** The lines of a question at the time of the request: those of fixed runs. Later runs do not change them. */
 export interface FixedLines {
   readonly question: ChargesQuestion;
   readonly runs: readonly string[];
@@ -13,10 +13,10 @@ export interface LinesCondition {
   readonly parameters: StoreParameters;
 }
 
-/** Something, and how many lines there are of it. */
+/** A key with its number of lines. */
 export type LinesOf<What> = What & { readonly lines: number };
 
-/** Lines were replaced, and the old ones dropped, while they were exported: what was written lacks some of them. */
+/** Lines were replaced, and the old ones dropped, during the export. The file lacks some of them. */
 export class LinesReplacedError extends Error {
   readonly code = "lines-replaced";
   readonly retriable = true;
@@ -27,13 +27,13 @@ export class LinesReplacedError extends Error {
   }
 }
 
-/** Lines that wait to be spread are replaced by what the closing made of them, as in `charges_published`. */
+/** SQL that leaves out lines that wait to be spread if a closing has replaced them, as in `charges_published`. */
 const STANDS = "NOT (payer = 'spread' AND billing_period IN (SELECT billing_period FROM closed_periods))";
 
-/** The condition on `charges` that leaves the lines of the parameter `runs` which count. */
+/** The condition on `charges` for the current lines of the parameter `runs`. */
 export const OF_RUNS = `run_id IN {runs:Array(UUID)} AND ${STANDS}`;
 
-/** Fixes which lines a question has now. Fails with a `StoreError`. */
+/** Fixes the current lines of a question. Fails with a `StoreError`. */
 export async function fixLines(store: StoreClient, question: ChargesQuestion): Promise<FixedLines> {
   const { where, parameters } = sqlOf(question);
   const found = await store.query<{ readonly run: string }>(
@@ -44,7 +44,7 @@ export async function fixLines(store: StoreClient, question: ChargesQuestion): P
   return { question, runs: found.map(({ run }) => run) };
 }
 
-/** Counts fixed lines by columns, in their order; `also` leaves only those of a further condition. Fails with a `StoreError`. */
+/** Counts fixed lines by columns, in their order. `also` is a further condition. Fails with a `StoreError`. */
 export function countLines<What>(
   store: StoreClient,
   { question, runs }: FixedLines,
@@ -59,12 +59,12 @@ export function countLines<What>(
   );
 }
 
-/** How many lines all of them have. */
+/** Returns the total number of lines. */
 export function totalOf(counted: readonly LinesOf<unknown>[]): number {
   return counted.reduce((sum, { lines }) => sum + lines, 0);
 }
 
-/** Counted things in groups of so many lines at most, in their order; one that has more is a group of its own. */
+/** Groups counted keys, in their order, with at most `most` lines in a group. A key with more lines is a group of its own. */
 export function* groupsOfLines<What>(
   counted: readonly LinesOf<What>[],
   linesAtOnce: number,

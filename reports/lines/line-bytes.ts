@@ -2,15 +2,15 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { ARROW_SETTINGS, parquetOf } from "../format/parquet.ts";
 import { plainColumns, readPortions, TYPED_COLUMNS, type LinesFormat, type LinesPlan } from "./portions.ts";
 
-/** The formats in which lines are exported. */
+/** The formats of exported lines. */
 export const LINE_FORMATS = ["csv", "ndjson", "parquet"] as const;
 
 /** See {@link LINE_FORMATS}. */
 export type LineFormat = (typeof LINE_FORMATS)[number];
 
 /**
- * The lines of a plan as a file, part by part: however many there are, no more than a portion of them is in memory. Amounts are exact:
- * digits in CSV, texts in NDJSON, decimals in Parquet. Fails with a `StoreError` or a `LinesReplacedError`.
+ * Returns the lines of a plan as a file, part by part. Only one portion is in memory at a time. Amounts are exact: digits in CSV, texts in
+ * NDJSON, decimals in Parquet. Fails with a `StoreError` or a `LinesReplacedError`.
  */
 export function lineBytes(store: StoreClient, plan: LinesPlan, format: LineFormat): AsyncIterable<Uint8Array> {
   switch (format) {

@@ -13,26 +13,26 @@ import {
 } from "./fixed.ts";
 import { HOUR_MILLIS } from "../../domain/time.ts";
 
-/** So many lines are asked for at once where nobody says otherwise. */
+/** The default number of lines in one query. */
 export const LINES_AT_ONCE = 50_000;
 
-/** The lines of a question as they were when it was asked. */
+/** The lines of a question at the time of the request. */
 export interface LinesPlan extends FixedLines {
-  /** So many lines are asked for at once, or an hour of a team: as much is in memory, here and in the store. */
+  /** The number of lines in one query, or the lines of a team in an hour if there are more. They are in memory, here and in the store. */
   readonly linesAtOnce: number;
   readonly teams: readonly OfTeam[];
 }
 
 type OfTeam = LinesOf<{ readonly team: string }>;
 
-/** Lines of a portion: of some teams, or of one team in a time, as the store has them in order. */
+/** The lines of a portion: of some teams, or of one team in a time, in the order of the store. */
 interface Portion {
   readonly teams: readonly string[];
   readonly from?: number;
   readonly until?: number;
 }
 
-/** Fixes which lines a question has now: what is charged anew later is not among them. Fails with a `StoreError`. */
+/** Fixes the current lines of a question. Lines that are charged later are not included. Fails with a `StoreError`. */
 export async function planLines(
   store: StoreClient,
   question: ChargesQuestion,
@@ -42,18 +42,18 @@ export async function planLines(
   return { ...fixed, linesAtOnce, teams: await countLines(store, fixed, "team") };
 }
 
-/** How lines are asked for. */
+/** The format of a query for lines. */
 export interface LinesFormat {
-  /** What is selected: {@link plainColumns} or {@link TYPED_COLUMNS}. */
+  /** The selected columns: {@link plainColumns} or {@link TYPED_COLUMNS}. */
   readonly columns: string;
-  /** A format of ClickHouse's. */
+  /** A format of ClickHouse. */
   readonly format: (isFirstPortion: boolean) => string;
   readonly settings?: Readonly<Record<string, string | number>>;
 }
 
 /**
- * The lines of a plan portion by portion, in the order of teams and times; one portion without lines where there are none. Fails with
- * a `StoreError`, and at the end with a {@link LinesReplacedError}.
+ * Reads the lines of a plan portion by portion, in the order of teams and times. Without lines there is one empty portion. Fails with a
+ * `StoreError`, and at the end with a {@link LinesReplacedError}.
  */
 export async function* readPortions(
   store: StoreClient,
@@ -66,7 +66,7 @@ export async function* readPortions(
   for await (const { from, until, ...portion } of portionsOf(store, plan)) {
     const inTime =
       from === undefined ? "" : `AND from_at >= ${momentSql("since")} AND from_at < ${momentSql("before")}`;
-    // A column's name can be that of a column of the table, which conditions and order mean: so they stand inside.
+    // The name of a column can equal a column of the table to which conditions and order refer. So they are in the inner query.
     const select = `SELECT ${columns} FROM (SELECT * FROM charges
       WHERE team IN {teams:Array(String)} ${inTime} AND ${OF_RUNS} AND ${where}
       ORDER BY team, from_at, cluster, node, slot, holder, state, cost_center, until_at)`;
@@ -78,15 +78,15 @@ export async function* readPortions(
   if (totalOf(left) !== totalOf(teams)) throw new LinesReplacedError();
 }
 
-/** What is selected of a line for texts: times in ISO 8601; see {@link plainSql}. */
+/** Returns the selected columns for texts: times in ISO 8601; see {@link plainSql}. */
 export function plainColumns(isForSpreadsheet: boolean): string {
   return LINE_COLUMNS.map((column) => `${plainSql(column, isForSpreadsheet)} AS \`${column.name}\``).join(", ");
 }
 
-/** What is selected of a line for formats that have decimals and times of their own. */
+/** The selected columns for formats with types for decimals and times. */
 export const TYPED_COLUMNS = LINE_COLUMNS.map(({ name, sql }) => `${sql} AS \`${name}\``).join(", ");
 
-/** Along the order of the table, by team and time: a portion by time alone would read all of a month's blocks each time. */
+/** Returns portions in the order of the table, by team and time. Portions by time alone would read all blocks of a month each time. */
 async function* portionsOf(store: StoreClient, plan: LinesPlan): AsyncGenerator<Portion> {
   const { linesAtOnce, teams } = plan;
   if (teams.length === 0) yield { teams: [] };

@@ -1,6 +1,6 @@
 import { filterText, type ChargesQuestion, type Filter } from "../question/question.ts";
 
-/** The address of a view: its path, with what it is of. Undefined and empty values are left out. */
+/** Returns the address of a view: its path and its parameters. Undefined and empty values are left out. */
 export function address(path: string, of: Readonly<Record<string, string | undefined>> = {}): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(of)) if (value !== undefined && value !== "") parameters.set(name, value);
@@ -8,14 +8,14 @@ export function address(path: string, of: Readonly<Record<string, string | undef
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** The page that explains what some charges come to. */
+/** Returns the address of the page that explains some charges. */
 export function explainAddress({ policy, kind, span, where }: ChargesQuestion, more: readonly Filter[] = []): string {
   const parameters = new URLSearchParams({ span: span.name, kind, policy });
   for (const filter of [...where, ...more]) parameters.append("where", filterText(filter));
   return `/explain?${parameters.toString()}`;
 }
 
-/** The page of a team over a time. */
+/** Returns the address of a team's page for a time. */
 export function teamAddress(team: string, span: string): string {
   return address("/team", { team, span });
 }

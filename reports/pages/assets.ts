@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-/** A file that pages ask for, under an address that changes with its contents. */
+/** A file that pages load. Its address changes with its content. */
 export interface Asset {
   readonly path: string;
   readonly type: string;
   readonly bytes: Buffer;
 }
 
-/** Reads the style and the script of pages; they stand beside the code. */
+/** Reads the style and the script of pages, which are beside the code. */
 export function readAssets(): { readonly style: Asset; readonly script: Asset } {
   return {
     style: read("style.css", "text/css; charset=utf-8"),

@@ -26,7 +26,7 @@ const EVIDENCE: Readonly<Record<string, string>> = {
   node: "the node alone: nothing tells which of its GPUs",
 };
 
-/** Adds the way from a figure down to the samples behind it: every step is a table, and each of its rows leads further. */
+/** Adds the page that explains a figure down to its samples. Every step is a table with links to the next step. */
 export function addExplain(add: AddPage, { words, store, ledger, sums }: PageContext): void {
   const { span, kind, where, policy } = words;
   const line = z.string().transform(readText(readGpuAt)).optional();
@@ -53,7 +53,7 @@ export function addExplain(add: AddPage, { words, store, ledger, sums }: PageCon
   });
 }
 
-/** Of who sees some teams alone, what was measured of their own pod. */
+/** Returns the measured samples. A viewer of some teams gets only those of their own pod. */
 function samplesOf(
   store: PageContext["store"],
   { cluster, node, segment, namespace, pod }: ExplainedLine,
@@ -69,7 +69,7 @@ interface ExplainProps {
   readonly explanation: Explanation;
   readonly samples: readonly MeasuredSample[];
   readonly currency: string;
-  /** The conditions as they were asked for, without those that a viewer's teams add. */
+  /** The conditions of the request, without those of the viewer's teams. */
   readonly seen: readonly Filter[];
 }
 
@@ -221,7 +221,7 @@ interface LinesProps {
   readonly policy: string;
 }
 
-/** Lines, each of which leads to its samples. */
+/** Lines with links to their samples. */
 function Lines({ lines, currency, policy }: LinesProps): VNode {
   return (
     <Table
@@ -262,7 +262,7 @@ interface LinesOfGpuProps {
   readonly currency: string;
 }
 
-/** What one GPU was charged for at a moment, and what was measured of it then. */
+/** The charges of one GPU at a moment, and its samples at that time. */
 function LinesOfGpu({ lines, samples, currency }: LinesOfGpuProps): VNode {
   const [first] = lines;
   const { segment } = first!;

@@ -30,7 +30,7 @@ const EVIDENCE: Readonly<Record<LiveHolder["evidence"], string>> = {
   none: "",
 };
 
-/** Adds every GPU as its last sample shows it: who holds it, since when, by which evidence, in which regime. */
+/** Adds the page of every GPU in its last sample: holder, since when, evidence and regime. */
 export function addFleet(add: AddPage, { store, ledger, answers, now }: PageContext): void {
   const querystring = z.object({ node: z.string().optional(), team: z.string().optional() });
   add("/fleet", { schema: { querystring }, isLive: true }, async ({ query, viewer, url }, edition) => {
@@ -57,7 +57,7 @@ export function addFleet(add: AddPage, { store, ledger, answers, now }: PageCont
   });
 }
 
-/** What was done with the fleet over the last day that is charged. */
+/** The use of the fleet over the last charged day. */
 interface FleetDay {
   readonly question: ChargesQuestion;
   readonly hours: FleetHours;
@@ -70,7 +70,7 @@ async function readDay(store: PageContext["store"], policy: string, at: number):
   return { question, hours: await readFleetHours(store, question) };
 }
 
-/** The fleet as a page's content; all of it, or what is on a node or of a team. What it did over a day is of all of it. */
+/** Returns the fleet as a page's content: all of it, or the part of a node or a team. The use over a day is always of the whole fleet. */
 export function fleetContent(fleet: LiveFleet, only: FleetFilter, paging: Paging, day?: FleetDay): VNode {
   const { gpus, unobserved, atMillis } = fleet;
   const shown = gpus.filter(
@@ -133,13 +133,13 @@ export function fleetContent(fleet: LiveFleet, only: FleetFilter, paging: Paging
   );
 }
 
-/** What of the fleet is shown. */
+/** The shown part of the fleet. */
 export interface FleetFilter {
   readonly node?: string | undefined;
   readonly team?: string | undefined;
 }
 
-/** The words that people have for how a fleet was used, over a day. */
+/** The common measures of the use of a fleet over a day. */
 function DayOfFleet({ question, hours }: FleetDay): VNode {
   const { effective, wasted, utilisation, schedulingEfficiency } = fleetUse(hours);
   const gpuHours = (amount: GpuHours): VNode => <Hours hours={formatAmount(amount)} />;
@@ -248,7 +248,7 @@ function Holder({ cluster, holder }: { readonly cluster: string; readonly holder
   );
 }
 
-/** A span as people say it: its two largest units. */
+/** Returns a duration in its two largest units. */
 function age(millis: number): string {
   const minutes = Math.max(0, Math.floor(millis / 60_000));
   const [days, hours] = [Math.floor(minutes / 1440), Math.floor((minutes % 1440) / 60)];

@@ -6,14 +6,14 @@ import { LOGOUT_COOKIE, loginCookie } from "../access/credentials.ts";
 import { Problem } from "../server/problem.ts";
 import type { Authenticate } from "../server/server.ts";
 
-/** The longest token that is looked at. */
+/** The longest token that is checked. */
 const LONGEST = 200;
 
 const form = z.object({ token: z.string().max(LONGEST).default("") });
 
 /**
- * Adds `/login`, where a browser gives a token and gets a cookie for it, and `/logout`. A wrong token is told on the page, and counts as
- * everywhere else.
+ * Adds `/login`, where a browser exchanges a token for a cookie, and `/logout`. The page shows that a token is wrong. Wrong tokens count as
+ * in every other place.
  */
 export async function addLogin(
   server: FastifyInstance,
@@ -44,7 +44,7 @@ export async function addLogin(
   server.post("/logout", open, (_, reply) => reply.header("set-cookie", LOGOUT_COOKIE).redirect("/login", 303));
 }
 
-/** Makes a page of a title and its content, for whoever a request is of. */
+/** Returns a page with a title and a content for the viewer of a request. */
 export type LoginPage = (request: FastifyRequest, title: string, content: VNode) => string;
 
 function loginContent(problem: string | undefined): VNode {

@@ -20,22 +20,22 @@ import { Empty, Table } from "./parts/table.tsx";
 import { readParts } from "../api/read-part.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
-/** What the overview shows: a span by team and by day. */
+/** The data of the overview: a span by team and by day. */
 interface Overview {
   readonly question: ChargesQuestion;
   readonly byTeam: Report;
   readonly byDay: Report;
   readonly policies: readonly string[];
-  /** As the address says it. */
+  /** The span as in the address. */
   readonly span: string;
-  /** Of the teams. */
+  /** The paging of the teams. */
   readonly paging: Paging;
   readonly hoursWaiting: number;
 }
 
 const MOST_CHANGES = 8;
 
-/** Adds what the fleet costs, where it goes, and what has changed: the page that everything begins with. */
+/** Adds the first page: the cost of the fleet, its parts, and its changes. */
 export function addOverview(add: AddPage, context: PageContext): void {
   const { words, ledger } = context;
   const query = z.object({ span: words.span, policy: words.policy });
@@ -108,7 +108,7 @@ function OverviewPage({ question, byTeam, byDay, policies, span, paging, hoursWa
   );
 }
 
-/** Says that the figures grow yet, where more hours wait than at any time. */
+/** A notice that the figures will still grow, if more hours wait than usual. */
 function Waiting({ hours }: { readonly hours: number }): VNode | null {
   if (!isBehind(hours)) return null;
   return (
@@ -169,7 +169,7 @@ function Teams({ report, question, span, paging }: Part & Pick<Overview, "span" 
   );
 }
 
-/** What is paid for time that nobody held, and for what is no GPU time; undefined where there is none. */
+/** Returns the cost of time without a holder and of charges that are no GPU-time; undefined if there is none. */
 function notHeld({ states }: ReportRow): string | undefined {
   const amounts = NOT_HELD.flatMap((name) => states[name] ?? []);
   return amounts.length === 0 ? undefined : formatAmount(sum(amounts.map((each) => amountOf<"currency">(each))));

@@ -8,7 +8,7 @@ import { Table } from "./parts/table.tsx";
 import { utc } from "./parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
-/** Adds the billing periods: which one runs, which are open, and who closed the others. */
+/** Adds the page of the billing periods: the running one, the open ones, and the closed ones with their closers. */
 export function addPeriods(add: AddPage, { store, ledger, now }: PageContext): void {
   add("/periods", { schema: {} }, async ({ viewer }) => {
     const periods = await readPeriods(store, { closingDay: ledger.closing.day, now: now() });

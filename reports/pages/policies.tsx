@@ -14,7 +14,7 @@ import { Empty, Table } from "./parts/table.tsx";
 import { readPart } from "../api/read-part.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
-/** Adds what a time costs each team under every policy that is kept, side by side. */
+/** Adds the page with the cost of each team under every kept policy, side by side. */
 export function addPolicies(add: AddPage, context: PageContext): void {
   const query = z.object({ span: context.words.span });
   add("/policies", { schema: { querystring: query } }, async ({ query: asked, viewer, url }, edition) => {
@@ -36,13 +36,13 @@ interface PoliciesProps {
   readonly question: Omit<ChargesQuestion, "policy">;
   readonly span: string;
   readonly paging: Paging;
-  /** What of it is not final. */
+  /** A sentence about the provisional part. */
   readonly provisional: string | undefined;
 }
 
 interface TeamRow {
   readonly team: string;
-  /** By policy, in their order. */
+  /** The costs by policy, in their order. */
   readonly costs: readonly string[];
 }
 
@@ -113,7 +113,7 @@ function PoliciesPage({ reports, question, span, paging, provisional }: Policies
   );
 }
 
-/** Each team that any of the policies charges, in the order of the first, then as they come. */
+/** Returns each team with charges under any policy, in the order of the first policy, then in order of appearance. */
 function rowsOf(reports: readonly Report[]): readonly TeamRow[] {
   const found = reports.map(({ rows }) => new Map(rows.map(({ dimensions, cost }) => [dimensions["team"]!, cost])));
   const teams = new Set(found.flatMap((costs) => [...costs.keys()]));

@@ -14,7 +14,7 @@ import { Table } from "./parts/table.tsx";
 import { readPart } from "../api/read-part.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
-/** Adds the price book and whose workloads are, with what neither of them covers. */
+/** Adds the page of the price book and of owners, with the gaps of both. */
 export function addPrices(add: AddPage, context: PageContext): void {
   const { words, ledger } = context;
   const query = z.object({ span: words.span });
@@ -55,7 +55,7 @@ interface PricesProps {
   readonly rates: readonly ShownRate[];
   readonly currency: string;
   readonly span: string;
-  /** Of what is unowned. */
+  /** The paging of unowned workloads. */
   readonly paging: Paging;
 }
 
@@ -179,7 +179,7 @@ function PricesPage({ gaps, unowned, question, register, entries, rates, currenc
   );
 }
 
-/** Decimals of a column with as many digits as the longest of them has, so that they stand below each other. */
+/** Returns the decimals of a column with the same number of digits, so that their points are aligned. */
 function aligned(
   entries: readonly ShownEntry[],
   of: (entry: ShownEntry) => string | null,

@@ -17,10 +17,10 @@ import { DAY_MILLIS, HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 
 const MOST_NODES = 50;
 const MOST_TARGETS = 100;
-/** So many of the targets that are gone are named. */
+/** The number of gone targets that are named. */
 const MOST_GONE = 5;
 
-/** Adds how fresh and how complete the data is that figures rest on. */
+/** Adds the page about the freshness and completeness of the data behind the figures. */
 export function addQuality(add: AddPage, { store, ledger, answers, now }: PageContext): void {
   add("/quality", { schema: {}, isLive: true }, async ({ viewer }, edition) => {
     demandAll(viewer);

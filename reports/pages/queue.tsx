@@ -6,7 +6,7 @@ import { Empty, Table } from "./parts/table.tsx";
 import { utc } from "./parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
-/** Adds what waits for GPUs and why, what is held for nothing meanwhile, and what quotas and queues have left. */
+/** Adds the page of pods that wait for GPUs with their reasons, of GPUs that are held without use, and of the rest of quotas and queues. */
 export function addQueue(add: AddPage, { store, ledger, now }: PageContext): void {
   add("/queue", { schema: {}, isLive: true }, async ({ viewer }) => {
     const at = now();

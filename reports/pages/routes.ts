@@ -23,7 +23,7 @@ import { withNotice } from "./parts/notice.ts";
 import { pageHtml, type Shell } from "./parts/page.tsx";
 import { problemContent } from "./parts/problem.tsx";
 
-/** What pages are made of. */
+/** The dependencies of pages. */
 export interface PageContext extends ApiContext {
   readonly words: Words;
 }
@@ -34,12 +34,12 @@ export interface Content {
   readonly content: VNode;
 }
 
-/** Adds a page: under its path, made of what the ledger says in an edition. */
+/** Adds a page under its path, made from the ledger in an edition. */
 export type AddPage = (
   path: string,
   options: {
     readonly schema: object;
-    /** Whether it is of what changes by the second. */
+    /** True if the content changes within seconds. */
     readonly isLive?: boolean;
   },
   make: (request: FastifyRequest, edition: string) => Promise<Content>,
@@ -59,19 +59,19 @@ const PAGES = [
 ];
 
 const HTML = "text/html; charset=utf-8";
-/** So many bytes of pages are kept for the time that the store is away. */
+/** The number of bytes of pages that are kept for times without the store. */
 const KEPT_BYTES = 32 * 1024 * 1024;
 const YEAR_SECONDS = 31_536_000;
 
-/** How the server says pages, and problems as pages. */
+/** The pages of a server, and its problems as pages. */
 export interface Pages {
-  /** Adds every page to a server, and where a browser gives its token. */
+  /** Adds every page and the login to a server. */
   add(server: FastifyInstance, context: ApiContext, authenticate: Authenticate): Promise<void>;
-  /** A problem as the page that whoever asks for one gets. */
+  /** Returns a problem as a page. */
   problem(problem: Problem, request: FastifyRequest): string;
 }
 
-/** The pages of a server. */
+/** Creates the pages of a server. */
 export function createPages(of: Pick<Shell, "version" | "isDemo" | "hasLogin">): Pages {
   const { style, script } = readAssets();
   const shellOf = ({ viewer, url }: Pick<FastifyRequest, "viewer" | "url">): Shell => ({

@@ -11,7 +11,7 @@ import { Empty, Table } from "./parts/table.tsx";
 import { utc } from "./parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
-/** Adds a month's statements, and each of them by itself: exact figures, what was posted, and the hash of what was closed. */
+/** Adds the pages of a month's statements and of each statement: exact figures, posted amounts, and the hash of the closed statement. */
 export function addStatement(add: AddPage, { words, store, ledger, sums }: PageContext): void {
   const query = z.object({
     period: words.period,
@@ -223,7 +223,7 @@ function explainedBy(question: ChargesQuestion, statement: Statement): string {
   return explainAddress({ ...question, where: ofPayer(statement) });
 }
 
-/** The same figures for programs and spreadsheets, sums and every line. */
+/** Links to the same figures for programs and spreadsheets: sums and every line. */
 function Formats({ period, policy, team }: FormatsProps): VNode {
   const of = { span: period, kind: "chargeback", policy, where: team === undefined ? undefined : `team=${team}` };
   const sums = (format: string): string => address("/api/v1/charges", { ...of, by: "team,costCenter", format });

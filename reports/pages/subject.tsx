@@ -16,36 +16,36 @@ import { Empty, Table } from "./parts/table.tsx";
 import { readParts } from "../api/read-part.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
-/** What a page of a team, a workload, a node or a GPU is of. */
+/** The subject of a page: a team, a workload, a node or a GPU. */
 interface Subject {
   readonly path: string;
-  /** Parameters of its address, which name it. */
+  /** The address parameters that identify it. */
   readonly named: readonly string[];
-  /** What it is called: `Team vision`. */
+  /** Returns its title: `Team vision`. */
   readonly title: (of: Named) => string;
-  /** Its charges. */
+  /** Returns its charges. */
   readonly find: (of: Named, context: PageContext, span: Span) => Promise<Found>;
-  /** What its charges are broken down by, and where each part leads. */
+  /** The dimensions that divide its charges, and the link of each part. */
   readonly parts: readonly Breakdown[];
 }
 
 type Named = Readonly<Record<string, string>>;
 
-/** What a subject's charges are. */
+/** The charges of a subject. */
 interface Found {
-  /** Nothing has them where nothing of the name was ever charged. */
+  /** The conditions. They match nothing if nothing of the name was ever charged. */
   readonly where: readonly Filter[];
-  /** Where else it was in the time, which is charged under another name. */
+  /** Other places of the subject in the time, which are charged under other names. */
   readonly elsewhere?: readonly { readonly name: string; readonly href: string }[];
 }
 
 interface Breakdown {
   readonly title: string;
-  /** Of its table, in the address. */
+  /** The id of its table, in the address. */
   readonly id: string;
   readonly by: readonly string[];
   readonly name: (dimensions: Named) => string;
-  /** Undefined where there is nothing beyond. */
+  /** Undefined if there is no further page. */
   readonly href: (dimensions: Named, span: string) => string | undefined;
 }
 
@@ -127,7 +127,7 @@ const SUBJECTS: readonly Subject[] = [
     title: ({ node, gpu, uuid }) => (uuid === "" ? `GPU ${gpu} of ${node}` : `GPU ${uuid}`),
     async find({ cluster, uuid, node, gpu }, { store }, span) {
       if (uuid === "") return { where: [is("cluster", cluster!), is("node", node!), is("gpu", gpu!)] };
-      // Where it sat last; a GPU that was never charged sat nowhere, and no node has an empty name.
+      // The last place of the GPU. A GPU without charges had no place, and no node has an empty name.
       const [last, ...others] = await readSlots(store, { cluster: cluster!, gpuKey: uuid!, ...span });
       if (last === undefined) return { where: [is("cluster", cluster!), is("node", "")] };
       return {
@@ -142,7 +142,7 @@ const SUBJECTS: readonly Subject[] = [
   },
 ];
 
-/** Adds the pages of a team, a workload, a node and a GPU: what each costs, in which states, and what it is made of. */
+/** Adds the pages of a team, a workload, a node and a GPU, each with its cost, its states and its parts. */
 export function addSubjects(add: AddPage, context: PageContext): void {
   for (const subject of SUBJECTS) addSubject(add, context, subject);
 }
@@ -189,7 +189,7 @@ interface SubjectProps {
   readonly span: string;
   readonly policies: readonly string[];
   readonly elsewhere: NonNullable<Found["elsewhere"]>;
-  /** Of the page. */
+  /** The address of the page. */
   readonly url: string;
 }
 
@@ -237,7 +237,7 @@ function SubjectPage(props: SubjectProps): VNode {
   );
 }
 
-/** States that are told apart where any part has them. */
+/** States with a column of their own if any part has them. */
 const SHOWN_STATES = ["active", "idle", "waiting", "starting", "unobserved"] as const;
 
 interface PartsProps {

@@ -11,18 +11,18 @@ import { CHARGE_COLUMNS } from "../../runtime/store/schema/charges.ts";
 import { monthsIn, type Span } from "./span.ts";
 
 /**
- * What is asked of the charges. A `chargeback` is of what was booked in whole months, corrections of earlier ones included, as their
- * statements are; a `showback` is of what is charged for a time, whenever it was booked.
+ * A question about charges. A `chargeback` is of charges that were booked in whole months, including corrections of earlier months, like
+ * their statements. A `showback` is of the charges for a time, whenever they were booked.
  */
 export interface ChargesQuestion {
   readonly policy: string;
   readonly kind: ReportKind;
   readonly span: Span;
-  /** Lines count that have one of the values in each of these dimensions. */
+  /** Only lines with one of the values in each of these dimensions count. */
   readonly where: readonly Filter[];
 }
 
-/** What is asked of the charges, and by which dimensions they are added up: names of `domain/charge/dimension.ts`. */
+/** A question with the dimensions by which charges are added up: names of `domain/charge/dimension.ts`. */
 export interface ReportQuestion extends ChargesQuestion {
   readonly by: readonly string[];
 }
@@ -33,7 +33,7 @@ export type ReportKind = (typeof REPORT_KINDS)[number];
 /** The kinds of reports. */
 export const REPORT_KINDS = ["chargeback", "showback"] as const;
 
-/** Values of a dimension, one at least; `""` is that a line does not say it. */
+/** Values of a dimension, at least one; `""` is for lines without a value. */
 export interface Filter {
   readonly dimension: string;
   readonly values: readonly string[];
@@ -41,15 +41,15 @@ export interface Filter {
 
 /** A condition and columns in ClickHouse's SQL, with the values of their placeholders. */
 export interface QuestionSql {
-  /** What each dimension of `by` says, in that order. */
+  /** The SQL of each dimension of `by`, in that order. */
   readonly columns: readonly string[];
   readonly where: string;
   readonly parameters: StoreParameters;
 }
 
 /**
- * Reads conditions as a person writes them, `team=vision,nlp`: the filters, or a sentence that says what is wrong. A comma that is in a
- * value has a backslash before it, as has a backslash.
+ * Reads conditions in the form `team=vision,nlp`. Returns the filters, or a sentence with the error. A comma or a backslash in a value is
+ * escaped with a backslash.
  */
 export function readFilters(
   texts: readonly string[],
@@ -73,25 +73,25 @@ function valuesIn(text: string): readonly string[] {
   return values.map((value, place) => value.slice(place === 0 ? 0 : 1).replaceAll(/\\(.)/gsu, "$1"));
 }
 
-/** A condition as {@link readFilters} reads it. */
+/** Returns a condition in the form that {@link readFilters} reads. */
 export function filterText({ dimension, values }: Filter): string {
   return `${dimension}=${values.map((value) => value.replaceAll(/[\\,]/g, "\\$&")).join(",")}`;
 }
 
-/** A question as the parameters of an address. */
+/** Returns a question as the parameters of an address. */
 export function questionText({ policy, kind, span, where }: ChargesQuestion): string {
   const parameters = new URLSearchParams({ span: span.name, kind, policy });
   for (const filter of where) parameters.append("where", filterText(filter));
   return parameters.toString();
 }
 
-/** Why a question has no answer, in a sentence; undefined where it has one. */
+/** Returns the reason why a question has no answer, in a sentence; undefined if it has one. */
 export function objectionTo({ kind, span }: Pick<ChargesQuestion, "kind" | "span">): string | undefined {
   if (kind === "showback" || monthsIn(span).length > 0) return undefined;
   return `a chargeback is of what was booked in whole months, and ${span.name} is not made of them: ask for a showback`;
 }
 
-/** A question as SQL over `charges_published`. Names of labels and all values travel as parameters. */
+/** Returns a question as SQL over `charges_published`. Names of labels and all values are parameters. */
 export function sqlOf({ kind, span, ...question }: ChargesQuestion, by: readonly string[] = []): QuestionSql {
   const { columns, where, parameters } = sqlOfLines(question, by);
   if (kind === "chargeback") {
@@ -109,11 +109,14 @@ export function sqlOf({ kind, span, ...question }: ChargesQuestion, by: readonly
   };
 }
 
-/** Since when the lines are that are booked in some months: corrections are of earlier ones, and the store need not look at all of these. */
+/**
+ * SQL for the earliest time of the lines that are booked in some months. Corrections are of earlier months, and the store need not read all
+ * of these.
+ */
 const EARLIEST = `toStartOfDay(least(${momentSql("from")}, (
   SELECT min(toDateTime64(window_start, 3, 'UTC')) FROM charge_runs WHERE billing_period IN {months:Array(Date)})), 'UTC')`;
 
-/** The same of lines of any time. */
+/** Returns the same SQL for lines of any time. */
 export function sqlOfLines(
   { policy, where }: Pick<ChargesQuestion, "policy" | "where">,
   by: readonly string[] = [],
@@ -138,12 +141,12 @@ export function sqlOfLines(
   return { columns: by.map(columnOf), where: terms.join(" AND "), parameters };
 }
 
-/** A parameter in milliseconds since the epoch as a time in ClickHouse's SQL. */
+/** Returns the SQL of a parameter in milliseconds since the epoch as a time. */
 export function momentSql(parameter: string): string {
   return `fromUnixTimestamp64Milli({${parameter}:Int64})`;
 }
 
-/** Dimensions that are not as they stand in a column. */
+/** The SQL of dimensions that differ from their column. */
 const COMPUTED: Readonly<Partial<Record<ChargeDimension, string>>> = {
   gpu: "ifNull(toString(slot), '')",
   chargeDay: "formatDateTime(from_at, '%Y-%m-%d', 'UTC')",
@@ -157,20 +160,20 @@ const COLUMNS = {
   ...COMPUTED,
 } as Readonly<Record<ChargeDimension, string>>;
 
-/** Dimensions that say when: what is grouped by them has no time before it to be compared with. */
+/** Dimensions of time. Groups by them have no earlier time for a comparison. */
 const TIMES: ReadonlySet<string> = new Set<ChargeDimension>(["chargeDay", "chargePeriod", "billingPeriod"]);
 
-/** Whether rows of a question can be compared with those of the time before. */
+/** Returns true if the rows of a question can be compared with those of the time before. */
 export function hasTrend({ by }: Pick<ReportQuestion, "by">): boolean {
   return !by.some((name) => TIMES.has(name));
 }
 
-/** Whether rows of a question are of one time after the other. */
+/** Returns true if the rows of a question are in order of time. */
 export function beginsWithTime({ by: [first = ""] }: Pick<ReportQuestion, "by">): boolean {
   return TIMES.has(first);
 }
 
-/** A dimension as a heading for people: `Cost centre`, `run-id`. */
+/** Returns a dimension as a heading for people: `Cost centre`, `run-id`. */
 export function titleOfDimension(name: string): string {
   if (name.startsWith(LABEL_DIMENSION)) return name.slice(LABEL_DIMENSION.length);
   return TITLES[name] ?? name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

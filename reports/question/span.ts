@@ -2,24 +2,24 @@ import { periodOf, readPeriod } from "../../domain/period.ts";
 import { DAY_MILLIS, HOUR_MILLIS, dayOf, hourOf } from "../../domain/time.ts";
 
 const WEEK_MILLIS = 7 * DAY_MILLIS;
-/** 1970 began on a Thursday; the first Monday was its fifth day. */
+/** The first Monday of the epoch, its fifth day: 1970 began on a Thursday. */
 const FIRST_MONDAY_MILLIS = 4 * DAY_MILLIS;
 
-/** A time that is reported on: milliseconds since the epoch, half-open, whole UTC hours. */
+/** The time of a report: milliseconds since the epoch, half-open, whole UTC hours. */
 export interface Span {
-  /** As it was asked for: `2026-03`, `2026-03-01/2026-03-08`, `7d`. */
+  /** The requested text: `2026-03`, `2026-03-01/2026-03-08`, `7d`. */
   readonly name: string;
   readonly from: number;
   readonly until: number;
 }
 
-/** What {@link readSpan} reads, for the sentences of errors. */
+/** The forms that {@link readSpan} reads, for error messages. */
 export const SPAN_FORM =
   "a month (2026-03), a day (2026-03-14), whole UTC hours from/until (2026-03-01/2026-03-15, 2026-03-01T06:00Z/2026-03-01T18:00Z), 36h, 7d, today, yesterday, week, lastweek, month or lastmonth";
 
 /**
- * The span that a text names at a time, or a sentence that says why it names none. The end of `from/until` is not in it. Hours
- * and days back end with the hour that runs; days, weeks (from Monday) and months that run are whole, and UTC.
+ * Returns the span that a text names at a time, or a sentence with the error. The end of `from/until` is exclusive. Hours and days back end
+ * with the current hour. The current day, week (from Monday) and month are whole, in UTC.
  */
 export function readSpan(text: string, nowMillis: number): { readonly span: Span } | { readonly error: string } {
   const bounds = boundsOf(text, nowMillis);
@@ -31,7 +31,7 @@ export function readSpan(text: string, nowMillis: number): { readonly span: Span
   return { span: { name: text, from, until } };
 }
 
-/** The span of the same length that ends where this one begins; before months, as many months. */
+/** Returns the span of the same length that ends at the beginning of this one. For months, it has the same number of months. */
 export function spanBefore({ from, until }: Span): Span {
   const months = monthsIn({ from, until });
   const begin =
@@ -41,7 +41,7 @@ export function spanBefore({ from, until }: Span): Span {
   return { name: spanText({ from: begin, until: from }), from: begin, until: from };
 }
 
-/** The first days of the months that a span is made of; none where it is not made of whole ones. */
+/** Returns the first days of the months of a span; empty if the span does not consist of whole months. */
 export function monthsIn({ from, until }: Pick<Span, "from" | "until">): readonly number[] {
   const months: number[] = [];
   let at = from;
@@ -52,7 +52,7 @@ export function monthsIn({ from, until }: Pick<Span, "from" | "until">): readonl
   return at === until ? months : [];
 }
 
-/** A span as {@link readSpan} reads it, whatever now is. */
+/** Returns a span in a form that {@link readSpan} reads the same at any time. */
 export function spanText({ from, until }: Pick<Span, "from" | "until">): string {
   const month = periodOf(from);
   return month.from === from && month.until === until ? month.name : `${timeText(from)}/${timeText(until)}`;
@@ -100,7 +100,7 @@ function relativeTo(now: number, text: string): readonly [number, number] | unde
     : [hourEnd - Number(count) * (unit === "h" ? HOUR_MILLIS : DAY_MILLIS), hourEnd];
 }
 
-/** `2026-03-01`, or a UTC time of it, written out to the minute at least. A day that is in no month is none. */
+/** Reads `2026-03-01`, or a UTC time of it with at least minutes. A day that does not exist is refused. */
 function momentOf(text: string): number | undefined {
   if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/.test(text)) return undefined;
   const millis = Date.parse(text);

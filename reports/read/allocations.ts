@@ -1,7 +1,7 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { sqlOf, type ChargesQuestion } from "../question/question.ts";
 
-/** What a holder had of a GPU over a time, and what it came to. Times are ISO 8601; amounts exact decimal texts. */
+/** A holder's part of a GPU over a time, with its sums. Times are ISO 8601; amounts exact decimal texts. */
 export interface Allocation {
   readonly cluster: string;
   readonly node: string;
@@ -12,12 +12,12 @@ export interface Allocation {
   readonly workloadKind: string;
   readonly workload: string;
   readonly workloadType: string;
-  /** Who pays for most of it, by name where several pay the same. */
+  /** The team that pays most of it; the first by name if several pay the same. */
   readonly team: string;
-  /** Of the GPU, after oversubscription was divided away: `1`, `1/4`. */
+  /** The part of the GPU, divided by the oversubscription: `1`, `1/4`. */
   readonly share: string;
   readonly attribution: string;
-  /** Of its first and its last line in the time; there can be gaps between. */
+  /** The times of its first and its last line. There can be gaps between them. */
   readonly from: string;
   readonly until: string;
   readonly gpuHours: string;
@@ -29,7 +29,7 @@ export interface Allocation {
 
 const ISO = "'%Y-%m-%dT%H:%i:%SZ', 'UTC'";
 
-/** A place in the order of allocations: that of a row, after which it goes on. */
+/** A place in the order of allocations: the place of a row after which reading continues. */
 export type AllocationPlace = readonly [
   cluster: string,
   node: string,
@@ -39,15 +39,15 @@ export type AllocationPlace = readonly [
   attribution: string,
 ];
 
-/** Rows of allocations, and where to go on; undefined after the last. */
+/** Rows of allocations, and the place of the next page; undefined after the last. */
 export interface AllocationPage {
   readonly rows: readonly Allocation[];
   readonly next: AllocationPlace | undefined;
 }
 
 /**
- * Some of the allocations of a question, in the order of cluster, node, GPU and holder, after a place or from the first on. A place stays
- * one whatever is published meanwhile. Fails with a `StoreError`.
+ * Reads some allocations of a question, in the order of cluster, node, GPU and holder, after a place or from the first. A place stays valid
+ * after new publications. Fails with a `StoreError`.
  */
 export async function readAllocations(
   store: Pick<StoreClient, "query">,

@@ -3,13 +3,13 @@ import { amountOf } from "../../domain/exact/units.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { sqlOf, type ChargesQuestion } from "../question/question.ts";
 
-/** States of a GPU's time: what is charged beside GPUs has no place among them. */
+/** SQL for states of a GPU's time. Charges beside GPUs are left out. */
 const OF_GPUS = "slot IS NOT NULL AND state NOT IN ('non-gpu', 'unused commitment', 'markup', 'true-up')";
 const NAMES = ["total", "held", "unavailable", "heldUnavailable", "starting", "waiting", "unused", "active"] as const;
 
 /**
- * The GPU-hours of a question by what was done with them. A holder's hour on a GPU is unused where less of it was active than
- * {@link UNUSED_BELOW} of what was measured. Fails with a `StoreError`.
+ * Reads the GPU-hours of a question by their use. A holder's hour on a GPU is unused if its active part is below {@link UNUSED_BELOW} of
+ * its measured part. Fails with a `StoreError`.
  */
 export async function readFleetHours(
   store: Pick<StoreClient, "query">,

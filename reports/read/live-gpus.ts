@@ -8,35 +8,35 @@ import type { WorkloadFact, WorkloadType } from "../../domain/workload.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { newestSql, readFacts, readNamespaceMarks } from "./newest-facts.ts";
 
-/** A GPU, or a part of one, as its last sample shows it, with who holds it. */
+/** A GPU, or a part of one, in its last sample, with its holder. */
 export interface LiveGpu {
   readonly cluster: string;
   readonly node: string;
-  /** The GPU's index on its node, as its exporter counts. */
+  /** The GPU's index on its node, in its exporter's order. */
   readonly gpu: string;
-  /** The UUID; where there is none, the PCI address or the index. */
+  /** The UUID; without one, the PCI address or the index. */
   readonly device: string;
-  /** Of a MIG instance or partition: its number and its profile. */
+  /** The number and the profile of a MIG instance or partition. */
   readonly instance: string;
   readonly profile: string;
   readonly model: string;
   readonly regime: Regime;
-  /** `undefined` where nobody is known to hold it. */
+  /** `undefined` if no holder is known. */
   readonly holder: LiveHolder | undefined;
-  /** The measured activity, 0..1; of one pod where the exporter tells the pods of a shared GPU apart. */
+  /** The measured activity, 0..1; of one pod if the exporter separates the pods of a shared GPU. */
   readonly activityRatio: number | undefined;
   readonly scrapedAtMillis: number;
 }
 
-/** Who holds a GPU, and how that is known. */
+/** The holder of a GPU, and its evidence. */
 export interface LiveHolder {
   readonly namespace: string;
-  /** The pod, or the job where there is no Kubernetes. */
+  /** The pod, or the job without Kubernetes. */
   readonly name: string;
-  /** How many pods hold it; the others stand behind the one that is named. */
+  /** The number of pods that hold it. One of them is named. */
   readonly pods: number;
   readonly evidence: Evidence;
-  /** What is known of the pod itself; absent where the exporter's label is all there is. */
+  /** The facts of the pod; absent if only the exporter's label is known. */
   readonly workload?: {
     readonly kind: string;
     readonly name: string;
@@ -48,7 +48,7 @@ export interface LiveHolder {
   };
 }
 
-/** GPUs of a node that no sample of the last minutes speaks of. */
+/** GPUs of a node without a sample in the last minutes. */
 export interface UnobservedGpus {
   readonly cluster: string;
   readonly node: string;
@@ -63,7 +63,7 @@ export interface LiveFleet {
   readonly unobserved: readonly UnobservedGpus[];
 }
 
-/** Samples older than this do not tell what is now: two and a half of the longest usual intervals. */
+/** The age at which samples are no longer current: two and a half of the longest usual intervals. */
 const WINDOW_MILLIS = 150_000;
 
 const IN_WINDOW = `
@@ -80,7 +80,7 @@ const LATEST = `
   ORDER BY cluster, node, length(gpu), gpu, gpu_key, length(instance), instance, sharing
   LIMIT 1 BY cluster, node, gpu_key, instance, sharing`;
 
-/** The pods that were joined to a sample of the window; asked for in the store, as there can be tens of thousands. */
+/** SQL for the pods that were joined to a sample of the window. The store selects them because there can be tens of thousands. */
 const IS_HOLDER = `(cluster, uid) IN (SELECT cluster, holder_uid FROM gpu_samples WHERE ${IN_WINDOW} AND holder_uid != '')`;
 
 interface SampleRow {
@@ -102,7 +102,7 @@ interface SampleRow {
   readonly scraped_millis: string;
 }
 
-/** Reads the fleet as it was at a time from the last samples before it and the newest facts. Fails with a `StoreError`. */
+/** Reads the fleet at a time from the last samples before it and the newest facts. Fails with a `StoreError`. */
 export async function readLiveFleet(
   store: Pick<StoreClient, "query">,
   owners: OwnerRules,

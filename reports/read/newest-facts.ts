@@ -4,7 +4,7 @@ import { ofNewestFact } from "../../runtime/store/schema/facts.ts";
 
 const IS_THERE = `${ofNewestFact("ended")} = 0`;
 
-/** SQL of the newest fact of each object. `where` chooses objects, and `having` those that it is true of now: those that are not gone. */
+/** Returns the SQL of the newest fact of each object. `where` selects objects. `having` selects those that meet it now and are not gone. */
 export function newestSql(
   table: string,
   key: string,
@@ -17,7 +17,7 @@ export function newestSql(
   HAVING ${having}`;
 }
 
-/** Facts as they were projected. Fails with a `StoreError`. */
+/** Reads facts in their projected form. Fails with a `StoreError`. */
 export async function readFacts<Fact>(
   store: Pick<StoreClient, "query">,
   sql: string,
@@ -27,10 +27,10 @@ export async function readFacts<Fact>(
   return rows.map(({ fact }) => JSON.parse(fact) as Fact);
 }
 
-/** What the labels and annotations of a namespace are. */
+/** The labels and annotations of a namespace. */
 export type NamespaceMarks = Extract<ClusterFact, { readonly kind: "Namespace" }>["body"];
 
-/** The marks of every namespace by `cluster/name`. Fails with a `StoreError`. */
+/** Reads the marks of every namespace by `cluster/name`. Fails with a `StoreError`. */
 export async function readNamespaceMarks(
   store: Pick<StoreClient, "query">,
 ): Promise<ReadonlyMap<string, NamespaceMarks>> {

@@ -2,16 +2,16 @@ import { closesFrom, periodOf, readPeriod, type BillingPeriod } from "../../doma
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { CHARGED_HOURS } from "../report/charged.ts";
 
-/** A billing period as the ledger stands. Times are ISO 8601; amounts exact decimal texts, of the billing policy. */
+/** A billing period in the current ledger. Times are ISO 8601; amounts exact decimal texts, of the billing policy. */
 export interface Period {
   readonly period: string;
   readonly from: string;
   readonly until: string;
-  /** `running` until it is over, `open` until somebody closes it, `closed` for good. */
+  /** `running` until its end, `open` until it is closed, then `closed` permanently. */
   readonly status: "running" | "open" | "closed";
-  /** From when on it can be closed. */
+  /** The time from which it can be closed. */
   readonly closesFrom: string;
-  /** Until when it is charged, of an hour that runs until its charges were made; null where nothing is. */
+  /** The time until which it is charged. For the current hour, the time of its charges. Null if nothing is charged. */
   readonly chargedUntil: string | null;
   readonly closed: {
     readonly by: string;
@@ -33,7 +33,7 @@ SELECT formatDateTime(billing_period, '%Y-%m') AS period, closed_by AS by, forma
 FROM closings
 WHERE kind = 'close' AND (billing_period, close_id) IN (SELECT billing_period, close_id FROM closed_periods)`;
 
-/** Every billing period that has charges, and the running one, the newest first. Fails with a `StoreError`. */
+/** Reads every billing period with charges, and the running one, newest first. Fails with a `StoreError`. */
 export async function readPeriods(
   store: Pick<StoreClient, "query">,
   { closingDay, now }: { readonly closingDay: number; readonly now: number },

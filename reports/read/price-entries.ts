@@ -1,24 +1,24 @@
 import { roundedDecimal, type Rational } from "../../domain/exact/rational.ts";
 import type { Match, PriceBook, PriceEntry } from "../../domain/price/book.ts";
 
-/** An entry of the price book as programs and people read it. Amounts are decimal texts in its currency; times ISO 8601. */
+/** An entry of the price book for programs and people. Amounts are decimal texts in its currency; times ISO 8601. */
 export interface ShownEntry {
-  /** As charges name the entry: `H100 reserved from 2025-01-01`. */
+  /** The name of the entry in charges: `H100 reserved from 2025-01-01`. */
   readonly name: string;
   readonly kind: "price" | "commitment" | "fixed";
   readonly per: "gpu-hour" | "node-hour" | "owned" | "month" | "hour";
   readonly from: string;
-  /** Null where it has no end. */
+  /** Null if it has no end. */
   readonly until: string | null;
   readonly currency: string;
   readonly match: Readonly<Record<string, string>>;
   readonly list: string | null;
   readonly contracted: string | null;
-  /** The effective unit price; of an owned machine what it was bought for, of commitments and fixed costs the amount. */
+  /** The effective unit price. For an owned machine, its purchase price. For commitments and fixed costs, the amount. */
   readonly amount: string;
 }
 
-/** From when on one unit of a currency is how much of the book's, as people read it. */
+/** An exchange rate with its start: the amount of the book's currency for one unit of another currency. */
 export interface ShownRate {
   readonly currency: string;
   readonly from: string;
@@ -27,12 +27,12 @@ export interface ShownRate {
 
 const DIGITS = 9;
 
-/** The rates of a book by which entries of other currencies are converted, by currency and then by time. */
+/** Returns the rates by which a book converts entries of other currencies, by currency and then by time. */
 export function shownRates({ rates }: PriceBook): readonly ShownRate[] {
   return rates.map(({ currency, fromMillis, rate }) => ({ currency, from: iso(fromMillis), rate: decimal(rate) }));
 }
 
-/** Every entry of a book, in its order. */
+/** Returns every entry of a book, in its order. */
 export function shownEntries({ prices, commitments, fixed }: PriceBook): readonly ShownEntry[] {
   const standing = (kind: "commitment" | "fixed", entries: PriceBook["fixed"]): readonly ShownEntry[] =>
     entries.map(({ name, per, fromMillis, untilMillis, currency, scope, amount }) => ({

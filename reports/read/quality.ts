@@ -1,22 +1,22 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { momentSql } from "../question/question.ts";
 
-/** How a target was scraped over a time. */
+/** The scrapes of a target over a time. */
 export interface ScrapedTarget {
   readonly cluster: string;
   readonly node: string;
   readonly target: string;
   readonly scrapes: number;
   readonly failed: number;
-  /** Why the last of those that failed did; empty where none did. */
+  /** The reason of the last failed scrape; empty if none failed. */
   readonly failure: string;
   readonly detail: string;
-  /** Of the last one, milliseconds since the epoch. */
+  /** The time of the last scrape, milliseconds since the epoch. */
   readonly lastAt: number;
   readonly intervalSeconds: number;
 }
 
-/** How every target was scraped over a time, those that fail first. Fails with a `StoreError`. */
+/** Reads the scrapes of every target over a time, failing targets first. Fails with a `StoreError`. */
 export async function readScrapedTargets(
   store: Pick<StoreClient, "query">,
   { from, until }: { readonly from: number; readonly until: number },

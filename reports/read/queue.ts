@@ -10,10 +10,10 @@ import { ofNewestFact } from "../../runtime/store/schema/facts.ts";
 import { maySeeTeam, seesAll, type Viewer } from "../access/viewer.ts";
 import { newestSql, readFacts, readNamespaceMarks } from "./newest-facts.ts";
 
-/** So long a pod that is gone still tells whether its gang was whole: as long as its tombstone stays away. */
+/** How long a pod that is gone shows whether its gang was complete: the lifetime of its tombstone. */
 const GONE_MILLIS = 7 * 86_400_000;
 
-/** Pods that wait for a node or are of a gang; what holds without a gang is not of the queue. */
+/** SQL for pods that wait for a node or belong to a gang. A pod with a node and without a gang is not in the queue. */
 const PODS = newestSql("workload_facts", "cluster, uid", {
   where: "(cluster, uid) IN (SELECT cluster, uid FROM workload_facts WHERE node = '' OR JSONHas(fact, 'gang'))",
   having: `(${ofNewestFact("node")} = '' AND ${ofNewestFact("ended")} = 0)
@@ -22,8 +22,8 @@ const PODS = newestSql("workload_facts", "cluster, uid", {
 const GRANTS = newestSql("cluster_facts", "cluster, kind, uid", { where: "kind IN ('ResourceQuota', 'Queue')" });
 
 /**
- * Reads what waits now and why, what is held for nothing, and what is left, as far as a viewer may see it: quotas and queues are of all
- * teams together. Fails with a `StoreError`.
+ * Reads the current queue with its reasons, GPUs that are held without use, and the rest of quotas, as far as a viewer may see it. Quotas
+ * and queues are of all teams together. Fails with a `StoreError`.
  */
 export async function readQueue(
   store: Pick<StoreClient, "query">,

@@ -1,23 +1,23 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { momentSql } from "../question/question.ts";
 
-/** What was measured of a device at a time. */
+/** The measurements of a device at a time. */
 export interface MeasuredSample {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** 0..1; null where the sample does not tell. */
+  /** 0..1; null if the sample has no activity. */
   readonly activityRatio: number | null;
   readonly powerWatts: number | null;
-  /** Who held the device then, as the sample was joined; empty for nobody. */
+  /** The holder of the device in the joined sample; empty if there was none. */
   readonly holder: string;
 }
 
-/** So many samples are drawn: an hour at one a second. */
+/** The limit of samples in a chart: an hour with one in each second. */
 const MOST = 3_600;
 
 /**
- * The samples of a device over a time, the oldest first; of a device that pods share, those of the pod where its exporter tells them apart.
- * `pod` leaves only samples of the time in which that pod had the device alone or by its own values. Empty once raw rows have expired.
+ * Reads the samples of a device over a time, oldest first. For a shared device, reads those of the pod if the exporter separates pods.
+ * `pod` leaves only samples of the time in which that pod had the device alone or had its own values. Empty when raw rows have expired.
  * Fails with a `StoreError`.
  */
 export async function readSamples(

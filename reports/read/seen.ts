@@ -1,7 +1,7 @@
 import { maySeeTeam, seesAll, type Viewer } from "../access/viewer.ts";
 import type { LiveFleet } from "./live-gpus.ts";
 
-/** What a viewer may see of the fleet: of some teams alone, what their workloads hold. */
+/** Returns the part of the fleet that a viewer may see: for a viewer of some teams, what their workloads hold. */
 export function fleetSeenBy(viewer: Viewer, fleet: LiveFleet): LiveFleet {
   if (seesAll(viewer)) return fleet;
   const own = fleet.gpus.filter(

@@ -1,13 +1,16 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { momentSql } from "../question/question.ts";
 
-/** Where a GPU sat: a node, and its index there. */
+/** The place of a GPU: a node and an index there. */
 export interface Slot {
   readonly node: string;
   readonly slot: number;
 }
 
-/** The slots that a device was metered in over a time, the last one first, by its UUID or what stands for it. Fails with a `StoreError`. */
+/**
+ * Reads the slots in which a device was metered over a time, the last one first. The device is given by its UUID or its substitute. Fails
+ * with a `StoreError`.
+ */
 export async function readSlots(
   store: Pick<StoreClient, "query">,
   of: { readonly cluster: string; readonly gpuKey: string; readonly from: number; readonly until: number },

@@ -1,19 +1,19 @@
 import type { ScrapedTarget } from "./quality.ts";
 
-/** Targets that need somebody's eye, and those that are gone. */
+/** Targets that need attention, and targets that are gone. */
 export interface Standing {
-  /** Their last scrapes failed, or they are late. */
+  /** Targets whose last scrapes failed, or which are late. */
   readonly bad: readonly ScrapedTarget[];
-  /** Nothing comes of them any more while another target of their node speaks, as after an exporter was rolled out anew. */
+  /** Targets without scrapes while another target of their node has some, for example after a new rollout of an exporter. */
   readonly gone: readonly ScrapedTarget[];
 }
 
-/** A target is late after as many of its intervals as a sample speaks for at most. */
+/** The number of intervals after which a target is late: the longest validity of a sample. */
 const LATE_INTERVALS = 2.5;
-/** After so many it is gone, where its node has another one that is not late. */
+/** The number of intervals after which a target is gone, if its node has another target that is not late. */
 const GONE_INTERVALS = 10;
 
-/** Tells targets that fail or are late from those that are gone, at a time in milliseconds since the epoch. */
+/** Separates targets that fail or are late from those that are gone, at a time in milliseconds since the epoch. */
 export function standingOf(targets: readonly ScrapedTarget[], at: number): Standing {
   const isSilentFor = ({ lastAt, intervalSeconds }: ScrapedTarget, intervals: number): boolean =>
     at - lastAt > intervals * intervalSeconds * 1000;

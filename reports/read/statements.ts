@@ -5,11 +5,11 @@ import { fromLines, type ChooseTable } from "../sums/tables.ts";
 import { readReport } from "../report/read-report.ts";
 import type { Measures } from "../report/report.ts";
 
-/** What a team and cost centre has to pay for a month: exact, and as it was posted once the month is closed. */
+/** The amount that a team and cost center pay for a month: exact, and posted when the month is closed. */
 export interface Statement extends Measures {
   readonly team: string;
   readonly costCenter: string;
-  /** Null in an open month, and under a policy that is not billed by: only all statements together are rounded. */
+  /** Null in an open month, and under a policy that is not the billing policy: only all statements together are rounded. */
   readonly posted: string | null;
   /** SHA-256 of the closed statement; null where there is none. */
   readonly hash: string | null;
@@ -20,15 +20,15 @@ export interface MonthStatements {
   readonly billingPeriod: string;
   readonly policy: string;
   readonly currency: string;
-  /** Who closed the month, and when (ISO 8601); null while it is open, and its statements may change. */
+  /** The closer and the time (ISO 8601); null while the month is open and its statements may change. */
   readonly closed: { readonly by: string; readonly at: string } | null;
-  /** What the statements come to together: their costs sum to it exactly, and what is posted to its `posted`. */
+  /** The sum of the statements. Their costs add up to it exactly, and their posted amounts to its `posted`. */
   readonly total: Measures & { readonly posted: string | null };
-  /** In the order of team and cost centre. */
+  /** The order is by team and cost center. */
   readonly statements: readonly Statement[];
 }
 
-/** Reads what a month comes to for each team and cost centre that conditions leave, from its charges. Fails with a `StoreError`. */
+/** Reads the amounts of a month for each team and cost center that match the conditions, from its charges. Fails with a `StoreError`. */
 export async function readStatements(
   store: StoreClient,
   of: { readonly period: BillingPeriod; readonly policy: string; readonly where: readonly Filter[] },
@@ -86,7 +86,7 @@ const FROZEN = `
 SELECT team, cost_center AS costCenter, toString(posted) AS posted, hash
 FROM statements WHERE billing_period = toDate({period:String}) AND close_id = toUUID({id:String})`;
 
-/** What closed a month, and the statements that it froze; undefined where the month is open. */
+/** Reads the closing of a month with its frozen statements; undefined if the month is open. */
 async function readClosing(store: StoreClient, period: BillingPeriod): Promise<Closing | undefined> {
   const of = { period: dateText(period.from) };
   const [row] = await store.query<Omit<Closing, "statements"> & { readonly id: string }>(CLOSING, of);

@@ -4,7 +4,7 @@ import { podMarks, UNOWNED, type Marks, type OwnerSubject } from "../../domain/o
 import { ownersOf } from "../../domain/owner/owners.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 
-/** A workload that nobody is named for. Amounts are decimal texts in the currency and in GPU-hours. */
+/** A workload without an owner. Amounts are decimal texts in the currency and in GPU-hours. */
 export interface UnownedWorkload {
   readonly namespace: string;
   readonly workloadKind: string;
@@ -12,11 +12,11 @@ export interface UnownedWorkload {
   readonly pods: number;
   readonly gpuHours: string;
   readonly cost: string;
-  /** Teams that something named and that are refused: unknown to the register, or reserved names. */
+  /** Teams that were named and refused: names that are not in the register, or reserved names. */
   readonly refused: readonly string[];
 }
 
-/** What would be unowned over a time, the dearest first, and what all holders cost in it. */
+/** The workloads that would be unowned over a time, highest cost first, and the cost of all holders. */
 export interface UnownedReport {
   readonly workloads: readonly UnownedWorkload[];
   readonly unownedCost: string;
@@ -52,8 +52,8 @@ interface Claim {
 }
 
 /**
- * The workloads of a time that rules name no team for, as the holders were when they were metered last and as the rules are at
- * the end of the time, with what they cost under a policy. Fails with a `StoreError`.
+ * Finds the workloads of a time without a team, with their cost under a policy. Holders are as last metered, and the rules are those at the
+ * end of the time. Fails with a `StoreError`.
  */
 export async function findUnowned(
   store: StoreClient,

@@ -2,19 +2,19 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { momentSql } from "../question/question.ts";
 import type { Span } from "../question/span.ts";
 
-/** What of a span is charged. Times are milliseconds since the epoch. */
+/** The charged part of a span. Times are milliseconds since the epoch. */
 export interface ChargedPart {
-  /** When the first hour began that was ever charged. */
+  /** The beginning of the first hour that was ever charged. */
   readonly since: number;
-  /** Until when the span is charged: of the hour that runs, until its charges were made. */
+  /** The end of the charged part. For the current hour, the time of its charges. */
   readonly until: number;
-  /** The end of the last hour of which anything is charged. */
+  /** The end of the last hour with charges. */
   readonly hoursUntil: number;
 }
 
 /**
- * Hours that are charged, with their billing period and until when each of them is, in milliseconds: what was charged before an hour
- * was over says nothing of what came then. A run that nothing but its closing tells of is of an hour that was over.
+ * SQL for the charged hours, with their billing period and the end of each one's charged part, in milliseconds. Charges that were made
+ * before the end of an hour do not cover its rest. A run that only its closing shows is of a completed hour.
  */
 export const CHARGED_HOURS = `(
   SELECT window_start, billing_period, toFloat64(toUnixTimestamp(window_start)) * 1000 + 3600000 AS hour_end,
@@ -30,7 +30,7 @@ SELECT toFloat64(toUnixTimestamp(min(window_start))) * 1000 AS since, maxIf(char
   maxIf(hour_end, ${IN_SPAN}) AS hoursUntil
 FROM ${CHARGED_HOURS}`;
 
-/** What of a span is charged; undefined where nothing of it is. Fails with a `StoreError`. */
+/** Reads the charged part of a span; undefined if nothing is charged. Fails with a `StoreError`. */
 export async function readCharged(
   store: Pick<StoreClient, "query">,
   { from, until }: Pick<Span, "from" | "until">,

@@ -2,10 +2,10 @@ import { CHARGE_STATES, type ChargeState } from "../../domain/charge/charge.ts";
 import { formatCsv, type CsvCell } from "../format/csv.ts";
 import type { Report, ReportRow } from "./report.ts";
 
-/** A row for programs: a value by the name of each column, texts and exact decimal texts, null where there is none. */
+/** A row for programs: a value for each column name, as text or exact decimal text; null if there is none. */
 export type FlatRow = Readonly<Record<string, string | null>>;
 
-/** The columns of measures, which are numbers; those of dimensions are texts. */
+/** The columns of measures, which are numbers. Columns of dimensions are texts. */
 const NUMBERS = [
   "gpuHours",
   "heldGpuHours",
@@ -25,12 +25,12 @@ const NUMBERS = [
   "change",
 ] as const satisfies readonly (keyof ReportRow)[];
 
-/** The cost of a state as a column: `idleCost`, `unusedCommitmentCost`. */
+/** Returns the column of a state's cost: `idleCost`, `unusedCommitmentCost`. */
 function stateColumn(state: ChargeState): string {
   return `${state.replace(/[ -](.)/g, (_, letter: string) => letter.toUpperCase())}Cost`;
 }
 
-/** The rows of reports, one table: with policy and span, and the cost by state in columns. No row repeats what another one has. */
+/** Returns the rows of reports as one table, with policy, span, and the cost by state in columns. No row repeats another. */
 export function flatRows(reports: readonly Report[]): readonly FlatRow[] {
   return reports.flatMap((report) =>
     report.rows.map((row) => ({
@@ -50,12 +50,12 @@ export function flatRows(reports: readonly Report[]): readonly FlatRow[] {
 /** The names of the columns of {@link flatRows} that are numbers, `lines` among them. */
 export const NUMBER_COLUMNS: ReadonlySet<string> = new Set([...NUMBERS, ...CHARGE_STATES.map(stateColumn), "lines"]);
 
-/** The names of the columns of {@link flatRows}, in their order. */
+/** Returns the names of the columns of {@link flatRows}, in their order. */
 export function columnsOf([{ by }]: readonly [Report, ...Report[]]): readonly string[] {
   return ["policy", "kind", "from", "until", ...by, "currency", ...NUMBER_COLUMNS];
 }
 
-/** The rows of reports as CSV with a line of heads; its amounts are exact, and no line is a sum of others. */
+/** Returns the rows of reports as CSV with a header line. Amounts are exact, and no line is a sum of others. */
 export function reportsCsv(reports: readonly [Report, ...Report[]]): string {
   const rows = flatRows(reports);
   const heads = columnsOf(reports);
@@ -67,7 +67,7 @@ export function reportsCsv(reports: readonly [Report, ...Report[]]): string {
   ]);
 }
 
-/** The rows of reports as JSON, one in a line; amounts are texts, so that nothing is rounded. */
+/** Returns the rows of reports as NDJSON. Amounts are texts, so that nothing is rounded. */
 export function reportsNdjson(reports: readonly Report[]): string {
   return flatRows(reports)
     .map((row) => `${JSON.stringify(row)}\n`)

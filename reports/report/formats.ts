@@ -9,25 +9,25 @@ import { readReport } from "./read-report.ts";
 import type { Report } from "./report.ts";
 import { reportsText } from "./table.ts";
 
-/** Reports of one question, under a policy each. */
+/** Reports of one question, one for each policy. */
 export type Reports = readonly [Report, ...Report[]];
 
-/** A file on its way. */
+/** A file while it is written. */
 export type Parts = AsyncIterable<Uint8Array> | Iterable<string | Uint8Array>;
 
-/** What a format is made of beside the reports. */
+/** The dependencies of a format beside the reports. */
 export interface Making {
   readonly store: StoreClient;
   readonly version: string;
   /** Milliseconds since the epoch. */
   readonly madeAt: number;
-  /** Where its figures are explained. */
+  /** The server that explains the figures. */
   readonly server: string | undefined;
-  /** Where a browser that prints is looked for. */
+  /** The environment in which a browser for printing is searched. */
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** The formats of sums, as `--format` names them. Each fails with a `StoreError`, `pdf` with a `PdfError` too. */
+/** The formats of sums, with the names of `--format`. Each fails with a `StoreError`, `pdf` also with a `PdfError`. */
 export const SUM_FORMATS = {
   table: (reports) => [reportsText(reports)],
   json: (reports) => [`${JSON.stringify({ reports: reports.map(reportJson) }, null, 2)}\n`],
@@ -41,7 +41,7 @@ export const SUM_FORMATS = {
 /** See {@link SUM_FORMATS}. */
 export type SumFormat = keyof typeof SUM_FORMATS;
 
-/** Reports as a document, with the days of each where its rows do not say when. */
+/** Returns reports as a document, with the days of each report if its rows have no time. */
 async function htmlOf(reports: Reports, { store, version, madeAt, server }: Making): Promise<string> {
   const part = async (report: Report): Promise<DocumentPart> => {
     const { currency, policy, kind, span, where } = report;

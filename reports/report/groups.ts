@@ -5,16 +5,16 @@ import { sqlOf, type ChargesQuestion } from "../question/question.ts";
 import { fromLines, type ChooseTable } from "../sums/tables.ts";
 import type { LineSums } from "./sums.ts";
 
-/** Sums of lines that agree in what a question groups by, and in what {@link LineSums} tells apart. */
+/** The sums of lines that are equal in the dimensions of a question and in the keys of {@link LineSums}. */
 export interface GroupSums extends LineSums {
-  /** What each dimension of the question's `by` says. */
+  /** The value of each dimension of the question's `by`. */
   readonly values: readonly string[];
 }
 
-/** More sums than this are not read at once: a report is for people, lines are exported. */
+/** The limit of sums in one reading. A report is for people; lines are exported. */
 const MOST_SUMS = 500_000;
 
-/** A question has more groups than a report may have. */
+/** A question with more groups than a report may have. */
 export class TooManyGroupsError extends Error {
   readonly code = "too-many-groups";
   readonly retriable = false;
@@ -37,8 +37,8 @@ interface SumsRow extends Readonly<Record<"state" | "hours" | "list" | "contract
 }
 
 /**
- * Asks the store, at once, for the sums of a question by each of some lists of dimensions; of one group there can be several that agree
- * in everything, which add up. Fails with a `StoreError`, or a {@link TooManyGroupsError}.
+ * Reads the sums of a question by each list of dimensions, in one query. Several sums of one group can be equal in all keys; they add up.
+ * Fails with a `StoreError` or a {@link TooManyGroupsError}.
  */
 export async function readGroups(
   store: Pick<StoreClient, "query">,
@@ -66,7 +66,7 @@ export async function readGroups(
   if (rows.length > MOST_SUMS) throw new TooManyGroupsError();
   return bys.map((by) => {
     const places = by.map((each) => names.indexOf(each));
-    // A bit for each key, the first one's the highest: 1 where a row is of a list that has not got it.
+    // A bit for each key, highest bit first: 1 if the row's list does not have the key.
     const absent = names.reduce((bits, each) => bits * 2 + (by.includes(each) ? 0 : 1), 0);
     return rows
       .filter((row) => Number(row.absent) === absent)
@@ -79,7 +79,7 @@ export async function readGroups(
   });
 }
 
-/** What {@link LineSums} tells apart. */
+/** The keys of {@link LineSums}. */
 const TOLD_APART = ["state", "held", "priced", "correction"] as const;
 
 function sumsOfRow(row: SumsRow, values: readonly string[]): GroupSums {

@@ -1,21 +1,21 @@
 import { spanText, type Span } from "../question/span.ts";
 import type { Report } from "./report.ts";
 
-/** A span as programs read it: times in ISO 8601. */
+/** A span for programs: times in ISO 8601. */
 export interface SpanJson {
   readonly name: string;
   readonly from: string;
   readonly until: string;
 }
 
-/** A report as programs read it. */
+/** A report for programs. */
 export interface ReportJson extends Omit<Report, "span" | "chargedUntil" | "comparedWith"> {
   readonly span: SpanJson;
   readonly chargedUntil: string | null;
   readonly comparedWith: SpanJson | null;
 }
 
-/** A report with its times in ISO 8601. */
+/** Returns a report with its times in ISO 8601. */
 export function reportJson({ span, chargedUntil, comparedWith, ...report }: Report): ReportJson {
   const { policy, kind, ...rest } = report;
   return {
@@ -28,12 +28,12 @@ export function reportJson({ span, chargedUntil, comparedWith, ...report }: Repo
   };
 }
 
-/** A span with its times in ISO 8601. */
+/** Returns a span with its times in ISO 8601. */
 export function spanJson({ name, from, until }: Span): SpanJson {
   return { name, from: new Date(from).toISOString(), until: new Date(until).toISOString() };
 }
 
-/** A span that says the same whenever it is read. */
+/** Returns a span whose name means the same at any time. */
 export function fixedSpan(span: Span): Span {
   return { ...span, name: spanText(span) };
 }

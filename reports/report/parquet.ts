@@ -4,12 +4,12 @@ import { arrowOf, parquetOf } from "../format/parquet.ts";
 import { columnsOf, flatRows, NUMBER_COLUMNS } from "./flat.ts";
 import type { Report } from "./report.ts";
 
-/** So many rows are given to the store at once. */
+/** The number of rows that the store gets at once. */
 const ROWS_AT_ONCE = 2_000;
 
 /**
- * The rows of reports as Parquet: amounts as decimals of nine digits after the point, times in milliseconds. The store makes columns of
- * them. Fails with a `StoreError`.
+ * Returns the rows of reports as Parquet: amounts as decimals with nine digits after the point, times in milliseconds. The store makes the
+ * columns. Fails with a `StoreError`.
  */
 export function reportsParquet(store: StoreClient, reports: readonly [Report, ...Report[]]): AsyncIterable<Uint8Array> {
   return parquetOf(portions(store, reports));

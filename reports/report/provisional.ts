@@ -1,8 +1,8 @@
 import type { Policy } from "../../domain/policy/policy.ts";
 
 /**
- * What is provisional under policies that spread over more than an hour, in a sentence that names them; undefined where there is none
- * (docs/policies.md).
+ * Returns a sentence that names the policies with provisional charges, those that spread over more than an hour; undefined if there are
+ * none (docs/policies.md).
  */
 export function provisionalSentence(policies: readonly Policy[]): string | undefined {
   const names = policies.filter(isProvisional).map(({ name }) => name);

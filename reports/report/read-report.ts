@@ -7,15 +7,15 @@ import type { Report } from "./report.ts";
 import { monthsIn, spanBefore, spanText, type Span } from "../question/span.ts";
 import { costOf, measuresOf, text, type LineSums } from "./sums.ts";
 
-/** How a report is read. */
+/** The options of reading a report. */
 export interface ReadingOptions {
-  /** Whether it is compared with the time before; unless something else is said, it is. */
+  /** True, the default, if the report is compared with the time before. */
   readonly isCompared?: boolean;
-  /** What it is added up from: lines, unless somebody keeps sums of them. */
+  /** The table that is added up: lines by default, or stored sums. */
   readonly chooseTable?: ChooseTable;
 }
 
-/** {@link readReports} of one list of dimensions. */
+/** Reads one report like {@link readReports}, for one list of dimensions. */
 export async function readReport(
   store: StoreClient,
   { by, ...question }: ReportQuestion,
@@ -27,8 +27,8 @@ export async function readReport(
 }
 
 /**
- * Reads what the charges of a question come to by each of some lists of dimensions, exactly, and unless it is told not to, what they
- * have become more. Fails with a `StoreError`, or a `TooManyGroupsError`.
+ * Reads the exact sums of a question's charges by each list of dimensions, and by default their increase. Fails with a `StoreError` or a
+ * `TooManyGroupsError`.
  */
 export async function readReports(
   store: StoreClient,
@@ -44,7 +44,7 @@ export async function readReports(
     readCharged(store, span),
   ]);
   const earlier = comparable.length > 0 && charged !== undefined ? partBefore(span, charged.hoursUntil) : undefined;
-  // Of a time before the first charge nothing is known: it did not cost 0.
+  // The cost of a time before the first charge is unknown, not 0.
   const comparedWith = earlier !== undefined && charged!.since <= earlier.from ? earlier : undefined;
   const before =
     comparedWith === undefined
@@ -133,7 +133,7 @@ function withTrend(
   return { ...measures, before: text(costOf(earlier)), change: text(costOf(sums) - costOf(earlier)) };
 }
 
-/** As long a time before a span as is charged of the span, in whole hours. */
+/** Returns a part of the time before a span with the length of the span's charged part, in whole hours. */
 function partBefore(span: Span, chargedUntil: number): Span {
   const { from, until } = spanBefore(span);
   const part = { from, until: Math.min(until, from + (chargedUntil - span.from)) };
@@ -142,7 +142,9 @@ function partBefore(span: Span, chargedUntil: number): Span {
     : { ...part, name: spanText(part) };
 }
 
-/** A month that runs is compared with a part of the month before, of which only what it was charged for can be told. */
+/**
+ * Returns the kind of the comparison. A running month is compared with a part of the month before. For a part, only a showback is possible.
+ */
 function kindBefore({ kind }: Pick<ReportQuestion, "kind">, comparedWith: Span): ReportQuestion["kind"] {
   return monthsIn(comparedWith).length > 0 ? kind : "showback";
 }

@@ -6,7 +6,10 @@ import type { Measures } from "./report.ts";
 
 const RATIO_DIGITS = 6;
 
-/** Sums of lines of one group that agree in state, in whether they are held, priced and correct anything; amounts in last units. */
+/**
+ * The sums of one group's lines that are equal in their state and in whether they are held, priced and corrections. Amounts are in last
+ * units.
+ */
 export interface LineSums {
   readonly state: ChargeState;
   readonly isHeld: boolean;
@@ -18,14 +21,14 @@ export interface LineSums {
   readonly contracted: bigint;
   readonly effective: bigint;
   readonly power: bigint;
-  /** Undefined where no line says anything of it. */
+  /** Undefined if no line has a value. */
   readonly millijoules: bigint | undefined;
   readonly carbon: bigint | undefined;
 }
 
 /**
- * What sums of lines come to. Hours that correct others count as held where they are of the same time (a showback's), and not
- * where they are of another one (`ofOtherTimes`, a chargeback's).
+ * Returns the measures of sums of lines. Hours of corrections count as held if they are of the same time (in a showback), and not if they
+ * are of another time (`ofOtherTimes`, in a chargeback).
  */
 export function measuresOf(sums: readonly LineSums[], ofOtherTimes: boolean): Measures {
   const own = ofOtherTimes ? sums.filter(({ isCorrection }) => !isCorrection) : sums;
@@ -70,12 +73,12 @@ export function measuresOf(sums: readonly LineSums[], ofOtherTimes: boolean): Me
   };
 }
 
-/** The effective cost of sums, in last units. */
+/** Returns the effective cost of sums, in last units. */
 export function costOf(sums: readonly LineSums[]): bigint {
   return total(sums, "effective");
 }
 
-/** Last units as decimal text. */
+/** Returns last units as decimal text. */
 export function text(amount: bigint): string {
   return formatAmount(lastUnits<Quantity>(amount));
 }

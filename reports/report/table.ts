@@ -10,9 +10,9 @@ import { monthsIn, spanText } from "../question/span.ts";
 const HOUR_DIGITS = 2;
 
 /**
- * Reports of one span for people: sentences about the whole, then a table. One report has its cost by state and its trend; several, of
- * policies that are laid side by side, have a column for each and what the last costs more than the first. Amounts are rounded so
- * that every column adds up.
+ * Returns reports of one span for people: sentences about the whole, then a table. One report has its cost by state and its trend. Several
+ * reports, of policies side by side, have a column each and the difference of the last to the first. Amounts are rounded so that every
+ * column adds up.
  */
 export function reportsText(reports: readonly [Report, ...Report[]]): string {
   const [first] = reports;
@@ -22,7 +22,9 @@ export function reportsText(reports: readonly [Report, ...Report[]]): string {
   return `${heads}\n\n${table}${explainCommand(first)}`;
 }
 
-/** The command that walks from a row down to its samples, the row's own values left to be filled in; several months at once have none. */
+/**
+ * Returns the command that explains a row down to its samples, with placeholders for the row's values; empty for several months at once.
+ */
 function explainCommand({ kind, span, policy, by, where }: Report): string {
   if (kind === "chargeback" && monthsIn(span).length > 1) return "";
   const when = kind === "chargeback" ? "--month" : "--span";
@@ -91,7 +93,7 @@ function tableOfSeveral(reports: readonly [Report, ...Report[]]): string {
   );
 }
 
-/** What a row says of its dimensions; the line of sums says so in the first. */
+/** Returns the cells of a row's dimensions. The line of sums has its title in the first cell. */
 function dimensionCells(by: readonly string[], row: ReportRow | undefined): readonly TableCell[] {
   if (row !== undefined) return by.map((name) => ({ text: row.dimensions[name]! }));
   return by.map((_, place) => ({ text: place === 0 ? "total" : " " }));
@@ -105,7 +107,7 @@ function numberCell(text: string): TableCell {
   return text === "" ? { text } : { number: text };
 }
 
-/** A column, its sum last. */
+/** Returns a column with its sum at the end. */
 function columnOf(rows: readonly ReportRow[], of: (row: ReportRow) => string, unit: bigint): readonly string[] {
   return roundedColumn(
     rows.map((row) => amountOf<"currency">(of(row))),

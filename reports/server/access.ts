@@ -9,7 +9,7 @@ import { accessMode, type AccessMode } from "../access/mode.ts";
 import { createThrottle } from "../access/throttle.ts";
 import { createTokenReader } from "../access/token-reader.ts";
 
-/** The gate of a server: who asks, and how it is served. */
+/** The access control of a server: its authentication and its mode. */
 export interface Access {
   readonly mode: AccessMode;
   readonly authenticate: Authenticate;
@@ -23,8 +23,8 @@ const PROBLEMS = {
 } as const satisfies Readonly<Record<Refusal["status"], Problem["code"]>>;
 
 /**
- * Opens the gate of a server on an address. Fails with an `AccessError` where that would serve everybody, and with a `StoreError` where
- * the store does not say whether there are tokens.
+ * Creates the access control of a server on an address. Fails with an `AccessError` if the server would serve everybody, and with a
+ * `StoreError` if the store does not return the tokens.
  */
 export async function openAccess(of: {
   /** `host:port` of the server. */

@@ -6,34 +6,34 @@ import type { Editions } from "./edition.ts";
 import { Problem } from "./problem.ts";
 import type { Remembered } from "./remembered.ts";
 
-/** A body that is sent whole. */
+/** A body that is sent at once. */
 export interface Body {
   readonly bytes: Buffer;
   readonly type: string;
-  /** Beside the usual ones. */
+  /** Headers beside the usual ones. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How requests are answered: from memory as long as nothing newer was published, else by asking the store. */
+/** The answers to requests: from memory while nothing newer was published, else from the store. */
 export interface Answers {
   /**
-   * Sends what `make` gives of the published ledger, with an ETag that changes with it; 304 to whoever has it. Fails with a
-   * {@link Problem} where too many wait, and as `make` does.
+   * Sends the result of `make` from the published ledger, with an ETag of the edition; 304 if the client has it. Fails with a
+   * {@link Problem} if too many requests wait, and like `make`.
    */
   send(request: FastifyRequest, reply: FastifyReply, make: (edition: string) => Promise<Body>): Promise<FastifyReply>;
-  /** The same of what changes by the second: remembered for some seconds. */
+  /** Sends content that changes within seconds. It is remembered for some seconds. */
   sendLive(
     request: FastifyRequest,
     reply: FastifyReply,
     make: (edition: string) => Promise<Body>,
   ): Promise<FastifyReply>;
-  /** What several answers are made of, once for each edition and viewer. `rows` says how many rows it has. */
+  /** Returns a part that several answers share, made once for each edition and viewer. `rows` returns its number of rows. */
   part<Value extends object>(
     of: { readonly edition: string; readonly viewer: Viewer; readonly key: string },
     make: () => Promise<Value>,
     rows: (value: Value) => number,
   ): Promise<Value>;
-  /** Such a part of an edition that may be over; undefined where it is not remembered. */
+  /** Returns such a part of an edition that may have ended; undefined if it is not remembered. */
   pastPart<Value extends object>(of: {
     readonly edition: string;
     readonly viewer: Viewer;
@@ -41,14 +41,14 @@ export interface Answers {
   }): Promise<Value> | undefined;
 }
 
-/** So many answers are made at once, and so many wait for it: each of them is a question to the store. */
+/** The limits of answers that are made at once and that wait. Each is a query of the store. */
 const MADE_AT_ONCE = 4;
 const MOST_WAITING = 200;
 const LIVE_MILLIS = 5_000;
-/** What a row of a report takes as an object, roughly. */
+/** The approximate size of a report's row as an object. */
 const ROW_BYTES = 3_000;
 
-/** Answers from what is remembered. */
+/** Creates answers from remembered values. */
 export function createAnswers(editions: Editions, remembered: Remembered, now: () => number): Answers {
   const limit = pLimit(MADE_AT_ONCE);
   function making<Value>(make: () => Promise<Value>): Promise<Value> {
@@ -95,12 +95,12 @@ export function createAnswers(editions: Editions, remembered: Remembered, now: (
   };
 }
 
-/** What an answer depends on of who asks: whose figures it may have. */
+/** Returns the part of a viewer on which an answer depends: the role and the teams. */
 function keyOf({ role, teams }: Viewer): string {
   return JSON.stringify([role, teams]);
 }
 
-/** An object as the body of an answer. */
+/** Returns an object as the body of an answer. */
 export function jsonBody(value: object): Body {
   return { bytes: Buffer.from(JSON.stringify(value)), type: "application/json; charset=utf-8" };
 }

@@ -3,22 +3,22 @@ import { pause } from "../../runtime/clock.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { HOUR_MILLIS } from "../../domain/time.ts";
 
-/** Tells which publication of the ledger stands. */
+/** The current publication of the ledger. */
 export interface Editions {
-  /** A short text that changes with every run that is published, every month that is closed, and every hour. Fails with a `StoreError`. */
+  /** Returns a short text that changes with every published run, every closed month, and every hour. Fails with a `StoreError`. */
   current(): Promise<string>;
   /**
-   * Looks for new publications, and tells each of them once `prepare` has made what answers about it need, so that nobody waits for that;
-   * where it takes longer than a publication may stay unseen, it is told before. While nobody asks which one stands, it looks seldom.
-   * Resolves when the signal is aborted.
+   * Checks for new publications. Each becomes current when `prepare` has made the data for its answers, so that no request waits for it. If
+   * that takes longer than a publication may stay unseen, the publication becomes current before. Checks are rare while nobody asks for the
+   * current one. Resolves when the signal is aborted.
    */
   watch(prepare: (edition: string) => Promise<void>, signal: AbortSignal): Promise<void>;
 }
 
 const LOOK_MILLIS = 500;
-/** Where nobody has asked for so long it is looked for that seldom, as a look costs the store what some hundred samples do. */
+/** The time without requests after which checks become rare, at that interval. A check costs the store as much as some hundred samples. */
 const UNASKED_MILLIS = 60_000;
-/** For so long what was read stands: a newly published run is seen at most so much later. */
+/** How long a result is valid. A new run is seen at most this time later. */
 const STANDS_MILLIS = 2_000;
 
 const PUBLISHED = `
@@ -26,8 +26,8 @@ SELECT (SELECT toString((count(), max(published_at), max(generation))) FROM runs
   (SELECT toString((count(), max(recorded_at))) FROM closings) AS closings`;
 
 /**
- * Reads from the store which publication stands, of several who ask at once for one of them. The hour is in it, as spans such as `7d` are
- * of other hours then; what `rules` gives is, as what prices and owners say is told too.
+ * Reads the current publication from the store, once for several requests at a time. The text contains the hour, because spans such as `7d`
+ * change with it. It contains `rules()`, because answers contain prices and owners.
  */
 export function createEditions(store: Pick<StoreClient, "query">, rules: () => string, now: () => number): Editions {
   let read: { readonly at: number; readonly edition: Promise<string> } | undefined;
@@ -44,7 +44,7 @@ export function createEditions(store: Pick<StoreClient, "query">, rules: () => s
       if (read === undefined || at - read.at >= STANDS_MILLIS || at < read.at) {
         const asked = { at, edition: ask(at) };
         read = asked;
-        // What failed is asked again by whoever comes next.
+        // A failed query is repeated by the next request.
         asked.edition.catch(() => {
           if (read === asked) read = undefined;
         });
@@ -61,7 +61,7 @@ export function createEditions(store: Pick<StoreClient, "query">, rules: () => s
           prepared = edition;
           read = { at: now(), edition: Promise.resolve(edition) };
         } catch {
-          // Whoever asks meanwhile is told why.
+          // Requests in that time get the error.
         }
         lookAt = now() + UNASKED_MILLIS;
       }

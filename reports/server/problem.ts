@@ -1,9 +1,9 @@
-/** A request that has no answer: what a problem+json document says of it (RFC 9457). */
+/** A request without an answer, as a problem+json document (RFC 9457). */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly status: number;
   readonly title: string;
-  /** What was wrong where: the parameter, and a sentence. */
+  /** The wrong parameters, each with a sentence. */
   readonly errors: readonly ProblemDetail[];
 
   constructor(code: ProblemCode, detail: string, errors: readonly ProblemDetail[] = []) {
@@ -23,7 +23,7 @@ export interface ProblemDetail {
   readonly message: string;
 }
 
-/** Every problem that the server knows, with its status and title. */
+/** Every problem of the server, with its status and title. */
 const PROBLEMS = {
   "wrong-parameter": [400, "A parameter says nothing that can be asked"],
   "not-authenticated": [401, "A token is needed"],
@@ -38,13 +38,13 @@ const PROBLEMS = {
   busy: [503, "Too many questions are being answered"],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 
-/** The codes of problems, which stay as they are. */
+/** The stable codes of problems. */
 export type ProblemCode = keyof typeof PROBLEMS;
 
 /** The media type of a problem's document. */
 export const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
 
-/** A problem as its document; `instance` is the address that was asked for. */
+/** Returns a problem as its document; `instance` is the requested address. */
 export function problemDocument({ code, status, title, message, errors }: Problem, instance: string): object {
   return {
     type: `urn:gpu-ledger:problem:${code}`,

@@ -1,10 +1,10 @@
 import { LRUCache } from "lru-cache";
 
-/** Answers that are remembered as long as one publication of the ledger stands, and a little longer. */
+/** Answers that are remembered while one publication of the ledger is current, and a little longer. */
 export interface Remembered {
   /**
-   * What `make` gave for this key and edition; of several who ask at once one makes it. What fails is not remembered. `weigh` says how
-   * many bytes it takes.
+   * Returns the result of `make` for this key and edition. For several requests at a time, it is made once. Failures are not remembered.
+   * `weigh` returns its number of bytes.
    */
   of<Value extends object>(
     edition: string,
@@ -12,14 +12,14 @@ export interface Remembered {
     make: () => Promise<Value>,
     weigh: (value: Value) => number,
   ): Promise<Value>;
-  /** What is remembered of an edition that may be over; undefined where nothing is. */
+  /** Returns the remembered value of an edition that may have ended; undefined if there is none. */
   past<Value extends object>(edition: string, key: string): Promise<Value> | undefined;
 }
 
-/** What an answer takes beside its own bytes: its key, and its places in the map and the list. */
+/** The size of an answer beside its own bytes: its key, and its places in the map and the list. */
 const OVERHEAD_BYTES = 500;
 
-/** Remembers up to so many bytes; what was not asked for the longest time goes first. */
+/** Creates a memory of at most `mostBytes` bytes. The least recently used answer is removed first. */
 export function createRemembered(mostBytes: number): Remembered {
   const done = new LRUCache<string, Promise<object>>({ maxSize: mostBytes });
   const making = new Map<string, Promise<object>>();

@@ -11,31 +11,31 @@ import { Problem, PROBLEM_TYPE, problemDocument } from "./problem.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Who asks. */
+    /** The viewer of the request. */
     viewer: Viewer;
   }
   interface FastifyContextConfig {
-    /** Whether it is answered to whoever asks. */
+    /** True if the route needs no authentication. */
     isPublic?: true;
   }
 }
 
-/** Finds out who asks, or fails with a {@link Problem}. */
+/** Returns the viewer of a request, or fails with a {@link Problem}. */
 export type Authenticate = (request: Pick<FastifyRequest, "headers" | "ip" | "url">) => Promise<Viewer>;
 
-/** What a server is prepared with. */
+/** The options of a prepared server. */
 export interface ServerOptions {
   readonly authenticate: Authenticate;
   readonly logger: Logger;
-  /** So many one address may send before it has to wait. */
+  /** The limit of requests of one address. */
   readonly requestsPerMinute: number;
-  /** A problem as a page, for whoever asks for pages. */
+  /** Returns a problem as a page, for requests for pages. */
   readonly problemPage: (problem: Problem, request: FastifyRequest) => string;
 }
 
 /**
- * Prepares a server for what `reports/` adds to it: who asks is found out before anything is answered, parameters are validated by
- * their schemas, failures are problem+json documents, and every answer has the headers that keep a page to itself.
+ * Prepares a server for the routes of `reports/`. The server authenticates a request before it answers. Parameters are validated by their
+ * schemas. Failures are problem+json documents. Every answer has the headers that isolate a page.
  */
 export async function prepareServer(
   server: FastifyInstance,
@@ -57,7 +57,7 @@ export async function prepareServer(
         baseUri: ["'none'"],
       },
     },
-    // Whether the server is reached by TLS is for whoever puts it there to say.
+    // The operator decides whether the server is reached by TLS.
     strictTransportSecurity: false,
   });
   await server.register(rateLimit, {
@@ -83,12 +83,12 @@ export async function prepareServer(
   });
 }
 
-/** A browser asks for pages; what programs ask for has its own paths, whatever they accept. */
+/** Returns true if a request is from a browser. Paths for programs are excluded, regardless of their `Accept` header. */
 function isForPerson({ headers, url }: FastifyRequest): boolean {
   return headers.accept?.includes("text/html") === true && !/^\/(?:api|allocation|model)\//.test(url);
 }
 
-/** What a failure is to whoever asked. */
+/** Returns the problem for a failure. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof TooManyGroupsError) return new Problem("too-costly", error.message);

@@ -6,15 +6,15 @@ import { monthsIn, type Span } from "../question/span.ts";
 import type { CountedRun, DayOfRuns } from "./make.ts";
 import { DAY_MILLIS, dayOf } from "../../domain/time.ts";
 
-/** What counts for a question, and what of it is summed. */
+/** The runs that count for a question, and their sums. */
 export interface Counted {
-  /** Runs without a part, the newest first and closings last. */
+  /** Runs without a part, newest first and closings last. */
   readonly unsummed: readonly CountedRun[];
-  /** Parts that have all of the others, days before hours. */
+  /** Parts that cover all other runs, days before hours. */
   readonly parts: readonly string[];
-  /** Whole days of which each run has a part, and the day has none. */
+  /** Whole days in which each run has a part, but the day has none. */
   readonly days: readonly DayOfRuns[];
-  /** The first days of the periods that are closed. */
+  /** The first days of the closed periods. */
   readonly closed: readonly string[];
 }
 
@@ -27,7 +27,7 @@ const PARTS = `
 SELECT toString(run_id) AS run, toString(min(part_id)) AS part
 FROM charge_sum_parts WHERE window_start >= ${momentSql("first")} AND window_start <= ${momentSql("last")} GROUP BY run_id`;
 
-/** Reads which runs count for a question, and which parts there are of them. Fails with a `StoreError`. */
+/** Reads the runs that count for a question, and their parts. Fails with a `StoreError`. */
 export async function readCounted(
   store: Pick<StoreClient, "query">,
   { kind, span }: Pick<ChargesQuestion, "kind" | "span">,
@@ -68,7 +68,7 @@ function runsOf(
 ): { readonly where: string; readonly parameters: Readonly<Record<string, unknown>> } {
   if (kind === "chargeback")
     return { where: "billing_period IN {months:Array(Date)}", parameters: { months: monthsIn(span).map(dateText) } };
-  // A closing's own run begins with its month, and has lines of all of it.
+  // A closing's own run begins with its month and has lines of the whole month.
   return {
     where: `window_start < ${momentSql("until")} AND (window_start >= ${momentSql("from")}
       OR (kind = 'close' AND window_start >= ${momentSql("month")}))`,
@@ -76,7 +76,7 @@ function runsOf(
   };
 }
 
-/** Days that are over, with the runs of their hours; of a span those that are wholly in it. */
+/** Returns the completed days with the runs of their hours. With a span, only days that are completely in it. */
 function daysOf(runs: readonly CountedRun[], span: Span | undefined, now: number): readonly Omit<DayOfRuns, "parts">[] {
   const byDay = new Map<number, string[]>();
   for (const { run, kind, windowStart } of runs) {
@@ -90,7 +90,7 @@ function daysOf(runs: readonly CountedRun[], span: Span | undefined, now: number
     .map(([start, ofDay]) => ({ id: idOf(ofDay), start, runs: ofDay }));
 }
 
-/** A UUID that names some runs, whatever their order. */
+/** Returns a UUID that names some runs, in any order. */
 function idOf(runs: readonly string[]): string {
   const hex = createHash("sha256").update(runs.toSorted().join(" ")).digest("hex");
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join("-");

@@ -5,21 +5,21 @@ import { CHARGE_COLUMNS, type ChargeColumn } from "../../runtime/store/schema/ch
 import { momentSql } from "../question/question.ts";
 import { DAY_MILLIS, HOUR_MILLIS } from "../../domain/time.ts";
 
-/** A run that counts; times in milliseconds since the epoch. */
+/** A run that counts. Times are milliseconds since the epoch. */
 export interface CountedRun {
   readonly run: string;
-  /** `charge`, `correction`, or `close` of what a closing made. */
+  /** `charge`, `correction`, or `close` for the lines of a closing. */
   readonly kind: string;
   readonly windowStart: number;
 }
 
-/** The runs of a day, which have parts of their own. */
+/** The runs of a day. Each has a part. */
 export interface DayOfRuns {
-  /** Names these runs. */
+  /** The id of these runs. */
   readonly id: string;
   readonly start: number;
   readonly runs: readonly string[];
-  /** Of the runs. */
+  /** The parts of the runs. */
   readonly parts: readonly string[];
 }
 
@@ -30,10 +30,10 @@ const KEYS = [...namesOf("key"), "is_held"];
 const WORKLOAD_KEYS = [...KEYS, ...namesOf("workload")];
 const SUMMED = namesOf("amount");
 
-/** The same wherever it is made of a run and the same random text. */
+/** SQL of the same id for the same run and the same random text. */
 const PART_ID = "reinterpretAsUUID(sipHash128({fill:String}, run_id))";
 
-/** What has no price is a row of its own, whose costs are NULL. */
+/** Returns the SQL of an insert. Unpriced lines are a row of their own, with NULL as costs. */
 const insertInto = (table: string, keys: readonly string[], from: string, lines: string, dearest: string): string => `
 INSERT INTO ${table} (run_id, part_id, ${keys.join(", ")}, lines, dearest, ${SUMMED.join(", ")})
 SELECT run_id, ${PART_ID}, ${keys.join(", ")}, ${lines}, max(each.${dearest}), ${SUMMED.map((name) => `sum(each.${name})`).join(", ")}
@@ -69,10 +69,7 @@ INSERT INTO charge_sum_parts (run_id, part_id, window_start, runs)
 SELECT run.1 AS run_id, ${PART_ID}, toDateTime(run.2, 'UTC'), if(empty({members:Array(UUID)}), [run_id], {members:Array(UUID)})
 FROM (SELECT arrayJoin(arrayZip({runs:Array(UUID)}, {starts:Array(UInt32)})) AS run)`;
 
-/**
- * Makes the sums of some runs, of each a part. Whoever else does the same at the same time does no harm, nor does one that breaks off.
- * Fails with a `StoreError`.
- */
+/** Makes the sums of some runs, one part for each run. Concurrent and aborted calls do no harm. Fails with a `StoreError`. */
 export async function sumRuns(store: StoreClient, runs: readonly CountedRun[]): Promise<void> {
   const fill = randomUUID();
   for (const isOfClosings of [false, true]) {
@@ -89,7 +86,7 @@ export async function sumRuns(store: StoreClient, runs: readonly CountedRun[]): 
   await store.command(WHOLE, { fill, runs: runs.map(({ run }) => run), starts, members: [] });
 }
 
-/** Adds up the parts of a day's runs to one. The same holds of whoever else does it. Fails with a `StoreError`. */
+/** Adds up the parts of a day's runs to one part. Concurrent and aborted calls do no harm. Fails with a `StoreError`. */
 export async function sumDay(store: StoreClient, { id, start, runs, parts }: DayOfRuns): Promise<void> {
   const parameters = { fill: randomUUID(), runs: [id], from: start, until: start + DAY_MILLIS };
   await store.command(OF_HOURS, { ...parameters, parts });

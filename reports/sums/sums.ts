@@ -8,32 +8,35 @@ import { readCounted, type Counted } from "./counted.ts";
 import { sumDay, sumRuns, type DayOfRuns } from "./make.ts";
 import { LINES, partsOf, smallestTable, type ChooseTable } from "./tables.ts";
 
-/** Keeps sums of what is published, so that reports of months need not read every line of them. */
+/** Stored sums of published charges, so that reports of months need not read every line. */
 export interface Sums {
-  /** Chooses what questions of an edition are answered from: lines where sums lack, of which more are made meanwhile. */
+  /**
+   * Returns the choice of a table for questions of an edition. Questions use lines while sums are missing. Missing sums are made in the
+   * meantime.
+   */
   at(edition: string): ChooseTable;
   /**
-   * Makes sums of what an edition has that its forerunner had not, for the questions that were asked of late; and in the background of
-   * this month and the one before, which dashboards read whether anybody asks here or not.
+   * Makes the missing sums of a new edition for the recent questions. In the background, makes those of this month and the month before,
+   * which dashboards read without a question here.
    */
   prepare(edition: string): Promise<void>;
-  /** Resolves when what is made in the background is made. */
+  /** Resolves when the work in the background is done. */
   made(): Promise<void>;
-  /** Breaks off what is made in the background. */
+  /** Aborts the work in the background. */
   stop(): Promise<void>;
 }
 
-/** So few runs are summed before a question is answered; of more the questions do not wait. */
+/** The number of runs up to which a question waits for their sums. */
 const WAITED_FOR = 24;
-/** So many are summed at once: of a large fleet some million lines. */
+/** The number of runs that are summed at once: some million lines of a large fleet. */
 const SUMMED_AT_ONCE = 200;
-/** Spans of which it is remembered what counts. */
+/** The number of spans whose counted runs are remembered. */
 const MOST_COUNTED = 200;
-/** Spans that are looked after: so many, and for so long after they were asked for. */
+/** The number of spans that are prepared, and how long after their last question. */
 const MOST_PREPARED = 10;
 const PREPARED_MILLIS = 15 * 60_000;
 
-/** Keeps sums in the store, where other servers find them. */
+/** Creates sums in the store, which other servers also use. */
 export function createSums(
   store: StoreClient,
   { logger, now }: { readonly logger: Logger; readonly now: () => number },
@@ -44,7 +47,7 @@ export function createSums(
   let isStopped = false;
   let making: Promise<void> | undefined;
 
-  /** Does something in the background, one thing after the other, once however often it is wanted meanwhile. */
+  /** Adds a task to the background, one after the other. A task with the same key is queued once. */
   function later(key: string, make: () => Promise<void>): void {
     if (isStopped) return;
     if (!waiting.has(key)) waiting.set(key, make);
@@ -126,7 +129,7 @@ export function createSums(
   };
 }
 
-/** This month and the one before. */
+/** Returns this month and the month before. */
 function lately(now: number): Span {
   const { from, until } = periodOf(now);
   return { name: "lately", from: periodOf(from - 1).from, until };

@@ -2,23 +2,23 @@ import { labelOfDimension } from "../../domain/charge/dimension.ts";
 import type { StoreParameters } from "../../runtime/store/client.ts";
 import type { ChargesQuestion } from "../question/question.ts";
 
-/** What charges are added up from: their lines, or sums that were made of them. Columns are called the same in each. */
+/** The source of added charges: lines, or sums of lines. Columns have the same names in each. */
 export interface ChargesTable {
   readonly name: string;
-  /** Which of its rows count, in ClickHouse's SQL, with the values of its placeholders. */
+  /** The condition on its rows in ClickHouse's SQL, with the values of its placeholders. */
   readonly where: string;
   readonly parameters: StoreParameters;
-  /** How many lines there are, and whether somebody holds what they are of. */
+  /** The SQL of the number of lines, and of whether a holder exists. */
   readonly lines: string;
   readonly held: string;
-  /** What the dearest line of a row costs; undefined where rows are lines. */
+  /** The SQL of the highest line cost in a row; undefined if rows are lines. */
   readonly dearest: string | undefined;
 }
 
-/** Chooses what a question is answered from that asks for these dimensions beside its own. Fails with a `StoreError`. */
+/** Returns the table for a question with further dimensions. Fails with a `StoreError`. */
 export type ChooseTable = (question: ChargesQuestion, dimensions: readonly string[]) => Promise<ChargesTable>;
 
-/** The ledger itself. */
+/** The ledger's lines. */
 export const LINES: ChargesTable = {
   name: "charges_published",
   where: "true",
@@ -28,22 +28,22 @@ export const LINES: ChargesTable = {
   dearest: undefined,
 };
 
-/** Answers everything from the ledger itself. */
+/** Always returns the ledger's lines. */
 export const fromLines: ChooseTable = () => Promise.resolve(LINES);
 
-/** The tables that sums are in. */
+/** The tables of sums. */
 export type SumsTable = "charge_sums" | "charge_workload_sums";
 
-/** What lines alone tell, beside labels. */
+/** Dimensions that only lines have, beside labels. */
 const OF_LINES: ReadonlySet<string> = new Set(["node", "gpu", "pod"]);
 
-/** The smallest table of sums that tells some dimensions; undefined where only lines do. */
+/** Returns the smallest table of sums that has some dimensions; undefined if only lines have them. */
 export function smallestTable(dimensions: readonly string[]): SumsTable | undefined {
   if (dimensions.some((name) => OF_LINES.has(name) || labelOfDimension(name) !== undefined)) return undefined;
   return dimensions.includes("workload") ? "charge_workload_sums" : "charge_sums";
 }
 
-/** Some parts of a table of sums, with what closings did to lines that waited to be spread. */
+/** Returns some parts of a table of sums, with the changes by closings to lines that waited to be spread. */
 export function partsOf(
   name: SumsTable,
   { parts, closed }: { readonly parts: readonly string[]; readonly closed: readonly string[] },

@@ -2,18 +2,18 @@ import { split } from "../../../domain/exact/split.ts";
 import { formatAmount, lastUnits } from "../../../domain/exact/units.ts";
 import type { AllocationSums } from "./read.ts";
 
-/** What allocations of capacity that nobody holds are named. */
+/** The name of allocations of capacity without a holder. */
 export const IDLE = "__idle__";
 
-/** How idle cost is divided among those who hold anything: by their cost, or evenly. */
+/** The division of idle cost among the holders: by their cost, or evenly. */
 export type IdleSplit = "weighted" | "even";
 
-/** A set of allocations as OpenCost's API tells it, by name. */
+/** A set of allocations in the form of OpenCost's API, by name. */
 export type AllocationSet = Readonly<Record<string, object>>;
 
 /**
- * The sets that sums make. Idle capacity is left out, an allocation of its own, or divided among the others, to the last digit;
- * where there is nobody to divide it among, it stays an allocation of its own.
+ * Returns the sets of allocations of the sums. Idle capacity is left out, or is an allocation of its own, or is divided among the others,
+ * to the last digit. If there are no others, it stays an allocation of its own.
  */
 export function allocationSets(
   sums: readonly AllocationSums[],
@@ -37,12 +37,12 @@ export function allocationSets(
   });
 }
 
-/** An allocation's own charges, and what it shares of others'. */
+/** An allocation's own charges, and its part of shared charges. */
 interface Combined extends Omit<AllocationSums, "kind"> {
   readonly shared: bigint;
 }
 
-/** What is held and what is shared under one name. */
+/** Adds up the held and the shared sums of each name. */
 function combine(sums: readonly AllocationSums[]): readonly Combined[] {
   const byName = new Map<string, Combined>();
   for (const { kind, ...one } of sums) {
@@ -67,7 +67,7 @@ function both(one: Combined, other: Combined): Combined {
   };
 }
 
-/** Undefined where there is nobody to have a share. */
+/** Returns undefined if nobody can have a share. */
 function sharesOf(cost: bigint, named: readonly Combined[], by: IdleSplit): readonly bigint[] | undefined {
   return split(
     cost,
@@ -75,7 +75,7 @@ function sharesOf(cost: bigint, named: readonly Combined[], by: IdleSplit): read
   );
 }
 
-/** Everything that OpenCost's allocations have of other resources, which this ledger does not meter. */
+/** The fields of OpenCost's allocations for other resources, which this ledger does not meter. */
 const NOT_METERED = {
   cpuCores: 0,
   cpuCoreRequestAverage: 0,
@@ -150,7 +150,7 @@ function allocation(
   };
 }
 
-/** OpenCost's amounts are floating-point numbers: what is exact here is the nearest of them there. */
+/** Returns the nearest floating-point number of an exact amount. OpenCost's amounts are floating-point numbers. */
 function number(amount: bigint): number {
   return Number(formatAmount(lastUnits<"currency">(amount)));
 }

@@ -5,16 +5,16 @@ export type Filter =
   | { readonly op: "not"; readonly of: Filter }
   | ({ readonly op: "test" } & FieldTest);
 
-/** What is asked of one field. */
+/** A test of one field. */
 export interface FieldTest {
   readonly by: "equals" | "contains" | "starts" | "ends";
   readonly field: string;
-  /** Of `label[app]`: `app`. */
+  /** `app` for `label[app]`. */
   readonly key: string | undefined;
   readonly value: string;
 }
 
-/** More nested parentheses than this are refused. */
+/** The limit of nested parentheses. A filter with more is refused. */
 const DEEPEST = 20;
 
 const OPERATORS: Readonly<Record<string, FieldTest["by"]>> = {
@@ -24,12 +24,12 @@ const OPERATORS: Readonly<Record<string, FieldTest["by"]>> = {
   "~>:": "ends",
 };
 
-/** Where a filter is not understood, with a sentence. */
+/** A filter that cannot be parsed. The message is a sentence. */
 class FilterError extends Error {}
 
 /**
- * Reads a filter as OpenCost's API writes it: `namespace:"a","b"`, `label[app]~:"x"`, joined by `+` (and) or `|` (or), in parentheses where
- * both occur; `!` before an operator says the opposite. An error says what was not understood.
+ * Reads a filter in the form of OpenCost's API: `namespace:"a","b"`, `label[app]~:"x"`, joined by `+` (and) or `|` (or), in parentheses
+ * where both occur; `!` before an operator negates it. An error names the part that cannot be parsed.
  */
 export function readFilter(text: string): { readonly filter: Filter } | { readonly error: string } {
   let at = 0;

@@ -1,9 +1,9 @@
 import type { FieldTest, Filter } from "./filter.ts";
 
-/** The kind of what controls a pod, and its name, in SQL; a pod of its own has neither. */
+/** The kind of a pod's controller, and its name, in SQL. Both are empty for a pod without a controller. */
 export const KIND = "if(workload_kind = 'Pod', '', lower(workload_kind))";
 export const CONTROLLER = "if(workload_kind = 'Pod', '', workload)";
-/** What a name of OpenCost's is in the ledger: SQL over `charges`; a label's is a parameter. */
+/** The SQL over `charges` for each name of OpenCost. The name of a label is a parameter. */
 const COLUMNS: Readonly<Record<string, string>> = {
   cluster: "cluster",
   node: "node",
@@ -27,21 +27,21 @@ const COLUMNS: Readonly<Record<string, string>> = {
 /** Controllers of one kind by their names, as OpenCost aggregates them. */
 const KINDS = new Set(["deployment", "statefulset", "daemonset", "job"]);
 
-/** What allocations are named by that have nothing in a property. */
+/** The name of allocations for which a property is empty. */
 export const UNALLOCATED = "__unallocated__";
 
-/** Names to aggregate by, in SQL. */
+/** The names by which allocations are aggregated, in SQL. */
 export interface Names {
   readonly columns: readonly string[];
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Allocations that nobody aggregates. */
+/** The properties that name allocations without aggregation. */
 const NOT_AGGREGATED = ["cluster", "node", "namespace", "pod"];
 
 /**
- * Reads `aggregate`: properties, `label:app` and the like, with commas; `all` for one sum, nothing for each pod. An error says which one is
- * none.
+ * Reads `aggregate`: properties, `label:app` and the like, separated by commas; `all` for one sum, nothing for each pod. An error names the
+ * first property that does not exist.
  */
 export function readAggregate(text: string): Names | { readonly error: string } {
   const asked = text
@@ -70,7 +70,7 @@ function orUnallocated(column: string): string {
   return `if(${column} = '', '${UNALLOCATED}', ${column})`;
 }
 
-/** A filter as a condition in SQL, or which of its fields is none. Values are parameters, which are added. */
+/** Returns a filter as a condition in SQL, or the field that does not exist. Values are parameters, which are added to `parameters`. */
 export function filterSql(
   filter: Filter,
   parameters: Record<string, string>,
@@ -116,14 +116,14 @@ function testSql(
   }
 }
 
-/** Labels are found as they are written, and as Prometheus writes them: `app.kubernetes.io/name` is `app_kubernetes_io_name` there. */
+/** Finds labels by the written name and by the name in Prometheus: `app.kubernetes.io/name` is `app_kubernetes_io_name` there. */
 function labelSql(label: string, prefix: string, parameters: Record<string, string>): string {
   const given = parameter(prefix, label, parameters);
   const isIt = `name = ${given} OR replaceRegexpAll(name, '[^a-zA-Z0-9_]', '_') = ${given}`;
   return `arrayFirst((value, name) -> ${isIt}, mapValues(labels), mapKeys(labels))`;
 }
 
-/** Adds a parameter under a name of its own: its placeholder. */
+/** Adds a parameter under a new name. Returns its placeholder. */
 function parameter(prefix: string, value: string, parameters: Record<string, string>): string {
   const name = `${prefix}${Object.keys(parameters).length}`;
   parameters[name] = value;

@@ -4,25 +4,25 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import { sqlOf, type ChargesQuestion } from "../../question/question.ts";
 import { CONTROLLER, KIND, type Names } from "./properties.ts";
 
-/** Charges that one allocation of OpenCost's is made of; amounts in last units, times in milliseconds since the epoch. */
+/** The charges of one OpenCost allocation. Amounts are in last units, times in milliseconds since the epoch. */
 export interface AllocationSums {
-  /** Which set it is in, from 0 on. */
+  /** The index of the set, from 0. */
   readonly set: number;
   readonly name: string;
   readonly kind: AllocationKind;
   readonly start: number;
   readonly end: number;
-  /** What all of its charges agree in; empty where they do not. */
+  /** The properties that all charges have in common; empty if they differ. */
   readonly properties: AllocationProperties;
   readonly gpuHours: bigint;
   readonly activeHours: bigint;
   readonly cost: bigint;
 }
 
-/** `held` by a workload, `idle` capacity that nobody holds, `shared` cost that a team pays without holding anything for it. */
+/** `held` by a workload, `idle` capacity without a holder, `shared` cost that a team pays without a holder. */
 export type AllocationKind = "held" | "idle" | "shared";
 
-/** Names as OpenCost has them. */
+/** The properties under OpenCost's names. */
 export type AllocationProperties = Readonly<Record<(typeof PROPERTIES)[number]["name"], string>>;
 
 const PROPERTIES = [
@@ -36,7 +36,7 @@ const PROPERTIES = [
   { name: "labels", column: "toJSONString(labels)" },
 ] as const;
 
-/** More allocations than this are not told at once. */
+/** The limit of allocations in one answer. */
 export const MOST_ALLOCATIONS = 50_000;
 
 const SAME = PROPERTIES.map(({ column }) => `if(min(${column}) = max(${column}), min(${column}), '')`).join(", ");
@@ -44,7 +44,7 @@ const SAME = PROPERTIES.map(({ column }) => `if(min(${column}) = max(${column}),
 type Row = Pick<AllocationSums, "set" | "name" | "kind" | "start" | "end"> &
   Readonly<Record<"gpuHours" | "activeHours" | "cost", string>> & { readonly same: readonly string[] };
 
-/** Reads the charges of a question by name in each of the sets that the bounds make. Fails with a `StoreError`. */
+/** Reads the sums of charges by name, in each of the sets between the bounds. Fails with a `StoreError`. */
 export async function readAllocationSums(
   store: Pick<StoreClient, "query">,
   question: ChargesQuestion,
@@ -57,7 +57,7 @@ export async function readAllocationSums(
   const { names, bounds, filter } = asked;
   const { where, parameters } = sqlOf(question);
   const name = names.columns.length === 0 ? "''" : `arrayStringConcat([${names.columns.join(", ")}], '/')`;
-  // What nobody holds and the platform pays for is idle capacity, which is of no namespace: filters leave it as it is.
+  // Capacity without a holder that the platform pays for is idle. It has no namespace, so filters do not apply to it.
   const rows = await store.query<Row>(
     `SELECT set, kind, if(kind = 'idle', '', named) AS name,
        toFloat64(min(toUnixTimestamp64Milli(from_at))) AS start, toFloat64(max(toUnixTimestamp64Milli(until_at))) AS end,

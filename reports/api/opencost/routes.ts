@@ -12,7 +12,7 @@ import { MOST_ALLOCATIONS, readAllocationSums } from "./read.ts";
 import { boundsOfSets, readAccumulate, readDuration, readWindow, WINDOW_FORM } from "./window.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
-/** OpenCost's address of allocations, its older one, and Kubecost's. */
+/** OpenCost's path of allocations, its older path, and Kubecost's paths. */
 const PATHS = ["/allocation/compute", "/allocation", "/model/allocation", "/model/allocation/compute"] as const;
 const MOST_SETS = 1_500;
 
@@ -36,8 +36,8 @@ const query = z.object({
 });
 
 /**
- * Answers what OpenCost's allocation API is asked, with its parameters and field names, as far as GPUs are concerned: scripts and
- * dashboards made for it work when their address is changed. What is different is in docs/opencost.md.
+ * Adds OpenCost's allocation API, with its parameters and field names, for GPUs. Scripts and dashboards made for OpenCost work after a
+ * change of their address. The differences are in docs/opencost.md.
  */
 export function addOpenCost(server: ApiServer, { store, ledger, answers, now }: ApiContext): void {
   server.setErrorHandler((error, _, reply) => {

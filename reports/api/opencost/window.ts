@@ -7,22 +7,22 @@ const UNITS: Readonly<Record<string, number>> = {
   d: DAY_MILLIS,
   w: 7 * DAY_MILLIS,
 };
-/** 1970 began on a Thursday; the first Sunday was its fourth day. OpenCost's weeks begin on Sunday. */
+/** The first Sunday of the epoch, its fourth day: 1970 began on a Thursday. OpenCost's weeks begin on Sunday. */
 const FIRST_SUNDAY_MILLIS = 3 * DAY_MILLIS;
 
-/** A window, milliseconds since the epoch, half-open; whole UTC hours, as charges are. */
+/** A window, milliseconds since the epoch, half-open. It is in whole UTC hours, like charges. */
 export interface Window {
   readonly start: number;
   readonly end: number;
 }
 
-/** What {@link readWindow} reads. */
+/** The forms that {@link readWindow} reads. */
 export const WINDOW_FORM =
   "today, yesterday, week, month, lastweek, lastmonth, a duration such as 7d, or two times with a comma, RFC 3339 or in seconds";
 
 /**
- * Reads a window as OpenCost's API does (its `window` parameter): a word, a duration that ends with the unit that runs, or two times. It is
- * widened to whole hours. Undefined where it is none, or has no length.
+ * Reads a window like OpenCost's API (its `window` parameter): a word, a duration that ends with the current unit, or two times. The window
+ * is widened to whole hours. Returns undefined if the text is not a window, or if the window is empty.
  */
 export function readWindow(text: string, now: number): Window | undefined {
   const bounds = boundsOf(text.trim(), now);
@@ -52,7 +52,7 @@ function boundsOf(text: string, now: number): readonly [number, number] | undefi
   }
   const [, count, unit] = /^(\d{1,5})([mhdw])$/.exec(text) ?? [];
   if (count !== undefined) {
-    // A week ends with the day that runs.
+    // A week ends with the current day.
     const rounding = unit === "w" ? DAY_MILLIS : UNITS[unit!]!;
     const end = Math.floor(now / rounding) * rounding + rounding;
     return [end - Number(count) * UNITS[unit!]!, end];
@@ -68,7 +68,7 @@ function isTime(text: string): boolean {
   return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/.test(text);
 }
 
-/** Reads a duration as Go and OpenCost write it: `24h`, `1h30m`, `7d`, `week`. Undefined where it is none. */
+/** Reads a duration in the form of Go and OpenCost: `24h`, `1h30m`, `7d`, `week`. Returns undefined if the text is not a duration. */
 export function readDuration(text: string): number | undefined {
   const word = { hour: HOUR_MILLIS, day: DAY_MILLIS, week: 7 * DAY_MILLIS }[text];
   if (word !== undefined) return word;
@@ -77,10 +77,10 @@ export function readDuration(text: string): number | undefined {
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit!]!, 0);
 }
 
-/** What sets of allocations are added up to: none, all of the window, or calendar units. */
+/** The unit to which sets of allocations are added up: none, all of the window, or a calendar unit. */
 export type Accumulate = "none" | "all" | "hour" | "day" | "week" | "month" | "quarter";
 
-/** Reads OpenCost's `accumulate`: a truth, or a unit. Undefined where it is neither. */
+/** Reads OpenCost's `accumulate`: a boolean or a unit. Returns undefined if the text is neither. */
 export function readAccumulate(text: string): Accumulate | undefined {
   const lower = text.toLowerCase();
   if (["", "false", "0", "none"].includes(lower)) return "none";
@@ -88,7 +88,7 @@ export function readAccumulate(text: string): Accumulate | undefined {
   return (["hour", "day", "week", "month", "quarter"] as const).find((unit) => unit === lower);
 }
 
-/** The bounds of the sets that a window is cut into: one more than there are sets. */
+/** Returns the bounds of the sets of a window: one more than the number of sets. */
 export function boundsOfSets(
   window: Window,
   stepMillis: number | undefined,

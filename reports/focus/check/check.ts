@@ -4,40 +4,40 @@ import { ALWAYS_THERE, CONDITIONAL, NEVER_NULL, NEVER_NULL_IF_PRESENT } from "./
 import { ROW_RULES } from "./row-rules.ts";
 import type { Expected, RowRule, WrittenRow } from "./rule.ts";
 
-/** A line of a file: its heads first, then a text or null for each of them. */
+/** A line of a file: the headers in the first line, then a text or null for each column. */
 export type WrittenCells = readonly (string | null)[];
 
-/** Where a file breaks a rule. */
+/** A place where a file breaks a rule. */
 export interface Violation {
   readonly rule: string;
   /** The rule, in a sentence. */
   readonly says: string;
   readonly column: string;
-  /** The number of the row, from 1; of the heads 0; of what is wrong with all rows together the last one's. */
+  /** The number of the row, from 1; 0 for the headers; the last row's number for an error of all rows together. */
   readonly row: number;
-  /** What the row is of, for people. */
+  /** The subject of the row, for people. */
   readonly key: string;
   readonly found: string | null;
 }
 
-/** What a check came to. */
+/** The result of a check. */
 export interface CheckOutcome {
   readonly rows: number;
-  /** How many violations there are. */
+  /** The number of violations. */
   readonly count: number;
-  /** The first of them. */
+  /** The first violations. */
   readonly violations: readonly Violation[];
 }
 
-/** Of so many violations at most it is told where they are. */
+/** The limit of violations with their place. */
 const MOST_TOLD = 20;
 
 /** All rules of single rows. */
 export const ROW_CHECKS: readonly RowRule[] = [...COLUMN_RULES, ...ROW_RULES];
 
 /**
- * Holds a file against FOCUS 1.3, and against what it is to add up to, line by line as it stands in the file: sums are kept, rows are
- * not. The rows of an origin have to stand together.
+ * Checks a file against FOCUS 1.3 and against its expected sums, line by line as written. Only sums are kept, not rows. The rows of an
+ * origin must be consecutive.
  */
 export async function checkFocus(lines: AsyncIterable<WrittenCells>, expected: Expected): Promise<CheckOutcome> {
   const violations: Violation[] = [];

@@ -3,7 +3,7 @@ import { ALLOWED_WORDS, DECIMALS, KEY_VALUES, MOMENTS, NEVER_NULL, NEVER_NULL_IF
 import type { RowRule, WrittenRow } from "./rule.ts";
 import { decimalIn, isMoment, isObject, jsonIn, pairsIn } from "./values.ts";
 
-/** The first of some columns whose text breaks a rule; null breaks none. */
+/** Returns the first of some columns whose text breaks a rule. Null breaks no rule. */
 function firstOf(columns: readonly string[], isBroken: (text: string, column: string) => boolean): RowRule["brokenIn"] {
   return (row: WrittenRow) =>
     columns.find((column) => {
@@ -15,7 +15,7 @@ function firstOf(columns: readonly string[], isBroken: (text: string, column: st
 const NOT_NULL = [...NEVER_NULL, ...NEVER_NULL_IF_PRESENT];
 const WORDS = Object.keys(ALLOWED_WORDS);
 
-/** What FOCUS says of single columns. */
+/** FOCUS's rules for single columns. */
 export const COLUMN_RULES: readonly RowRule[] = [
   {
     id: "not-null",

@@ -1,6 +1,6 @@
 import type { CheckOutcome, Violation } from "./check.ts";
 
-/** A file breaks rules of FOCUS, or does not add up. */
+/** A file that breaks rules of FOCUS, or whose sums are wrong. */
 export class FocusCheckError extends Error {
   readonly code = "focus-check-failed";
   readonly retriable = false;
@@ -16,7 +16,7 @@ export class FocusCheckError extends Error {
   }
 }
 
-/** A violation in a sentence that names the row, the column, the rule and what was found. */
+/** Returns a violation as a sentence with the row, the column, the rule and the value. */
 export function violationSentence({ rule, says, column, row, key, found }: Violation): string {
   const where = row === 0 ? "heads" : `row ${row} (${key})`;
   return `${where}, ${column}: ${says} [${rule}]; found ${found === null ? "null" : JSON.stringify(found)}`;

@@ -4,7 +4,7 @@ import { decimalText } from "../../../domain/exact/integer.ts";
 
 const ONE = 10n ** 18n;
 
-/** Columns in which the parts of one origin agree; docs/focus.md says what an origin is. */
+/** Columns that are equal in the parts of one origin. Origins are explained in docs/focus.md. */
 const ORIGIN = [
   "BillingPeriodStart",
   "ChargeClass",
@@ -18,7 +18,7 @@ const ORIGIN = [
   "Tags",
 ];
 
-/** What FOCUS says of all rows together, and that a file adds up to what the ledger says. */
+/** FOCUS's rules for all rows together, and the rule that a file's sums equal the ledger's. */
 export const FILE_RULES: readonly FileRule[] = [
   {
     id: "ratios",
@@ -70,7 +70,7 @@ export const FILE_RULES: readonly FileRule[] = [
   },
 ];
 
-/** The ratio as it is written: as a number of JavaScript it would be rounded. */
+/** Returns the written ratio. A JavaScript number would round it. */
 function ratioOf(row: WrittenRow): bigint | undefined {
   const ratios = [...(row["AllocatedMethodDetails"] ?? "").matchAll(/"AllocatedRatio"\s*:\s*([\d.]+)/g)];
   return ratios.length === 0 ? undefined : ratios.reduce((sum, [, ratio]) => sum + (decimalIn(ratio) ?? 0n), 0n);

@@ -23,7 +23,7 @@ export const NEVER_NULL: readonly string[] = [
 /** Columns that are never null where a file has them. */
 export const NEVER_NULL_IF_PRESENT: readonly string[] = ["BillingAccountType", "ChargeFrequency", "ServiceSubcategory"];
 
-/** Columns that every file has, and that can be null. */
+/** Columns that every file has and that can be null. */
 export const ALWAYS_THERE: readonly string[] = [
   "BillingAccountName",
   "ChargeClass",
@@ -32,7 +32,7 @@ export const ALWAYS_THERE: readonly string[] = [
   "PricingUnit",
 ];
 
-/** Columns whose presence depends on what a provider has. */
+/** Columns whose presence depends on the provider. */
 export const CONDITIONAL: readonly string[] = [
   "AllocatedMethodDetails",
   "AllocatedMethodId",
@@ -102,7 +102,7 @@ export const MOMENTS: readonly string[] = [
 /** Columns of JSON objects of scalars. */
 export const KEY_VALUES: readonly string[] = ["AllocatedTags", "SkuPriceDetails", "Tags"];
 
-/** Columns of which only some words are allowed beside null. */
+/** Columns with a fixed list of allowed values beside null. */
 export const ALLOWED_WORDS: Readonly<Record<string, readonly string[]>> = {
   CapacityReservationStatus: ["Used", "Unused"],
   ChargeCategory: ["Usage", "Purchase", "Tax", "Credit", "Adjustment"],

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { PassThrough } from "node:stream";
 
 /**
- * Gives parts on while a check reads them too, as fast as the slower of the two, and returns what the check came to. Fails as the parts
- * and the check do.
+ * Passes parts on while a check reads them too, as fast as the slower of the two. Returns the result of the check. Fails like the parts and
+ * the check.
  */
 export async function* checkedOnTheWay<Part, Outcome>(
   parts: AsyncIterable<Part>,
@@ -11,7 +11,7 @@ export async function* checkedOnTheWay<Part, Outcome>(
 ): AsyncGenerator<Part, Outcome> {
   const copy = new PassThrough({ objectMode: true });
   const outcome = check(copy);
-  // Its failure is thrown below; whoever stops before hears of the reason that made them.
+  // The failure is thrown below. A consumer that stops early has its own reason.
   outcome.catch(() => {});
   try {
     for await (const part of parts) {

@@ -6,7 +6,7 @@ const isNull = (row: WrittenRow, column: string): boolean => (row[column] ?? nul
 /** 10⁻⁹ of the currency, as a product of two decimals in 10⁻¹⁸. */
 const TOLERANCE = 10n ** 27n;
 
-/** A cost is a unit price times a quantity, where both are there. */
+/** Rule: a cost is a unit price times a quantity, if both are present. */
 function product(cost: string, price: string): RowRule {
   const quantity = "PricingQuantity";
   return {
@@ -22,7 +22,7 @@ function product(cost: string, price: string): RowRule {
   };
 }
 
-/** Two columns are null together. */
+/** Rule: two columns are null together. */
 function together(one: string, other: string): RowRule {
   return {
     id: `${one}-with-${other}`,
@@ -32,7 +32,7 @@ function together(one: string, other: string): RowRule {
   };
 }
 
-/** Columns are null where another one is. */
+/** Rule: columns are null if another column is null. */
 function nullWithout(needed: string, ...columns: readonly string[]): RowRule {
   return {
     id: `null-without-${needed}`,
@@ -50,7 +50,7 @@ const SPLIT = ["AllocatedResourceId", "AllocatedTags", "AllocatedMethodDetails"]
 const isPaidUse = (row: WrittenRow): boolean =>
   (row["ChargeCategory"] === "Usage" || row["ChargeCategory"] === "Purchase") && row["ChargeClass"] !== "Correction";
 
-/** What FOCUS says of a row's columns together. */
+/** FOCUS's rules for the columns of one row together. */
 export const ROW_RULES: readonly RowRule[] = [
   product("ListCost", "ListUnitPrice"),
   product("ContractedCost", "ContractedUnitPrice"),

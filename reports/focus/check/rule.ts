@@ -1,42 +1,42 @@
-/** A row as it stands in a file: texts by the names of columns, null where a cell is empty. */
+/** A row as written in a file: texts by column name; null for an empty cell. */
 export type WrittenRow = Readonly<Record<string, string | null>>;
 
-/** What FOCUS, or our use of it, says of each row. */
+/** A rule of FOCUS, or of this project's use of it, for each row. */
 export interface RowRule {
   readonly id: string;
-  /** The columns that it is about. */
+  /** The columns of the rule. */
   readonly columns: readonly string[];
   /** The rule, in a sentence. */
   readonly says: string;
-  /** The column in which a row breaks it; undefined where the row keeps it. */
+  /** Returns the column in which a row breaks the rule; undefined if the row follows it. */
   readonly brokenIn: (row: WrittenRow) => string | undefined;
 }
 
-/** What FOCUS says of rows together, looked at row by row: nothing of a row is kept but sums. */
+/** A rule for several rows together, checked row by row. Only sums of the rows are kept. */
 export interface FileRule {
   readonly id: string;
   readonly columns: readonly string[];
   readonly says: string;
-  /** Begins with a file. */
+  /** Begins the check of a file. */
   readonly begin: (expected: Expected) => FileLook;
 }
 
-/** What a file is held against. */
+/** The expected values of a file. */
 export interface Expected {
-  /** Sums by the names of columns, decimal texts: what the same question comes to elsewhere. Columns that are not in it are not held. */
+  /** Sums by column name, decimal texts, from another reading of the same question. Other columns are not checked. */
   readonly sums: Readonly<Record<string, string>>;
-  /** Whether the parts of each origin are all in it, which they are not where it was asked for with conditions. */
+  /** True if the file contains all parts of each origin. With conditions in the question it does not. */
   readonly isWhole: boolean;
 }
 
-/** A look through a file. */
+/** A check in progress. */
 export interface FileLook {
-  /** What a row shows to have been broken by those before it. */
+  /** Returns the violation that a row reveals in the rows before it. */
   readonly add: (row: WrittenRow) => Broken | undefined;
   readonly end: () => readonly Broken[];
 }
 
-/** In which column something is broken, and what is found there. */
+/** A broken column and its value. */
 export interface Broken {
   readonly column: string;
   readonly found: string | null;

@@ -1,17 +1,17 @@
-/** A decimal in 10⁻¹⁸; undefined where a text is none, or is finer. Exponents and separators are refused. */
+/** Returns a decimal in 10⁻¹⁸; undefined if the text is not a decimal or has more digits. Exponents and separators are refused. */
 export function decimalIn(text: string | null | undefined): bigint | undefined {
   const [, sign, whole, fraction = ""] = /^(-?)(\d+)(?:\.(\d{1,18}))?$/.exec(text ?? "") ?? [];
   return whole === undefined ? undefined : BigInt(`${sign}${whole}${fraction.padEnd(18, "0")}`);
 }
 
-/** Whether a text is a moment as FOCUS writes one: `2026-03-01T00:00:00Z`. */
+/** Returns true if a text is a time in the form of FOCUS: `2026-03-01T00:00:00Z`. */
 export function isMoment(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/.test(text)) return false;
   const millis = Date.parse(text);
   return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(text.slice(0, -1));
 }
 
-/** What a text says as JSON; undefined where it is none. */
+/** Returns the JSON value of a text; undefined if the text is not JSON. */
 export function jsonIn(text: string | null | undefined): unknown {
   try {
     return JSON.parse(text ?? "") as unknown;
@@ -20,7 +20,7 @@ export function jsonIn(text: string | null | undefined): unknown {
   }
 }
 
-/** The keys and values of a JSON object of scalars; undefined where a text is none. */
+/** Returns the keys and values of a JSON object of scalars; undefined if the text is not one. */
 export function pairsIn(text: string | null | undefined): readonly (readonly [string, unknown])[] | undefined {
   const value = jsonIn(text);
   if (!isObject(value)) return undefined;
@@ -28,7 +28,7 @@ export function pairsIn(text: string | null | undefined): readonly (readonly [st
   return pairs.every(([, each]) => each === null || typeof each !== "object") ? pairs : undefined;
 }
 
-/** Whether a value is an object with keys. */
+/** Returns true if a value is an object with keys. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -6,12 +6,15 @@ import type { VNode } from "preact";
 
 use([BarChart, LineChart, GridComponent, SVGRenderer]);
 
-/** A chart is drawn for screens and paper, and for telephones, whose texts would be too small otherwise: the page's style shows one. */
+/**
+ * The widths of a chart: one for screens and paper, and one for phones, on which texts would otherwise be too small. The page's style shows
+ * one of them.
+ */
 const WIDTHS = { wide: 1_100, narrow: 360 } as const;
-/** How large texts are taken to be; the page's style says their font. */
+/** The assumed size of texts. The page's style sets their font. */
 const TEXT_SIZE = 12;
 
-/** Colours of axes and texts, which the page's style gives: they follow light and dark. */
+/** Colors of axes and texts from the page's style. They follow light and dark mode. */
 export const AXIS = {
   axisLine: { lineStyle: { color: "var(--rule)" } },
   axisTick: { show: false },
@@ -19,7 +22,7 @@ export const AXIS = {
   splitLine: { lineStyle: { color: "var(--rule)" } },
 } as const;
 
-/** A chart, drawn on the server, that says in words what it shows; no script and no style of its own is in it. */
+/** A chart that is drawn on the server, with a text that describes it. It contains no script and no style. */
 export function Chart({ option, label, height = 220 }: ChartProps): VNode {
   const drawn = (["wide", "narrow"] as const).map((size) => svgOf(size, option, label, height));
   return <figure class="chart" dangerouslySetInnerHTML={{ __html: drawn.join("") }} />;
@@ -44,7 +47,7 @@ function svgOf(size: keyof typeof WIDTHS, option: EChartsCoreOption, label: stri
 
 interface ChartProps {
   readonly option: EChartsCoreOption;
-  /** What the chart shows, for who does not see it. */
+  /** The description of the chart for screen readers. */
   readonly label: string;
   readonly height?: number;
 }

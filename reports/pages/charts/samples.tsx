@@ -3,7 +3,7 @@ import type { MeasuredSample } from "../../read/samples.ts";
 import { utc } from "../parts/time.ts";
 import { AXIS, Chart } from "./chart.tsx";
 
-/** The activity of a device, sample by sample; each speaks up to the next one, so the line has steps. */
+/** The activity of a device, sample by sample. Each sample is valid up to the next one, so the line has steps. */
 export function SamplesChart({ samples, from, until }: SamplesChartProps): VNode {
   const option = {
     grid: { left: 52, right: 12, top: 12, bottom: 26 },
@@ -43,7 +43,7 @@ export function SamplesChart({ samples, from, until }: SamplesChartProps): VNode
 
 interface SamplesChartProps {
   readonly samples: readonly MeasuredSample[];
-  /** The time that is drawn, milliseconds since the epoch. */
+  /** The time of the chart, milliseconds since the epoch. */
   readonly from: number;
   readonly until: number;
 }

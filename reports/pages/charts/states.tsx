@@ -3,7 +3,7 @@ import { CHARGE_STATES, type ChargeState } from "../../../domain/charge/charge.t
 import type { Report } from "../../report/report.ts";
 import { AXIS, Chart } from "./chart.tsx";
 
-/** Which colour of the page's style a state has; several that are of one kind share one, and words tell them apart. */
+/** The color of each state from the page's style. Related states have the same color; words distinguish them. */
 const COLOURS: Readonly<Record<ChargeState, string>> = {
   active: "var(--active)",
   idle: "var(--idle)",
@@ -19,14 +19,14 @@ const COLOURS: Readonly<Record<ChargeState, string>> = {
   "true-up": "var(--other)",
 };
 
-/** What each state costs, as parts of a column for each time. */
+/** The cost of each state, as parts of a column for one time. */
 interface StateColumn {
-  /** Under the column: `14`. */
+  /** The text under the column: `14`. */
   readonly name: string;
   readonly states: Readonly<Partial<Record<ChargeState, string>>>;
 }
 
-/** The cost of each day by state, of a report by `chargeDay`. */
+/** The cost of each day by state, from a report by `chargeDay`. */
 export function DaysChart({ byDay }: { readonly byDay: Report }): VNode {
   const columns = byDay.rows
     .map(({ dimensions, states }) => ({ day: dimensions["chargeDay"]!, states }))
@@ -35,7 +35,7 @@ export function DaysChart({ byDay }: { readonly byDay: Report }): VNode {
   return <StatesChart columns={columns} label={`Cost of each day in ${byDay.currency}, by the state of the GPUs.`} />;
 }
 
-/** Columns of cost by state, stacked in the order of states, with their key. */
+/** Columns of cost by state, stacked in the order of states, with a legend. */
 function StatesChart({ columns, label }: StatesChartProps): VNode {
   const shown = CHARGE_STATES.filter((state) => columns.some(({ states }) => states[state] !== undefined));
   const option = {

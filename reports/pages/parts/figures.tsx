@@ -5,7 +5,7 @@ import { explainAddress } from "../address.ts";
 import { Link } from "./link.tsx";
 import { Hours, Money, Ratio, ratioOf } from "./money.tsx";
 
-/** What a report comes to in a row of figures, each of which leads to what explains it. */
+/** The sums of a report as a row of figures with links to their explanations. */
 export function Figures({ report: { total, currency, comparedWith }, question }: FiguresProps): VNode {
   const stateLink = (state: string): string => explainAddress(question, [{ dimension: "state", values: [state] }]);
   const idle = total.states.idle ?? "0";
@@ -97,7 +97,7 @@ interface FiguresProps {
   readonly question: ChargesQuestion;
 }
 
-/** A figure with its title, and a word beside it. */
+/** A figure with its title, and a text beside it. */
 export function Figure({ title, beside, children }: FigureProps): VNode {
   return (
     <div>

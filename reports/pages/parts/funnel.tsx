@@ -6,7 +6,7 @@ import { explainAddress } from "../address.ts";
 import { Link } from "./link.tsx";
 import { Money } from "./money.tsx";
 
-/** Total, of it allocated, of it active; and what is paid for nothing. */
+/** The total, its allocated part and its active part; and the waste. */
 export function Funnel({ report: { total, currency }, question }: FunnelProps): VNode {
   const { states, cost } = total;
   const held = sumOf(states, ["active", "idle", "waiting", "starting", "unobserved"]);

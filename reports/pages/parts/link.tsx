@@ -1,10 +1,10 @@
 import { createContext, type ComponentChildren, type VNode } from "preact";
 import { useContext } from "preact/hooks";
 
-/** Where the server is that paths lead to: "" for the one that sends the page; undefined where none can be led to. */
+/** The server of links: "" for the one that sends the page; undefined if there are no links. */
 const Server = createContext<string | undefined>("");
 
-/** Everything within leads to a server at an address; to none where it is undefined, as in a file that somebody prints. */
+/** Links all paths of its children to a server. Without a server there are no links, as in a file for print. */
 export function LinksTo({ server, children }: LinksToProps): VNode {
   return <Server.Provider value={server}>{children}</Server.Provider>;
 }
@@ -14,7 +14,7 @@ interface LinksToProps {
   readonly children: ComponentChildren;
 }
 
-/** What leads to a path of the server, where there is one. */
+/** A link to a path of the server, if there is a server. */
 export function Link({ to, children }: { readonly to: string; readonly children: ComponentChildren }): VNode {
   const server = useContext(Server);
   return server === undefined ? <>{children}</> : <a href={`${server}${to}`}>{children}</a>;

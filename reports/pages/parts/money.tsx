@@ -3,7 +3,7 @@ import { amountOf, formatAmount, sum } from "../../../domain/exact/units.ts";
 import { minorDigitsOf } from "../../../domain/price/currency.ts";
 import { isZero, minorUnitOf, roundedColumn, roundedTo, signed, unitOf } from "../../format/rounded.ts";
 
-/** Digits of GPU-hours that people read. */
+/** The number of shown digits of GPU-hours. */
 const HOUR_DIGITS = 2;
 
 /** Groups the thousands of a decimal text: `-12,345.67`. */
@@ -13,7 +13,7 @@ export function grouped(decimal: string): string {
   return fraction === undefined ? parts : `${parts}.${fraction}`;
 }
 
-/** An amount of money in minor units, which tells the exact one where somebody points at it. */
+/** An amount of money in minor units. The exact amount is shown on hover. */
 export function Money({ amount, currency, isSigned = false, rounded }: MoneyProps): VNode {
   const shown = rounded ?? roundedTo(amount, minorDigitsOf(currency) ?? 2);
   return (
@@ -27,11 +27,11 @@ interface MoneyProps {
   readonly amount: string;
   readonly currency: string;
   readonly isSigned?: boolean;
-  /** As its column rounds it, so that the column adds up; rounded by itself where it is left out. */
+  /** The amount as rounded with its column, so that the column adds up. If absent, the amount is rounded alone. */
   readonly rounded?: string | undefined;
 }
 
-/** GPU-hours with two digits, which tell the exact ones. */
+/** GPU-hours with two digits, with the exact ones on hover. */
 export function Hours({ hours, rounded }: HoursProps): VNode {
   return (
     <data value={hours} title={`${hours} GPU-hours`}>
@@ -46,14 +46,14 @@ interface HoursProps {
   readonly rounded?: string | undefined;
 }
 
-/** What a column of amounts has in a row, and under its rows. */
+/** The amount of each row of a column, and the sum under its rows. */
 export interface AmountColumn<Row> {
   readonly isNumber: true;
   readonly cell: (row: Row) => VNode;
   readonly foot: VNode;
 }
 
-/** A column of money, whose rows add up to its foot as they are shown; a dash where a row has none. */
+/** Returns a column of money whose shown amounts add up to its foot. Rows without an amount have a dash. */
 export function moneyColumn<Row>(
   rows: readonly Row[],
   of: (row: Row) => string | undefined,
@@ -71,7 +71,7 @@ export function moneyColumn<Row>(
   };
 }
 
-/** The same of GPU-hours. */
+/** Returns a column of GPU-hours like {@link moneyColumn}. */
 export function hoursColumn<Row>(rows: readonly Row[], of: (row: Row) => string): AmountColumn<Row> {
   const { shown, total } = column(rows, of, unitOf(HOUR_DIGITS));
   return {
@@ -90,15 +90,15 @@ function column<Row>(rows: readonly Row[], of: (row: Row) => string | undefined,
   };
 }
 
-/** A ratio as a percentage with one digit; a dash where there is none. */
+/** A ratio as a percentage with one digit; a dash for null. */
 export function Ratio({ ratio }: { readonly ratio: string | null }): VNode {
   if (ratio === null) return <span class="quiet">–</span>;
-  // What is not whole is not told to be.
+  // An incomplete ratio must not appear as 100 %.
   if (Number(ratio) < 1 && Number(ratio) > 0.9995) return <data value={ratio}>over 99.9 %</data>;
   return <data value={ratio}>{roundedTo((Number(ratio) * 100).toFixed(6), 1)} %</data>;
 }
 
-/** A part of a whole, both exact decimal texts, as a ratio with six digits; null where the whole is nothing. */
+/** Returns the ratio of a part to a whole, both exact decimal texts, with six digits; null if the whole is 0. */
 export function ratioOf(part: string, whole: string): string | null {
   return isZero(whole) ? null : (Number(part) / Number(whole)).toFixed(6);
 }

@@ -1,7 +1,7 @@
-/** Where a page has room for what is known only when it is sent. */
+/** The place in a page for a notice that is added when the page is sent. */
 export const NOTICE_PLACE = '<template id="notice"></template>';
 
-/** A page that was made before, with a notice that the store is away and of when it is. */
+/** Returns a stored page with a notice that the store is away and with the page's time. */
 export function withNotice(html: string, madeAt: number): string {
   const time = new Date(madeAt).toISOString().slice(0, 19).replace("T", " ");
   return html.replace(

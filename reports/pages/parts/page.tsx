@@ -3,22 +3,22 @@ import { render } from "preact-render-to-string";
 import type { Viewer } from "../../access/viewer.ts";
 import { seesAll } from "../../access/viewer.ts";
 
-/** What every page says of the server and of who looks at it. */
+/** The properties of every page: the server and the viewer. */
 export interface Shell {
   readonly version: string;
-  /** Whether the fleet is the synthetic one. */
+  /** True if the fleet is the synthetic one. */
   readonly isDemo: boolean;
-  /** Undefined for who has not said it. */
+  /** Undefined if the viewer is unknown. */
   readonly viewer: Viewer | undefined;
-  /** Whether viewers give tokens, which they can take back. */
+  /** True if viewers log in with tokens and can log out. */
   readonly hasLogin: boolean;
-  /** The path of the page, so that its place in the navigation is marked. */
+  /** The path of the page. It is marked in the navigation. */
   readonly path: string;
-  /** Addresses of the style and the script, with their contents' hashes. */
+  /** Addresses of the style and the script. They contain hashes. */
   readonly assets: { readonly style: string; readonly script: string };
 }
 
-/** Pages in the order of the navigation; some are for whoever sees all teams. */
+/** Pages in the order of the navigation. Some are only for viewers of all teams. */
 const PLACES: readonly { readonly path: string; readonly name: string; readonly isOfAll?: true }[] = [
   { path: "/", name: "Overview" },
   { path: "/fleet", name: "Fleet" },
@@ -30,7 +30,7 @@ const PLACES: readonly { readonly path: string; readonly name: string; readonly 
   { path: "/periods", name: "Periods" },
 ];
 
-/** A page as HTML. */
+/** Returns a page as HTML. */
 export function pageHtml(shell: Shell, title: string, content: VNode): string {
   return `<!doctype html>\n${render(
     <Page shell={shell} title={title}>

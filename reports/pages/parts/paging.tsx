@@ -1,18 +1,18 @@
 import type { VNode } from "preact";
 
-/** Which part of a long table is shown, and where the others are. */
+/** The shown part of a long table, and the addresses of the other parts. */
 export interface Paging {
-  /** The table's own on its page: the parameter of the address that says the part, and where its rows can be linked to. */
+  /** The name of the table on its page: the parameter of the address that selects the part, and the anchor of its rows. */
   readonly name: string;
-  /** From 1 on. */
+  /** From 1. */
   readonly page: number;
   readonly addressOf: (page: number) => string;
 }
 
-/** Rows that a page of a table has. */
+/** The number of rows of a table on one page. */
 export const ROWS_OF_PAGE = 100;
 
-/** The part of the table of a name that an address asks for, the first where it says no number. */
+/** Returns the part of a table that an address selects; the first part without a number. */
 export function pagingOf(url: string, name: string): Paging {
   const [path = "", query = ""] = url.split("?");
   const parameters = new URLSearchParams(query);
@@ -27,13 +27,13 @@ export function pagingOf(url: string, name: string): Paging {
   };
 }
 
-/** The rows of the part that is shown: of one behind the last, those of the last. */
+/** Returns the rows of the shown part. A part after the last one shows the rows of the last. */
 export function rowsOfPage<Row>(rows: readonly Row[], { page }: Pick<Paging, "page">): readonly Row[] {
   const first = (pageWithin(rows.length, page) - 1) * ROWS_OF_PAGE;
   return rows.slice(first, first + ROWS_OF_PAGE);
 }
 
-/** Leads to the parts before and after; nothing where there is one part. */
+/** Links to the previous and next parts; nothing if there is one part. */
 export function PagingLinks({ count, paging, caption }: PagingLinksProps): VNode | null {
   if (count <= ROWS_OF_PAGE) return null;
   const { addressOf } = paging;
@@ -58,7 +58,7 @@ export function PagingLinks({ count, paging, caption }: PagingLinksProps): VNode
 }
 
 interface PagingLinksProps {
-  /** Of all rows. */
+  /** The number of all rows. */
   readonly count: number;
   readonly paging: Paging;
   readonly caption: string;

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import type { Problem, ProblemCode } from "../../server/problem.ts";
 
-/** What to do next about each problem. */
+/** The next step after each problem. */
 const NEXT: Readonly<Record<ProblemCode, VNode>> = {
   "wrong-parameter": (
     <p>
@@ -37,7 +37,7 @@ const NEXT: Readonly<Record<ProblemCode, VNode>> = {
   busy: <p>Ask again in a while.</p>,
 };
 
-/** A problem as a page's content: what is wrong, and what to do next. */
+/** Returns a problem as a page's content: the error and the next step. */
 export function problemContent(problem: Problem): VNode {
   return (
     <>

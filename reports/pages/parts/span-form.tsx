@@ -10,7 +10,7 @@ const SPANS: readonly { readonly name: string; readonly title: string }[] = [
   { name: "lastweek", title: "last week" },
 ];
 
-/** Chooses the time that a view is of, and the policy where several are kept; works without a script. */
+/** A form for the time of a view, and for the policy if several are kept. It works without a script. */
 export function SpanForm({ path, span, policies, policy, keep = {} }: SpanFormProps): VNode {
   const isOther = !SPANS.some(({ name }) => name === span);
   return (
@@ -57,6 +57,6 @@ interface SpanFormProps {
   readonly span: string;
   readonly policies: readonly string[];
   readonly policy: string;
-  /** What the view is of beside the time. */
+  /** The other parameters of the view. */
   readonly keep?: Readonly<Record<string, string>>;
 }

@@ -1,18 +1,18 @@
 import type { ComponentChildren, VNode } from "preact";
 import { PagingLinks, rowsOfPage, type Paging } from "./paging.tsx";
 
-/** A column of a table: its head, whether it is of numbers, and what a row has in it. */
+/** A column of a table: its header, whether it contains numbers, and the cell of a row. */
 export interface Column<Row> {
   readonly head: string;
   readonly isNumber?: boolean;
-  /** Whether its cells are never broken into lines, as dates and names of entries are not. */
+  /** True if its cells are never wrapped, for dates and names of entries. */
   readonly isWhole?: boolean;
   readonly cell: (row: Row) => ComponentChildren;
-  /** Under the rows; nothing where it has no sum. */
+  /** The cell under the rows; absent if the column has no sum. */
   readonly foot?: ComponentChildren;
 }
 
-/** A table whose first column heads its rows. */
+/** A table whose first column contains the row headers. */
 export function Table<Row>({ caption, columns, rows, isWide = false, paging }: TableProps<Row>): VNode {
   const [first, ...others] = columns;
   const hasFoot = columns.some(({ foot }) => foot !== undefined);
@@ -72,13 +72,13 @@ interface TableProps<Row> {
   readonly caption: string;
   readonly columns: readonly [Column<Row>, ...Column<Row>[]];
   readonly rows: readonly Row[];
-  /** Of many columns: nothing is broken into lines, and what does not fit is scrolled to. */
+  /** True for many columns: cells are not wrapped, and the table scrolls. */
   readonly isWide?: boolean;
-  /** Of many rows: the part of them that is shown. What is under them is of all. */
+  /** The shown part of many rows. The foot is of all rows. */
   readonly paging?: Paging;
 }
 
-/** Where a view has nothing to show: why, and what to do next. */
+/** An empty view, with the reason and the next step. */
 export function Empty({ children }: { readonly children: ComponentChildren }): VNode {
   return <div class="empty">{children}</div>;
 }
