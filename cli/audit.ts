@@ -12,7 +12,7 @@ interface Options {
   readonly format: "table" | "json";
 }
 
-/** `gpu-ledger audit`: who did what to money and to tokens, when, and why. */
+/** Adds `gpu-ledger audit`: the changes to money and tokens, with author, time and reason. */
 export function addAudit(program: Command, context: CommandContext): void {
   program
     .command("audit")

@@ -5,7 +5,7 @@ import { loadConfig } from "../runtime/config/load.ts";
 import type { CommandContext } from "./context.ts";
 import { openStore } from "./store.ts";
 
-/** `gpu-ledger backup`: writes what cannot be computed again into a folder of files, while the ledger goes on. */
+/** Adds `gpu-ledger backup`: writes everything that cannot be computed again into a folder of files, while the ledger runs. */
 export function addBackup(program: Command, context: CommandContext): void {
   program
     .command("backup")
@@ -24,7 +24,7 @@ export function addBackup(program: Command, context: CommandContext): void {
     });
 }
 
-/** What a backup has, in a few words. */
+/** Returns the content of a backup in a few words. */
 export function backupText(manifest: Manifest): string {
   const { files, rows, bytes } = sizeOf(manifest);
   return `backup of ${manifest.begunAt}, ${rows} rows in ${files} files, ${(bytes / 1e6).toFixed(1)} MB`;

@@ -21,10 +21,10 @@ interface Options {
   readonly format: (typeof BILL_FORMATS)[number];
 }
 
-/** Progress is told so often at most. */
+/** The shortest interval between two progress messages. */
 const TOLD_EVERY_MILLIS = 1_000;
 
-/** `gpu-ledger bill`: what a month would cost whom, under any policy of the configuration, kept or not. */
+/** Adds `gpu-ledger bill`: the bill of a month under any policy of the configuration, kept or not. */
 export function addBill(program: Command, context: CommandContext): void {
   program
     .command("bill")
@@ -64,7 +64,7 @@ function policiesOf({ policies }: Ledger, names: readonly string[]): readonly Po
   });
 }
 
-/** Adds up the charges as they come: as much is held as the bill has groups. */
+/** Adds up charges one by one. Only the groups of the bill are in memory. */
 async function compute(
   store: StoreClient,
   ledger: Ledger,
@@ -76,7 +76,7 @@ async function compute(
   },
 ): Promise<Bill> {
   const { policy, period, by, tell } = of;
-  // A group of which a part has a price would not say how much has none.
+  // A group with a priced part would hide its unpriced part.
   const kept = by.includes("unpriced") ? by : [...by, "unpriced"];
   let lines: readonly BillLine[] = [];
   for await (const progress of chargeOnDemand(store, ledger, policy, period)) {
@@ -96,7 +96,7 @@ async function compute(
   return { lines, total: sum(lines.flatMap(({ cost }) => cost ?? [])) };
 }
 
-/** Tells now and then how far it has come, and that it is there. */
+/** Creates a function that writes the progress from time to time. */
 function createProgress(policy: string, write: (text: string) => void): (progress: OnDemandCharges) => void {
   let toldAt = performance.now();
   return ({ done, of }) => {

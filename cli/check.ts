@@ -10,7 +10,7 @@ import { checkLedger } from "./check/ledger.ts";
 import { checkStorage } from "./check/storage.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 
-/** `gpu-ledger check`: tries every connection and permission of the configuration, and answers in plain words. */
+/** Adds `gpu-ledger check`: tries every connection and permission of the configuration, and prints the results in plain words. */
 export function addCheck(program: Command, context: CommandContext): void {
   program
     .command("check")

@@ -23,7 +23,7 @@ interface Options {
   readonly format: "text" | "json";
 }
 
-/** `gpu-ledger close`: freezes a billing period, or shows what would be frozen. */
+/** Adds `gpu-ledger close`: freezes a billing period, or shows what it would freeze. */
 export function addClose(program: Command, context: CommandContext): void {
   program
     .command("close")
@@ -67,7 +67,7 @@ async function requestOf(name: string, { dryRun, invoice, by, why }: Options): P
   };
 }
 
-/** The period that an argument names. Fails with a sentence where it names none. */
+/** Returns the period of an argument. Fails with a sentence if the argument is not a period. */
 export function periodOfArgument(name: string): BillingPeriod {
   const period = readPeriod(name);
   if (period === undefined) throw new CommandError(`${name}: a billing period is ${PERIOD_FORM}`, 2);

@@ -7,7 +7,7 @@ import { CommandError, type CommandContext } from "./context.ts";
 import { startCollectorRole } from "../services/collector.ts";
 import { readShard } from "./shard.ts";
 
-/** `gpu-ledger collect`: a collector of its own, for as many machines as one likes; shards share the targets. */
+/** Adds `gpu-ledger collect`: a separate collector, for any number of machines. Shards share the targets. */
 export function addCollect(program: Command, context: CommandContext): void {
   program
     .command("collect")

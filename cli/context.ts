@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 
-/** What a command needs of its surroundings, so that tests can give it others. */
+/** The environment of a command. Tests can replace it. */
 export interface CommandContext {
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable;
@@ -9,14 +9,14 @@ export interface CommandContext {
   readonly version: string;
 }
 
-/** A failure in a sentence, with its cause where the sentence does not say it already. */
+/** Returns a failure as a sentence, with its cause if the sentence does not contain it. */
 export function tell(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { message, cause } = error;
   return cause instanceof Error && !message.includes(cause.message) ? `${message} (${cause.message})` : message;
 }
 
-/** A failure that a person is told in a sentence, with the exit code that goes with it: 1 it did not work, 2 wrong use. */
+/** A failure that is printed as a sentence, with its exit code: 1 for a failed command, 2 for wrong use. */
 export class CommandError extends Error {
   readonly exitCode: 1 | 2;
 
@@ -27,7 +27,7 @@ export class CommandError extends Error {
   }
 }
 
-/** What was read of an argument. Fails with its sentence, and which argument it was, where that was used wrongly. */
+/** Returns the value of an argument. If the argument is wrong, fails with the argument's name and its error. */
 export function orWrongUse<Value extends object>(argument: string, read: Value | { readonly error: string }): Value {
   if ("error" in read) throw new CommandError(`${argument}: ${read.error}`, 2);
   return read;

@@ -19,7 +19,7 @@ interface Buried extends DeadLetter {
 
 const PAGE = 500;
 
-/** `gpu-ledger dead-letter list|show|replay`: what could not be used, with reason and bytes, and another try for it. */
+/** Adds `gpu-ledger dead-letter list|show|replay`: dead letters with their reason and bytes, and their replay. */
 export function addDeadLetter(program: Command, context: CommandContext): void {
   const command = program
     .command("dead-letter")
@@ -113,7 +113,7 @@ async function readOne(bus: Bus, id: string): Promise<Buried> {
   return toBuried(letter);
 }
 
-/** Where nothing has run yet there is no topic, and nothing in it. */
+/** Returns nothing for a topic that does not exist yet, because no message was sent. */
 function noneWithoutTopic(error: unknown): [] {
   if (error instanceof BusError && error.code === "unknown-topic") return [];
   throw error;
@@ -123,7 +123,7 @@ function toBuried(message: Parameters<typeof readDeadLetter>[0]): Buried {
   return { id: message.offset, buriedAt: new Date(message.sentAtMillis).toISOString(), ...readDeadLetter(message) };
 }
 
-/** Sixteen bytes a line, in hexadecimal and as text. */
+/** Returns 16 bytes in each line, in hexadecimal and as text. */
 function hexDump(bytes: Uint8Array): string {
   const lines: string[] = [];
   for (let at = 0; at < bytes.length; at += 16) {

@@ -23,7 +23,7 @@ interface RetryOptions {
   readonly why?: string;
 }
 
-/** `gpu-ledger deliveries [retry]`: which reports were delivered to whom, and which are owed. */
+/** Adds `gpu-ledger deliveries [retry]`: the delivered reports with their recipients, and the reports that are owed. */
 export function addDeliveries(program: Command, context: CommandContext): void {
   const { stdout, env } = context;
   async function inStore<Value>(

@@ -6,7 +6,7 @@ import { startStatusServer } from "../runtime/telemetry/server.ts";
 import type { CommandContext } from "./context.ts";
 import { demoKubeconfig, startDemoRole } from "../services/demo.ts";
 
-/** `gpu-ledger demo`: the demo fleet by itself, for a collector, a Prometheus or anything else to try. */
+/** Adds `gpu-ledger demo`: the demo fleet alone, for tests with a collector, a Prometheus or other programs. */
 export function addDemo(program: Command, context: CommandContext): void {
   program
     .command("demo")

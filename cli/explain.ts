@@ -25,7 +25,7 @@ interface Options {
   readonly format: "text" | "json";
 }
 
-/** `gpu-ledger explain`: why a charge is what it is, down to the samples. */
+/** Adds `gpu-ledger explain`: the reasons of a charge, down to the samples. */
 export function addExplain(program: Command, context: CommandContext): void {
   program
     .command("explain")
@@ -64,7 +64,7 @@ export function addExplain(program: Command, context: CommandContext): void {
     });
 }
 
-/** The options that are conditions of their own, as they are asked for most. */
+/** The most common conditions. Each is an option of its own. */
 const SHORT = ["team", "state", "namespace"] as const;
 
 function ofOptions(options: Options): Omit<ChargesQuestion, "policy"> {

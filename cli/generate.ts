@@ -14,7 +14,7 @@ import { addGenerateDashboards } from "./generate/dashboards.ts";
 import { addGenerateSecrets } from "./generate/secrets.ts";
 import { addGenerateStoreReaders } from "./generate/store-readers.ts";
 
-/** `gpu-ledger generate … --out DIR`: files that are derived from the code. */
+/** Adds `gpu-ledger generate … --out DIR`: files that are derived from the code. */
 export function addGenerate(program: Command, context: CommandContext): void {
   const { stdout, version } = context;
   const generate = program.command("generate").description("write files that are derived from the code");

@@ -8,10 +8,7 @@ type Workload = Extract<InspectedObject, { what: "workload" }>;
 type Node = Extract<InspectedObject, { what: "node" }>;
 type Cluster = Extract<InspectedObject, { what: "cluster" }>;
 
-/**
- * The text that tells a person what the ledger would make of Kubernetes objects: a table a kind, then remarks, then
- * what is ignored.
- */
+/** Returns the ledger's reading of Kubernetes objects as text: a table for each kind, then remarks, then ignored objects. */
 export function renderObjects({ objects, ignored }: ObjectInspection): string {
   const workloads = objects.filter((object): object is Workload => object.what === "workload");
   const nodes = objects.filter((object): object is Node => object.what === "node");

@@ -21,8 +21,8 @@ interface InspectOptions {
 }
 
 /**
- * `gpu-ledger inspect URL|FILE`: what a collector reads from an exporter's page or from Kubernetes objects, and what it
- * leaves out and why.
+ * Adds `gpu-ledger inspect URL|FILE`: what a collector reads from an exporter's page or from Kubernetes objects, and what it leaves out,
+ * with reasons.
  */
 export function addInspect(program: Command, context: CommandContext): void {
   program

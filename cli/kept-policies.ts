@@ -2,8 +2,8 @@ import type { Ledger } from "../runtime/config/ledger.ts";
 import { CommandError } from "./context.ts";
 
 /**
- * The policies that `--policy` names, of which charges are kept; the billing one where none is named. Fails with a sentence about
- * one that is not.
+ * Returns the policies of `--policy` whose charges are kept; the billing policy if none is named. Fails with a sentence about a policy that
+ * is not kept.
  */
 export function keptPolicies(
   { policies }: Pick<Ledger, "policies">,

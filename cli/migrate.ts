@@ -8,7 +8,7 @@ import { connectStore, migrateStore, outsideStore, type StoreAddress } from "../
 import { createLogger } from "../runtime/telemetry/log.ts";
 import { CommandError, tell, type CommandContext } from "./context.ts";
 
-/** `gpu-ledger migrate`: brings an outside ClickHouse's tables to where this release wants them; `up` does so itself. */
+/** Adds `gpu-ledger migrate`: migrates an outside ClickHouse's tables to this release. `up` does so itself. */
 export function addMigrate(program: Command, context: CommandContext): void {
   program
     .command("migrate")
@@ -32,7 +32,7 @@ export function addMigrate(program: Command, context: CommandContext): void {
     });
 }
 
-/** The SHA-256 of a file's text without its last line feed. */
+/** Returns the SHA-256 of a file's text without its last line feed. */
 function hashOfPassword(file: string): string {
   const wrong = (why: string): CommandError => new CommandError(`--reader-password ${file}: ${why}`, 2);
   let password: string;

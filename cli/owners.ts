@@ -13,7 +13,7 @@ interface Options {
   readonly format: "table" | "json";
 }
 
-/** `gpu-ledger owners check`: what nobody is named for, by what it costs. */
+/** Adds `gpu-ledger owners check`: usage without an owner, by cost. */
 export function addOwners(program: Command, context: CommandContext): void {
   const owners = program.command("owners").description("look at whom workloads belong to");
   owners

@@ -19,7 +19,7 @@ interface ShowOptions extends NodeOptions {
   readonly format: "table" | "json";
 }
 
-/** `gpu-ledger prices check|show`: whether a price book says what is meant, and what it says of which node. */
+/** Adds `gpu-ledger prices check|show`: checks of a price book, and its prices for nodes. */
 export function addPrices(program: Command, context: CommandContext): void {
   const prices = program.command("prices").description("look at a price book: the configuration's, or a file's");
   const format = (): Option =>

@@ -10,7 +10,7 @@ import { shownStatus } from "../services/shown-status.ts";
 
 const EXIT_MILLIS = 500;
 
-/** `gpu-ledger process`: a processor of its own; all of them share the partitions of the bus. */
+/** Adds `gpu-ledger process`: a separate processor. All processors share the partitions of the bus. */
 export function addProcess(program: Command, context: CommandContext): void {
   program
     .command("process")
@@ -43,7 +43,7 @@ export function addProcess(program: Command, context: CommandContext): void {
         if (why === "failed") throw new CommandError("storing failed for good; see the log");
       } finally {
         await lifecycle.stop();
-        // All is stored or comes again; a group that could not be left in time must not keep the process.
+        // Everything is stored or is delivered again. A group that could not be left in time must not keep the process alive.
         setTimeout(() => process.exit(), EXIT_MILLIS).unref();
       }
     });

@@ -11,8 +11,8 @@ import { CommandError, tell, type CommandContext } from "./context.ts";
 type AddCommand = (program: Command, context: CommandContext) => void;
 
 /**
- * The verbs in the order of the help. A verb's file is loaded when it is asked for: what the others need would make every
- * start, and every restart, a second longer.
+ * The verbs in the order of the help. A verb's file is loaded only for this verb: the other imports would make every start, and every
+ * restart, a second longer.
  */
 const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])[] = [
   ["up", async () => (await import("./up.ts")).addUp],
@@ -41,16 +41,16 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
   ["generate", async () => (await import("./generate.ts")).addGenerate],
 ];
 
-/** What the outside world refuses. */
+/** Errors that come from outside of the program. */
 const OUTSIDE = [AccessError, BackupError, BusError, ListenError, StoreError];
 
-/** The `gpu-ledger` command: one file per verb. */
+/** The `gpu-ledger` command, with one file for each verb. */
 export interface Program {
-  /** Runs the arguments and resolves with the exit code: 0, 1 where it did not work, 2 where it was used wrongly. */
+  /** Runs the arguments. Resolves with the exit code: 0, 1 for a failure, 2 for wrong use. */
   run(args: readonly string[]): Promise<number>;
 }
 
-/** The program in a given context. */
+/** Creates the program in a given context. */
 export function createProgram(surroundings: Omit<CommandContext, "version">): Program {
   const context: CommandContext = { ...surroundings, version: readVersion() };
   const command = new Command("gpu-ledger")
@@ -78,7 +78,7 @@ export function createProgram(surroundings: Omit<CommandContext, "version">): Pr
           context.stderr.write(`gpu-ledger: ${error.message}\n`);
           return error.exitCode;
         }
-        // What the outside world refuses is no bug of ours: a sentence says it, and no trace.
+        // An error from outside is not a bug: it is printed as a sentence without a stack trace.
         if (OUTSIDE.some((kind) => error instanceof kind)) {
           context.stderr.write(`gpu-ledger: ${tell(error)}\n`);
           return 1;
@@ -89,7 +89,7 @@ export function createProgram(surroundings: Omit<CommandContext, "version">): Pr
   };
 }
 
-/** The version of the package that this file stands in; the build puts its package.json beside the code. */
+/** Returns the version of this file's package. The build puts its package.json beside the code. */
 function readVersion(): string {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
     version: string;

@@ -32,7 +32,7 @@ interface Options {
   readonly config?: string;
 }
 
-/** `gpu-ledger report`: what a time comes to, grouped by any dimensions, under one kept policy or several side by side. */
+/** Adds `gpu-ledger report`: the sums of a time, grouped by any dimensions, under one kept policy or several side by side. */
 export function addReport(program: Command, context: CommandContext): void {
   program
     .command("report")

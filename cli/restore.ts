@@ -23,7 +23,7 @@ interface Options {
   readonly config?: string;
 }
 
-/** `gpu-ledger restore`: fills an empty store with what a backup has, and verifies the closed periods in it. */
+/** Adds `gpu-ledger restore`: fills an empty store from a backup, and verifies the closed periods in it. */
 export function addRestore(program: Command, context: CommandContext): void {
   program
     .command("restore")
@@ -44,7 +44,7 @@ export function addRestore(program: Command, context: CommandContext): void {
     });
 }
 
-/** The store of a configuration, migrated: an outside ClickHouse, or the embedded one, which is started for it and ended again. */
+/** Lends the migrated store of a configuration: an outside ClickHouse, or the embedded one, which is started and stopped for it. */
 async function withStore<Value>(config: Config, use: (store: StoreClient) => Promise<Value>): Promise<Value> {
   const logger = createLogger("error");
   const outside = outsideStore(config);

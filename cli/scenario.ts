@@ -17,7 +17,7 @@ interface Options {
   readonly format: (typeof BILL_FORMATS)[number];
 }
 
-/** `gpu-ledger scenario FILE…`: what fleets that are written down cost, by the real pipeline in a folder that vanishes. */
+/** Adds `gpu-ledger scenario FILE…`: the cost of described fleets, computed by the real pipeline in a temporary folder. */
 export function addScenario(program: Command, context: CommandContext): void {
   program
     .command("scenario")
@@ -31,7 +31,7 @@ export function addScenario(program: Command, context: CommandContext): void {
       const { by } = orWrongUse("--by", readDimensions(options.by));
       const isOneOfMany = files.length > 1;
       if (isOneOfMany && format === "csv") throw new CommandError("--format csv: one table is of one scenario", 2);
-      // All files are read before the first is played, so that a mistake in the last one is seen at once.
+      // All files are read before the first is played, so that a mistake in the last one is found at once.
       const scenarios = readAll(files);
       const failures: string[] = [];
       await withScenarioRunner(async (runner) => {
@@ -54,7 +54,7 @@ export function addScenario(program: Command, context: CommandContext): void {
     });
 }
 
-/** What is odd about the objects of a scenario's files, a line each. */
+/** Returns the remarks about the objects in a scenario's files, one in each line. */
 function remarksOf({ files, period }: Scenario): readonly string[] {
   if (files === undefined) return [];
   return objectFacts(files, period.start).remarks.map(
@@ -62,7 +62,7 @@ function remarksOf({ files, period }: Scenario): readonly string[] {
   );
 }
 
-/** Reads all files. Fails with what is wrong in any of them. */
+/** Reads all files. Fails with the errors of all of them. */
 function readAll(files: readonly string[]): readonly { readonly file: string; readonly scenario: Scenario }[] {
   const scenarios: { file: string; scenario: Scenario }[] = [];
   const problems: string[] = [];

@@ -11,7 +11,7 @@ import { CommandError, type CommandContext } from "./context.ts";
 import { startDeliveryWorker } from "../services/delivery-worker.ts";
 import { openReports } from "../services/reports.ts";
 
-/** `gpu-ledger serve`: the API and the pages, from a store that processors fill; as many of them as one likes. */
+/** Adds `gpu-ledger serve`: the API and the pages, from a store that processors fill. Any number of servers may run. */
 export function addServe(program: Command, context: CommandContext): void {
   program
     .command("serve")

@@ -7,9 +7,9 @@ export interface Shard {
 }
 
 /**
- * The shard that the options of `collect` name: `--shard index/count`, or `--shards count` where the index is the number
- * that ends the pod's name, which a StatefulSet gives (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#pod-identity).
- * Everything where neither is given. Fails with a `CommandError` where the index can't be told.
+ * Returns the shard of the options of `collect`: `--shard index/count`, or `--shards count`, where the index is the number at the end of
+ * the pod's name in a StatefulSet (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#pod-identity). Without either,
+ * returns everything. Fails with a `CommandError` if the index is unknown.
  */
 export function readShard(
   { shard, shards }: { readonly shard?: string; readonly shards?: string },

@@ -16,7 +16,7 @@ interface Options {
   readonly format: "text" | "json";
 }
 
-/** `gpu-ledger statement`: what each team has to pay for a month, open or closed. */
+/** Adds `gpu-ledger statement`: the amount that each team pays for a month, open or closed. */
 export function addStatement(program: Command, context: CommandContext): void {
   program
     .command("statement")

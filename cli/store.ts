@@ -8,8 +8,8 @@ import { CommandError } from "./context.ts";
 import type { SystemStatus } from "../services/system.ts";
 
 /**
- * The store that a configuration names, for a command that asks it something: an outside ClickHouse, or the embedded one of the
- * `up` that runs with the same configuration. Fails with a sentence where there is none.
+ * Opens the store of a configuration for a command that reads it: an outside ClickHouse, or the embedded store of the `up` that runs with
+ * the same configuration. Fails with a sentence if there is none.
  */
 export async function openStore(config: Config): Promise<StoreClient> {
   const outside = outsideStore(config);

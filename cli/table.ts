@@ -1,4 +1,4 @@
-/** A text table: columns as wide as their widest cell, two blanks between, numbers to the right. */
+/** Returns a text table. Columns have the width of their widest cell, with two blanks between them. Numbers are aligned to the right. */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...all.map((row) => width(row[column] ?? ""))));

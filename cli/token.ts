@@ -35,7 +35,7 @@ interface ListOptions {
   readonly format: "table" | "json";
 }
 
-/** `gpu-ledger token create|list|revoke`: who may ask the server for reports. */
+/** Adds `gpu-ledger token create|list|revoke`: the tokens of readers of reports. */
 export function addToken(program: Command, context: CommandContext): void {
   const token = program.command("token").description("make, list and revoke the tokens of who may ask for reports");
   const { stdout, stderr, env } = context;

@@ -8,7 +8,7 @@ const BOLD = "\u001b[1m";
 const DIM = "\u001b[2m";
 const PLAIN = "\u001b[0m";
 
-/** Draws the state of the system again and again until it is stopped. */
+/** Draws the state of the system repeatedly until it is stopped. */
 export function startView(
   terminal: Writable,
   status: () => SystemStatus,
@@ -20,7 +20,7 @@ export function startView(
   return { stop: () => clearInterval(timer) };
 }
 
-/** The view as text: what an operator wants to see at a glance, a line each. */
+/** Returns the view as text: the most important values for an operator, one in each line. */
 export function renderView(status: SystemStatus, logPath: string): string {
   const { version, address, demo, collector, processor, processes, notReady } = status;
   const lines: [string, string][] = [];
@@ -74,7 +74,7 @@ export function renderView(status: SystemStatus, logPath: string): string {
   ].join("\n");
 }
 
-/** What waits for a node, and what is held for nothing meanwhile. */
+/** Returns text about the pods that wait for a node, and the GPUs that are held without use in the meantime. */
 function waiting({ pending, gangs }: NonNullable<ProcessorStatus["queue"]>): string {
   if (pending.length === 0) return "no pod";
   const sum = (of: (group: (typeof pending)[number]) => number): number =>
@@ -84,7 +84,7 @@ function waiting({ pending, gangs }: NonNullable<ProcessorStatus["queue"]>): str
   return `${sum(({ pods }) => pods)} pods for ${sum(({ devices }) => devices)} GPUs, the oldest ${oldest} min; gangs that wait hold ${held}`;
 }
 
-/** The bill so far, and the teams that have most of it. */
+/** Returns the bill so far, with the teams that have the highest cost. */
 function bill({ total, teams }: NonNullable<ProcessorStatus["month"]>): string {
   if (teams.length === 0) return "nothing is charged yet";
   const dearest = teams.slice(0, 3).map(({ team, cost }) => `${team} ${money(cost)}`);

@@ -8,7 +8,7 @@ import { CommandError, type CommandContext } from "./context.ts";
 import { startSystem } from "../services/system.ts";
 import { startView } from "./up-view.ts";
 
-/** `gpu-ledger up`: everything on this machine, in one process group; with no configuration, on the demo fleet. */
+/** Adds `gpu-ledger up`: everything on this machine, in one process group; without a configuration, on the demo fleet. */
 export function addUp(program: Command, context: CommandContext): void {
   program
     .command("up")

@@ -10,7 +10,7 @@ interface Options {
   readonly format: "text" | "json";
 }
 
-/** `gpu-ledger verify`: whether closed periods are as they were closed, from every stored row. */
+/** Adds `gpu-ledger verify`: checks from every stored row that closed periods are unchanged. */
 export function addVerify(program: Command, context: CommandContext): void {
   program
     .command("verify")
@@ -36,7 +36,7 @@ export function addVerify(program: Command, context: CommandContext): void {
     });
 }
 
-/** Closed periods in sentences, and what of each is not as it was closed. */
+/** Returns closed periods in sentences, with all differences from the closing. */
 export function verifiedText(periods: readonly VerifiedPeriod[]): string {
   if (periods.length === 0) return "no period is closed";
   return periods

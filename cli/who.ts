@@ -1,8 +1,8 @@
 import { userInfo } from "node:os";
 
 /**
- * Who runs a command, for the audit trail: the name that the system has for the user, or the user's number where it has none, as in a
- * container that runs as somebody whom its image does not know.
+ * Returns the user who runs a command, for the audit trail: the user's name in the system, or the user's number if the system has no name
+ * for it, as in a container with a user that its image does not contain.
  */
 export function whoRuns(nameOf: () => string = () => userInfo().username): string {
   try {

@@ -5,8 +5,8 @@ import { pipeline } from "node:stream/promises";
 import { CommandError, tell, type CommandContext } from "./context.ts";
 
 /**
- * Writes to standard output, as fast as that is read, or to a file, which appears under its name when it is whole. Fails as the parts
- * do, and with a `CommandError` where the file can't be written.
+ * Writes to standard output at the speed of its reader, or to a file, which appears under its name when it is complete. Fails like the
+ * parts, and with a `CommandError` if the file cannot be written.
  */
 export async function writeOut(
   { stdout }: Pick<CommandContext, "stdout">,
@@ -22,9 +22,9 @@ export async function writeOut(
     await pipeline(Readable.from(parts), createWriteStream(unfinished));
     await rename(unfinished, file);
   } catch (error) {
-    // Where nothing could be written there may be nothing to remove, nor a folder that it could be in.
+    // If nothing could be written, the file or its folder may not exist.
     await rm(unfinished, { force: true }).catch(() => {});
-    // What the file system refuses is told so; the parts' own failures are of other kinds.
+    // Errors of the file system become a `CommandError`. The parts' own failures are of other kinds.
     const isOfFile = error instanceof Error && "syscall" in error;
     throw isOfFile ? new CommandError(`${file} cannot be written: ${tell(error)}`) : error;
   }

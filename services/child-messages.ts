@@ -1,23 +1,23 @@
 import type { Config } from "../runtime/config/schema.ts";
 import type { StoreAddress } from "../runtime/store/connection.ts";
 
-/** What `up` tells a child before anything else. */
+/** The first message of `up` to a child. */
 export type ChildOrder =
   | { readonly role: "collector" | "demo"; readonly config: Config }
   | { readonly role: "processor"; readonly config: Config; readonly store: StoreAddress };
 
-/** What a child reports every other second. */
+/** The report that a child sends every 2 s. */
 export interface ChildReport {
   readonly status: unknown;
   readonly notReady: string | undefined;
-  /** Of a processor: where it serves the joined series of GPUs, to this machine alone. */
+  /** For a processor: the address of the joined series of GPUs, for this machine only. */
   readonly gpuMetrics?: string;
 }
 
-/** What `up` asks for when somebody asks it: putting metrics together costs more than a quiet second's work. */
+/** The request for metrics. `up` sends it only after a request to itself: collecting metrics costs more than a quiet second's work. */
 export const ASK_METRICS = "metrics";
 
-/** The answer to {@link ASK_METRICS}: what the part's registry holds, as JSON. */
+/** The answer to {@link ASK_METRICS}: the content of the part's registry, as JSON. */
 export interface ChildMetrics {
   readonly metrics: unknown;
 }

@@ -9,15 +9,15 @@ import { shownStatus } from "./shown-status.ts";
 
 const REPORT_MILLIS = 2000;
 
-/** A part that runs, and what it serves itself. */
+/** A running part, with what it serves itself. */
 interface RunningPart {
   readonly role: Role<unknown>;
   readonly gpuMetrics?: StatusServer;
 }
 
 /**
- * The process of one part under `up`: waits for its order over IPC, starts the part, reports every other second and gives
- * its metrics when asked, and ends when it is asked to or when its parent is gone.
+ * The process of one part under `up`. It waits for its order over IPC, starts the part, reports every 2 s and answers requests for metrics.
+ * It ends on request or when its parent is gone.
  */
 async function main(): Promise<void> {
   const order = await new Promise<ChildOrder>((resolve) =>
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   process.on("message", (message) => {
     if (message === ASK_METRICS) void role.registry.getMetricsAsJSON().then((metrics) => say({ metrics }));
   });
-  // Ctrl-C reaches the whole process group; the parent alone decides when its parts end, and in which order.
+  // Ctrl-C reaches the whole process group. Only the parent decides when its parts end, and in which order.
   process.on("SIGINT", () => {});
   const why = await Promise.race([untilAsked(["SIGTERM"]), orphaned, failed]);
   await reporting.stop();
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
   process.exit(why === "failed" ? 1 : 0);
 }
 
-/** Loads what the part is made of and nothing else: a part that was killed is back the sooner. */
+/** Loads only the modules of the part, so that a killed part starts again sooner. */
 async function startRole(order: ChildOrder, logger: Logger, onFatal: (error: unknown) => void): Promise<RunningPart> {
   switch (order.role) {
     case "collector": {

@@ -25,19 +25,19 @@ import { startWatchers } from "./watchers.ts";
 const RATE_WINDOW_MILLIS = 60_000;
 const MOST_FAILING = 10;
 const REFUSALS: readonly RefusedPod["reason"][] = ["namespace", "address", "port", "path"];
-/** Whoever may make pods can give many of them an exporter's labels. */
+/** The number of refused pods in the log. Anyone who may create pods can give many of them an exporter's labels. */
 const MOST_REFUSED = 10;
-/** One sync to disk costs as much as forty messages; half of the shortest interval is no loss of freshness. */
+/** The wait before a sync to disk. One sync costs as much as 40 messages. Half of the shortest interval does not harm freshness. */
 const LINGER_MILLIS = 500;
 const DRAIN_MILLIS = 3_000;
 const DECLARE_AGAIN_MILLIS = 5_000;
-/** Counter files change with releases of the exporter. */
+/** The interval of the check for missing counters. Counter files change with releases of the exporter. */
 const LACKING_EVERY_MILLIS = 30_000;
 const SAMPLE_MILLIS = 1_000;
 
 /**
- * Starts a collector: targets of this shard are scraped, and what comes of it goes over the spool to the bus. Of all
- * collectors one is elected in each cluster to watch it.
+ * Starts a collector. It scrapes the targets of this shard and sends the results over the spool to the bus. In each cluster one of all
+ * collectors is elected to watch it.
  */
 export async function startCollectorRole(config: Config, shard: Shard, logger: Logger): Promise<Role<CollectorStatus>> {
   const registry = new Registry();
@@ -131,7 +131,7 @@ export async function startCollectorRole(config: Config, shard: Shard, logger: L
   };
 }
 
-/** Declares the topics, again and again while the bus is away: scraping does not wait for it, the spool does. */
+/** Declares the topics, repeatedly while the bus is away. Scraping does not wait for the bus; the spool does. */
 function declareTopics(bus: Bus, config: Config, logger: Logger): { readonly done: boolean; stop(): Promise<void> } {
   const stopping = new AbortController();
   let done = false;
@@ -183,7 +183,7 @@ function createEvents(
         totals.dropped[reason] = (totals.dropped[reason] ?? 0) + count;
       }
       for (const { reason } of missed) metrics.companionsMissed.inc({ scrape_job: job, reason });
-      // A target that stays down is told once, and once when it is back.
+      // A target that stays down is logged once, and once when it is back.
       const failed = failure === undefined ? missed : [{ url: target, ...failure }];
       if (failed.length > 0 && !failing.has(target)) {
         failing.add(target);

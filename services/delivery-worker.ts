@@ -7,14 +7,14 @@ import type { Config } from "../runtime/config/schema.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { createServerMetrics } from "../runtime/telemetry/metrics.ts";
 
-/** Starts to deliver what the configuration has on a schedule, beside the reports' server of this process. */
+/** Starts the scheduled deliveries of the configuration, beside the reports' server of this process. */
 export function startDeliveryWorker(
   config: Config,
   of: {
     readonly store: StoreClient;
     readonly version: string;
     readonly logger: Logger;
-    /** Where its metrics are registered. */
+    /** The registry of its metrics. */
     readonly registry: Registry;
   },
 ): DeliveryWorker {

@@ -1,12 +1,12 @@
 import { demoLedger } from "../demo/fleet/prices.ts";
 import type { Config } from "../runtime/config/schema.ts";
 
-/** Whether `up` starts the demo fleet: with this configuration there is nothing else to scrape or to watch. */
+/** Returns true if `up` starts the demo fleet: if the configuration has nothing else to scrape or to watch. */
 export function runsDemo({ collector, kubernetes }: Pick<Config, "collector" | "kubernetes">): boolean {
   return collector.jobs.length === 0 && kubernetes.clusters.length === 0;
 }
 
-/** The configuration with the demo's prices, owners and policies where it has no prices of its own. */
+/** Returns the configuration with the demo's prices, owners and policies if it has no prices of its own. */
 export function withDemoLedger(config: Config): Config {
   const isPriced = config.prices !== undefined || config.pricesFile !== undefined;
   return isPriced ? config : { ...config, ...demoLedger() };

@@ -17,29 +17,28 @@ import { createLifecycle } from "../runtime/lifecycle/stopping.ts";
 import { projectionOf } from "./projection.ts";
 import type { DemoStatus, Role } from "./role.ts";
 
-/** So many GPUs' objects are looked over in a second without being noticed. */
+/** The number of GPUs whose objects can be checked in a second without a noticeable load. */
 const GPUS_PER_SECOND = 1_000;
 
-/** The demo fleet, running. */
+/** The running demo fleet. */
 export interface DemoRole extends Role<DemoStatus> {
-  /** What a kube-state-metrics of its cluster says now, in Prometheus' text format. */
+  /** Returns the current page of the cluster's kube-state-metrics, in Prometheus' text format. */
   stateMetrics(): string;
 }
 
-/** Where the demo's cluster is to be found, as kubectl would ask for it. */
+/** Returns the path of the kubeconfig of the demo's cluster. */
 export function demoKubeconfig(config: Config): string {
   return join(config.data, "demo-kubeconfig.json");
 }
 
 /**
- * Starts the demo fleet's exporters and the API server of its cluster, and sends the fleet's history over the bus while
- * they already serve.
+ * Starts the demo fleet's exporters and the API server of its cluster. They serve already while the fleet's history is sent over the bus.
  */
 export async function startDemoRole(config: Config, logger: Logger): Promise<DemoRole> {
   const lifecycle = createLifecycle(logger);
   const { gpus, seed, listen } = config.demo;
   const address = demoAddress(listen);
-  // The live scrapes are of the configured cluster: the past must be of the same one.
+  // The live scrapes are of the configured cluster. The history must be of the same one.
   const fleet = createFleet({ seed, gpus, cluster: config.cluster });
   try {
     const servers = lifecycle.add("exporters", await startExporterServers(fleet, Date.now, address));
@@ -79,8 +78,8 @@ export async function startDemoRole(config: Config, logger: Logger): Promise<Dem
 }
 
 /**
- * A kubeconfig with one context; JSON is YAML. The client of Kubernetes takes a server without TLS only with the word that
- * certificates need not be looked at.
+ * Returns a kubeconfig with one context. JSON is valid YAML. The Kubernetes client accepts a server without TLS only if certificate checks
+ * are turned off.
  */
 function kubeconfigOf(server: string): string {
   return JSON.stringify({

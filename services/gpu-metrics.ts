@@ -10,18 +10,18 @@ import type { Config } from "../runtime/config/schema.ts";
 import { startStatusServer, type StatusServer } from "../runtime/telemetry/server.ts";
 import type { ProcessorRole } from "./processor.ts";
 
-/** Where the joined series of GPUs are served. */
+/** The path of the joined series of GPUs. */
 export const GPU_METRICS_PATH = "/metrics/gpu";
 
-/** Any port, for this machine alone. */
+/** Any port, only for this machine. */
 export const LOOPBACK = "127.0.0.1:0";
 
-/** Writes the page, of one cluster if it is named. Fails as the sink does. */
+/** Writes the page, of one cluster if it is named. Fails like the sink. */
 export type WriteGpuPage = (cluster: string | undefined, sink: PageSink) => Promise<void>;
 
 /**
- * Serves the page, as fast as it is read and no faster, compressed for who asks for that. `cluster` names one cluster; of one that
- * is not known the page has no series. Any other parameter is refused with 400 and a sentence.
+ * Serves the page at the speed of its reader, compressed if the request accepts that. `cluster` names one cluster. For an unknown cluster
+ * the page has no series. Any other parameter is refused with 400 and a sentence.
  */
 export function addGpuMetrics(server: FastifyInstance, writePage: WriteGpuPage, logger: Logger): void {
   server.get(GPU_METRICS_PATH, async (request, reply) => {
@@ -42,7 +42,10 @@ export function addGpuMetrics(server: FastifyInstance, writePage: WriteGpuPage, 
   });
 }
 
-/** Serves a processor's status, its metrics and its page of GPUs; under `up`, to this machine alone: IPC would be held up by so much. */
+/**
+ * Serves a processor's status, its metrics and its page of GPUs. Under `up`, only for this machine, because a page of this size would block
+ * IPC.
+ */
 export function serveProcessor(
   { listen, metricsToken }: Pick<Config["server"], "listen" | "metricsToken">,
   role: ProcessorRole,
@@ -59,8 +62,8 @@ export function serveProcessor(
 }
 
 /**
- * Serves the page of a processor in another process, at the address that it reports, to whom that one serves it; 503 while it reports
- * none.
+ * Serves the page of a processor in another process, at the address that it reports and with that server's access rules; 503 while it
+ * reports none.
  */
 export function addRemoteGpuMetrics(server: FastifyInstance, address: () => string | undefined): void {
   server.get(GPU_METRICS_PATH, async (request, reply) => {
@@ -81,12 +84,12 @@ export function addRemoteGpuMetrics(server: FastifyInstance, address: () => stri
   });
 }
 
-/** Compresses as fast as that can be done: who scrapes is near, and reads it at once. */
+/** Creates the fastest compression. Scrapers are near and read at once. */
 export function createPageGzip(): Gzip {
   return createGzip({ level: constants.Z_BEST_SPEED, chunkSize: 64 * 1024 });
 }
 
-/** A sink that has done with a chunk when the stream has. Fails with the stream. */
+/** Returns a sink that finishes a chunk when the stream does. Fails with the stream. */
 export function sinkTo(stream: Writable): PageSink {
   return (chunk) =>
     new Promise((resolve, reject) =>
@@ -94,7 +97,7 @@ export function sinkTo(stream: Writable): PageSink {
     );
 }
 
-/** Writes all that `write` gives as an answer, and ends it. Fails as `write` does, and when the reader has gone. */
+/** Sends everything that `write` writes as an answer, and ends it. Fails like `write`, and if the reader is gone. */
 async function send(
   answer: ServerResponse,
   isZipped: boolean,
@@ -103,7 +106,7 @@ async function send(
   const gone = once(answer, "close").then(() => {
     throw new Error("the reader has gone");
   });
-  // It goes in the end, and then nobody waits for it.
+  // The reader always leaves at the end. Then nothing waits for it.
   gone.catch(() => {});
   const stream = isZipped ? createPageGzip() : answer;
   if (stream !== answer) stream.pipe(answer);
@@ -117,7 +120,7 @@ async function send(
   }
 }
 
-/** Whether gzip is among the codings that are accepted, and not with a weight of 0 (RFC 9110, 12.5.3). */
+/** Returns true if gzip is an accepted coding with a weight above 0 (RFC 9110, 12.5.3). */
 function wantsGzip({ headers }: FastifyRequest): boolean {
   const codings = String(headers["accept-encoding"] ?? "").split(",");
   return codings.some((coding) => /^\s*(gzip|\*)\s*(;\s*q=(?!0(\.0*)?\s*$)[\d.]+)?\s*$/i.test(coding));

@@ -2,15 +2,15 @@ import { lackingAlerts, type LackingAlert } from "../alerts/exporter/lacking.ts"
 import type { TargetState } from "../collectors/exporters/collector.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
 
-/** So many targets of a job that lack the same are named; more are counted together, or a fleet would fill the page. */
+/**
+ * The limit of named targets of a job with the same missing counter. Others are counted together, so that a fleet does not fill the page.
+ */
 const MOST_NAMED = 20;
 
-/** What the metric needs of a target. */
+/** The properties of a target that the metric needs. */
 export type SeenTarget = Pick<TargetState, "job" | "url" | "gpus" | "columns">;
 
-/**
- * Sets which alerts can't work for which targets, and the counter that each of those lacks, from the pages that were read last.
- */
+/** Sets, from the last pages, the alerts that cannot work for each target, and the counter that is missing. */
 export function createLackingCounters(
   metrics: Pick<Metrics, "alertsLacking">,
 ): (targets: readonly SeenTarget[]) => void {

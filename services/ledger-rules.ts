@@ -4,16 +4,16 @@ import { ledgerRules, type LedgerRules } from "../processors/ledger/hours/rules.
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import type { Config } from "../runtime/config/schema.ts";
 
-/** How a configuration charges, and by what its hours are told to have been charged. */
+/** The charging rules of a configuration, and the versions that charges record. */
 export interface ConfiguredRules {
   readonly rules: LedgerRules;
-  /** The kept policies, the billing one first. */
+  /** The kept policies, the billing policy first. */
   readonly policies: readonly [Policy, ...Policy[]];
-  /** The version of the price book: SHA-256 of all that it says. */
+  /** The version of the price book: SHA-256 of its content. */
   readonly priceBookHash: string;
 }
 
-/** The rules of a configuration: equal in every process that has the same one. */
+/** Returns the rules of a configuration. Processes with the same configuration get equal rules. */
 export function rulesOfConfig(config: Config): ConfiguredRules {
   const { book, owners, policies, energy, absentAfterMillis } = ledgerOf(config);
   const { currency, prices, rates, markup, commitments, fixed, pricesFile, ownersFile, register } = config;

@@ -14,19 +14,19 @@ import type { Metrics } from "../runtime/telemetry/metrics.ts";
 import type { ProcessorStatus } from "./role.ts";
 import { DAY_MILLIS } from "../domain/time.ts";
 
-/** A processor's part in the ledger, whether it leads or not. */
+/** A processor's part in the ledger, as leader or not. */
 export interface Ledger {
   status(): Pick<ProcessorStatus, "leader" | "rollups" | "hoursWaiting" | "month">;
-  /** Ends the work under way and leaves the leadership to another one. */
+  /** Ends the work in progress and gives up the leadership. */
   stop(): Promise<void>;
 }
 
-/** Takes part in the leadership, and makes rollups, usage and charges while it leads. Failures are counted, and tried again. */
+/** Takes part in the leader election, and makes rollups, usage and charges while leading. Failures are counted and retried. */
 export async function startLedger(options: {
   readonly config: Config;
   readonly bus: Bus;
   readonly store: StoreClient;
-  /** Charges hours again, whose rules have changed. */
+  /** Charges hours again after a change of their rules. */
   readonly recharge: Recharge;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -87,7 +87,7 @@ export async function startLedger(options: {
       logger.warn({ err: error, ...window }, "computing an hour failed; it is tried again");
     },
   };
-  /** The day on which it was last told of each period that is overdue. */
+  /** The day of the last warning for each overdue period. */
   const told = new Map<string, string>();
   function warnOfOverdue(periods: readonly BillingPeriod[]): void {
     metrics.periodsOverdue.set(periods.length);
@@ -144,7 +144,7 @@ export async function startLedger(options: {
   };
 }
 
-/** How the configuration charges: by its kept policies, and again in billing periods that are open. */
+/** Returns the ledger of a term: charges by the kept policies, and charges again in open billing periods. */
 function termLedger(config: Config): TermLedger & {
   readonly billing: string;
   readonly closingDay: number;

@@ -5,13 +5,13 @@ import { SAMPLES_TOPIC } from "../domain/messages/topics.ts";
 import type { Bus } from "../runtime/bus/bus.ts";
 import { createSpoolingSender, type SpoolOptions } from "../runtime/bus/spool.ts";
 
-/** Which of how many collectors a process is. */
+/** The index of a collector among `count` collectors. */
 export interface Shard {
   readonly index: number;
   readonly count: number;
 }
 
-/** The folder of a collector's spool for a topic, below the folder `data`: collectors of one machine have one each. */
+/** Returns the folder of a collector's spool for a topic, in the folder `data`. Collectors of one machine have one each. */
 export function spoolFolder(data: string, { index, count }: Shard, topic: string): string {
   return join(data, `spool-${index}-of-${count}${topic === SAMPLES_TOPIC ? "" : `-${topic}`}`);
 }
@@ -20,9 +20,9 @@ const FOLDER = /^spool-(?<index>\d+)-of-(?<count>\d+)(?:-(?<topic>.+))?$/;
 const LOOK_MILLIS = 1_000;
 
 /**
- * Sends what collectors of another number have left in `data`, so that nothing waits for ever when the number changes: of so many
- * as there are now, the one takes a folder whose number its own is by the remainder. A folder stays, empty; what comes into it later (of a
- * collector that had not ended yet) is sent at the next start.
+ * Sends the messages that collectors with another count have left in `data`, so that nothing waits forever after a change of the count. A
+ * collector takes each folder whose number, divided by the current count, has its index as the remainder. An empty folder stays. Messages
+ * that come into it later (from a collector that had not ended yet) are sent at the next start.
  */
 export function sendLeftSpools(options: {
   readonly data: string;
@@ -64,7 +64,7 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
-    // Nothing was ever kept there.
+    // The folder never existed.
     return [];
   }
 }

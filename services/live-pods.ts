@@ -8,22 +8,22 @@ import { partitionOf } from "../runtime/bus/partitioner.ts";
 import { repeat, type Repeated } from "../runtime/lifecycle/repeat.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
 
-/** Pods begin and end; alerts about them wait for minutes. */
+/** The interval of updates. Pods begin and end, and alerts about them wait for minutes. */
 const REFRESH_MILLIS = 15_000;
 
-/** Whether a node's scrapes come to this processor: its partition is one of those assigned. */
+/** Returns a check whether the scrapes of a node come to this processor: whether its partition is assigned. */
 export function ownNodes(assigned: () => ReadonlySet<number>, partitions: number): IsOwn {
   return (cluster, node) => assigned().has(partitionOf(sampleKey({ cluster, node }), partitions));
 }
 
 /**
- * Sets the series that alerts join with, again and again: of the pods and nodes of this processor's partitions alone, so that
- * each stands once, whoever else runs. Money is left out where it is not wanted.
+ * Sets the series with which alerts join, repeatedly. They are only of the pods and nodes of this processor's partitions, so that each
+ * exists once among all processors. Money is left out if it is not wanted.
  */
 export function startLivePods(options: {
   readonly pods: LivePods;
   readonly isOwn: IsOwn;
-  /** Absent where money is not wanted. */
+  /** Absent if money is not wanted. */
   readonly priceOf: ReturnType<typeof createGpuPrices> | undefined;
   readonly currency: string;
   readonly metrics: Metrics;

@@ -6,7 +6,7 @@ import type { Metrics } from "../runtime/telemetry/metrics.ts";
 
 const REFRESH_MILLIS = 15_000;
 
-/** The month to date while this processor leads, as a view and as metrics by team. What is charged is read where it may have changed. */
+/** Shows the month to date while this processor leads, as a view and as metrics by team. Charges are read again after possible changes. */
 export function startMonth(options: {
   readonly store: StoreClient;
   readonly metrics: Metrics;
@@ -15,13 +15,13 @@ export function startMonth(options: {
   /** The billing policy's name. */
   readonly policy: string;
   readonly isLeading: () => boolean;
-  /** Whether so many hours wait to be charged that there is no forecast. */
+  /** True if too many hours wait to be charged for a forecast. */
   readonly isBehind: () => boolean;
-  /** Whether metrics tell it too. */
+  /** True if metrics contain the month too. */
   readonly onMetrics: boolean;
 }): Repeated & {
   view(): MonthToDate | undefined;
-  /** The books may say something else than when they were read. */
+  /** Called when the books may have changed since the last reading. */
   changed(): void;
 } {
   const { store, metrics, logger, now, policy, isLeading, isBehind, onMetrics } = options;
@@ -59,7 +59,7 @@ export function startMonth(options: {
   };
 }
 
-/** As numbers for panels: no money is computed from them. */
+/** Sets numbers for panels. No money is computed from them. */
 function show(metrics: Metrics, month: MonthToDate | undefined): void {
   metrics.teamMonthCost.reset();
   metrics.teamBurnRate.reset();

@@ -29,7 +29,7 @@ import type { ProcessorStatus, Role } from "./role.ts";
 const RATE_WINDOW_MILLIS = 60_000;
 const SAMPLE_MILLIS = 1_000;
 const LAST_SCRAPES = 2_000;
-/** Facts are few and people wait for them. */
+/** The interval of flushing facts. Facts are few and people wait for them. */
 const FACTS_FLUSH_MILLIS = 1_000;
 
 /** A running processor. */
@@ -38,7 +38,7 @@ export interface ProcessorRole extends Role<ProcessorStatus> {
   readonly writeGpuPage: WriteGpuPage;
 }
 
-/** Starts a processor on a store that is migrated already. `onFatal` is told of what no retry helps. */
+/** Starts a processor on a migrated store. `onFatal` gets errors that no retry resolves. */
 export async function startProcessorRole(
   config: Config,
   address: StoreAddress,
@@ -163,7 +163,7 @@ async function assemble(
       try {
         await writeGpuPage(devices, { cluster, currency: withMoney ? book.currency : undefined }, written);
       } catch (error) {
-        // Whoever asked and has gone is no failure of the page.
+        // A client that is gone is no failure of the page.
         if (!isGone) metrics.liveFailures.inc({ view: "gpus" });
         throw error;
       }
@@ -176,7 +176,7 @@ interface Totals {
   rows: number;
   deadLetters: number;
   ages: number[];
-  /** What the store or the bus said last, while nothing has been stored since. */
+  /** The last error of the store or the bus, until something is stored again. */
   lastError: string | undefined;
 }
 

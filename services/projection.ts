@@ -6,7 +6,7 @@ import type { OwnerRule } from "../domain/owner/rule.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import type { Config } from "../runtime/config/schema.ts";
 
-/** What the configuration says about reading pods and nodes. Labels that owners and prices are read by are kept too. */
+/** Returns the configuration's options for reading pods and nodes. Labels that owners and prices use are kept too. */
 export function projectionOf(config: Config): ProjectionOptions {
   const { kubernetes, owners } = config;
   const { prices, commitments, fixed } = ledgerOf(config).book;

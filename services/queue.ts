@@ -4,15 +4,15 @@ import { viewQueue, type QueueView } from "../domain/queue/view.ts";
 import { repeat, type Repeated } from "../runtime/lifecycle/repeat.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
 
-/** The queue as the leader shows it; others know the same and leave it to the leader to say. */
+/** The queue in the leader's view. Other processors have the same data, but only the leader reports it. */
 export interface QueueReport extends Repeated {
   view(): QueueView | undefined;
 }
 
-/** Ages are minutes: people do not miss seconds of them. */
+/** The interval of updates. Ages are minutes; seconds do not matter. */
 const REFRESH_MILLIS = 5_000;
 
-/** Looks at the board again and again while this processor leads, and sets the gauges. */
+/** Reads the board repeatedly while this processor leads, and sets the gauges. */
 export function startQueueView(options: {
   readonly board: QueueBoard;
   readonly metrics: Metrics;

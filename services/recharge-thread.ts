@@ -6,7 +6,7 @@ import type { Config } from "../runtime/config/schema.ts";
 import { connectStore, type StoreAddress } from "../runtime/store/connection.ts";
 import { rulesOfConfig } from "./ledger-rules.ts";
 
-/** What a thread is started with. */
+/** The data with which a thread is started. */
 export interface RechargeThread {
   readonly config: Config;
   readonly address: StoreAddress;
@@ -15,7 +15,7 @@ export interface RechargeThread {
 const { config, address } = workerData as RechargeThread;
 const again = createRecharge(connectStore(address, config), rulesOfConfig(config).rules);
 
-/** Charges an hour again in this thread: the thread's own client and rules, made of the same configuration. */
+/** Charges an hour again in this thread, with the thread's own client and rules from the same configuration. */
 export default function recharge({
   window,
   turn,

@@ -7,19 +7,19 @@ import type { Config } from "../runtime/config/schema.ts";
 import type { StoreAddress } from "../runtime/store/connection.ts";
 import type { RechargeThread } from "./recharge-thread.ts";
 
-/** More than that wait for the store. */
+/** The limit of threads. More would wait for the store. */
 const MOST_THREADS = 4;
-/** While one waits for the store, the other is computed. */
+/** Two hours at once: one is computed while the other waits for the store. */
 const HOURS_A_THREAD = 2;
 const IDLE_MILLIS = 10_000;
 
-/** Threads that charge hours again, as many as there are cores, four at most: they are there while there is something to do. */
+/** Threads that charge hours again: one for each core, at most four. They exist while there is work. */
 export interface RechargeThreads extends Recharge {
-  /** Ends them, with what they are at. */
+  /** Ends the threads and aborts their work. */
   stop(): Promise<void>;
 }
 
-/** Starts no thread yet. */
+/** Creates the threads' manager without starting a thread. */
 export function createRechargeThreads(config: Config, address: StoreAddress): RechargeThreads {
   const threads = Math.min(availableParallelism(), MOST_THREADS);
   const given: RechargeThread = { config, address };
@@ -30,7 +30,7 @@ export function createRechargeThreads(config: Config, address: StoreAddress): Re
     maxThreads: threads,
     concurrentTasksPerWorker: HOURS_A_THREAD,
     idleTimeout: IDLE_MILLIS,
-    // A thread that waits for its next task by blocking could not read what the store answers to its other one.
+    // A thread that blocks while it waits for its next task could not read the store's answer to its other task.
     atomics: "disabled",
   });
   return {

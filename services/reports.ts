@@ -7,8 +7,8 @@ import type { Config } from "../runtime/config/schema.ts";
 import { rulesOfConfig } from "./ledger-rules.ts";
 
 /**
- * Prepares the reports' API and pages for a server on the configuration's address: what is given back adds them to it. Fails with an
- * `AccessError` where everybody would be served.
+ * Prepares the reports' API and pages for a server on the configuration's address. Returns a function that adds them. Fails with an
+ * `AccessError` if the server would serve everybody.
  */
 export async function openReports(
   config: Config,

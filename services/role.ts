@@ -4,13 +4,13 @@ import type { WatcherState } from "../collectors/kubernetes/watcher/watcher.ts";
 import type { QueueView } from "../domain/queue/view.ts";
 import type { LineDrop } from "../domain/scrape.ts";
 
-/** The state of a running part, as `/api/status` shows it. */
+/** The state of a running part, as shown in `/api/status`. */
 export interface CollectorStatus {
   readonly targets: { readonly total: number; readonly up: number };
   readonly gpus: number;
   readonly valuesPerSecond: number;
   readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
-  /** Targets whose last scrape failed, the first few. */
+  /** The first few targets whose last scrape failed. */
   readonly failing: readonly {
     readonly url: string;
     readonly node: string;
@@ -18,7 +18,7 @@ export interface CollectorStatus {
     readonly detail: string;
   }[];
   readonly spool: { readonly messages: number; readonly bytes: number; readonly dropped: number };
-  /** The clusters of the configuration, whichever collector watches them. */
+  /** The clusters of the configuration, watched by any collector. */
   readonly kubernetes: readonly WatcherState[];
 }
 
@@ -27,26 +27,26 @@ export interface ProcessorStatus {
   readonly rowsStored: number;
   readonly rowsPerSecond: number;
   readonly lagMessages: number;
-  /** Of the last scrapes stored: half were fresher than the first number, 99 of 100 than the second. */
+  /** The ages of the last stored scrapes: the median and the 99th percentile. */
   readonly freshnessSeconds: { readonly p50: number; readonly p99: number } | undefined;
   readonly deadLetters: number;
   readonly pausedPartitions: readonly number[];
   /** Set while this processor leads. */
   readonly leader: { readonly generation: number } | undefined;
-  /** What waits and what is left, as the leader sees it; some seconds old. */
+  /** The pods that wait and the free capacity, from the leader; some seconds old. */
   readonly queue: QueueView | undefined;
-  /** Of the rollups that this processor has made since it was started. */
+  /** The rollups that this processor has made since its start. */
   readonly rollups: {
-    /** Windows published. */
+    /** The number of published windows. */
     readonly windows: number;
-    /** What the last of them cost; `undefined` before the first. */
+    /** The duration of the last one; `undefined` before the first. */
     readonly lastSeconds: number | undefined;
-    /** Windows that wait. */
+    /** The number of waiting windows. */
     readonly dirty: number;
   };
-  /** Hours that are over and wait to be charged, or to be charged again; undefined where another processor leads. */
+  /** The number of ended hours that wait to be charged, or to be charged again; undefined if another processor leads. */
   readonly hoursWaiting: number | undefined;
-  /** What teams have cost this month under the billing policy, as the leader sees it; some seconds old. */
+  /** The cost of teams in this month under the billing policy, from the leader; some seconds old. */
   readonly month: MonthToDate | undefined;
 }
 
@@ -54,15 +54,15 @@ export interface ProcessorStatus {
 export interface DemoStatus {
   readonly targets: readonly { readonly url: string; readonly node: string }[];
   readonly gpus: number;
-  /** Rows of history sent, of all that are to be sent. */
+  /** Rows of history: sent, and in total. */
   readonly history: { readonly sent: number; readonly total: number };
 }
 
-/** A running part of the program: its state, whether it does its work, and its end. */
+/** A running part of the program: its state, its readiness, and its end. */
 export interface Role<Status> {
   readonly registry: Registry;
   status(): Promise<Status>;
-  /** Why the part cannot do its work now; `undefined` while it can. */
+  /** Returns the reason why the part cannot work now; `undefined` if it can. */
   notReady(): string | undefined;
   stop(): Promise<void>;
 }

@@ -1,7 +1,10 @@
 import type { Config } from "../runtime/config/schema.ts";
 import type { ProcessorStatus } from "./role.ts";
 
-/** A processor's status for `/api/status`, which asks for no token: what teams cost stands in it where metrics tell it to everybody too. */
+/**
+ * Returns a processor's status for `/api/status`, which needs no token. The cost of teams is included only if metrics show it to everybody
+ * too.
+ */
 export function shownStatus(
   status: ProcessorStatus,
   { moneyOnMetrics, metricsToken }: Pick<Config["server"], "moneyOnMetrics" | "metricsToken">,

@@ -23,23 +23,23 @@ import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } fro
 import type { CollectorStatus, DemoStatus, ProcessorStatus } from "./role.ts";
 import { shownStatus } from "./shown-status.ts";
 
-/** The state of everything that `up` runs: the body of `/api/status`. */
+/** The state of all parts of `up`: the body of `/api/status`. */
 export interface SystemStatus {
   readonly version: string;
   readonly address: string;
-  /** Whether what is shown is the synthetic fleet. */
+  /** Set if the fleet is the synthetic one. */
   readonly demo: DemoStatus | undefined;
   readonly store: { readonly url: string; readonly kind: "embedded" | "clickhouse" };
   readonly collector: CollectorStatus | undefined;
   readonly processor: ProcessorStatus | undefined;
-  /** The parts' processes: their ids now, and how often each had to be started again. */
+  /** The parts' processes: their current ids and their numbers of restarts. */
   readonly processes: Readonly<Record<string, { readonly id: number | undefined; readonly restarts: number }>>;
   readonly notReady: readonly string[];
 }
 
-/** Everything, running. */
+/** The whole running system. */
 export interface System {
-  /** Where the store is reached, by who may do everything. */
+  /** The address of the store, with the user who has all rights. */
   readonly store: StoreAddress;
   readonly address: string;
   status(): SystemStatus;
@@ -50,20 +50,20 @@ export interface System {
 const CHILD_GRACE_MILLIS = 8_000;
 const CHILD_PROGRAM = fileURLToPath(new URL("./child.js", import.meta.url));
 /**
- * Room for what lives for the length of a scrape or an insert, in megabytes: with the default of 1 that grows to 16 the
- * parts would spend a fifth of their time moving it about. The old generation may grow to three times what lived before it is
- * gone through, and is not gone through because little happens: with the defaults a processor did so after every insert.
+ * Flags of V8's heap. The young generation has room, in megabytes, for the objects of one scrape or insert. With the default of 1, which
+ * grows to 16, the parts would spend a fifth of their time copying it. The old generation may grow to three times its live size before a
+ * collection. Low activity starts no collection: with the defaults a processor had one after every insert.
  */
 const V8_FLAGS = ["--min-semi-space-size=16", "--heap-growing-percent=200", "--no-memory-reducer"];
-/** How long a part may take to answer for its metrics. */
+/** The time in which a part must answer with its metrics. */
 const METRICS_MILLIS = 3_000;
-/** A report older than this says nothing about now. */
+/** The age from which a report is too old. */
 const STALE_MILLIS = 10_000;
 
 /**
- * Starts the whole program on one machine: the store, the demo fleet where the configuration names nothing to scrape, a
- * processor, a collector and the status server. Each part but the server is a process of its own, and is started again
- * when it dies. `logFile` takes the parts' logs where the terminal shows the view.
+ * Starts the whole program on one machine: the store, the demo fleet if the configuration has nothing to scrape, a processor, a collector
+ * and the status server. Each part except the server is a process of its own and is started again when it dies. The parts' logs go to
+ * `logFile` if the terminal shows the view.
  */
 export async function startSystem(options: {
   readonly config: Config;
@@ -78,11 +78,11 @@ export async function startSystem(options: {
   const processes = new Map<string, Pick<SupervisedChild, "restarts" | "processId">>();
   const children: SupervisedChild[] = [];
   let asking: Promise<readonly unknown[]> | undefined;
-  /** What this process tells itself. */
+  /** The metrics of this process. */
   const registry = new Registry();
   registerProcessMetrics(registry);
   lifecycle.add("telemetry", await startTelemetry(config, "gpu-ledger-server", registry));
-  /** Who waits for a part's metrics. */
+  /** The callbacks that wait for a part's metrics. */
   const metrics = new Map<string, (metrics: unknown) => void>();
 
   function startChild(order: ChildOrder): Promise<ChildReport> {
@@ -108,7 +108,7 @@ export async function startSystem(options: {
     });
   }
 
-  /** Asks every part for its metrics; one that does not answer in time is left out. */
+  /** Requests the metrics of every part. A part that does not answer in time is left out. */
   async function askMetrics(): Promise<readonly unknown[]> {
     asking ??= Promise.all(
       children.map(async ({ name, send }) => {
@@ -185,7 +185,7 @@ export async function startSystem(options: {
     throw error;
   }
 
-  /** The outside store, or the embedded one, started. */
+  /** Returns the outside store, or starts the embedded one. */
   async function startStore(): Promise<StoreAddress> {
     const outside = outsideStore(config);
     if (outside !== undefined) return outside;
@@ -202,8 +202,8 @@ export async function startSystem(options: {
 }
 
 /**
- * The configuration with the demo fleet's cluster to watch, and the exporters' pods in it as targets; with the demo's prices and
- * owners where it has no prices of its own.
+ * Returns the configuration with the demo fleet's cluster to watch, and the exporters' pods in it as targets. If it has no prices of its
+ * own, the demo's prices and owners are added.
  */
 function onDemo(config: Config): Config {
   const kubeconfig = demoKubeconfig(config);
@@ -233,7 +233,7 @@ function forkChild(order: ChildOrder, logFile: number | undefined): ChildProcess
   return child;
 }
 
-/** One exposition of what all parts report. */
+/** Merges the reports of all parts into one exposition. */
 async function mergeMetrics(reported: readonly unknown[]): Promise<string> {
   const metrics = reported as MetricObjectWithValues<MetricValue<string>>[][];
   return AggregatorRegistry.aggregate(metrics).metrics();

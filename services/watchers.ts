@@ -17,20 +17,20 @@ import { projectionOf } from "./projection.ts";
 /** The watchers of all clusters of the configuration. */
 export interface Watchers {
   states(): readonly WatcherState[];
-  /** Brings the gauges up to date. */
+  /** Updates the gauges. */
   sample(): void;
-  /** Ends the watching, gives the leases back and lets the last facts go. */
+  /** Ends the watching, releases the leases and sends the last facts. */
   stop(): Promise<void>;
 }
 
-/** People wait for facts, and a list is thousands of them at once. */
+/** The wait before sending. People wait for facts, and a list is thousands of facts at once. */
 const LINGER_MILLIS = 100;
 const DRAIN_MILLIS = 3_000;
-/** Facts are small, and only changes are sent: this is days of a large cluster. */
+/** The size of the spool: days of a large cluster. Facts are small, and only changes are sent. */
 const SPOOL_BYTES = 512 * 1024 * 1024;
 const SPOOL_MEMORY_BYTES = 4 * 1024 * 1024;
 
-/** Starts to take part in the election of every cluster's watcher; without clusters it does nothing. */
+/** Takes part in the election of every cluster's watcher. Without clusters it does nothing. */
 export function startWatchers(options: {
   readonly config: Config;
   readonly shard: Shard;
@@ -114,7 +114,7 @@ async function drain(sender: SpoolingSender): Promise<void> {
 }
 
 function eventsOf(cluster: string, metrics: Metrics, logger: Logger): WatcherEvents {
-  /** What has been told already: an outage is one line, not one every two seconds. */
+  /** The last logged text: an outage is one line, not one every 2 s. */
   let told = "";
   return {
     onElected(epoch) {

@@ -31,7 +31,7 @@ function isPattern(value: string): boolean {
   }
 }
 
-/** A number of an alert, within what makes sense for it. */
+/** Returns the schema of an alert's number, within its range. */
 function numberOf({ least, most, help, value }: Parameter): z.ZodType<number | undefined> {
   const allowed = `a number from ${least} to ${most}: ${help}`;
   return z
@@ -49,7 +49,10 @@ function parametersOf(name: string): Readonly<Record<string, Parameter>> {
 
 const forOf = duration("0s", "7d").optional().describe("How long the condition must have held.");
 
-/** What can be said of an alert. Some alerts stand in the catalogue once for each severity: of these it can't be changed. */
+/**
+ * Returns the schema of the changes to an alert. Some alerts are in the catalog once for each severity. The severity of these cannot be
+ * changed.
+ */
 function overrideSchema(definitions: readonly AlertDefinition[]) {
   const { name } = definitions[0]!;
   const numbers = Object.entries(parametersOf(name)).map(([key, parameter]) => [key, numberOf(parameter)] as const);
@@ -73,7 +76,7 @@ const ofAlerts = z.strictObject(
     NAMES.map((name) => [name, overrideSchema(CATALOG.filter((each) => each.name === name)).optional()]),
   ),
 );
-/** Teams are known of alerts about pods, and of those about teams. */
+/** Alerts with a known team: those about pods and those about teams. */
 const OF_TEAMS = new Set(
   CATALOG.filter(({ subject }) => subject === "pod" || subject === "team").map(({ name }) => name),
 );
@@ -133,10 +136,10 @@ export const alertConfigSchema = z.strictObject({
   ...contactsSchema,
 });
 
-/** The configuration as it was read. */
+/** The parsed configuration. */
 export type AlertConfig = z.output<typeof alertConfigSchema>;
 
-/** Reads the configuration of the alerts, or gives the defaults. Fails with a ConfigError that has all that is wrong. */
+/** Reads the configuration of the alerts, or returns the defaults. Fails with a ConfigError that contains all errors. */
 export function loadAlertConfig(
   path: string | undefined,
   env: NodeJS.ProcessEnv,
@@ -157,7 +160,7 @@ export function loadAlertConfig(
   return { config: read.value, folder: resolve(dirname(path)) };
 }
 
-/** What the generator is told by a configuration. */
+/** Returns the generator's options of a configuration. */
 export function alertOptionsOf(config: AlertConfig): AlertOptions {
   const { interval, groups, alerts, teams, ...rest } = config;
   return {
@@ -196,7 +199,7 @@ function overrideOf({
   };
 }
 
-/** A JSON Schema (draft 2020-12) of the alerts' configuration, for editors. */
+/** Returns a JSON Schema (draft 2020-12) of the alerts' configuration, for editors. */
 export function alertConfigJsonSchema(): object {
   const schema = z.toJSONSchema(alertConfigSchema, { io: "input", unrepresentable: "any" });
   return { title: "the configuration of gpu-ledger's alerts", ...schema };

@@ -4,7 +4,7 @@ import { list, oneOf, text, webAddress } from "../../runtime/config/words.ts";
 const secretFile = text("the path of a file on the machine of Alertmanager");
 const mail = z.string({ error: "an e-mail address" }).regex(/^[^\s@]+@[^\s@]+$/, { error: "an e-mail address" });
 
-/** Ways to reach somebody; secrets stay in files beside Alertmanager, and are not read here. */
+/** The ways to notify a receiver. Secrets stay in files beside Alertmanager and are not read here. */
 const contact = z
   .strictObject({
     slack: z.strictObject({ channel: text("a channel, such as #vision"), apiUrlFile: secretFile }).optional(),
@@ -28,7 +28,7 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** The keys of the alerts' configuration that say who is reached, and when. */
+/** The keys of the alerts' configuration for the receivers and the times of notifications. */
 export const contactsSchema = {
   platform: contact.prefault({}).describe("Who hears of what is no team's, and of everything that must wake somebody."),
   contacts: z.record(text("a team"), contact).default({}).describe("How each team hears of its own alerts."),

@@ -24,7 +24,7 @@ interface AlertFlags {
   readonly alertmanager?: string;
 }
 
-/** `gpu-ledger generate alerts|exporter-config`: nothing is written unless all of it can be. */
+/** Adds `gpu-ledger generate alerts|exporter-config`. Nothing is written unless everything can be. */
 export function addGenerateAlerts(
   generate: Command,
   { env }: CommandContext,
@@ -110,7 +110,7 @@ function contactsOf({ platform, contacts, smtp, repeat, workingHours }: AlertCon
   return { platform, teams: contacts, smtp, repeat, workingHours };
 }
 
-/** Teams with numbers or contacts of their own must be teams, where a file of owners tells which there are. */
+/** Checks that teams with numbers or contacts of their own exist, if a file of owners lists the teams. */
 function checkTeams({ ownersFile, teams, contacts }: AlertConfig, folder: string, source = "the configuration"): void {
   if (ownersFile === undefined) return;
   const fail = (problems: readonly FileProblem[]): never => {

@@ -8,11 +8,11 @@ import { checkGpuNodes } from "./gpu-nodes.ts";
 import type { FoundTarget } from "./jobs.ts";
 import { checkPermissions } from "./permissions.ts";
 
-/** How long one answer, and all of a cluster's, may take. */
+/** The time limits of one answer and of a whole cluster. */
 const ANSWER_MILLIS = 10_000;
 const CLUSTER_MILLIS = 120_000;
 
-/** Tries every cluster that is to be watched: the server, what may be done there, and whether each GPU has a target. */
+/** Checks every cluster to watch: the server, the permissions, and a target for each GPU. */
 export async function* checkClusters(config: Config, targets: readonly FoundTarget[]): AsyncGenerator<Finding> {
   for (const { name = config.cluster, kubeconfig, context } of config.kubernetes.clusters) {
     const access = createKubeAccess({
@@ -35,8 +35,8 @@ export async function* checkClusters(config: Config, targets: readonly FoundTarg
 }
 
 /**
- * The server's release, and whether its clock and this machine's agree: samples have this machine's time and pods the
- * cluster's, and what differs by an interval is put beside the wrong pod.
+ * Checks the server's release, and whether its clock and this machine's agree. Samples have this machine's time and pods have the
+ * cluster's. With a difference of an interval, a sample is assigned to the wrong pod.
  */
 async function checkServer(
   { name, api, timeoutMillis, signal }: ClusterUnderCheck,

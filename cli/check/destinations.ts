@@ -6,7 +6,7 @@ import { attempt, type Finding } from "./finding.ts";
 
 const OTLP_TIMEOUT_MILLIS = 5_000;
 
-/** Tries the destinations beside the bus and the store: folders and webhooks of deliveries, and the OTLP endpoints. Nothing is sent. */
+/** Checks the destinations beside the bus and the store: folders and webhooks of deliveries, and the OTLP endpoints. Nothing is sent. */
 export async function* checkDestinations({ deliveries, tracing, metrics }: Config): AsyncGenerator<Finding> {
   for (const { name, to } of deliveries) {
     for (const { name: recipient, folder, webhook } of to) {
@@ -22,7 +22,7 @@ export async function* checkDestinations({ deliveries, tracing, metrics }: Confi
   }
 }
 
-/** Of an address no more than its host and port is told, as the rest can be a secret. */
+/** Checks that an address accepts connections. Only its host and port are printed, because the rest can be secret. */
 async function takesConnections({ protocol, hostname, port }: URL, timeoutMillis: number): Promise<string> {
   const isTls = protocol === "https:";
   const host = hostname.replaceAll(/[[\]]/g, "");

@@ -1,14 +1,14 @@
 import type { ApiConnection } from "../../collectors/kubernetes/api/connection.ts";
 import { tell } from "../context.ts";
 
-/** One thing that was tried, and how it answered. */
+/** One check and its result. */
 export interface Finding {
   readonly ok: boolean;
   readonly what: string;
   readonly answer: string;
 }
 
-/** Tries something: what `run` says of it, or why it failed. */
+/** Runs a check. Returns the result of `run`, or the reason of its failure. */
 export async function attempt(what: string, run: () => Promise<string>): Promise<Finding> {
   try {
     return { ok: true, what, answer: await run() };
@@ -17,7 +17,7 @@ export async function attempt(what: string, run: () => Promise<string>): Promise
   }
 }
 
-/** What the checks of one cluster ask, and how long they wait. */
+/** The dependencies of the checks of one cluster, with their time limits. */
 export interface ClusterUnderCheck {
   readonly name: string;
   readonly api: ApiConnection;

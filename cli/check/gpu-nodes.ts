@@ -11,8 +11,8 @@ import type { FoundTarget } from "./jobs.ts";
 const MOST_NAMES = 20;
 
 /**
- * What was counted of each node's GPUs and from what, and whether each node has a target whose rows bear its name: the GPUs of one
- * that has none are unobserved, and whoever holds them pays for what nobody measured.
+ * Checks the number of each node's GPUs and its source, and whether each node has a target with rows of its name. The GPUs of a node
+ * without one are unobserved, and their holders pay for time without measurements.
  */
 export async function* checkGpuNodes(
   cluster: ClusterUnderCheck,
@@ -51,10 +51,10 @@ const WORDS: Readonly<Record<CountedBy, string>> = {
   instances: "guessed by MIG instances",
   capacity: "guessed by the capacity",
 };
-/** What a person has to do something about: the bill is wrong or incomplete until then. */
+/** Remarks that need an action. The bill is wrong or incomplete until then. */
 const WRONG = new Set<RemarkReason>(["contradiction", "unmetered"]);
 
-/** How many GPUs there are and what has counted them; then each node about whose GPUs something is odd. */
+/** Returns the number of GPUs and its sources, and then each node with a remark about its GPUs. */
 function* countGpus(cluster: string, nodes: readonly GpuNode[], targets: readonly FoundTarget[]): Generator<Finding> {
   const what = `cluster ${cluster}, GPUs`;
   const counts = new Map<CountedBy, number>();
@@ -90,7 +90,7 @@ function named(nodes: readonly string[]): string {
   return `${nodes.slice(0, MOST_NAMES).join(", ")}${further > 0 ? ` and ${further} more` : ""}`;
 }
 
-/** Nodes that have a target under another cluster's name: their rows would never meet the cluster's pods. */
+/** Returns nodes whose target has another cluster's name. Their rows would never match the cluster's pods. */
 function elsewhere(unseen: readonly string[], targets: readonly FoundTarget[], defaultCluster: string): string[] {
   const missed = new Set<string | undefined>(unseen);
   const others = targets.filter(({ node }) => missed.has(node)).map((target) => target.cluster ?? defaultCluster);

@@ -9,13 +9,13 @@ import { lackingAlerts, type LackingAlert } from "../../alerts/exporter/lacking.
 import { tell } from "../context.ts";
 import type { Finding } from "./finding.ts";
 
-/** A target that was found, and the node of its rows. */
+/** A discovered target, and the node of its rows. */
 export interface FoundTarget {
-  /** Absent where no label and no job names one: the configuration's own holds. */
+  /** Absent if no label and no job names one. Then the configuration's cluster is valid. */
   readonly cluster: string | undefined;
-  /** Absent where its page alone can tell, and was not read. */
+  /** Absent if only the page contains it, and the page was not read. */
   readonly node: string | undefined;
-  /** The GPUs that its page shows; absent where the page was not read. */
+  /** The number of GPUs on its page; absent if the page was not read. */
   readonly gpus?: number;
 }
 
@@ -23,7 +23,7 @@ const DISCOVERY_MILLIS = 5_000;
 const MOST_TARGETS = 50;
 const MOST_REFUSED = 10;
 
-/** Tries a job's discoveries, and the first of the targets that they found. Returns all of the targets. */
+/** Checks a job's discoveries and the first of the discovered targets. Returns all targets. */
 export async function* checkJob(job: ScrapeJob): AsyncGenerator<Finding, readonly FoundTarget[]> {
   const targets: Target[] = [];
   for (const discovery of job.discoveries) {
@@ -81,7 +81,7 @@ async function discover(discovery: Discovery): Promise<Found | Error> {
   return found;
 }
 
-/** Whether a target's node is known without its page. */
+/** Returns true if a target's node is known without its page. */
 function isTold({ labels, pod }: Target): boolean {
   return pod !== undefined || (labels["node"] ?? "") !== "";
 }
@@ -129,7 +129,7 @@ async function checkTarget(
   };
 }
 
-/** Alerts are no condition of anything that is charged: what they lack is told, and is no failure. */
+/** Returns a finding about missing counters. It is not a failure, because charges do not depend on alerts. */
 function tellLacking(what: string, lacking: readonly LackingAlert[]): Finding {
   const counters = [...new Set(lacking.map(({ counter }) => counter))];
   const lines = counters.map((counter) => {

@@ -15,14 +15,14 @@ import { DAY_MILLIS } from "../../domain/time.ts";
 const DAYS = 7;
 const LATELY = `the last ${DAYS} days`;
 
-/** What has no price, by the billing policy: the most of it first. */
+/** SQL for usage without a price under the billing policy, largest first. */
 const UNPRICED = `
 SELECT gpu_model AS model, instance_type AS instanceType, toString(sum(gpu_hours)) AS hours
 FROM charges_published
 WHERE policy = {policy:String} AND effective_cost IS NULL AND from_at >= fromUnixTimestamp64Milli({since:Int64})
 GROUP BY model, instanceType ORDER BY sum(gpu_hours) DESC LIMIT 5`;
 
-/** What the ledger of the configuration's store says of itself; nothing where there is none, or none to ask. */
+/** Checks the ledger in the configuration's store; nothing if there is no ledger or no store. */
 export async function* checkLedger(config: Config, now: number): AsyncGenerator<Finding> {
   const store = await openStore(config).catch(() => undefined);
   if (store === undefined) return;

@@ -6,7 +6,7 @@ import type { Config } from "../../runtime/config/schema.ts";
 import { tell } from "../context.ts";
 import type { ClusterUnderCheck, Finding } from "./finding.ts";
 
-/** What is needed of one resource for one purpose. */
+/** The needed permissions of one resource for one purpose. */
 interface Need {
   readonly resource: string;
   readonly permissions: readonly NeededPermission[];
@@ -14,8 +14,8 @@ interface Need {
 }
 
 /**
- * Asks the server whether each permission that the collector needs is given. One that is missing is named as kubectl names
- * it, with what the reports will lack; what is not installed needs none yet. A server that does not answer is a finding.
+ * Checks with the server that the collector has each needed permission. A missing one has kubectl's name and the effect on the reports.
+ * Resources that are not installed need none yet. A server that does not answer is a finding.
  */
 export async function* checkPermissions(
   cluster: ClusterUnderCheck,
@@ -46,7 +46,7 @@ export async function* checkPermissions(
   }
 }
 
-/** Which permissions of a need the server does not give. Those of the lease are asked for by its name, but for making it. */
+/** Returns the permissions of a need that the server refuses. Those of the lease are checked by its name, except for its creation. */
 async function refusedOf(
   { api, timeoutMillis, signal }: ClusterUnderCheck,
   { permissions }: Need,
@@ -72,7 +72,7 @@ function missingFinding(cluster: string, { resource, without }: Need, refused: r
   };
 }
 
-/** Permissions of one resource and one purpose are asked for, and missed, together. */
+/** Groups permissions by resource and purpose, so that they are checked and reported together. */
 function needsOf(permissions: readonly NeededPermission[]): readonly Need[] {
   const needs = new Map<string, Need>();
   for (const permission of permissions) {

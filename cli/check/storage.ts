@@ -7,7 +7,7 @@ import { listPendingMigrations } from "../../runtime/store/migrate.ts";
 import { createLogger } from "../../runtime/telemetry/log.ts";
 import { attempt, type Finding } from "./finding.ts";
 
-/** Tries where things are kept: the data folder, the bus, the store. */
+/** Checks the places of storage: the data folder, the bus, the store. */
 export async function* checkStorage(config: Config): AsyncGenerator<Finding> {
   yield await attempt(`data folder ${config.data}`, () => {
     mkdirSync(config.data, { recursive: true });

@@ -6,7 +6,7 @@ import { renderTable } from "../table.ts";
 
 type CloseReport = Omit<WholeReport, "closed">;
 
-/** A close, or a look at one, as a person reads it: what it comes to, whom, what is missing, what has changed, what is in the way. */
+/** Returns a closing or a preview of one as text: its amounts, its receivers, missing data, changes and obstacles. */
 export function closeText(report: CloseReport): string {
   const { document } = report;
   const { billingPeriod, total, currency, policies, closedBy, unowned, statements } = document;

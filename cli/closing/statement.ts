@@ -3,7 +3,7 @@ import { percent } from "../../reports/format/percent.ts";
 import type { MonthStatements, Statement } from "../../reports/read/statements.ts";
 import { renderTable } from "../table.ts";
 
-/** The statements of a month as a person reads them, one after the other. */
+/** Returns the statements of a month as text, one after the other. */
 export function statementsText(month: MonthStatements): string {
   const { billingPeriod, policy, closed, statements } = month;
   const standing =

@@ -1,7 +1,7 @@
 import type { DeliveryStatus } from "../../reports/delivery/list.ts";
 import { renderTable } from "../table.ts";
 
-/** Deliveries as text: how each period stands with each recipient. */
+/** Returns deliveries as text: the state of each period for each recipient. */
 export function deliveriesText(list: readonly DeliveryStatus[]): string {
   if (list.length === 0) return "the configuration has no deliveries, and none was due in the last 92 days";
   const rows = list.map((status) => [
@@ -14,7 +14,7 @@ export function deliveriesText(list: readonly DeliveryStatus[]): string {
   return renderTable(["delivery", "to", "period", "due", "state"], rows);
 }
 
-/** A reason takes so much of a line at most; all of it is in JSON. */
+/** The maximum length of a reason in a line. JSON has the whole reason. */
 const MOST_REASON = 200;
 
 function stateText(status: DeliveryStatus): string {

@@ -13,7 +13,7 @@ interface Asked {
   readonly policy?: string;
 }
 
-/** `gpu-ledger generate dashboards`: they read what the rules of the same configuration record. */
+/** Adds `gpu-ledger generate dashboards`. The dashboards read the series that the rules of the same configuration record. */
 export function addGenerateDashboards(
   generate: Command,
   { env }: CommandContext,

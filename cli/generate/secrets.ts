@@ -7,11 +7,11 @@ import type { CommandContext } from "../context.ts";
 
 const RANDOM_BYTES = 32;
 
-/** The file with an administrator's token, and the one with its hash, for `server.access.tokens`. */
+/** The names of the file with an administrator's token and of the file with its hash, for `server.access.tokens`. */
 export const ADMIN_TOKEN = "admin-token";
 export const ADMIN_TOKEN_HASH = `${ADMIN_TOKEN}.sha256`;
 
-/** The secrets of a stack, each a file: who has it says the name. */
+/** The secrets of a stack, each in a file. The name contains the owner. */
 export const SECRETS: Readonly<Record<string, () => string>> = {
   "clickhouse-password": randomText,
   "reader-password": randomText,
@@ -20,7 +20,7 @@ export const SECRETS: Readonly<Record<string, () => string>> = {
   [ADMIN_TOKEN]: generateToken,
 };
 
-/** `gpu-ledger generate secrets`: random passwords and tokens of a stack, made once. */
+/** Adds `gpu-ledger generate secrets`: random passwords and tokens of a stack, made once. */
 export function addGenerateSecrets(generate: Command, { stdout }: CommandContext): void {
   generate
     .command("secrets")
@@ -32,14 +32,14 @@ export function addGenerateSecrets(generate: Command, { stdout }: CommandContext
 }
 
 /**
- * Makes the secrets that a folder lacks, 256 random bits each and no line feed, and the hash of its administrator's token. Gives the
- * paths of those that were made. Whoever may read the folder may read them: containers have users of their own.
+ * Makes the missing secrets of a folder, 256 random bits each without a line feed, and the hash of its administrator's token. Returns the
+ * paths of the new files. Everyone who may read the folder may read them, because containers have users of their own.
  */
 export function makeSecrets(folder: string): readonly string[] {
   mkdirSync(folder, { recursive: true });
   const missing = Object.entries(SECRETS).filter(([name]) => !existsSync(join(folder, name)));
   for (const [name, make] of missing) writeWhole(join(folder, name), make());
-  // By the token that is there: it may have been put there by hand.
+  // The hash is of the existing token, which may come from an operator.
   writeWhole(join(folder, ADMIN_TOKEN_HASH), tokenHash(readFileSync(join(folder, ADMIN_TOKEN), "utf8").trimEnd()));
   return missing.map(([name]) => join(folder, name));
 }
@@ -48,7 +48,7 @@ function randomText(): string {
   return randomBytes(RANDOM_BYTES).toString("base64url");
 }
 
-/** A file that is there is whole, whenever this ends. */
+/** Writes a file so that it is complete if it exists, even after an abort. */
 function writeWhole(path: string, text: string): void {
   const unfinished = `${path}.unfinished`;
   writeFileSync(unfinished, text);

@@ -10,7 +10,7 @@ interface Options {
   readonly team: readonly string[];
 }
 
-/** `gpu-ledger generate store-readers`: users of an outside ClickHouse that may read, within limits. */
+/** Adds `gpu-ledger generate store-readers`: users of an outside ClickHouse with read access within limits. */
 export function addGenerateStoreReaders(
   generate: Command,
   { env }: CommandContext,

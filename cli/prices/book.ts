@@ -14,15 +14,15 @@ export interface BookMistake {
   readonly message: string;
 }
 
-/** A price book with where it comes from, or all that is wrong with its file; and the configuration. */
+/** A price book with its source, or all mistakes of its file; and the configuration. */
 export type BookSource = { readonly name: string; readonly config: Config } & (
   | { readonly book: PriceBook }
   | { readonly problems: readonly BookMistake[] }
 );
 
 /**
- * Reads the book of a file where one is named, else the configuration's. Fails with a `ConfigError` where the configuration
- * is not right, and with a `CommandError` where the file cannot be read.
+ * Reads the book of a file if one is named, else the configuration's. Fails with a `ConfigError` if the configuration is wrong, and with a
+ * `CommandError` if the file cannot be read.
  */
 export function readBookOf(
   file: string | undefined,

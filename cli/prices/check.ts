@@ -7,37 +7,34 @@ import type { BookSource } from "./book.ts";
 import { storedNodes } from "./nodes.ts";
 import { timeText } from "./time.ts";
 
-/** Something that is wrong with a price book, for people and as JSON. */
+/** A problem of a price book, for people and as JSON. */
 export interface BookProblem {
   /**
-   * `mistake`: it is not a valid book. `tie` and `gap`: nothing prices a node, as entries of equal rank do or none does.
+   * `mistake`: the book is not valid. `tie` and `gap`: a node has no price, because entries have equal rank or because no entry matches.
    * `never`: the entry prices no node at any time.
    */
   readonly kind: "mistake" | "tie" | "gap" | "never";
   /** Keys of the book. */
   readonly places: readonly string[];
   readonly line?: number;
-  /** A node of the store; absent where the book alone tells. */
+  /** A node of the store; absent if the book alone shows the problem. */
   readonly node?: string;
-  /** ISO 8601; absent where it has no beginning or no end. */
+  /** ISO 8601; absent if it has no beginning or no end. */
   readonly from?: string;
   readonly until?: string;
   readonly message: string;
 }
 
-/** The answer of `prices check`. */
+/** The result of `prices check`. */
 export interface BookCheck {
   readonly source: string;
   readonly entries: number;
-  /** Nodes of the store that were looked at; absent without an outside store. */
+  /** The number of checked nodes of the store; absent without an outside store. */
   readonly nodes?: number;
   readonly problems: readonly BookProblem[];
 }
 
-/**
- * Checks a book by itself, and against the nodes of the store over a period, where an outside store is configured. Fails
- * with a `StoreError`.
- */
+/** Checks a book by itself and, if an outside store is configured, against the store's nodes over a period. Fails with a `StoreError`. */
 export async function checkBookOf(
   source: BookSource,
   period: { readonly fromMillis: number; readonly untilMillis: number },
@@ -95,7 +92,7 @@ function timesOf(times: {
   return { ...(from === undefined ? {} : { from }), ...(until === undefined ? {} : { until }) };
 }
 
-/** The answer as text. */
+/** Returns the result as text. */
 export function renderCheck({ source, entries, nodes, problems }: BookCheck): string {
   const looked = nodes === undefined ? "" : `, ${nodes} node${nodes === 1 ? "" : "s"} of the store`;
   const found = problems.length === 0 ? "no problems found" : `${problems.length} found:`;

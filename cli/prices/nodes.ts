@@ -8,7 +8,7 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { CommandError } from "../context.ts";
 import { openStore } from "../store.ts";
 
-/** What the command line can say of a node. */
+/** The options that describe a node. */
 export interface NodeOptions {
   readonly cluster?: string;
   readonly node?: string;
@@ -21,7 +21,7 @@ export interface NodeOptions {
   readonly nodeLabel?: readonly string[];
 }
 
-/** A date or a time of the command line, milliseconds since the epoch; undefined where it is not given. */
+/** Returns a date or time of the command line in milliseconds since the epoch; undefined if it is absent. */
 export function instantOption(name: string, given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   const millis = instantOf(given);
@@ -30,9 +30,8 @@ export function instantOption(name: string, given: string | undefined): number |
 }
 
 /**
- * The node that the options describe; where they give a name and a cluster at most, the nodes that the store knows at a time,
- * or, where no store can be asked, a node of which no more is known. Fails with a
- * `CommandError` where there is neither, and with a `StoreError`.
+ * Returns the node of the options. If they have at most a name and a cluster, returns the store's nodes at a time; without a store, a node
+ * with only these properties. Fails with a `CommandError` if there is neither, and with a `StoreError`.
  */
 export async function nodesOf(options: NodeOptions, config: Config, atMillis: number): Promise<readonly PriceFacts[]> {
   const { region, zone, instanceType, pool, model, capacityType, nodeLabel = [] } = options;
@@ -76,12 +75,12 @@ interface InventoryRow {
   readonly until_millis: string;
 }
 
-/** Nodes of an inventory, or why the store that has it cannot be asked. */
+/** The nodes of an inventory, or the reason why its store cannot be read. */
 export type StoredNodes = { readonly nodes: readonly CheckedNode[] } | { readonly unasked: string };
 
 /**
- * The nodes of the store's inventory over a time, one for each model of GPU on it, as long as the same is known of it; an embedded
- * store can be asked while its `up` runs. Fails with a `StoreError`.
+ * Returns the nodes of the store's inventory over a time: one for each GPU model on it and each period with the same properties. An
+ * embedded store can be read while its `up` runs. Fails with a `StoreError`.
  */
 export async function storedNodes(
   config: Config,

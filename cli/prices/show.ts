@@ -9,7 +9,7 @@ import { timeText } from "./time.ts";
 
 const DIGITS = 9;
 
-/** What prices a node at a time. */
+/** The price of a node at a time. */
 export interface ShownPrice {
   readonly cluster: string;
   readonly node: string;
@@ -17,19 +17,19 @@ export interface ShownPrice {
   readonly model?: string;
   readonly capacityType?: string;
   readonly status: Winner["kind"];
-  /** Where the entry stands, or those that tie. */
+  /** The places of the entry, or of the entries that tie. */
   readonly entries: readonly string[];
-  /** Since when and until when it is so, for a node of which the same is known all the time. */
+  /** The start and the end of this price, for a node whose properties do not change. */
   readonly from?: string;
   readonly until?: string;
-  /** Absent where no one entry prices it. An owned machine's is what it costs in the running month, without power. */
+  /** Absent if no single entry prices the node. For an owned machine, its cost in the running month, without power. */
   readonly price?: Readonly<Record<CostKind, string>> & {
     readonly per: "gpu-hour" | "node-hour" | "month";
     readonly currency: string;
   };
 }
 
-/** What prices each node at a time, in the order of the nodes. */
+/** Returns the price of each node at a time, in the order of the nodes. */
 export function showPrices(book: PriceBook, nodes: readonly PriceFacts[], atMillis: number): readonly ShownPrice[] {
   const ranked = rankEntries(book.prices);
   return nodes.map((facts) => {
@@ -81,7 +81,7 @@ function decimal(value: Rational): string {
   return roundedDecimal(value, DIGITS);
 }
 
-/** The answer as text. */
+/** Returns the result as text. */
 export function renderShown(shown: readonly ShownPrice[], atMillis: number): string {
   const header = [
     "node",

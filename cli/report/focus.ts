@@ -7,10 +7,10 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { CommandError, type CommandContext } from "../context.ts";
 import { writeOut } from "../write-out.ts";
 
-/** The formats of FOCUS's rows, of which each is a sum of some lines, as `--format` names them. */
+/** The formats of FOCUS's rows, with the names of `--format`. Each row is a sum of lines. */
 export const FOCUS: Readonly<Record<string, FocusWay["format"]>> = { focus: "csv", "focus-parquet": "parquet" };
 
-/** Where a FOCUS file goes, and whether it has to keep FOCUS's rules. */
+/** The destination of a FOCUS file, and whether it must follow FOCUS's rules. */
 export interface FocusOptions {
   readonly format: FocusWay["format"];
   readonly out?: string;
@@ -18,8 +18,8 @@ export interface FocusOptions {
 }
 
 /**
- * Writes the charges of a question as FOCUS, and its manifest beside the file, or in sentences to standard error where there is no
- * file. Fails with a `CommandError` where it is to be checked and breaks a rule: then there is no file.
+ * Writes the charges of a question as FOCUS, and its manifest beside the file. Without a file, the manifest goes in sentences to standard
+ * error. Fails with a `CommandError` if a checked file breaks a rule. Then there is no file.
  */
 export async function writeFocus(
   context: CommandContext,

@@ -17,13 +17,13 @@ import { lateMessages, stagesOf } from "../../scenarios/stages.ts";
 import { CommandError } from "../context.ts";
 import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 
-/** Of the next month, when a period of a scenario can be closed: the configuration's default. */
+/** The day of the next month from which a period of a scenario can be closed: the configuration's default. */
 const CLOSING_DAY = 3;
 
 /**
- * Keeps the books of a scenario whose messages are stored: every hour is metered and charged, and then what happens to the books
- * happens, each at its time: periods are closed with what was invoiced by then, and what arrives is sent and settled. Gives the
- * bill of each policy. Fails with a {@link CommandError} where a period cannot be closed or sums are not exact.
+ * Keeps the books of a scenario whose messages are stored. Every hour is metered and charged. Then the events of the books happen, each at
+ * its time: periods are closed with the invoices so far, and late messages are sent and settled. Returns the bill of each policy. Fails
+ * with a {@link CommandError} if a period cannot be closed or sums are not exact.
  */
 export async function keepBooks(
   store: StoreClient,
@@ -86,7 +86,7 @@ function rulesFor(scenario: Scenario): LedgerRules {
   return ledgerRules(rulesOf(scenario), JSON.stringify([prices, namespaces, owners]));
 }
 
-/** The hours of a scenario's period that have begun by a time. */
+/** Returns the hours of a scenario's period that have begun by a time. */
 function windowsOf(scenario: Scenario, now: number): readonly { cluster: string; windowStart: number }[] {
   const { period } = scenario;
   const hours = Math.ceil((Math.min(period.end, now) - hourOf(period.start)) / HOUR_MILLIS);
@@ -98,7 +98,7 @@ function windowsOf(scenario: Scenario, now: number): readonly { cluster: string;
   );
 }
 
-/** The bills of a scenario, month by month: what a policy spreads over a period is spread over each. */
+/** Returns the bills of a scenario, month by month. Costs that a policy spreads over a period are spread over each month. */
 async function billsOf(store: StoreClient, scenario: Scenario): Promise<ReadonlyMap<string, Bill>> {
   const { start, end } = scenario.period;
   const bills = new Map<string, Bill>();

@@ -32,12 +32,12 @@ const FLUSH_ROWS = 20_000;
 const POLL_MILLIS = 20;
 const MESSAGES_PER_SEND = 500;
 
-/** Plays scenarios in one store, one after the other. */
+/** A runner that plays scenarios in one store, one after the other. */
 export interface ScenarioRunner {
   /**
-   * Plays a scenario through the real pipeline: its messages over a bus of its own, through processors into empty tables without TTL,
-   * metered and charged hour by hour, its books kept as its events say. Gives what `make` makes of the store and of the bill of each
-   * policy. Fails with a {@link CommandError}.
+   * Plays a scenario through the real pipeline. Its messages go over a bus of its own, through processors, into empty tables without TTL.
+   * They are metered and charged hour by hour, and the books follow the scenario's events. Returns the result of `make` from the store and
+   * the bill of each policy. Fails with a {@link CommandError}.
    */
   play<Made>(
     scenario: Scenario,
@@ -46,8 +46,8 @@ export interface ScenarioRunner {
 }
 
 /**
- * Lends a runner whose store and buses are embedded and lie in a temporary folder. The folder is removed when `work` has ended, and
- * also where a signal ends it: then it fails with a {@link CommandError} that names the signal.
+ * Lends a runner with an embedded store and embedded buses in a temporary folder. The folder is removed when `work` has ended. It is also
+ * removed after a signal. Then the call fails with a {@link CommandError} that names the signal.
  */
 export async function withScenarioRunner<Made>(work: (runner: ScenarioRunner) => Promise<Made>): Promise<Made> {
   const interruption = interruptionBySignals();
@@ -62,13 +62,13 @@ export async function withScenarioRunner<Made>(work: (runner: ScenarioRunner) =>
     return await Promise.race([working, rejectionOf(interruption.signal)]);
   } finally {
     interruption.dispose();
-    // What is still being started has to be there to be stopped.
+    // A part that is still starting must exist before it can be stopped.
     await starting.catch(() => undefined);
     await lifecycle.stop();
   }
 }
 
-/** Aborts with a {@link CommandError} when the process gets one of the signals that ask it to end. */
+/** Aborts with a {@link CommandError} if the process gets a signal that ends it. */
 function interruptionBySignals(): { readonly signal: AbortSignal; dispose(): void } {
   const abort = new AbortController();
   const interrupt = (name: NodeJS.Signals): void => abort.abort(new CommandError(`interrupted by ${name}`));
@@ -184,7 +184,7 @@ async function lagOf(intakes: readonly Intake[]): Promise<number> {
   return lags.flat().reduce((sum, { messages }) => sum + messages, 0);
 }
 
-/** What a scenario's own messages never cause is told as a failure of the run. */
+/** Returns events that fail the run. A scenario's own messages never cause them. */
 function eventsTelling(fail: (what: string) => void): ProcessorEvents {
   return {
     onStored: () => {},

@@ -2,7 +2,7 @@ import { stringify } from "yaml";
 import type { MadeToken, StoredToken, TokenRequest } from "../../reports/access/tokens.ts";
 import { renderTable } from "../table.ts";
 
-/** A token as it is listed. Times are ISO 8601. */
+/** A token in a list. Times are ISO 8601. */
 export interface TokenRecord {
   readonly id: string;
   readonly name: string;
@@ -11,13 +11,13 @@ export interface TokenRecord {
   readonly state: "valid" | "expired" | "revoked";
   readonly createdAt: string;
   readonly createdBy: string;
-  /** `null` for never. */
+  /** `null` if the token does not expire. */
   readonly expiresAt: string | null;
   readonly revokedAt: string | null;
   readonly revokedBy: string | null;
 }
 
-/** What is told of the store's tokens: all but their hashes. */
+/** Returns the store's tokens without their hashes. */
 export function tokenRecords(tokens: readonly StoredToken[], now: number): readonly TokenRecord[] {
   return tokens.map(({ id, viewer, createdMillis, createdBy, expiresMillis, revoked }) => ({
     id,
@@ -31,7 +31,7 @@ export function tokenRecords(tokens: readonly StoredToken[], now: number): reado
   }));
 }
 
-/** The tokens as text. */
+/** Returns the tokens as text. */
 export function tokensText(records: readonly TokenRecord[]): string {
   if (records.length === 0) return "there is no token in the store";
   const rows = records.map(
@@ -49,7 +49,7 @@ export function tokensText(records: readonly TokenRecord[]): string {
   return renderTable(["id", "name", "role", "teams", "state", "expires", "created", "by"], rows);
 }
 
-/** What the configuration needs of a token: its hash, so that no secret stands in a file. */
+/** Returns the configuration's entry of a token, with its hash, so that no secret is in a file. */
 export function configEntry({ name, role, teams, expiresMillis }: TokenRequest, { hash }: MadeToken): string {
   const entry = {
     name,
@@ -61,7 +61,7 @@ export function configEntry({ name, role, teams, expiresMillis }: TokenRequest, 
   return stringify({ server: { access: { tokens: [entry] } } }, { lineWidth: 0 });
 }
 
-/** What was made, in a sentence without the token itself. */
+/** Returns a sentence about a new token, without the token itself. */
 export function madeText(request: TokenRequest, { id }: MadeToken, isForConfig: boolean): string {
   const { name, role, teams, expiresMillis } = request;
   const of = teams.length === 0 ? role : `${role} of ${teams.join(", ")}`;

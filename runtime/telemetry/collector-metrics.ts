@@ -1,7 +1,7 @@
 import type { DropReason } from "../bus/spool.ts";
 import { SECONDS, type MetricDefinition } from "./metric-definition.ts";
 
-/** What collectors tell of themselves: targets and pages, clusters that they watch, what waits for the bus. */
+/** The metrics of collectors: targets and pages, watched clusters, and messages that wait for the bus. */
 export const COLLECTOR_METRICS = {
   targets: {
     name: "gpu_ledger_targets",

@@ -1,8 +1,8 @@
 import pino, { type Logger } from "pino";
 
 /**
- * A logger of JSON lines with ISO times: to standard error, so that a command's own output stays clean, or to another
- * file descriptor.
+ * Creates a logger of JSON lines with ISO times. They go to standard error, so that a command's own output stays clean, or to another file
+ * descriptor.
  */
 export function createLogger(
   level: string,
@@ -18,7 +18,7 @@ export function createLogger(
   return pino(options, pino.destination({ dest: fileDescriptor, sync: true }));
 }
 
-/** An error as pino writes it, with its cause's message behind its own; said once where both are the same. */
+/** Returns an error in pino's form, with the message of its cause after its own; only once if both are equal. */
 export function serializeError(error: Error): object {
   const written = pino.stdSerializers.err(error);
   const { cause } = error;

@@ -1,11 +1,11 @@
-/** One metric of the program's own. */
+/** One metric of the program. */
 export interface MetricDefinition {
   readonly name: string;
   readonly type: "counter" | "gauge" | "histogram";
   readonly help: string;
   readonly labels: readonly string[];
   readonly buckets?: readonly number[];
-  /** Values of its one label that are there from the start at 0, so that the first increase shows. */
+  /** Values of its one label that exist at 0 from the start, so that the first increase is visible. */
   readonly known?: readonly string[];
 }
 

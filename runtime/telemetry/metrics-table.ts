@@ -1,7 +1,7 @@
 import type { MetricDefinition } from "./metric-definition.ts";
 import { METRIC_DEFINITIONS } from "./metrics.ts";
 
-/** docs/metrics.md: every metric of the program's own, in one table. */
+/** Returns docs/metrics.md: every metric of the program in one table. */
 export function renderMetricsTable(): string {
   const definitions: readonly MetricDefinition[] = Object.values(METRIC_DEFINITIONS);
   const rows = definitions.map(

@@ -2,13 +2,13 @@ import type { FastifyInstance } from "fastify";
 import { equalSecrets } from "../equal-secrets.ts";
 
 /**
- * Makes a server answer `/metrics`, and what is below it, only to who gives this bearer token; all others get 401. It holds for routes
- * that are added later. Without a token everybody is answered.
+ * Limits `/metrics`, and the paths below it, to requests with this bearer token. All others get 401. Routes that are added later are
+ * included. Without a token there is no limit.
  */
 export function demandMetricsToken(server: FastifyInstance, token: string | undefined): void {
   if (token === undefined) return;
   server.addHook("onRequest", async (request, reply) => {
-    // By the route that was found: a path can be written in many ways.
+    // The check uses the matched route, because a path can be written in many ways.
     if (!/^\/metrics(\/|$)/.test(request.routeOptions.url ?? "")) return;
     const given = /^bearer +(.+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? "";
     if (equalSecrets(given, token)) return;

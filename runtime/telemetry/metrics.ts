@@ -4,7 +4,7 @@ import { SECONDS, type MetricDefinition } from "./metric-definition.ts";
 import { PROCESSOR_METRICS } from "./processor-metrics.ts";
 import { SERVER_METRICS } from "./server-metrics.ts";
 
-/** Every metric there is. docs/metrics.md is held to this table, and this table to what is exported. */
+/** Every metric. Tests compare docs/metrics.md and the exported metrics with this table. */
 export const METRIC_DEFINITIONS = { ...COLLECTOR_METRICS, ...PROCESSOR_METRICS, ...SERVER_METRICS };
 
 type Definitions = Readonly<Record<string, MetricDefinition>>;
@@ -21,15 +21,15 @@ type MetricsOf<Of extends Definitions> = { readonly [Key in keyof Of]: InstanceO
 /** The metrics of one process, each under its key. */
 export type Metrics = MetricsOf<typeof METRIC_DEFINITIONS>;
 
-/** What a process has that serves reports and nothing else. */
+/** The metrics of a process that only serves reports. */
 export type ServerMetrics = MetricsOf<typeof SERVER_METRICS>;
 
-/** Registers every metric. Counters without labels and those of known labels start at 0, so that an increase from nothing shows. */
+/** Registers every metric. Counters without labels and those of known labels start at 0, so that the first increase is visible. */
 export function createMetrics(registry: Registry): Metrics {
   return register(registry, METRIC_DEFINITIONS);
 }
 
-/** Registers those of a process that serves reports, in the same way. */
+/** Registers the metrics of a process that serves reports, in the same way. */
 export function createServerMetrics(registry: Registry): ServerMetrics {
   return register(registry, SERVER_METRICS);
 }

@@ -7,9 +7,9 @@ import { toOtlpMetrics } from "./prometheus-to-otlp.ts";
 import { noTracing, type Telemetry, type TelemetryConfig } from "./telemetry.ts";
 
 /**
- * Starts OpenTelemetry for this process, once: traces of a part of the scrapes and the registry's metrics, each sent to its OTLP/HTTP endpoint
- * (`/v1/traces` and `/v1/metrics` are appended). An endpoint that is down costs only what was to be sent. OTEL_RESOURCE_ATTRIBUTES adds
- * attributes to the resource; its other attributes are the service's name, a random id of this process, and the host.
+ * Starts OpenTelemetry for this process, once: traces of a part of the scrapes and the registry's metrics, each sent to its OTLP/HTTP
+ * endpoint (`/v1/traces` and `/v1/metrics` are appended). If an endpoint is down, only its data is lost. OTEL_RESOURCE_ATTRIBUTES adds
+ * attributes to the resource. Its other attributes are the service's name, a random id of this process, and the host.
  */
 export function startOpenTelemetry(
   { tracing, metrics }: TelemetryConfig,
@@ -32,7 +32,7 @@ export function startOpenTelemetry(
   return { ...spans, stop: () => sdk.shutdown().catch(() => undefined) };
 }
 
-/** A metric reader that collects a registry of prom-client every `intervalMillis`, and once more when it is shut down. */
+/** Creates a metric reader that collects a registry of prom-client every `intervalMillis`, and once more at its shutdown. */
 function createReader(
   otlp: string,
   intervalMillis: number,

@@ -1,13 +1,15 @@
 import { collectDefaultMetrics, type Registry } from "prom-client";
 
-/** Of these the library keeps a histogram, for which a timer wakes the process a hundred times a second: half a percent of a core. */
+/**
+ * Metrics for which the library keeps a histogram. Its timer wakes the process 100 times a second, which costs half a percent of a core.
+ */
 const BY_TIMER = /^nodejs_eventloop_lag_(?:min|max|mean|stddev|p\d+)_seconds$/;
-/** The timer cannot be left out. */
+/** The timer cannot be left out, so its interval is long. */
 const RARELY_MILLIS = 3_600_000;
 
 /**
- * Registers what a process tells of itself, `process_*` and `nodejs_*`: CPU, memory, files, garbage collection, and how long the
- * event loop kept a scrape waiting.
+ * Registers the metrics of a process, `process_*` and `nodejs_*`: CPU, memory, files, garbage collection, and the delay of a scrape by the
+ * event loop.
  */
 export function registerProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: RARELY_MILLIS });

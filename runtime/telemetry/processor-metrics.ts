@@ -2,7 +2,7 @@ import { SECONDS, type MetricDefinition } from "./metric-definition.ts";
 
 const FRESHNESS_SECONDS = [0.5, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 60, 120, 300, 900, 3600, 86_400];
 
-/** What processors tell: of what they store, of the queue and the ledger where they lead, and of the pods on their nodes. */
+/** The metrics of processors: stored data, the queue and the ledger of the leader, and the pods on their nodes. */
 export const PROCESSOR_METRICS = {
   messages: {
     name: "gpu_ledger_messages_total",

@@ -4,20 +4,20 @@ import type { MetricObjectWithValues, MetricValue, Registry } from "prom-client"
 
 const { AggregationTemporality, DataPointType } = metrics;
 
-/** A value of a Prometheus metric; `metricName` is that of a histogram's series: `_bucket`, `_sum` or `_count`. */
+/** A value of a Prometheus metric; `metricName` is the name of a histogram's series: `_bucket`, `_sum` or `_count`. */
 type PrometheusValue = MetricValue<string> & { readonly metricName?: string };
 type PrometheusMetric = MetricObjectWithValues<PrometheusValue>;
 
-/** The time that the points of one collection are of. */
+/** The times of the points of one collection. */
 interface PointTimes {
   readonly startTime: HrTime;
   readonly endTime: HrTime;
 }
 
 /**
- * Returns the metrics of a registry in OpenTelemetry's data model, by the rules of its specification for Prometheus: counters are cumulative
- * monotonic sums since `startMillis`, gauges are gauges, and the buckets of histograms are counts of their own. Names and labels stay as they are.
- * Summaries are left out: this program has none.
+ * Returns the metrics of a registry in OpenTelemetry's data model, by the rules of its specification for Prometheus. Counters become
+ * cumulative monotonic sums since `startMillis`. Gauges stay gauges. Each bucket of a histogram has its own count. Names and labels are
+ * unchanged. Summaries are left out: this program has none.
  */
 export async function toOtlpMetrics(
   registry: Registry,

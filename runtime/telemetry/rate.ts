@@ -1,12 +1,12 @@
-/** How fast a total grows, over the last few seconds. */
+/** The rate at which a total grows, over the last few seconds. */
 export interface Rate {
-  /** Tells the total as of now. */
+  /** Records the current total. */
   observe(total: number, nowMillis: number): void;
-  /** Per second, over what was observed within the window; 0 before two observations. */
+  /** Returns the rate per second over the observations within the window; 0 before two observations. */
   perSecond(): number;
 }
 
-/** A rate over a sliding window. */
+/** Creates a rate over a sliding window. */
 export function createRate(windowMillis: number): Rate {
   let seen: { readonly total: number; readonly at: number }[] = [];
   return {

@@ -1,6 +1,6 @@
 import type { MetricDefinition } from "./metric-definition.ts";
 
-/** What processes tell that serve reports: `serve`, and `up`. */
+/** The metrics of processes that serve reports: `serve`, and `up`. */
 export const SERVER_METRICS = {
   deliveryAttempts: {
     name: "gpu_ledger_delivery_attempts_total",

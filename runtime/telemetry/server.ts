@@ -3,30 +3,30 @@ import Fastify, { type FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { demandMetricsToken } from "./metrics-token.ts";
 
-/** What the server shows; each is asked when a request comes. */
+/** The content of the server. Each function is called for a request. */
 export interface ServerViews {
-  /** Everything `/api/status` says. */
+  /** Returns the body of `/api/status`. */
   readonly status: () => Promise<object>;
-  /** Prometheus exposition of the program's own metrics. */
+  /** Returns the Prometheus exposition of the program's own metrics. */
   readonly metrics: () => Promise<string>;
-  /** Why the program cannot do its work now, a sentence each; empty while it can. */
+  /** Returns the reasons why the program cannot work now, a sentence each; empty if it can. */
   readonly notReady: () => readonly string[];
-  /** The demo fleet's exporters, where there is one. */
+  /** Returns the demo fleet's exporters, if there is a demo fleet. */
   readonly demoTargets?: () => readonly { readonly url: string; readonly node: string }[];
-  /** What has to be given to see the metrics, those of added routes below `/metrics` too; undefined for nothing. */
+  /** The token for the metrics, including added routes below `/metrics`; undefined if none is needed. */
   readonly metricsToken: string | undefined;
-  /** Addresses and networks of proxies that are believed for whom they ask; nobody where it is absent. */
+  /** Addresses and networks of trusted proxies, whose forwarded addresses are used; none if absent. */
   readonly trustProxy?: readonly string[];
 }
 
 /** A listening server. */
 export interface StatusServer {
-  /** `http://host:port` with the port that was taken. */
+  /** `http://host:port` with the actual port. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** The address cannot be listened on: another program does, or it is none of this machine. The message says it all. */
+/** The server cannot listen on the address: another program does, or the address is not of this machine. The message has the reason. */
 export class ListenError extends Error {
   readonly code = "cannot-listen";
   readonly retriable = false;
@@ -38,8 +38,8 @@ export class ListenError extends Error {
 }
 
 /**
- * Serves `/healthz` (the process runs), `/readyz` (it does its work, or says why not), `/metrics` and `/api/status`, and
- * what `addRoutes` adds. Fails with a {@link ListenError} where the address cannot be listened on.
+ * Serves `/healthz` (the process runs), `/readyz` (it works, or the reasons why not), `/metrics` and `/api/status`, and the routes of
+ * `addRoutes`. Fails with a {@link ListenError} if the server cannot listen on the address.
  */
 export async function startStatusServer(
   listen: string,
@@ -78,7 +78,7 @@ export async function startStatusServer(
   try {
     await server.listen({ host, port });
   } catch (error) {
-    // What its routes do in the background ends with it.
+    // The background work of its routes ends with it.
     await server.close();
     const why = error instanceof Error ? error.message : String(error);
     throw new ListenError(`cannot listen on ${listen} (server.listen): ${why}`, { cause: error });

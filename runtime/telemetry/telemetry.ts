@@ -8,7 +8,7 @@ export type TelemetryConfig = Pick<Config, "tracing" | "metrics">;
 export interface OpenSpan {
   /** W3C's `traceparent`, for the message's headers. */
   readonly traceparent: string;
-  /** Ends the span; with the message of a failure it ends as an error. */
+  /** Ends the span. With the message of a failure, the span ends as an error. */
   end(failure?: string): void;
 }
 
@@ -26,7 +26,7 @@ export interface Telemetry extends Tracing {
   stop(): Promise<void>;
 }
 
-/** Traces nothing, at no cost. */
+/** Tracing that does nothing, at no cost. */
 export const noTracing: Tracing = { startScrape: () => undefined, recordStored: () => {} };
 
 /**
