@@ -12,7 +12,7 @@ interface Field {
 
 const MEBI_TO_MEGA = 2 ** 20 / 1e6;
 
-/** Percents, decimal megabytes and microjoules, as the exporter's list of metrics has them; families by name. */
+/** The families by name. Units are percents, decimal megabytes and microjoules, as in the exporter's list of metrics. */
 const FIELDS: readonly Field[] = [
   {
     name: "gpu_clock",
@@ -45,7 +45,7 @@ function megabytes(mebibytes: number): number {
   return Math.round(mebibytes * MEBI_TO_MEGA);
 }
 
-/** The page of AMD's device-metrics-exporter: labels by name, empty strings where nobody holds the GPU. */
+/** Returns the page of AMD's device-metrics-exporter: labels by name, empty strings for a GPU without a holder. */
 export function amdSeries(rows: readonly Row[]): Series[] {
   return layFamilies(
     FIELDS.map(({ name, help, read, type = "gauge", labels = [] }) => ({

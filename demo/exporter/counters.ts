@@ -7,11 +7,11 @@ export interface Counter {
   readonly type: "gauge" | "counter";
   readonly help: string;
   readonly read: (readings: Readings) => number;
-  /** DCGM's field holds a double: written with six decimals. */
+  /** DCGM's field is a double, written with six decimals. */
   readonly isDouble: boolean;
-  /** DCGM has it for whole GPUs only: a MIG instance lacks the series. */
+  /** DCGM has the field for whole GPUs only: a MIG instance has no such series. */
   readonly isWholeGpuOnly: boolean;
-  /** From 4.8.2 on, pods that share a GPU have their own value of it. */
+  /** From 4.8.2 on, each pod on a shared GPU has its own value. */
   readonly isPerProcess: boolean;
 }
 
@@ -81,7 +81,7 @@ const pcie = (type: Counter["type"]): readonly Counter[] => [
   counter(`${PROF}PCIE_RX_BYTES`, type, "Rate of data received over PCIe.", (r) => r.pcieRx, wholeGpu),
 ];
 
-/** What operators often add to the stock file. */
+/** Counters that operators often add to the stock file. */
 const ADDED: readonly Counter[] = [
   counter(`${PROF}SM_ACTIVE`, "gauge", "Cycles an SM has a warp.", (r) => r.engine * 0.92, double),
   counter(`${PROF}SM_OCCUPANCY`, "gauge", "Resident warps.", (r) => r.engine * 0.38, double),
@@ -141,7 +141,7 @@ function millis(value: number): number {
   return Math.round(value * 1000) / 1000;
 }
 
-/** The counters that a make of dcgm-exporter gives, in the order of its page. */
+/** Returns the counters of a make of dcgm-exporter, in the order of its page. */
 export function countersOf({ counters, pcieType, isSorted }: ExporterMake): readonly Counter[] {
   const stock = [...CLOCKS_AND_HEAT, ...UTILIZATION, ...MEMORY];
   const rest = [...HEALTH, ...PROFILING, ...pcie(pcieType)];

@@ -2,7 +2,7 @@ import { countersOf, type Counter } from "./counters.ts";
 import { layFamilies } from "./page.ts";
 import type { Row, Series } from "./row.ts";
 
-/** What dcgm-exporter says of a latched XID since 3.4.2. */
+/** The messages of dcgm-exporter for a latched XID since 3.4.2. */
 const XID_MESSAGES: Readonly<Record<number, string>> = {
   0: "No Error",
   13: "Graphics Engine Exception",
@@ -11,7 +11,7 @@ const XID_MESSAGES: Readonly<Record<number, string>> = {
   94: "Contained memory error",
 };
 
-/** The page of a dcgm-exporter of any version. */
+/** Returns the page of a dcgm-exporter of any version. */
 export function dcgmSeries(rows: readonly Row[]): Series[] {
   const make = rows[0]?.node.make;
   if (make === undefined) return [];
@@ -34,7 +34,7 @@ function speaksOf({ kind }: Row, { isWholeGpuOnly, isPerProcess }: Counter): boo
   return kind !== "instance" || !isWholeGpuOnly;
 }
 
-/** The labels as the exporter orders them: device, host, driver, then attributes by name. Nothing needs escaping. */
+/** Returns the labels in the exporter's order: device, host, driver, then attributes by name. Nothing needs escaping. */
 function labelsOf(row: Row, counter: Counter): string {
   const { node, gpu, slot } = row;
   const { make, model } = node;

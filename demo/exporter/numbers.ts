@@ -4,10 +4,10 @@ const ZERO = 48;
 const POINT = 46;
 const MINUS = 45;
 const MILLION = 1e6;
-/** Until here a double tells a millionth from the next. */
+/** The limit up to which a double distinguishes millionths. */
 const MOST_SIX = 8e9;
 
-/** Writes a number as the exporter would, and gives back where it ends. Every exporter's number is ASCII. */
+/** Writes a number like the exporter. Returns its end. Every exporter's number is ASCII. */
 export function writeNumber(into: Buffer, at: number, value: number, format: Series["format"]): number {
   switch (format) {
     case "whole":
@@ -56,8 +56,8 @@ function writeText(into: Buffer, at: number, text: string): number {
 }
 
 /**
- * A float as prometheus/common writes it (expfmt/text_create.go, writeFloat, by strconv.AppendFloat(value, 'g', -1, 64)):
- * the shortest digits that lead back to it, with an exponent of two digits at least below 1e-4 and from a million on.
+ * Returns a float in the form of prometheus/common (expfmt/text_create.go, writeFloat, by strconv.AppendFloat(value, 'g', -1, 64)): the
+ * shortest digits that parse to it, with an exponent of at least two digits below 1e-4 and from a million on.
  */
 export function shortFloat(value: number): string {
   if (value === 0) return "0";

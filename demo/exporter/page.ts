@@ -1,16 +1,16 @@
 import { writeNumber } from "./numbers.ts";
 import type { Series } from "./row.ts";
 
-/** Bytes that no number of a page exceeds. */
+/** The maximum of bytes of a number. */
 const NUMBER_BYTES = 32;
 
-/** Where pages are written to, one after the other: a page is valid until the next one is written. */
+/** A buffer for pages, one after the other. A page is valid until the next one is written. */
 export interface PageBuffer {
-  /** At least so many bytes. */
+  /** Returns a buffer of at least this size. */
   take(bytes: number): Buffer;
 }
 
-/** A buffer that grows with the largest page. */
+/** Creates a buffer that grows with the largest page. */
 export function createPageBuffer(): PageBuffer {
   let buffer = Buffer.allocUnsafe(1 << 16);
   return {
@@ -21,12 +21,12 @@ export function createPageBuffer(): PageBuffer {
   };
 }
 
-/** A page whose text is settled: only its numbers are written, from the readings of the moment. */
+/** A page with fixed text. Only its numbers are written, from the current readings. */
 export interface PageLayout {
   write(into: PageBuffer): Buffer;
 }
 
-/** Settles the text of a page. */
+/** Creates the layout of a page with fixed text. */
 export function createPageLayout(series: readonly Series[]): PageLayout {
   const text = Buffer.from(series.map((each) => each.text).join(""), "utf8");
   const ends = new Uint32Array(series.length);
@@ -52,7 +52,7 @@ export function createPageLayout(series: readonly Series[]): PageLayout {
   };
 }
 
-/** Joins families into series: the lines of HELP and TYPE stand before the first number of each family. */
+/** Joins families into series. The lines of HELP and TYPE are before the first number of each family. */
 export function layFamilies(
   families: readonly {
     readonly name: string;

@@ -8,14 +8,14 @@ import { createPageLayout, type PageBuffer, type PageLayout } from "./page.ts";
 import type { Row, Series } from "./row.ts";
 import { smiSeries } from "./smi.ts";
 
-/** Writes the pages of one node's exporter. */
+/** A writer of the pages of one node's exporter. */
 export interface PageRenderer {
   /**
-   * The page that the exporter collected at exactly this time. The bytes are `into`'s: they are overwritten by the next
-   * page. Equal times give equal pages, whatever was rendered before.
+   * Returns the page that the exporter collected at exactly this time. The bytes belong to `into` and are overwritten by the next page.
+   * Equal times give equal pages, regardless of earlier pages.
    */
   render(timeMillis: number, into: PageBuffer): Buffer;
-  /** Rows on the page rendered last: GPUs, instances and sharing pods. */
+  /** The number of rows on the last page: GPUs, instances and sharing pods. */
   readonly rows: number;
 }
 
@@ -32,7 +32,7 @@ const SERIES: Readonly<Record<FleetNode["make"]["exporter"], (rows: readonly Row
   nvidia_gpu_exporter: smiSeries,
 };
 
-/** A renderer of a node's pages. The text of a page is kept until a holder, a GPU or an XID changes. */
+/** Creates a renderer of a node's pages. The text of a page is kept until a holder, a GPU or an XID changes. */
 export function createPageRenderer(node: FleetNode): PageRenderer {
   const gpus: readonly GpuParts[] = node.gpus.map((gpu) => ({
     gpu,
@@ -47,7 +47,7 @@ export function createPageRenderer(node: FleetNode): PageRenderer {
   let layout: PageLayout = createPageLayout([]);
   let rows: readonly Row[] = [];
 
-  /** The part of the text that depends on troubles; the rest depends on the tenancies. */
+  /** Returns the part of the text that depends on troubles. The rest depends on the tenancies. */
   const stateAt = (timeMillis: number): string => {
     let text = isUnlabelled(node, timeMillis) ? "unlabelled" : "";
     for (let gpu = 0; gpu < gpus.length; gpu++) {
@@ -107,7 +107,7 @@ function rowsOf(node: FleetNode, { gpu, meters, whole, parts }: GpuParts, timeMi
   }));
 }
 
-/** Takes the readings of a moment. What is of the whole GPU is repeated on each instance, as DCGM does. */
+/** Takes the readings of a moment. Values of the whole GPU are repeated on each instance, as in DCGM. */
 function read(node: FleetNode, { gpu, meters, whole, parts }: GpuParts, timeMillis: number): void {
   readGpu(node, gpu, meters, timeMillis, whole);
   gpu.slots.forEach((slot, i) => {
@@ -116,6 +116,6 @@ function read(node: FleetNode, { gpu, meters, whole, parts }: GpuParts, timeMill
     readSlot(node, slot, meters[i]!, timeMillis, part);
   });
   if (node.sharing === "time-slicing") readShared(node, gpu, parts, whole);
-  // With MIG on and no instance there is no slot to tell the memory.
+  // With MIG on and no instance, no slot has the memory.
   if (gpu.slots.length === 0) whole.fbFreeMib = node.model.memoryMib;
 }

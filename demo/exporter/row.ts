@@ -3,10 +3,10 @@ import type { FleetPod } from "../fleet/pod.ts";
 import type { Readings } from "../fleet/readings.ts";
 
 /**
- * What the series of one device on a page have in common.
- * - `whole`: a GPU, with its holder where it has one.
+ * The common data of the series of one device on a page.
+ * - `whole`: a GPU, with its holder if there is one.
  * - `instance`: a MIG instance.
- * - `shared`: a time-sliced GPU whose holders have rows of their own: it has what they have a part of, and nothing else.
+ * - `shared`: a time-sliced GPU whose holders have rows of their own. It has only the values that the holders share.
  * - `holder`: a pod on a time-sliced GPU: its part, and the GPU's values again.
  */
 export interface Row {
@@ -15,18 +15,18 @@ export interface Row {
   readonly gpu: FleetGpu;
   readonly slot?: Slot;
   readonly pod?: FleetPod;
-  /** The latched XID, which 3.4.2 and later show in labels too. */
+  /** The latched XID. 3.4.2 and later show it in labels too. */
   readonly xid: number;
   readonly device: Readings;
-  /** The holder's part, where {@link kind} is `holder`. */
+  /** The holder's part if {@link kind} is `holder`. */
   readonly process: Readings;
 }
 
-/** One number of a page and the text that stands before it, from the end of the number before. */
+/** One number of a page and the text before it, from the end of the number before. */
 export interface Series {
   readonly text: string;
   readonly readings: Readings;
   readonly read: (readings: Readings) => number;
-  /** `whole` and `six` as Go's %d and %f; `short` as prometheus/common writes floats. */
+  /** `whole` and `six` are Go's %d and %f; `short` is the form of prometheus/common. */
   readonly format: "whole" | "six" | "short";
 }

@@ -4,7 +4,7 @@ import type { Row, Series } from "./row.ts";
 
 const MEBI = 2 ** 20;
 
-/** Base units; nvidia-smi's own names stand in HELP. */
+/** Base units. HELP contains nvidia-smi's own names. */
 const FIELDS: readonly (readonly [name: string, help: string, read: (readings: Readings) => number])[] = [
   ["clocks_current_memory_clock_hz", "clocks.current.memory [MHz]", (r) => r.memoryMhz * 1e6],
   ["clocks_current_sm_clock_hz", "clocks.current.sm [MHz]", (r) => r.smMhz * 1e6],
@@ -17,7 +17,7 @@ const FIELDS: readonly (readonly [name: string, help: string, read: (readings: R
   ["utilization_memory_ratio", "utilization.memory [%]", (r) => Math.round(r.memoryUtilization * 100) / 100],
 ];
 
-/** The page of nvidia_gpu_exporter, on a machine without Kubernetes' labels: the UUID alone, and one line of names. */
+/** Returns the page of nvidia_gpu_exporter, on a machine without Kubernetes' labels: only the UUID, and one line of names. */
 export function smiSeries(rows: readonly Row[]): Series[] {
   const uuidOf = ({ gpu }: Row): string => gpu.uuid.replace(/^GPU-/, "");
   const info = {

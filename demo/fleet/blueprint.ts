@@ -3,7 +3,7 @@ import { A100_LAYOUTS, GPU_MODELS, H100_LAYOUTS, type GpuModel, type MigLayout }
 import type { Trouble } from "./node.ts";
 import type { WorkloadType } from "./teams.ts";
 
-/** A node as it is planned, before it has a name. */
+/** A planned node without a name. */
 export interface Blueprint {
   readonly stem: string;
   readonly model: GpuModel;
@@ -12,7 +12,7 @@ export interface Blueprint {
   readonly use: WorkloadType;
   readonly capacityType: "on-demand" | "reserved" | "spot";
   readonly mig?: readonly MigLayout[];
-  /** Replicas of each GPU. */
+  /** The number of replicas of each GPU. */
   readonly timeSlices?: number;
   /** Nodes of one letter train together. */
   readonly gang?: string;
@@ -30,7 +30,7 @@ const blueprint = (
 const { h100, a100, a100small, v100, l40s, l4, a10, t4, a6000, mi300x } = GPU_MODELS;
 const reserved = { capacityType: "reserved" } as const;
 
-/** Ninety-six GPUs on seventeen nodes: every dialect, every way of sharing, every trouble once. */
+/** Ninety-six GPUs on seventeen nodes: every dialect, every kind of sharing, every trouble once. */
 export const BLUEPRINTS: readonly Blueprint[] = [
   blueprint(["h100", 8], h100, "dcgm-4.2", "training", { ...reserved, gang: "a", troubles: ["hot-gpu"] }),
   blueprint(["h100", 8], h100, "dcgm-4.4", "training", { ...reserved, gang: "a", troubles: ["gpu-falls-off"] }),
@@ -51,7 +51,7 @@ export const BLUEPRINTS: readonly Blueprint[] = [
   blueprint(["l4", 4], l4, "dcgm-4.4", "inference", { capacityType: "spot", troubles: ["exporter-away"] }),
 ];
 
-/** The blueprints for a number of GPUs, exactly: as many whole fleets as fit, then a smaller one in proportion. */
+/** Returns the blueprints for an exact number of GPUs: the whole fleets that fit, then a smaller one in proportion. */
 export function blueprintsFor(gpus: number): readonly Blueprint[] {
   const whole = BLUEPRINTS.reduce((sum, each) => sum + each.gpus, 0);
   const times = Math.floor(gpus / whole);
@@ -60,7 +60,7 @@ export function blueprintsFor(gpus: number): readonly Blueprint[] {
   const rest = gpus - times * whole;
   let before = 0;
   for (const each of BLUEPRINTS) {
-    // Both ends are rounded, so that the parts add up whatever the rest is.
+    // Both ends are rounded, so that the parts add up to the rest.
     const from = Math.round((before * rest) / whole);
     before += each.gpus;
     const share = Math.round((before * rest) / whole) - from;

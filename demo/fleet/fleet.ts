@@ -5,7 +5,7 @@ import { EXPORTER_MAKES } from "./makes.ts";
 import { COLLECT_MILLIS, type FleetGpu, type FleetNode, type Slot, type TrainingGroup } from "./node.ts";
 import { NAMESPACES, type FleetNamespace } from "./teams.ts";
 
-/** A fleet: what is constant about it. All that changes is a function of a node or slot and the time. */
+/** The constant properties of a fleet. Everything that changes is a function of a node or slot and the time. */
 export interface Fleet {
   readonly seed: number;
   readonly cluster: string;
@@ -16,7 +16,7 @@ export interface Fleet {
 
 const ZONES = ["a", "b", "c"];
 
-/** The fleet of a seed, with exactly the given number of GPUs. Equal arguments give equal fleets, names included. */
+/** Creates the fleet of a seed, with exactly the given number of GPUs. Equal arguments give equal fleets, names included. */
 export function createFleet(options: {
   readonly seed: number;
   readonly gpus: number;
@@ -100,7 +100,7 @@ function createNode(given: {
   return node;
 }
 
-/** Of a machine with another number of GPUs than the public one: a name of its own. */
+/** Returns a name for a machine type with another number of GPUs than the public one. */
 function typeOf({ model, gpus }: Blueprint): string {
   const { instanceType } = model;
   const type = gpusOfInstanceType(instanceType);
@@ -133,7 +133,7 @@ function slotsOf(node: FleetNode, plan: Blueprint, gpu: number, key: number): Sl
       instance,
       memoryMib: instance.memoryMib,
       weight: instance.slices / 7,
-      // Small instances of a notebook node serve models at times, as their owners' habits differ.
+      // Some small instances of a notebook node serve models, because their owners' habits differ.
       use: plan.use === "notebook" && place % 3 === 2 ? "inference" : plan.use,
     }));
   }

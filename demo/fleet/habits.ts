@@ -1,7 +1,7 @@
 import { roll } from "./hash.ts";
 import { dayWave, wave, weekWave, type Load } from "./load.ts";
 
-/** Small swings that every real workload shows. Their amplitudes add up to twice `size`. */
+/** Returns small swings like those of every real workload. Their amplitudes add up to twice `size`. */
 function ripple(key: number, size: number): Load["waves"] {
   return [
     wave(size, 61 + 73 * roll(key, 11), roll(key, 12)),
@@ -10,7 +10,7 @@ function ripple(key: number, size: number): Load["waves"] {
   ];
 }
 
-/** Steady and near the top, with a pause for each checkpoint; one job of five starves for data. */
+/** Returns a steady load near the maximum, with a pause for each checkpoint. One job of five waits for data. */
 export function trainingLoad(key: number): Load {
   const isStarved = roll(key, 21) < 0.2;
   const base = isStarved ? 0.3 + 0.15 * roll(key, 22) : 0.84 + 0.1 * roll(key, 22);
@@ -23,7 +23,7 @@ export function trainingLoad(key: number): Load {
   };
 }
 
-/** The day of whoever asks: high in the afternoon, low at night, less at the weekend. */
+/** Returns a load that follows the users' day: high in the afternoon, low at night, lower at the weekend. */
 export function inferenceLoad(service: number, pod: number, utcOffsetHours: number): Load {
   const most = 0.35 + 0.5 * roll(service, 31);
   return {
@@ -32,7 +32,7 @@ export function inferenceLoad(service: number, pod: number, utcOffsetHours: numb
   };
 }
 
-/** Mostly nothing; a cell runs now and then. A forgotten notebook keeps its memory and does nothing at all. */
+/** Returns a load that is mostly 0, with short runs. A forgotten notebook keeps its memory and does nothing. */
 export function notebookLoad(key: number, isForgotten: boolean): Load {
   if (isForgotten) return { base: 0, waves: [] };
   const period = 1500 + 2700 * roll(key, 41);

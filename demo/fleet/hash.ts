@@ -8,7 +8,7 @@ function finish(hash: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-/** A whole number of 32 bits that depends on every argument; time goes in as a bucket's index. */
+/** Returns an integer of 32 bits that depends on every argument. Time is given as the index of a bucket. */
 export function hash(key: number, a = 0, b = 0, c = 0): number {
   let mixed = finish(key ^ 0x9e3779b9);
   mixed = finish(mixed ^ Math.imul(a | 0, 0x27d4eb2f) ^ (a / 4294967296));
@@ -16,24 +16,24 @@ export function hash(key: number, a = 0, b = 0, c = 0): number {
   return finish(mixed ^ Math.imul(c | 0, 0x3c6ef372));
 }
 
-/** The hash of a text under a key. */
+/** Returns the hash of a text under a key. */
 export function hashText(key: number, text: string): number {
   let mixed = finish(key ^ 0x811c9dc5);
   for (let i = 0; i < text.length; i++) mixed = Math.imul(mixed ^ text.charCodeAt(i), 0x01000193);
   return finish(mixed);
 }
 
-/** A number in `[0, 1)` that depends on every argument. */
+/** Returns a number in `[0, 1)` that depends on every argument. */
 export function roll(key: number, a = 0, b = 0, c = 0): number {
   return hash(key, a, b, c) / 4294967296;
 }
 
-/** One of a list that is not empty, by a number in `[0, 1)`. */
+/** Returns one element of a non-empty list, by a number in `[0, 1)`. */
 export function pick<Value>(list: readonly Value[], part: number): Value {
   return list[Math.floor(part * list.length)]!;
 }
 
-/** A UUID in the shape of version 4 that depends on the arguments alone. */
+/** Returns a UUID in the form of version 4 that depends only on the arguments. */
 export function uuidOf(key: number, a = 0): string {
   const hex = [1, 2, 3, 4].map((part) => hash(key, a, part).toString(16).padStart(8, "0")).join("");
   const variant = "89ab"[hash(key, a, 5) % 4]!;
@@ -46,10 +46,10 @@ export function uuidOf(key: number, a = 0): string {
   ].join("-");
 }
 
-/** The letters that Kubernetes makes names of (k8s.io/apimachinery/pkg/util/rand: no vowels, no look-alikes). */
+/** The letters of Kubernetes' generated names (k8s.io/apimachinery/pkg/util/rand: no vowels, no similar letters). */
 const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
 
-/** The random end of a Kubernetes name. */
+/** Returns the random end of a Kubernetes name. */
 export function suffixOf(key: number, length: number): string {
   let text = "";
   for (let i = 0; i < length; i++) text += ALPHABET[hash(key, i, 77) % ALPHABET.length]!;

@@ -7,7 +7,7 @@ interface Wave {
   readonly phase: number;
 }
 
-/** A step that comes back: `height` for `width` seconds of every `period`. */
+/** A step that repeats: `height` for `width` seconds of every `period`. */
 interface Pulse {
   readonly height: number;
   readonly period: number;
@@ -16,8 +16,8 @@ interface Pulse {
 }
 
 /**
- * How hard a workload drives what it holds, 0..1, as a function of time whose integral has a closed form: the energy
- * counter is exactly the area under the power, for any two times, without a walk over what lies between.
+ * The load of a workload on its devices, 0..1, as a function of time. Its integral has a closed form: the energy counter is exactly the
+ * area under the power, for any two times, without steps between them.
  */
 export interface Load {
   readonly base: number;
@@ -25,31 +25,31 @@ export interface Load {
   readonly pulse?: Pulse;
 }
 
-/** Nothing runs. */
+/** A load of 0. */
 export const NO_LOAD: Load = { base: 0, waves: [] };
 
-/** A swing with a period in seconds and a phase in turns. */
+/** Returns a swing with a period in seconds and a phase in turns. */
 export function wave(amplitude: number, period: number, phase: number): Wave {
   return { amplitude, period, phase };
 }
 
-/** A day's rhythm with its peak at 14:00 at the given offset from UTC. */
+/** Returns a daily rhythm with its peak at 14:00 at the given offset from UTC. */
 export function dayWave(amplitude: number, utcOffsetHours: number): Wave {
   return { amplitude, period: DAY_SECONDS, phase: 0.25 - (14 - utcOffsetHours) / 24 };
 }
 
-/** A week's rhythm with its peak on Wednesday at noon: the epoch began on a Thursday. */
+/** Returns a weekly rhythm with its peak on Wednesday at noon: the epoch began on a Thursday. */
 export function weekWave(amplitude: number): Wave {
   return { amplitude, period: 7 * DAY_SECONDS, phase: 0.25 + 0.5 / 7 };
 }
 
-/** Where a wave stands, as an angle of the first turn: sines of large angles are many times slower. */
+/** Returns the position of a wave as an angle in the first turn. Sines of large angles are many times slower. */
 function angleAt({ period, phase }: Wave, seconds: number): number {
   const turns = seconds / period + phase;
   return (turns - Math.floor(turns)) * 2 * Math.PI;
 }
 
-/** The load at a time, in seconds since the epoch. */
+/** Returns the load at a time, in seconds since the epoch. */
 export function loadAt({ base, waves, pulse }: Load, seconds: number): number {
   let load = base;
   for (const each of waves) load += each.amplitude * Math.sin(angleAt(each, seconds));
@@ -57,7 +57,7 @@ export function loadAt({ base, waves, pulse }: Load, seconds: number): number {
   return load;
 }
 
-/** The area under the load between two times: seconds at full load. */
+/** Returns the area under the load between two times: seconds at full load. */
 export function loadBetween({ base, waves, pulse }: Load, from: number, until: number): number {
   let area = base * (until - from);
   for (const each of waves) {

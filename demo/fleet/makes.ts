@@ -1,9 +1,9 @@
-/** One build of an exporter, by what shows on its pages. Versions are the exporter's own, without DCGM's. */
+/** One build of an exporter, with the properties that its pages show. Versions are the exporter's own, without DCGM's. */
 export interface ExporterMake {
   readonly exporter: "dcgm-exporter" | "device-metrics-exporter" | "nvidia_gpu_exporter";
   readonly version: string;
   readonly driver: string;
-  /** Which list of counters it was given. */
+  /** The list of counters of its configuration. */
   readonly counters: "oldest" | "stock" | "reserved" | "extended" | "base-units" | "amd" | "smi";
   readonly hasModelName: boolean;
   readonly hasPciBusId: boolean;
@@ -11,14 +11,14 @@ export interface ExporterMake {
   readonly hostLabel: "Hostname" | "hostname" | "none";
   /** Before 3.1.3, and later without NODE_NAME, the host is the exporter's own pod (#129, #736). */
   readonly hostIsPod: boolean;
-  /** What a GPU without a pod carries: empty strings until 3.4.0, nothing since 3.4.1. */
+  /** The labels of a GPU without a pod: empty strings until 3.4.0, absent since 3.4.1. */
   readonly idleLabels: "empty" | "absent";
-  /** 4.5.0 to 4.8.1 emit an empty one where the option is off. */
+  /** 4.5.0 to 4.8.1 emit an empty one if the option is off. */
   readonly podUid: "absent" | "empty" | "filled";
   readonly hasPodLabels: boolean;
-  /** Since 3.4.2 the XID series carries `err_code` and `err_msg`. */
+  /** True since 3.4.2: the XID series has `err_code` and `err_msg`. */
   readonly hasXidLabels: boolean;
-  /** Since 4.8.3 prometheus/common renders: families sorted by name, short floats. */
+  /** True since 4.8.3, which renders with prometheus/common: families sorted by name, short floats. */
   readonly isSorted: boolean;
   /** PROF_PCIE_TX/RX_BYTES are gauges since 4.0.0. */
   readonly pcieType: "counter" | "gauge";
@@ -44,7 +44,7 @@ const BASE: ExporterMake = {
 
 const FOUR: ExporterMake = { ...BASE, version: "4.4.0", driver: "570.133.20", counters: "reserved", pcieType: "gauge" };
 
-/** Every make in the demo fleet: the dialects that are met in the field. */
+/** Every make in the demo fleet: the dialects of real fleets. */
 export const EXPORTER_MAKES = {
   "dcgm-2": {
     ...BASE,

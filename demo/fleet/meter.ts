@@ -5,13 +5,13 @@ import { tenancyAt } from "./tenancy.ts";
 import { nobody } from "./span.ts";
 import { bootedAt } from "./troubles.ts";
 
-/** What a slot does at a time: its tenancy, its load, and the area under the load since the driver was loaded. */
+/** The state of a slot at a time: its tenancy, its load, and the area under the load since the driver was loaded. */
 export interface SlotMeter {
-  /** Moves to a time, forward or back; the answers below are of that time and depend on nothing else. */
+  /** Moves to a time, forward or back. The values below are of that time and depend on nothing else. */
   moveTo(timeMillis: number): void;
   readonly tenancy: Tenancy;
   readonly load: number;
-  /** The mean load of the last minutes, for what is slow to follow. */
+  /** The mean load of the last minutes, for values that follow slowly. */
   readonly lateLoad: number;
   /** Seconds at full load since the driver was loaded. */
   readonly loadSeconds: number;
@@ -20,13 +20,13 @@ export interface SlotMeter {
 const LAG_SECONDS = 150;
 
 /**
- * A meter of one slot. It remembers where it is, so that the next time costs nothing; the area is always summed up
- * tenancy by tenancy from the loading of the driver, so that the way to a time does not show in the answer.
+ * Creates a meter of one slot. It remembers its position, so that the next time is cheap. The area is always the sum over the tenancies
+ * since the driver was loaded, so that it does not depend on the order of calls.
  */
 export function createSlotMeter(node: FleetNode, slot: Slot): SlotMeter {
   let bootMillis = Number.NaN;
   let tenancy: Tenancy = nobody(Infinity, -Infinity);
-  /** The area at the beginning of the tenancy, or at boot where that is later. */
+  /** The area at the beginning of the tenancy, or at boot if that is later. */
   let areaBefore = 0;
 
   const begin = (): number => Math.max(tenancy.fromMillis, bootMillis) / 1000;

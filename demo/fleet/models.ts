@@ -1,17 +1,17 @@
-/** A make of GPU: the figures of its data sheet that show in telemetry. */
+/** A model of GPU, with the values of its data sheet that telemetry shows. */
 export interface GpuModel {
   readonly vendor: "nvidia" | "amd";
-  /** As the driver names it. */
+  /** The name from the driver. */
   readonly name: string;
   readonly memoryMib: number;
-  /** Held back by driver and firmware. */
+  /** Reserved by driver and firmware. */
   readonly reservedMib: number;
   readonly idleWatts: number;
   readonly maxWatts: number;
   readonly idleSmMhz: number;
   readonly maxSmMhz: number;
   readonly memoryMhz: number;
-  /** GDDR boards cannot tell the temperature of their memory: they give 0. */
+  /** False for GDDR boards, which have no temperature of their memory: they report 0. */
   readonly hasMemoryTemperature: boolean;
   readonly hasNvlink: boolean;
   readonly instanceType: string;
@@ -73,7 +73,7 @@ export const GPU_MODELS = {
 export interface MigInstance {
   readonly id: number;
   readonly profile: string;
-  /** Compute slices, of seven. */
+  /** The number of compute slices, of seven. */
   readonly slices: number;
   readonly memoryMib: number;
 }
@@ -85,7 +85,7 @@ const instance = (id: number, profile: string, slices: number, memoryMib: number
   memoryMib,
 });
 
-/** How one GPU of a MIG node is cut; `undefined` where MIG is off, empty where it is on and nothing was made. */
+/** The MIG layout of one GPU; `undefined` if MIG is off, empty if MIG is on without instances. */
 export type MigLayout = readonly MigInstance[] | undefined;
 
 /** The layouts of an A100 40GB node, GPU by GPU: both mixed and even cuts, one left empty, one whole. */

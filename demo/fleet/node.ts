@@ -2,7 +2,7 @@ import type { ExporterMake, MakeName } from "./makes.ts";
 import type { GpuModel, MigInstance } from "./models.ts";
 import type { WorkloadType } from "./teams.ts";
 
-/** What goes wrong on a node, now and then. */
+/** The troubles of a node. */
 export type Trouble =
   | "gpu-falls-off"
   | "exporter-away"
@@ -12,20 +12,20 @@ export type Trouble =
   | "xid"
   | "driver-reload";
 
-/** What one exclusive holder can have: a GPU, a MIG instance, or one replica of a time-sliced GPU. */
+/** The unit of one exclusive holder: a GPU, a MIG instance, or one replica of a time-sliced GPU. */
 export interface Slot {
-  /** Depends on the seed and on what the slot is. */
+  /** A key that depends on the seed and the slot. */
   readonly key: number;
   readonly node: FleetNode;
   readonly gpu: number;
   readonly instance?: MigInstance;
-  /** The replica's number where the GPU is time-sliced. */
+  /** The replica's number if the GPU is time-sliced. */
   readonly replica?: number;
-  /** The part of the GPU's power that this slot's full load takes. */
+  /** The part of the GPU's power at this slot's full load. */
   readonly weight: number;
   readonly memoryMib: number;
   readonly use: WorkloadType;
-  /** Whose notebook was forgotten: it holds its GPU for weeks and does nothing. */
+  /** True for a forgotten notebook, which holds its GPU for weeks and does nothing. */
   readonly isForgotten: boolean;
 }
 
@@ -33,27 +33,27 @@ export interface Slot {
 export interface FleetGpu {
   readonly index: number;
   readonly key: number;
-  /** With NVIDIA's prefix where it is NVIDIA's. */
+  /** With NVIDIA's prefix for NVIDIA GPUs. */
   readonly uuid: string;
   readonly serial: string;
   readonly pciBusId: string;
-  /** Whether MIG is switched on; there need not be an instance. */
+  /** True if MIG is on, even without instances. */
   readonly hasMig: boolean;
   readonly slots: readonly Slot[];
 }
 
-/** Training nodes that share their jobs: a gang can span them. */
+/** Training nodes that share their jobs. A gang can span them. */
 export interface TrainingGroup {
   readonly key: number;
   readonly nodes: readonly string[];
   readonly gpusOfEach: readonly number[];
 }
 
-/** A node of the fleet, with all that is constant about it. */
+/** A node of the fleet, with its constant properties. */
 export interface FleetNode {
   readonly name: string;
   readonly uid: string;
-  /** The fleet's. */
+  /** The seed of the fleet. */
   readonly seed: number;
   readonly key: number;
   readonly cluster: string;
@@ -72,14 +72,14 @@ export interface FleetNode {
   /** The node's place in its group. */
   readonly rank: number;
   readonly troubles: ReadonlySet<Trouble>;
-  /** When the exporter collects within each half minute, milliseconds. */
+  /** The time in each half minute when the exporter collects, milliseconds. */
   readonly collectPhaseMillis: number;
 }
 
-/** dcgm-exporter collects every 30 s by default; whoever scrapes more often gets repeats. */
+/** The default interval of dcgm-exporter's collections, 30 s. More frequent scrapes return repeated values. */
 export const COLLECT_MILLIS = 30_000;
 
-/** When the page that is served at a time was collected. */
+/** Returns the collection time of the page that is served at a time. */
 export function collectedAt({ collectPhaseMillis }: FleetNode, timeMillis: number): number {
   return Math.floor((timeMillis - collectPhaseMillis) / COLLECT_MILLIS) * COLLECT_MILLIS + collectPhaseMillis;
 }

@@ -6,7 +6,7 @@ import { nobody, spanAt, tenancyWithin, wholeSecond, type Tenancy } from "./span
 import { TEAMS } from "./teams.ts";
 import { DAY_MILLIS, HOUR_MILLIS } from "../../domain/time.ts";
 
-/** Whose notebook is on a slot: one a day, in working hours; at weekends few. The forgotten one stays for weeks. */
+/** Returns the notebook on a slot: one a day, in working hours; few at weekends. The forgotten one stays for weeks. */
 export function notebookTenancy(slot: Slot, timeMillis: number): Tenancy {
   return slot.isForgotten ? forgottenTenancy(slot, timeMillis) : workdayTenancy(slot, timeMillis);
 }
@@ -23,7 +23,7 @@ function forgottenTenancy(slot: Slot, timeMillis: number): Tenancy {
 }
 
 function workdayTenancy(slot: Slot, timeMillis: number): Tenancy {
-  // A slot belongs to one team, whose midnight cuts its days.
+  // A slot belongs to one team. The team's midnight divides its days.
   const team = pick(TEAMS, roll(slot.key, 1));
   const offset = team.utcOffsetHours * HOUR_MILLIS;
   const day = Math.floor((timeMillis + offset) / DAY_MILLIS);

@@ -16,27 +16,27 @@ export interface FleetPod {
     readonly name: string;
     readonly uid: string;
   };
-  /** The pod's place in a gang of several pods. */
+  /** The pod's rank in a gang of several pods. */
   readonly gang?: { readonly rank: number; readonly size: number };
   readonly labels: Readonly<Record<string, string>>;
   readonly startMillis: number;
   readonly endMillis: number;
   readonly load: Load;
-  /** The part of the memory of what it holds that it fills. */
+  /** The used part of its devices' memory. */
   readonly memoryRatio: number;
-  /** How much of its load is work for the tensor pipes, and for memory. */
+  /** The parts of its load on the tensor pipes and on memory. */
   readonly tensorRatio: number;
   readonly dramRatio: number;
 }
 
-/** When a pod runs, and where. */
+/** The time and the place of a pod. */
 export interface PodPlace {
   readonly node: string;
   readonly startMillis: number;
   readonly endMillis: number;
 }
 
-/** A pod of a training job: alone, or one of a gang on several nodes. `key` is the job's. */
+/** Returns a pod of a training job: alone, or one of a gang on several nodes. `key` is the job's. */
 export function trainingPod(
   key: number,
   team: Team,
@@ -65,7 +65,7 @@ export function trainingPod(
   };
 }
 
-/** A replica of a service. `service` is the key of the service's time on a slot, `key` the pod's own. */
+/** Returns a replica of a service. `service` is the key of the service's time on a slot, `key` the pod's own. */
 export function inferencePod(
   seed: number,
   [service, key]: readonly [service: number, key: number],
@@ -91,7 +91,7 @@ export function inferencePod(
   };
 }
 
-/** Somebody's notebook. */
+/** Returns a notebook pod. */
 export function notebookPod(key: number, team: Team, place: PodPlace, load: Load): FleetPod {
   const person = pick(team.people, roll(key, 1));
   const name = `jupyter-${person}-${suffixOf(key, 5)}`;

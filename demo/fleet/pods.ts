@@ -3,13 +3,13 @@ import type { Slot } from "./node.ts";
 import type { FleetPod } from "./pod.ts";
 import { tenancyAt } from "./tenancy.ts";
 
-/** A pod and all that it holds, on one node. */
+/** A pod and everything that it holds, on one node. */
 export interface PlacedPod {
   readonly pod: FleetPod;
   readonly slots: readonly Slot[];
 }
 
-/** Every pod that holds a GPU at a time, in the order of the nodes. */
+/** Returns every pod that holds a GPU at a time, in the order of the nodes. */
 export function podsAt({ nodes }: Fleet, timeMillis: number): readonly PlacedPod[] {
   const placed = new Map<string, { readonly pod: FleetPod; readonly slots: Slot[] }>();
   for (const slot of nodes.flatMap(({ gpus }) => gpus.flatMap(({ slots }) => slots))) {

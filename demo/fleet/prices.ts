@@ -2,12 +2,12 @@ import { parseConfig } from "../../runtime/config/load.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { TEAMS } from "./teams.ts";
 
-/** The keys of a configuration by which the demo's GPU time becomes bills. */
+/** The keys of a configuration that turn the demo's GPU-time into bills. */
 export type DemoLedger = Pick<Config, "currency" | "prices" | "rates" | "owners" | "register" | "policies" | "energy">;
 
 const FROM = "2025-01-01";
 
-/** AWS's and Azure's list prices of an hour: by GPU where nodes have fewer GPUs than the public machines. */
+/** Hourly list prices of AWS and Azure: by GPU for nodes with fewer GPUs than the public machines. */
 const ON_DEMAND = [
   { match: { model: "H100" }, per: "gpu-hour", list: "6.88" },
   { match: { model: "A100-80GB" }, per: "gpu-hour", list: "3.43" },
@@ -22,7 +22,7 @@ const ON_DEMAND = [
   { match: { instanceType: "g6.12xlarge" }, per: "node-hour", list: "4.6016", gpuPart: "0.9" },
 ];
 
-/** What was negotiated, and what spot machines cost: invented, in the usual proportions. */
+/** Negotiated prices and spot prices: invented, in the usual proportions. */
 const DISCOUNTED = [
   {
     match: { model: "H100", capacityType: "reserved" },
@@ -41,7 +41,7 @@ const DISCOUNTED = [
   },
 ];
 
-/** The workstations under the lab's desks were bought, in euros. */
+/** The purchase of the workstations under the lab's desks, in euros. */
 const OWNED = {
   match: { instanceType: "workstation" },
   currency: "EUR",
@@ -89,8 +89,8 @@ const WRITTEN = {
 };
 
 /**
- * Prices, owners and policies for the demo's fleet, as a configuration's values: every way of pricing, a foreign currency,
- * and three policies to lay side by side.
+ * Returns prices, owners and policies for the demo's fleet, as a configuration's values: every kind of price, a foreign currency, and three
+ * policies to compare.
  */
 export function demoLedger(): DemoLedger {
   const read = parseConfig(JSON.stringify(WRITTEN), { source: "the demo's prices", folder: ".", env: {} });

@@ -3,7 +3,7 @@ import type { SlotMeter } from "./meter.ts";
 import type { FleetGpu, FleetNode, Slot } from "./node.ts";
 import { bootedAt, extraHeatAt, isProfilingStuck, xidAt } from "./troubles.ts";
 
-/** What an exporter can know of a GPU or of a part of it, in DCGM's stock units. Written anew for each page. */
+/** The exporter's values for a GPU or a part of it, in DCGM's stock units. They are overwritten for each page. */
 export interface Readings {
   smMhz: number;
   memoryMhz: number;
@@ -29,7 +29,7 @@ export interface Readings {
   eventReasons: number;
 }
 
-/** Readings that say nothing yet. */
+/** Returns empty readings. */
 export function emptyReadings(): Readings {
   return {
     smMhz: 0,
@@ -56,18 +56,18 @@ export function emptyReadings(): Readings {
 }
 
 const AMBIENT_CELSIUS = 27;
-/** Above this a GPU slows down to save itself. */
+/** The temperature above which a GPU slows down to protect itself. */
 const SLOWDOWN_CELSIUS = 87;
 const IDLE_REASON = 0x1;
 const POWER_CAP_REASON = 0x4;
 const SW_THERMAL_REASON = 0x20;
 
-/** A part of -1..1 for a time: the noise of one instrument. */
+/** Returns a number in -1..1 for a time: the noise of one instrument. */
 function noise(key: number, timeMillis: number, what: number): number {
   return hash(key, Math.floor(timeMillis / 1000), what) / 2147483648 - 1;
 }
 
-/** Writes what is of the whole GPU, from all of its slots, into `into`. */
+/** Writes the values of the whole GPU, from all of its slots, into `into`. */
 export function readGpu(
   node: FleetNode,
   gpu: FleetGpu,
@@ -88,7 +88,7 @@ export function readGpu(
   const idleSeconds = (timeMillis - bootedAt(node, timeMillis)) / 1000;
   into.watts = model.idleWatts + span * load + model.idleWatts * 0.01 * noise(gpu.key, timeMillis, 1);
   into.joules = model.idleWatts * idleSeconds + span * area;
-  // A board of full power stands at about 74 degrees, whatever that power is: its cooler is made for it.
+  // A board at full power has about 74 degrees with any maximum power, because its cooler is designed for it.
   const heat = extraHeatAt(node, gpu.index, timeMillis);
   const rise = 6 + 41 * late + heat * (0.2 + 0.8 * late);
   into.gpuCelsius = Math.round(AMBIENT_CELSIUS + rise + (gpu.index % 4) + 0.8 * noise(gpu.key, timeMillis, 2));
@@ -107,7 +107,7 @@ export function readGpu(
   into.nvlinkTotal = model.hasNvlink ? Math.round(area * 9e4) : 0;
 }
 
-/** Writes what is a slot's own, on top of what {@link readGpu} wrote of its GPU. */
+/** Writes a slot's own values over those that {@link readGpu} wrote for its GPU. */
 export function readSlot(node: FleetNode, slot: Slot, meter: SlotMeter, timeMillis: number, into: Readings): void {
   const { model } = node;
   const { pod, fromMillis } = meter.tenancy;
@@ -129,7 +129,7 @@ export function readSlot(node: FleetNode, slot: Slot, meter: SlotMeter, timeMill
   into.fbFreeMib = capacity - into.fbUsedMib;
 }
 
-/** Writes what all holders of a time-sliced GPU do together, from what {@link readSlot} wrote of each. */
+/** Writes the combined values of all holders of a time-sliced GPU, from the values that {@link readSlot} wrote for each. */
 export function readShared(node: FleetNode, gpu: FleetGpu, parts: readonly Readings[], into: Readings): void {
   const { model } = node;
   into.engine = into.tensor = into.dram = into.gpuUtilization = into.memoryUtilization = 0;

@@ -6,7 +6,7 @@ import { spanAt, tenancyWithin, wholeSecond, type Span, type Tenancy } from "./s
 import { TEAMS } from "./teams.ts";
 import { DAY_MILLIS } from "../../domain/time.ts";
 
-/** How long a service keeps its GPU. */
+/** The lengths of a service's time on its GPU. */
 const SERVICE_LEVELS = [
   { lengthMillis: 28 * DAY_MILLIS, chance: 0.3 },
   { lengthMillis: 14 * DAY_MILLIS, chance: 0.5 },
@@ -14,10 +14,10 @@ const SERVICE_LEVELS = [
 ];
 /** A new release replaces the pods twice a week. */
 const RELEASE_MILLIS = 3.5 * DAY_MILLIS;
-/** Replicas that a scaler takes away at night. */
+/** The part of replicas that a scaler removes at night. */
 const ELASTIC_CHANCE = 0.3;
 
-/** Which replica runs on a slot: of one service for weeks, as a new pod at each release, some in the daytime only. */
+/** Returns the replica on a slot: of one service for weeks, as a new pod at each release, some only in the daytime. */
 export function inferenceTenancy(slot: Slot, timeMillis: number): Tenancy {
   const service = spanAt(slot.key, timeMillis, SERVICE_LEVELS);
   const team = pick(TEAMS, roll(service.key, 5));
@@ -41,7 +41,7 @@ export function inferenceTenancy(slot: Slot, timeMillis: number): Tenancy {
   });
 }
 
-/** The piece of regular length within a span, cut off at the span's ends. */
+/** Returns the piece of regular length within a span, cut off at the span's ends. */
 function pieceAt(span: Span, timeMillis: number, length: number, shift: number): Span {
   const index = Math.floor((timeMillis - shift) / length);
   const from = index * length + shift;

@@ -3,11 +3,11 @@ import { NO_LOAD, type Load } from "./load.ts";
 import type { FleetPod, PodPlace } from "./pod.ts";
 import { MINUTE_MILLIS } from "../../domain/time.ts";
 
-/** Who holds a slot, and from when until when that answer is the same. */
+/** The holder of a slot, with the time in which the holder does not change. */
 export interface Tenancy {
   readonly fromMillis: number;
   readonly untilMillis: number;
-  /** What is done with the slot. */
+  /** The load of the slot. */
   readonly load: Load;
   readonly pod: FleetPod | undefined;
 }
@@ -20,9 +20,9 @@ export interface Span {
 }
 
 /**
- * The span of a time line that a moment falls in. The line is cut into pieces of the first length; a piece stays whole
- * with the first chance, else it is cut into pieces of the second length, and so on. Each length must divide the one
- * before. Lines of different keys are shifted against each other by whole minutes.
+ * Returns the span of a time line that contains a moment. The line is divided into pieces of the first length. A piece stays whole with the
+ * first chance, else it is divided into pieces of the second length, and so on. Each length must divide the one before. Lines of different
+ * keys are shifted against each other by whole minutes.
  */
 export function spanAt(
   key: number,
@@ -40,8 +40,8 @@ export function spanAt(
 }
 
 /**
- * The tenancy of a moment in a span in which one pod runs for a part of the time. The pod is made when it is asked for:
- * who adds up energy passes hundreds of tenancies and needs their loads alone.
+ * Returns the tenancy of a moment in a span in which one pod runs for a part of the time. The pod is created on demand, because the sum of
+ * energy passes hundreds of tenancies and needs only their loads.
  */
 export function tenancyWithin(
   span: Span,
@@ -64,12 +64,12 @@ export function tenancyWithin(
   };
 }
 
-/** A time in which a slot is free. */
+/** Returns a time in which a slot is free. */
 export function nobody(fromMillis: number, untilMillis: number): Tenancy {
   return { fromMillis, untilMillis, load: NO_LOAD, pod: undefined };
 }
 
-/** Rounds a time down to the second: Kubernetes' own times have no more. */
+/** Rounds a time down to the second, the precision of Kubernetes' times. */
 export function wholeSecond(timeMillis: number): number {
   return Math.floor(timeMillis / 1000) * 1000;
 }

@@ -1,11 +1,11 @@
-/** What a workload is, and with it how it uses a GPU. */
+/** The type of a workload, which decides its use of a GPU. */
 export type WorkloadType = "training" | "inference" | "notebook";
 
-/** A team: its namespaces, what it runs, and where its people sit. */
+/** A team: its namespaces, its workloads, and its location. */
 export interface Team {
   readonly name: string;
   readonly costCentre: string;
-  /** Hours ahead of UTC: when its working day is. */
+  /** Hours ahead of UTC, which decide its working day. */
   readonly utcOffsetHours: number;
   readonly namespaces: Readonly<Record<WorkloadType, string>>;
   readonly trainings: readonly string[];

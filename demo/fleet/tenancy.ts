@@ -5,8 +5,8 @@ import type { Tenancy } from "./span.ts";
 import { trainingTenancy } from "./training.ts";
 
 /**
- * Who holds a slot at a time. It is looked up, not simulated: time is cut into spans by hashing, so that any moment is
- * as cheap as any other. A slot has one answer, so that no two pods ever share one.
+ * Returns the holder of a slot at a time. It is computed, not simulated: hashes divide time into spans, so that every moment has the same
+ * cost. A slot has one result, so that no two pods ever share one.
  */
 export function tenancyAt(slot: Slot, timeMillis: number): Tenancy {
   switch (slot.use) {

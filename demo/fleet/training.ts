@@ -6,7 +6,7 @@ import { nobody, spanAt, tenancyWithin, wholeSecond, type Span, type Tenancy } f
 import { TEAMS } from "./teams.ts";
 import { HOUR_MILLIS } from "../../domain/time.ts";
 
-/** How long the jobs of a group run: two days to three hours. */
+/** The lengths of a group's jobs: two days to three hours. */
 const LEVELS = [
   { lengthMillis: 48 * HOUR_MILLIS, chance: 0.15 },
   { lengthMillis: 24 * HOUR_MILLIS, chance: 0.2 },
@@ -17,10 +17,10 @@ const LEVELS = [
 
 /** The part of a group's jobs that span all of its nodes. */
 const GANG_CHANCE = 0.45;
-/** The part of all shares that find no job. */
+/** The part of all shares without a job. */
 const EMPTY_CHANCE = 0.1;
 
-/** Who trains on a GPU: the group's span is given to one gang, or each node's GPUs are shared out by halves. */
+/** Returns the training job on a GPU. The group's span belongs to one gang, or each node's GPUs are divided by halves. */
 export function trainingTenancy(slot: Slot, timeMillis: number): Tenancy {
   const { node, gpu } = slot;
   const { group } = node;
@@ -32,7 +32,7 @@ export function trainingTenancy(slot: Slot, timeMillis: number): Tenancy {
   return jobTenancy(slot, span, share, 1, timeMillis);
 }
 
-/** The key of the share that a GPU is in: a node's GPUs are halved until a share stays whole. */
+/** Returns the key of a GPU's share: a node's GPUs are halved until a share stays whole. */
 function shareOf(key: number, gpu: number, gpus: number): number {
   let from = 0;
   let count = gpus;
@@ -53,7 +53,7 @@ function jobTenancy(slot: Slot, span: Span, key: number, size: number, timeMilli
   const { fromMillis, untilMillis } = span;
   if (size === 1 && roll(key, 4) < EMPTY_CHANCE) return nobody(fromMillis, untilMillis);
   const length = untilMillis - fromMillis;
-  // Jobs wait a little for their images and data, and one of twelve fails early.
+  // Jobs wait a short time for their images and data, and one of twelve fails early.
   const startMillis = wholeSecond(fromMillis + length * 0.04 * roll(key, 5) + 5000);
   const part = roll(key, 6) < 0.08 ? 0.2 + 0.4 * roll(key, 7) : 0.9 + 0.095 * roll(key, 7);
   const endMillis = wholeSecond(fromMillis + length * part);

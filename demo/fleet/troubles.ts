@@ -6,27 +6,27 @@ const XID_EVERY_MILLIS = 2 * DAY_MILLIS;
 /** XIDs that leave a GPU running: page fault, engine error, contained memory error. */
 const MILD_XIDS = [31, 13, 94];
 
-/** Whether the node's exporter answers: one of them is away for ten minutes of every hour. */
+/** Returns true if the node's exporter is away: one of them is away for ten minutes of every hour. */
 export function isExporterAway(node: FleetNode, timeMillis: number): boolean {
   if (!node.troubles.has("exporter-away")) return false;
   const into = (((timeMillis - node.collectPhaseMillis) % HOUR_MILLIS) + HOUR_MILLIS) % HOUR_MILLIS;
   return into >= 25 * MINUTE_MILLIS && into < 35 * MINUTE_MILLIS;
 }
 
-/** Whether the kubelet failed this collection, whose page then lacks every pod label: one of forty. */
+/** Returns true if the kubelet failed in this collection: one of forty. Its page has no pod label. */
 export function isUnlabelled(node: FleetNode, timeMillis: number): boolean {
   return node.troubles.has("kubelet-errors") && roll(node.key, Math.floor(timeMillis / COLLECT_MILLIS), 61) < 1 / 40;
 }
 
-/** Whether the profiling counters of the node stand at 0 whatever runs (dcgm-exporter #662). */
+/** Returns true if the profiling counters of the node stay at 0 (dcgm-exporter #662). */
 export function isProfilingStuck(node: FleetNode): boolean {
   return node.troubles.has("profiling-stuck");
 }
 
-/** The state of a GPU that has fallen off the bus: XID 79 shows for a minute and a half, then its series are gone. */
+/** The state of a GPU that has fallen off the bus. XID 79 shows for a minute and a half, then its series are gone. */
 export type BusState = "present" | "failing" | "gone";
 
-/** Whether a GPU is on the bus: one of a node with that trouble is lost for some hours of each day. */
+/** Returns the bus state of a GPU. One GPU of a node with that trouble is lost for some hours of each day. */
 export function busStateAt(node: FleetNode, gpu: number, timeMillis: number): BusState {
   if (!node.troubles.has("gpu-falls-off") || gpu !== Math.min(3, node.gpus.length - 1)) return "present";
   const day = Math.floor(timeMillis / DAY_MILLIS);
@@ -36,7 +36,7 @@ export function busStateAt(node: FleetNode, gpu: number, timeMillis: number): Bu
   return timeMillis < from + 90_000 ? "failing" : "gone";
 }
 
-/** The XID that a GPU shows: latched from the moment it came until the node was started again. */
+/** Returns the XID of a GPU: latched from its occurrence until the node was started again. */
 export function xidAt(node: FleetNode, gpu: number, timeMillis: number): number {
   if (busStateAt(node, gpu, timeMillis) === "failing") return 79;
   if (!node.troubles.has("xid") || gpu !== Math.min(2, node.gpus.length - 1)) return 0;
@@ -46,7 +46,7 @@ export function xidAt(node: FleetNode, gpu: number, timeMillis: number): number 
   return since - XID_EVERY_MILLIS < bootedAt(node, timeMillis) ? 0 : MILD_XIDS[hash(node.key, turn - 1, 65) % 3]!;
 }
 
-/** Degrees that a failing fan adds at full load: to one GPU, for three to five hours of each day. */
+/** Returns the degrees that a failing fan adds at full load: to one GPU, for three to five hours of each day. */
 export function extraHeatAt(node: FleetNode, gpu: number, timeMillis: number): number {
   if (!node.troubles.has("hot-gpu") || gpu !== Math.min(1, node.gpus.length - 1)) return 0;
   const day = Math.floor(timeMillis / DAY_MILLIS);
@@ -56,8 +56,8 @@ export function extraHeatAt(node: FleetNode, gpu: number, timeMillis: number): n
 }
 
 /**
- * When the driver was last loaded: the energy counter began at 0 there. Nodes are patched every 45 to 75 days, each in
- * its own turn; one has a driver that needs reloading every five days.
+ * Returns the time when the driver was last loaded, when the energy counter began at 0. Nodes are patched every 45 to 75 days at different
+ * times. One has a driver that needs reloading every five days.
  */
 export function bootedAt(node: FleetNode, timeMillis: number): number {
   const days = node.troubles.has("driver-reload") ? 5 : 45 + Math.floor(30 * roll(node.key, 68));

@@ -19,10 +19,10 @@ import type { KubernetesObject } from "../kubernetes/server/object.ts";
 import type { Range } from "./ranges.ts";
 import { HISTORY_COLLECTOR } from "./scrapes.ts";
 
-/** The term of past facts: before every watcher's, so that what one has said itself of a pod holds. */
+/** The term of past facts. It is before every watcher's, so that a watcher's own facts of a pod are preferred. */
 const PAST_EPOCH = 0;
 
-/** The kinds that tell of gangs and of queues' times, by the resource that each is watched as. */
+/** The kinds with information about gangs and times in queues, by their watched resource. */
 const GANG_RESOURCES: Readonly<Record<string, string>> = {
   Workload: "workloads.kueue.x-k8s.io",
   PodGroup: "podgroups.scheduling.volcano.sh",
@@ -30,9 +30,9 @@ const GANG_RESOURCES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a watcher would have said of the pods that lived in a stretch of the past and were gone by its end, the newest first:
- * each step from a pod's creation to its end, pod by pod. It follows from the fleet and the pods' own times: what is sent
- * again is the same to the last byte. Pods that are still there are the watcher's to tell.
+ * Yields the facts that a watcher would have sent for pods that lived in a stretch of the past and ended in it, newest first: each step
+ * from a pod's creation to its end, pod by pod. They depend only on the fleet and the pods' own times, so that a repeated fact is
+ * identical. Pods that still exist are left to the watcher.
  */
 export async function* pastFacts(
   fleet: Fleet,
@@ -65,7 +65,7 @@ export async function* pastFacts(
   }
 }
 
-/** Shows a pod at every moment at which it changed, and its end. */
+/** Projects a pod at every moment of a change, and its end. */
 async function tellLife(projector: Projector, life: PodLife, nodes: number): Promise<void> {
   const { createdMillis, boundMillis, startMillis, askedToEndMillis, endMillis, goneMillis } = life;
   const moments = [createdMillis, boundMillis, startMillis, askedToEndMillis, endMillis];

@@ -10,12 +10,12 @@ import { missingRanges, type Range } from "./ranges.ts";
 import { createRecordKeeper, readRecord, type RecordKeeper } from "./record.ts";
 import { createPastScrapes, type PastScrapes } from "./scrapes.ts";
 
-/** Above this many GPUs a fleet starts without a past: a week of it would take longer than anyone waits. */
+/** The limit of GPUs of a fleet with history. A week of a larger fleet would take too long. */
 export const MOST_GPUS_WITH_HISTORY = 2000;
 
-/** Messages of one send. */
+/** The number of messages in one send. */
 const BATCH_MESSAGES = 128;
-/** How long the sender keeps the process busy before the exporters have their turn. */
+/** The time for which the sender blocks the process before the exporters get their turn. */
 const SLICE_MILLIS = 8;
 const HEARTBEAT_MILLIS = 10_000;
 const ROWS_PER_SECOND = 26_000;
@@ -23,28 +23,27 @@ const RETRY_MILLIS = 5_000;
 
 /** The sending of a fleet's past. */
 export interface History {
-  /** Rows sent and rows to be sent, at most: a GPU that was away has none. */
+  /** Returns the sent rows and the maximum of rows to send. A GPU that was away has none. */
   progress(): { readonly sent: number; readonly total: number };
   /** Resolves when everything has been sent, sending was given up, or `stop` was called. */
   readonly done: Promise<void>;
-  /** Ends after the batch under way. What was sent is remembered. */
+  /** Ends after the current batch. The sent part is remembered. */
   stop(): Promise<void>;
 }
 
 /**
- * Sends what is missing of the last `historyMillis` before now over the bus, as a collector would have: first the facts of
- * the pods that are over, then the scrapes. Notes in `path` what was sent and until when the fleet runs live, so that a later
- * start sends only the gap.
+ * Sends the missing parts of the last `historyMillis` before now over the bus, like a collector: first the facts of ended pods, then the
+ * scrapes. The record in `path` contains what was sent and until when the fleet runs live, so that a later start sends only the gap.
  */
 export async function startHistory(options: {
   readonly fleet: Fleet;
   readonly historyMillis: number;
   readonly bus: Bus;
   readonly path: string;
-  /** How the fleet's watcher reads pods. */
+  /** The options with which the fleet's watcher reads pods. */
   readonly projection: ProjectionOptions;
   readonly now: () => number;
-  /** The pace; by default one that processor and store hold on two cores, so that live scrapes do not wait behind it. */
+  /** The rate. By default, processor and store keep up with it on two cores, so that live scrapes do not wait. */
   readonly rowsPerSecond?: number;
   readonly logger: Logger;
 }): Promise<History> {
@@ -67,7 +66,7 @@ export async function startHistory(options: {
   const stopHeartbeat = startHeartbeat(keeper, startMillis, now, logger);
   const past = createPastScrapes(intervalMillis);
   const done = (async () => {
-    // Before all scrapes: whose pods are told later, that hour is metered again.
+    // Facts come before all scrapes: an hour whose pods come later is metered again.
     for (const stretch of missing) {
       if (!(await sendFacts({ fleet, stretch, projection, bus, state, logger }))) return;
     }
@@ -91,7 +90,7 @@ export async function startHistory(options: {
   };
 }
 
-/** Notes again and again until when the fleet has been live; gives back what ends it. */
+/** Records repeatedly until when the fleet has been live. Returns a function that ends it. */
 function startHeartbeat(
   keeper: RecordKeeper,
   startMillis: number,
@@ -110,7 +109,7 @@ function startHeartbeat(
   };
 }
 
-/** Sends the facts of a stretch; `false` where it was stopped before the end. */
+/** Sends the facts of a stretch. Returns `false` if it was stopped before the end. */
 async function sendFacts(work: {
   readonly fleet: Fleet;
   readonly stretch: Range;
@@ -130,7 +129,7 @@ async function sendFacts(work: {
   return await send(bus, WORKLOADS_TOPIC, batch, state, logger);
 }
 
-/** Sends one chunk, node by node so that pages are read by template; `false` where it was stopped before the end. */
+/** Sends one chunk, node by node so that pages are read by template. Returns `false` if it was stopped before the end. */
 async function sendChunk(work: {
   readonly fleet: Fleet;
   readonly chunk: Range;
@@ -145,7 +144,7 @@ async function sendChunk(work: {
   const times = gridTimes(chunk, intervalMillis);
   let batch: OutgoingMessage[] = [];
   let rows = 0;
-  // One batch is under way while the next one is made; never more.
+  // At most one batch is sent while the next one is made.
   let sending: Promise<boolean> = Promise.resolve(true);
   const flush = async (): Promise<boolean> => {
     const isSent = await sending;
@@ -157,7 +156,7 @@ async function sendChunk(work: {
       await pause((count * 1000) / rowsPerSecond);
       return done;
     });
-    // A failure is met at the next flush; until then it is nobody's.
+    // A failure is handled at the next flush.
     sending.catch(() => {});
     return isSent;
   };
@@ -180,7 +179,7 @@ async function sendChunk(work: {
   return (await sending) && isSent && !state.isStopping;
 }
 
-/** Sends messages, again and again while that can help; `false` where it was stopped before it went well. */
+/** Sends messages, with retries while they can help. Returns `false` if it was stopped before it succeeded. */
 async function send(
   bus: Bus,
   topic: string,

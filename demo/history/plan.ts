@@ -4,25 +4,25 @@ import type { Range } from "./ranges.ts";
 import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
 const MOST_ROWS = 1_000_000;
-/** Each divides an hour, so that a coarser grid's times are a finer one's too. */
+/** Each divides an hour, so that the times of a coarser grid are also times of a finer one. */
 const INTERVALS: readonly number[] = [
   COLLECT_MILLIS,
   ...[1, 2, 5, 10, 15, 20, 30, 60].map((minutes) => minutes * MINUTE_MILLIS),
 ];
 
-/** The most rows of one page: instances, and on a time-sliced GPU the GPU and each of its holders. */
+/** Returns the maximum of rows of one page: instances and, on a time-sliced GPU, the GPU and each of its holders. */
 export function mostRowsOf({ gpus, sharing }: FleetNode): number {
   const extra = sharing === "time-slicing" ? 1 : 0;
   return gpus.reduce((sum, { slots }) => sum + Math.max(1, slots.length) + extra, 0);
 }
 
-/** The shortest interval at which the history of a fleet has a million rows at most; else the longest there is. */
+/** Returns the shortest interval at which the history of a fleet has at most a million rows; else the longest interval. */
 export function thinnedInterval({ nodes }: Fleet, historyMillis: number): number {
   const rows = nodes.reduce((sum, node) => sum + mostRowsOf(node), 0);
   return INTERVALS.find((interval) => (historyMillis / interval) * rows <= MOST_ROWS) ?? HOUR_MILLIS;
 }
 
-/** The times of an interval's grid that are in a stretch. */
+/** Returns the times of an interval's grid in a stretch. */
 export function gridTimes([from, until]: Range, intervalMillis: number): readonly number[] {
   const times: number[] = [];
   const first = Math.ceil(from / intervalMillis) * intervalMillis;
@@ -30,7 +30,7 @@ export function gridTimes([from, until]: Range, intervalMillis: number): readonl
   return times;
 }
 
-/** Cuts stretches at the hours: the newest day first, and its hours from the oldest on. */
+/** Divides stretches at the hours: newest day first, and its hours oldest first. */
 export function hourChunks(ranges: readonly Range[]): readonly Range[] {
   const chunks = ranges.flatMap(([from, until]) => {
     const hours: Range[] = [];

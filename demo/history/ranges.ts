@@ -1,7 +1,7 @@
 /** A stretch of time, `[from, until)`, milliseconds since the epoch. */
 export type Range = readonly [from: number, until: number];
 
-/** The same time in as few stretches as it takes, oldest first. */
+/** Returns the same time in the fewest stretches, oldest first. */
 export function mergeRanges(ranges: readonly Range[]): readonly Range[] {
   const merged: [number, number][] = [];
   for (const [from, until] of ranges.filter((range) => range[0] < range[1]).toSorted((a, b) => a[0] - b[0])) {
@@ -12,7 +12,7 @@ export function mergeRanges(ranges: readonly Range[]): readonly Range[] {
   return merged;
 }
 
-/** What of a stretch is in none of the others, oldest first. */
+/** Returns the parts of a stretch that are in none of the others, oldest first. */
 export function missingRanges([from, until]: Range, covered: readonly Range[]): readonly Range[] {
   const missing: Range[] = [];
   let at = from;

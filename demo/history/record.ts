@@ -1,10 +1,10 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { mergeRanges, type Range } from "./ranges.ts";
 
-/** What has been sent of a fleet's past, and when its exporters were scraped while they ran. */
+/** The sent parts of a fleet's past, and the times when its exporters were scraped live. */
 export interface HistoryRecord {
   readonly version: 1;
-  /** The fleet that all of it is about: another one has a past of its own. */
+  /** The fleet of the record. Another fleet has its own past. */
   readonly seed: number;
   readonly gpus: number;
   readonly cluster: string;
@@ -12,10 +12,10 @@ export interface HistoryRecord {
   readonly live: readonly Range[];
 }
 
-/** Which fleet a record is about. */
+/** The fleet of a record. */
 export type RecordedFleet = Pick<HistoryRecord, "seed" | "gpus" | "cluster">;
 
-/** Reads the record of a fleet; an empty one where there is none, it cannot be read, or it is another fleet's. */
+/** Reads the record of a fleet. Returns an empty one if there is none, if it cannot be read, or if it is of another fleet. */
 export async function readRecord(path: string, fleet: RecordedFleet): Promise<HistoryRecord> {
   const empty: HistoryRecord = { version: 1, ...fleet, sent: [], live: [] };
   try {
@@ -23,7 +23,7 @@ export async function readRecord(path: string, fleet: RecordedFleet): Promise<Hi
     const isSame = record.seed === fleet.seed && record.gpus === fleet.gpus && record.cluster === fleet.cluster;
     return record.version === 1 && isSame && isRanges(record.sent) && isRanges(record.live) ? record : empty;
   } catch {
-    // Without a record everything is sent again, under the same keys: nothing doubles.
+    // Without a record everything is sent again, under the same keys: nothing is duplicated.
     return empty;
   }
 }
@@ -32,7 +32,7 @@ function isRanges(value: unknown): value is readonly Range[] {
   return Array.isArray(value) && value.every((each) => Array.isArray(each) && each.every(Number.isFinite));
 }
 
-/** Writes the record whole or not at all. */
+/** Writes the record completely or not at all. */
 export async function writeRecord(path: string, record: HistoryRecord): Promise<void> {
   const merged = { ...record, sent: mergeRanges(record.sent), live: mergeRanges(record.live) };
   const temporary = `${path}.new`;
@@ -40,14 +40,14 @@ export async function writeRecord(path: string, record: HistoryRecord): Promise<
   await rename(temporary, path);
 }
 
-/** A record on disk that is changed by one writer at a time. */
+/** A record on disk with one writer at a time. */
 export interface RecordKeeper {
   readonly record: HistoryRecord;
-  /** Changes the record; resolves when the change is on disk. */
+  /** Changes the record. Resolves when the change is on disk. */
   update(change: (record: HistoryRecord) => HistoryRecord): Promise<void>;
 }
 
-/** Keeps a record at a path. */
+/** Creates the keeper of a record at a path. */
 export function createRecordKeeper(path: string, first: HistoryRecord): RecordKeeper {
   let record = first;
   let writing: Promise<void> = Promise.resolve();
@@ -57,7 +57,7 @@ export function createRecordKeeper(path: string, first: HistoryRecord): RecordKe
     },
     update(change) {
       record = change(record);
-      // A write that failed is made good by the next one, which holds everything.
+      // The next write repairs a failed one, because it contains everything.
       writing = writing.catch(() => {}).then(() => writeRecord(path, record));
       return writing;
     },

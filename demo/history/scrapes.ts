@@ -11,19 +11,19 @@ import { collectedAt, type FleetNode } from "../fleet/node.ts";
 import { isExporterAway } from "../fleet/troubles.ts";
 import { dayOf } from "../../domain/time.ts";
 
-/** The collector that past scrapes name. */
+/** The collector name in past scrapes. */
 export const HISTORY_COLLECTOR = "demo-history";
 
 const TEMPLATE_BYTES = 256_000_000;
 
-/** Makes the message of a scrape of a node at any time: the exporter's page, read as the collector reads it. */
+/** Makes the message of a scrape of a node at any time: the exporter's page, read like in the collector. */
 export interface PastScrapes {
   messageAt(node: FleetNode, timeMillis: number): OutgoingMessage;
 }
 
 /**
- * Past scrapes at an interval. Epoch and sequence follow from the day and the interval alone, and the target is the
- * node's usual address, not this run's port: what is sent again is the same to the last byte.
+ * Creates past scrapes at an interval. Epoch and sequence depend only on the day and the interval. The target is the node's usual address,
+ * not this run's port. So a repeated message is identical.
  */
 export function createPastScrapes(intervalMillis: number): PastScrapes {
   const reader = createPageReader(createTemplates(TEMPLATE_BYTES));

@@ -6,36 +6,36 @@ const GPU_PODS_OF_TEN = 4;
 const PODS_OF_JOB = 4;
 const NAMESPACES = 200;
 
-/** What all pods of a busy cluster have in common, and where one stands among them. */
+/** The common properties of all pods of a busy cluster, and the place of one among them. */
 export interface BusyPlan {
   readonly seed: number;
   readonly pods: number;
   readonly nodes: number;
 }
 
-/** The namespace of a pod by its number: neighbours share one, those of one Job always. */
+/** Returns the namespace of a pod by its number. Neighbors share one; those of one Job always do. */
 export function busyNamespace({ pods }: BusyPlan, index: number): string {
   return `load-${String(Math.floor(((index - (index % PODS_OF_JOB)) * NAMESPACES) / pods)).padStart(3, "0")}`;
 }
 
-/** The name of a node by its number. */
+/** Returns the name of a node by its number. */
 export function busyNodeName(index: number): string {
   return `node-${String(index).padStart(5, "0")}`;
 }
 
-/** The name of the Job that a pod belongs to: neighbours share one, within their namespace. */
+/** Returns the name of a pod's Job. Neighbors share one, within their namespace. */
 export function busyJobName(index: number): string {
   return `job-${String(Math.floor(index / PODS_OF_JOB)).padStart(6, "0")}`;
 }
 
-/** Whether a pod asks for a GPU: four of ten do. */
+/** Returns true if a pod requests a GPU: four of ten do. */
 export function wantsGpu(index: number): boolean {
   return Math.floor(index / PODS_OF_JOB) % 10 < GPU_PODS_OF_TEN;
 }
 
 /**
- * A pod of a busy cluster, of about nine kilobytes of JSON. Only three numbers are kept of it: its text is put together
- * whenever it is asked for. `life` counts the pods that had this place before, `turn` the changes of its status.
+ * A pod of a busy cluster, with about nine kilobytes of JSON. Only three numbers of it are stored. Its text is built on demand. `life`
+ * counts the pods that had this place before, `turn` the changes of its status.
  */
 export class BusyPod implements StoredObject {
   readonly plan: BusyPlan;
@@ -98,12 +98,12 @@ export class BusyPod implements StoredObject {
   }
 }
 
-/** The UID of the Job that a pod belongs to. */
+/** Returns the UID of a pod's Job. */
 export function busyJobUid({ seed }: BusyPlan, index: number): string {
   return uuidOf(hash(seed, Math.floor(index / PODS_OF_JOB), 6));
 }
 
-/** Numbers of the pods that are the first of their Jobs. */
+/** Yields the numbers of the first pods of their Jobs. */
 export function* firstOfJobs({ pods }: BusyPlan): Iterable<number> {
   for (let index = 0; index < pods; index += PODS_OF_JOB) yield index;
 }

@@ -15,17 +15,17 @@ import {
 export interface BusyCluster {
   /** Fills a store with the namespaces, nodes, Jobs and pods. */
   fill(store: ObjectStore): void;
-  /** Changes so many pods: nine of ten get a new status, the tenth ends and another takes its place (two changes). */
+  /** Changes `count` pods: nine of ten get a new status, the tenth ends and another takes its place (two changes). */
   change(store: ObjectStore, count: number): void;
   /** Makes changes at a rate until it is stopped; `made` counts them. */
   changeAtRate(store: ObjectStore, eventsPerSecond: number): { readonly made: number; stop(): void };
 }
 
 const TICK_MILLIS = 20;
-/** Every so many pods one ends instead of changing. */
+/** One pod of this number ends instead of changing. */
 const ENDS_EVERY = 10;
 
-/** A cluster of so many pods and nodes that depends on its seed alone. Four of ten pods hold a GPU; each node has eight. */
+/** Creates a cluster with a number of pods and nodes that depends only on its seed. Four of ten pods hold a GPU; each node has eight. */
 export function createBusyCluster(plan: BusyPlan): BusyCluster {
   const lives = new Uint16Array(plan.pods);
   const turns = new Uint32Array(plan.pods);

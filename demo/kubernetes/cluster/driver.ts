@@ -3,9 +3,9 @@ import type { KubernetesObject } from "../server/object.ts";
 import type { ApiServer } from "../server/server.ts";
 import { objectsAt, type ClusterOptions } from "./objects.ts";
 
-/** Keeps a server's objects at what the fleet's cluster is. */
+/** Keeps a server's objects equal to the fleet's cluster. */
 export interface ClusterDriver {
-  /** Applies what has changed up to a time, which may not go back; what comes out is the number of changes. */
+  /** Applies all changes up to a time, which may not go back. Returns the number of changes. */
   moveTo(timeMillis: number): number;
   /** Moves on with the clock from now on, until it is stopped. */
   start(): void;
@@ -16,8 +16,8 @@ export interface ClusterDriver {
 export type DrivenServer = Pick<ApiServer, "put" | "delete">;
 
 /**
- * A driver of a server by a fleet and a clock. What ended is deleted first, so that who comes next finds its place
- * free; an object that came back with another UID is deleted and created, as the API has it.
+ * Creates a driver of a server by a fleet and a clock. Ended objects are deleted first, so that their places are free for new ones. An
+ * object with a new UID is deleted and created, as the API requires.
  */
 export function createClusterDriver(
   fleet: Fleet,

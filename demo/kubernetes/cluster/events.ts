@@ -6,7 +6,7 @@ import { HOUR, SECOND, timestamp } from "./times.ts";
 /** How long an API server keeps events by default (`--event-ttl`). */
 const KEPT = HOUR;
 
-/** kubelet's word that a pod's image is there, from then on for an hour; `undefined` before and after. */
+/** Returns kubelet's event that a pod's image is there, for an hour from then on; `undefined` before and after. */
 export function pulledEvent(
   { pod, uid, node, startMillis, endMillis }: PodLife,
   timeMillis: number,

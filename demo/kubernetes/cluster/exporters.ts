@@ -8,13 +8,13 @@ import { machineAt } from "./outages.ts";
 import { condition } from "./pod-status.ts";
 import { HOUR, MINUTE, timestamp } from "./times.ts";
 
-/** Where a node's exporter answers: what `startExporterServers` lists. */
+/** The address of a node's exporter, from `startExporterServers`. */
 export interface ExporterPlace {
   readonly url: string;
   readonly node: string;
 }
 
-/** What one kind of exporter is deployed as: labels are those of its own chart or operator. */
+/** The deployment of one kind of exporter. The labels are those of its own chart or operator. */
 interface Deployed {
   readonly namespace: string;
   readonly daemonSet: string;
@@ -47,7 +47,7 @@ const BY_EXPORTER: Readonly<Record<FleetNode["make"]["exporter"], Deployed>> = {
   },
 };
 
-/** The exporter's pod on a node, while the node is there. It listens where the demo's server for the node does. */
+/** Returns the exporter's pod on a node, while the node exists. Its address is that of the demo's server for the node. */
 export function exporterPod(
   node: FleetNode,
   timeMillis: number,
@@ -128,7 +128,7 @@ export function exporterPod(
   };
 }
 
-/** When the exporter last went away or came back; long ago for one that never does. */
+/** Returns the time when the exporter last went away or came back; long ago for one that never does. */
 function lastTurn(node: FleetNode, timeMillis: number): number {
   if (!node.troubles.has("exporter-away")) return 0;
   const away = Math.floor((timeMillis - node.collectPhaseMillis) / HOUR) * HOUR + node.collectPhaseMillis + 25 * MINUTE;
@@ -136,7 +136,7 @@ function lastTurn(node: FleetNode, timeMillis: number): number {
   return turns.findLast((turn) => turn <= timeMillis)!;
 }
 
-/** The DaemonSets of the exporters that a fleet's nodes have. */
+/** Returns the DaemonSets of the exporters of a fleet's nodes. */
 export function exporterDaemonSets(nodes: readonly FleetNode[]): KubernetesObject[] {
   const kinds = new Map(nodes.map((node) => [node.make.exporter, node.seed]));
   return [...kinds].map(([exporter, seed]) => {

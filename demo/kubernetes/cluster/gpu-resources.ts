@@ -4,14 +4,14 @@ import { busStateAt } from "../../fleet/troubles.ts";
 /** Amounts of resources by name. */
 export type Amounts = Readonly<Record<string, number>>;
 
-/** The resource that a pod asks for to get a slot. */
+/** Returns the resource that a pod requests to get a slot. */
 export function resourceOf({ node, instance }: Slot): string {
-  // Resource names have no plus: `1g.10gb+me` is asked for as `1g.10gb.me`.
+  // Resource names have no plus: `1g.10gb+me` is requested as `1g.10gb.me`.
   if (instance !== undefined) return `nvidia.com/mig-${instance.profile.replace("+", ".")}`;
   return `${node.model.vendor}.com/gpu`;
 }
 
-/** What a number of slots is asked for as. */
+/** Returns the requested amounts for some slots. */
 export function amountsOf(slots: readonly Slot[]): Amounts {
   const amounts: Record<string, number> = {};
   for (const slot of slots) {
@@ -21,7 +21,7 @@ export function amountsOf(slots: readonly Slot[]): Amounts {
   return amounts;
 }
 
-/** What the device plugin of a node offers: capacity whatever happens, allocatable without GPUs that are lost. */
+/** Returns the offer of a node's device plugin: constant capacity, and allocatable without lost GPUs. */
 export function offeredAt(
   node: FleetNode,
   timeMillis: number,
@@ -32,12 +32,12 @@ export function offeredAt(
   return { capacity, allocatable: Object.fromEntries(Object.keys(capacity).map((name) => [name, left[name] ?? 0])) };
 }
 
-/** Amounts as Kubernetes writes quantities. */
+/** Returns amounts as quantities of Kubernetes. */
 export function quantities(amounts: Amounts): Record<string, string> {
   return Object.fromEntries(Object.entries(amounts).map(([name, count]) => [name, String(count)]));
 }
 
-/** The sum of amounts. */
+/** Returns the sum of amounts. */
 export function sumOf(all: readonly Amounts[]): Amounts {
   const sum: Record<string, number> = {};
   for (const amounts of all) for (const [name, count] of Object.entries(amounts)) sum[name] = (sum[name] ?? 0) + count;

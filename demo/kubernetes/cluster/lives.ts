@@ -12,34 +12,34 @@ export interface PodLife {
   readonly pod: FleetPod;
   readonly node: FleetNode;
   readonly slots: readonly Slot[];
-  /** The exporters' own, but for a pod that was made anew when its node came back. */
+  /** The UID in the exporter's page, except for a pod that was created again when its node came back. */
   readonly uid: string;
-  /** When its job was handed in: it waits in a queue until the pod is created. */
+  /** The time when its job was submitted. The job waits in a queue until the pod is created. */
   readonly queuedMillis: number;
   readonly createdMillis: number;
-  /** `Infinity` where it never was. */
+  /** `Infinity` if the pod was never bound. */
   readonly boundMillis: number;
   readonly startMillis: number;
   readonly endMillis: number;
   readonly askedToEndMillis: number;
   readonly goneMillis: number;
   readonly hasFailed: boolean;
-  /** It ended because its node was taken away. */
+  /** True if the pod ended because its node was taken away. */
   readonly isLost: boolean;
 }
 
-/** No pod is created longer before it starts. */
+/** The longest time between a pod's creation and its start. */
 const LONGEST_WAIT = 40 * MINUTE;
-/** How long finished jobs stay to be looked at (`ttlSecondsAfterFinished`). */
+/** How long finished jobs stay (`ttlSecondsAfterFinished`). */
 export const FINISHED_STAY = 10 * MINUTE;
 const GRACE = 30 * SECOND;
 
-/** The lives of all pods of the fleet that exist at a time, or whose job is queued then, in the order of the nodes. */
+/** Returns the lives of all pods of the fleet that exist at a time, or whose job is queued then, in the order of the nodes. */
 export function livesAt(fleet: Fleet, timeMillis: number): PodLife[] {
   return livesBetween(fleet, timeMillis, timeMillis);
 }
 
-/** The same of some moment of a time, both its ends included. */
+/** Returns the same for any moment of a time, both ends included. */
 export function livesBetween(fleet: Fleet, fromMillis: number, untilMillis: number): PodLife[] {
   const placed = new Map<string, { readonly pod: FleetPod; readonly node: FleetNode; readonly slots: Slot[] }>();
   for (const node of fleet.nodes) {
@@ -61,7 +61,7 @@ export function livesBetween(fleet: Fleet, fromMillis: number, untilMillis: numb
     .filter((life) => life.queuedMillis <= untilMillis && fromMillis < life.goneMillis);
 }
 
-/** The lives under one pod's name: one, or several where its node was taken away meanwhile. */
+/** Returns the lives under one pod's name: one, or several if its node was taken away in between. */
 function livesOf(pod: FleetPod, node: FleetNode, slots: readonly Slot[]): PodLife[] {
   const first = wholeLife(pod, node, slots);
   const lives: PodLife[] = [];
@@ -85,7 +85,7 @@ function livesOf(pod: FleetPod, node: FleetNode, slots: readonly Slot[]): PodLif
   return [...lives, life].filter((each) => each.createdMillis < each.goneMillis);
 }
 
-/** A life that begins on the machine that came back. */
+/** Returns a life that begins on the machine that came back. */
 function delayed(life: PodLife, outage: Outage): PodLife {
   const startMillis = Math.max(life.startMillis, wholeSecond(outage.untilMillis - GRACE));
   const boundMillis = Math.max(life.boundMillis, wholeSecond(outage.nodeReadyMillis + 5 * SECOND));
@@ -117,7 +117,7 @@ function wholeLife(pod: FleetPod, node: FleetNode, slots: readonly Slot[]): PodL
   };
 }
 
-/** How long before its start a pod is bound: images are pulled. The first of a gang often gets its place long before. */
+/** Returns the time between a pod's binding and its start: images are pulled. The first of a gang often gets its place long before. */
 function leadOf({ gang }: FleetPod, key: number): number {
   if (gang?.rank === 0) return 15 * MINUTE;
   return (8 + (hash(key, 3) % 32)) * SECOND;
@@ -128,13 +128,13 @@ function waitOf({ type, gang }: FleetPod, key: number): number {
   return type === "training" ? (3 + 600 * roll(key, 1)) * SECOND : 3 * SECOND;
 }
 
-/** Since when a slot has been free when its next holder starts. */
+/** Returns the time since when a slot has been free when its next holder starts. */
 function freeFrom(slot: Slot, startMillis: number): number {
   const before = tenancyAt(slot, startMillis - 1);
   return before.pod === undefined ? before.fromMillis : startMillis;
 }
 
-/** Whether a job ended long before the time it had been given: such jobs have failed. */
+/** Returns true if a job ended long before its planned time: such jobs have failed. */
 function endedEarly({ startMillis, endMillis }: FleetPod, slot: Slot): boolean {
   const rest = tenancyAt(slot, endMillis).untilMillis - endMillis;
   return rest > 0.3 * (rest + endMillis - startMillis);

@@ -6,7 +6,7 @@ import { quantities, sumOf, type Amounts } from "./gpu-resources.ts";
 import { PRIORITIES } from "./pods.ts";
 import { DAY, HOUR, timestamp } from "./times.ts";
 
-/** A namespace that is handed from one team to another. */
+/** A change of a namespace from one team to another. */
 export interface TeamChange {
   readonly namespace: string;
   readonly atMillis: number;
@@ -14,15 +14,15 @@ export interface TeamChange {
   readonly costCentre: string;
 }
 
-/** Where the fleet's namespaces and queues are older than everything that is shown. */
+/** The creation time of the fleet's namespaces and queues, before everything that is shown. */
 export const LONG_AGO = Date.UTC(2024, 1, 1, 9);
 
-/** Namespaces beside the teams', where the cluster's own pods live. */
+/** Namespaces of the cluster's own pods. */
 const SYSTEM_NAMESPACES = ["kube-system", "gpu-operator", "kube-amd-gpu"];
 
 /**
- * The change of the month: on the 15th at noon the gateway's namespace goes from `platform-ml` to `nlp`, until the
- * month's end.
+ * Returns the change of the month: from the 15th at noon to the month's end, the gateway's namespace belongs to `nlp` instead of
+ * `platform-ml`.
  */
 export function teamChangeOf(timeMillis: number): TeamChange {
   const date = new Date(timeMillis);
@@ -30,7 +30,7 @@ export function teamChangeOf(timeMillis: number): TeamChange {
   return { namespace: "platform-ml-serve", atMillis, team: "nlp", costCentre: "CC-1102" };
 }
 
-/** The Namespace objects at a time. */
+/** Returns the Namespace objects at a time. */
 export function namespaceObjects(fleet: Fleet, timeMillis: number, change: TeamChange): KubernetesObject[] {
   const object = (name: string, labels: Readonly<Record<string, string>>): KubernetesObject => ({
     apiVersion: "v1",
@@ -53,7 +53,7 @@ export function namespaceObjects(fleet: Fleet, timeMillis: number, change: TeamC
   ];
 }
 
-/** A quota of GPUs for each namespace of trainings and notebooks, and what its pods take of it. */
+/** Returns a quota of GPUs for each namespace of trainings and notebooks, and its used part. */
 export function quotaObjects(fleet: Fleet, used: ReadonlyMap<string, readonly Amounts[]>): KubernetesObject[] {
   return TEAMS.flatMap(({ namespaces }) => [
     quota(fleet, namespaces.training, Math.max(8, Math.ceil(fleet.gpus / 2)), used),
@@ -84,7 +84,7 @@ function quota(
   };
 }
 
-/** The priority classes that the pods name. */
+/** Returns the priority classes of the pods. */
 export function priorityObjects(fleet: Fleet): KubernetesObject[] {
   const values = { [PRIORITIES.training]: 1000, [PRIORITIES.notebook]: 50_000, [PRIORITIES.inference]: 100_000 };
   return Object.entries(values).map(([name, value]) => ({

@@ -1,6 +1,6 @@
 import type { FleetNode } from "../../fleet/node.ts";
 
-/** What GPU feature discovery knows of a generation of GPUs: its name and compute capability. */
+/** The family and compute capability of each generation of GPUs, as in GPU feature discovery. */
 const FAMILIES: readonly (readonly [pattern: RegExp, family: string, compute: string])[] = [
   [/H100/, "hopper", "9.0"],
   [/A100/, "ampere", "8.0"],
@@ -10,7 +10,7 @@ const FAMILIES: readonly (readonly [pattern: RegExp, family: string, compute: st
   [/V100/, "volta", "7.0"],
 ];
 
-/** The newest CUDA that a branch of the driver runs (NVIDIA, CUDA release notes, table of driver versions). */
+/** The newest CUDA version of each driver branch (NVIDIA, CUDA release notes, table of driver versions). */
 const CUDA: Readonly<Record<string, string>> = {
   "450": "11.0",
   "520": "11.8",
@@ -22,7 +22,7 @@ const CUDA: Readonly<Record<string, string>> = {
   "590": "13.1",
 };
 
-/** All labels of a node: Kubernetes' own, its cloud's and those of the GPU's discovery. */
+/** Returns all labels of a node: those of Kubernetes, of its cloud and of the GPU discovery. */
 export function nodeLabels(node: FleetNode): Record<string, string> {
   return {
     "kubernetes.io/arch": "amd64",

@@ -6,15 +6,15 @@ import { nodeLabels } from "./node-labels.ts";
 import { machineAt, type Machine } from "./outages.ts";
 import { MINUTE, timestamp } from "./times.ts";
 
-/** A kubelet writes its node's status so often where nothing changes (nodeStatusReportFrequency). */
+/** The interval of a kubelet's status reports without changes (nodeStatusReportFrequency). */
 const REPORT = 5 * MINUTE;
 
-/** A node's address within the cluster. */
+/** Returns a node's address within the cluster. */
 export function addressOf({ key }: FleetNode): string {
   return `10.${20 + (key % 40)}.${hash(key, 81) % 256}.${1 + (hash(key, 82) % 254)}`;
 }
 
-/** The Node object of a fleet's node at a time, or `undefined` while there is none. */
+/** Returns the Node object of a fleet's node at a time; `undefined` while there is none. */
 export function nodeObject(node: FleetNode, timeMillis: number): KubernetesObject | undefined {
   const machine = machineAt(node, timeMillis);
   if (machine === undefined) return undefined;

@@ -12,17 +12,17 @@ import { queueObjects } from "./queues.ts";
 import { waitingAt, type Waiting } from "./waiting.ts";
 import { waitingGangObjects, waitingPodObject } from "./waiting-objects.ts";
 
-/** What is not in the fleet. */
+/** The options that are not part of the fleet. */
 export interface ClusterOptions {
-  /** Where the exporters answer; without it they have addresses within the cluster. */
+  /** The addresses of the exporters. Without them, exporters have addresses within the cluster. */
   readonly exporters?: readonly ExporterPlace[];
-  /** Which namespace changes its team, and when; by default one does each month. */
+  /** The namespace that changes its team, and the time. By default one does each month. */
   readonly teamChange?: TeamChange;
 }
 
 /**
- * Every object of the fleet's cluster at a time: a function of its arguments. What depends on others stands behind them,
- * as they would have been created. The objects have no resourceVersion; who serves them gives one.
+ * Returns every object of the fleet's cluster at a time, as a function of its arguments. Objects come after those on which they depend, in
+ * the order of creation. They have no resourceVersion; the server adds one.
  */
 export function objectsAt(fleet: Fleet, timeMillis: number, options: ClusterOptions = {}): KubernetesObject[] {
   const lives = livesAt(fleet, timeMillis);
@@ -46,7 +46,7 @@ export function objectsAt(fleet: Fleet, timeMillis: number, options: ClusterOpti
   ];
 }
 
-/** What the pods that have not finished ask for, by namespace: quotas count those that wait too. */
+/** Returns the requests of unfinished pods by namespace. Quotas count waiting pods too. */
 function usedBy(lives: readonly PodLife[], { gangs, pods }: Waiting, timeMillis: number): Map<string, Amounts[]> {
   const used = new Map<string, Amounts[]>();
   const add = (namespace: string, amounts: Amounts): void => {

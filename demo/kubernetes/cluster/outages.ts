@@ -2,21 +2,21 @@ import { hash, uuidOf } from "../../fleet/hash.ts";
 import type { FleetNode } from "../../fleet/node.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "./times.ts";
 
-/** A time in which a spot node is taken away, and given back as another machine under the same name. */
+/** A time in which a spot node is taken away and given back as another machine under the same name. */
 export interface Outage {
   readonly index: number;
-  /** The notice: pods are asked to end. */
+  /** The time of the notice: pods are asked to end. */
   readonly fromMillis: number;
   readonly nodeGoneMillis: number;
   readonly nodeBackMillis: number;
   readonly nodeReadyMillis: number;
-  /** The exporter answers again, and the pods that came back run. */
+  /** The time when the exporter answers again and the new pods run. */
   readonly untilMillis: number;
 }
 
 /**
- * The outage of a node in the hour that a time falls in. A spot node whose exporter is away for ten minutes of each hour
- * is really gone in one of them each day: the exporters say nothing then that Kubernetes could contradict.
+ * Returns the outage of a node in the hour of a time. A spot node whose exporter is away for ten minutes of each hour is really gone in one
+ * of them each day. The exporters serve nothing then that Kubernetes could contradict.
  */
 export function outageIn(node: FleetNode, timeMillis: number): Outage | undefined {
   if (!isReclaimed(node)) return undefined;
@@ -34,7 +34,7 @@ export function outageIn(node: FleetNode, timeMillis: number): Outage | undefine
   };
 }
 
-/** The outages of a node that begin in a time, oldest first. */
+/** Returns the outages of a node that begin in a time, oldest first. */
 export function outagesBetween(node: FleetNode, fromMillis: number, untilMillis: number): Outage[] {
   if (!isReclaimed(node)) return [];
   const outages: Outage[] = [];
@@ -50,17 +50,17 @@ function isReclaimed({ capacityType, troubles }: FleetNode): boolean {
   return capacityType === "spot" && troubles.has("exporter-away");
 }
 
-/** Which machine stands under a node's name. */
+/** The machine under a node's name. */
 export interface Machine {
   readonly uid: string;
   readonly joinedMillis: number;
-  /** Whether its kubelet says that it is ready. */
+  /** True if its kubelet reports it as ready. */
   readonly isReady: boolean;
-  /** Since when it is known that it is to be taken away. */
+  /** The time since when its removal is known. */
   readonly leavingSinceMillis?: number;
 }
 
-/** The machine under a node's name at a time, or `undefined` while there is none. */
+/** Returns the machine under a node's name at a time; `undefined` while there is none. */
 export function machineAt(node: FleetNode, timeMillis: number): Machine | undefined {
   const last = outagesBetween(node, timeMillis - 3 * DAY, timeMillis + SECOND).at(-1);
   if (last === undefined) {
@@ -75,7 +75,7 @@ export function machineAt(node: FleetNode, timeMillis: number): Machine | undefi
   return former === undefined ? undefined : { ...former, leavingSinceMillis: last.fromMillis };
 }
 
-/** Before all that the demo shows. */
+/** Returns a time before everything that the demo shows. */
 function firstJoined(node: FleetNode): number {
   return Date.UTC(2024, 2, 4, 7) + (hash(node.key, 72) % 80) * DAY;
 }

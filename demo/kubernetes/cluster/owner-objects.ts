@@ -7,7 +7,7 @@ import { LONG_AGO } from "./namespaces.ts";
 import { ownersOf, referenceTo } from "./pod-owners.ts";
 import { timestamp } from "./times.ts";
 
-/** The objects above the pods of these lives, each once; and the Deployments, which stay when they have no pod. */
+/** Returns the owners of the pods of these lives, each once, and the Deployments, which stay without pods. */
 export function ownerObjects(fleet: Fleet, lives: readonly PodLife[], timeMillis: number): KubernetesObject[] {
   const objects = new Map<string, KubernetesObject>();
   for (const deployment of deployments(fleet)) objects.set(deployment.metadata.uid, deployment);

@@ -10,10 +10,10 @@ export interface Owner {
   readonly uid: string;
 }
 
-/** Sweeps are run as JobSets, everything else that trains alone as a plain Job. */
+/** Sweeps run as JobSets; all other single trainings run as plain Jobs. */
 const JOB_SETS = new Set(["dpo-sweep", "eval-suite"]);
 
-/** The chain above a pod of the fleet: never empty. */
+/** Returns the owners of a pod of the fleet, never empty. */
 export function ownersOf({ pod, node }: Pick<PodLife, "pod" | "node">): readonly [Owner, ...Owner[]] {
   const { kind, name, uid } = pod.workload;
   const madeUp = (what: string): string => uuidOf(hashText(node.seed, `${what}/${pod.namespace}/${name}`));
@@ -41,12 +41,12 @@ export function ownersOf({ pod, node }: Pick<PodLife, "pod" | "node">): readonly
   }
 }
 
-/** The owner as the object below it refers to it. */
+/** Returns the reference to an owner from the object below it. */
 export function referenceTo({ apiVersion, kind, name, uid }: Owner): OwnerRef {
   return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** The labels that a workload's controller puts on its pods, and the annotations of its scheduler. */
+/** Returns the labels that a workload's controller puts on its pods, and the annotations of its scheduler. */
 export function marksOf(life: Pick<PodLife, "pod" | "node">): {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
@@ -86,7 +86,7 @@ export function marksOf(life: Pick<PodLife, "pod" | "node">): {
   }
 }
 
-/** The name of the Kueue Workload of a job. */
+/** Returns the name of the Kueue Workload of a job. */
 export function workloadName(life: Pick<PodLife, "pod" | "node">): string {
   const top = ownersOf(life).at(-1)!;
   return `${top.kind.toLowerCase()}-${top.name}-${top.uid.slice(0, 5)}`;

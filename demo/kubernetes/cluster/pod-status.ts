@@ -1,7 +1,7 @@
 import type { PodLife } from "./lives.ts";
 import { SECOND, timestamp } from "./times.ts";
 
-/** A line of `status.conditions`. */
+/** Returns an entry of `status.conditions`. */
 export function condition(type: string, isTrue: boolean, sinceMillis: number, more: object = {}): object {
   return {
     type,
@@ -12,7 +12,7 @@ export function condition(type: string, isTrue: boolean, sinceMillis: number, mo
   };
 }
 
-/** The status of a pod that no node has room for, and why, in the scheduler's words. */
+/** Returns the status of a pod for which no node has room, with the reason in the scheduler's words. */
 export function unschedulable(createdMillis: number, message: string): object {
   const since = createdMillis + SECOND;
   return {
@@ -22,7 +22,7 @@ export function unschedulable(createdMillis: number, message: string): object {
   };
 }
 
-/** The status of a bound pod: its images are pulled, it runs, it has ended. */
+/** Returns the status of a bound pod: its images are pulled, it runs, it has ended. */
 export function podStatus(
   life: PodLife,
   timeMillis: number,

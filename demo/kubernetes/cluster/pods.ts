@@ -7,7 +7,7 @@ import { marksOf, ownersOf, referenceTo } from "./pod-owners.ts";
 import { podStatus, unschedulable } from "./pod-status.ts";
 import { timestamp } from "./times.ts";
 
-/** Priority classes by what a pod does. */
+/** Priority classes by the type of a pod's workload. */
 export const PRIORITIES = { training: "batch", inference: "production", notebook: "interactive" } as const;
 
 const IMAGES = {
@@ -16,7 +16,7 @@ const IMAGES = {
   notebook: "registry.example/ml/notebook:2026.2",
 } as const;
 
-/** The Pod object of a life at a time within it. */
+/** Returns the Pod object of a life at a time within it. */
 export function podObject(life: PodLife, timeMillis: number, nodes: number): KubernetesObject {
   const { pod, node } = life;
   const gpus = quantities(amountsOf(life.slots));
@@ -24,7 +24,7 @@ export function podObject(life: PodLife, timeMillis: number, nodes: number): Kub
   const [owner] = ownersOf(life);
   const isBound = timeMillis >= life.boundMillis;
   const isAskedToEnd = timeMillis >= life.askedToEndMillis;
-  // Services and notebooks take their team from their namespace; trainings say it themselves, as the exporters do.
+  // Services and notebooks take their team from their namespace. Trainings have it in a label, as in the exporters' pages.
   const { team: _team, ...named } = pod.labels;
   return {
     apiVersion: "v1",

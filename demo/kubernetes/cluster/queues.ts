@@ -15,7 +15,7 @@ const VOLCANO = "scheduling.volcano.sh/v1beta1";
 const FLAVOR = "default-flavor";
 const COHORT = "research";
 
-/** Kueue's queues and Workloads for jobs that train alone, Volcano's queues and PodGroups for gangs. */
+/** Returns Kueue's queues and Workloads for single training jobs, and Volcano's queues and PodGroups for gangs. */
 export function queueObjects(
   fleet: Fleet,
   lives: readonly PodLife[],

@@ -4,7 +4,7 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** A time as Kubernetes writes it: whole seconds, UTC. */
+/** Returns a time in Kubernetes' form: whole seconds, UTC. */
 export function timestamp(millis: number): string {
   return `${new Date(millis).toISOString().slice(0, 19)}Z`;
 }

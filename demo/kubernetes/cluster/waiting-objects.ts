@@ -13,7 +13,7 @@ export interface WaitingGang {
   readonly team: string;
   readonly uid: string;
   readonly createdMillis: number;
-  /** One for each of its pods: where it is bound, if anywhere, and what it asks for. */
+  /** One for each of its pods: its node if it is bound, and its requests. */
   readonly places: readonly {
     readonly node: FleetNode | undefined;
     readonly gpus: number;
@@ -21,7 +21,7 @@ export interface WaitingGang {
   }[];
 }
 
-/** A pod that no node takes. */
+/** A pod that fits no node. */
 export interface WaitingPod {
   readonly name: string;
   readonly namespace: string;
@@ -32,11 +32,11 @@ export interface WaitingPod {
   readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** The scheduler's words for what all nodes lack. */
+  /** The scheduler's message about the missing resources of all nodes. */
   readonly reason: string;
 }
 
-/** The Pod of a pod that waits, in a cluster of so many nodes. */
+/** Returns the Pod of a pod that waits, in a cluster of `nodes` nodes. */
 export function waitingPodObject(pod: WaitingPod, nodes: number): KubernetesObject {
   return {
     apiVersion: "v1",
@@ -65,7 +65,7 @@ export function waitingPodObject(pod: WaitingPod, nodes: number): KubernetesObje
   };
 }
 
-/** The PyTorchJob, the PodGroup and the Pods of a gang that waits. */
+/** Returns the PyTorchJob, the PodGroup and the Pods of a gang that waits. */
 export function waitingGangObjects(gang: WaitingGang, nodes: number): KubernetesObject[] {
   const { name, namespace, uid, createdMillis, places, team } = gang;
   const metadata = {
@@ -147,7 +147,7 @@ export function waitingGangObjects(gang: WaitingGang, nodes: number): Kubernetes
   ];
 }
 
-/** Its init container waits for the others: it holds its GPU and does nothing with it. */
+/** Returns the status of a pod whose init container waits for the others. It holds its GPU without using it. */
 function boundStatus(scheduledMillis: number, hostIP: string, key: number): object {
   const podIP = `10.99.${key % 256}.${1 + ((key >>> 8) % 254)}`;
   const started = timestamp(scheduledMillis + 10 * SECOND);

@@ -6,13 +6,13 @@ import { tenancyAt } from "../../fleet/tenancy.ts";
 import { DAY, HOUR, MINUTE } from "./times.ts";
 import type { WaitingGang, WaitingPod } from "./waiting-objects.ts";
 
-/** What waits in a cluster at a time, beside the fleet's own pods. None of it holds a GPU that an exporter tells of. */
+/** The pods that wait in a cluster at a time, beside the fleet's own. None of them holds a GPU in an exporter's page. */
 export interface Waiting {
   readonly gangs: readonly WaitingGang[];
   readonly pods: readonly WaitingPod[];
 }
 
-/** Gangs that don't fit, and pods that no node takes, each with its reason. */
+/** Returns gangs that do not fit, and pods that fit no node, each with its reason. */
 export function waitingAt(fleet: Fleet, timeMillis: number): Waiting {
   return {
     gangs: [...hugeGangs(fleet, timeMillis), ...halfBoundGangs(fleet, timeMillis)],
@@ -20,7 +20,7 @@ export function waitingAt(fleet: Fleet, timeMillis: number): Waiting {
   };
 }
 
-/** Every day from 05:00 to 23:00 a gang waits that asks for more whole nodes than there are. */
+/** Returns a gang that waits every day from 05:00 to 23:00 because it needs more whole nodes than there are. */
 function hugeGangs({ seed, nodes }: Fleet, timeMillis: number): WaitingGang[] {
   const day = Math.floor(timeMillis / DAY);
   const fromMillis = day * DAY + 5 * HOUR;
@@ -40,8 +40,8 @@ function hugeGangs({ seed, nodes }: Fleet, timeMillis: number): WaitingGang[] {
 }
 
 /**
- * A gang of three with place for one, wherever a GPU of a node is free whose exporter tells no pods: the first of it is
- * bound and holds that GPU, idle, for as long as the fleet leaves it free.
+ * Returns gangs of three with place for one, for each free GPU of a node whose exporter has no pod labels. The first pod is bound and holds
+ * that GPU, idle, while the fleet leaves it free.
  */
 function halfBoundGangs({ seed, nodes }: Fleet, timeMillis: number): WaitingGang[] {
   return nodes
@@ -69,7 +69,7 @@ function gang(
   return { key, name, namespace: `${team}-train`, team, uid: uuidOf(key), createdMillis, places };
 }
 
-/** One pod for each reason why nothing takes it; a new one each day at 03:00. */
+/** Returns one pod for each reason why a pod fits no node; a new one each day at 03:00. */
 function misfits({ seed }: Fleet, timeMillis: number): WaitingPod[] {
   const day = Math.floor((timeMillis - 3 * HOUR) / DAY);
   const createdMillis = day * DAY + 3 * HOUR;
