@@ -52,7 +52,9 @@ export function createAuthenticate(parts: {
     }
     if (mayBeOpen && !(await tokens.hasTokens())) {
       const isOurs = host === undefined || (typeof host === "string" && isLoopback(host));
-      return isOurs ? { viewer: OPEN } : refused(403, "this server is for this machine alone", "foreign host");
+      return isOurs
+        ? { viewer: OPEN }
+        : refused(403, "this server accepts requests only from this machine", "foreign host");
     }
     const given = readToken(authorization, cookie);
     if (given.kind === "none") return refused(401, "a token is needed", "missing");
@@ -69,7 +71,7 @@ export function createAuthenticate(parts: {
       return await check(asking);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      return refused(503, "tokens cannot be looked up just now", "store away", { cause: error });
+      return refused(503, "tokens cannot be checked now", "store away", { cause: error });
     }
   };
 }

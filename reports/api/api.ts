@@ -27,7 +27,7 @@ export async function addApi(server: ApiServer, context: ApiContext): Promise<vo
       openapi: "3.1.0",
       info: {
         title: "gpu-ledger",
-        description: "What GPUs cost, whose they were, and why. Amounts are exact decimals, as texts.",
+        description: "The cost of GPUs, their owners, and the explanation. Amounts are exact decimals, as texts.",
         version: context.version,
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },

@@ -40,7 +40,8 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
 
   addRoute(server, {
     path: "/charges",
-    summary: "What a time comes to, added up by any dimensions, the dearest first; exact, and whole in its total.",
+    summary:
+      "The cost of a time by any dimensions (highest cost first). Figures are exact, and the total has all rows.",
     query: z.strictObject({
       ...asked,
       by: words.by,
@@ -48,7 +49,7 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
         .enum(FORMATS)
         .default("json")
         .describe(
-          "json has pages; the others have all rows; html and pdf are documents, which a server without Chromium cannot print.",
+          "json has pages. The other formats have all rows. html and pdf are documents. A server without Chromium cannot print pdf.",
         ),
       limit: words.limit,
       cursor: words.cursor,
@@ -82,7 +83,7 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
 
   addRoute(server, {
     path: "/charges/lines",
-    summary: "Every line of a time, as a file that is written while it is read.",
+    summary: "All lines of a time, as a streamed file.",
     query: z.strictObject({ ...asked, format: z.enum(LINE_FORMATS).default("csv") }),
     type: LINE_FORMATS.map((format) => MEDIA_TYPES[format]),
     async handle({ query, request, reply }) {

@@ -36,7 +36,8 @@ export function allowed(where: readonly Filter[], { teams }: Viewer): readonly F
 
 /** Fails with a {@link Problem} if the viewer may not see the figures of all teams. */
 export function demandAll({ teams }: Viewer): void {
-  if (teams !== "all") throw new Problem("not-allowed", "this is of all teams: finance and administrators see it");
+  if (teams !== "all")
+    throw new Problem("not-allowed", "this page has data of all teams: only finance and administrators can see it");
 }
 
 /** Returns the policies whose charges are kept, the billing policy first. */

@@ -16,8 +16,8 @@ const deliveriesSchema = z
         until: time,
         due: time,
         state: z.enum(["scheduled", "due", "waiting", "under way", "failed", "delivered", "given up"]),
-        at: time.nullable().describe("Since when."),
-        reason: z.string().nullable().describe("Why it waits, failed or was given up."),
+        at: time.nullable().describe("The start of the state."),
+        reason: z.string().nullable().describe("The reason for a waiting, failed or abandoned delivery."),
         tries: z.number().int(),
         nextTry: time.nullable(),
         file: z.string().nullable(),
@@ -26,7 +26,7 @@ const deliveriesSchema = z
         cost: decimal.nullable(),
         currency: z.string().nullable(),
         gpuHours: decimal.nullable(),
-        isConfigured: z.boolean().describe("Whether the configuration has it still."),
+        isConfigured: z.boolean().describe("True if the configuration still has the delivery."),
       }),
     ),
   })
@@ -39,7 +39,8 @@ const deliveriesSchema = z
 export function addDeliveries(server: ApiServer, { store, answers, deliveries, now }: ApiContext): void {
   addRoute(server, {
     path: "/deliveries",
-    summary: "Which reports were delivered to whom in the last 92 days, which are owed and why, and what is due next.",
+    summary:
+      "The deliveries of the last 92 days with their recipients, the open ones with the reason, and the next ones.",
     query: z.strictObject({}),
     answer: deliveriesSchema,
     async handle({ request, reply }) {

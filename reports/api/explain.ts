@@ -16,7 +16,8 @@ export function addExplain(server: ApiServer, { store, ledger, answers, sums }: 
   const { span, kind, where, policy } = words;
   addRoute(server, {
     path: "/explain",
-    summary: "Walks from charges down to the samples: states, owners, prices, workloads, evidence, the dearest lines.",
+    summary:
+      "Explains charges down to the samples: states, owners, prices, workloads, evidence, and the lines with the highest cost.",
     query: z.strictObject({
       span,
       kind,
@@ -26,7 +27,7 @@ export function addExplain(server: ApiServer, { store, ledger, answers, sums }: 
         .string()
         .transform(readText(readGpuAt))
         .optional()
-        .describe("Instead of a span: a GPU at a moment, prod/gpu-a/3@2026-03-02T10:15:00Z."),
+        .describe("A GPU at a moment instead of a span: prod/gpu-a/3@2026-03-02T10:15:00Z."),
     }),
     answer: explanationSchema,
     async handle({ query, request, reply }) {

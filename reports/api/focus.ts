@@ -14,7 +14,7 @@ export function addFocus(server: ApiServer, context: ApiContext, words: Words): 
   const { span, kind, where, policy } = words;
   addRoute(server, {
     path: "/focus",
-    summary: "The charges of a time as FOCUS 1.3, with split-cost columns; unpriced lines are not in it.",
+    summary: "The charges of a time as FOCUS 1.3 with split-cost columns, without unpriced lines.",
     query: z.strictObject({
       span,
       kind,
@@ -23,11 +23,13 @@ export function addFocus(server: ApiServer, context: ApiContext, words: Words): 
       format: z
         .enum(["csv", "parquet", "manifest"])
         .default("csv")
-        .describe("manifest is what stands beside a file: its sums, what has no price, and the outcome of the check."),
+        .describe("manifest is the description of a file: its sums, its unpriced part, and the result of the check."),
       check: z
         .enum(["true", "false"])
         .default("false")
-        .describe("Hold the file against FOCUS's rules: one that breaks any ends without its last part."),
+        .describe(
+          "Check the file against the rules of FOCUS. If the check fails, the file ends without its last part.",
+        ),
     }),
     type: [MEDIA_TYPES.csv, MEDIA_TYPES.parquet, MEDIA_TYPES.json],
     async handle({ query, request, reply }) {

@@ -20,7 +20,7 @@ export function addLedger(server: ApiServer, context: ApiContext, words: Words):
 
   addRoute(server, {
     path: "/allocations",
-    summary: "Who had which GPU over a time, by cluster, node and GPU, with its evidence and what it came to.",
+    summary: "The holders of GPUs in a time, by cluster, node and GPU, with evidence and cost.",
     query: z.strictObject({
       span: words.span,
       where: words.where,
@@ -48,7 +48,7 @@ export function addLedger(server: ApiServer, context: ApiContext, words: Words):
   addRoute(server, {
     path: "/periods",
     summary:
-      "Billing periods, the newest first: running, open or closed, and by whom. Sums of all teams are for finance.",
+      "Billing periods (newest first) with their status and the person who closed them. Only finance sees the sums of all teams.",
     query: z.strictObject({}),
     answer: periodsSchema,
     async handle({ request, reply }) {
@@ -63,7 +63,7 @@ export function addLedger(server: ApiServer, context: ApiContext, words: Words):
 
   addRoute(server, {
     path: "/prices",
-    summary: "The price book: every entry with its dates, what it matches, and its unit prices.",
+    summary: "The price book: all entries with their dates, matches and unit prices.",
     query: z.strictObject({}),
     answer: pricesSchema,
     async handle({ request, reply }) {
@@ -76,7 +76,7 @@ export function addLedger(server: ApiServer, context: ApiContext, words: Words):
 
   addRoute(server, {
     path: "/owners",
-    summary: "Which workloads of a time the rules name no team for, the dearest first, and the register of teams.",
+    summary: "Workloads without a team in a time (highest cost first), and the register of teams.",
     query: z.strictObject({ span: words.span }),
     answer: ownersSchema,
     async handle({ query, request, reply }) {

@@ -39,7 +39,7 @@ export const fleetSchema = z
     ),
     unobserved: z
       .array(z.object({ cluster: z.string(), node: z.string(), model: z.string(), gpus: z.number().int() }))
-      .describe("GPUs that no sample of the last minutes speaks of."),
+      .describe("GPUs without a sample in the last minutes."),
   })
   .meta({ id: "Fleet" });
 

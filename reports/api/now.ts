@@ -11,7 +11,7 @@ import { fleetSchema, queueSchema } from "./live-schemas.ts";
 export function addNow(server: ApiServer, { store, ledger, answers, now }: ApiContext): void {
   addRoute(server, {
     path: "/fleet",
-    summary: "Every GPU, instance and replica now: who holds it, since when, by which evidence, and how active it is.",
+    summary: "All current GPUs, instances and replicas, with holder, start, evidence and activity.",
     query: z.strictObject({}),
     answer: fleetSchema,
     async handle({ request, reply }) {
@@ -23,7 +23,7 @@ export function addNow(server: ApiServer, { store, ledger, answers, now }: ApiCo
   });
   addRoute(server, {
     path: "/queue",
-    summary: "What waits for GPUs and why, which gangs hold GPUs while they wait, and what quotas and queues grant.",
+    summary: "Pods that wait for GPUs and the reasons, gangs that hold GPUs and wait, quotas and queues.",
     query: z.strictObject({}),
     answer: queueSchema,
     async handle({ request, reply }) {

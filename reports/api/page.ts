@@ -38,5 +38,5 @@ export function readCursorOf<Place extends z.ZodType>(kind: Place, text: string)
 
 /** Returns the problem of a page whose figures are gone. */
 export function pageGone(): Problem {
-  return new Problem("page-gone", "the ledger was published anew since the first page: begin again without a cursor");
+  return new Problem("page-gone", "the ledger has new figures since the first page: start again without a cursor");
 }

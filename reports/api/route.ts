@@ -31,7 +31,10 @@ const MOST_SENT = [400, 401, 403, 404, 410, 422, 429, 501, 503] as const;
 export function addRoute<Query extends z.ZodType>(server: ApiServer, route: Route<Query>): void {
   const { path, summary, query, answer, type = [], handle } = route;
   const files = Object.fromEntries(type.map((each) => [each, { schema: z.string() }]));
-  const problem = { description: "Why there is no answer.", content: { [PROBLEM_TYPE]: { schema: problemSchema } } };
+  const problem = {
+    description: "The reason for the failed request.",
+    content: { [PROBLEM_TYPE]: { schema: problemSchema } },
+  };
   server.get(
     `${API_PATH}${path}`,
     {

@@ -30,17 +30,17 @@ const byState = z.partialRecord(z.enum(CHARGE_STATES), decimal);
 /** The sums of lines. */
 export const measures = {
   gpuHours: decimal,
-  heldGpuHours: decimal.describe("What workloads held and could use."),
+  heldGpuHours: decimal.describe("GPU-hours that workloads held and could use."),
   activeGpuHours: decimal,
   list: decimal,
   contracted: decimal,
-  cost: decimal.describe("The effective cost: what is charged."),
-  power: decimal.describe("Of the cost, what is power."),
-  states: byState.describe("The cost by state; states that cost nothing are left out."),
-  stateGpuHours: byState.describe("GPU-hours by state; states of none are left out."),
-  corrections: decimal.describe("Of the cost, what corrects earlier charges."),
-  unpricedGpuHours: decimal.describe("GPU-hours for which no price is visible: they have no cost."),
-  coverage: decimal.nullable().describe("The part of what was held for which telemetry exists."),
+  cost: decimal.describe("The effective cost, which is charged."),
+  power: decimal.describe("The part of the cost for power."),
+  states: byState.describe("The cost by state, without states that have no cost."),
+  stateGpuHours: byState.describe("GPU-hours by state, without states that have none."),
+  corrections: decimal.describe("The part of the cost that corrects earlier charges."),
+  unpricedGpuHours: decimal.describe("GPU-hours without a price. They have no cost."),
+  coverage: decimal.nullable().describe("The part of the held time with telemetry."),
   costPerHeldGpuHour: decimal.nullable(),
   costPerActiveGpuHour: decimal.nullable(),
   kWh: decimal.nullable().describe("Energy at the GPU."),
@@ -49,7 +49,7 @@ export const measures = {
 };
 
 const trend = {
-  before: decimal.nullable().describe("The cost of as long a time before."),
+  before: decimal.nullable().describe("The cost of the time of the same length before."),
   change: decimal.nullable(),
 };
 
@@ -64,13 +64,13 @@ export const chargesSchema = z
     by: z.array(z.string()),
     where: z.array(filterSchema),
     currency: z.string(),
-    total: z.object({ ...measures, ...trend }).describe("Of all rows, whatever the page has."),
+    total: z.object({ ...measures, ...trend }).describe("The sums of all rows of all pages."),
     rows: z.array(
       z.object({
         dimensions: z.record(z.string(), z.string()),
         ...measures,
         ...trend,
-        explain: z.string().describe("Where the row is explained."),
+        explain: z.string().describe("The address of the row's explanation."),
       }),
     ),
     next: z.string().nullable().describe("The cursor of the next page."),
@@ -91,7 +91,7 @@ export const statementsSchema = z
       z.object({
         ...payers,
         ...measures,
-        posted: decimal.nullable().describe("In minor units, as it was closed; null in an open month."),
+        posted: decimal.nullable().describe("The posted amount in minor units. Null in an open month."),
         hash: z.string().nullable().describe("SHA-256 of the closed statement."),
         explain: z.string(),
       }),
@@ -172,7 +172,7 @@ export const explanationSchema = z
             .nullable(),
         }),
       )
-      .describe("The dearest lines, with what the meter found of each."),
+      .describe("The lines with the highest cost, with their segments of the meter."),
   })
   .meta({ id: "Explanation" });
 
@@ -195,8 +195,8 @@ export const allocationsSchema = z
         workload: z.string(),
         workloadType: z.string(),
         team: z.string(),
-        share: z.string().describe("Of the GPU, such as 1 or 1/4."),
-        attribution: z.string().describe("How it is known."),
+        share: z.string().describe("The share of the GPU, such as 1 or 1/4."),
+        attribution: z.string().describe("The evidence of the holder."),
         from: time,
         until: time,
         gpuHours: decimal,
@@ -243,7 +243,7 @@ export const pricesSchema = z
     currency: z.string(),
     entries: z.array(
       z.object({
-        name: z.string().describe("As charges name the entry."),
+        name: z.string().describe("The name of the entry in charges."),
         kind: z.enum(["price", "commitment", "fixed"]),
         per: z.enum(["gpu-hour", "node-hour", "owned", "month", "hour"]),
         from: time,
@@ -252,7 +252,7 @@ export const pricesSchema = z
         match: z.record(z.string(), z.string()),
         list: decimal.nullable(),
         contracted: decimal.nullable(),
-        amount: decimal.describe("The effective unit price; what an owned machine was bought for; the amount."),
+        amount: decimal.describe("The effective unit price, the purchase price of an owned machine, or the amount."),
       }),
     ),
     markup: z.array(z.string()).describe("Teams that have a markup or a discount."),
@@ -264,7 +264,7 @@ export const ownersSchema = z
   .object({
     currency: z.string(),
     span: spanSchema,
-    register: z.array(z.string()).nullable().describe("The teams that there are; null where any is one."),
+    register: z.array(z.string()).nullable().describe("The teams of the register. Null if there is no register."),
     unownedCost: decimal,
     heldCost: decimal,
     workloads: z.array(
@@ -275,9 +275,7 @@ export const ownersSchema = z
         pods: z.number().int(),
         gpuHours: decimal,
         cost: decimal,
-        refused: z
-          .array(z.string())
-          .describe("Teams that something named and that are refused: unknown to the register, or reserved names."),
+        refused: z.array(z.string()).describe("Names of teams that are refused: missing in the register, or reserved."),
       }),
     ),
   })

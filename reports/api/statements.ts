@@ -11,11 +11,11 @@ import type { Words } from "./words.ts";
 export function addStatements(server: ApiServer, { store, ledger, answers, sums }: ApiContext, words: Words): void {
   addRoute(server, {
     path: "/statements",
-    summary: "What a month comes to for each team and cost centre, exactly, and as it was posted once it is closed.",
+    summary: "The cost of a month by team and cost center: exact, and posted if the month is closed.",
     query: z.strictObject({
       period: words.period,
       policy: words.policy,
-      team: z.string().optional().describe("Of one team; platform and unowned are such too."),
+      team: z.string().optional().describe("One team. platform and unowned are teams too."),
     }),
     answer: statementsSchema,
     async handle({ query: { period, team, ...query }, request, reply }) {

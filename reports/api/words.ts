@@ -30,7 +30,7 @@ export function createWords(now: () => number) {
     return { error: `${text} is longer than 400 days` };
   };
   return {
-    span: z.string().default("month").transform(readText(span)).describe(`The time that is asked for: ${SPAN_FORM}.`),
+    span: z.string().default("month").transform(readText(span)).describe(`The time of the question: ${SPAN_FORM}.`),
     period: z
       .string()
       .default("")
@@ -40,34 +40,34 @@ export function createWords(now: () => number) {
         context.addIssue({ code: "custom", message: `${JSON.stringify(text)} is not ${PERIOD_FORM}` });
         return z.NEVER;
       })
-      .describe("A billing period, such as 2026-03; the running one where it is left out."),
+      .describe("A billing period, such as 2026-03. Default: the running one."),
     kind: z
       .enum(REPORT_KINDS)
       .default("showback")
-      .describe("showback: what was used in the span; chargeback: what was booked in its whole months."),
+      .describe("showback: the usage in the span. chargeback: the bookings in its whole months."),
     by: z
       .string()
       .default("team")
       .transform(readText(readDimensions))
-      .refine(({ by }) => by.length <= MOST_DIMENSIONS, { error: `${MOST_DIMENSIONS} dimensions at most` })
-      .describe(`What rows are added up by, with commas: ${CHARGE_DIMENSIONS.join(", ")}, label.<name>.`),
+      .refine(({ by }) => by.length <= MOST_DIMENSIONS, { error: `at most ${MOST_DIMENSIONS} dimensions` })
+      .describe(`The dimensions of the rows, separated by commas: ${CHARGE_DIMENSIONS.join(", ")}, label.<name>.`),
     where: z
       .union([z.string(), z.array(z.string())])
       .optional()
       .transform((given) => (given === undefined ? [] : typeof given === "string" ? [given] : given))
-      .refine((given) => given.length <= MOST_CONDITIONS, { error: `${MOST_CONDITIONS} conditions at most` })
+      .refine((given) => given.length <= MOST_CONDITIONS, { error: `at most ${MOST_CONDITIONS} conditions` })
       .transform((given, context) => {
         const filters = readFilters(given);
         if ("error" in filters) context.addIssue({ code: "custom", message: filters.error });
         return "error" in filters ? z.NEVER : filters.where;
       })
       .refine((where) => where.reduce((sum, { values }) => sum + values.length, 0) <= MOST_VALUES, {
-        error: `${MOST_VALUES} values at most`,
+        error: `at most ${MOST_VALUES} values`,
       })
-      .describe("Conditions, such as team=vision,nlp; several times, and all of them hold."),
-    policy: z.string().optional().describe("A policy whose charges are kept; the billing one where it is left out."),
-    limit: z.coerce.number().int().min(1).max(1_000).default(100).describe("So many rows at once."),
-    cursor: z.string().max(8_000).optional().describe("Where to go on: `next` of the page before."),
+      .describe("A condition, such as team=vision,nlp. The parameter can be repeated: all conditions must hold."),
+    policy: z.string().optional().describe("A policy whose charges are kept. Default: the billing policy."),
+    limit: z.coerce.number().int().min(1).max(1_000).default(100).describe("The number of rows of a page."),
+    cursor: z.string().max(8_000).optional().describe("The start of the page: `next` of the page before."),
   };
 }
 

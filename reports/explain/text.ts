@@ -4,68 +4,66 @@ import { titleOfDimension } from "../question/question.ts";
 import type { ExplainedLine, Explanation, Part } from "./explanation.ts";
 
 const EVIDENCE: Readonly<Record<string, string>> = {
-  dra: "what DRA allocated",
+  dra: "the devices that DRA allocated",
   annotation: "the scheduler's annotation on the pod",
   group: "the group whose reservation pod has the GPU",
   label: "the exporter's label",
   status: "the devices in the pod's status",
   "hpc-job": "the job that the exporter names",
-  node: "the node alone: nothing tells which of its GPUs",
+  node: "only the node: its GPU is unknown",
 };
 
 const PAYERS: Readonly<Record<string, string>> = {
   holder: "its holder",
   owner: "the owner of the node pool",
   platform: "the platform",
-  spread: "nobody yet, as it waits to be spread,",
+  spread: "nobody yet (it will be spread)",
 };
 
 /** Returns an explanation as text: the sum first, then its reasons, step by step. `currency` is the bill's. */
 export function explanationText(explanation: Explanation, currency: string): string {
   const { question, states, owners, prices, workloads, evidence, lines } = explanation;
-  if (lines.length === 0) return `Nothing was charged: ${titleOf(question)}.`;
+  if (lines.length === 0) return `No charges: ${titleOf(question)}.`;
   const amount = (part: Part): string => amountText(part, currency);
   const paragraph = (title: string, sentences: readonly string[]): string =>
     [title, ...sentences.map((sentence) => `  ${sentence}`)].join("\n");
   return [
-    `${titleOf(question)}: ${amount(explanation)}, under the policy ${question.policy}.`,
+    `${titleOf(question)}: ${amount(explanation)}. Policy: ${question.policy}.`,
     paragraph(
-      "Which state it was in, and who pays for that:",
+      "States and payers:",
       states.map(({ state, because, payer, ...part }) => {
         const reason = because === "" ? "" : `, because ${because}`;
-        return `${state}${reason}, which ${PAYERS[payer] ?? payer} pays: ${amount(part)}`;
+        return `${state}${reason}, paid by ${PAYERS[payer] ?? payer}: ${amount(part)}`;
       }),
     ),
     paragraph(
-      "Whose it is:",
+      "Owners:",
       owners.map(
         ({ team, rule, ...part }) => `${team}${rule === "" ? "" : `, by the rule "${rule}"`}: ${amount(part)}`,
       ),
     ),
     paragraph(
-      "At which price:",
+      "Prices:",
       prices.map(({ price, since, ...part }) =>
-        price === ""
-          ? `nothing prices it: ${amount(part)}`
-          : `"${price}", which has priced it since ${since}: ${amount(part)}`,
+        price === "" ? `no price: ${amount(part)}` : `"${price}", in use since ${since}: ${amount(part)}`,
       ),
     ),
     paragraph(
-      "What it was:",
+      "Workloads:",
       workloads.map(({ namespace, workloadKind, workload, pods, ...part }) =>
         workload === ""
-          ? `held by nobody: ${amount(part)}`
+          ? `not held: ${amount(part)}`
           : `${workloadKind} ${namespace}/${workload}, ${pods} pod${pods === 1 ? "" : "s"}: ${amount(part)}`,
       ),
     ),
     paragraph(
-      "How it is known who held it:",
+      "Evidence of the holder:",
       evidence.flatMap(({ attribution, ...part }) =>
         attribution === "" ? [] : [`${EVIDENCE[attribution] ?? attribution}: ${amount(part)}`],
       ),
     ),
     paragraph(
-      lines.length === 1 ? "The line:" : "The dearest lines:",
+      lines.length === 1 ? "The line:" : "The lines with the highest cost:",
       lines.flatMap((line) => lineText(line, currency)),
     ),
   ].join("\n\n");
@@ -86,7 +84,7 @@ function titleOf(question: Explanation["question"]): string {
 }
 
 function amountText({ gpuHours, cost, unpricedGpuHours, kWh, carbonGrams }: Part, currency: string): string {
-  const unpriced = unpricedGpuHours === "0" ? "" : ` (${unpricedGpuHours} of them without a price)`;
+  const unpriced = unpricedGpuHours === "0" ? "" : ` (${unpricedGpuHours} without a price)`;
   const energy = kWh === null ? "" : `, ${kWh} kWh at the GPU`;
   const carbon = carbonGrams === null ? "" : `, ${carbonGrams} g of CO₂e`;
   return `${gpuHours} GPU-hours${unpriced}, ${cost} ${currency}${energy}${carbon}`;
@@ -110,7 +108,7 @@ function lineText(line: ExplainedLine, currency: string): readonly string[] {
   ];
   if (pod === "") return [head, ...ofGpu];
   const covered = `${seconds(coveredMillis)} of ${seconds(length)} s are covered`;
-  if (samples === 0) return [head, `  no sample speaks for it between ${segment.from} and ${segment.until}`, ...ofGpu];
+  if (samples === 0) return [head, `  no sample between ${segment.from} and ${segment.until}`, ...ofGpu];
   const activity = activityPpm === null ? "" : `, ${(activityPpm / 10_000).toFixed(1)} % active on average`;
   return [
     head,
@@ -124,8 +122,8 @@ function countText({ count, countedBy, otherCount }: CountedGpus): readonly stri
   if (countedBy === undefined) return [];
   const by = `  the node's GPUs are ${count} by ${COUNTED_BY[countedBy]}`;
   if (otherCount !== undefined)
-    return [`${by} and ${otherCount.count} by ${COUNTED_BY[otherCount.by]}; ${count} is taken`];
-  return isGuess(countedBy) ? [`${by}: a guess, as that counts replicas and partitions too`] : [];
+    return [`${by} and ${otherCount.count} by ${COUNTED_BY[otherCount.by]}; ${count} is used`];
+  return isGuess(countedBy) ? [`${by}: a guess, because this source also counts replicas and partitions`] : [];
 }
 
 function seconds(millis: number): string {

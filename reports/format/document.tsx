@@ -48,8 +48,8 @@ export function documentHtml(parts: readonly [DocumentPart, ...DocumentPart[]], 
               <Section {...part} />
             ))}
             <p class="quiet">
-              Made by gpu-ledger {of.version} on {utc(of.madeAt)}. Amounts are rounded so that every column adds up;
-              exact ones are in the file’s <code>data</code> elements, and in the other formats of the same report.
+              Made by gpu-ledger {of.version} on {utc(of.madeAt)}. Amounts are rounded so that every column adds up. The
+              file’s <code>data</code> elements and the other formats of the same report have the exact amounts.
             </p>
           </LinksTo>
         </main>
@@ -73,17 +73,17 @@ function Section({ report, byDay }: DocumentPart): VNode {
         {titleOf(report)}: <Money amount={total.cost} currency={currency} /> {currency}
       </h1>
       <p class="lead">
-        Under the policy {policy}
-        {isPart ? `, as far as it is charged${chargedUntil === null ? "" : `, until ${utc(chargedUntil)}`}` : ""}.{" "}
+        Policy {policy}{" "}
+        {isPart ? (chargedUntil === null ? "; not charged yet" : `; charged until ${utc(chargedUntil)}`) : ""}.{" "}
         {conditions.length === 0 ? "" : `Only ${conditions.join("; ")}. `}
         Exactly <code>{total.cost}</code> {currency} for <code>{total.gpuHours}</code> GPU-hours.
       </p>
       <Figures report={report} question={question} />
       {rows.length === 0 ? (
-        <p>Nothing was charged.</p>
+        <p>No charges.</p>
       ) : (
         <>
-          <h2>From what it costs to what it does</h2>
+          <h2>From total cost to active cost</h2>
           <Funnel report={report} question={question} />
           {byDay !== undefined && byDay.rows.length > 1 && (
             <>
@@ -115,7 +115,7 @@ function Rows({ report }: { readonly report: Report }): VNode {
   const states = by.includes("state") ? [] : CHARGE_STATES.filter((state) => total.states[state] !== undefined);
   return (
     <Table
-      caption={`In ${currency}; the dearest first`}
+      caption={`Amounts in ${currency} (highest cost first)`}
       rows={rows}
       columns={[
         first ?? { head: "", cell: () => "all" },

@@ -18,12 +18,12 @@ import { utc } from "./parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 const EVIDENCE: Readonly<Record<string, string>> = {
-  dra: "what DRA allocated",
+  dra: "the devices that DRA allocated",
   annotation: "the scheduler’s annotation on the pod",
   group: "the group whose reservation pod has the GPU",
   label: "the exporter’s label",
   "hpc-job": "the job that the exporter names",
-  node: "the node alone: nothing tells which of its GPUs",
+  node: "only the node: its GPU is unknown",
 };
 
 /** Adds the page that explains a figure down to its samples. Every step is a table with links to the next step. */
@@ -78,12 +78,12 @@ function ExplainPage({ explanation, samples, currency, seen }: ExplainProps): VN
   if (lines.length === 0)
     return (
       <>
-        <h1>Nothing was charged</h1>
+        <h1>No charges</h1>
         <p class="lead">{titleOf(question, seen)}</p>
         <Empty>
           <p>
-            Either nothing was used, or the hours are not charged yet. <a href="/periods">The periods</a> say until when
-            the ledger is charged; <a href="/">the overview</a> has what is.
+            Nothing was used, or the hours are not charged yet. <a href="/periods">The periods</a> show the time until
+            which the ledger is charged. <a href="/">The overview</a> shows the charges.
           </p>
         </Empty>
       </>
@@ -96,8 +96,8 @@ function ExplainPage({ explanation, samples, currency, seen }: ExplainProps): VN
       <p class="lead">{titleOf(question, seen)}</p>
       <p>
         Exactly <code>{cost}</code> {currency} for <code>{gpuHours}</code> GPU-hours, under the policy {question.policy}
-        {unpricedGpuHours === "0" ? "" : `; ${unpricedGpuHours} GPU-hours of them have no price, and no cost`}. Nothing
-        is computed anew here: it is what was stored when the hours were charged.
+        {unpricedGpuHours === "0" ? "" : `; ${unpricedGpuHours} of these GPU-hours have no price and no cost`}. These
+        are the stored figures: this page computes nothing again.
       </p>
       {"gpu" in question ? (
         <LinesOfGpu {...{ lines, samples, currency }} />
@@ -119,7 +119,7 @@ function titleOf(question: Question, seen: readonly Filter[]): string {
   }
   const { span, kind } = question;
   const booked = kind === "chargeback" ? "booked in" : "used in";
-  return [`${booked} ${span.name}`, ...(conditions.length === 0 ? ["all of it"] : conditions)].join(" · ");
+  return [`${booked} ${span.name}`, ...(conditions.length === 0 ? ["everything"] : conditions)].join(" · ");
 }
 
 interface StepsProps {
@@ -139,7 +139,7 @@ function Steps({ explanation, question, currency }: StepsProps): VNode {
     all = "all",
   ): VNode => (
     <Table
-      caption={rows.length < MOST_PARTS ? caption : `${caption}: the ${MOST_PARTS} dearest`}
+      caption={rows.length < MOST_PARTS ? caption : `${caption}: the ${MOST_PARTS} with the highest cost`}
       rows={rows}
       columns={[
         { ...first, foot: rows.length < MOST_PARTS ? all : "these" },
@@ -151,7 +151,7 @@ function Steps({ explanation, question, currency }: StepsProps): VNode {
   );
   return (
     <>
-      <h2>Which state the GPUs were in, and who pays for it</h2>
+      <h2>States of the GPUs, and their payers</h2>
       {step("By state", states, [
         {
           head: "state",
@@ -164,26 +164,26 @@ function Steps({ explanation, question, currency }: StepsProps): VNode {
         },
         { head: "paid by", cell: ({ payer }) => (payer === "holder" ? "its holder" : "the platform") },
       ])}
-      <h2>Whose it is</h2>
+      <h2>Owners</h2>
       {step("By team", owners, [
         { head: "team", cell: ({ team }) => <Named href={more([is("team", team)])} name={team} /> },
         { head: "by the rule", cell: ({ rule }) => (rule === "" ? "" : <code>{rule}</code>) },
       ])}
-      <h2>At which price</h2>
+      <h2>Prices</h2>
       {step("By entry of the price book", prices, [
         {
           head: "entry",
-          cell: ({ price }) => (price === "" ? "none prices it" : <a href="/prices">{price}</a>),
+          cell: ({ price }) => (price === "" ? "no price" : <a href="/prices">{price}</a>),
         },
-        { head: "has priced it since", cell: ({ since }) => (since === "" ? "" : utc(Date.parse(since))) },
+        { head: "in use since", cell: ({ since }) => (since === "" ? "" : utc(Date.parse(since))) },
       ])}
-      <h2>What it was</h2>
+      <h2>Workloads</h2>
       {step("By workload", workloads, [
         {
           head: "workload",
           cell: ({ namespace, workload, workloadKind }) =>
             workload === "" ? (
-              <a href={more([is("workload", "")])}>held by nobody</a>
+              <a href={more([is("workload", "")])}>not held</a>
             ) : (
               <Named
                 href={more([is("namespace", namespace), is("workloadKind", workloadKind), is("workload", workload)])}
@@ -226,7 +226,7 @@ function Lines({ lines, currency, policy }: LinesProps): VNode {
   return (
     <Table
       isWide
-      caption="Charges of at most an hour each; each leads to what was measured"
+      caption="Charges of at most one hour. Each has a link to its samples."
       rows={lines}
       columns={[
         {
@@ -268,9 +268,9 @@ function LinesOfGpu({ lines, samples, currency }: LinesOfGpuProps): VNode {
   const { segment } = first!;
   return (
     <>
-      <h2>What was charged</h2>
+      <h2>Charges</h2>
       <Table
-        caption="Every line of the GPU then"
+        caption="All lines of the GPU at this time"
         rows={lines}
         columns={[
           { head: "state", cell: ({ state }) => state, foot: "all" },
@@ -281,14 +281,14 @@ function LinesOfGpu({ lines, samples, currency }: LinesOfGpuProps): VNode {
           { head: "share", cell: ({ share }) => share },
           { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
           { head: "price", cell: ({ price }) => (price === "" ? "none" : <a href="/prices">{price}</a>) },
-          { head: "known by", cell: ({ attribution }) => EVIDENCE[attribution] ?? attribution },
+          { head: "evidence", cell: ({ attribution }) => EVIDENCE[attribution] ?? attribution },
           { head: "GPU-hours", ...hoursColumn(lines, ({ gpuHours }) => gpuHours) },
           { head: currency, ...moneyColumn(lines, ({ cost }) => cost, currency) },
         ]}
       />
-      <h2>What was measured</h2>
+      <h2>Measurements</h2>
       {segment === null ? (
-        <p>No segment of the meter stands behind this line.</p>
+        <p>This line has no segment of the meter.</p>
       ) : (
         <>
           <dl class="figures">
@@ -298,13 +298,13 @@ function LinesOfGpu({ lines, samples, currency }: LinesOfGpuProps): VNode {
             >
               {seconds(Date.parse(segment.until) - Date.parse(segment.from))} s
             </Figure>
-            <Figure title="Samples that speak for it" beside={samplesTold(segment)}>
+            <Figure title="Samples of the segment" beside={samplesTold(segment)}>
               {segment.samples}
             </Figure>
             <Figure title="Covered" beside={`${seconds(segment.coveredMillis)} s`}>
               <Ratio ratio={partOf(segment.coveredMillis, Date.parse(segment.until) - Date.parse(segment.from))} />
             </Figure>
-            <Figure title="Active on average" beside="of the device, while covered">
+            <Figure title="Active on average" beside="of the device, in the covered time">
               <Ratio ratio={segment.activityPpm === null ? null : (segment.activityPpm / 1e6).toFixed(6)} />
             </Figure>
           </dl>
@@ -317,8 +317,8 @@ function LinesOfGpu({ lines, samples, currency }: LinesOfGpuProps): VNode {
             <Empty>
               <p>
                 {segment.samples === 0
-                  ? "No sample speaks for this time: that is why it is unobserved, or free."
-                  : "The samples themselves are kept for a while only (store.rawDays); what they came to stands above, and stays."}
+                  ? "This time has no samples. Therefore it is unobserved or free."
+                  : "The samples are deleted after store.rawDays. Their results above are kept."}
               </p>
             </Empty>
           )}

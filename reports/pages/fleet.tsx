@@ -23,7 +23,7 @@ const EVIDENCE: Readonly<Record<LiveHolder["evidence"], string>> = {
   dra: "DRA",
   status: "pod's status",
   annotation: "annotation",
-  group: "reservation's group",
+  group: "reservation group",
   label: "exporter's label",
   "hpc-job": "job's label",
   node: "node in common",
@@ -84,9 +84,10 @@ export function fleetContent(fleet: LiveFleet, only: FleetFilter, paging: Paging
   const mean = measured.length === 0 ? null : (measured.reduce((a, b) => a + b, 0) / measured.length).toFixed(6);
   return (
     <>
-      <h1>GPUs and who holds them</h1>
+      <h1>GPUs and their holders</h1>
       <p class="lead">
-        As of {new Date(atMillis).toISOString().slice(0, 19).replace("T", " ")} UTC, by the samples of the last minutes.
+        As of {new Date(atMillis).toISOString().slice(0, 19).replace("T", " ")} UTC, from the samples of the last
+        minutes.
       </p>
       <dl class="figures">
         <Figure title="GPUs and parts of GPUs" beside="measured now">
@@ -100,9 +101,9 @@ export function fleetContent(fleet: LiveFleet, only: FleetFilter, paging: Paging
           <dd class="amount">
             <Ratio ratio={mean} />
           </dd>
-          <dd class="beside">of those that tell</dd>
+          <dd class="beside">of GPUs with a measured activity</dd>
         </div>
-        <Figure title="Silent" beside={missing === 0 ? "every GPU is heard of" : silent(unobserved)}>
+        <Figure title="Silent" beside={missing === 0 ? "all GPUs have samples" : silent(unobserved)}>
           {String(missing)}
         </Figure>
       </dl>
@@ -110,16 +111,16 @@ export function fleetContent(fleet: LiveFleet, only: FleetFilter, paging: Paging
       {shown.length === 0 ? (
         <Empty>
           <p>
-            No sample of the last minutes speaks of such a GPU. <code>gpu-ledger check</code> says which nodes no target
-            speaks for; <a href="/quality">data quality</a> says since when.
+            The last minutes have no sample of these GPUs. <code>gpu-ledger check</code> shows the nodes without a
+            target. <a href="/quality">Data quality</a> shows the time of the last scrape.
           </p>
         </Empty>
       ) : (
         <>
-          <h2>GPU by GPU</h2>
+          <h2>Single GPUs</h2>
           <Table
             isWide
-            caption={`${shown.length} GPUs and parts of GPUs, in the order of nodes`}
+            caption={`${shown.length} GPUs and parts of GPUs, sorted by node`}
             rows={shown}
             paging={paging}
             columns={columnsAt(atMillis)}
@@ -127,7 +128,7 @@ export function fleetContent(fleet: LiveFleet, only: FleetFilter, paging: Paging
         </>
       )}
       <p class="links">
-        <a href="/api/v1/fleet">All of it as JSON</a>
+        <a href="/api/v1/fleet">The whole fleet as JSON</a>
       </p>
     </>
   );
@@ -146,26 +147,26 @@ function DayOfFleet({ question, hours }: FleetDay): VNode {
   const ofState = (state: string): string => explainAddress(question, [{ dimension: "state", values: [state] }]);
   return (
     <>
-      <h2>How it was used over the last day, in GPU-hours</h2>
+      <h2>Use of the fleet in the last day, in GPU-hours</h2>
       <dl class="figures">
         <Figure title="Total" beside="the capacity">
           <a href={explainAddress(question)}>{gpuHours(hours.total)}</a>
         </Figure>
-        <Figure title="Held" beside={<>{gpuHours(hours.unavailable)} were unavailable</>}>
+        <Figure title="Held" beside={<>{gpuHours(hours.unavailable)} unavailable</>}>
           {gpuHours(hours.held)}
         </Figure>
-        <Figure title="Effective" beside="held, there, begun and used">
+        <Figure title="Effective" beside="held, available, started and used">
           {gpuHours(effective)}
         </Figure>
-        <Figure title="Wasted" beside={<>{gpuHours(hours.unused)} held and not used at all</>}>
+        <Figure title="Wasted" beside={<>{gpuHours(hours.unused)} held and unused</>}>
           {gpuHours(wasted)}
         </Figure>
-        <Figure title="Utilisation" beside={<>{gpuHours(hours.active)} active, of the total</>}>
+        <Figure title="Utilization" beside={<>{gpuHours(hours.active)} active, divided by the total</>}>
           <a href={ofState("active")}>
             <Ratio ratio={utilisation} />
           </a>
         </Figure>
-        <Figure title="Scheduling efficiency" beside="held, of what could be held">
+        <Figure title="Scheduling efficiency" beside="held, divided by the usable capacity">
           <Ratio ratio={schedulingEfficiency} />
         </Figure>
       </dl>

@@ -25,7 +25,7 @@ export async function addLogin(
       .code(problem === undefined ? 200 : 401)
       .header("cache-control", "no-store")
       .type("text/html; charset=utf-8")
-      .send(page(request, "Give a token", loginContent(problem)));
+      .send(page(request, "Log in", loginContent(problem)));
 
   const open = { schema: { hide: true }, config: { isPublic: true as const } };
   server.get("/login", open, (request, reply) => send(request, reply));
@@ -50,12 +50,12 @@ export type LoginPage = (request: FastifyRequest, title: string, content: VNode)
 function loginContent(problem: string | undefined): VNode {
   return (
     <>
-      <h1>Give a token</h1>
-      <p class="lead">This server shows figures to those who have a token of it.</p>
+      <h1>Log in with a token</h1>
+      <p class="lead">This server shows figures only to viewers with a token.</p>
       {problem !== undefined && (
         <div class="notice" role="alert">
           <p>
-            <strong>Not let in:</strong> {problem}.
+            <strong>Login failed:</strong> {problem}.
           </p>
         </div>
       )}
@@ -64,11 +64,11 @@ function loginContent(problem: string | undefined): VNode {
           Token
           <input name="token" type="password" autocomplete="current-password" required size={52} autofocus />
         </label>
-        <button type="submit">Go in</button>
+        <button type="submit">Log in</button>
       </form>
       <p>
-        An administrator makes one by <code>gpu-ledger token create NAME --role viewer --team TEAM</code>. The browser
-        keeps it until it is closed.
+        An administrator creates a token with <code>gpu-ledger token create NAME --role viewer --team TEAM</code>. The
+        browser keeps the token until the browser is closed.
       </p>
     </>
   );

@@ -67,15 +67,15 @@ function OverviewPage({ question, byTeam, byDay, policies, span, paging, hoursWa
   if (rows.length === 0)
     return (
       <>
-        <h1>Nothing is charged yet in {spanText(question.span)}</h1>
+        <h1>No charges yet in {spanText(question.span)}</h1>
         <Waiting hours={hoursWaiting} />
         {form}
         <Empty>
           <p>
-            Hours are charged some minutes after they end, once their samples are in; at a first start those of the days
-            before are charged one after the other, which takes a minute or two: load this page again then.{" "}
-            <a href="/fleet">The fleet</a> shows what is measured now; <a href="/periods">the periods</a> show which
-            months have charges.
+            An hour is charged some minutes after its end, when its samples are stored. After the first start, the hours
+            of the days before are charged one after the other. This takes one or two minutes. Then load this page
+            again. <a href="/fleet">The fleet</a> shows the current samples. <a href="/periods">The periods</a> show the
+            months that have charges.
           </p>
         </Empty>
       </>
@@ -92,7 +92,7 @@ function OverviewPage({ question, byTeam, byDay, policies, span, paging, hoursWa
       <Waiting hours={hoursWaiting} />
       {form}
       <Figures report={byTeam} question={question} />
-      <h2>From what it costs to what it does</h2>
+      <h2>From total cost to active cost</h2>
       <Funnel report={byTeam} question={question} />
       <h2>Day by day</h2>
       <DaysChart byDay={byDay} />
@@ -102,7 +102,7 @@ function OverviewPage({ question, byTeam, byDay, policies, span, paging, hoursWa
       <p class="links">
         <a href={`/api/v1/charges?span=${encodeURIComponent(span)}&format=csv`}>These figures as CSV</a>
         <a href={`/api/v1/charges?span=${encodeURIComponent(span)}`}>as JSON</a>
-        <a href="/statement">The month's statement</a>
+        <a href="/statement">Statement of the month</a>
       </p>
     </>
   );
@@ -114,8 +114,8 @@ function Waiting({ hours }: { readonly hours: number }): VNode | null {
   return (
     <div class="notice">
       <p>
-        <strong>{hours} hours wait to be charged:</strong> what is shown is not all of it yet. They are charged one
-        after the other, the newest first.
+        <strong>{hours} hours wait to be charged:</strong> these figures are not complete yet. The hours are charged one
+        after the other (newest first).
       </p>
     </div>
   );
@@ -132,9 +132,9 @@ function standing({ policy, span, chargedUntil }: Report): string {
   const until = chargedUntil ?? span.from;
   const part =
     until < span.until
-      ? `as far as it is charged, until ${new Date(until).toISOString().slice(0, 16).replace("T", " ")} UTC`
-      : "whole";
-  return `Under the policy ${policy}, ${part}.`;
+      ? `charged until ${new Date(until).toISOString().slice(0, 16).replace("T", " ")} UTC`
+      : "complete";
+  return `Policy ${policy}; ${part}.`;
 }
 
 interface Part {
@@ -149,7 +149,7 @@ function Teams({ report, question, span, paging }: Part & Pick<Overview, "span" 
   const state = (name: ChargeState) => moneyColumn(rows, ({ states }) => states[name], currency);
   return (
     <Table
-      caption={`What each team pays in ${currency}; the dearest first. Below them each held GPU-hour bears what nobody held too`}
+      caption={`Cost by team (${currency}, highest first). The last row divides the whole cost, with GPU time that nobody held, by the held GPU-hours.`}
       rows={rows}
       paging={paging}
       columns={[
@@ -159,7 +159,7 @@ function Teams({ report, question, span, paging }: Part & Pick<Overview, "span" 
         ...(["active", "idle", "unobserved"] as const).map((name) => ({ head: name, ...state(name) })),
         { head: "not held", ...moneyColumn(rows, notHeld, currency) },
         {
-          head: "each held GPU-hour",
+          head: "per held GPU-hour",
           isNumber: true,
           cell: ({ costPerHeldGpuHour: each }) => <PerHour each={each} currency={currency} />,
           foot: <PerHour each={total.costPerHeldGpuHour} currency={currency} />,
@@ -196,9 +196,9 @@ function Changes({ report, span }: Part & { readonly span: string }): VNode {
   const changed = rows.filter((row) => size(row) > 0).toSorted((a, b) => size(b) - size(a));
   return (
     <>
-      <h2>What has changed</h2>
+      <h2>Changes</h2>
       <Table
-        caption={`Against ${comparedWith!.name}, in ${currency}; the largest changes first`}
+        caption={`Compared with ${comparedWith!.name} (${currency}, largest change first)`}
         rows={changed.slice(0, MOST_CHANGES)}
         columns={[
           { head: "team", cell: ({ dimensions }) => <TeamLink team={dimensions["team"]!} span={span} /> },

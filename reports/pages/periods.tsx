@@ -27,18 +27,18 @@ function PeriodsPage({ periods, viewer, currency }: PeriodsProps): VNode {
     <>
       <h1>Billing periods</h1>
       <p class="lead">
-        A month runs, is open until somebody closes it with <code>gpu-ledger close</code>, and then does not change any
-        more: what is found out later is booked as a correction in the open month.
+        A month is open until <code>gpu-ledger close</code> closes it. Then its figures are final. Later changes are
+        booked as corrections in the open month.
       </p>
       <Table
-        caption="The newest first; all times are UTC"
+        caption="Billing periods (newest first, all times in UTC)"
         rows={periods}
         columns={[
           {
             head: "period",
             cell: ({ period }) => <a href={address("/statement", { period })}>{period}</a>,
           },
-          { head: "standing", cell: ({ status }) => status },
+          { head: "status", cell: ({ status }) => status },
           {
             head: "charged until",
             cell: ({ chargedUntil }) =>

@@ -53,27 +53,28 @@ function PoliciesPage({ reports, question, span, paging, provisional }: Policies
     <>
       <h1>Policies side by side</h1>
       <p class="lead">
-        What the same GPU-hours cost each team, by who pays for what. The sum is the same under each: what the fleet
-        cost.
+        The cost of the same GPU-hours for each team under each policy. All policies have the same total: the cost of
+        the fleet.
       </p>
       <SpanForm path="/policies" span={span} policies={[]} policy="" />
       {reports.length === 1 && (
         <p>
-          One policy is kept, <strong>{reports[0]!.policy}</strong>. With <code>keep: true</code> another one under{" "}
-          <code>policies</code> is laid beside it from then on; <code>gpu-ledger bill</code> computes a month under any.
+          The ledger keeps the charges of one policy, <strong>{reports[0]!.policy}</strong>. To compare it with another
+          one, set <code>keep: true</code> for that policy under <code>policies</code>. The comparison begins at that
+          time. <code>gpu-ledger bill</code> computes a month under any policy.
         </p>
       )}
       {provisional !== undefined && <p>{provisional}</p>}
       {rows.length === 0 ? (
         <Empty>
           <p>
-            Nothing is charged in {question.span.name}. <a href="/periods">The periods</a> say until when the ledger is
-            charged.
+            No charges in {question.span.name}. <a href="/periods">The periods</a> show the time until which the ledger
+            is charged.
           </p>
         </Empty>
       ) : (
         <Table
-          caption={`By team in ${currency}`}
+          caption={`By team (${currency})`}
           rows={rows}
           paging={paging}
           columns={[
@@ -100,7 +101,7 @@ function PoliciesPage({ reports, question, span, paging, provisional }: Policies
               if (place === 0) return [cost];
               const more = ({ costs }: TeamRow): string => minus(costs[place]!, costs[0]!);
               const difference = {
-                head: `against ${reports[0]!.policy}`,
+                head: `difference to ${reports[0]!.policy}`,
                 ...moneyColumn(rows, more, currency),
                 cell: (row: TeamRow) => <Money amount={more(row)} currency={currency} isSigned />,
               };

@@ -62,7 +62,7 @@ interface PricesProps {
 const PER: Readonly<Record<ShownEntry["per"], string>> = {
   "gpu-hour": "each GPU-hour",
   "node-hour": "each hour of the node",
-  owned: "what it was bought for",
+  owned: "purchase price",
   month: "each month",
   hour: "each hour",
 };
@@ -71,19 +71,19 @@ function PricesPage({ gaps, unowned, question, register, entries, rates, currenc
   return (
     <>
       <h1>Prices and owners</h1>
-      <p class="lead">What GPU time costs, whose it is, and what neither covers.</p>
+      <p class="lead">The prices of GPU time, the owners of workloads, and the gaps in both.</p>
       <SpanForm path="/prices" span={span} policies={[]} policy="" />
       <h2>Without a price</h2>
       {gaps.rows.length === 0 ? (
-        <p>Every GPU-hour of the time has a price.</p>
+        <p>All GPU-hours of this time have a price.</p>
       ) : (
         <>
           <p>
-            <Hours hours={gaps.total.gpuHours} /> GPU-hours have no price, and no cost. Add entries for these machines;{" "}
-            <code>gpu-ledger prices show</code> says of each node what prices it.
+            <Hours hours={gaps.total.gpuHours} /> GPU-hours have no price and therefore no cost. Add entries for these
+            machines. <code>gpu-ledger prices show</code> shows the entry that prices each node.
           </p>
           <Table
-            caption="Machines that nothing prices"
+            caption="Machines without a price"
             rows={gaps.rows}
             columns={[
               {
@@ -95,7 +95,7 @@ function PricesPage({ gaps, unowned, question, register, entries, rates, currenc
                       Object.entries(dimensions).map(([dimension, value]) => ({ dimension, values: [value] })),
                     )}
                   >
-                    {dimensions["instanceType"] || "not said"}
+                    {dimensions["instanceType"] || "unknown"}
                   </a>
                 ),
                 foot: "all",
@@ -110,16 +110,16 @@ function PricesPage({ gaps, unowned, question, register, entries, rates, currenc
       )}
       <h2>Without an owner</h2>
       {unowned.rows.length === 0 ? (
-        <p>Every workload of the time has a team.</p>
+        <p>All workloads of this time have a team.</p>
       ) : (
         <>
           <p>
-            <Money amount={unowned.total.cost} currency={currency} /> {currency} that holders cost belong to nobody.
-            Name a team by a rule under <code>owners</code>, or by a label; <code>gpu-ledger owners</code> says what the
-            rules as they are now leave, and which teams the register does not know.
+            <Money amount={unowned.total.cost} currency={currency} /> {currency} of the holders’ cost have no team.
+            Assign a team with a rule under <code>owners</code> or with a label. <code>gpu-ledger owners</code> shows
+            the workloads that the current rules leave without a team, and the teams that are missing in the register.
           </p>
           <Table
-            caption="Workloads that no rule named a team for; the dearest first"
+            caption="Workloads without a team (highest cost first)"
             rows={unowned.rows}
             paging={paging}
             columns={[
@@ -146,7 +146,7 @@ function PricesPage({ gaps, unowned, question, register, entries, rates, currenc
       )}
       <h2>The price book</h2>
       <Table
-        caption="Every entry by its name, which charges and explanations have"
+        caption="Entries by name. Charges and explanations have the same names."
         rows={entries}
         columns={[
           { head: "entry", isWhole: true, cell: ({ name }) => name },
@@ -162,7 +162,7 @@ function PricesPage({ gaps, unowned, question, register, entries, rates, currenc
       />
       {rates.length > 0 && (
         <Table
-          caption={`What one unit of another currency is in ${currency}`}
+          caption={`Exchange rates: one unit of a currency in ${currency}`}
           rows={rates}
           columns={[
             { head: "currency", cell: (rate) => rate.currency },
@@ -173,7 +173,7 @@ function PricesPage({ gaps, unowned, question, register, entries, rates, currenc
       )}
       <p class="links">
         <a href="/api/v1/prices">The price book as JSON</a>
-        <a href={address("/api/v1/owners", { span })}>What is unowned as JSON</a>
+        <a href={address("/api/v1/owners", { span })}>Workloads without a team as JSON</a>
       </p>
     </>
   );

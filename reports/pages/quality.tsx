@@ -68,11 +68,11 @@ function QualityPage({ targets, byNode, question, silent, at, chargedUntil }: Qu
     <>
       <h1>Data quality</h1>
       <p class="lead">
-        How fresh and how complete the data is that every figure rests on. What is missing is charged as unobserved,
-        never as idle and never as nothing.
+        The age and the completeness of the data behind all figures. Held time without samples is charged as unobserved.
+        It is never charged as idle and never free.
       </p>
       <dl class="figures">
-        <Figure title="The newest sample" beside={newest === 0 ? "in the last hour" : "ago"}>
+        <Figure title="Newest sample" beside={newest === 0 ? "in the last hour" : "ago"}>
           {newest === 0 ? "none" : `${Math.max(0, Math.round((at - newest) / 1000))} s`}
         </Figure>
         <Figure
@@ -87,7 +87,7 @@ function QualityPage({ targets, byNode, question, silent, at, chargedUntil }: Qu
             <Ratio ratio={byNode.total.coverage} />
           </dd>
           <dd class="beside">
-            <a href={explainAddress(question, [{ dimension: "state", values: ["unobserved"] }])}>what is unobserved</a>
+            <a href={explainAddress(question, [{ dimension: "state", values: ["unobserved"] }])}>unobserved time</a>
           </dd>
         </div>
         <Figure
@@ -96,7 +96,7 @@ function QualityPage({ targets, byNode, question, silent, at, chargedUntil }: Qu
         >
           {String(sum(({ scrapes }) => scrapes))}
         </Figure>
-        <Figure title="Silent GPUs" beside="that Kubernetes knows and no sample speaks of">
+        <Figure title="Silent GPUs" beside="GPUs in Kubernetes without samples">
           {String(silent)}
         </Figure>
       </dl>
@@ -104,11 +104,11 @@ function QualityPage({ targets, byNode, question, silent, at, chargedUntil }: Qu
       {targets.length === 0 ? (
         <Empty>
           <p>
-            Nothing was scraped in the last hour. <code>gpu-ledger check</code> tries every target and says why.
+            The last hour has no scrapes. <code>gpu-ledger check</code> scrapes all targets and shows the reason.
           </p>
         </Empty>
       ) : bad.length === 0 ? (
-        <p>Every target was scraped on time in the last hour.</p>
+        <p>All targets were scraped on time in the last hour.</p>
       ) : (
         <Table
           caption={bad.length > MOST_TARGETS ? `The first ${MOST_TARGETS} of ${bad.length}` : "In the last hour"}
@@ -118,7 +118,7 @@ function QualityPage({ targets, byNode, question, silent, at, chargedUntil }: Qu
             { head: "target", cell: ({ target }) => target },
             { head: "failed", isNumber: true, cell: ({ failed, scrapes }) => `${failed} of ${scrapes}` },
             {
-              head: "why",
+              head: "reason",
               cell: ({ failure, detail }) => <bdi>{failure === "" ? "late" : `${failure}: ${detail}`}</bdi>,
             },
             { head: "last scrape", cell: ({ lastAt }) => utc(lastAt) },
@@ -127,8 +127,8 @@ function QualityPage({ targets, byNode, question, silent, at, chargedUntil }: Qu
       )}
       {gone.length > 0 && (
         <p class="quiet">
-          {gone.length === 1 ? "One target is gone" : `${gone.length} targets are gone`}, and their nodes have others
-          that speak, as after a new roll-out of exporters:{" "}
+          {gone.length === 1 ? "One target is gone" : `${gone.length} targets are gone`}, and their nodes have other
+          targets with samples, for example after a new roll-out of exporters:{" "}
           {gone
             .slice(0, MOST_GONE)
             .map(({ target }) => target)
@@ -136,13 +136,15 @@ function QualityPage({ targets, byNode, question, silent, at, chargedUntil }: Qu
           {gone.length > MOST_GONE ? " and more" : ""}.
         </p>
       )}
-      <h2>Nodes that were not observed all the time</h2>
+      <h2>Nodes with gaps in the samples</h2>
       {gaps.length === 0 ? (
-        <p>Samples speak for all that was held in the last day.</p>
+        <p>All held time of the last day has samples.</p>
       ) : (
         <Table
           caption={
-            gaps.length > MOST_NODES ? `The ${MOST_NODES} worst of ${gaps.length}` : "In the last day, the worst first"
+            gaps.length > MOST_NODES
+              ? `The ${MOST_NODES} of ${gaps.length} nodes with the lowest coverage`
+              : "In the last day (lowest coverage first)"
           }
           rows={gaps.slice(0, MOST_NODES)}
           columns={[
@@ -164,10 +166,10 @@ function QualityPage({ targets, byNode, question, silent, at, chargedUntil }: Qu
           ]}
         />
       )}
-      <h2>Messages that could not be used</h2>
+      <h2>Dead letters</h2>
       <p>
-        They wait with their reason on the bus: <code>gpu-ledger dead-letter list</code> shows them, and{" "}
-        <code>replay</code> sends them again.
+        Messages that could not be processed stay on the bus with the reason. <code>gpu-ledger dead-letter list</code>{" "}
+        shows them, and <code>replay</code> sends them again.
       </p>
     </>
   );

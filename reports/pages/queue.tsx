@@ -24,21 +24,21 @@ function QueuePage({ queue, at }: { readonly queue: QueueView; readonly at: numb
     <>
       <h1>
         {pods === 0
-          ? "Nothing waits for GPUs"
+          ? "No pod waits for GPUs"
           : `${pods} pod${pods === 1 ? " waits" : "s wait"} for ${sum(({ devices }) => devices)} GPUs`}
       </h1>
       <p class="lead">As of {utc(at)}.</p>
       {pods === 0 && gangs.length === 0 && quotas.length === 0 && queues.length === 0 && (
         <Empty>
           <p>
-            No pod waits, and no quota or queue speaks of GPUs. Where clusters are not watched, nothing can be told of
-            waiting: name them under <code>kubernetes.clusters</code>.
+            No pod waits, and no quota or queue has GPUs. Only watched clusters have data about waiting pods. Add
+            clusters under <code>kubernetes.clusters</code> to watch them.
           </p>
         </Empty>
       )}
       {pending.length > 0 && (
         <>
-          <h2>Why they wait</h2>
+          <h2>Reasons</h2>
           <Table
             caption="By team, queue and the scheduler’s reason"
             rows={pending}
@@ -50,12 +50,12 @@ function QueuePage({ queue, at }: { readonly queue: QueueView; readonly at: numb
               { head: "reason", cell: ({ reason }) => reason },
               { head: "pods", isNumber: true, cell: ({ pods: count }) => count },
               { head: "GPUs", isNumber: true, cell: ({ devices }) => devices },
-              { head: "the oldest", isNumber: true, cell: ({ oldestSeconds }) => minutes(oldestSeconds) },
+              { head: "longest wait", isNumber: true, cell: ({ oldestSeconds }) => minutes(oldestSeconds) },
             ]}
           />
-          <h2>Those that have waited longest</h2>
+          <h2>Longest waits</h2>
           <Table
-            caption="Pod by pod"
+            caption="Waiting pods (longest wait first)"
             rows={longest}
             columns={[
               {
@@ -69,21 +69,21 @@ function QueuePage({ queue, at }: { readonly queue: QueueView; readonly at: numb
               { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
               { head: "GPUs", isNumber: true, cell: ({ devices }) => devices },
               { head: "since", isNumber: true, cell: ({ waitingSeconds }) => minutes(waitingSeconds) },
-              { head: "what the scheduler says", cell: ({ reason, message }) => <bdi>{message || reason}</bdi> },
+              { head: "message of the scheduler", cell: ({ reason, message }) => <bdi>{message || reason}</bdi> },
             ]}
           />
         </>
       )}
       {gangs.length > 0 && (
         <>
-          <h2>Gangs that hold GPUs and wait for the rest of them</h2>
+          <h2>Gangs that hold GPUs and wait for more</h2>
           <Table
-            caption="What they hold cannot be used: the ledger’s state waiting"
+            caption="The gangs cannot use these GPUs yet. Their state is waiting."
             rows={gangs}
             columns={[
               { head: "gang", cell: ({ namespace, kind, name }) => <bdi>{`${kind} ${namespace}/${name}`}</bdi> },
               { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
-              { head: "pods there", isNumber: true, cell: ({ holdingPods, size }) => `${holdingPods} of ${size}` },
+              { head: "pods with GPUs", isNumber: true, cell: ({ holdingPods, size }) => `${holdingPods} of ${size}` },
               { head: "GPUs held", isNumber: true, cell: ({ heldDevices }) => heldDevices },
               { head: "since", isNumber: true, cell: ({ holdingSeconds }) => minutes(holdingSeconds) },
             ]}
@@ -94,7 +94,7 @@ function QueuePage({ queue, at }: { readonly queue: QueueView; readonly at: numb
         <>
           <h2>Queues</h2>
           <Table
-            caption="What each grants of a resource, and what of it is admitted"
+            caption="Quota of each resource and its admitted part"
             rows={queues}
             columns={[
               {
@@ -114,7 +114,7 @@ function QueuePage({ queue, at }: { readonly queue: QueueView; readonly at: numb
         <>
           <h2>Quotas</h2>
           <Table
-            caption="ResourceQuotas that speak of GPUs"
+            caption="ResourceQuotas for GPUs"
             rows={quotas}
             columns={[
               { head: "quota", cell: ({ namespace, name }) => <bdi>{`${namespace}/${name}`}</bdi> },

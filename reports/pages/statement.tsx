@@ -80,9 +80,9 @@ function PeriodForm({ period, policies, policy }: PeriodFormProps): VNode {
 function standing({ closed, policy }: MonthStatements): string {
   const state =
     closed === null
-      ? "the month is open, and what it says may change"
-      : `closed by ${closed.by} on ${utc(Date.parse(closed.at))}: it does not change any more`;
-  return `Under the policy ${policy}; ${state}.`;
+      ? "the month is open, and its figures can change"
+      : `closed by ${closed.by} on ${utc(Date.parse(closed.at))}: its figures are final`;
+  return `Policy ${policy}; ${state}.`;
 }
 
 interface MonthProps {
@@ -110,12 +110,13 @@ function AllStatements({ month, question, form, paging }: AllProps): VNode {
       {statements.length === 0 ? (
         <Empty>
           <p>
-            Nothing is booked in {billingPeriod}. <a href="/periods">The periods</a> say which months have charges.
+            No charges are booked in {billingPeriod}. <a href="/periods">The periods</a> show the months that have
+            charges.
           </p>
         </Empty>
       ) : (
         <Table
-          caption={`By team and cost centre in ${currency}${closed === null ? "" : "; what is posted adds up in minor units"}`}
+          caption={`By team and cost center (${currency})${closed === null ? "" : ". Posted amounts add up in minor units."}`}
           rows={statements}
           paging={paging}
           columns={[
@@ -128,7 +129,7 @@ function AllStatements({ month, question, form, paging }: AllProps): VNode {
               ),
               foot: "all",
             },
-            { head: "cost centre", cell: ({ costCenter }) => <bdi>{costCenter}</bdi> },
+            { head: "cost center", cell: ({ costCenter }) => <bdi>{costCenter}</bdi> },
             { head: "GPU-hours", ...hoursColumn(statements, ({ gpuHours }) => gpuHours) },
             {
               head: "cost",
@@ -167,12 +168,12 @@ function OneStatement({ month, statement, question }: MonthProps & { readonly st
         <a href={explainedBy(question, statement)}>
           {cost} {currency}
         </a>{" "}
-        for {statement.gpuHours} GPU-hours; by list {list}, by contract {contracted}. Corrections of earlier months in
-        it: {corrections}. Without a price: {statement.unpricedGpuHours} GPU-hours, which have no cost. Coverage of what
-        was held: <Ratio ratio={coverage} />.
+        for {statement.gpuHours} GPU-hours. List cost: {list}. Contracted cost: {contracted}. Included corrections of
+        earlier months: {corrections}. GPU-hours without a price and cost: {statement.unpricedGpuHours}. Coverage of
+        held time: <Ratio ratio={coverage} />.
       </p>
       <Table
-        caption={`Exact figures by state, in ${currency}`}
+        caption={`Exact figures by state (${currency})`}
         rows={rows}
         columns={[
           {
@@ -206,7 +207,7 @@ function OneStatement({ month, statement, question }: MonthProps & { readonly st
       <Formats period={billingPeriod} policy={policy} team={team} />
       <p class="links">
         <a href={address("/statement", { period: billingPeriod, policy })}>All statements of the month</a>
-        <a href={address("/team", { team, span: billingPeriod })}>The team’s month</a>
+        <a href={address("/team", { team, span: billingPeriod })}>The month of the team</a>
       </p>
     </>
   );

@@ -55,7 +55,7 @@ const BY_WORKLOAD: Breakdown = {
   title: "By workload",
   id: "workloads",
   by: ["cluster", "namespace", "workloadKind", "workload"],
-  name: ({ namespace, workload }) => (workload === "" ? "held by nobody" : `${namespace}/${workload}`),
+  name: ({ namespace, workload }) => (workload === "" ? "not held" : `${namespace}/${workload}`),
   href: ({ cluster, namespace, workload }, span) =>
     workload === "" ? undefined : address("/workload", { cluster, namespace, workload, span }),
 };
@@ -63,7 +63,7 @@ const BY_GPU: Breakdown = {
   title: "By GPU",
   id: "gpus",
   by: ["cluster", "node", "gpu"],
-  name: ({ node, gpu }) => (gpu === "" ? `${node}, not a GPU’s` : `GPU ${gpu} of ${node}`),
+  name: ({ node, gpu }) => (gpu === "" ? `${node}, without a GPU` : `GPU ${gpu} of ${node}`),
   href: ({ cluster, node, gpu }, span) =>
     gpu === "" ? undefined : address("/gpu", { cluster: cluster!, node: node!, gpu: gpu!, span }),
 };
@@ -78,12 +78,12 @@ const BY_POD: Breakdown = {
   title: "By pod",
   id: "pods",
   by: ["cluster", "namespace", "pod"],
-  name: ({ namespace, pod }) => (pod === "" ? "held by nobody" : `${namespace}/${pod}`),
+  name: ({ namespace, pod }) => (pod === "" ? "not held" : `${namespace}/${pod}`),
   href: ({ cluster, namespace, pod }, span) =>
     pod === "" ? undefined : address("/workload", { cluster, namespace, pod, span }),
 };
 const BY_COST_CENTRE: Breakdown = {
-  title: "By cost centre and project",
+  title: "By cost center and project",
   id: "centres",
   by: ["costCenter", "project"],
   name: ({ costCenter, project }) => [costCenter, project].filter((name) => name !== "").join(" / ") || "none",
@@ -203,7 +203,7 @@ function SubjectPage(props: SubjectProps): VNode {
       <SpanForm path={subject.path} span={span} policies={policies} policy={question.policy} keep={keep} />
       {elsewhere.length > 0 && (
         <p class="links">
-          <span class="quiet">In the same time it sat elsewhere too, which is not in these figures:</span>
+          <span class="quiet">In the same time the GPU was also in other slots. They are not in these figures:</span>
           {elsewhere.map(({ name, href }) => (
             <a href={href}>{name}</a>
           ))}
@@ -218,8 +218,8 @@ function SubjectPage(props: SubjectProps): VNode {
         {head}
         <Empty>
           <p>
-            Nothing of that name was charged in {question.span.name}. Choose another time above, or look what is charged
-            on <a href="/">the overview</a>, and what is measured now on <a href="/fleet">the fleet</a>.
+            This name has no charges in {question.span.name}. Choose another time above. <a href="/">The overview</a>{" "}
+            shows the charges, and <a href="/fleet">the fleet</a> shows the current samples.
           </p>
         </Empty>
       </>
@@ -265,7 +265,7 @@ function Parts({ part, report, question, span, paging }: PartsProps): VNode {
     <>
       <h2>{part.title}</h2>
       <Table
-        caption={`${part.title} in ${currency}; the dearest first`}
+        caption={`${part.title} (${currency}, highest first)`}
         rows={rows}
         paging={paging}
         columns={[

@@ -180,7 +180,7 @@ export function titleOfDimension(name: string): string {
 }
 
 const TITLES: Readonly<Record<string, string>> = {
-  costCenter: "cost centre",
+  costCenter: "cost center",
   gpu: "GPU",
   gpuModel: "GPU model",
   type: "workload type",

@@ -8,7 +8,7 @@ export function provisionalSentence(policies: readonly Policy[]): string | undef
   const names = policies.filter(isProvisional).map(({ name }) => name);
   if (names.length === 0) return undefined;
   const who = `the ${names.length === 1 ? "policy" : "policies"} ${names.join(" and ")}`;
-  return `What ${who} will spread over a day or the billing period is provisionally charged to the owner of the node pool, else to the platform, until that time is over and the period is closed.`;
+  return `Provisional: ${who} will spread some costs over a day or the billing period. Until this time is over and the period is closed, the owner of the node pool pays these costs, or else the platform.`;
 }
 
 function isProvisional({ payers, spread }: Policy): boolean {

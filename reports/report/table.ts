@@ -17,7 +17,7 @@ const HOUR_DIGITS = 2;
 export function reportsText(reports: readonly [Report, ...Report[]]): string {
   const [first] = reports;
   const heads = [...reports.map(titleOf), ...remarksOf(first)].join("\n");
-  if (reports.every(({ rows }) => rows.length === 0)) return `${heads}\n\nnothing was charged\n`;
+  if (reports.every(({ rows }) => rows.length === 0)) return `${heads}\n\nno charges\n`;
   const table = reports.length === 1 ? tableOf(first) : tableOfSeveral(reports);
   return `${heads}\n\n${table}${explainCommand(first)}`;
 }
@@ -31,27 +31,27 @@ function explainCommand({ kind, span, policy, by, where }: Report): string {
   const asked = where.map(filterText);
   const conditions = [...asked, ...by.map((name) => `${name}=…`)];
   const only = conditions.length === 0 ? "" : ` --where ${conditions.join(" ")}`;
-  return `\nwhy a row is what it is: gpu-ledger explain ${when} ${spanText(span)}${only} --policy ${policy}\n`;
+  return `\nto explain a row: gpu-ledger explain ${when} ${spanText(span)}${only} --policy ${policy}\n`;
 }
 
 function titleOf({ kind, span, policy, currency, total, chargedUntil }: Report): string {
   const { cost, gpuHours } = total;
   const isPart = chargedUntil !== null && chargedUntil < span.until;
-  const until = isPart ? `, as far as it is charged (until ${new Date(chargedUntil).toISOString().slice(0, 16)}Z)` : "";
+  const until = isPart ? `, charged until ${new Date(chargedUntil).toISOString().slice(0, 16)}Z` : "";
   return `${kind} of ${span.name} under the policy ${policy}: ${cost} ${currency} for ${gpuHours} GPU-hours${until}`;
 }
 
 function remarksOf({ currency, total, comparedWith }: Report): readonly string[] {
   const { coverage, unpricedGpuHours, corrections, before, change } = total;
   return [
-    coverage === null ? "nothing was held" : `coverage: ${percent(coverage)} of what was held is observed`,
-    ...(unpricedGpuHours === "0"
+    coverage === null ? "no GPU was held" : `coverage: ${percent(coverage)} of the held time is observed`,
+    ...(unpricedGpuHours === "0" ? [] : [`without a price: ${unpricedGpuHours} GPU-hours, which have no cost`]),
+    ...(corrections === "0"
       ? []
-      : [`without a price: ${unpricedGpuHours} GPU-hours, which have no cost and are in no sum of money`]),
-    ...(corrections === "0" ? [] : [`corrections of earlier charges, in the cost: ${corrections} ${currency}`]),
+      : [`corrections of earlier charges (included in the cost): ${corrections} ${currency}`]),
     ...(comparedWith === null || before === null
       ? []
-      : [`compared with ${spanText(comparedWith)}: ${before} ${currency} then, ${signed(change!)} since`]),
+      : [`compared with ${spanText(comparedWith)}: ${before} ${currency}, change ${signed(change!)}`]),
   ];
 }
 

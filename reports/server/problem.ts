@@ -25,17 +25,17 @@ export interface ProblemDetail {
 
 /** Every problem of the server, with its status and title. */
 const PROBLEMS = {
-  "wrong-parameter": [400, "A parameter says nothing that can be asked"],
+  "wrong-parameter": [400, "Wrong parameter"],
   "not-authenticated": [401, "A token is needed"],
-  "not-allowed": [403, "This is not for the token's role"],
-  "not-found": [404, "There is nothing under this address"],
+  "not-allowed": [403, "The token's role has no access"],
+  "not-found": [404, "Address not found"],
   "page-gone": [410, "The figures have changed since the first page"],
-  "too-costly": [422, "The question costs more than one may"],
+  "too-costly": [422, "The question is too costly"],
   "too-many-requests": [429, "Too many requests"],
   failed: [500, "The server failed"],
-  "cannot-print": [501, "This server prints nothing"],
+  "cannot-print": [501, "This server cannot print"],
   "store-away": [503, "The store does not answer"],
-  busy: [503, "Too many questions are being answered"],
+  busy: [503, "The server is busy"],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 
 /** The stable codes of problems. */

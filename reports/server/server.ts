@@ -108,8 +108,8 @@ export function problemOf(error: unknown): Problem {
 
 function problemOfStore({ code }: StoreError): Problem {
   if (code === "timeout" || code === "overloaded")
-    return new Problem("too-costly", "the store gave up on it: ask for a shorter span, or fewer dimensions");
+    return new Problem("too-costly", "the store stopped the query: choose a shorter span or fewer dimensions");
   return code === "unavailable"
-    ? new Problem("store-away", "the ledger's figures cannot be read now; nothing of them is lost")
+    ? new Problem("store-away", "the ledger's figures cannot be read now; no figure is lost")
     : new Problem("failed", "see the server's log");
 }

@@ -75,7 +75,7 @@ describe("the demo shows for every GPU", () => {
 
   it("on a page", async () => {
     const page = await (await fetch(`${address}/fleet`)).text();
-    expect(page).toContain("A demonstration:");
+    expect(page).toContain("Demo:");
     const [some] = gpus.filter(({ holder }) => holder?.workload?.kind === "Deployment");
     expect(page).toContain(some!.holder!.name);
   });

@@ -40,7 +40,7 @@ describe.skipIf(!hasParts)("the stack of docker-compose.yml, without containers"
     const headers = { authorization: `Bearer ${stack.secret("admin-token")}` };
     expect((await fetch(`${stack.program("serve").url}/api/v1/fleet`, { headers })).status).toBe(200);
     expect((await fetch(`${stack.program("process").url}/metrics`)).status).toBe(401);
-    expect(await (await fetch(`${stack.program("serve").url}/`, { headers })).text()).toContain("A demonstration:");
+    expect(await (await fetch(`${stack.program("serve").url}/`, { headers })).text()).toContain("Demo:");
   });
 
   it("goes on when a processor is killed, and starts it again", async () => {

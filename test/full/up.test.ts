@@ -139,7 +139,7 @@ describe("gpu-ledger up", () => {
       // Who is known by an exporter's label alone counts as a pod of its own.
       expect(hours["Pod"] ?? 0).toBeLessThan(0.02 * sum(hours));
       const page = await (await fetch(`${address}/?span=2d`)).text();
-      expect(page).toContain("A demonstration:");
+      expect(page).toContain("Demo:");
       expect(page).toMatch(/<h1><a href="\/explain\?span=[^"]*policy=showback"><data value="\d/);
       expect((await up.end("SIGTERM")).code).toBe(0);
     },

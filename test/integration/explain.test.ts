@@ -78,7 +78,7 @@ describe("an explanation", () => {
         { state: "active", kWh: "0.03", carbonGrams: "18" },
       ]);
       const text = explanationText(told, "USD");
-      expect(text).toContain(": 0.25 GPU-hours, 1 USD, 0.09 kWh at the GPU, 54 g of CO₂e, under the policy default.\n");
+      expect(text).toContain(": 0.25 GPU-hours, 1 USD, 0.09 kWh at the GPU, 54 g of CO₂e. Policy: default.\n");
       expect(text.split("\n").at(-1)).toBe("    energy is known for 3600 of 3600 s of the GPU");
     } finally {
       await own.close();
@@ -88,12 +88,12 @@ describe("an explanation", () => {
   it.each([
     [
       "a contradiction",
-      "  the node's GPUs are 2 by its exporter and 1 by its labels; 2 is taken",
+      "  the node's GPUs are 2 by its exporter and 1 by its labels; 2 is used",
       (text: string) => text,
     ],
     [
       "a guess",
-      "  the node's GPUs are 2 by its capacity: a guess, as that counts replicas and partitions too",
+      "  the node's GPUs are 2 by its capacity: a guess, because this source also counts replicas and partitions",
       (text: string) => text.replace('nvidia.com/gpu.count: "1", ', "").replace(/^pages:[^]*(?=^prices:)/m, ""),
     ],
   ])("has the count of the node's GPUs where it is %s", async (what, sentence, edit) => {
@@ -114,16 +114,16 @@ describe("an explanation", () => {
     const question = of({ team: "vision", state: "unobserved", workload: "train-0" });
     const text = explanationText(await explain(store, question), "USD");
     expect(text.split("\n").filter((line) => line !== "")).toEqual([
-      "vision, unobserved, workload train-0, the hour: 0.225 GPU-hours, 1.62 USD, under the policy default.",
-      "Which state it was in, and who pays for that:",
-      "  unobserved, which its holder pays: 0.225 GPU-hours, 1.62 USD",
-      "Whose it is:",
+      "vision, unobserved, workload train-0, the hour: 0.225 GPU-hours, 1.62 USD. Policy: default.",
+      "States and payers:",
+      "  unobserved, paid by its holder: 0.225 GPU-hours, 1.62 USD",
+      "Owners:",
       '  vision, by the rule "namespaceLabel team": 0.225 GPU-hours, 1.62 USD',
-      "At which price:",
-      '  "NVIDIA-L4 from 2026-01-01", which has priced it since 2026-03-02T00:00:00Z: 0.225 GPU-hours, 1.62 USD',
-      "What it was:",
+      "Prices:",
+      '  "NVIDIA-L4 from 2026-01-01", in use since 2026-03-02T00:00:00Z: 0.225 GPU-hours, 1.62 USD',
+      "Workloads:",
       "  Pod vision/train-0, 1 pod: 0.225 GPU-hours, 1.62 USD",
-      "How it is known who held it:",
+      "Evidence of the holder:",
       "  the exporter's label: 0.225 GPU-hours, 1.62 USD",
       "The line:",
       "  GPU 0 of gpu-a, 2026-03-02T00:00:00Z to 2026-03-02T01:00:00Z, vision/train-0 has 1 of it: unobserved, 0.225 GPU-hours, 1.62 USD",
@@ -132,6 +132,6 @@ describe("an explanation", () => {
       ),
     ]);
     const nobody = await explain(store, of({ team: "speech" }));
-    expect(explanationText(nobody, "USD")).toBe("Nothing was charged: speech, the hour.");
+    expect(explanationText(nobody, "USD")).toBe("No charges: speech, the hour.");
   });
 });

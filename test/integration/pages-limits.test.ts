@@ -124,11 +124,11 @@ describe("while the store is away", () => {
     server.now += HOUR;
     const seen = await server.get("/", FINANCE, html);
     expect(seen.statusCode).toBe(200);
-    expect(textOf(seen.body)).toContain("The store does not answer. This page is as it was at 2026-03-31 12:00:00 UTC");
+    expect(textOf(seen.body)).toContain("The store does not answer. This is the page of 2026-03-31 12:00:00 UTC");
     expect(seen.headers["cache-control"]).toBe("no-store");
     const unseen = await server.get("/statement?period=2026-03", FINANCE, html);
     expect([unseen.statusCode, unseen.headers["retry-after"]]).toEqual([503, "5"]);
-    expect(textOf(unseen.body)).toContain("nothing of them is lost");
+    expect(textOf(unseen.body)).toContain("no figure is lost");
     const program = await server.get("/api/v1/charges");
     expect(program.json()).toMatchObject({ status: 503 });
     await server.close();

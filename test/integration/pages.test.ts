@@ -36,7 +36,7 @@ describe("pages", () => {
       Held: "12.00",
       Effective: "12.00",
       Wasted: "4.00",
-      Utilisation: "37.5 %",
+      Utilization: "37.5 %",
       "Scheduling efficiency": "75.0 %",
     });
     expect((await server.get("/fleet", VISION)).body).not.toContain("Scheduling efficiency");
@@ -69,7 +69,7 @@ describe("pages", () => {
     const other = await createReportsServer(store, NOON, `${PRICES_CONFIG}${rates}`);
     try {
       const { body } = await other.get("/prices?span=2026-03");
-      expect(body).toContain("What one unit of another currency is in USD");
+      expect(body).toContain("Exchange rates: one unit of a currency in USD");
       expect(body).toContain('<th scope="row">EUR</th><td class="whole">2026-01-01</td><td class="number">1.08</td>');
     } finally {
       await other.close();
@@ -136,7 +136,7 @@ describe("pages", () => {
       `SELECT any(gpu_key) AS key FROM usage_hours_published WHERE ${of}`,
     );
     const path = `/gpu?cluster=default&uuid=${encodeURIComponent(key)}&span=2026-03`;
-    expect((await server.get(path)).body).not.toContain("sat elsewhere");
+    expect((await server.get(path)).body).not.toContain("also in other slots");
     // As if it had sat in another machine in its first hour.
     await store.command(
       `INSERT INTO usage_hours SELECT * REPLACE ('gpu-b' AS node, 5 AS slot)
@@ -144,7 +144,7 @@ describe("pages", () => {
     );
     server.now += 60_000;
     const { body } = await server.get(`${path}&policy=default`);
-    expect(body).toContain("sat elsewhere");
+    expect(body).toContain("also in other slots");
     expect(body).toContain('href="/gpu?cluster=default&amp;node=gpu-b&amp;gpu=5&amp;span=2026-03"');
   });
 });

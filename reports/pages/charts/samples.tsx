@@ -37,7 +37,7 @@ export function SamplesChart({ samples, from, until }: SamplesChartProps): VNode
   };
   const known = samples.flatMap(({ activityRatio }) => activityRatio ?? []);
   const [least, most] = [Math.min(...known), Math.max(...known)].map((ratio) => `${(ratio * 100).toFixed(0)} %`);
-  const range = known.length === 0 ? "none tells an activity" : `activity from ${least} to ${most}`;
+  const range = known.length === 0 ? "no measured activity" : `activity from ${least} to ${most}`;
   return <Chart option={option} label={`${samples.length} samples from ${utc(from)} to ${utc(until)}: ${range}.`} />;
 }
 

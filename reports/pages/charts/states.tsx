@@ -32,7 +32,7 @@ export function DaysChart({ byDay }: { readonly byDay: Report }): VNode {
     .map(({ dimensions, states }) => ({ day: dimensions["chargeDay"]!, states }))
     .toSorted((a, b) => (a.day < b.day ? -1 : 1))
     .map(({ day, states }) => ({ name: day.slice(5), states }));
-  return <StatesChart columns={columns} label={`Cost of each day in ${byDay.currency}, by the state of the GPUs.`} />;
+  return <StatesChart columns={columns} label={`Cost by day and state of the GPUs in ${byDay.currency}.`} />;
 }
 
 /** Columns of cost by state, stacked in the order of states, with a legend. */

@@ -23,7 +23,7 @@ export function Figures({ report: { total, currency, comparedWith }, question }:
         </dd>
       </div>
       <div>
-        <dt>Against the time before</dt>
+        <dt>Compared with the time before</dt>
         <dd class="amount">
           {total.change === null ? (
             <span class="quiet">–</span>
@@ -33,7 +33,7 @@ export function Figures({ report: { total, currency, comparedWith }, question }:
         </dd>
         <dd class="beside">
           {comparedWith === null || total.before === null ? (
-            "nothing to compare with"
+            "no earlier charges"
           ) : (
             <>
               <Money amount={total.before} currency={currency} /> in {comparedWith.name}
@@ -42,7 +42,7 @@ export function Figures({ report: { total, currency, comparedWith }, question }:
         </dd>
       </div>
       <div>
-        <dt>Idle: held, and not used</dt>
+        <dt>Idle: held but not used</dt>
         <dd class="amount">
           <Link to={stateLink("idle")}>
             <Money amount={idle} currency={currency} />
@@ -53,22 +53,22 @@ export function Figures({ report: { total, currency, comparedWith }, question }:
         </dd>
       </div>
       <div>
-        <dt>One GPU-hour held</dt>
+        <dt>Cost per held GPU-hour</dt>
         <dd class="amount">
           {total.costPerHeldGpuHour === null ? "–" : <Money amount={total.costPerHeldGpuHour} currency={currency} />}
         </dd>
         <dd class="beside">
           {total.costPerActiveGpuHour === null ? (
-            "none was active"
+            "no active GPU-hour"
           ) : (
             <>
-              <Money amount={total.costPerActiveGpuHour} currency={currency} /> each active one
+              <Money amount={total.costPerActiveGpuHour} currency={currency} /> per active GPU-hour
             </>
           )}
         </dd>
       </div>
       <div>
-        <dt>Coverage of what was held</dt>
+        <dt>Coverage of held time</dt>
         <dd class="amount">
           <Ratio ratio={total.coverage} />
         </dd>
@@ -86,7 +86,7 @@ export function Figures({ report: { total, currency, comparedWith }, question }:
             <Hours hours={total.unpricedGpuHours} />
           </Link>
         </dd>
-        <dd class="beside">GPU-hours, which are in no sum of money</dd>
+        <dd class="beside">GPU-hours that have no cost</dd>
       </div>
     </dl>
   );

@@ -14,7 +14,7 @@ export function Funnel({ report: { total, currency }, question }: FunnelProps): 
   const ofStates = (names: readonly string[]): string =>
     explainAddress(question, [{ dimension: "state", values: names }]);
   const steps = [
-    { name: "The fleet", amount: cost, href: explainAddress(question), what: "all that it costs" },
+    { name: "The fleet", amount: cost, href: explainAddress(question), what: "its whole cost" },
     {
       name: "Allocated",
       amount: held,
@@ -23,10 +23,10 @@ export function Funnel({ report: { total, currency }, question }: FunnelProps): 
     },
     { name: "Active", amount: states.active ?? "0", href: ofStates(["active"]), what: "used, as measured" },
     {
-      name: "Paid for nothing",
+      name: "Waste",
       amount: forNothing,
       href: explainAddress(question),
-      what: "idle, waiting, unobserved, free or away",
+      what: "the cost of all states other than active",
     },
   ];
   return (
@@ -47,11 +47,7 @@ export function Funnel({ report: { total, currency }, question }: FunnelProps): 
             role="img"
             aria-label={`${percentOf(amount, cost)} of the cost`}
           >
-            <rect
-              width={widthOf(amount, cost)}
-              height="8"
-              fill={name === "Paid for nothing" ? "var(--idle)" : "var(--active)"}
-            />
+            <rect width={widthOf(amount, cost)} height="8" fill={name === "Waste" ? "var(--idle)" : "var(--active)"} />
           </svg>
         </li>
       ))}

@@ -6,7 +6,6 @@ export function withNotice(html: string, madeAt: number): string {
   const time = new Date(madeAt).toISOString().slice(0, 19).replace("T", " ");
   return html.replace(
     NOTICE_PLACE,
-    `<div class="notice" role="status"><p><strong>The store does not answer.</strong> This page is as it was at ${time} UTC;
-     what is measured meanwhile waits, and nothing is lost.</p></div>`,
+    `<div class="notice" role="status"><p><strong>The store does not answer.</strong> This is the page of ${time} UTC. New samples wait until the store is back. No sample is lost.</p></div>`,
   );
 }

@@ -104,9 +104,9 @@ function DemoNotice(): VNode {
   return (
     <aside class="notice">
       <p>
-        <strong>A demonstration:</strong> this fleet is synthetic, and no real GPU is measured. To see your own, name a
-        cluster under <code>kubernetes.clusters</code> or exporters under <code>collector.jobs</code> in{" "}
-        <code>gpu-ledger.yaml</code>, and start <code>gpu-ledger up</code> again; with Compose, start the profile{" "}
+        <strong>Demo:</strong> this fleet is synthetic. No real GPU is measured. To see your own fleet, add a cluster
+        under <code>kubernetes.clusters</code> or exporters under <code>collector.jobs</code> in{" "}
+        <code>gpu-ledger.yaml</code>. Then start <code>gpu-ledger up</code> again. With Compose, start the profile{" "}
         <code>real</code>.
       </p>
     </aside>
@@ -116,5 +116,5 @@ function DemoNotice(): VNode {
 function whoSees(viewer: Viewer | undefined): string {
   if (viewer === undefined) return "a token is needed";
   const { name, teams } = viewer;
-  return teams === "all" ? `seen by ${name}` : `seen by ${name}: the teams ${teams.join(", ")}`;
+  return teams === "all" ? `viewer: ${name}` : `viewer: ${name}, teams: ${teams.join(", ")}`;
 }

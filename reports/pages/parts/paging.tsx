@@ -45,12 +45,12 @@ export function PagingLinks({ count, paging, caption }: PagingLinksProps): VNode
       <span class="quiet">{`${first} to ${last} of ${count}`}</span>
       {page > 1 && (
         <a rel="prev" href={addressOf(page - 1)}>
-          The {ROWS_OF_PAGE} before
+          Previous {ROWS_OF_PAGE}
         </a>
       )}
       {last < count && (
         <a rel="next" href={addressOf(page + 1)}>
-          The next {Math.min(ROWS_OF_PAGE, count - last)}
+          Next {Math.min(ROWS_OF_PAGE, count - last)}
         </a>
       )}
     </nav>

@@ -5,36 +5,40 @@ import type { Problem, ProblemCode } from "../../server/problem.ts";
 const NEXT: Readonly<Record<ProblemCode, VNode>> = {
   "wrong-parameter": (
     <p>
-      The address says something that cannot be asked. <a href="/">The overview</a> has links that can.
+      The address has a wrong parameter. <a href="/">The overview</a> has links to all pages.
     </p>
   ),
   "not-authenticated": (
     <p>
-      <a href="/login">Give a token</a>, which an administrator makes by <code>gpu-ledger token create</code>.
+      <a href="/login">Log in with a token</a>. An administrator creates tokens with{" "}
+      <code>gpu-ledger token create</code>.
     </p>
   ),
   "not-allowed": (
     <p>
-      What your token may see begins at <a href="/">the overview</a>; who may see more, an administrator decides.
+      <a href="/">The overview</a> leads to the pages that your token can see. An administrator can give a token more
+      rights.
     </p>
   ),
   "not-found": (
     <p>
-      The address may be of an older release. <a href="/">The overview</a> leads to every page there is.
+      The address may belong to an older release. <a href="/">The overview</a> leads to all pages.
     </p>
   ),
-  "page-gone": <p>Begin again at its first page.</p>,
-  "too-costly": <p>Ask for a shorter time, or for one team, cluster or workload.</p>,
+  "page-gone": <p>Start again at the first page.</p>,
+  "too-costly": <p>Choose a shorter time, or one team, cluster or workload.</p>,
   "too-many-requests": <p>Wait a minute.</p>,
-  "cannot-print": <p>Take the HTML, which any browser prints; or have Chromium installed where the server runs.</p>,
-  failed: <p>The server’s log says why; whoever runs it finds it under the time of this request.</p>,
+  "cannot-print": (
+    <p>Use the HTML format and print it with a browser. Or install Chromium on the machine of the server.</p>
+  ),
+  failed: <p>The server’s log has the cause, at the time of this request.</p>,
   "store-away": (
     <p>
-      Nothing is lost: what is measured waits until the store is back. Ask again in a while;{" "}
-      <code>gpu-ledger check</code> says what is wrong with it.
+      No sample is lost: new samples wait until the store is back. Try again later. <code>gpu-ledger check</code> shows
+      the problem of the store.
     </p>
   ),
-  busy: <p>Ask again in a while.</p>,
+  busy: <p>Try again later.</p>,
 };
 
 /** Returns a problem as a page's content: the error and the next step. */

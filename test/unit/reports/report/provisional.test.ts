@@ -14,7 +14,7 @@ describe("what is provisional", () => {
     expect(provisionalSentence([DEFAULT_POLICY, spreading("hourly", "hour")])).toBeUndefined();
     expect(provisionalSentence([{ ...DEFAULT_POLICY, spread: spreading("x", "day").spread }])).toBeUndefined();
     expect(provisionalSentence([DEFAULT_POLICY, spreading("daily", "day"), spreading("all-in", "period")])).toBe(
-      "What the policies daily and all-in will spread over a day or the billing period is provisionally charged to the owner of the node pool, else to the platform, until that time is over and the period is closed.",
+      "Provisional: the policies daily and all-in will spread some costs over a day or the billing period. Until this time is over and the period is closed, the owner of the node pool pays these costs, or else the platform.",
     );
   });
 });
