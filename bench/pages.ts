@@ -111,10 +111,10 @@ async function measurePages(store: StoreClient, until: number): Promise<void> {
     for (let turn = 0; turn < TURNS; turn++) {
       // What is told of now is told anew every five seconds.
       skipped += 6_000;
-      const before = await editionOf(server);
+      const before = await ledgerVersionOf(server);
       await publishAgain(store, until - HOUR_MILLIS);
       const published = performance.now();
-      while ((await editionOf(server)) === before) await sleep(20);
+      while ((await ledgerVersionOf(server)) === before) await sleep(20);
       told.push(performance.now() - published);
       again.push((await get()).millis);
     }
@@ -126,8 +126,8 @@ async function measurePages(store: StoreClient, until: number): Promise<void> {
   report("until a publication is told, its sums made", told, "ms", {});
 }
 
-/** What changes with each edition: the ETag of an answer that costs nothing. */
-async function editionOf(server: FastifyInstance): Promise<unknown> {
+/** What changes with each ledger version: the ETag of an answer that costs nothing. */
+async function ledgerVersionOf(server: FastifyInstance): Promise<unknown> {
   return (await server.inject("/api/v1/periods")).headers.etag;
 }
 

@@ -11,7 +11,7 @@ import { addApi } from "./api/api.ts";
 import type { ApiContext } from "./api/context.ts";
 import { createPages } from "./pages/routes.ts";
 import { createAnswers } from "./server/answers.ts";
-import { createEditions } from "./server/edition.ts";
+import { createLedgerVersions } from "./server/ledger-version.ts";
 import { createRemembered } from "./server/remembered.ts";
 import { prepareServer } from "./server/server.ts";
 import { createSums } from "./sums/sums.ts";
@@ -49,11 +49,15 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
   const pages = createPages({ version, isDemo, hasLogin: mode === "tokens" });
   const { requestsPerMinute = REQUESTS_PER_MINUTE } = options;
   await prepareServer(server, { authenticate, logger, requestsPerMinute, problemPage: pages.problem });
-  const editions = createEditions(store, () => `${rules} ${isBehind(hoursWaiting()) ? hoursWaiting() : ""}`, now);
-  const answers = createAnswers(editions, createRemembered(REMEMBERED_BYTES), now);
+  const ledgerVersions = createLedgerVersions(
+    store,
+    () => `${rules} ${isBehind(hoursWaiting()) ? hoursWaiting() : ""}`,
+    now,
+  );
+  const answers = createAnswers(ledgerVersions, createRemembered(REMEMBERED_BYTES), now);
   const sums = createSums(store, { logger, now });
   const closing = new AbortController();
-  const watching = editions.watch((edition) => sums.prepare(edition), closing.signal);
+  const watching = ledgerVersions.watch((ledgerVersion) => sums.prepare(ledgerVersion), closing.signal);
   server.addHook("onClose", async () => {
     closing.abort();
     await sums.stop();

@@ -58,23 +58,27 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
     async handle({ query, request, reply }) {
       const { viewer } = request;
       const question = { ...questionOf(query, viewer, context), by: query.by.by };
-      const read = (edition: string): Promise<Report> => readPart(context, viewer, edition, question);
-      return answers.send(request, reply, async (edition) => {
+      const read = (ledgerVersion: string): Promise<Report> => readPart(context, viewer, ledgerVersion, question);
+      return answers.send(request, reply, async (ledgerVersion) => {
         const { format } = query;
         if (format === "html" || format === "pdf") {
           const byDay = hasTrend(question)
-            ? await readPart(context, viewer, edition, { ...question, by: ["chargeDay"] })
+            ? await readPart(context, viewer, ledgerVersion, { ...question, by: ["chargeDay"] })
             : undefined;
-          const html = documentHtml([{ report: await read(edition), byDay }], { version, madeAt: now(), server: "" });
+          const html = documentHtml([{ report: await read(ledgerVersion), byDay }], {
+            version,
+            madeAt: now(),
+            server: "",
+          });
           if (format === "pdf") return { bytes: await pdfOf(html, process.env), type: MEDIA_TYPES.pdf };
           return { bytes: Buffer.from(html), type: MEDIA_TYPES.html, headers: DOCUMENT_HEADERS };
         }
-        if (format !== "json") return writtenAs(format, await read(edition), context);
-        const place = query.cursor === undefined ? { edition, at: 0 } : readCursor(query.cursor);
+        if (format !== "json") return writtenAs(format, await read(ledgerVersion), context);
+        const place = query.cursor === undefined ? { ledgerVersion, at: 0 } : readCursor(query.cursor);
         const report =
-          place.edition === edition
-            ? await read(edition)
-            : await readPastPart(context, viewer, place.edition, question);
+          place.ledgerVersion === ledgerVersion
+            ? await read(ledgerVersion)
+            : await readPastPart(context, viewer, place.ledgerVersion, question);
         if (report === undefined) throw pageGone();
         return jsonBody(page(report, question, place, query.limit));
       });
@@ -120,7 +124,7 @@ export function questionOf(
 function page(
   report: Report,
   question: ReportQuestion,
-  { edition, at }: { readonly edition: string; readonly at: number },
+  { ledgerVersion, at }: { readonly ledgerVersion: string; readonly at: number },
   limit: number,
 ): object {
   const rows = report.rows.slice(at, at + limit);
@@ -128,7 +132,7 @@ function page(
   return {
     ...reportJson({ ...report, rows: [] }),
     rows: rows.map((row) => ({ ...row, explain: `explain?${questionText(questionOfRow(question, row))}` })),
-    next: isLast ? null : cursorText({ edition, at: at + limit }),
+    next: isLast ? null : cursorText({ ledgerVersion, at: at + limit }),
   };
 }
 

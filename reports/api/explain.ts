@@ -39,9 +39,12 @@ export function addExplain(server: ApiServer, { store, ledger, answers, sums }: 
         query.line === undefined
           ? { ...of, kind: query.kind, span: fixedSpan(query.span.span) }
           : { ...of, ...query.line.line };
-      return answers.send(request, reply, async (edition) =>
+      return answers.send(request, reply, async (ledgerVersion) =>
         jsonBody(
-          explanationJson(await explain(store, question, { chooseTable: sums.at(edition) }), ledger.book.currency),
+          explanationJson(
+            await explain(store, question, { chooseTable: sums.at(ledgerVersion) }),
+            ledger.book.currency,
+          ),
         ),
       );
     },

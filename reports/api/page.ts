@@ -3,22 +3,22 @@ import { Problem } from "../server/problem.ts";
 
 /** A place in rows that were read once. */
 export interface Cursor {
-  /** The edition of the first page. */
-  readonly edition: string;
+  /** The ledger version of the first page. */
+  readonly ledgerVersion: string;
   readonly at: number;
 }
 
 const written = z.tuple([z.string().max(100), z.number().int().min(0)]);
 
 /** Returns the text of a cursor. Clients give it back unchanged. */
-export function cursorText({ edition, at }: Cursor): string {
-  return writeCursor([edition, at]);
+export function cursorText({ ledgerVersion, at }: Cursor): string {
+  return writeCursor([ledgerVersion, at]);
 }
 
 /** Reads a cursor. Fails with a {@link Problem} if the text is not a cursor of this server. */
 export function readCursor(text: string): Cursor {
-  const [edition, at] = readCursorOf(written, text);
-  return { edition, at };
+  const [ledgerVersion, at] = readCursorOf(written, text);
+  return { ledgerVersion, at };
 }
 
 /** Returns a place of any kind as a cursor. */

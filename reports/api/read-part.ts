@@ -6,14 +6,14 @@ import type { Report } from "../report/report.ts";
 
 type PartContext = Pick<ApiContext, "store" | "ledger" | "answers" | "sums">;
 
-/** Reads a report that pages and the API share while an edition is current. Fails like `readReport`. */
+/** Reads a report that pages and the API share while a ledger version is current. Fails like `readReport`. */
 export async function readPart(
   context: PartContext,
   viewer: Viewer,
-  edition: string,
+  ledgerVersion: string,
   { by, ...question }: ReportQuestion,
 ): Promise<Report> {
-  const [report] = await readParts(context, viewer, edition, question, [by]);
+  const [report] = await readParts(context, viewer, ledgerVersion, question, [by]);
   return report!;
 }
 
@@ -21,25 +21,25 @@ export async function readPart(
 export function readParts(
   { store, ledger, answers, sums }: PartContext,
   viewer: Viewer,
-  edition: string,
+  ledgerVersion: string,
   question: ChargesQuestion,
   bys: readonly (readonly string[])[],
 ): Promise<readonly Report[]> {
   return answers.part(
-    { edition, viewer, key: keyOf(question, bys) },
-    () => readReports(store, question, bys, ledger.book.currency, { chooseTable: sums.at(edition) }),
+    { ledgerVersion, viewer, key: keyOf(question, bys) },
+    () => readReports(store, question, bys, ledger.book.currency, { chooseTable: sums.at(ledgerVersion) }),
     (reports) => reports.reduce((count, { rows }) => count + rows.length, 0),
   );
 }
 
-/** Returns the report of {@link readPart} for an edition that may have ended; undefined if it is not remembered. */
+/** Returns the report of {@link readPart} for a ledger version that may have ended; undefined if it is not remembered. */
 export async function readPastPart(
   { answers }: Pick<PartContext, "answers">,
   viewer: Viewer,
-  edition: string,
+  ledgerVersion: string,
   { by, ...question }: ReportQuestion,
 ): Promise<Report | undefined> {
-  const reports = await answers.pastPart<readonly Report[]>({ edition, viewer, key: keyOf(question, [by]) });
+  const reports = await answers.pastPart<readonly Report[]>({ ledgerVersion, viewer, key: keyOf(question, [by]) });
   return reports?.[0];
 }
 

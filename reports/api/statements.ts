@@ -21,8 +21,8 @@ export function addStatements(server: ApiServer, { store, ledger, answers, sums 
     async handle({ query: { period, team, ...query }, request, reply }) {
       const own = team === undefined ? [] : [{ dimension: "team", values: [team] }];
       const of = { period, policy: policyOf(ledger, query.policy), where: allowed(own, request.viewer) };
-      return answers.send(request, reply, async (edition) =>
-        jsonBody(withExplanations(await readStatements(store, of, ledger.book.currency, sums.at(edition)), of)),
+      return answers.send(request, reply, async (ledgerVersion) =>
+        jsonBody(withExplanations(await readStatements(store, of, ledger.book.currency, sums.at(ledgerVersion)), of)),
       );
     },
   });

@@ -31,7 +31,7 @@ export function addExplain(add: AddPage, { words, store, ledger, sums }: PageCon
   const { span, kind, where, policy } = words;
   const line = z.string().transform(readText(readGpuAt)).optional();
   const query = z.object({ span, kind, where, policy, line });
-  add("/explain", { schema: { querystring: query } }, async (request, edition) => {
+  add("/explain", { schema: { querystring: query } }, async (request, ledgerVersion) => {
     const asked = request.query as z.output<typeof query>;
     const { viewer } = request;
     const objection = objectionTo({ kind: asked.kind, span: asked.span.span });
@@ -42,7 +42,7 @@ export function addExplain(add: AddPage, { words, store, ledger, sums }: PageCon
         ? { ...of, kind: asked.kind, span: fixedSpan(asked.span.span) }
         : { ...of, ...asked.line.line };
     const explanation = await explain(store, question, {
-      chooseTable: sums.at(edition),
+      chooseTable: sums.at(ledgerVersion),
       hasSegments: "gpu" in question,
     });
     const [first] = explanation.lines;

@@ -33,11 +33,11 @@ const EVIDENCE: Readonly<Record<LiveHolder["evidence"], string>> = {
 /** Adds the page of every GPU in its last sample: holder, since when, evidence and regime. */
 export function addFleet(add: AddPage, { store, ledger, answers, now }: PageContext): void {
   const querystring = z.object({ node: z.string().optional(), team: z.string().optional() });
-  add("/fleet", { schema: { querystring }, isLive: true }, async ({ query, viewer, url }, edition) => {
+  add("/fleet", { schema: { querystring }, isLive: true }, async ({ query, viewer, url }, ledgerVersion) => {
     const at = now();
     const readOnce = (): Promise<FleetDay> =>
       answers.part(
-        { edition, viewer, key: "fleet's day" },
+        { ledgerVersion, viewer, key: "fleet's day" },
         () => readDay(store, policyOf(ledger, undefined), at),
         () => 1,
       );

@@ -18,7 +18,7 @@ import type { AddPage, PageContext } from "./routes.ts";
 export function addPrices(add: AddPage, context: PageContext): void {
   const { words, ledger } = context;
   const query = z.object({ span: words.span });
-  add("/prices", { schema: { querystring: query } }, async ({ query: asked, viewer, url }, edition) => {
+  add("/prices", { schema: { querystring: query } }, async ({ query: asked, viewer, url }, ledgerVersion) => {
     demandAll(viewer);
     const { span } = asked as z.output<typeof query>;
     const policy = policyOf(ledger, undefined);
@@ -26,8 +26,11 @@ export function addPrices(add: AddPage, context: PageContext): void {
     const question = { ...of, where: [{ dimension: "unpriced", values: ["true"] }] };
     const unownedBy = { ...of, where: [{ dimension: "team", values: [UNOWNED] }] };
     const [gaps, unowned] = await Promise.all([
-      readPart(context, viewer, edition, { ...question, by: ["cluster", "instanceType", "gpuModel", "capacityType"] }),
-      readPart(context, viewer, edition, { ...unownedBy, by: ["namespace", "workloadKind", "workload"] }),
+      readPart(context, viewer, ledgerVersion, {
+        ...question,
+        by: ["cluster", "instanceType", "gpuModel", "capacityType"],
+      }),
+      readPart(context, viewer, ledgerVersion, { ...unownedBy, by: ["namespace", "workloadKind", "workload"] }),
     ]);
     const { book, owners } = ledger;
     const register = owners.register === undefined ? undefined : [...owners.register];

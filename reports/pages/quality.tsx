@@ -22,7 +22,7 @@ const MOST_GONE = 5;
 
 /** Adds the page about the freshness and completeness of the data behind the figures. */
 export function addQuality(add: AddPage, { store, ledger, answers, now }: PageContext): void {
-  add("/quality", { schema: {}, isLive: true }, async ({ viewer }, edition) => {
+  add("/quality", { schema: {}, isLive: true }, async ({ viewer }, ledgerVersion) => {
     demandAll(viewer);
     const at = now();
     const until = hourOf(at);
@@ -30,7 +30,7 @@ export function addQuality(add: AddPage, { store, ledger, answers, now }: PageCo
     const question = { policy: policyOf(ledger, undefined), kind: "showback", span, where: [] } as const;
     const byNodeOnce = (): Promise<Report> =>
       answers.part(
-        { edition, viewer, key: "quality's day" },
+        { ledgerVersion, viewer, key: "quality's day" },
         () => readReport(store, { ...question, by: ["cluster", "node"] }, ledger.book.currency, { isCompared: false }),
         ({ rows }) => rows.length,
       );

@@ -34,7 +34,7 @@ export interface Content {
   readonly content: VNode;
 }
 
-/** Adds a page under its path, made from the ledger in an edition. */
+/** Adds a page under its path, made from the ledger in a ledger version. */
 export type AddPage = (
   path: string,
   options: {
@@ -42,7 +42,7 @@ export type AddPage = (
     /** True if the content changes within seconds. */
     readonly isLive?: boolean;
   },
-  make: (request: FastifyRequest, edition: string) => Promise<Content>,
+  make: (request: FastifyRequest, ledgerVersion: string) => Promise<Content>,
 ) => void;
 
 const PAGES = [
@@ -97,8 +97,8 @@ export function createPages(of: Pick<Shell, "version" | "isDemo" | "hasLogin">):
         server.get(path, { schema: { hide: true, ...schema } }, async (request, reply) => {
           const key = JSON.stringify([request.viewer.teams, request.viewer.role, request.url]);
           try {
-            const body = async (edition: string): Promise<Body> => {
-              const { title, content } = await make(request, edition);
+            const body = async (ledgerVersion: string): Promise<Body> => {
+              const { title, content } = await make(request, ledgerVersion);
               const html = pageHtml(shellOf(request), title, content);
               kept.set(key, { html, madeAt: context.now() });
               return { bytes: Buffer.from(html), type: HTML };

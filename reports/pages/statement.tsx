@@ -19,7 +19,7 @@ export function addStatement(add: AddPage, { words, store, ledger, sums }: PageC
     team: z.string().max(500).optional(),
     costCenter: z.string().max(500).optional(),
   });
-  add("/statement", { schema: { querystring: query } }, async ({ query: asked, viewer, url }, edition) => {
+  add("/statement", { schema: { querystring: query } }, async ({ query: asked, viewer, url }, ledgerVersion) => {
     const { period, team, costCenter, ...of } = asked as z.output<typeof query>;
     const policy = policyOf(ledger, of.policy);
     const where = [
@@ -30,7 +30,7 @@ export function addStatement(add: AddPage, { words, store, ledger, sums }: PageC
       store,
       { period, policy, where: allowed(where, viewer) },
       ledger.book.currency,
-      sums.at(edition),
+      sums.at(ledgerVersion),
     );
     const question = { policy, kind: "chargeback", span: period, where } as const;
     const [only] = month.statements;

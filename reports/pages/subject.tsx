@@ -151,7 +151,7 @@ function addSubject(add: AddPage, context: PageContext, subject: Subject): void 
   const { words, ledger } = context;
   const named = Object.fromEntries(subject.named.map((name) => [name, z.string().max(500).default("")]));
   const query = z.object({ span: words.span, policy: words.policy, ...named });
-  add(subject.path, { schema: { querystring: query } }, async ({ query: asked, viewer, url }, edition) => {
+  add(subject.path, { schema: { querystring: query } }, async ({ query: asked, viewer, url }, ledgerVersion) => {
     const { span, policy, ...of } = asked as z.output<typeof query> & Named;
     const { where: own, elsewhere = [] } = await subject.find(of, context, span.span);
     const question = {
@@ -161,7 +161,7 @@ function addSubject(add: AddPage, context: PageContext, subject: Subject): void 
       where: allowed(own, viewer),
     } as const;
     const bys = [["chargeDay"], ...subject.parts.map(({ by }) => by)];
-    const [byDay, ...parts] = await readParts(context, viewer, edition, question, bys);
+    const [byDay, ...parts] = await readParts(context, viewer, ledgerVersion, question, bys);
     const keep = Object.fromEntries(Object.entries(of).filter(([, value]) => value !== ""));
     const title = subject.title(of);
     const view = {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import pLimit from "p-limit";
 import type { Viewer } from "../access/viewer.ts";
-import type { Editions } from "./edition.ts";
+import type { LedgerVersions } from "./ledger-version.ts";
 import { Problem } from "./problem.ts";
 import type { Remembered } from "./remembered.ts";
 
@@ -17,25 +17,29 @@ export interface Body {
 /** The answers to requests: from memory while nothing newer was published, else from the store. */
 export interface Answers {
   /**
-   * Sends the result of `make` from the published ledger, with an ETag of the edition; 304 if the client has it. Fails with a
+   * Sends the result of `make` from the published ledger, with an ETag of the ledger version; 304 if the client has it. Fails with a
    * {@link Problem} if too many requests wait, and like `make`.
    */
-  send(request: FastifyRequest, reply: FastifyReply, make: (edition: string) => Promise<Body>): Promise<FastifyReply>;
+  send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    make: (ledgerVersion: string) => Promise<Body>,
+  ): Promise<FastifyReply>;
   /** Sends content that changes within seconds. It is remembered for some seconds. */
   sendLive(
     request: FastifyRequest,
     reply: FastifyReply,
-    make: (edition: string) => Promise<Body>,
+    make: (ledgerVersion: string) => Promise<Body>,
   ): Promise<FastifyReply>;
-  /** Returns a part that several answers share, made once for each edition and viewer. `rows` returns its number of rows. */
+  /** Returns a part that several answers share, made once for each ledger version and viewer. `rows` returns its number of rows. */
   part<Value extends object>(
-    of: { readonly edition: string; readonly viewer: Viewer; readonly key: string },
+    of: { readonly ledgerVersion: string; readonly viewer: Viewer; readonly key: string },
     make: () => Promise<Value>,
     rows: (value: Value) => number,
   ): Promise<Value>;
-  /** Returns such a part of an edition that may have ended; undefined if it is not remembered. */
+  /** Returns such a part of a ledger version that may have ended; undefined if it is not remembered. */
   pastPart<Value extends object>(of: {
-    readonly edition: string;
+    readonly ledgerVersion: string;
     readonly viewer: Viewer;
     readonly key: string;
   }): Promise<Value> | undefined;
@@ -49,7 +53,7 @@ const LIVE_MILLIS = 5_000;
 const ROW_BYTES = 3_000;
 
 /** Creates answers from remembered values. */
-export function createAnswers(editions: Editions, remembered: Remembered, now: () => number): Answers {
+export function createAnswers(ledgerVersions: LedgerVersions, remembered: Remembered, now: () => number): Answers {
   const limit = pLimit(MADE_AT_ONCE);
   function making<Value>(make: () => Promise<Value>): Promise<Value> {
     if (limit.pendingCount >= MOST_WAITING)
@@ -57,13 +61,13 @@ export function createAnswers(editions: Editions, remembered: Remembered, now: (
     return limit(make);
   }
   async function answer(
-    edition: string,
+    ledgerVersion: string,
     request: FastifyRequest,
     reply: FastifyReply,
     make: () => Promise<Body>,
   ): Promise<FastifyReply> {
     const key = `${keyOf(request.viewer)} ${request.url}`;
-    const etag = `"${createHash("sha256").update(`${edition} ${key}`).digest("base64url").slice(0, 22)}"`;
+    const etag = `"${createHash("sha256").update(`${ledgerVersion} ${key}`).digest("base64url").slice(0, 22)}"`;
     void reply
       .header("etag", etag)
       .header("cache-control", "private, no-cache")
@@ -74,7 +78,7 @@ export function createAnswers(editions: Editions, remembered: Remembered, now: (
       type,
       headers = {},
     } = await remembered.of(
-      edition,
+      ledgerVersion,
       key,
       () => making(make),
       (body) => body.bytes.length,
@@ -85,13 +89,15 @@ export function createAnswers(editions: Editions, remembered: Remembered, now: (
     `part ${keyOf(viewer)} ${key}`;
   return {
     async send(request, reply, make) {
-      const edition = await editions.current();
-      return answer(edition, request, reply, () => make(edition));
+      const ledgerVersion = await ledgerVersions.current();
+      return answer(ledgerVersion, request, reply, () => make(ledgerVersion));
     },
     sendLive: (request, reply, make) =>
-      answer(`live ${Math.floor(now() / LIVE_MILLIS)}`, request, reply, async () => make(await editions.current())),
-    part: (of, make, rows) => remembered.of(of.edition, partKey(of), make, (value) => rows(value) * ROW_BYTES),
-    pastPart: (of) => remembered.past(of.edition, partKey(of)),
+      answer(`live ${Math.floor(now() / LIVE_MILLIS)}`, request, reply, async () =>
+        make(await ledgerVersions.current()),
+      ),
+    part: (of, make, rows) => remembered.of(of.ledgerVersion, partKey(of), make, (value) => rows(value) * ROW_BYTES),
+    pastPart: (of) => remembered.past(of.ledgerVersion, partKey(of)),
   };
 }
 

@@ -3,17 +3,17 @@ import { LRUCache } from "lru-cache";
 /** Answers that are remembered while one publication of the ledger is current, and a little longer. */
 export interface Remembered {
   /**
-   * Returns the result of `make` for this key and edition. For several requests at a time, it is made once. Failures are not remembered.
+   * Returns the result of `make` for this key and ledger version. For several requests at a time, it is made once. Failures are not remembered.
    * `weigh` returns its number of bytes.
    */
   of<Value extends object>(
-    edition: string,
+    ledgerVersion: string,
     key: string,
     make: () => Promise<Value>,
     weigh: (value: Value) => number,
   ): Promise<Value>;
-  /** Returns the remembered value of an edition that may have ended; undefined if there is none. */
-  past<Value extends object>(edition: string, key: string): Promise<Value> | undefined;
+  /** Returns the remembered value of a ledger version that may have ended; undefined if there is none. */
+  past<Value extends object>(ledgerVersion: string, key: string): Promise<Value> | undefined;
 }
 
 /** The size of an answer beside its own bytes: its key, and its places in the map and the list. */
@@ -23,15 +23,15 @@ const OVERHEAD_BYTES = 500;
 export function createRemembered(mostBytes: number): Remembered {
   const done = new LRUCache<string, Promise<object>>({ maxSize: mostBytes });
   const making = new Map<string, Promise<object>>();
-  const nameOf = (edition: string, key: string): string => `${edition} ${key}`;
+  const nameOf = (ledgerVersion: string, key: string): string => `${ledgerVersion} ${key}`;
   return {
     of<Value extends object>(
-      edition: string,
+      ledgerVersion: string,
       key: string,
       make: () => Promise<Value>,
       weigh: (value: Value) => number,
     ): Promise<Value> {
-      const name = nameOf(edition, key);
+      const name = nameOf(ledgerVersion, key);
       const known = done.get(name) ?? making.get(name);
       if (known !== undefined) return known as Promise<Value>;
       const made = make();
@@ -42,8 +42,8 @@ export function createRemembered(mostBytes: number): Remembered {
         .finally(() => making.delete(name));
       return made;
     },
-    past<Value extends object>(edition: string, key: string) {
-      return done.get(nameOf(edition, key)) as Promise<Value> | undefined;
+    past<Value extends object>(ledgerVersion: string, key: string) {
+      return done.get(nameOf(ledgerVersion, key)) as Promise<Value> | undefined;
     },
   };
 }

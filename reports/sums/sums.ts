@@ -11,15 +11,15 @@ import { LINES, partsOf, smallestTable, type ChooseTable } from "./tables.ts";
 /** Stored sums of published charges, so that reports of months need not read every line. */
 export interface Sums {
   /**
-   * Returns the choice of a table for questions of an edition. Questions use lines while sums are missing. Missing sums are made in the
+   * Returns the choice of a table for questions of a ledger version. Questions use lines while sums are missing. Missing sums are made in the
    * meantime.
    */
-  at(edition: string): ChooseTable;
+  at(ledgerVersion: string): ChooseTable;
   /**
-   * Makes the missing sums of a new edition for the recent questions. In the background, makes those of this month and the month before,
+   * Makes the missing sums of a new ledger version for the recent questions. In the background, makes those of this month and the month before,
    * which dashboards read without a question here.
    */
-  prepare(edition: string): Promise<void>;
+  prepare(ledgerVersion: string): Promise<void>;
   /** Resolves when the work in the background is done. */
   made(): Promise<void>;
   /** Aborts the work in the background. */
@@ -94,8 +94,8 @@ export function createSums(
     counted.clear();
   }
 
-  function countedAt(edition: string, question: ChargesQuestion): Promise<Counted> {
-    const key = `${edition} ${keyOf(question)}`;
+  function countedAt(ledgerVersion: string, question: ChargesQuestion): Promise<Counted> {
+    const key = `${ledgerVersion} ${keyOf(question)}`;
     const found = counted.get(key) ?? count(question);
     counted.set(key, found);
     found.catch(() => counted.delete(key));
@@ -103,11 +103,11 @@ export function createSums(
   }
 
   return {
-    at: (edition) => async (question, dimensions) => {
+    at: (ledgerVersion) => async (question, dimensions) => {
       const name = smallestTable([...dimensions, ...question.where.map(({ dimension }) => dimension)]);
       if (name === undefined) return LINES;
       asked.set(keyOf(question), question);
-      const { unsummed, parts, days, closed } = await countedAt(edition, question);
+      const { unsummed, parts, days, closed } = await countedAt(ledgerVersion, question);
       for (const day of days) later(day.id, () => sumOneDay(day));
       if (unsummed.length > 0) {
         later(keyOf(question), () => sumAll(question));
@@ -115,8 +115,8 @@ export function createSums(
       }
       return partsOf(name, { parts, closed });
     },
-    async prepare(edition) {
-      for (const question of asked.values()) if (!isStopped) await countedAt(edition, question);
+    async prepare(ledgerVersion) {
+      for (const question of asked.values()) if (!isStopped) await countedAt(ledgerVersion, question);
       later("lately", () => sumAll({ kind: "showback", span: lately(now()) }));
     },
     async made() {

@@ -27,7 +27,7 @@ const QUESTION = { policy: "default", kind: "showback", span: MONTH, by: ["team"
 let store: StoreClient;
 let sums: Sums;
 let databases = 0;
-let edition = 0;
+let ledgerVersion = 0;
 
 beforeEach(async () => {
   store = await createTestDatabase(`sums${(databases += 1)}`);
@@ -45,8 +45,8 @@ async function book(windowStart: number, units: number, more: { readonly publish
   const line = chargeBeside({ cluster: "test", state: "non-gpu", costs, ...hour }, { price: "fixed[0]" });
   const run = { cluster: "test", windowStart, runId: newRunId(), generation: 1 };
   await insertCharges(store, { run: run.runId, policy: "default", billingPeriod: MARCH_1 }, [line]);
-  edition += 1;
-  const publishedAt = more.publishedAt ?? MONTH.until + edition;
+  ledgerVersion += 1;
+  const publishedAt = more.publishedAt ?? MONTH.until + ledgerVersion;
   await publishRun(store, "charge", { ...run, watermark: new Map(), publishedAt }, { scrapes: 0, rows: 1, hash: "0" });
   return run.runId;
 }
@@ -62,7 +62,7 @@ interface Asked {
 async function ask(more: Partial<ReportQuestion> = {}): Promise<Asked> {
   const from: string[] = [];
   let parts = 0;
-  const choose = sums.at(String(edition));
+  const choose = sums.at(String(ledgerVersion));
   const { total } = await readReport(store, { ...QUESTION, ...more }, "USD", {
     isCompared: false,
     chooseTable: async (...asked) => {
@@ -94,8 +94,8 @@ describe("sums of what is published", () => {
     await book(MARCH_1, 3);
     await ask();
     await book(MARCH_1, 40);
-    edition -= 1;
-    // An edition that was looked at is not looked at again: the hour stands as it was, and is not missing.
+    ledgerVersion -= 1;
+    // A ledger version that was looked at is not looked at again: the hour stands as it was, and is not missing.
     expect(await ask()).toMatchObject({ cost: "3" });
   });
 
@@ -103,11 +103,11 @@ describe("sums of what is published", () => {
     await book(MARCH_1, 3);
     await ask();
     await book(MARCH_1 + HOUR, 5);
-    await sums.prepare(String(edition));
+    await sums.prepare(String(ledgerVersion));
     expect(await unsummed()).toEqual([]);
-    // What was found is remembered: nothing is published that an edition has not got.
+    // What was found is remembered: nothing is published that a ledger version has not got.
     await book(MARCH_1 + 2 * HOUR, 7);
-    edition -= 1;
+    ledgerVersion -= 1;
     expect(await ask()).toEqual({ cost: "8", from: ["charge_sums"], parts: 2 });
   });
 
@@ -189,7 +189,7 @@ describe("sums of what is published", () => {
   it("of this month and the one before are made, though nobody asks for them", async () => {
     await book(MARCH_1, 3);
     await book(MARCH_1 - HOUR, 5);
-    await sums.prepare(String(edition));
+    await sums.prepare(String(ledgerVersion));
     await sums.made();
     const [made] = await store.query("SELECT count() AS parts FROM charge_sum_parts");
     expect(made).toEqual({ parts: "2" });

@@ -142,7 +142,9 @@ describe("the API", () => {
       path = `allocations?${MARCH}&limit=1&cursor=${next}`;
     }
     expect(pods).toEqual(["v-0", "n-0"]);
-    expect(problemOf(await get(`allocations?${MARCH}&cursor=${cursorText({ edition: "", at: 1 })}`)).status).toBe(400);
+    expect(problemOf(await get(`allocations?${MARCH}&cursor=${cursorText({ ledgerVersion: "", at: 1 })}`)).status).toBe(
+      400,
+    );
   });
 
   it("pages through rows that sum to the total, also while the ledger is published anew", async () => {
@@ -155,7 +157,7 @@ describe("the API", () => {
     expect(pages.map(({ rows }) => rows.length)).toEqual([2, 2]);
     const costs = pages.flatMap(({ rows }) => rows.map(({ cost }) => Number(cost)));
     expect(costs.reduce((sum, cost) => sum + cost, 0)).toBe(Number(total.cost));
-    const gone = cursorText({ edition: "of-last-year", at: 2 });
+    const gone = cursorText({ ledgerVersion: "of-last-year", at: 2 });
     expect(problemOf(await get(`${path}&cursor=${gone}`))).toMatchObject({ status: 410 });
   });
 

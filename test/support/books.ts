@@ -92,9 +92,9 @@ async function expectSumsOfLines(
   const sums = createSums(store, { logger: pino({ level: "silent" }), now: () => now });
   const tables = new Set<string>();
   // At first from sums of hours, and when these are added up, of days.
-  for (const edition of ["hours", "days"]) {
+  for (const ledgerVersion of ["hours", "days"]) {
     const chooseTable: ChooseTable = async (...asked) => {
-      const table = await sums.at(edition)(...asked);
+      const table = await sums.at(ledgerVersion)(...asked);
       tables.add(table.name);
       return table;
     };

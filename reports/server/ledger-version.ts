@@ -4,7 +4,7 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { HOUR_MILLIS } from "../../domain/time.ts";
 
 /** The current publication of the ledger. */
-export interface Editions {
+export interface LedgerVersions {
   /** Returns a short text that changes with every published run, every closed month, and every hour. Fails with a `StoreError`. */
   current(): Promise<string>;
   /**
@@ -12,7 +12,7 @@ export interface Editions {
    * that takes longer than a publication may stay unseen, the publication becomes current before. Checks are rare while nobody asks for the
    * current one. Resolves when the signal is aborted.
    */
-  watch(prepare: (edition: string) => Promise<void>, signal: AbortSignal): Promise<void>;
+  watch(prepare: (ledgerVersion: string) => Promise<void>, signal: AbortSignal): Promise<void>;
 }
 
 const LOOK_MILLIS = 500;
@@ -29,8 +29,12 @@ SELECT (SELECT toString((count(), max(published_at), max(generation))) FROM runs
  * Reads the current publication from the store, once for several requests at a time. The text contains the hour, because spans such as `7d`
  * change with it. It contains `rules()`, because answers contain prices and owners.
  */
-export function createEditions(store: Pick<StoreClient, "query">, rules: () => string, now: () => number): Editions {
-  let read: { readonly at: number; readonly edition: Promise<string> } | undefined;
+export function createLedgerVersions(
+  store: Pick<StoreClient, "query">,
+  rules: () => string,
+  now: () => number,
+): LedgerVersions {
+  let read: { readonly at: number; readonly ledgerVersion: Promise<string> } | undefined;
   let askedAt = now();
   async function ask(at: number): Promise<string> {
     const [row] = await store.query<{ readonly runs: string; readonly closings: string }>(PUBLISHED);
@@ -42,24 +46,24 @@ export function createEditions(store: Pick<StoreClient, "query">, rules: () => s
       const at = now();
       askedAt = at;
       if (read === undefined || at - read.at >= STANDS_MILLIS || at < read.at) {
-        const asked = { at, edition: ask(at) };
+        const asked = { at, ledgerVersion: ask(at) };
         read = asked;
         // A failed query is repeated by the next request.
-        asked.edition.catch(() => {
+        asked.ledgerVersion.catch(() => {
           if (read === asked) read = undefined;
         });
       }
-      return read.edition;
+      return read.ledgerVersion;
     },
     async watch(prepare, signal) {
       let prepared: string | undefined;
       let lookAt = -Infinity;
       async function look(): Promise<void> {
         try {
-          const edition = await ask(now());
-          if (edition !== prepared) await prepare(edition);
-          prepared = edition;
-          read = { at: now(), edition: Promise.resolve(edition) };
+          const ledgerVersion = await ask(now());
+          if (ledgerVersion !== prepared) await prepare(ledgerVersion);
+          prepared = ledgerVersion;
+          read = { at: now(), ledgerVersion: Promise.resolve(ledgerVersion) };
         } catch {
           // Requests in that time get the error.
         }

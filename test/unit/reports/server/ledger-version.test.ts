@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { pause } from "../../../../runtime/clock.ts";
-import { createEditions, type Editions } from "../../../../reports/server/edition.ts";
+import { createLedgerVersions, type LedgerVersions } from "../../../../reports/server/ledger-version.ts";
 
 /** A store of which only what is published is asked. */
 const store = { runs: 1, isAway: false, questions: 0 };
-let editions: Editions;
+let ledgerVersions: LedgerVersions;
 let stopping: AbortController;
 
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.UTC(2026, 2, 1, 12) });
   Object.assign(store, { runs: 1, isAway: false, questions: 0 });
-  editions = createEditions({ query }, () => "rules", Date.now);
+  ledgerVersions = createLedgerVersions({ query }, () => "rules", Date.now);
   stopping = new AbortController();
 });
 afterEach(() => {
@@ -23,83 +23,83 @@ function query<Row>(): Promise<readonly Row[]> {
   return store.isAway ? Promise.reject(new Error("away")) : Promise.resolve([{ runs: String(store.runs) } as Row]);
 }
 
-describe("the edition that stands", () => {
+describe("the ledger version that stands", () => {
   it("is asked for once by all who ask within two seconds", async () => {
-    const first = await editions.current();
+    const first = await ledgerVersions.current();
     store.runs += 1;
     await vi.advanceTimersByTimeAsync(1_999);
-    expect(await editions.current()).toBe(first);
+    expect(await ledgerVersions.current()).toBe(first);
     expect(store.questions).toBe(1);
     await vi.advanceTimersByTimeAsync(1);
-    expect(await editions.current()).not.toBe(first);
+    expect(await ledgerVersions.current()).not.toBe(first);
   });
 
   it("is another one in another hour", async () => {
-    const first = await editions.current();
+    const first = await ledgerVersions.current();
     await vi.advanceTimersByTimeAsync(3_600_000);
-    expect(await editions.current()).not.toBe(first);
+    expect(await ledgerVersions.current()).not.toBe(first);
   });
 
   it("is asked for again after the store was away", async () => {
     store.isAway = true;
-    await expect(editions.current()).rejects.toThrow("away");
+    await expect(ledgerVersions.current()).rejects.toThrow("away");
     store.isAway = false;
-    expect(await editions.current()).toMatch(/^[\w-]{16}$/);
+    expect(await ledgerVersions.current()).toMatch(/^[\w-]{16}$/);
   });
 });
 
 describe("a publication that is looked for", () => {
   it("is told when what it needs is made, and only then", async () => {
     const made: string[] = [];
-    void editions.watch(async (edition) => {
+    void ledgerVersions.watch(async (ledgerVersion) => {
       await pause(300, stopping.signal);
-      made.push(edition);
+      made.push(ledgerVersion);
     }, stopping.signal);
     await vi.advanceTimersByTimeAsync(1_000);
-    const first = await editions.current();
+    const first = await ledgerVersions.current();
     expect(made).toEqual([first]);
     store.runs += 1;
     await vi.advanceTimersByTimeAsync(400);
-    expect(await editions.current()).toBe(first);
+    expect(await ledgerVersions.current()).toBe(first);
     await vi.advanceTimersByTimeAsync(600);
-    const second = await editions.current();
+    const second = await ledgerVersions.current();
     expect(second).not.toBe(first);
     expect(made).toEqual([first, second]);
   });
 
   it("is told after two seconds though what it needs is not made", async () => {
-    void editions.watch(() => pause(60_000, stopping.signal), stopping.signal);
-    const first = await editions.current();
+    void ledgerVersions.watch(() => pause(60_000, stopping.signal), stopping.signal);
+    const first = await ledgerVersions.current();
     store.runs += 1;
     await vi.advanceTimersByTimeAsync(2_000);
-    expect(await editions.current()).not.toBe(first);
+    expect(await ledgerVersions.current()).not.toBe(first);
   });
 
   it("is prepared again where that failed, and told none the less", async () => {
-    const prepare = vi.fn<(edition: string) => Promise<void>>(() => Promise.resolve());
+    const prepare = vi.fn<(ledgerVersion: string) => Promise<void>>(() => Promise.resolve());
     prepare.mockRejectedValueOnce(new Error("away"));
-    void editions.watch(prepare, stopping.signal);
+    void ledgerVersions.watch(prepare, stopping.signal);
     await vi.advanceTimersByTimeAsync(600);
-    expect(prepare.mock.calls).toEqual([[await editions.current()], [await editions.current()]]);
+    expect(prepare.mock.calls).toEqual([[await ledgerVersions.current()], [await ledgerVersions.current()]]);
   });
 
   it("is looked for seldom while nobody asks, and told within two seconds to whoever asks again", async () => {
-    void editions.watch(() => Promise.resolve(), stopping.signal);
-    const first = await editions.current();
+    void ledgerVersions.watch(() => Promise.resolve(), stopping.signal);
+    const first = await ledgerVersions.current();
     await vi.advanceTimersByTimeAsync(60_000);
     const asked = store.questions;
     await vi.advanceTimersByTimeAsync(600_000);
     expect(store.questions - asked).toBe(10);
     store.runs += 1;
     await vi.advanceTimersByTimeAsync(2_000);
-    expect(await editions.current()).not.toBe(first);
+    expect(await ledgerVersions.current()).not.toBe(first);
     const again = store.questions;
     await vi.advanceTimersByTimeAsync(10_000);
     expect(store.questions - again).toBe(20);
   });
 
   it("is not looked for any more once that is stopped", async () => {
-    const watching = editions.watch(() => Promise.resolve(), stopping.signal);
+    const watching = ledgerVersions.watch(() => Promise.resolve(), stopping.signal);
     await vi.advanceTimersByTimeAsync(600);
     stopping.abort();
     await watching;
