@@ -3,8 +3,8 @@ import type { AlertOptions } from "./options.ts";
 import { OWNER_LABELS } from "./recording/workloads.ts";
 
 /**
- * What an alert says beside its labels. Labels are what it is about, and stay the same as long as it fires; who holds a GPU
- * at the moment, what it is and what it costs change, and are looked up here.
+ * Returns an alert's annotations. Labels identify the subject and stay the same while the alert fires. The current holder, its properties
+ * and its cost change, so they are looked up here.
  */
 export function annotationsOf(definition: AlertDefinition, options: AlertOptions): Readonly<Record<string, string>> {
   const { name, summary, description, subject, group } = definition;
@@ -35,7 +35,7 @@ export function annotationsOf(definition: AlertDefinition, options: AlertOptions
 const onCluster = ({ clusterLabel }: AlertOptions): string =>
   `{{ if $labels.${clusterLabel} }} in cluster {{ $labels.${clusterLabel} }}{{ end }}`;
 
-/** The beginning of a description, which says where. */
+/** The beginning of a description, with the place. */
 const WHERE: Readonly<Record<Subject, (options: AlertOptions) => string>> = {
   gpu: (options) =>
     `GPU {{ $labels.UUID }}{{ if $labels.GPU_I_ID }}, instance {{ $labels.GPU_I_ID }},{{ end }} of node {{ $labels.node }}${onCluster(options)}: `,
@@ -46,7 +46,7 @@ const WHERE: Readonly<Record<Subject, (options: AlertOptions) => string>> = {
   pipeline: () => "",
 };
 
-/** Pages of our own server, by the labels of the alert. */
+/** Pages of gpu-ledger's server, by the labels of the alert. */
 const PAGES: Readonly<Partial<Record<Subject, (options: AlertOptions) => string>>> = {
   gpu: ({ clusterLabel }) => `/gpu?cluster={{ $labels.${clusterLabel} | urlquery }}&uuid={{ $labels.UUID | urlquery }}`,
   pod: ({ clusterLabel }) =>
@@ -83,7 +83,7 @@ function lookUp(options: AlertOptions, series: string, by: readonly string[], sh
   return `{{ with query (printf ${quoted(format)} ${labels}) }}{{ with first . }}${show}{{ end }}{{ end }}`;
 }
 
-/** A selector of the alert's own cluster and labels: the text for `printf`, and what stands for its places. */
+/** Returns a selector of the alert's own cluster and labels: the text for `printf`, and the values of its placeholders. */
 function selectorText(
   options: AlertOptions,
   series: string,

@@ -10,10 +10,10 @@ import type { AlertOptions } from "./options.ts";
 import { prometheusRule, type ObjectPlace } from "./render/prometheus-rule.ts";
 import { ruleFile } from "./render/rule-file.ts";
 
-/** In which form an Alertmanager is told: a part to put into its file, a whole file, or an object of its operator. */
+/** The form of the Alertmanager configuration: a part for an existing file, a whole file, or an object of its operator. */
 export type AlertmanagerForm = "fragment" | "full" | "crd";
 
-/** What is to be written. */
+/** The request for files. */
 export interface AlertFilesRequest {
   readonly rules: "files" | "objects";
   readonly place: Omit<ObjectPlace, "name">;
@@ -25,7 +25,7 @@ const TEMPLATES = "gpu-ledger.tmpl";
 const NOBODY_IS_TOLD = `# Nobody is told: Alertmanager shows what fires, and that is all. \`platform\` and \`contacts\` of the configuration say who is.
 `;
 
-/** The rules as files of Prometheus or objects of its operator, and what Alertmanager is to be told. */
+/** Returns the rules as files of Prometheus or objects of its operator, and the Alertmanager configuration. */
 export function alertFiles(
   options: AlertOptions,
   contacts: Contacts,

@@ -14,12 +14,12 @@ import { costRules, evennessRules, OWNER_LABELS, workloadRules } from "./recordi
 import { xidRules } from "./recording/xids.ts";
 import { keysOf } from "./series/keys.ts";
 
-/** The label that every alert of ours has, with its group: routes and inhibitions know them by it. */
+/** The label on every alert of this project, with its group. Routes and inhibitions match it. */
 export const TOPIC = "gpu_topic";
 
 /**
- * The rules of a configuration: first what is recorded, which folds every exporter into one set of series, then the alerts,
- * which read nothing else of exporters. Each group says how often it is evaluated.
+ * Returns the rules of a configuration: first the recording rules, which unify all exporters in one set of series, then the alerts, which
+ * read no other series of exporters. Each group has its interval of evaluation.
  */
 export function ruleGroups(options: AlertOptions): readonly RuleGroup[] {
   const { prefix, intervalMillis } = options;
@@ -72,7 +72,7 @@ function alertGroups(options: AlertOptions, group: MakeGroup): readonly RuleGrou
   return options.watchdog ? [...made, group("alerts.watchdog", PACE_MILLIS.minute, [watchdog(options)])] : made;
 }
 
-/** The rules of an alert: one for all, and one for each team that has numbers of its own. */
+/** Returns the rules of an alert: one for all, and one for each team with numbers of its own. */
 function rulesOf(definition: AlertDefinition, options: AlertOptions): readonly AlertingRule[] {
   const own = options.alerts[definition.name];
   const teams = Object.entries(options.teams).flatMap(([team, overrides]) => {
@@ -131,7 +131,7 @@ function numbersOf({ parameters = {} }: AlertDefinition, override: AlertOverride
   return { ...own, ...override?.parameters };
 }
 
-/** Joins on whose a pod is. Where nobody knows, the alert stands without. */
+/** Joins the owner of a pod. If the owner is unknown, the alert is kept without one. */
 function withOwners(options: AlertOptions, expr: string): string {
   const on = `on (${keysOf(options).pod.join(", ")})`;
   const lines = expr.replaceAll("\n", "\n  ");

@@ -1,11 +1,11 @@
-/** How bad an alert is. */
+/** The severity of an alert. */
 export type Severity = "critical" | "warning" | "info";
-/** Who is woken: on-call at once, a queue of tickets, or nobody. */
+/** The notification: on-call at once, a queue of tickets, or none. */
 export type Notify = "page" | "ticket" | "none";
 
-/** Every severity, the worst first. */
+/** Every severity, worst first. */
 export const SEVERITIES = ["critical", "warning", "info"] as const satisfies readonly Severity[];
-/** Every way to tell somebody. */
+/** Every kind of notification. */
 export const NOTIFIES = ["page", "ticket", "none"] as const satisfies readonly Notify[];
 
 /** A series that Prometheus computes. */
@@ -15,7 +15,7 @@ export interface RecordingRule {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** An alert as Prometheus has it. */
+/** An alert in Prometheus' form. */
 export interface AlertingRule {
   readonly alert: string;
   readonly expr: string;

@@ -1,6 +1,6 @@
 import type { Notify, Severity } from "./model.ts";
 
-/** What is changed of one alert: its parameters by name, and what every alert has. */
+/** The changes to one alert: its parameters by name, and the common fields. */
 export interface AlertOverride {
   readonly parameters: Readonly<Record<string, number>>;
   readonly forMillis?: number | undefined;
@@ -9,47 +9,47 @@ export interface AlertOverride {
   readonly enabled?: boolean | undefined;
 }
 
-/** What is changed of one alert for one team. */
+/** The changes to one alert for one team. */
 export type TeamOverride = Pick<AlertOverride, "parameters" | "forMillis" | "enabled">;
 
-/** Everything that the generator can be told. */
+/** All options of the generator. */
 export interface AlertOptions {
-  /** How often the quick groups are evaluated. */
+  /** The interval of the quick groups. */
   readonly intervalMillis: number;
-  /** The label that tells clusters apart; a Prometheus without it has one cluster. */
+  /** The label that separates clusters. A Prometheus without it has one cluster. */
   readonly clusterLabel: string;
-  /** The labels that say on which node an exporter runs, the first that is there counts. */
+  /** The labels with an exporter's node. The first one present counts. */
   readonly nodeLabels: readonly string[];
-  /** Matchers of what is read: of exporters' series, of their targets, of kube-state-metrics, of our own. */
+  /** Matchers of the read series: of exporters, of their targets, of kube-state-metrics, of this project. */
   readonly selectors: {
     readonly series: string;
     readonly exporters: string;
     readonly kubeStateMetrics: string;
     readonly ledger: string;
   };
-  /** Names of exporters' own pods, which hold no GPU though honoured labels say so. */
+  /** The names of exporters' own pods, which hold no GPU although honored labels contain them. */
   readonly exporterPods: string;
-  /** Pods and namespaces with this label are left out of alerts about waste. */
+  /** The label of pods and namespaces that are left out of alerts about waste. */
   readonly optOut: { readonly label: string; readonly value: string };
-  /** Where kube-state-metrics carries who owns a workload, for clusters without our processor. */
+  /** The labels with a workload's owner in kube-state-metrics, for clusters without a processor. */
   readonly ownerLabels: { readonly team: string; readonly costCentre: string };
   readonly runbooks: string;
-  /** The address of our own pages, for links; none are written where it is left out. */
+  /** The address of gpu-ledger's pages, for links; if absent, there are no links. */
   readonly server: string | undefined;
-  /** Whether annotations name money. */
+  /** True if annotations contain money. */
   readonly money: boolean;
-  /** Written before the name of every alert and group. */
+  /** The prefix of the name of every alert and group. */
   readonly prefix: string;
   /** Labels that every alert gets. */
   readonly labels: Readonly<Record<string, string>>;
   readonly watchdog: boolean;
-  /** The groups of alerts that are wanted; all where it is left out. */
+  /** The wanted groups of alerts; all if absent. */
   readonly only: readonly string[] | undefined;
   readonly alerts: Readonly<Record<string, AlertOverride>>;
   readonly teams: Readonly<Record<string, Readonly<Record<string, TeamOverride>>>>;
 }
 
-/** What holds where nothing is said. */
+/** The default options. */
 export const DEFAULT_ALERT_OPTIONS: AlertOptions = {
   intervalMillis: 30_000,
   clusterLabel: "cluster",

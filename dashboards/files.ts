@@ -12,10 +12,10 @@ import { sharingDashboard } from "./sets/sharing.ts";
 import { teamsDashboard } from "./sets/teams.ts";
 import { workloadDashboard } from "./sets/workload.ts";
 
-/** Where gpu-ledger's pages are, unless something else is said: as `gpu-ledger up` serves them. */
+/** The default address of gpu-ledger's pages: that of `gpu-ledger up`. */
 const SERVER = "http://127.0.0.1:8080";
 
-/** Every dashboard for rules of a configuration, the one that everything begins with first. */
+/** Returns every dashboard for the rules of a configuration, the entry dashboard first. */
 export function dashboards(options: DashboardOptions): readonly Dashboard[] {
   return [
     fleetDashboard(options),
@@ -30,7 +30,7 @@ export function dashboards(options: DashboardOptions): readonly Dashboard[] {
   ];
 }
 
-/** Every dashboard as a file that Grafana imports or is provisioned with, named by its uid. */
+/** Returns every dashboard as a file for Grafana's import or provisioning, named by its uid. */
 export function dashboardFiles(options: DashboardOptions): readonly GeneratedFile[] {
   return dashboards(options).map((dashboard) => ({
     name: `${dashboard.uid}.json`,

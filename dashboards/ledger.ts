@@ -1,44 +1,44 @@
 import type { Money, Variable } from "./model.ts";
 import type { DashboardOptions } from "./options.ts";
 
-/** Charges by the hour; the second with their workloads. */
+/** The views of charges by the hour. The second has workloads. */
 export const CHARGES = "charges_summed";
 export const WORKLOAD_CHARGES = "workload_charges_summed";
 
-/** Rows of GPUs' time, without costs that no GPU has. */
+/** The condition for rows of GPU-time, without costs beside GPUs. */
 export const OF_GPUS = "state NOT IN ('non-gpu', 'unused commitment', 'markup', 'true-up')";
 
-/** Amounts in the ledger's currency. */
+/** Returns the unit of amounts in the ledger's currency. */
 export function money({ currency }: DashboardOptions): Money {
   return `suffix:${currency}`;
 }
 
-/** What is chosen of a variable of one value, as a string of SQL. */
+/** Returns the chosen value of a variable with one value, as an SQL string. */
 export function chosen(name: string): string {
   return `\${${name}:singlequote}`;
 }
 
-/** Rows with one of the values that are chosen of a variable of several; no condition where all are. */
+/** Returns the condition for the chosen values of a variable with several values; none if all are chosen. */
 export function among(column: string, variable: string = column): string {
   return `$__conditionalAll(${column} IN (\${${variable}:singlequote}), $${variable})`;
 }
 
-/** Hours that began within the dashboard's time. */
+/** The condition for hours that began within the dashboard's time. */
 export const IN_TIME = "$__timeFilter(from_at)";
 
-/** A point of a series of charges: an hour or more of them, as long as the dashboard's steps are. */
+/** The point of a series of charges: at least one hour, with the length of the dashboard's steps. */
 const STEP_SECONDS = "greatest($__interval_s, 3600)";
 export const STEP = `toStartOfInterval(from_at, toIntervalSecond(${STEP_SECONDS}), 'UTC')`;
-/** Hours of a point `time` that are within the dashboard's time, the one that runs with them. */
+/** The hours of a point `time` within the dashboard's time, including the current hour. */
 const HOURS_OF_STEP = `(toUnixTimestamp(least(time + toIntervalSecond(${STEP_SECONDS}), toStartOfHour($__toTime, 'UTC') + toIntervalHour(1)))
   - toUnixTimestamp(greatest(time, toStartOfHour($__fromTime + toIntervalSecond(3599), 'UTC')))) / 3600`;
 
-/** What sums of a point come to by the hour; `time` is its column. */
+/** Returns the hourly value of a point's sum; `time` is its column. */
 export function byHour(sum: string): string {
   return `${sum} / (${HOURS_OF_STEP})`;
 }
 
-/** Cost per hour of the dearest values of a column, and of all others together, of some charges: a series of each. */
+/** Returns the SQL of cost per hour: a series for each of the `most` values of a column with the highest cost, and one for all others. */
 export function costByDearest(column: string, where: string, most: number): string {
   return `SELECT point.1 AS time, if(place <= ${most}, key, 'others') AS name, ${byHour("sum(point.2)")} AS Value
 FROM (
@@ -50,10 +50,10 @@ FROM (
 ARRAY JOIN points AS point GROUP BY time, name ORDER BY time, name`;
 }
 
-/** Cost that bought nothing: neither activity nor what stands beside GPUs. */
+/** The condition for waste: neither activity nor costs beside GPUs. */
 export const FOR_NOTHING = `state != 'active' AND ${OF_GPUS}`;
 
-/** The policies that are kept, of which one is looked at. */
+/** Returns the variable of the kept policies, of which one is chosen. */
 export function policyVariable({ policy }: DashboardOptions): Variable {
   return {
     name: "policy",
@@ -75,7 +75,7 @@ export const CLUSTERS: Variable = {
   isMulti: true,
 };
 
-/** A column of the charges of what is chosen before it, of several values. */
+/** Returns a variable with several values: a column of the charges that match the choices before it. */
 export function chargesVariable(name: "team" | "namespace", before: readonly string[]): Variable {
   const where = [IN_TIME, `policy = ${chosen("policy")}`, ...before, `${name} != ''`].join(" AND ");
   return {

@@ -1,6 +1,6 @@
 import type { Link } from "./model.ts";
 
-/** What the addresses of dashboards begin with; they stay, as people send and bookmark them. */
+/** The beginnings of the dashboards' addresses. They are stable, because people share and bookmark them. */
 export const UIDS = {
   fleet: "gpu-ledger-fleet",
   teams: "gpu-ledger-teams",
@@ -13,7 +13,7 @@ export const UIDS = {
   pipeline: "gpu-ledger-pipeline",
 } as const;
 
-/** A dashboard with some variables set, over the same time and of the same data sources. */
+/** Returns a link to a dashboard with some variables set, for the same time and data sources. */
 export function toDashboard(to: keyof typeof UIDS, title: string, variables: Readonly<Record<string, string>>): Link {
   const chosen = Object.entries(variables).map(([name, value]) => `var-${name}=${value}`);
   const time = "${__url_time_range}";
@@ -23,12 +23,12 @@ export function toDashboard(to: keyof typeof UIDS, title: string, variables: Rea
   };
 }
 
-/** A page of gpu-ledger, below the address that the dashboard has for it. */
+/** Returns a link to a page of gpu-ledger, below the dashboard's address for it. */
 export function toPage(title: string, path: string): Link {
   return { title, url: `\${server}${path}` };
 }
 
-/** The value of a row's column in a link. */
+/** Returns the value of a row's column in a link. */
 export function cell(field: string): string {
   return `\${__data.fields["${field}"]:percentencode}`;
 }

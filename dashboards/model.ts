@@ -1,4 +1,4 @@
-/** What a panel needs to have anything to tell; each level has those before it, but for D, which stands by itself. */
+/** The data that a panel needs. Each level includes the levels before it, except D, which is independent. */
 export const LEVELS = {
   A: "the exporters' and kube-state-metrics' own metrics, and the recording rules",
   B: "the labels that kube-state-metrics gives with its generated values",
@@ -9,21 +9,21 @@ export const LEVELS = {
 /** One of {@link LEVELS}. */
 export type Level = keyof typeof LEVELS;
 
-/** A question to Prometheus: over the dashboard's time, or as of its end. */
+/** A query to Prometheus: over the dashboard's time, or at its end. */
 export interface PrometheusQuery {
   readonly source: "prometheus";
   readonly expr: string;
-  /** How a series is called, its labels in double braces. */
+  /** The name of a series, with labels in double braces. */
   readonly legend?: string;
   readonly as: "range" | "buckets" | "instant" | "table";
 }
 
-/** Whether a question is asked over the dashboard's time. */
+/** Returns true if a query is over the dashboard's time. */
 export function isOverTime({ as }: Pick<PrometheusQuery, "as">): boolean {
   return as === "range" || as === "buckets";
 }
 
-/** A question to ClickHouse: columns `time`, one that names what is drawn, and `Value`; or a table. */
+/** A query to ClickHouse: columns `time`, the name of the series, and `Value`; or a table. */
 export interface ClickHouseQuery {
   readonly source: "clickhouse";
   readonly sql: string;
@@ -32,7 +32,7 @@ export interface ClickHouseQuery {
 
 export type Query = PrometheusQuery | ClickHouseQuery;
 
-/** Units of values, as Grafana calls them. */
+/** Units of values, with Grafana's names. */
 export type Unit =
   | "short"
   | "none"
@@ -48,16 +48,16 @@ export type Unit =
   | "ops"
   | "reqps"
   | Money;
-/** Amounts as they are, neither rounded to thousands nor to less than their decimals, and their currency. */
+/** Exact amounts with their currency. They are not rounded to thousands or to fewer decimals. */
 export type Money = `suffix:${string}`;
 
-/** From which value on a colour means something; the first has no value. */
+/** The values from which a color applies. The first has no value. */
 export type Thresholds = readonly [{ readonly color: Color }, ...{ readonly color: Color; readonly from: number }[]];
 export type Color = "green" | "yellow" | "orange" | "red" | "blue" | "text" | "transparent";
 
-/** A column of a table: the field of the answer, how it is called, and where a click leads. */
+/** A column of a table: the field of the answer, its title, and its link. */
 export interface Column {
-  /** A label or column; of values `Value`, with several queries `Value #A`, `Value #B`. */
+  /** A label or column; for values `Value`, with several queries `Value #A`, `Value #B`. */
   readonly field: string;
   readonly title: string;
   readonly unit?: Unit;
@@ -66,16 +66,16 @@ export interface Column {
   readonly link?: Link;
 }
 
-/** Where a click leads: `url` has Grafana's variables in it. */
+/** A link. `url` contains Grafana's variables. */
 export interface Link {
   readonly title: string;
   readonly url: string;
 }
 
-/** What a number means, by the number's text. */
+/** The meanings of numbers, by the number's text. */
 export type Meanings = Readonly<Record<string, { readonly text: string; readonly color: Color }>>;
 
-/** How an answer is shown. */
+/** The view of an answer. */
 export type View =
   | { readonly kind: "stat" }
   | { readonly kind: "series"; readonly isStacked?: boolean; readonly isBars?: boolean; readonly max?: number }
@@ -87,7 +87,7 @@ export type View =
 /** A panel. */
 export interface Panel {
   readonly title: string;
-  /** What to conclude from it, in sentences. */
+  /** The conclusions from the panel, in sentences. */
   readonly description: string;
   readonly needs: Level;
   readonly view: View;
@@ -95,9 +95,9 @@ export interface Panel {
   readonly decimals?: number;
   readonly thresholds?: Thresholds;
   readonly queries: readonly Query[];
-  /** What it means that there is nothing, where everything is there that it needs. */
+  /** The meaning of an empty panel if all of its data exists. */
   readonly empty: string;
-  /** Of 24 columns, and in rows of about 30 pixels. */
+  /** The width, of 24 columns, and the height, in rows of about 30 pixels. */
   readonly width: number;
   readonly height: number;
   readonly links?: readonly Link[];
@@ -116,15 +116,15 @@ export interface Variable {
   readonly query:
     | { readonly source: "prometheus"; readonly selector: string; readonly of: string }
     | { readonly source: "clickhouse"; readonly sql: string };
-  /** Whether several may be chosen, and all of them are at first. */
+  /** True if several values may be chosen; then all are chosen first. */
   readonly isMulti: boolean;
-  /** Only other queries use it. */
+  /** True if only other queries use it. */
   readonly isHidden?: boolean;
-  /** What is chosen at first, of a variable of one value; the first of them where it is left out. */
+  /** The first choice of a variable with one value; if absent, its first value. */
   readonly first?: string;
 }
 
-/** Marks on everything that is drawn over time. */
+/** Marks on everything over time. */
 export interface Annotation {
   readonly name: string;
   readonly expr: string;
@@ -134,14 +134,14 @@ export interface Annotation {
 
 /** A dashboard. */
 export interface Dashboard {
-  /** What its address begins with: it stays. */
+  /** The stable beginning of its address. */
   readonly uid: string;
   readonly title: string;
   readonly description: string;
   readonly variables: readonly Variable[];
   readonly annotations: readonly Annotation[];
   readonly sections: readonly Section[];
-  /** What is shown at first, such as `now-7d`. */
+  /** The first time range, such as `now-7d`. */
   readonly from: string;
   readonly refresh: string;
 }

@@ -1,6 +1,6 @@
 import type { Variable } from "./model.ts";
 
-/** The values that a label has on some series. */
+/** Returns a variable with the values of a label on some series. */
 export function labelVariable(
   name: string,
   label: string,

@@ -8,7 +8,7 @@ import type {
 import type { LeaseName, NeededPermission } from "../collectors/kubernetes/watcher/kinds.ts";
 import { COLLECTOR, NAMESPACE } from "./names.ts";
 
-/** A rule of RBAC, as far as one is needed here. */
+/** A rule of RBAC, with the fields that are needed here. */
 export interface AccessRule {
   apiGroups: string[];
   resources: string[];
@@ -19,8 +19,8 @@ export interface AccessRule {
 const VERBS: readonly NeededPermission["verb"][] = ["get", "list", "watch", "create", "update"];
 
 /**
- * The rules of a ClusterRole that give what is needed in the whole cluster and nothing else: a rule for all resources of
- * one API group that need the same verbs.
+ * Returns the rules of a ClusterRole with only the needed permissions in the whole cluster: one rule for all resources of an API group with
+ * the same verbs.
  */
 export function clusterRules(permissions: readonly NeededPermission[]): AccessRule[] {
   const needed = permissions.filter(({ namespace }) => namespace === undefined);
@@ -37,8 +37,8 @@ export function clusterRules(permissions: readonly NeededPermission[]): AccessRu
 }
 
 /**
- * The rules of a Role in the lease's namespace. Reading and writing are for the one lease; making it can't be bound to a
- * name, since the authorizer does not know it then
+ * Returns the rules of a Role in the lease's namespace. Reading and writing are limited to the one lease. Creation cannot be limited to a
+ * name, because the authorizer has no name at that time
  * (https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-resources).
  */
 export function namespaceRules(permissions: readonly NeededPermission[], lease: LeaseName): AccessRule[] {
@@ -64,17 +64,17 @@ export function namespaceRules(permissions: readonly NeededPermission[], lease: 
 const RBAC = "rbac.authorization.k8s.io";
 const SUBJECTS = [{ kind: "ServiceAccount", name: COLLECTOR, namespace: NAMESPACE }];
 
-/** The collectors' account. The processors have none: they ask nothing of the cluster. */
+/** Returns the collectors' account. The processors have none, because they do not use the cluster's API. */
 export function serviceAccount(): V1ServiceAccount {
   return { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: COLLECTOR, namespace: NAMESPACE } };
 }
 
-/** What the collectors may do in the whole cluster: read. */
+/** Returns the collectors' permissions in the whole cluster: reading. */
 export function clusterRole(rules: AccessRule[]): V1ClusterRole {
   return { apiVersion: `${RBAC}/v1`, kind: "ClusterRole", metadata: { name: COLLECTOR }, rules };
 }
 
-/** Gives the collectors' account their ClusterRole. */
+/** Binds the collectors' account to their ClusterRole. */
 export function clusterRoleBinding(): V1ClusterRoleBinding {
   return {
     apiVersion: `${RBAC}/v1`,
@@ -85,12 +85,12 @@ export function clusterRoleBinding(): V1ClusterRoleBinding {
   };
 }
 
-/** What the collectors may do in their own namespace: keep the lease. */
+/** Returns the collectors' permissions in their own namespace: keeping the lease. */
 export function role(rules: AccessRule[]): V1Role {
   return { apiVersion: `${RBAC}/v1`, kind: "Role", metadata: { name: COLLECTOR, namespace: NAMESPACE }, rules };
 }
 
-/** Gives the collectors' account their Role. */
+/** Binds the collectors' account to their Role. */
 export function roleBinding(): V1RoleBinding {
   return {
     apiVersion: `${RBAC}/v1`,

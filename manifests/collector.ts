@@ -5,7 +5,7 @@ import { podTemplate } from "./pod.ts";
 
 const metadata = { name: COLLECTOR, namespace: NAMESPACE, labels: labelsOf("collector") };
 
-/** The Service that gives the collectors' pods their names. */
+/** Returns the Service that gives the collectors' pods their names. */
 export function collectorService(): V1Service {
   return {
     apiVersion: "v1",
@@ -13,7 +13,7 @@ export function collectorService(): V1Service {
     metadata,
     spec: {
       clusterIP: "None",
-      // A collector that waits for Kafka is one to look at.
+      // A collector that waits for Kafka must be reachable.
       publishNotReadyAddresses: true,
       selector: labelsOf("collector"),
       ports: [{ name: "http", port: STATUS_PORT, targetPort: "http" }],
@@ -22,8 +22,8 @@ export function collectorService(): V1Service {
 }
 
 /**
- * The collectors: a StatefulSet, so that each has a number, which is its shard, and a volume of its own for its spool. They
- * do not wait for each other when they start, and are replaced one by one.
+ * Returns the collectors' StatefulSet. Each collector has a number, which is its shard, and a volume for its spool. They start in parallel
+ * and are replaced one by one.
  */
 export function collectorStatefulSet(image: string): V1StatefulSet {
   return {
@@ -43,12 +43,12 @@ export function collectorStatefulSet(image: string): V1StatefulSet {
         configMap: COLLECTOR,
         requests: { cpu: "250m", memory: "512Mi" },
         memoryLimit: "1Gi",
-        // A scrape under way (collector.timeout, 10 s), then what is queued, then the lease.
+        // A running scrape (collector.timeout, 10 s), then the queue, then the lease.
         graceSeconds: 30,
         mounts: [{ name: "data", mountPath: DATA_FOLDER }],
         spec: { serviceAccountName: COLLECTOR },
       }),
-      // The spools of samples (bus.spool, 2 GB) and of facts, twice over.
+      // Twice the size of the spools of samples (bus.spool, 2 GB) and of facts.
       volumeClaimTemplates: [
         {
           metadata: { name: "data" },
@@ -59,7 +59,7 @@ export function collectorStatefulSet(image: string): V1StatefulSet {
   };
 }
 
-/** Nodes are drained one collector at a time. */
+/** Returns the budget: nodes are drained one collector at a time. */
 export function collectorBudget(): V1PodDisruptionBudget {
   return {
     apiVersion: "policy/v1",

@@ -1,10 +1,10 @@
 import type { V1ConfigMap } from "@kubernetes/client-node";
 import { METRICS_SECRET, NAMESPACE } from "./names.ts";
 
-/** The folder in which a pod finds its configuration, one of the places where the program looks for it. */
+/** The folder of a pod's configuration, one of the places where the program searches for it. */
 export const CONFIG_FOLDER = "/etc/gpu-ledger";
 
-/** The file of it; a ConfigMap's one key. */
+/** The file in the folder, and the one key of the ConfigMap. */
 export const CONFIG_FILE = "gpu-ledger.yaml";
 
 /** The folder of the collector's volume, where the spool is. */
@@ -13,10 +13,10 @@ export const DATA_FOLDER = "/var/lib/gpu-ledger";
 /** The port of health, status and metrics. */
 export const STATUS_PORT = 8080;
 
-/** The variable from which the processor takes ClickHouse's password. */
+/** The variable with ClickHouse's password for the processor. */
 export const PASSWORD_VARIABLE = "CLICKHOUSE_PASSWORD";
 
-/** The variable from which every part takes what Prometheus has to give for metrics, where the configuration names it. */
+/** The variable with the token that Prometheus needs for metrics, if the configuration names it. */
 export const METRICS_VARIABLE = "METRICS_TOKEN";
 
 const COMMON = `cluster: default # the cluster's name, on every row and every fact
@@ -33,7 +33,7 @@ const BUS = `bus:
       - kafka-1.kafka.example.com:9092
 `;
 
-/** What collectors are told: this cluster, the exporters' pods in it, and Kafka. They know nothing of the store. */
+/** The collectors' configuration: this cluster, its exporters' pods, and Kafka. It does not contain the store. */
 export const COLLECTOR_CONFIG = `${COMMON}data: ${DATA_FOLDER} # the volume, for what waits while Kafka is away
 collector:
   jobs:
@@ -43,7 +43,7 @@ kubernetes:
   clusters: [{}] # this one
 ${BUS}`;
 
-/** What processors are told: Kafka and the store. */
+/** The processors' configuration: Kafka and the store. */
 export const PROCESSOR_CONFIG = `${COMMON}${BUS}store:
   kind: clickhouse
   clickhouse:
@@ -52,7 +52,7 @@ export const PROCESSOR_CONFIG = `${COMMON}${BUS}store:
     password: { env: ${PASSWORD_VARIABLE} } # of the Secret
 `;
 
-/** A ConfigMap with one configuration. */
+/** Returns a ConfigMap with one configuration. */
 export function configMap(name: string, text: string): V1ConfigMap {
   return {
     apiVersion: "v1",

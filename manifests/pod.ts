@@ -2,19 +2,19 @@ import type { V1Container, V1PodSpec, V1PodTemplateSpec } from "@kubernetes/clie
 import { CONFIG_FILE, CONFIG_FOLDER, METRICS_VARIABLE, STATUS_PORT } from "./config.ts";
 import { labelsOf, METRICS_SECRET, type Component } from "./names.ts";
 
-/** A user that is nobody on the nodes. */
+/** A user without rights on the nodes. */
 const USER = 65_532;
 
-/** What tells one part's pods from the other's. */
+/** The differences between the pods of the parts. */
 export interface PodOptions {
   readonly component: Component;
   readonly image: string;
-  /** The command and its options, but for `--config`. */
+  /** The command and its options, without `--config`. */
   readonly args: readonly string[];
   readonly configMap: string;
   readonly requests: { readonly cpu: string; readonly memory: string };
   readonly memoryLimit: string;
-  /** Longer than the part takes to finish what it has begun. */
+  /** Longer than the part needs to finish its work. */
   readonly graceSeconds: number;
   readonly env?: V1Container["env"];
   readonly mounts?: V1Container["volumeMounts"];
@@ -23,9 +23,9 @@ export interface PodOptions {
 }
 
 /**
- * A pod that fits the `restricted` Pod Security Standard
- * (https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted) with a root filesystem that is not
- * written. The CPU has no limit: a scrape that is throttled is a scrape that is late.
+ * Returns a pod that fits the `restricted` Pod Security Standard
+ * (https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted), with a read-only root filesystem. The CPU has no
+ * limit, because a throttled scrape is late.
  */
 export function podTemplate(options: PodOptions): V1PodTemplateSpec {
   const { component, image, args, requests, memoryLimit, graceSeconds, env = [], mounts = [], volumes = [] } = options;

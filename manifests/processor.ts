@@ -5,7 +5,7 @@ import { podTemplate } from "./pod.ts";
 
 const metadata = { name: PROCESSOR, namespace: NAMESPACE, labels: labelsOf("processor") };
 
-/** The processors share the partitions of the bus; any number may run. They keep nothing on disk. */
+/** Returns the processors' Deployment. Processors share the partitions of the bus. Any number may run. They keep nothing on disk. */
 export function processorDeployment(image: string): V1Deployment {
   return {
     apiVersion: "apps/v1",
@@ -21,7 +21,7 @@ export function processorDeployment(image: string): V1Deployment {
         configMap: PROCESSOR,
         requests: { cpu: "250m", memory: "512Mi" },
         memoryLimit: "1Gi",
-        // An insert under way, and leaving the group.
+        // A running insert, and leaving the group.
         graceSeconds: 60,
         env: [{ name: PASSWORD_VARIABLE, valueFrom: { secretKeyRef: { name: STORE_SECRET, key: "password" } } }],
         spec: { automountServiceAccountToken: false },
@@ -30,7 +30,7 @@ export function processorDeployment(image: string): V1Deployment {
   };
 }
 
-/** Nodes are drained one processor at a time. */
+/** Returns the budget: nodes are drained one processor at a time. */
 export function processorBudget(): V1PodDisruptionBudget {
   return {
     apiVersion: "policy/v1",

@@ -5,7 +5,9 @@ import { podTemplate } from "./pod.ts";
 
 const metadata = { name: SERVER, namespace: NAMESPACE, labels: labelsOf("server") };
 
-/** The servers of the API and the pages: any number may run. They read by the processors' prices, owners and policies. */
+/**
+ * Returns the Deployment of the servers of the API and the pages. Any number may run. They use the processors' prices, owners and policies.
+ */
 export function serverDeployment(image: string): V1Deployment {
   return {
     apiVersion: "apps/v1",
@@ -21,10 +23,10 @@ export function serverDeployment(image: string): V1Deployment {
         configMap: PROCESSOR,
         requests: { cpu: "100m", memory: "256Mi" },
         memoryLimit: "1Gi",
-        // A file that somebody is getting.
+        // A running download.
         graceSeconds: 30,
         env: [{ name: PASSWORD_VARIABLE, valueFrom: { secretKeyRef: { name: STORE_SECRET, key: "password" } } }],
-        // Files that are delivered are made there before they are sent.
+        // The folder in which delivered files are made before they are sent.
         mounts: [{ name: "tmp", mountPath: "/tmp" }],
         volumes: [{ name: "tmp", emptyDir: {} }],
         spec: { automountServiceAccountToken: false },
@@ -33,7 +35,7 @@ export function serverDeployment(image: string): V1Deployment {
   };
 }
 
-/** What an Ingress, a Gateway or `kubectl port-forward` leads to. */
+/** Returns the Service for an Ingress, a Gateway or `kubectl port-forward`. */
 export function serverService(): V1Service {
   return {
     apiVersion: "v1",
@@ -43,7 +45,7 @@ export function serverService(): V1Service {
   };
 }
 
-/** Nodes are drained one server at a time. */
+/** Returns the budget: nodes are drained one server at a time. */
 export function serverBudget(): V1PodDisruptionBudget {
   return {
     apiVersion: "policy/v1",

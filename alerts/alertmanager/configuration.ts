@@ -16,13 +16,13 @@ export interface Route {
   readonly routes?: readonly Route[];
 }
 
-/** A receiver of Alertmanager: its name, and lists by the way in which it is reached. */
+/** A receiver of Alertmanager: its name, and lists by the kind of notification. */
 export interface Receiver {
   readonly name: string;
   readonly [way: `${string}_configs`]: readonly object[];
 }
 
-/** Our part of an Alertmanager's configuration, to be put into one that is there. */
+/** This project's part of an Alertmanager configuration, to be added to an existing one. */
 export interface AlertmanagerParts {
   readonly route: Route;
   readonly inhibit_rules: readonly Inhibition[];
@@ -30,12 +30,12 @@ export interface AlertmanagerParts {
   readonly time_intervals: readonly object[];
 }
 
-/** Who hears of what is told to nobody: Alertmanager shows it, and that is all. */
+/** The receiver of alerts without notification: they are only shown in Alertmanager. */
 export const NOBODY = "gpu-ledger-nobody";
 export const PLATFORM = "gpu-ledger-platform";
 const WORKING_HOURS = "gpu-ledger-working-hours";
 
-/** The route of our alerts with what hangs on it: by `notify` first, then by team. */
+/** Returns the route of this project's alerts with its subroutes: by `notify` first, then by team. */
 export function alertmanagerParts(options: AlertOptions, contacts: Contacts): AlertmanagerParts {
   const { clusterLabel } = options;
   const { teams, repeat, workingHours } = contacts;
@@ -51,7 +51,7 @@ export function alertmanagerParts(options: AlertOptions, contacts: Contacts): Al
     route: {
       receiver: PLATFORM,
       matchers: [`${TOPIC}!=""`],
-      // One message for one thing: a node with eight GPUs, or a pod on eight of them.
+      // One message for one subject: a node with eight GPUs, or a pod on eight of them.
       group_by: ["alertname", clusterLabel, "node", "namespace", "pod", "team"],
       group_wait: "30s",
       group_interval: "5m",
@@ -92,7 +92,7 @@ export function alertmanagerParts(options: AlertOptions, contacts: Contacts): Al
   };
 }
 
-/** A whole configuration of Alertmanager for our alerts alone. */
+/** Returns a whole configuration of Alertmanager for only this project's alerts. */
 export function wholeConfiguration(options: AlertOptions, contacts: Contacts, templates: string): object {
   const { route, ...parts } = alertmanagerParts(options, contacts);
   const { smtp } = contacts;
@@ -109,7 +109,7 @@ export function wholeConfiguration(options: AlertOptions, contacts: Contacts, te
   };
 }
 
-/** The name of a team's receiver. */
+/** Returns the name of a team's receiver. */
 export function receiverOf(team: string): string {
   return `gpu-ledger-team-${team}`;
 }

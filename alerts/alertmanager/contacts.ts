@@ -1,4 +1,4 @@
-/** Ways to reach somebody. Secrets are files beside Alertmanager. */
+/** The ways to notify a receiver. Secrets are files beside Alertmanager. */
 export interface Contact {
   readonly slack?: { readonly channel: string; readonly apiUrlFile: string } | undefined;
   readonly email?: readonly string[] | undefined;
@@ -6,7 +6,7 @@ export interface Contact {
   readonly webhook?: string | undefined;
 }
 
-/** Who is reached, and when. */
+/** The receivers, and the times of notifications. */
 export interface Contacts {
   readonly platform: Contact;
   readonly teams: Readonly<Record<string, Contact>>;
@@ -17,7 +17,7 @@ export interface Contacts {
     | undefined;
 }
 
-/** Whether there is any way to reach anybody. */
+/** Returns true if any contact exists. */
 export function reachesAnybody({ platform, teams }: Contacts): boolean {
   return [platform, ...Object.values(teams)].some((contact) => Object.values(contact).some((way) => way !== undefined));
 }

@@ -2,14 +2,14 @@ import { TOPIC } from "../generate.ts";
 import type { AlertOptions } from "../options.ts";
 import { anyOf, quote } from "../promql.ts";
 
-/** A rule of Alertmanager: alerts that are not told while another one fires. */
+/** A rule of Alertmanager that suppresses alerts while another one fires. */
 export interface Inhibition {
   readonly source_matchers: readonly string[];
   readonly target_matchers: readonly string[];
   readonly equal: readonly string[];
 }
 
-/** Of one waste one alert: each hushes those after it, for its pod. */
+/** The order of alerts about the same waste. Each suppresses those after it, for its pod. */
 const WASTE_ORDER: readonly (readonly string[])[] = [
   ["GPUAllocatedIdle"],
   ["LowGPUUtilization"],
@@ -18,7 +18,7 @@ const WASTE_ORDER: readonly (readonly string[])[] = [
 /** kubernetes-mixin's alerts of nodes that are gone. */
 const NODE_GONE = ["KubeNodeNotReady", "KubeNodeUnreachable"];
 
-/** What is not told because something worse tells it already. */
+/** Returns the inhibitions of alerts that a more serious alert covers. */
 export function inhibitions({ clusterLabel, prefix }: AlertOptions): readonly Inhibition[] {
   const named = (names: readonly string[]): string =>
     anyOf(
@@ -37,7 +37,7 @@ export function inhibitions({ clusterLabel, prefix }: AlertOptions): readonly In
   }));
   return [
     {
-      // What is critical of a GPU says more than what is a warning.
+      // A critical alert of a GPU covers its warnings.
       source_matchers: ['severity="critical"', ...health],
       target_matchers: ['severity=~"warning|info"', ...health],
       equal: sameGpu,

@@ -3,14 +3,14 @@ import { alertmanagerParts, receiverOf, NOBODY, PLATFORM, type Route } from "./c
 import type { Contact, Contacts } from "./contacts.ts";
 import { inlineText, inlineTitle } from "./templates.ts";
 
-/** What an AlertmanagerConfig can't say. The message says what to change. */
+/** A setting that an AlertmanagerConfig does not support. The message contains the needed change. */
 export class NotInObjectError extends Error {
   readonly code = "not-in-alertmanager-config";
   readonly retriable = false;
 }
 
 /**
- * Our part of an Alertmanager's configuration as an object of the Prometheus operator (AlertmanagerConfig, v1alpha1, whose
+ * Returns this project's part of an Alertmanager configuration as an object of the Prometheus operator (AlertmanagerConfig, v1alpha1, whose
  * reference is https://prometheus-operator.dev/docs/api-reference/api/). Secrets are those of the namespace: a file
  * `/etc/alertmanager/secrets/SECRET/KEY` names one. Fails with a {@link NotInObjectError}.
  */
@@ -66,7 +66,7 @@ function routeObject(route: Route): object {
   };
 }
 
-/** `name="value"` as the object has it. */
+/** Returns `name="value"` in the object's form. */
 function matcherObject(matcher: string): object {
   const [, name, matchType, value] = /^(\w+)(=~|!~|!=|=)(".*")$/s.exec(matcher)!;
   return { name, matchType, value: JSON.parse(value!) as string };

@@ -8,7 +8,7 @@ import { THERMAL_ALERTS } from "./thermal.ts";
 import { WASTE_ALERTS } from "./waste.ts";
 import { XID_ALERTS } from "./xid.ts";
 
-/** Every alert there is. An alert can stand here several times, once for each severity that it can have. */
+/** Every alert. An alert can be listed several times, once for each severity. */
 export const CATALOG: readonly AlertDefinition[] = [
   ...TELEMETRY_ALERTS,
   ...XID_ALERTS,

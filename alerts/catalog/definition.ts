@@ -1,10 +1,10 @@
 import type { Notify, Severity } from "../model.ts";
 import type { AlertOptions } from "../options.ts";
 
-/** What an alert is about, and with it the labels that identify it and what its annotations look up. */
+/** The subject of an alert. It decides the identifying labels and the lookups of annotations. */
 export type Subject = "gpu" | "pod" | "node" | "team" | "exporter" | "pipeline";
 
-/** The groups of alerts by what they are for; `--only` picks among them. */
+/** The groups of alerts by purpose. `--only` selects among them. */
 export const ALERT_GROUPS = ["telemetry", "xid", "memory", "thermal", "links", "waste", "queue", "pipeline"] as const;
 /** A group of alerts. */
 export type AlertGroup = (typeof ALERT_GROUPS)[number];
@@ -14,17 +14,17 @@ export interface Parameter {
   readonly value: number;
   readonly least: number;
   readonly most: number;
-  /** What it says, with its unit. */
+  /** The description, with its unit. */
   readonly help: string;
 }
 
-/** What an alert may need beside an exporter: pods named on its series, kube-state-metrics, our own programs. */
+/** The sources that an alert may need beside an exporter: pods on its series, kube-state-metrics, this project's own programs. */
 export type AlertSource = "pods" | "kube-state-metrics" | "gpu-ledger";
 
 /** The numbers of an alert by name. */
 export type Numbers = Readonly<Record<string, number>>;
 
-/** An alert of the catalogue. */
+/** An alert of the catalog. */
 export interface AlertDefinition {
   readonly name: string;
   readonly group: AlertGroup;
@@ -33,26 +33,26 @@ export interface AlertDefinition {
   readonly notify: Notify;
   readonly forMillis: number;
   readonly keepFiringForMillis?: number;
-  /** How often it is looked at; with the quick rules where it is left out. */
+  /** The interval of evaluation; with the quick rules if absent. */
   readonly everyMillis?: number;
   readonly parameters?: Readonly<Record<string, Parameter>>;
-  /** Canonical metrics without which it can't fire; of each list any is enough. */
+  /** The canonical metrics that it needs. Of each list one is enough. */
   readonly counters?: readonly (readonly string[])[];
-  /** What else must be there. */
+  /** The other sources that it needs. */
   readonly sources?: readonly AlertSource[];
   readonly expr: (options: AlertOptions, numbers: Numbers) => string;
-  /** What is the matter, always the same words. */
+  /** The fault, always in the same words. */
   readonly summary: string;
-  /** What is the matter here: a template of Prometheus. */
+  /** The fault in this place: a template of Prometheus. */
   readonly description: string;
 }
 
-/** A parameter that is a part of a whole. */
+/** Returns a parameter that is a part of a whole. */
 export function ratio(value: number, help: string): Parameter {
   return { value, least: 0, most: 1, help };
 }
 
-/** A parameter between two bounds. */
+/** Returns a parameter between two bounds. */
 export function number(value: number, least: number, most: number, help: string): Parameter {
   return { value, least, most, help };
 }

@@ -10,7 +10,7 @@ const links = {
   everyMillis: PACE_MILLIS.minute,
 } as const;
 
-/** The ways between GPUs, and to their machine. */
+/** Alerts about the links between GPUs, and to their machine. */
 export const LINK_ALERTS: readonly AlertDefinition[] = [
   {
     ...links,

@@ -4,7 +4,7 @@ import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
 const memory = { group: "memory", subject: "gpu", everyMillis: PACE_MILLIS.minute } as const;
 
-/** Memory that fails or ages, and the health that DCGM watches. */
+/** Alerts about memory that fails or ages, and about the health that DCGM watches. */
 export const MEMORY_ALERTS: readonly AlertDefinition[] = [
   {
     ...memory,

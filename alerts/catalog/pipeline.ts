@@ -13,12 +13,12 @@ const pipeline = {
 const warning = { ...pipeline, severity: "warning", notify: "ticket" } as const;
 const critical = { ...pipeline, severity: "critical", notify: "page" } as const;
 
-/** A series of our own programs. */
+/** Returns a series of this project's own programs. */
 function own({ selectors }: AlertOptions, name: string, ...matchers: readonly string[]): string {
   return select(`gpu_ledger_${name}`, ...matchers, selectors.ledger);
 }
 
-/** Whether what gpu-ledger itself says is whole, fresh and right. */
+/** Alerts about gpu-ledger's own data: whether it is complete, fresh and correct. */
 export const PIPELINE_ALERTS: readonly AlertDefinition[] = [
   {
     ...warning,
@@ -116,7 +116,7 @@ increase(${own(options, "messages_dropped_total")}[10m]) > 0`,
     ...critical,
     name: "GPULedgerWithoutLeader",
     forMillis: 10 * MINUTE_MILLIS,
-    // Collectors say 0 too: who leads is asked of all together.
+    // Collectors export 0 too, so the leader is found in the sum.
     expr: (options) => `sum(${own(options, "leader")}) == 0`,
     summary: "Nobody makes the ledger.",
     description: "No processor leads: rollups, usage and charges are not made.",
@@ -243,7 +243,7 @@ and on (cluster) sum by (cluster) (${own(options, "kubernetes_watching")}) > 0`;
     ...warning,
     name: "GPULedgerDeliveriesLate",
     forMillis: 15 * MINUTE_MILLIS,
-    // Every server tells all of them.
+    // Every server reports all of them.
     expr: (options) => `max by (job) (${own(options, "deliveries_late")}) > 0`,
     summary: "Reports were not delivered.",
     description:

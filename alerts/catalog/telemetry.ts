@@ -8,7 +8,7 @@ import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
 const telemetry = { group: "telemetry", everyMillis: PACE_MILLIS.twoMinutes } as const;
 
-/** Whether what is seen of the fleet is all of it, and true. */
+/** Alerts about missing or wrong telemetry of the fleet. */
 export const TELEMETRY_ALERTS: readonly AlertDefinition[] = [
   {
     ...telemetry,
@@ -59,11 +59,11 @@ unless ${on} (
       const on = `on (${by})`;
       const inventory = ownNodes(options, "gpu_node_inventory_gpus");
       const capacity = `sum by (${by}) (${state(options, "kube_node_status_capacity", 'resource=~"nvidia_com_gpu|amd_com_gpu"')})`;
-      // An exporter that answers and shows no GPU any more.
+      // An exporter that answers but shows no GPU any more.
       const none = `group by (${by}) (
       last_over_time(exporter:gpus:count[6h:10m]) and on (${cluster}, instance) (${select("up", options.selectors.exporters)} == 1)
     ) * 0`;
-      // A capacity of replicas counts no GPUs: it is several times the devices that were there at most.
+      // A capacity of replicas does not count GPUs: it is several times the maximum of devices.
       const day = "node:gpu_devices:max1d";
       return `(
   max by (${by}) (${inventory}) - ${on} (node:gpus:count or ${on} ${none})

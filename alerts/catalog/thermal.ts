@@ -7,7 +7,7 @@ import { MINUTE_MILLIS } from "../../domain/time.ts";
 
 const thermal = { group: "thermal", subject: "gpu", everyMillis: PACE_MILLIS.minute } as const;
 
-/** Heat and power: what slows GPUs down, and what is about to. */
+/** Alerts about heat and power: current and expected slowdowns. */
 export const THERMAL_ALERTS: readonly AlertDefinition[] = [
   {
     ...thermal,
@@ -141,7 +141,7 @@ unless ${onGpu} (gpu:temperature_margin:celsius ${unlessStuck(options)})`;
   },
 ];
 
-/** In which part of a window the reason stood. Samples that are missing count as free of it. */
+/** Returns the part of a window in which a reason was present. Missing samples count as free of it. */
 function partOfTime(options: AlertOptions, reason: string, millis: number): string {
   const samples = millis / options.intervalMillis;
   const set = `count_over_time(gpu:throttle_reason:info{reason="${reason}"}[${millis / MINUTE_MILLIS}m])`;

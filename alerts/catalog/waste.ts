@@ -8,7 +8,7 @@ import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 const waste = { group: "waste", severity: "warning", notify: "ticket", everyMillis: PACE_MILLIS.twoMinutes } as const;
 const long = { ...waste, everyMillis: PACE_MILLIS.fourMinutes } as const;
 
-/** GPUs that are held, or there, and not used. Per pod the first of them hushes the others. */
+/** Alerts about GPUs that are held or free, and not used. For each pod the first suppresses the others. */
 export const WASTE_ALERTS: readonly AlertDefinition[] = [
   {
     ...waste,
@@ -187,7 +187,7 @@ and ${on} team:gpus_held:count >= ${gpus}`;
   },
 ];
 
-/** What is left where nobody has opted out. */
+/** Returns an expression without the pods that have opted out. */
 function wanted(options: AlertOptions, expr: string): string {
   return `${expr}\nunless ${onPod(options)} pod:alerts_off:info`;
 }

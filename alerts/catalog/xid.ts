@@ -7,7 +7,7 @@ import { keysOf } from "../series/keys.ts";
 import { number, type AlertDefinition } from "./definition.ts";
 import { MINUTE_MILLIS } from "../../domain/time.ts";
 
-/** So long the news of an XID is told after the moment in which it came. */
+/** How long a new XID is reported after it occurred. */
 const NEWS_MILLIS = 5 * MINUTE_MILLIS;
 
 interface XidAlert {
@@ -20,7 +20,7 @@ interface XidAlert {
   readonly summary: string;
 }
 
-/** What a class of XIDs is, and how bad. */
+/** The meaning and the severity of each class of XIDs. */
 const CLASSES: readonly XidAlert[] = [
   {
     name: "GPUXidHardwareFault",
@@ -82,7 +82,7 @@ const CLASSES: readonly XidAlert[] = [
   },
 ];
 
-/** Faults that the driver reports as XIDs, each when it comes. */
+/** Alerts about faults that the driver reports as XIDs, each when it occurs. */
 export const XID_ALERTS: readonly AlertDefinition[] = [
   ...CLASSES.map(xidAlert),
   {
@@ -125,14 +125,14 @@ function news(options: AlertOptions, source: XidAlert["source"], of: readonly Xi
   return `max by (${by}) (max_over_time(gpu:xid_new:info{source="${source}", ${codesOf(of)}}[${NEWS_MILLIS / MINUTE_MILLIS}m]))`;
 }
 
-/** A matcher of the codes of some classes; the last class has all that no other one names. */
+/** Returns a matcher of the codes of some classes. The last class has all codes that no other class has. */
 function codesOf(of: readonly XidClass[]): string {
   if (!of.includes("warning")) return `code=~${quote(of.flatMap(xidsOf).join("|"))}`;
   const others = (["hardware", "memory", "application"] as const).filter((each) => !of.includes(each));
   return `code!~${quote(others.flatMap(xidsOf).join("|"))}`;
 }
 
-/** What a code means and what to do, chosen by the alert's label. */
+/** Returns the meaning of a code and the action, selected by the alert's label. */
 function meanings(of: readonly XidClass[]): string {
   const codesByText = new Map<string, number[]>();
   for (const { code, action, meaning } of XID_CATALOG) {

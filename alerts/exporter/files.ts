@@ -2,7 +2,7 @@ import { stringify } from "yaml";
 import type { RuleGroup } from "../model.ts";
 import { countersFile, exporterCounters, type FieldNames } from "./counters.ts";
 
-/** A file to write, by its name in the folder. */
+/** A file to write, with its name in the folder. */
 export interface GeneratedFile {
   readonly name: string;
   readonly text: string;
@@ -10,10 +10,10 @@ export interface GeneratedFile {
 
 const CONFIG_MAP = "gpu-ledger-counters";
 const FOLDER = "/etc/gpu-ledger";
-/** The key under which the GPU Operator looks for counters in a ConfigMap of its own. */
+/** The key of the counters in a ConfigMap for the GPU Operator. */
 const OPERATOR_KEY = "dcgm-metrics.csv";
 
-/** Environment of dcgm-exporter: whole GPUs beside MIG instances, pods of shared GPUs, their UIDs, claims of DRA. */
+/** The environment of dcgm-exporter: whole GPUs beside MIG instances, pods of shared GPUs, their UIDs, claims of DRA. */
 const ENVIRONMENT = [
   { name: "DCGM_EXPORTER_KUBERNETES", value: "true" },
   { name: "DCGM_EXPORTER_DEVICES_STR", value: "g+i" },
@@ -22,7 +22,7 @@ const ENVIRONMENT = [
   { name: "KUBERNETES_ENABLE_DRA", value: "true" },
 ];
 
-/** The workload's labels stay as the exporter gives them, and the target carries the node that it runs on. */
+/** The workload's labels stay as in the exporter's page, and the target has its node as a label. */
 const SERVICE_MONITOR = {
   enabled: true,
   interval: "30s",
@@ -31,8 +31,8 @@ const SERVICE_MONITOR = {
 };
 
 /**
- * What an exporter must be told so that every rule finds what it reads: the counters, as a file and as a ConfigMap, and the
- * values of the exporter's own chart and of the GPU Operator's.
+ * Returns the exporter's configuration for every rule: the counters, as a file and as a ConfigMap, and the values of the exporter's own
+ * chart and of the GPU Operator's.
  */
 export function exporterFiles(groups: readonly RuleGroup[], names: FieldNames): readonly GeneratedFile[] {
   const csv = countersFile(exporterCounters(groups, names));

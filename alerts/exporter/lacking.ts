@@ -2,7 +2,7 @@ import { CATALOG } from "../catalog/catalog.ts";
 import { namesOf } from "../series/exporter-names.ts";
 import { counterOf } from "./counters.ts";
 
-/** An alert that can't work on an exporter, and the counter that would make it. */
+/** An alert that cannot work on an exporter, and the missing counter. */
 export interface LackingAlert {
   readonly alert: string;
   /** The field of DCGM for its counter file. */
@@ -10,8 +10,8 @@ export interface LackingAlert {
 }
 
 /**
- * The alerts that can't fire for an exporter's GPUs, by what its page gives: canonical columns, and other metrics under the
- * exporter's own name. What an exporter counts only as it happens (XIDs) is taken for lacking as long as nothing has.
+ * Returns the alerts that cannot fire for an exporter's GPUs, by the content of its page: canonical columns, and other metrics under the
+ * exporter's own name. A counter that the exporter shows only after an event (XIDs) is missing until the first event.
  */
 export function lackingAlerts(given: ReadonlySet<string>): readonly LackingAlert[] {
   const isGiven = (column: string): boolean =>

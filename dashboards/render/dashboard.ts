@@ -15,10 +15,10 @@ import { panelOf } from "./panel.ts";
 import { SOURCES } from "./query.ts";
 import { variableOf } from "./variable.ts";
 
-/** What all of our dashboards are found by. */
+/** The tag of all dashboards of this project. */
 const TAG = "gpu-ledger";
 
-/** A dashboard as Grafana imports it. `server` is the address of gpu-ledger's pages, which links lead to. */
+/** Returns a dashboard for Grafana's import. `server` is the address of gpu-ledger's pages for links. */
 export function dashboardOf(dashboard: Dashboard, server: string): GrafanaDashboard {
   const { uid, title, description, variables, annotations, sections, from, refresh } = dashboard;
   const builder = new DashboardBuilder(title)
@@ -40,7 +40,7 @@ export function dashboardOf(dashboard: Dashboard, server: string): GrafanaDashbo
     )
     .link(new DashboardLinkBuilder("gpu-ledger").type(DashboardLinkType.Link).url("${server}/").targetBlank(true))
     .withVariable(new DatasourceVariableBuilder("prometheus").label("Prometheus").type("prometheus"));
-  // Those that have nothing to ask of it carry it to those that have.
+  // Dashboards without queries to ClickHouse have the variable too, and pass it to others in links.
   builder.withVariable(
     new DatasourceVariableBuilder("clickhouse")
       .label("ClickHouse")

@@ -41,7 +41,7 @@ import * as series from "@grafana/grafana-foundation-sdk/timeseries";
 import { LEVELS, type Column, type Link, type Meanings, type Panel, type Thresholds, type View } from "../model.ts";
 import { SOURCES, targetOf } from "./query.ts";
 
-/** What every kind of panel has. */
+/** The builders of every kind of panel. */
 type AnyPanel =
   | bars.PanelBuilder
   | heatmap.PanelBuilder
@@ -50,7 +50,7 @@ type AnyPanel =
   | table.PanelBuilder
   | series.PanelBuilder;
 
-/** A panel as Grafana keeps it. */
+/** Returns a panel in Grafana's form. */
 export function panelOf(panel: Panel, id: number): Builder<GrafanaPanel> {
   const { title, description, needs, unit, decimals, thresholds, queries, empty, width, height, links = [] } = panel;
   const builder: AnyPanel = viewOf(panel.view);
@@ -70,7 +70,7 @@ export function panelOf(panel: Panel, id: number): Builder<GrafanaPanel> {
   return builder;
 }
 
-/** What a panel without data says: what that means, and what it takes for it to have any. */
+/** Returns the text of a panel without data: its meaning, and the needed data. */
 function emptyText(empty: string, { needs }: Panel): string {
   return needs === "A" ? empty : `${empty} It needs level ${needs}: ${LEVELS[needs]}.`;
 }
@@ -133,7 +133,7 @@ function seriesOf({ isStacked = false, isBars = false, max }: Extract<View, { ki
   return builder;
 }
 
-/** Answers side by side, their columns in the order of the definition, and nothing else. */
+/** Returns a table of answers side by side, with only the columns of the definition, in their order. */
 function tableOf({ columns, sortedBy }: Extract<View, { kind: "table" }>): table.PanelBuilder {
   const builder = new table.PanelBuilder()
     .withTransformation({ id: "merge", options: {} })

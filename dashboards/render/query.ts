@@ -2,13 +2,13 @@ import type { Builder, Dataquery } from "@grafana/grafana-foundation-sdk/cog";
 import { DataqueryBuilder, PromQueryFormat } from "@grafana/grafana-foundation-sdk/prometheus";
 import { isOverTime, type ClickHouseQuery, type PrometheusQuery, type Query } from "../model.ts";
 
-/** The data sources that people choose; every query names one of them. */
+/** The data sources that people choose. Every query names one of them. */
 export const SOURCES = {
   prometheus: { type: "prometheus", uid: "${prometheus}" },
   clickhouse: { type: "grafana-clickhouse-datasource", uid: "${clickhouse}" },
 } as const;
 
-/** The version of the ClickHouse plugin whose queries these are. */
+/** The version of the ClickHouse plugin for these queries. */
 export const CLICKHOUSE_PLUGIN = "4.20.0";
 
 const FORMATS: Readonly<Record<PrometheusQuery["as"], PromQueryFormat>> = {
@@ -18,7 +18,7 @@ const FORMATS: Readonly<Record<PrometheusQuery["as"], PromQueryFormat>> = {
   table: PromQueryFormat.Table,
 };
 
-/** A query of a panel as Grafana keeps it. */
+/** Returns a query of a panel in Grafana's form. */
 export function targetOf(query: Query, place: number): Builder<Dataquery> {
   const refId = String.fromCodePoint("A".codePointAt(0)! + place);
   return query.source === "prometheus" ? ofPrometheus(query, refId) : ofClickHouse(query, refId);
@@ -34,7 +34,7 @@ function ofPrometheus({ expr, legend = "", as }: PrometheusQuery, refId: string)
   return isOverTime({ as }) ? query.range() : query.instant();
 }
 
-/** The library knows no query of the ClickHouse plugin. */
+/** Returns a query of the ClickHouse plugin, which the library does not support. */
 function ofClickHouse({ sql, as }: ClickHouseQuery, refId: string): Builder<Dataquery> {
   const query = {
     refId,

@@ -9,7 +9,7 @@ import {
 import type { Variable } from "../model.ts";
 import { SOURCES } from "./query.ts";
 
-/** A variable as Grafana keeps it. */
+/** Returns a variable in Grafana's form. */
 export function variableOf({ name, label, query, isMulti, isHidden = false, first }: Variable): Builder<VariableModel> {
   const builder = new QueryVariableBuilder(name)
     .label(label)
@@ -19,8 +19,8 @@ export function variableOf({ name, label, query, isMulti, isHidden = false, firs
     .multi(isMulti)
     .includeAll(isMulti)
     .hide(isHidden ? VariableHide.HideVariable : VariableHide.DontHide);
-  // Series without the label count too: of a Prometheus that names no cluster there is one. What asks ClickHouse leaves such conditions out.
-  // What is hidden is there to narrow queries: all of it are the values that were found.
+  // Series without the label count too: a Prometheus without cluster names has one cluster. Queries to ClickHouse leave such conditions
+  // out. A hidden variable limits queries, so "all" means the values that were found.
   if (isMulti && !isHidden) builder.allValue(".*");
   if (isMulti) builder.current({ text: "All", value: "$__all" });
   else if (first !== undefined) builder.current({ text: first, value: first });

@@ -24,13 +24,13 @@ const CHARGED = `${IN_TIME} AND ${OF_POLICY}`;
 const NOTHING_CHARGED = "Nothing was charged in this time: it may be too short, or gpu-ledger charges it still.";
 const MOST = 12;
 
-/** The month that the dashboard's time ends in; what is booked in it is what its statements will say. */
+/** The month in which the dashboard's time ends. Its statements will contain what is booked in it. */
 const MONTH = "toStartOfMonth($__toTime, 'UTC')";
 const BOOKED = `billing_period = ${MONTH} AND ${OF_POLICY}`;
-/** What an hour has cost of late: the mean of the last whole day. */
+/** The recent cost of an hour: the mean of the last 24 whole hours. */
 const BURN = `toFloat64(sumIf(effective_cost, from_at >= toStartOfHour($__toTime, 'UTC') - toIntervalHour(24) AND from_at < toStartOfHour($__toTime, 'UTC'))) / 24`;
 const HOURS_LEFT = `(toUnixTimestamp(toDateTime(${MONTH} + toIntervalMonth(1), 'UTC')) - toUnixTimestamp($__toTime)) / 3600`;
-/** Lines of that day and that month, wherever the dashboard's time begins. */
+/** The lines of that day and that month, regardless of the start of the dashboard's time. */
 const LATELY = `(billing_period = ${MONTH} OR from_at >= toStartOfHour($__toTime, 'UTC') - toIntervalHour(24)) AND ${OF_POLICY}`;
 
 const ALL_OR_NONE: Thresholds = [{ color: "green" }, { color: "orange", from: 0.000001 }];
@@ -340,7 +340,7 @@ FROM statements WHERE close_id IN (SELECT close_id FROM closed_periods) AND ${am
   },
 ];
 
-/** What the fleet costs, who pays it, and what it bought. */
+/** Returns the dashboard of the fleet's cost, its payers, and the use of the money. */
 export function costDashboard(options: DashboardOptions): Dashboard {
   return {
     uid: UIDS.cost,

@@ -8,12 +8,12 @@ import { MILLIS, NEWEST, USAGE, WITH_NEWEST } from "../usage.ts";
 import { labelVariable } from "../variables.ts";
 import { wrongPanels } from "./wrong.ts";
 
-/** What panels ask for, with the label that tells clusters apart here. */
+/** The names that panels use, with the label of clusters. */
 interface Names {
   readonly cluster: string;
-  /** A matcher of the clusters that are chosen. */
+  /** A matcher of the chosen clusters. */
   readonly where: string;
-  /** GPUs by use, of the models that are chosen too. */
+  /** Returns the GPUs by use, of the chosen models. */
   gpus(use: FleetUse, by?: string): string;
   wasted(by?: string): string;
   wastedOfNodes(by: string): string;
@@ -37,7 +37,7 @@ function namesOf({ clusterLabel: cluster }: DashboardOptions): Names {
 const GPUS = { unit: "short", decimals: 1 } as const;
 const NO_GPUS = "No exporter of these clusters and models tells of a GPU.";
 
-/** From all GPUs to what is done with them, and how each step is called. */
+/** The steps from all GPUs to their use, with their titles. */
 const STEPS = [
   ["total", "there are"],
   ["held", "held"],
@@ -244,7 +244,7 @@ FROM ${USAGE} WHERE ${NEWEST} GROUP BY cluster, place_name ORDER BY gpus DESC, c
   },
 ];
 
-/** What a node is told apart by: what the ledger knows of every machine, and the labels that it keeps. */
+/** The properties of a node: the ledger's properties of every machine, and the kept labels. */
 const PLACE: Variable = {
   name: "place",
   label: "by",
@@ -258,7 +258,7 @@ FROM ${USAGE} WHERE ${NEWEST}`,
   first: "pool",
 };
 
-/** The fleet: how much there is, how much of it does something, and what is wrong right now. */
+/** Returns the dashboard of the fleet: its size, its use, and its current faults. */
 export function fleetDashboard(options: DashboardOptions): Dashboard {
   const names = namesOf(options);
   return {

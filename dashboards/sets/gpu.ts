@@ -8,12 +8,12 @@ import { labelVariable } from "../variables.ts";
 
 const NO_GPU = "Choose a node with GPUs: this one's exporter tells of none in this time.";
 const HEALTHY = "No GPU of this node told of any in this time.";
-/** A legend that names one GPU of the fleet, and an instance of it. */
+/** A legend with one GPU of the fleet, and an instance of it. */
 const GPU = "{{node}} {{UUID}}";
 const DEVICE = `${GPU} {{GPU_I_ID}}`;
 const IS_SO: Meanings = { "1": { text: "yes", color: "orange" } };
 
-/** What panels ask for: the node and the GPUs that are chosen, and how an exporter's metric is read of that node alone. */
+/** The names that panels use: the chosen node and GPUs, and the expression for an exporter's metric of only that node. */
 interface Names {
   readonly cluster: string;
   readonly where: string;
@@ -25,7 +25,7 @@ function namesOf(options: AlertOptions): Names {
   const { clusterLabel: cluster, selectors } = options;
   const { gpu, device } = keysOf(options);
   const where = `${cluster}=~"$cluster", node=~"$node", UUID=~"$gpu"`;
-  // The node's own page: what other exporters give need not be read to be left out.
+  // The matchers of the node's own page, so that the series of other exporters are not read.
   const series = [`${cluster}=~"$cluster"`, `instance=~"$exporter"`, selectors.series].filter((each) => each !== "");
   const here: AlertOptions = { ...options, selectors: { ...selectors, series: series.join(", ") } };
   const chosen = (by: readonly string[], column: string): string => read(here, column, { by, of: where });
@@ -242,7 +242,7 @@ const links = ({ where }: Names): readonly Panel[] => [
   },
 ];
 
-/** Everything about one node's GPUs in time. */
+/** Returns the dashboard of one node's GPUs over time. */
 export function gpuDashboard(options: AlertOptions): Dashboard {
   const names = namesOf(options);
   const { cluster } = names;

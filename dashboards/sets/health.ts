@@ -11,7 +11,7 @@ const HEALTHY = "No GPU of these clusters told of any in this time.";
 const ANY: Thresholds = [{ color: "text" }, { color: "red", from: 1 }];
 const count = { unit: "short", decimals: 0 } as const;
 
-/** Faults that are looked for on each GPU over the dashboard's time, and what of them is told. */
+/** Returns the columns of faults on each GPU over the dashboard's time. */
 const faults = (where: string): readonly (Column & { readonly expr: string })[] => {
   const often = (series: string): string => `count_over_time(${series}{${where}}[$__range])`;
   const seconds = (series: string): string => `sum by (BY) (count_over_time(${series}{${where}}[$__range:1m])) * 60`;
@@ -216,7 +216,7 @@ const versions = (options: DashboardOptions): readonly Panel[] => {
   ];
 };
 
-/** What is broken, what is about to be, and what does not fit together. */
+/** Returns the dashboard of faults, of expected faults, and of contradictions. */
 export function healthDashboard(options: DashboardOptions): Dashboard {
   const { clusterLabel: cluster } = options;
   const where = `${cluster}=~"$cluster"`;

@@ -9,10 +9,10 @@ const NONE_LOST = "Nothing of it has happened in this time.";
 const RATE = "[$__rate_interval]";
 const BAD: Thresholds = [{ color: "green" }, { color: "orange", from: 1 }];
 
-/** How long something took for most: of a histogram's buckets, by some of its labels. */
+/** Returns the 95th percentile of a histogram's durations, by some of its labels. */
 const most = (series: string, by: string = ""): string =>
   `histogram_quantile(0.95, sum by (le${by === "" ? "" : `, ${by}`}) (rate(${series}_bucket${RATE})))`;
-/** How much a counter grew by the second, by one of its labels. */
+/** Returns the rate of a counter per second, by one of its labels. */
 const rateOf = (series: string, by: string): string => `sum by (${by}) (rate(${series}${RATE}))`;
 const grown = (series: string): string => `sum(increase(${series}[$__range]))`;
 
@@ -314,7 +314,7 @@ const programs = ({ selectors }: DashboardOptions): readonly Panel[] => [
   },
 ];
 
-/** Whether what is seen is true: how fresh it is, what was lost on the way, and where it waits. */
+/** Returns the dashboard of the data's quality: its freshness, its losses, and its queues. */
 export function pipelineDashboard(options: DashboardOptions): Dashboard {
   return {
     uid: UIDS.pipeline,

@@ -7,7 +7,7 @@ import { instant, range, rows, sqlRange, sqlRows } from "../queries.ts";
 const NOBODY_WAITS = "No pod waits for GPUs.";
 const devices = { unit: "short", decimals: 0 } as const;
 
-/** One answer for each, whichever processor leads: while leadership moves, two may tell. */
+/** Returns one value for each label set, from any leader: while leadership moves, two processors may report. */
 const told = (series: string, by: string): string => `max by (${by}) (${series})`;
 
 const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
@@ -221,7 +221,7 @@ FROM quota_history WHERE ${then} ORDER BY taken DESC, cluster, namespace, resour
   ];
 };
 
-/** What waits for GPUs, why, and for how long; and what is left. */
+/** Returns the dashboard of the pods that wait for GPUs, with reasons and times, and of the free capacity. */
 export function queueDashboard(options: DashboardOptions): Dashboard {
   return {
     uid: UIDS.queue,

@@ -10,12 +10,12 @@ const gpus = { unit: "short", decimals: 1 } as const;
 const hours = { unit: "none", decimals: 1 } as const;
 
 const METERED = `$__timeFilter(from_at) AND ${among("cluster")}`;
-/** How a GPU is handed out. */
+/** The way in which a GPU is assigned. */
 const LAYOUT = "JSONExtractString(gpu_at, 'layout', 'kind')";
-/** What a claim is on: an instance's number, a replica, a part in words. */
+/** The subject of a claim: an instance's number, a replica, a part in words. */
 const HELD = "JSONExtractString(claim, 'held', 'what')";
 
-/** Each MIG instance of the newest hour, by its last cut, and whether anybody held it then. */
+/** SQL for each MIG instance of the newest hour, in its last layout, and whether it had a holder then. */
 const INSTANCES = `SELECT cluster, node, slot, model, instance.1 AS id, instance.2 AS profile, toUInt8OrZero(extract(instance.2, '(\\\\d+)g\\\\.')) AS slices,
     has(taken, id) AS isHeld
   FROM (
@@ -227,7 +227,7 @@ FROM ${CHARGES} WHERE ${charged} GROUP BY cluster, pool, gpu_model, because ORDE
   ];
 };
 
-/** How GPUs are cut and shared, what of that fits nobody, and what it costs. */
+/** Returns the dashboard of divided and shared GPUs, of their unusable parts, and of their cost. */
 export function sharingDashboard(options: DashboardOptions): Dashboard {
   return {
     uid: UIDS.sharing,

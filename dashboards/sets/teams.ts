@@ -24,7 +24,10 @@ const NOTHING_CHARGED =
   "Nothing of these teams was charged in this time: the time may be too short, or gpu-ledger charges it still.";
 const MOST = 12;
 
-/** GPU-time and money of the dashboard's time by some columns, with the cost of as long a time before; the dearest, or all. */
+/**
+ * Returns the SQL of GPU-time and money of the dashboard's time by some columns, with the cost of the time before, which has the same
+ * length: the `most` rows with the highest cost, or all.
+ */
 function sums(columns: readonly string[], from: string, most?: number): string {
   const by = columns.join(", ");
   return `SELECT ${by}, sumIf(gpu_hours, is_held AND isNow) AS held,
@@ -257,7 +260,7 @@ ORDER BY used DESC, cluster, namespace, quota, resource`),
   },
 ];
 
-/** What teams hold, what they do with it, and what that costs. */
+/** Returns the dashboard of the teams' GPUs, their use, and their cost. */
 export function teamsDashboard(options: DashboardOptions): Dashboard {
   const ofPolicy = [among("cluster")];
   return {

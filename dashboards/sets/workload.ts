@@ -8,17 +8,17 @@ import { instant, range, rows, sqlRange, sqlRows } from "../queries.ts";
 import { labelVariable } from "../variables.ts";
 
 const NO_PODS = "Choose a workload: no pod of this one held a GPU in this time.";
-/** What is known of a workload that wants GPUs. */
+/** The series with the properties of a workload that wants GPUs. */
 const KNOWN = "gpu:workload:info";
 
-/** What panels ask for: the workload that is chosen, and what is read of its pods alone. */
+/** The names that panels use: the chosen workload, and expressions for only its pods. */
 interface Names {
   readonly cluster: string;
   /** Its activity by pod and device. */
   readonly activity: string;
-  /** How full its devices are, by pod and device. */
+  /** The used part of its devices' memory, by pod and device. */
   readonly memory: string;
-  /** A selector of series of pods, of those that are its own. */
+  /** Returns a selector of series of pods, limited to its own. */
   ofPods(series: string): string;
   readonly device: string;
   /** Matchers of its namespace, and of itself. */
@@ -210,14 +210,14 @@ const sideBySide = (options: DashboardOptions): readonly Panel[] => {
   ];
 };
 
-/** What is chosen, of rows of ClickHouse; a Prometheus that names no cluster has one. */
+/** The condition for the choice, on rows of ClickHouse. A Prometheus without cluster names has one cluster. */
 const CHOSEN = `${chosen("cluster")} IN ('', cluster) AND namespace = ${chosen("namespace")} AND workload = ${chosen("workload")}`;
-/** Its pods, whenever they were. */
+/** SQL for its pods at any time. */
 const PODS = `SELECT DISTINCT cluster, namespace, pod FROM workloads WHERE ${CHOSEN}`;
 
 const history = (): readonly Panel[] => {
   const per = (sum: string, time: string): string => `sum(${sum}) / nullIf(sum(${time}), 0)`;
-  // Rows lie by node: those of others are passed over.
+  // Rows are sorted by node. Those of other nodes are skipped.
   const ofPods = `FROM gpu_5m_published WHERE $__timeFilter(bucket) AND scope = 'device'
   AND (cluster, node) IN (SELECT DISTINCT cluster, node FROM workloads WHERE ${CHOSEN} AND node != '')
   AND (cluster, holder_namespace, holder_pod) IN (${PODS})`;
@@ -333,7 +333,7 @@ FROM ${WORKLOAD_CHARGES} WHERE ${IN_TIME} AND ${whose} AND ${OF_GPUS} AND effect
   ];
 };
 
-/** One job, service or notebook: what it does with its GPUs, and what it costs. */
+/** Returns the dashboard of one job, service or notebook: its use of GPUs, and its cost. */
 export function workloadDashboard(options: DashboardOptions): Dashboard {
   const { ofPods, namespace } = namesOf(options);
   const { clusterLabel: cluster } = options;

@@ -2,10 +2,10 @@ import { cell, toDashboard } from "../links.ts";
 import type { Panel } from "../model.ts";
 import { instant, rows } from "../queries.ts";
 
-/** Degrees from slowing down at which a GPU is near it. */
+/** The number of degrees below its slowdown at which a GPU is near it. */
 const NEAR = 5;
 
-/** What is wrong right now with the clusters that are chosen: `where` is their matcher. */
+/** Returns panels of the current faults in the chosen clusters; `where` is their matcher. */
 export const wrongPanels = (
   { cluster, where }: { readonly cluster: string; readonly where: string },
   runbooks: string,
