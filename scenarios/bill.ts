@@ -1,15 +1,15 @@
 import { sum, type Carbon, type GpuHours, type Money } from "../domain/exact/units.ts";
 
-/** The names of a line's dimensions and what each says; a dimension that says nothing is empty or absent. */
+/** A line's dimensions by name, with their values. A dimension without a value is empty or absent. */
 export type Dimensions = Readonly<Record<string, string>>;
 
-/** A line of a bill: a quantity in GPU-hours and what it costs, both exact, with everything that it can be grouped by. */
+/** A line of a bill: a quantity in GPU-hours and its cost, both exact, with every dimension for groups. */
 export interface BillLine {
   readonly dimensions: Dimensions;
   readonly gpuHours: GpuHours;
-  /** Effective; undefined where nothing prices it. */
+  /** The effective cost; undefined if nothing prices the line. */
   readonly cost: Money | undefined;
-  /** Energy at the GPU; undefined where nothing was measured. */
+  /** Energy at the GPU; undefined if nothing was measured. */
   readonly millijoules?: bigint | undefined;
   readonly carbon?: Carbon | undefined;
 }
@@ -19,23 +19,23 @@ export interface Bill {
   readonly lines: readonly BillLine[];
   /** The cost of all priced lines. */
   readonly total: Money;
-  /** What later facts changed in a period that was closed; absent where none was. */
+  /** The changes that later facts made to a closed period; absent if there are none. */
   readonly corrections?: readonly BillLine[];
 }
 
-/** Lines that agree in the dimensions that somebody asked for, added up. */
+/** The sum of lines that are equal in the requested dimensions. */
 export interface BillGroup {
-  /** Those that were asked for, in that order; empty for what a line does not say. */
+  /** The requested dimensions, in their order; empty if a line has no value. */
   readonly dimensions: Dimensions;
   readonly gpuHours: GpuHours;
-  /** Of the lines that have a price; undefined where none has. */
+  /** The cost of the priced lines; undefined if there are none. */
   readonly cost: Money | undefined;
-  /** Of the lines that have any; undefined where none has. */
+  /** The energy of the lines with energy; undefined if there are none. */
   readonly millijoules: bigint | undefined;
   readonly carbon: Carbon | undefined;
 }
 
-/** Adds up the lines that agree in the given dimensions: a group each, in the order of what the dimensions say. */
+/** Adds up the lines that are equal in the given dimensions, to one group each, in the order of the dimensions' values. */
 export function groupLines(lines: readonly BillLine[], by: readonly string[]): readonly BillGroup[] {
   const groups = new Map<string, { values: readonly string[]; lines: BillLine[] }>();
   for (const line of lines) {
@@ -56,22 +56,22 @@ export function groupLines(lines: readonly BillLine[], by: readonly string[]): r
     }));
 }
 
-/** What the values of a group's dimensions are known by: one text for each combination. */
+/** Returns the key of a group's values: one text for each combination. */
 export function groupKey(values: readonly string[]): string {
   return JSON.stringify(values);
 }
 
-/** The GPU-hours of lines, whether they are priced or not. */
+/** Returns the GPU-hours of lines, priced or not. */
 export function gpuHoursOf(lines: readonly BillLine[]): GpuHours {
   return sum(lines.map(({ gpuHours }) => gpuHours));
 }
 
-/** The GPU-hours of the lines that nothing prices. */
+/** Returns the GPU-hours of the unpriced lines. */
 export function unpricedGpuHoursOf(lines: readonly BillLine[]): GpuHours {
   return gpuHoursOf(lines.filter(({ cost }) => cost === undefined));
 }
 
-/** The sum of what lines have of something; undefined where none has any. */
+/** Returns the sum of a field of lines; undefined if no line has it. */
 function sumOfGiven<Count extends bigint>(
   lines: readonly BillLine[],
   of: (line: BillLine) => Count | undefined,
@@ -85,7 +85,7 @@ function compareValues(a: readonly string[], b: readonly string[]): number {
   return place === -1 ? 0 : compareText(a[place]!, b[place]!);
 }
 
-/** Numbers by value, other text by code unit, so that the order depends on no locale. */
+/** Compares numbers by value, and other text by code unit, so that the order does not depend on a locale. */
 function compareText(a: string, b: string): number {
   if (/^\d+$/.test(a) && /^\d+$/.test(b) && Number(a) !== Number(b)) return Number(a) - Number(b);
   return a < b ? -1 : Number(a > b);

@@ -5,10 +5,10 @@ import { migProductOf, type FoundProduct } from "../domain/share/mig-product.ts"
 import { migShapeOf } from "../domain/share/mig-shape.ts";
 import type { Scenario } from "./schema.ts";
 
-/** Notes a mistake: where it stands, and what is allowed there. */
+/** Records a mistake: its place, and the allowed values. */
 export type Complain = (path: readonly PropertyKey[], allowed: string) => void;
 
-/** What a scenario has of machines and work, at its top or in an event. */
+/** The machines and pods of a scenario, at its top or in an event. */
 type Fleet = Pick<Scenario, "nodes" | "pods">;
 type Node = Scenario["nodes"][number];
 type Pod = Scenario["pods"][number];
@@ -18,7 +18,7 @@ interface Span {
   readonly until?: number | undefined;
 }
 
-/** Notes what a scenario's nodes, pods and claims contradict: names of nothing, devices that are not there, times out of order. */
+/** Records contradictions of a scenario's nodes, pods and claims: unknown names, missing devices, times out of order. */
 export function checkFleet(scenario: Scenario, complain: Complain): void {
   checkNodes(scenario.nodes, [], complain);
   checkPods(scenario, scenario.nodes, [], complain);
@@ -36,7 +36,7 @@ export function checkFleet(scenario: Scenario, complain: Complain): void {
   checkClaims({ claims, nodes, pods }, complain);
 }
 
-/** Notes price entries by which a node has fewer GPUs than it has. */
+/** Records price entries with fewer GPUs than a node that they match. */
 export function checkDelivered(nodes: Fleet["nodes"], prices: readonly PriceEntry[], complain: Complain): void {
   prices.forEach(({ delivered = Infinity, ...entry }, index) => {
     const short = nodes.find((node) => node.gpus > delivered && canPrice(entry, priceFactsOf(node)));
@@ -98,7 +98,7 @@ function checkMig(node: Node, path: readonly PropertyKey[], complain: Complain):
 
 type Layout = Readonly<Record<string, readonly string[]>>;
 
-/** A layout has the profiles of the node's model, and no more of them than fit on a GPU. */
+/** Checks that a layout has profiles of the node's model, and no more than fit on a GPU. */
 function checkLayout(
   node: Node,
   found: FoundProduct,
@@ -158,7 +158,7 @@ function checkPods(
   });
 }
 
-/** The times of a pod are in the order in which they happen; those that are left out say nothing. */
+/** Checks that the given times of a pod are in the order of events. */
 function checkLife(pod: Pod, path: readonly PropertyKey[], complain: Complain): void {
   let last: { readonly key: string; readonly at: number } | undefined;
   for (const key of ["created", "scheduled", "started", "finished"] as const) {
@@ -181,7 +181,7 @@ function checkClaims({ claims, nodes, pods }: Pick<Scenario, "claims" | "nodes" 
   }
 }
 
-/** Devices are on their node, each once, and an instance is one of some layout of its GPU. */
+/** Checks that devices are on their node, each once, and that an instance is in some layout of its GPU. */
 function checkDevices(
   devices: readonly Device[],
   host: Node | undefined,
@@ -201,7 +201,7 @@ function checkDevices(
   });
 }
 
-/** How many instances or partitions a GPU has at most, over all layouts of its node. */
+/** Returns the maximum of instances or partitions of a GPU over all layouts of its node. */
 function mostInstances({ mig, partitions }: Node, gpu: number): number {
   const layouts = mig === undefined ? [] : Array.isArray(mig) ? mig.map(({ layout }) => layout) : [mig as Layout];
   return Math.max(partitions[String(gpu)] ?? 0, ...layouts.map((layout) => layout[String(gpu)]?.length ?? 0));

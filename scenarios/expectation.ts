@@ -7,7 +7,7 @@ type ExpectedLine = Readonly<Record<string, string | undefined>>;
 
 const NOTHING = lastUnits<Quantity>(0n);
 
-/** What lines of a list are compared by, by the names of its amounts: a group's, and the words that tell of it. */
+/** The compared amounts of a list's lines, by name: the amount of a group, and the words for messages. */
 type Amounts = Readonly<
   Record<string, { of(group: BillGroup): Amount<Quantity> | undefined; readonly verb: string; readonly unit: string }>
 >;
@@ -29,10 +29,9 @@ function energyAmounts(energy: Scenario["energy"]): Amounts {
 }
 
 /**
- * What does not hold of a scenario's expectations, a sentence each; nothing where all of them hold. Amounts compare by value,
- * exactly. The dimensions of an expected list are all that any of its lines names: every line must be exactly one group of
- * them, and every group one line; of energy, every group of which any was measured. What has no price counts as 0 here, and so
- * does carbon that is not known.
+ * Returns the unmet expectations of a scenario, a sentence each. Amounts are compared exactly by value. The dimensions of an expected list
+ * are all dimensions that its lines name. Every line must be exactly one group of them, and every group one line. For energy, the groups
+ * are those with measured energy. Unpriced lines and unknown carbon count as 0 here.
  */
 export function differences(scenario: Scenario, bills: ReadonlyMap<string, Bill>): readonly string[] {
   return Object.entries(scenario.expect).flatMap(([policy, { total, lines, corrections, energy }]) => {
@@ -91,7 +90,7 @@ function compareLine(
   return group === undefined && wrong.length === 0 ? [`${what} is expected, and there is no such line`] : wrong;
 }
 
-/** Whether a text says an amount; one that is finer than the last unit says none. */
+/** Returns true if a text equals an amount. A text with more digits than the last unit is never equal. */
 function isAmount(text: string, amount: Amount<Quantity>): boolean {
   const parsed = parseAmount<Quantity>(text);
   return "value" in parsed && parsed.value === amount;

@@ -8,38 +8,40 @@ import type { FileProblem } from "../runtime/config/yaml.ts";
 import { uuidOf } from "./play/identity.ts";
 import type { WrittenScenario } from "./schema.ts";
 
-/** The largest file that a scenario takes, the scenario's own included. */
+/** The size limit of a scenario's files, its own file included. */
 const MOST_FILE_BYTES = 64_000_000;
 
-/** A Kubernetes object with its UID, as it is from a time on. */
+/** A Kubernetes object with its UID, in its state from a time on. */
 export interface DatedObject {
   readonly atMillis: number;
   readonly object: KubeObject & { readonly metadata: { readonly uid: string } };
-  /** The object is gone from this time on. */
+  /** True if the object is gone from this time on. */
   readonly isGone?: true;
 }
 
-/** An exporter with its pages, the first of them first; undefined while it is silent. */
+/** An exporter with its pages in order; undefined while it does not answer. */
 export interface PageSource {
-  /** The node that the scenario names for it; undefined where the page itself names its hosts. */
+  /** The node that the scenario names for it; undefined if the page itself names its hosts. */
   readonly node: string | undefined;
   readonly states: readonly { readonly from: number; readonly page: Buffer | undefined }[];
 }
 
-/** What stands in the files that a scenario names. */
+/** The content of the files that a scenario names. */
 export interface ScenarioFiles {
-  /** The cluster that the objects and pages are of. */
+  /** The cluster of the objects and pages. */
   readonly cluster: string;
-  /** In the order of time. */
+  /** The order is by time. */
   readonly objects: readonly DatedObject[];
   readonly pages: readonly PageSource[];
-  /** The meanings that the scenario gives names of resources. */
+  /** The scenario's meanings of resource names. */
   readonly resourceNames: ResourceNames;
 }
 
 const CLUSTER = "default";
 
-/** Reads the files that a scenario names, from the folder of its own file. A text of several lines is no name, but what a file has. */
+/**
+ * Reads the files that a scenario names, from the folder of its own file. A text of several lines is not a name but the content of a file.
+ */
 export function readScenarioFiles(
   scenario: WrittenScenario,
   source: string,
@@ -68,7 +70,7 @@ export function readScenarioFiles(
   return { files: { cluster: CLUSTER, objects, pages, resourceNames: resourceNamesOf(gpuResources, hami) } };
 }
 
-/** A file's bytes, or why there are none, as the end of a sentence about the file. */
+/** Returns a file's bytes, or the reason of a failure, as the end of a sentence about the file. */
 export function readWithin(path: string): { readonly bytes: Buffer } | { readonly why: string } {
   try {
     if (statSync(path).size > MOST_FILE_BYTES) return { why: `is larger than ${MOST_FILE_BYTES / 1e6} MB` };
@@ -112,7 +114,7 @@ function readObjects(
   return dated.toSorted((a, b) => a.atMillis - b.atMillis);
 }
 
-/** Objects that a person writes can lack a UID: those of one kind and name are the same object then. */
+/** Returns an object with a UID. Written objects can lack one. Then those of one kind and name are the same object. */
 function withUid(object: KubeObject): DatedObject["object"] {
   const { metadata } = object;
   return { ...object, metadata: { ...metadata, uid: metadata?.uid ?? uuidOf("object", nameOfObject(object)) } };

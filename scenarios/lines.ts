@@ -5,10 +5,10 @@ import { DIMENSIONS } from "../domain/owner/owner.ts";
 import { dateText } from "../domain/period.ts";
 import type { Bill, BillLine } from "./bill.ts";
 
-/** A booked charge, whatever its policy. */
+/** A booked charge of any policy. */
 type BilledCharge = Omit<BookedCharge, "policy">;
 
-/** Charges as a scenario's bill: those that correct what was closed stand beside it, and not in its total. */
+/** Returns charges as a scenario's bill. Corrections of closed periods are separate, and not in its total. */
 export function billOf(charges: readonly BilledCharge[]): Bill {
   const own = charges.filter(({ corrects }) => corrects === "");
   const corrections = charges.filter(({ corrects }) => corrects !== "");
@@ -19,7 +19,7 @@ export function billOf(charges: readonly BilledCharge[]): Bill {
   };
 }
 
-/** A charge with its dimensions by the names of `scenarios.md`. */
+/** Returns a charge with its dimensions under the names of `scenarios.md`. */
 function lineOf(charge: BilledCharge): BillLine {
   const { holder, slot, costs, gpuHours, millijoules, carbon, fromMillis } = charge;
   const { cluster, node, state, because, payer } = charge;
@@ -50,7 +50,7 @@ function lineOf(charge: BilledCharge): BillLine {
   };
 }
 
-/** The values of some dimensions, empty where there is nobody to have them. */
+/** Returns the values of some dimensions, empty without a holder. */
 function valuesOf<Name extends string>(
   names: readonly Name[],
   of: Readonly<Record<Name, string>> | undefined,

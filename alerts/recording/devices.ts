@@ -6,15 +6,18 @@ import { keysOf, listed, on } from "../series/keys.ts";
 import { read, readLargest } from "../series/read.ts";
 import { THERMAL_LIMITS, USUAL_SLOWDOWN_MARGIN } from "../thermal-limits.ts";
 
-/** The metrics of which any shows that a device is at work: no exporter gives all of them, some stand at 0 while it is busy. */
+/**
+ * The metrics of activity. Any of them shows that a device is active: no exporter has all of them, and some stay at 0 while the device is
+ * busy.
+ */
 export const ACTIVITIES = ["gr_engine_active_ratio", "sm_active_ratio", "gpu_utilization_ratio"] as const;
-/** Those of them of which every exporter gives one: what tells of a GPU or of its pod is read from these. */
+/** The metrics of activity of which every exporter has one. The activity of a GPU or its pod is read from these. */
 export const USUAL_ACTIVITIES = ["gr_engine_active_ratio", "gpu_utilization_ratio"] as const;
-/** Degrees left by which nodes are counted. */
+/** The bounds of remaining degrees by which nodes are counted. */
 const LEFT_BOUNDS = [0, 5, 10, 15, 20, 25, 30, 35, 40, 50] as const;
 const PRESENCE = [...USUAL_ACTIVITIES, "gpu_temperature_celsius"] as const;
 
-/** Which GPUs there are, on whose pages. */
+/** Returns the rules for the existing GPUs and their pages. */
 export function inventoryRules(options: AlertOptions): readonly RecordingRule[] {
   const { cluster, node, gpu } = keysOf(options);
   const gpuInfo = "gpu:exporter_gpu:info";
@@ -26,7 +29,7 @@ export function inventoryRules(options: AlertOptions): readonly RecordingRule[] 
   ];
 }
 
-/** How active each device is: a GPU, or a MIG instance where instances differ. */
+/** Returns the rules for the activity of each device: a GPU, or a MIG instance if instances differ. */
 export function deviceRules(options: AlertOptions): readonly RecordingRule[] {
   const { node, device: by } = keysOf(options);
   return [
@@ -35,7 +38,7 @@ export function deviceRules(options: AlertOptions): readonly RecordingRule[] {
   ];
 }
 
-/** How warm and how full devices are. */
+/** Returns the rules for the temperature and the used memory of devices. */
 export function readingRules(options: AlertOptions): readonly RecordingRule[] {
   const { cluster, node, gpu: by, device } = keysOf(options);
   const used = "gpu:memory_used:bytes";
@@ -45,12 +48,12 @@ export function readingRules(options: AlertOptions): readonly RecordingRule[] {
     { record: "gpu:temperature:celsius", expr: read(options, "gpu_temperature_celsius", { by }) },
     { record: "gpu:temperature_margin:celsius", expr: read(options, "temperature_margin_celsius", { by }) },
     {
-      // 0 is what GPUs say that can't tell.
+      // GPUs without this measurement report 0.
       record: "gpu:memory_temperature:celsius",
       expr: read(options, "memory_temperature_celsius", { by, where: "> 0" }),
     },
     { record: used, expr: read(options, "fb_used_bytes", { by: device }) },
-    // Of used and free memory, by one join instead of two.
+    // From used and free memory, with one join instead of two.
     { record: "gpu:memory_used:ratio", expr: `1 / (1 + ${free} / ${on(device)} ${used})` },
     {
       // Until it slows down. Newer GPUs count down to a limit that is beyond that.
@@ -64,7 +67,7 @@ or ${on(by)}
   ];
 }
 
-/** Nodes with at most so many degrees left, as Prometheus has histograms: a cluster's nodes each as often as bounds are above them. */
+/** Returns a Prometheus histogram of nodes by remaining degrees: each node of a cluster is counted in every bound at or above its value. */
 function nodesByTemperatureLeft(cluster: string): string {
   const within = LEFT_BOUNDS.map((bound) =>
     withLabel(`sum by (${cluster}) (node:temperature_left:min <= bool ${bound})`, "le", String(bound)),
@@ -72,12 +75,12 @@ function nodesByTemperatureLeft(cluster: string): string {
   return [...within, withLabel(`count by (${cluster}) (node:temperature_left:min)`, "le", "+Inf")].join("\nor\n");
 }
 
-/** What hardly ever changes: how many devices nodes have at most, how warm these were and may get. */
+/** Returns the rules for values that rarely change: the maximum of devices of nodes, their highest temperatures and their limits. */
 export function limitRules(options: AlertOptions): readonly RecordingRule[] {
   return [
-    // Of a day: some devices may be gone from the page.
+    // The maximum of a day, because some devices may be gone from the page.
     { record: "node:gpu_devices:max1d", expr: "max_over_time(node:gpu_devices:count[1d])" },
-    // So that the least of a week is found among a fifth of its values.
+    // Recorded so that the minimum of a week is found among a fifth of its values.
     { record: "node:temperature_left:min5m", expr: "min_over_time(node:temperature_left:min[5m])" },
     limitOf(options, "gpu:slowdown_temperature:celsius", "slowdown_temperature_celsius", "slowdown"),
     limitOf(options, "gpu:max_operating_temperature:celsius", "max_operating_temperature_celsius", "maxOperating"),
@@ -109,7 +112,7 @@ const NAMING_LABELS = {
   },
 } as const;
 
-/** The GPUs of each exporter's page, with the names by which all other rules know them. One answer for each. */
+/** Returns the GPUs of each exporter's page, with the names that all other rules use. One result for each. */
 function gpus(options: AlertOptions): string {
   const { exporterGpu } = keysOf(options);
   const ofVendors = (["nvidia", "amd"] as const).map((vendor) => namedGpus(options, vendor));
@@ -121,7 +124,7 @@ function gpus(options: AlertOptions): string {
 function namedGpus(options: AlertOptions, vendor: keyof typeof NAMING_LABELS): string {
   const { number, uuid, model } = NAMING_LABELS[vendor];
   const names = namesOfVendor(vendor, PRESENCE);
-  // Each GPU once before its labels are mended, which costs more than anything else here.
+  // Each GPU once before its labels are changed, which is the most expensive step here.
   const own = new Set([options.clusterLabel, "instance", ...options.nodeLabels, ...number, ...uuid, ...model]);
   const once = `group by (${listed([...own])}) (${select("", anyOf("__name__", names), options.selectors.series)})`;
   const numbered = firstLabel(once, "gpu", number);
@@ -129,7 +132,7 @@ function namedGpus(options: AlertOptions, vendor: keyof typeof NAMING_LABELS): s
   return relabel(joinLabels(withModel, "UUID", uuid), "UUID", "UUID", "(?:[0-]*;)*([^;]+).*");
 }
 
-/** A GPU's own limit where its exporter gives it, else that of its model; the label `limit` says which. */
+/** Returns a GPU's own limit if its exporter has it, else that of its model. The label `limit` shows which. */
 function limitOf(
   options: AlertOptions,
   record: string,

@@ -5,12 +5,12 @@ import { keysOf, listed, on } from "../series/keys.ts";
 import { read } from "../series/read.ts";
 import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
-/** Why clocks are held down, by the bit of DCGM's field 112. */
+/** The reasons for reduced clocks, by the bit of DCGM's field 112. */
 const THROTTLE_BITS = { hw_thermal: 0x40, sw_thermal: 0x20, power_brake: 0x80 } as const;
-/** So long the profiling counters must stand still, and the energy counter. */
+/** How long the profiling counters and the energy counter must not change. */
 export const STUCK_MILLIS = 15 * MINUTE_MILLIS;
 
-/** Why clocks are held down. It comes and goes, and alerts count how often it stood. */
+/** Returns the rules for reduced clocks. The reasons come and go, and alerts count them. */
 export function throttleRules(options: AlertOptions): readonly RecordingRule[] {
   const { gpu: by } = keysOf(options);
   return [
@@ -22,7 +22,7 @@ export function throttleRules(options: AlertOptions): readonly RecordingRule[] {
   ];
 }
 
-/** What is wrong with GPUs now. A series stands here only as long as something is wrong: a healthy fleet has none. */
+/** Returns the rules for current faults of GPUs. A series exists only while there is a fault: a healthy fleet has none. */
 export function faultRules(options: AlertOptions): readonly RecordingRule[] {
   const { gpu: by } = keysOf(options);
   const over = (fn: string, minutes: number) => ({ by, over: { fn, millis: minutes * MINUTE_MILLIS }, where: "> 0" });
@@ -57,16 +57,16 @@ export function faultRules(options: AlertOptions): readonly RecordingRule[] {
   ];
 }
 
-/** Some GPUs give a thermal margin that never moves; one that works has been above this within a day. */
+/** The value that a working thermal margin exceeds within a day. Some GPUs have a margin that never changes. */
 const LIVE_MARGIN = 5;
 
-/** What takes a longer look: counters that stand still, and memory that ages. */
+/** Returns the rules over longer times: counters that do not change, and memory that ages. */
 export function slowFaultRules(options: AlertOptions): readonly RecordingRule[] {
   const { gpu } = keysOf(options);
   const over = (fn: string) => ({ by: gpu, over: { fn, millis: STUCK_MILLIS } });
   return [
     {
-      // Of GPUs that were there at both ends and whose counter is no constant 0: a gap or a restart gives no verdict.
+      // Only GPUs that existed at both ends and whose counter is not a constant 0: a gap or a restart gives no result.
       record: "gpu:telemetry_frozen:info",
       expr: `(${read(options, "energy_joules", over("changes"))} == 0) + 1
 and ${on(gpu)} ${read(options, "energy_joules", { by: gpu, where: "> 0" })}
@@ -84,7 +84,7 @@ and ${on(gpu)} (${read(options, "gpu_utilization_ratio", over("avg_over_time"))}
   ];
 }
 
-/** Memory that was remapped within a day: the rows now, less the fewest of the day, looked at every hour. */
+/** Returns the rules for memory that was remapped within a day: the current rows minus the minimum of the day, checked every hour. */
 export function remapRules(options: AlertOptions): readonly RecordingRule[] {
   const { gpu } = keysOf(options);
   const column = "uncorrectable_remapped_rows_total";

@@ -3,13 +3,13 @@ import type { AlertOptions } from "../options.ts";
 import { keysOf, listed, on } from "../series/keys.ts";
 import { IDLE_RATIO } from "./windows.ts";
 
-/** What is recorded of a fleet's use, for dashboards: GPUs of each node and model by what is done with them. */
+/** The series of a fleet's use for dashboards: GPUs of each node and model by use. */
 export const FLEET_USE = "node:gpus_by_use:sum";
-/** The same of all nodes of a cluster together, which weeks are drawn from. */
+/** The same series for all nodes of a cluster together, for charts of weeks. */
 export const CLUSTER_USE = "cluster:gpus_by_use:sum";
-/** GPUs that a node told of within a day and does not tell of now; none of a node that has all. */
+/** GPUs that a node reported within a day and does not report now; absent for a complete node. */
 export const MISSING = "node:gpus_missing:count";
-/** Of all GPUs those that somebody holds; of these how many are at work, and those that are used at all. */
+/** The uses of GPUs: all, held, active, and effective. */
 export type FleetUse = "total" | "held" | "active" | "effective";
 
 /**

@@ -7,14 +7,14 @@ import { joined, ownLabels, read, withGpuNumber } from "../series/read.ts";
 import { state } from "../series/state.ts";
 import { USUAL_ACTIVITIES } from "./devices.ts";
 
-/** Resources of which a node has several for one GPU where it is time-sliced or under MPS. */
+/** Resources of which a node has several for one GPU with time-slicing or MPS. */
 const REPLICATED_RESOURCES = anyOf("resource", ["nvidia_com_gpu", "nvidia_com_gpu_shared", "amd_com_gpu"]);
-/** A node is taken for one of shared GPUs where its resource counts at least so many times its devices. */
+/** The ratio of a node's resource to its devices from which its GPUs count as shared. */
 const LEAST_REPLICAS = 2;
 
-/** The label of a pod's activity on a device that others share. */
+/** The label of a pod's activity on a shared device. */
 const SHARED = "shared";
-/** Selects what pods do on devices that they share; what they do on those that are theirs alone. */
+/** The selectors of pods' activity on shared devices, and on devices of their own. */
 export const SHARED_ACTIVITY = `gpu:pod_activity:ratio{${SHARED}="true"}`;
 export const OWN_ACTIVITY = `gpu:pod_activity:ratio{${SHARED}=""}`;
 
@@ -32,7 +32,7 @@ or ${on(node)}
 node:gpu_devices:count * 0`,
     },
     {
-      // Replicas of each shared device: of its node's resource where Kubernetes tells, else its pods.
+      // The replicas of each shared device: from its node's resource if Kubernetes reports it, else its pods.
       record: "gpu:device_replicas:count",
       expr: `(
   gpu:device_activity:ratio * 0 + ${on(node)} group_left () (
@@ -60,7 +60,7 @@ ${read(options, "gpu_utilization_ratio", { by: device, matchers: ['vgpu!=""'] })
   ];
 }
 
-/** How active each pod is on each device that it shares: only what its own processes do counts, as a part of its share. */
+/** Returns the rules for the activity of each pod on each shared device: only its own processes count, as a part of its share. */
 export function shareRules(options: AlertOptions): readonly RecordingRule[] {
   const { device } = keysOf(options);
   const by = [...device, "namespace", "pod"];
@@ -81,7 +81,7 @@ export function shareRules(options: AlertOptions): readonly RecordingRule[] {
   ];
 }
 
-/** The pods that exporters name on devices. */
+/** Returns the pods that exporters name on devices. */
 function holders(options: AlertOptions): string {
   const { cluster, exporterGpu, device } = keysOf(options);
   const by = [...device, "namespace", "pod"];
@@ -102,7 +102,7 @@ unless on (${cluster}, namespace, pod) ${select("up", options.selectors.exporter
 }
 
 const POD_LABELS = ["namespace", "pod", "exported_namespace", "exported_pod", "pod_namespace", "pod_name"];
-/** Leaves out what has no pod. */
+/** The operator that leaves out series without a pod. */
 const UNLESS_NOBODY = "unless on (pod) vector(1)";
 
 /**

@@ -5,7 +5,7 @@ import { keysOf, listed, on } from "../series/keys.ts";
 import { ownPods } from "../series/own.ts";
 import { GPU_RESOURCES, optedOut, state } from "../series/state.ts";
 
-/** What is told of a workload beside its name. */
+/** The labels of a workload beside its name. */
 export const OWNER_LABELS = ["team", "cost_centre", "workload", "workload_type", "queue"] as const;
 
 /**
@@ -76,7 +76,7 @@ export function evennessRules(options: AlertOptions): readonly RecordingRule[] {
   ];
 }
 
-/** What an hour of each pod costs. */
+/** Returns the rules for the hourly cost of each pod. */
 export function costRules(options: AlertOptions): readonly RecordingRule[] {
   const { pod } = keysOf(options);
   return [
@@ -87,13 +87,13 @@ export function costRules(options: AlertOptions): readonly RecordingRule[] {
   ];
 }
 
-/** One series for each pod, whichever of several. */
+/** Returns one series for each pod, any of several. */
 function one(options: AlertOptions, labels: readonly string[], expr: string): string {
   const { pod } = keysOf(options);
   return `topk by (${listed(pod)}) (1, group by (${listed([...pod, ...labels])}) (\n  ${expr}\n))`;
 }
 
-/** The team of each pod of which no processor tells: the label of the pod, else that of its namespace. */
+/** Returns the team of each pod without a processor's data: the label of the pod, else that of its namespace. */
 function teamLabels(options: AlertOptions): string {
   const { cluster, pod } = keysOf(options);
   const { team, costCentre } = options.ownerLabels;

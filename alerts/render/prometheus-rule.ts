@@ -2,14 +2,14 @@ import { stringify } from "yaml";
 import type { RuleGroup } from "../model.ts";
 import { groupObject } from "./rule-file.ts";
 
-/** Where a PrometheusRule goes, and by which labels its Prometheus finds it. */
+/** The place of a PrometheusRule, and the labels by which its Prometheus finds it. */
 export interface ObjectPlace {
   readonly name: string;
   readonly namespace: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The groups as an object of the Prometheus operator (monitoring.coreos.com/v1). */
+/** Returns the groups as an object of the Prometheus operator (monitoring.coreos.com/v1). */
 export function prometheusRule(groups: readonly RuleGroup[], { name, namespace, labels }: ObjectPlace): string {
   return stringify(
     {

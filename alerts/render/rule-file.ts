@@ -2,12 +2,12 @@ import { stringify } from "yaml";
 import type { AlertingRule, RecordingRule, RuleGroup } from "../model.ts";
 import { durationText } from "../promql.ts";
 
-/** A group as Prometheus reads it. */
+/** Returns a group in Prometheus' form. */
 export function groupObject({ name, intervalMillis, rules }: RuleGroup): object {
   return { name, interval: durationText(intervalMillis), rules: rules.map(ruleObject) };
 }
 
-/** A rule file of Prometheus. */
+/** Returns a rule file of Prometheus. */
 export function ruleFile(groups: readonly RuleGroup[]): string {
   return stringify({ groups: groups.map(groupObject) }, { lineWidth: 0, aliasDuplicateObjects: false });
 }

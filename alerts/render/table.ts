@@ -40,7 +40,7 @@ const SOURCES: Readonly<Record<AlertSource, string>> = {
   "gpu-ledger": "gpu-ledger",
 };
 
-/** The page that lists every alert: docs/alerts.md. */
+/** Returns the page with every alert: docs/alerts.md. */
 export function renderAlertsPage(): string {
   const groups = ALERT_GROUPS.map((group) => {
     const rows = CATALOG.filter((each) => each.group === group).map(row);

@@ -1,6 +1,6 @@
 import type { AlertOptions } from "../options.ts";
 
-/** The labels that tell apart what rules speak of. */
+/** The labels that identify the subjects of rules. */
 export interface Keys {
   readonly cluster: string;
   readonly node: readonly string[];
@@ -8,11 +8,11 @@ export interface Keys {
   /** A GPU, or a MIG instance or partition of it. */
   readonly device: readonly string[];
   readonly pod: readonly string[];
-  /** A GPU as its exporter's page has it. */
+  /** A GPU in its exporter's page. */
   readonly exporterGpu: readonly string[];
 }
 
-/** The keys, with the cluster's label as it is called here. */
+/** Returns the keys, with the configured label of the cluster. */
 export function keysOf({ clusterLabel: cluster }: AlertOptions): Keys {
   const node = [cluster, "node"];
   const gpu = [...node, "UUID"];
@@ -26,12 +26,12 @@ export function keysOf({ clusterLabel: cluster }: AlertOptions): Keys {
   };
 }
 
-/** Labels of a key as PromQL lists them. */
+/** Returns the labels of a key as a PromQL list. */
 export function listed(labels: readonly string[]): string {
   return labels.join(", ");
 }
 
-/** `on (…)` of a key. */
+/** Returns `on (…)` of a key. */
 export function on(labels: readonly string[]): string {
   return `on (${labels.join(", ")})`;
 }

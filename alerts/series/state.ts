@@ -17,7 +17,7 @@ export const STATE_SERIES: Readonly<Record<string, readonly string[]>> = {
   kube_pod_status_phase: ["namespace", "pod", "phase", "uid"],
 };
 
-/** Kubernetes' resources that are GPUs or parts of them, as kube-state-metrics writes them: every other character an underscore. */
+/** Kubernetes' resources that are GPUs or parts of them, in the form of kube-state-metrics: every other character is an underscore. */
 export const GPU_RESOURCES = anyOf("resource", [
   "nvidia_com_gpu.*",
   "nvidia_com_mig_.*",
@@ -25,15 +25,15 @@ export const GPU_RESOURCES = anyOf("resource", [
   "gpu_intel_com_.*",
 ]);
 
-/** Those of them that exporters measure whose names rules read. */
+/** The resources that exporters with supported names measure. */
 export const MEASURED_RESOURCES = anyOf("resource", ["nvidia_com_gpu.*", "nvidia_com_mig_.*", "amd_com_gpu.*"]);
 
-/** A series of kube-state-metrics. */
+/** Returns a series of kube-state-metrics. */
 export function state({ selectors }: AlertOptions, metric: string, ...matchers: readonly string[]): string {
   return select(metric, ...matchers, selectors.kubeStateMetrics);
 }
 
-/** Pods or namespaces with the label by which people opt out of alerts about waste. */
+/** Returns pods or namespaces with the label that opts out of alerts about waste. */
 export function optedOut(options: AlertOptions, metric: "kube_pod_labels" | "kube_namespace_labels"): string {
   const { label, value } = options.optOut;
   return state(options, metric, `${stateLabel(label)}=${quote(value)}`);

@@ -5,13 +5,13 @@ import { layoutAt, migAt, vendorOf } from "./machine.ts";
 import { migResource } from "./node-facts.ts";
 import type { ScenarioNode, ScenarioPod } from "./tenure.ts";
 
-/** A device as a scenario names it: a GPU, or an instance or partition of one. */
+/** A device in a scenario's form: a GPU, or an instance or partition of one. */
 export interface NamedDevice {
   readonly gpu: number;
   readonly instance?: string;
 }
 
-/** The devices that a pod is written to have; none where nothing tells which. Those of a claim stand in the claim. */
+/** Returns the written devices of a pod; none if they are unknown. Devices of a claim are in the claim. */
 export function devicesOf({ devices = [] }: Pick<ScenarioPod, "devices">): readonly NamedDevice[] {
   return devices.map((device) =>
     typeof device === "number" ? { gpu: device } : { gpu: device.gpu, instance: String(device.instance) },
@@ -19,15 +19,15 @@ export function devicesOf({ devices = [] }: Pick<ScenarioPod, "devices">): reado
 }
 
 /**
- * The claim of a pod whose devices DRA allocated: the one that it names, or one of its own where it asks for devices as a resource
- * that DRA serves. Undefined for a pod that DRA has nothing to do with.
+ * Returns the claim of a pod whose devices DRA allocated: the named claim, or a claim of the pod's own if it requests devices as a resource
+ * that DRA serves. Undefined for a pod without DRA.
  */
 export function claimNameOf({ name, holds, devices, evidence }: ScenarioPod): string | undefined {
   if ("dra" in holds) return holds.dra.claim;
   return evidence === "dra" && devices !== undefined ? `${name}-devices` : undefined;
 }
 
-/** What a pod asks for, as a watcher reads it from the pod. */
+/** Returns a pod's requests, as a watcher reads them. */
 export function asksOf(pod: ScenarioPod, node: ScenarioNode | undefined): readonly GpuAsk[] {
   const { holds, devices } = pod;
   const claim = claimNameOf(pod);
@@ -47,7 +47,7 @@ export function asksOf(pod: ScenarioPod, node: ScenarioNode | undefined): readon
   ];
 }
 
-/** What proves a pod's devices in its own annotations and labels, once a scheduler has written it. */
+/** Returns the evidence of a pod's devices in its own annotations and labels, after a scheduler has written it. */
 export function evidenceOf(pod: ScenarioPod, node: ScenarioNode, at: number): readonly DeviceEvidence[] {
   if (pod.group !== undefined) {
     const devices = devicesOf(pod);
@@ -59,12 +59,15 @@ export function evidenceOf(pod: ScenarioPod, node: ScenarioNode, at: number): re
   return devicesOf(pod).map((device) => annotationOf(pod, node, device, at));
 }
 
-/** The name of the group of pods that share one of a node's GPUs. */
+/** Returns the name of the group of pods that share one of a node's GPUs. */
 export function groupName(group: string, gpu: number): string {
   return `${group}-gpu-${gpu}`;
 }
 
-/** As HAMi and Volcano write a share, and Run:ai an instance: of that neither memory nor cores. */
+/**
+ * Returns the annotation of a share in the form of HAMi or Volcano, or of an instance in the form of Run:ai, which has neither memory nor
+ * cores.
+ */
 function annotationOf(
   { holds }: ScenarioPod,
   node: ScenarioNode,

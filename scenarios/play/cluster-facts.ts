@@ -6,14 +6,17 @@ import { beginOf, clusterOf, clustersOf, createdAt, tenureOf, type ScenarioPod }
 
 type WithoutOrigin<Fact> = Fact extends ClusterFact ? Omit<Fact, keyof FactOrigin> : never;
 
-/** What is said of a namespace, gang, claim or slice from a time on. */
+/** The state of a namespace, gang, claim or slice from a time on. */
 export interface ClusterMoment {
   readonly atMillis: number;
   readonly cluster: string;
   readonly fact: WithoutOrigin<ClusterFact>;
 }
 
-/** The namespaces of a scenario in each cluster, those that only a pod names too: from the beginning, and at each change of labels. */
+/**
+ * Returns the namespaces of a scenario in each cluster, including those that only a pod names: at the beginning, and at each change of
+ * labels.
+ */
 export function namespaceMoments(scenario: Scenario): readonly ClusterMoment[] {
   const names = new Set([
     ...Object.keys(scenario.namespaces),
@@ -37,7 +40,7 @@ export function namespaceMoments(scenario: Scenario): readonly ClusterMoment[] {
   );
 }
 
-/** The ResourceQuotas behind the quotas of a scenario's namespaces. */
+/** Returns the ResourceQuotas of the quotas of a scenario's namespaces. */
 export function quotaMoments(scenario: Scenario): readonly ClusterMoment[] {
   return clustersOf(scenario).flatMap((cluster) =>
     Object.keys(scenario.namespaces).flatMap((namespace) => {
@@ -66,7 +69,7 @@ interface NamespaceState {
   readonly quota?: number | undefined;
 }
 
-/** What a namespace is with the times from which that holds; it is there from the beginning, without labels if need be. */
+/** Returns the states of a namespace with their times. It exists from the beginning, without labels if it has none. */
 function datedStates(scenario: Scenario, name: string): readonly (NamespaceState & { readonly atMillis: number })[] {
   const begin = beginOf(scenario);
   const states = scenario.namespaces[name];
@@ -76,7 +79,7 @@ function datedStates(scenario: Scenario, name: string): readonly (NamespaceState
   return [...byTime].map(([atMillis, state]) => ({ atMillis, ...state })).toSorted((a, b) => a.atMillis - b.atMillis);
 }
 
-/** The pods of each gang: of one group in one namespace. */
+/** Returns the pods of each gang: of one group in one namespace. */
 export function gangsOf(scenario: Scenario): readonly (readonly ScenarioPod[])[] {
   const gangs = new Map<string, ScenarioPod[]>();
   for (const pod of scenario.pods) {
@@ -87,7 +90,7 @@ export function gangsOf(scenario: Scenario): readonly (readonly ScenarioPod[])[]
   return [...gangs.values()];
 }
 
-/** The PodGroups behind a scenario's gangs: pending from the first pod's creation, running once all were bound at the same time. */
+/** Returns the PodGroups of a scenario's gangs: pending from the first pod's creation, running when all were bound at the same time. */
 export function gangMoments(scenario: Scenario): readonly ClusterMoment[] {
   return gangsOf(scenario).flatMap((members) => {
     const [{ namespace, gang, queue }] = members as [ScenarioPod];
@@ -113,7 +116,7 @@ export function gangMoments(scenario: Scenario): readonly ClusterMoment[] {
   });
 }
 
-/** When so many members were bound at the same time first; undefined where they never were. */
+/** Returns the first time when `size` members were bound together; undefined if there is none. */
 function wholeAt(members: readonly ScenarioPod[], size: number, scenario: Scenario): number | undefined {
   const tenures = members.flatMap((pod) => tenureOf(pod, scenario) ?? []);
   return tenures

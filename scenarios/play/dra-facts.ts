@@ -9,7 +9,7 @@ import { isWithin, lifeOf, podUid, tenureOf, type ScenarioNode, type ScenarioPod
 
 const DRIVER = "gpu.nvidia.com";
 
-/** The claims of a scenario's pods: allocated when the first of their pods is bound, gone when the last is finished. */
+/** Returns the claims of a scenario's pods: allocated when the first of their pods is bound, gone when the last is finished. */
 export function claimMoments(scenario: Scenario): readonly ClusterMoment[] {
   return claimsOf(scenario).flatMap(({ name, devices, pods, reservedFor }): readonly ClusterMoment[] => {
     const tenures = pods.flatMap((pod) => tenureOf(pod, scenario) ?? []);
@@ -36,7 +36,7 @@ export function claimMoments(scenario: Scenario): readonly ClusterMoment[] {
   });
 }
 
-/** The slices of the nodes that have a claim's devices: at the beginning, at each change of layout, and the end. */
+/** Returns the slices of the nodes with a claim's devices: at the beginning, at each change of layout, and at the end. */
 export function sliceMoments(scenario: Scenario): readonly ClusterMoment[] {
   const named = new Set(claimsOf(scenario).flatMap(({ pods }) => pods.map(({ node }) => node)));
   return scenario.nodes
@@ -52,8 +52,8 @@ export function sliceMoments(scenario: Scenario): readonly ClusterMoment[] {
 }
 
 /**
- * How dcgm-exporter names the claim by which a pod has a device of its node (`--kubernetes-enable-dra`); undefined for a pod that
- * has none.
+ * Returns dcgm-exporter's labels of the claim by which a pod has a device of its node (`--kubernetes-enable-dra`); undefined for a pod
+ * without a claim.
  */
 export function claimLabelsOf(
   scenario: Scenario,
@@ -71,7 +71,7 @@ export function claimLabelsOf(
   return { ...labels, migProfile: sliced.profile, migUuid: sliced.uuid };
 }
 
-/** A claim with the pods that it is reserved for; of a name that no pod has, the UID of one that nobody has seen. */
+/** A claim with the pods for which it is reserved. For a name that no pod has, the UID is one of an unknown pod. */
 interface PlayedClaim {
   readonly name: string;
   readonly devices: readonly NamedDevice[];

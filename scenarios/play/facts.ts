@@ -16,14 +16,14 @@ import { podMoments, type PodMoment } from "./pod-facts.ts";
 import { reservationMoments, reservationsOf } from "./reservations.ts";
 import { beginOf, clusterOf } from "./tenure.ts";
 
-/** A message of a played scenario: what the bus takes, with its topic and the time at which a collector would have sent it. */
+/** A message of a played scenario, with its topic and the time at which a collector would have sent it. */
 export interface PlayedMessage extends FactMessage {
   readonly topic: string;
   /** Milliseconds since the epoch. */
   readonly atMillis: number;
 }
 
-/** A message that is not made yet: a scenario has many of them, and they are made as they are asked for. */
+/** A message that is made on demand, because a scenario has many of them. */
 interface Moment {
   readonly atMillis: number;
   readonly cluster: string;
@@ -32,9 +32,10 @@ interface Moment {
 }
 
 /**
- * The facts of a scenario as watchers of its clusters would send them, in the order of time: namespaces, nodes, slices, claims,
- * gangs and pods, those of its files' objects among them, from the first moment of which the scenario tells, which can be before the
- * period, to the last. The same scenario gives the same bytes. `epoch` is the watchers' term: what a later one says comes after what an earlier one said.
+ * Yields the facts of a scenario as watchers of its clusters would send them, in the order of time: namespaces, nodes, slices, claims,
+ * gangs and pods, including those of its files' objects. They begin at the scenario's first moment, which can be before the period, and end
+ * at its last. The same scenario gives the same bytes. `epoch` is the watchers' term: facts of a later term come after those of an earlier
+ * one.
  */
 export function* factsOf(scenario: Scenario, epoch = beginOf(scenario)): Generator<PlayedMessage> {
   const moments = momentsOf(scenario).toSorted((a, b) => a.atMillis - b.atMillis);
@@ -50,7 +51,7 @@ export function* factsOf(scenario: Scenario, epoch = beginOf(scenario)): Generat
   yield* ofObjects.slice(told);
 }
 
-/** All moments; of those at one time, what others rest on comes first. */
+/** Returns all moments. At one time, objects come after those on which they depend. */
 function momentsOf(scenario: Scenario): readonly Moment[] {
   return [
     ...[...namespaceMoments(scenario), ...quotaMoments(scenario)].map(ofCluster),

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** A UUID in the shape of version 8 (RFC 9562) that depends on the parts alone: the same names are the same things in every run. */
+/** Returns a UUID in the form of version 8 (RFC 9562) that depends only on the parts: the same names are the same things in every run. */
 export function uuidOf(...parts: readonly (string | number)[]): string {
   const hex = createHash("sha256").update(JSON.stringify(parts)).digest("hex");
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
