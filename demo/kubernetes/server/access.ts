@@ -1,47 +1,47 @@
 import { qualifiedName, type ApiResource, type ResourceCatalogue } from "./resources.ts";
 import { failure, named, type StatusError } from "./status.ts";
 
-/** What may be done, as RBAC writes it; `*` is everything. */
+/** A permission in RBAC's form; `*` is everything. */
 export interface AccessRule {
   readonly verbs: readonly string[];
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly resourceNames?: readonly string[];
-  /** A Role's namespace; a ClusterRole has none. */
+  /** A Role's namespace; absent for a ClusterRole. */
   readonly namespace?: string;
 }
 
-/** One thing that somebody wants to do. */
+/** One attempted action. */
 export interface AccessAttempt {
   readonly verb: string;
   readonly group: string;
   readonly resource: string;
-  /** Empty for all namespaces, and for what has none. */
+  /** Empty for all namespaces, and for resources without one. */
   readonly namespace: string;
   readonly name: string;
 }
 
-/** Who may do what. Everything, by anybody, until something is set. */
+/** The permissions of a server. Everybody may do everything until something is set. */
 export interface Access {
-  /** Accepts these bearer tokens alone from now on; `undefined` asks for none. Open watches go on. */
+  /** Accepts only these bearer tokens from now on; `undefined` requires none. Open watches go on. */
   setTokens(tokens: Iterable<string> | undefined): void;
-  /** Allows what these rules say and nothing else; `undefined` allows everything. */
+  /** Allows only these rules; `undefined` allows everything. */
   setRules(rules: readonly AccessRule[] | undefined): void;
-  /** Takes verbs on one resource away, whatever the rules say. */
+  /** Removes verbs on one resource, regardless of the rules. */
   withdraw(group: string, resource: string, ...verbs: string[]): void;
-  /** Gives back what {@link withdraw} took. */
+  /** Restores everything that {@link withdraw} removed. */
   restore(): void;
   isAuthenticated(authorization: string | undefined): boolean;
   isAllowed(attempt: AccessAttempt): boolean;
-  /** The 403 of an attempt, in the words of real servers. */
+  /** Returns the 403 of an attempt, in the words of real servers. */
   refusal(attempt: AccessAttempt): StatusError;
-  /** What a SelfSubjectRulesReview of a namespace lists. */
+  /** Returns the list of a SelfSubjectRulesReview of a namespace. */
   rulesIn(namespace: string): readonly Omit<AccessRule, "namespace">[];
 }
 
 const VERBS = ["get", "list", "watch", "create", "update"];
 
-/** An access that asks `user` for nothing yet. */
+/** Creates an access that allows `user` everything until something is set. */
 export function createAccess(catalogue: ResourceCatalogue, user: string): Access {
   let tokens: ReadonlySet<string> | undefined;
   let rules: readonly AccessRule[] | undefined;

@@ -2,7 +2,7 @@ import { apiVersionOf, type ApiResource, type ResourceCatalogue } from "./resour
 
 const READ_VERBS = ["get", "list", "watch"];
 
-/** The answer to a path of discovery, or `undefined` where the path is none or its group is not installed. */
+/** Returns the answer to a path of discovery; `undefined` for other paths, or if the group is not installed. */
 export function discoveryOf(
   catalogue: Pick<ResourceCatalogue, "all">,
   path: string,
@@ -30,7 +30,7 @@ export function discoveryOf(
   return ofVersion.length === 0 ? undefined : resourceList(`${group}/${version}`, ofVersion);
 }
 
-/** The release that the double says it is. */
+/** The reported release of the server. */
 export const VERSION = {
   major: "1",
   minor: "33",
@@ -84,7 +84,7 @@ function groupOf(resources: readonly ApiResource[]): Readonly<Record<string, unk
   return { name: resources[0]!.group, versions, preferredVersion: versions[0] };
 }
 
-/** Everything in one answer (apidiscovery.k8s.io/v2). */
+/** Returns everything in one answer (apidiscovery.k8s.io/v2). */
 function aggregated(resources: readonly ApiResource[]): unknown {
   return {
     kind: "APIGroupDiscoveryList",

@@ -17,7 +17,7 @@ import { openWatch, type OpenWatch } from "./watch.ts";
 
 const LONGEST_BODY_BYTES = 1024 * 1024;
 
-/** What a server is made of. */
+/** The dependencies of a server's handler. */
 export interface HandlerParts {
   readonly store: ObjectStore;
   readonly catalogue: ResourceCatalogue;
@@ -29,7 +29,7 @@ export interface HandlerParts {
   readonly bookmarkMillis: number;
 }
 
-/** Answers requests as an API server does: who is it, may they, and then what was asked. */
+/** Creates a handler that answers like an API server: authentication, authorization, then the request. */
 export function createHandler(parts: HandlerParts): (request: IncomingMessage, response: ServerResponse) => void {
   const { store, catalogue, access, troubles, requests, watches, bookmarkMillis } = parts;
   const now = (): number => parts.now() + troubles.skewMillis;
@@ -56,7 +56,7 @@ export function createHandler(parts: HandlerParts): (request: IncomingMessage, r
     }
     const verb = verbOf(request.method ?? "", path, url.searchParams);
     const { group, resource: name, namespace } = path;
-    // The name of a namespace is its namespace too, as the authorizer sees it.
+    // The name of a namespace is also its namespace for the authorizer.
     const isNamespace = group === "" && name === "namespaces";
     const attempt = { verb, group, resource: name, namespace: isNamespace ? path.name : namespace, name: path.name };
     if (troubles.isForbidden || !access.isAllowed(attempt)) throw access.refusal(attempt);
@@ -156,7 +156,7 @@ function failedAnswer(status: number, retryAfterSeconds: number | undefined): St
   return failure(status, reason, "Internal error occurred: etcdserver: request timed out", details);
 }
 
-/** Real servers know no Status for a path that nothing is installed at. */
+/** Sends a plain 404. Real servers send no Status for a path without an installed resource. */
 function pageNotFound(response: ServerResponse): void {
   response.statusCode = 404;
   response.setHeader("content-type", "text/plain; charset=utf-8");

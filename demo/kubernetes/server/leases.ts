@@ -4,10 +4,10 @@ import { apiVersionOf, qualifiedName, resourceId, type ApiResource } from "./res
 import { failure, named, notFound } from "./status.ts";
 import type { ObjectStore, Version } from "./store.ts";
 
-/** An object as a client sends it. */
+/** An object from a client. */
 export type SentObject = Readonly<Record<string, unknown>> & { readonly metadata?: Partial<ObjectMeta> };
 
-/** Creates what a client has sent; 409 where the name is taken, 422 without a name. */
+/** Creates an object from a client; 409 if the name is taken, 422 without a name. */
 export function createSent(
   store: ObjectStore,
   resource: ApiResource,
@@ -33,8 +33,8 @@ export function createSent(
 }
 
 /**
- * Replaces an object by what a client has sent, if it was made from the newest version: 409 where it was not, 422
- * without a version (Leases take no blind updates), 404 where there is none.
+ * Replaces an object with a client's, if it is based on the newest version: 409 if it is not, 422 without a version (Leases refuse blind
+ * updates), 404 if there is none.
  */
 export function replaceSent(
   store: ObjectStore,

@@ -5,7 +5,7 @@ import { failure, tooLarge } from "./status.ts";
 import { rangeOf, type ObjectStore, type Version } from "./store.ts";
 import { placeOf } from "./sorted-keys.ts";
 
-/** What a continue token holds, in the encoding of k8s.io/apiserver/pkg/storage: -1 is "whatever is current". */
+/** The content of a continue token, in the encoding of k8s.io/apiserver/pkg/storage: -1 is the current version. */
 interface ContinueToken {
   readonly v: "meta.k8s.io/v1";
   readonly rv: number;
@@ -15,17 +15,17 @@ interface ContinueToken {
 const LATEST = -1;
 const PIECE_CHARACTERS = 64 * 1024;
 
-/** What can be wrong with lists while a test wants it so. */
+/** The faults of lists that a test can set. */
 export interface ListFaults {
-  /** Takes one of the continue tokens that are to have expired. */
+  /** Returns true, and uses up one expiry, if a continue token must appear expired. */
   takeExpiry(): boolean;
-  /** By how many versions lists with `resourceVersion=0` lag behind, as a server does whose cache is late. */
+  /** The number of versions by which lists with `resourceVersion=0` are late, as on a server with a late cache. */
   readonly lag: number;
 }
 
 /**
- * The text of a list in pieces, made as they are asked for out of the versions as they are now. Fails at once, with a
- * Status, where the list cannot be given.
+ * Returns the text of a list in pieces, made on demand from the versions at the time of the call. Fails at once, with a Status, if the list
+ * cannot be returned.
  */
 export function listOf(
   store: ObjectStore,

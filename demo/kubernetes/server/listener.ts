@@ -4,13 +4,13 @@ import type { AddressInfo, Socket } from "node:net";
 /** A port that can close and open again. */
 export interface Listener {
   readonly port: number;
-  /** Opens the port; the same one as before, where there was one. */
+  /** Opens the port; the same one as before, if there was one. */
   open(): Promise<void>;
-  /** Closes the port and cuts every connection, at once. */
+  /** Closes the port and cuts every connection at once. */
   close(): Promise<void>;
 }
 
-/** A listener on an address that hands requests on; it is closed. */
+/** Creates a closed listener on an address. It passes requests on. */
 export function createListener(
   address: string,
   handle: (request: IncomingMessage, response: ServerResponse) => void,

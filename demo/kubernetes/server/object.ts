@@ -1,4 +1,4 @@
-/** What Kubernetes keeps of every object beside its own fields (meta/v1 ObjectMeta, as far as it is used here). */
+/** The common fields of every object (meta/v1 ObjectMeta, with the fields that are used here). */
 export interface ObjectMeta {
   readonly name: string;
   readonly generateName?: string;
@@ -15,7 +15,7 @@ export interface ObjectMeta {
   readonly finalizers?: readonly string[];
 }
 
-/** A line of `metadata.ownerReferences`. */
+/** An entry of `metadata.ownerReferences`. */
 export interface OwnerRef {
   readonly apiVersion: string;
   readonly kind: string;
@@ -25,7 +25,7 @@ export interface OwnerRef {
   readonly blockOwnerDeletion?: boolean;
 }
 
-/** Any object of the API, as JSON has it. */
+/** Any object of the API, as JSON. */
 export interface KubernetesObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -34,23 +34,23 @@ export interface KubernetesObject {
 }
 
 /**
- * One version of an object as the store keeps it. What it is made of may be built when it is asked for: fifty thousand
- * pods of nine kilobytes need not be in memory at once.
+ * One version of an object in the store. Its text may be built on demand: fifty thousand pods of nine kilobytes need not be in memory at
+ * once.
  */
 export interface StoredObject {
   readonly name: string;
-  /** Empty for what has none. */
+  /** Empty for objects without a namespace. */
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** The value of a field that field selectors know; `undefined` where the kind has no such field. */
+  /** Returns the value of a field of field selectors; `undefined` if the kind has no such field. */
   field(path: string): string | undefined;
   /** Without its resourceVersion. */
   metadata(): ObjectMeta;
-  /** The JSON of the object without `kind` and `apiVersion`: it begins with `{"metadata":`. */
+  /** Returns the JSON of the object without `kind` and `apiVersion`. It begins with `{"metadata":`. */
   json(resourceVersion: string): string;
 }
 
-/** The stored form of a whole object, which must not be changed afterwards. */
+/** Returns the stored form of a whole object, which must not be changed afterwards. */
 export function storedObject(object: KubernetesObject): StoredObject {
   const { apiVersion: _version, kind, metadata, ...rest } = object;
   return {
@@ -71,7 +71,7 @@ export function storedObject(object: KubernetesObject): StoredObject {
   };
 }
 
-/** The fields of a kind that field selectors know, beside name and namespace (pkg/apis/core/v1/conversion.go). */
+/** Returns the fields of a kind for field selectors, beside name and namespace (pkg/apis/core/v1/conversion.go). */
 export function fieldsOf(kind: string): ReadonlySet<string> {
   return kind === "Pod" ? POD_FIELDS : kind === "Event" ? EVENT_FIELDS : NO_FIELDS;
 }

@@ -1,4 +1,4 @@
-/** A request as the server saw it. */
+/** A request to the server. */
 export interface LoggedRequest {
   readonly method: string;
   readonly path: string;
@@ -9,19 +9,19 @@ export interface LoggedRequest {
   readonly atMillis: number;
 }
 
-/** Says whether a request is meant; what a trouble is for. */
+/** Returns true if a fault applies to a request. */
 export type RequestMatch = (request: LoggedRequest) => boolean;
 
 const MOST_REQUESTS = 10_000;
 
-/** The requests of a server, oldest first; of very many the newest. */
+/** The requests of a server, oldest first. If there are too many, only the newest are kept. */
 export interface RequestLog {
   readonly all: readonly LoggedRequest[];
   add(request: LoggedRequest): void;
   clear(): void;
 }
 
-/** An empty log. */
+/** Creates an empty log. */
 export function createRequestLog(): RequestLog {
   const all: LoggedRequest[] = [];
   return {

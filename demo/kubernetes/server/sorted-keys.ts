@@ -1,4 +1,4 @@
-/** Where a key is, or where it would stand: the number of keys before it. */
+/** Returns the place of a key: the number of keys before it. */
 export function placeOf(keys: readonly string[], key: string): number {
   let low = 0;
   let high = keys.length;
@@ -10,13 +10,13 @@ export function placeOf(keys: readonly string[], key: string): number {
   return low;
 }
 
-/** Puts a key in its place; once only. */
+/** Adds a key in its place, at most once. */
 export function addKey(keys: string[], key: string): void {
   const place = placeOf(keys, key);
   if (keys[place] !== key) keys.splice(place, 0, key);
 }
 
-/** Takes a key away. */
+/** Removes a key. */
 export function removeKey(keys: string[], key: string): void {
   const place = placeOf(keys, key);
   if (keys[place] === key) keys.splice(place, 1);

@@ -1,6 +1,6 @@
 import { qualifiedName, type ApiResource } from "./resources.ts";
 
-/** An answer that says what went wrong, or that all went right (meta/v1 Status). */
+/** An answer about a failure or a success (meta/v1 Status). */
 export interface Status {
   readonly kind: "Status";
   readonly apiVersion: "v1";
@@ -12,7 +12,7 @@ export interface Status {
   readonly code: number;
 }
 
-/** Carries a Status out of whatever found it; the server answers with it. */
+/** An error with a Status, which the server returns. */
 export class StatusError extends Error {
   readonly status: Status;
 
@@ -22,7 +22,7 @@ export class StatusError extends Error {
   }
 }
 
-/** A Status of a failure. */
+/** Returns a Status of a failure. */
 export function failure(
   code: number,
   reason: string,
@@ -34,17 +34,17 @@ export function failure(
   return new StatusError(details === undefined ? { ...base, code } : { ...base, details, code });
 }
 
-/** 404 for an object. */
+/** Returns 404 for an object. */
 export function notFound(resource: ApiResource, name: string): StatusError {
   return failure(404, "NotFound", `${qualifiedName(resource)} "${name}" not found`, { details: named(resource, name) });
 }
 
-/** 410: the version that was asked for is not known any more, by the words of the watch cache. */
+/** Returns 410 for a version that is no longer known, in the words of the watch cache. */
 export function tooOld(asked: number, oldest: number): StatusError {
   return failure(410, "Expired", `too old resource version: ${asked} (${oldest})`);
 }
 
-/** 504: a version from the future, as a client sees it that had asked a server that is ahead of this one. */
+/** Returns 504 for a version from the future, which a client has from a server that is ahead of this one. */
 export function tooLarge(asked: number, current: number): StatusError {
   return failure(504, "Timeout", `Timeout: Too large resource version: ${asked}, current: ${current}`, {
     details: {
@@ -54,7 +54,7 @@ export function tooLarge(asked: number, current: number): StatusError {
   });
 }
 
-/** 422 for a list option, in the words of ValidateListOptions (k8s.io/apimachinery). */
+/** Returns 422 for a list option, in the words of ValidateListOptions (k8s.io/apimachinery). */
 export function invalidOption(field: string, problem: string, code: 400 | 422 = 422): StatusError {
   return failure(
     code,
