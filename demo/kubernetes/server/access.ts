@@ -41,7 +41,7 @@ export interface Access {
 
 const VERBS = ["get", "list", "watch", "create", "update"];
 
-/** Creates an access that allows `user` everything until something is set. */
+/** Creates an access that allows everything until something is set. `user` is the name in refusals. */
 export function createAccess(catalogue: ResourceCatalogue, user: string): Access {
   let tokens: ReadonlySet<string> | undefined;
   let rules: readonly AccessRule[] | undefined;
