@@ -8,19 +8,22 @@ const HASH = "the SHA-256 of a token, 64 hexadecimal digits, as `gpu-ledger toke
 const token = (sources: ConfigSources) =>
   z
     .strictObject({
-      name: text("a name").describe("Whose it is, in logs and on pages."),
+      name: text("a name").describe("The viewer's name in logs and on pages."),
       role: oneOf(...ROLES).describe(
-        "A viewer sees its teams; finance sees all; an administrator may change things too.",
+        "A viewer sees its own teams. finance sees all teams. An administrator can also make changes.",
       ),
-      teams: list(text("a team")).default([]).describe("The teams of a viewer, one at least; none for other roles."),
+      teams: list(text("a team")).default([]).describe("The teams of a viewer, at least one. Other roles have none."),
       sha256: secret(sources, HASH)
         .refine((hash) => /^[0-9a-f]{64}$/.test(hash), { error: HASH })
         .describe(HASH),
-      expires: instant.optional().describe("From then on it is refused; without it never."),
+      expires: instant.optional().describe("The time from which the token is refused. Default: never."),
     })
     .superRefine(({ role, teams }, context) => {
       if ((role === "viewer") === teams.length > 0) return;
-      const message = role === "viewer" ? "one team at least, as role is viewer" : `no team, as role ${role} sees all`;
+      const message =
+        role === "viewer"
+          ? "at least one team, because role is viewer"
+          : `no team, because role ${role} sees all teams`;
       context.addIssue({ code: "custom", path: ["teams"], message });
     });
 
@@ -30,7 +33,7 @@ export const access = (sources: ConfigSources) =>
     .strictObject({
       tokens: list(token(sources))
         .default([])
-        .describe("Tokens beside those of the store. With any token at all nobody is served without one."),
+        .describe("Tokens in addition to the tokens of the store. If there is any token, every request needs one."),
     })
     .superRefine(({ tokens }, context) => {
       for (const key of ["name", "sha256"] as const) {

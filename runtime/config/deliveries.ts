@@ -23,7 +23,7 @@ export const DELIVERED_FORMATS = [
   "lines-parquet",
 ] as const;
 
-const NAME = "a name of a-z, 0-9 and -, 60 characters at most";
+const NAME = "a name of a-z, 0-9 and -, at most 60 characters";
 const SCHEDULE = "five fields of cron: minute, hour, day of the month, month, day of the week, such as 0 6 3 * *";
 const ZONE = "a time zone of IANA, such as Europe/Berlin";
 const FOLDER = "an absolute path";
@@ -56,20 +56,20 @@ const dimension = z.string({ error: "a dimension" }).refine(isDimension, {
 const recipient = (sources: ConfigSources) =>
   z
     .strictObject({
-      name: name.describe("Whom it goes to, in lists and logs."),
+      name: name.describe("The recipient's name in lists and logs."),
       folder: z
         .string({ error: FOLDER })
         .refine((path) => isAbsolute(path), { error: FOLDER })
         .optional()
-        .describe("A folder that is there; all servers have to see the same one."),
+        .describe("An existing folder. All servers must see the same folder."),
       webhook: z
         .strictObject({
           url: secret(sources)
             .refine((url) => isAddress(url), { error: ADDRESS })
-            .describe("Where the file is posted to."),
-          bearerToken: secret(sources).optional().describe("Is sent with it."),
+            .describe("The address that receives the file by POST."),
+          bearerToken: secret(sources).optional().describe("The bearer token of the request."),
           signingSecret: secret(sources).optional().describe("Signs the file: HMAC-SHA-256."),
-          timeout: duration("1s", "10m").prefault("30s").describe("How long the whole request may take."),
+          timeout: duration("1s", "10m").prefault("30s").describe("The longest time of the whole request."),
         })
         .optional(),
     })
@@ -80,45 +80,47 @@ const recipient = (sources: ConfigSources) =>
 const delivery = (sources: ConfigSources) =>
   z
     .strictObject({
-      name: name.describe("Files and lists are named by it."),
-      schedule: schedule.describe("When it is due: minute, hour, day of the month, month, day of the week."),
-      timeZone: timeZone.default("UTC").describe("Whose clock the schedule goes by."),
+      name: name.describe("The delivery's name in file names and lists."),
+      schedule: schedule.describe("The time of the delivery: minute, hour, day of the month, month, day of the week."),
+      timeZone: timeZone.default("UTC").describe("The time zone of the schedule."),
       period: oneOf("day", "week", "month")
         .default("month")
-        .describe("What it is of: the last UTC day, week (from Monday) or month that was over when it was due."),
+        .describe(
+          "The time of the report: the last UTC day, week (from Monday) or month that ended before the delivery was due.",
+        ),
       report: z
         .strictObject({
           kind: oneOf("chargeback", "showback")
             .optional()
-            .describe("chargeback for months, showback for days and weeks where nothing says it."),
-          by: list(dimension).min(1, { error: "one dimension at least" }).default(["team", "costCenter"]),
+            .describe("Default: chargeback for months, showback for days and weeks."),
+          by: list(dimension).min(1, { error: "at least one dimension" }).default(["team", "costCenter"]),
           where: z
             .record(dimension, list(z.string({ error: "a text" })), { error: "dimensions with their values" })
             .default({})
             .describe("Only lines with these values, such as { team: [vision] }."),
           policy: text("a policy's name")
             .optional()
-            .describe("One whose charges are kept; the billing one by default."),
+            .describe("A policy whose charges are kept. Default: the billing policy."),
           format: oneOf(...DELIVERED_FORMATS).default("csv"),
         })
         .prefault({})
-        .describe("What is delivered; see docs/reports.md."),
+        .describe("The delivered report. See docs/reports.md."),
       waitFor: oneOf("settled", "closed", "nothing")
         .default("settled")
-        .describe("Until every hour is charged, until the months are closed, or not at all."),
-      allowUnpriced: flag.default(false).describe("Deliver it although there are GPU-hours without a price."),
-      giveUpAfter: duration("1m", "30d").prefault("2d").describe("How long after its first attempt it is tried."),
-      to: list(recipient(sources)).min(1, { error: "one recipient at least" }),
+        .describe("settled: until all hours are charged. closed: until the months are closed. nothing: no wait."),
+      allowUnpriced: flag.default(false).describe("Deliver the report even if it has GPU-hours without a price."),
+      giveUpAfter: duration("1m", "30d").prefault("2d").describe("The time from the first attempt to the last one."),
+      to: list(recipient(sources)).min(1, { error: "at least one recipient" }),
     })
     .superRefine((given, context) => {
       const complain = (path: PropertyKey[], message: string): void =>
         context.addIssue({ code: "custom", path, message });
       const { period, report, waitFor, to } = given;
       if (period !== "month" && report.kind === "chargeback")
-        complain(["report", "kind"], `showback, as period is ${period}: a chargeback is of whole months`);
+        complain(["report", "kind"], `showback, because period is ${period}: a chargeback has whole months`);
       if (period !== "month" && waitFor === "closed")
-        complain(["waitFor"], `settled or nothing, as period is ${period}: months are closed`);
-      if (new Set(report.by).size < report.by.length) complain(["report", "by"], "dimensions that stand there once");
+        complain(["waitFor"], `settled or nothing, because period is ${period}: only months are closed`);
+      if (new Set(report.by).size < report.by.length) complain(["report", "by"], "dimensions without duplicates");
       to.forEach((each, index) => {
         const before = to.slice(0, index);
         if (before.some((other) => other.name === each.name))
@@ -136,7 +138,7 @@ const delivery = (sources: ConfigSources) =>
 export const deliveries = (sources: ConfigSources) =>
   list(delivery(sources))
     .default([])
-    .describe("Reports that are delivered on a schedule to folders and webhooks; see docs/delivery.md.");
+    .describe("Reports that are delivered on a schedule to folders and webhooks. See docs/delivery.md.");
 
 /** A configured delivery. Durations are in milliseconds, secrets are already read. */
 export type ConfiguredDelivery = z.output<ReturnType<typeof delivery>>;

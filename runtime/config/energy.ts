@@ -24,7 +24,7 @@ export const energy = z.strictObject({
   pue: decimal(ONE, "1.4").default("1").describe("Power usage effectiveness of the site."),
   gramsPerKWh: list(z.strictObject({ from: instant, grams: decimal(ZERO, "380") }))
     .default([])
-    .describe("Grams of CO₂e per kWh, each value from its date on."),
+    .describe("Grams of CO₂e per kWh. Each value is valid from its date."),
 });
 
 /** Returns the factors of a parsed configuration. */
@@ -47,7 +47,7 @@ export function checkEnergy(given: z.output<typeof energy> | undefined, context:
   const seen = new Set<number>();
   given?.gramsPerKWh.forEach(({ from }, index) => {
     const path = ["energy", "gramsPerKWh", index, "from"];
-    if (seen.has(from)) context.addIssue({ code: "custom", path, message: "a moment from which one value holds" });
+    if (seen.has(from)) context.addIssue({ code: "custom", path, message: "a moment that no other value begins at" });
     seen.add(from);
   });
 }

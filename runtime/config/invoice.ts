@@ -41,7 +41,7 @@ export function readInvoice(written: string, format: "yaml" | "csv"): ReadInvoic
       ? readYaml(written, invoice, { unknownKey: `no such key; a line has ${COLUMNS.join(", ")}` })
       : readCsv(written);
   if ("problems" in read) return read;
-  if (read.value.length === 0) return { problems: [{ key: "(the whole file)", allowed: "one line at least" }] };
+  if (read.value.length === 0) return { problems: [{ key: "(the whole file)", allowed: "at least one line" }] };
   return { value: read.value.map((line, index) => ({ place: `invoice[${index}]`, ...line })) };
 }
 

@@ -12,17 +12,19 @@ export const resourceKeys = {
     .describe("Further resources that are whole GPUs, with their vendor."),
   hami: z
     .strictObject({
-      resourceName: text("a resource").optional().describe("Of GPUs; nvidia.com/gpu in HAMi's chart."),
-      resourceMem: text("a resource").optional().describe("Of memory in MiB; nvidia.com/gpumem."),
+      resourceName: text("a resource")
+        .optional()
+        .describe("The resource of GPUs. Default: nvidia.com/gpu, as in HAMi's chart."),
+      resourceMem: text("a resource").optional().describe("The resource of memory in MiB. Default: nvidia.com/gpumem."),
       resourceMemPercentage: text("a resource")
         .optional()
-        .describe("Of memory in percent; nvidia.com/gpumem-percentage."),
-      resourceCores: text("a resource").optional().describe("Of cores in percent; nvidia.com/gpucores."),
+        .describe("The resource of memory in percent. Default: nvidia.com/gpumem-percentage."),
+      resourceCores: text("a resource")
+        .optional()
+        .describe("The resource of cores in percent. Default: nvidia.com/gpucores."),
     })
     .prefault({})
-    .describe(
-      "The names of HAMi's resources, as the values of its chart have them, where they are not the usual ones.",
-    ),
+    .describe("The names of HAMi's resources from the values of its chart, if they differ from the defaults."),
 };
 
 /** Returns the schema of the watched clusters, and of the object fields to keep. */
@@ -30,34 +32,36 @@ export const kubernetes = (sources: ConfigSources) =>
   z.strictObject({
     clusters: list(
       z.strictObject({
-        name: text("a cluster's name").optional().describe("On every fact of the cluster; `cluster` where absent."),
+        name: text("a cluster's name").optional().describe("The name on all facts of the cluster. Default: `cluster`."),
         kubeconfig: text("a file")
           .optional()
-          .describe("Where absent: KUBECONFIG, ~/.kube/config, or the service account of the pod that this runs in."),
+          .describe("Default: KUBECONFIG, ~/.kube/config, or the service account of the program's own pod."),
         context: text("a context's name")
           .optional()
-          .describe("A context of the kubeconfig; its current one if absent."),
+          .describe("A context of the kubeconfig. Default: its current context."),
       }),
     )
       .default([])
-      .describe("Clusters to watch, each by one elected collector. `- {}` is the one that this runs in."),
+      .describe("Clusters to watch, each by one elected collector. `- {}` is the program's own cluster."),
     lease: z
       .strictObject({
         namespace: text("a namespace").default(sources.env["POD_NAMESPACE"] ?? "gpu-ledger"),
         name: text("a name").default("gpu-ledger-watcher"),
       })
       .prefault({})
-      .describe("The Lease by which collectors elect one watcher, in each cluster."),
+      .describe("The Lease with which collectors elect one watcher for each cluster."),
     labels: list(text("a label"))
       .default(USUAL_LABELS)
-      .describe("Labels of pods and their owners to keep; one that ends in * keeps all that begin so."),
-    annotations: list(text("an annotation")).default(USUAL_LABELS).describe("The same of annotations."),
+      .describe("Labels of pods and their owners to keep. A name with * at the end is a prefix."),
+    annotations: list(text("an annotation"))
+      .default(USUAL_LABELS)
+      .describe("Annotations of pods and their owners to keep."),
     nodeLabels: list(text("a label"))
       .default([])
-      .describe("Labels of nodes to keep beside those of topology, rack and switch."),
+      .describe("Labels of nodes to keep in addition to the labels of topology, rack and switch."),
     typeLabels: list(text("a label or annotation"))
       .default(["gpu-ledger/workload-type"])
-      .describe("Where people say themselves: training, inference, notebook, other."),
+      .describe("Labels or annotations in which users set the type: training, inference, notebook, other."),
     ...resourceKeys,
     owners: list(
       z.strictObject({
@@ -68,8 +72,8 @@ export const kubernetes = (sources: ConfigSources) =>
       }),
     )
       .default([])
-      .describe("Further kinds that own pods. The collector must be allowed to get them."),
+      .describe("Further kinds that own pods. The collector needs permission to get them."),
     reservationNamespaces: list(text("a namespace"))
       .default(["kai-resource-reservation", "runai-reservation"])
-      .describe("Where KAI and Run:ai keep the pods that reserve a GPU for a group."),
+      .describe("The namespaces in which KAI and Run:ai keep the pods that reserve a GPU for a group."),
   });

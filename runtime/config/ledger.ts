@@ -26,36 +26,42 @@ export const currency = z
 
 /** The schema of the register: the list of teams that exist. */
 export const register = list(text("a team")).describe(
-  "The teams that there are; one that is not falls to the next source.",
+  "The teams of the organization. If a name is missing here, the next source is used.",
 );
 
 /** Returns the configuration keys that define how GPU time becomes bills. */
 export const ledgerKeys = (sources: ConfigSources) => ({
-  currency: currency.optional().describe(`The currency of every bill; ${DEFAULT_CURRENCY} where nothing says it.`),
+  currency: currency.optional().describe(`The currency of all bills. Default: ${DEFAULT_CURRENCY}.`),
   ...bookKeys,
-  pricesFile: priceFile(sources).optional().describe("A price book in a file of its own, instead of the keys before."),
-  owners: ownerLists(ownerRuleOrFile).describe("Whom a workload belongs to; see docs/owners.md."),
-  ownersFile: ownersFile(sources).optional().describe("The CSV that finance keeps, asked before all other sources."),
+  pricesFile: priceFile(sources).optional().describe("A separate file with the price book, instead of the keys above."),
+  owners: ownerLists(ownerRuleOrFile).describe("The rules for the owner of a workload. See docs/owners.md."),
+  ownersFile: ownersFile(sources).optional().describe("The CSV file of finance. It comes before all other sources."),
   register: register.optional(),
-  requireRegister: flag.default(false).describe("Refuse a configuration without a register: no label makes a team."),
-  policies: list(policy).default([]).describe("Who pays for what; one, called default, where none is written."),
-  energy: energy.optional().describe("What electricity emits."),
+  requireRegister: flag
+    .default(false)
+    .describe("Refuse a configuration without a register, so that a label cannot create a team."),
+  policies: list(policy).default([]).describe("The payers of each state. Default: one policy with the name default."),
+  energy: energy.optional().describe("The emissions of electricity."),
   absentAfter: duration("1h", "30d")
     .default(86_400_000)
-    .describe("Without Kubernetes a GPU is gone after so long without a sample, since its last one."),
+    .describe("Without Kubernetes: the time without a sample after which a GPU is gone, from its last sample on."),
   closing: z
     .strictObject({
-      day: whole(1, 28).default(3).describe("Of the next month, when a billing period closes (UTC)."),
+      day: whole(1, 28).default(3).describe("The day of the next month (UTC) on which a billing period closes."),
       lateness: duration("1h", "3650d")
         .optional()
-        .describe("How late data may come and still count by itself; a day less than raw rows are kept, 35d at most."),
+        .describe(
+          "The longest delay of data that is still counted automatically: one day less than raw rows are kept, at most 35d.",
+        ),
       accounts: z
         .record(text("an account's name"), list(text("a cluster's name")), { error: "accounts with their clusters" })
         .optional()
-        .describe("Which clusters an account on an invoice pays for; without it one account is the whole fleet."),
+        .describe(
+          "The clusters that an account on an invoice pays for. Without this key one account pays for the whole fleet.",
+        ),
     })
     .prefault({})
-    .describe("When a billing period ends for good."),
+    .describe("The closing of billing periods."),
 });
 
 const BOOK_KEYS = Object.keys(bookKeys) as (keyof typeof bookKeys)[];
@@ -87,7 +93,11 @@ export const LEDGER_CHECKS: readonly z.core.$ZodCheck<WrittenLedger>[] = [
   between([["owners"], ["ownersFile"], ["register"]], checkOwners),
   between([["register"], ["requireRegister"]], ({ register: teams, requireRegister }, context) => {
     if (requireRegister && teams === undefined)
-      context.addIssue({ code: "custom", path: ["register"], message: "a list of teams, as requireRegister is true" });
+      context.addIssue({
+        code: "custom",
+        path: ["register"],
+        message: "a list of teams, because requireRegister is true",
+      });
   }),
   between([["policies"]], ({ policies }, context) => checkPolicies(policies, context)),
   between([["energy"]], ({ energy: given }, context) => checkEnergy(given, context)),
@@ -108,7 +118,8 @@ function checkPrices(config: WrittenLedger, context: z.RefinementCtx): void {
     return;
   }
   for (const key of BOOK_KEYS)
-    if (config[key] !== undefined) complain([key], "a key beside pricesFile: prices stand in the file or here");
+    if (config[key] !== undefined)
+      complain([key], "allowed together with pricesFile: write prices in the file or here");
   if (config.currency !== undefined && config.currency !== config.pricesFile.currency)
     complain(["currency"], `the currency of pricesFile, which is ${config.pricesFile.currency}`);
 }
@@ -124,7 +135,7 @@ function checkAccounts({ closing }: WrittenLedger, context: z.RefinementCtx): vo
 }
 
 function checkLateness({ closing: { lateness }, store: { rawDays } }: WrittenLedger, context: z.RefinementCtx): void {
-  const message = `a day less than store.rawDays at most, which is ${rawDays}d`;
+  const message = `at most one day less than store.rawDays, which is ${rawDays}d`;
   if (lateness !== undefined && lateness + DAY_MILLIS > rawDays * DAY_MILLIS)
     context.addIssue({ code: "custom", path: ["closing", "lateness"], message });
 }

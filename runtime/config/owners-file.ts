@@ -78,7 +78,7 @@ function readRow(
     }),
   );
   if (Object.keys(values).length === 0)
-    complain("(row)", undefined, `required: a value of ${DIMENSIONS.join(", ")}, one at least`);
+    complain("(row)", undefined, `required: a value of ${DIMENSIONS.join(", ")}, at least one`);
   const [from, until] = (["from", "until"] as const).map((column) => {
     const given = cell(column);
     const millis = given === undefined ? undefined : instantOf(given);

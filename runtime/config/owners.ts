@@ -8,18 +8,18 @@ const ALLOWED =
   "one of { podLabel }, { podAnnotation }, { ownerLabel }, { namespaceLabel }, { namespace | queue | pool | workload, value, from, until }, each with a name or without";
 
 const pattern = text("a name, a glob such as vision-*, or a regular expression between slashes");
-const named = { name: text("how explanations name the rule; without it, by what it reads").optional() };
+const named = { name: text("the rule's name in explanations; default: its source").optional() };
 const given = {
   ...named,
-  value: text("the value that it gives"),
-  from: instant.optional().describe("When it begins to hold."),
-  until: instant.optional().describe("When it ends to hold, that moment not included."),
+  value: text("the value of the rule"),
+  from: instant.optional().describe("The start of the rule."),
+  until: instant.optional().describe("The end of the rule (not included)."),
 };
 
 const sources = [
   z.strictObject({ podLabel: text("a label or annotation of pods"), ...named }),
   z.strictObject({ podAnnotation: text("an annotation of pods"), ...named }),
-  z.strictObject({ ownerLabel: text("a label or annotation of what owns pods"), ...named }),
+  z.strictObject({ ownerLabel: text("a label or annotation of the owners of pods"), ...named }),
   z.strictObject({ namespaceLabel: text("a label or annotation of namespaces"), ...named }),
   z.strictObject({ namespace: pattern, ...given }),
   z.strictObject({ queue: pattern, ...given }),
@@ -49,12 +49,12 @@ export function ownerLists<Rule extends z.ZodType<OwnerRule>>(rule: Rule) {
     const name = USUAL[dimension];
     return list(rule)
       .prefault([{ podLabel: name }, { ownerLabel: name }, { namespaceLabel: name }] as z.input<Rule>[])
-      .describe(`Where a workload's ${what} is read; the first that answers.`);
+      .describe(`Sources of a workload's ${what}. The first source with a value counts.`);
   };
   return z
     .strictObject({
       team: of("team", "team"),
-      costCenter: of("costCenter", "cost centre"),
+      costCenter: of("costCenter", "cost center"),
       project: of("project", "project"),
       environment: of("environment", "environment"),
     })

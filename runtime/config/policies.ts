@@ -8,19 +8,25 @@ const { payers, spread } = DEFAULT_POLICY;
 
 /** The schema of a policy. Missing keys get the values of {@link DEFAULT_POLICY}. */
 export const policy = z.strictObject({
-  name: text("a policy's name").describe("Bills are named by it."),
-  billing: flag.default(false).describe("Statements follow it. Exactly one does; the first where none says so."),
-  keep: flag.default(false).describe("Its bills are kept beside the billing policy's, to be compared at any time."),
+  name: text("a policy's name").describe("The policy's name on bills."),
+  billing: flag
+    .default(false)
+    .describe("The policy of statements. Exactly one policy has true. Default: the first policy."),
+  keep: flag
+    .default(false)
+    .describe("Keep the charges of this policy in addition to the billing policy, for comparison."),
   basis: oneOf("allocation", "usage", "max")
     .default("allocation")
-    .describe("What is counted: held, used, or the larger."),
-  migShare: oneOf("max", "compute", "memory").default("max").describe("What makes a MIG instance's share of its GPU."),
+    .describe("The measured time: held, used, or the larger of both."),
+  migShare: oneOf("max", "compute", "memory")
+    .default("max")
+    .describe("The measure of a MIG instance's share of its GPU."),
   sharedBy: oneOf("replica", "occupant", "usage")
     .default("replica")
-    .describe("How a time-sliced GPU, or one with MPS, is divided."),
+    .describe("The division of a GPU with time-slicing or MPS."),
   payers: z
     .strictObject({
-      idle: payer.optional().describe("The holder; by usage the platform."),
+      idle: payer.optional().describe("Default: the holder. With basis usage: the platform."),
       unobserved: payer.default(payers.unobserved),
       starting: payer.default(payers.starting),
       waiting: payer.default(payers.waiting),
@@ -30,18 +36,20 @@ export const policy = z.strictObject({
     })
     .prefault({})
     .describe(
-      "Who pays for each state. `owner` is whoever owns the node pool by the rules of `owners`, else the platform.",
+      "The payer of each state. `owner` is the owner of the node pool by the rules of `owners`, or else the platform.",
     ),
   spread: z
     .strictObject({
-      over: oneOf("node", "pool", "model", "cluster").default(spread.over).describe("Whose holders share the cost."),
+      over: oneOf("node", "pool", "model", "cluster")
+        .default(spread.over)
+        .describe("The area whose holders share the cost."),
       by: oneOf("cost", "time", "even", "quota")
         .default(spread.by)
-        .describe("Their weights; `quota` is what nobody holds of the quotas of a team's namespaces."),
-      window: oneOf("hour", "day", "period").default(spread.window).describe("In which time they held."),
+        .describe("The weights of the holders. `quota` is the unused part of the quotas of a team's namespaces."),
+      window: oneOf("hour", "day", "period").default(spread.window).describe("The time in which they held GPUs."),
     })
     .prefault({})
-    .describe("How what is spread is divided."),
+    .describe("The division of costs that are spread."),
 });
 
 /** A policy of a configuration or a scenario. */
@@ -55,14 +63,15 @@ export function checkPolicies(policies: readonly WrittenPolicy[], context: z.Ref
     if (policies.findIndex((other) => other.name === name) < index)
       complain([index, "name"], "a name that no other policy has");
     if (basis === "usage" && idle === "holder")
-      complain([index, "payers", "idle"], "platform, or left out: by usage the platform pays what is idle");
+      complain([index, "payers", "idle"], "platform, or no value: with basis usage the platform pays for idle time");
     if (by === "quota" && over !== "cluster")
-      complain([index, "spread", "over"], "cluster: a quota is of a cluster, not of its nodes");
+      complain([index, "spread", "over"], "cluster: a quota belongs to a cluster, not to its nodes");
     if (by === "quota" && window !== "hour")
       complain([index, "spread", "window"], "hour: quotas are compared hour by hour");
   });
   const billing = policies.filter((each) => each.billing).map(({ name }) => name);
-  if (billing.length > 1) complain([], `policies of which one is the billing one: ${billing.join(" and ")} are`);
+  if (billing.length > 1)
+    complain([], `policies with exactly one billing policy: ${billing.join(" and ")} have billing: true`);
 }
 
 /** A policy of a configuration, as the ledger applies it. */

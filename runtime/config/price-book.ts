@@ -9,11 +9,13 @@ import { readYaml, type FileProblem } from "./yaml.ts";
 export const bookKeys = {
   prices: list(z.unknown())
     .optional()
-    .describe("What GPUs, nodes and machines of one's own cost, from when until when; see docs/prices.md."),
-  rates: list(z.unknown()).optional().describe("From when on one unit of a currency is how much of the book's."),
-  markup: list(z.unknown()).optional().describe("Percent of a team's effective cost, negative for a discount."),
-  commitments: list(z.unknown()).optional().describe("What is paid for a term, whether it is used or not."),
-  fixed: list(z.unknown()).optional().describe("What is paid beside: by month or hour, with or without an end."),
+    .describe("Prices of GPUs, nodes and owned machines with their dates. See docs/prices.md."),
+  rates: list(z.unknown())
+    .optional()
+    .describe("Exchange rates: one unit of a currency in the book's currency, from a date on."),
+  markup: list(z.unknown()).optional().describe("Percent of a team's effective cost. Negative values are discounts."),
+  commitments: list(z.unknown()).optional().describe("Costs for a term, independent of use."),
+  fixed: list(z.unknown()).optional().describe("Further costs by month or hour, with or without an end."),
 };
 
 /** A price book as it was written, after {@link readBook} has accepted it. */

@@ -26,7 +26,7 @@ const tls = (sources: ConfigSources) =>
     ca: fileText(sources).optional().describe("File with the certificates to trust, in PEM."),
     cert: fileText(sources).optional().describe("File with our own certificate, in PEM."),
     key: fileText(sources).optional().describe("File with our own key, in PEM."),
-    serverName: text("a host name").optional().describe("The name to expect in the other's certificate."),
+    serverName: text("a host name").optional().describe("The expected name in the server's certificate."),
     insecureSkipVerify: flag.default(false).describe("Trust any certificate. For trials only."),
   });
 
@@ -38,7 +38,9 @@ const credentials = (sources: ConfigSources) =>
         .optional()
         .describe("HTTP basic authentication."),
       bearerToken: secret(sources).optional().describe("A token that does not change."),
-      bearerTokenFile: text("a path").optional().describe("A file with a token that rotates: looked at each time."),
+      bearerTokenFile: text("a path")
+        .optional()
+        .describe("A file with a token that rotates. It is read before each request."),
     })
     .refine((given) => Object.values(given).filter((way) => way !== undefined).length <= 1, {
       error: "one of basic, bearerToken and bearerTokenFile",
@@ -50,20 +52,22 @@ const job = (sources: ConfigSources) =>
   z
     .strictObject({
       name: text("a name").describe("The job's name, in metrics and logs."),
-      interval: duration("1s", "1h").optional().describe("Instead of the collector's own interval."),
-      timeout: duration("100ms", "10m").optional().describe("Instead of the collector's own timeout."),
-      scheme: oneOf("http", "https").default("http").describe("For addresses without one."),
-      port: whole(1, 65_535).default(9400).describe("For addresses without one."),
-      path: text("a path such as /metrics").default("/metrics").describe("For addresses without one."),
+      interval: duration("1s", "1h").optional().describe("Overrides the interval of the collector."),
+      timeout: duration("100ms", "10m").optional().describe("Overrides the timeout of the collector."),
+      scheme: oneOf("http", "https").default("http").describe("The scheme of addresses without a scheme."),
+      port: whole(1, 65_535).default(9400).describe("The port of addresses without a port."),
+      path: text("a path such as /metrics").default("/metrics").describe("The path of addresses without a path."),
       gzip: flag.default(false).describe("Ask for gzip. Costs more CPU than it saves on a local network."),
-      labels: labels.default({}).describe("Labels of all targets of the job; `cluster` and `node` are used."),
+      labels: labels
+        .default({})
+        .describe("Labels of all targets of the job. Only `cluster` and `node` have a meaning."),
       targets: list(
         z.union([targetAddress, z.strictObject({ address: targetAddress, labels: labels.default({}) })], {
           error: "an address, or { address, labels }",
         }),
       )
         .default([])
-        .describe("Targets that are always there."),
+        .describe("Static targets."),
       files: z
         .strictObject({
           paths: list(text("a path, * allowed in its last part")),
@@ -78,35 +82,33 @@ const job = (sources: ConfigSources) =>
         .strictObject({
           kubeconfig: text("a file")
             .optional()
-            .describe("Where absent: KUBECONFIG, ~/.kube/config, or the service account of the pod that this runs in."),
+            .describe("Default: KUBECONFIG, ~/.kube/config, or the service account of the program's own pod."),
           context: text("a context's name")
             .optional()
-            .describe("A context of the kubeconfig; its current one if absent."),
+            .describe("A context of the kubeconfig. Default: its current context."),
           namespaces: list(text("a namespace, or * for any"))
             .optional()
             .describe(
-              "Where exporters run: pods with their labels elsewhere are refused. Where absent, the namespaces of the usual charts and operators.",
+              "The namespaces of exporters. Pods with their labels in other namespaces are refused. Default: the namespaces of the usual charts and operators.",
             ),
           exporters: list(
             z.strictObject({
               labels: text("a label selector"),
-              namespaces: list(text("a namespace, or * for any")).optional().describe("Instead of the job's own."),
-              port: whole(1, 65_535)
-                .default(9400)
-                .describe("Where neither the pod's annotations nor its ports say one."),
+              namespaces: list(text("a namespace, or * for any"))
+                .optional()
+                .describe("Overrides the namespaces of the job."),
+              port: whole(1, 65_535).default(9400).describe("The port, if the pod's annotations and ports have none."),
               companion: z
                 .boolean()
                 .default(false)
-                .describe(
-                  "Whether their pages are read as one with the page of their node's exporter, as HAMi's monitor is.",
-                ),
+                .describe("Reads their pages together with the page of their node's exporter, as for HAMi's monitor."),
             }),
           )
             .optional()
-            .describe("Which pods are exporters. Where absent, those of the usual charts and operators."),
+            .describe("The pods of exporters. Default: the pods of the usual charts and operators."),
         })
         .optional()
-        .describe("The exporters' pods of a Kubernetes cluster, as they come and go."),
+        .describe("The current pods of exporters in a Kubernetes cluster."),
       dns: list(
         z.strictObject({
           names: list(text("a domain name")),
@@ -115,11 +117,11 @@ const job = (sources: ConfigSources) =>
         }),
       )
         .default([])
-        .describe("A target for each address that a name server gives."),
-      credentials: credentials(sources).default({}).describe("How the targets want to be asked."),
+        .describe("A target for each address that a name server returns."),
+      credentials: credentials(sources).default({}).describe("The credentials for the targets."),
       tls: tls(sources).optional().describe("For https targets."),
     })
-    .describe("A group of targets that are found and asked in one way.");
+    .describe("A group of targets with the same discovery and credentials.");
 
 const collector = (sources: ConfigSources) =>
   z.strictObject({
@@ -127,33 +129,41 @@ const collector = (sources: ConfigSources) =>
       .default(sources.env["HOSTNAME"] ?? "collector")
       .describe("This collector's name in messages."),
     interval: duration("1s", "1h").prefault("30s").describe("How often each target is scraped."),
-    timeout: duration("100ms", "10m").prefault("10s").describe("How long one scrape may take, all in all."),
+    timeout: duration("100ms", "10m").prefault("10s").describe("The longest time of one scrape, with redirects."),
     bodyLimit: size("1kB", "1GB").prefault("32MB").describe("The largest page that is read."),
-    seriesLimit: whole(1, 10_000_000).default(100_000).describe("The most series of one page."),
+    seriesLimit: whole(1, 10_000_000).default(100_000).describe("The maximum number of series of one page."),
     deviceLimit: whole(1, 1_000_000)
       .default(10_000)
-      .describe("The most GPUs, instances and holders of shared GPUs of one page."),
-    templates: size("0B", "64GB").prefault("256MB").describe("Memory for what pages have in common with the last."),
-    jobs: list(job(sources)).default([]).describe("What to scrape. With no job at all, `up` starts the demo fleet."),
+      .describe("The maximum number of GPUs, instances and holders of shared GPUs of one page."),
+    templates: size("0B", "64GB").prefault("256MB").describe("Memory for the common parts of consecutive pages."),
+    jobs: list(job(sources))
+      .default([])
+      .describe("The groups of targets to scrape. Without a job, `up` starts the demo fleet."),
   });
 
 const bus = (sources: ConfigSources) =>
   z.strictObject({
     kind: oneOf("embedded", "kafka").default("embedded").describe("A log in the data folder, or a Kafka cluster."),
-    samplePartitions: whole(1, 10_000).default(8).describe("Partitions of gpu.samples. Fixed for ever."),
+    samplePartitions: whole(1, 10_000)
+      .default(8)
+      .describe("Partitions of gpu.samples. The number cannot change later."),
     retention: duration("1h", "52w").prefault("2d").describe("How long samples stay on the bus."),
-    retentionSize: size("1MB", "100TB").prefault("2GB").describe("And how many bytes of them, per partition."),
-    spool: size("1MB", "10TB").prefault("2GB").describe("What the collector keeps on disk while Kafka is away."),
+    retentionSize: size("1MB", "100TB")
+      .prefault("2GB")
+      .describe("The bytes of samples that stay on the bus, per partition."),
+    spool: size("1MB", "10TB")
+      .prefault("2GB")
+      .describe("The bytes that the collector keeps on disk while Kafka is away."),
     kafka: z
       .strictObject({
         brokers: list(text("host:port")).describe("Some brokers of the cluster."),
         clientId: text("a name").default("gpu-ledger"),
-        replicationFactor: whole(1, 15).default(3).describe("Of topics that we create."),
-        minInsyncReplicas: whole(1, 15).default(2).describe("Of topics that we create."),
+        replicationFactor: whole(1, 15).default(3).describe("The value for topics that gpu-ledger creates."),
+        minInsyncReplicas: whole(1, 15).default(2).describe("The value for topics that gpu-ledger creates."),
         compression: oneOf("none", "gzip", "lz4").default("lz4"),
         session: duration("6s", "5m")
           .prefault("30s")
-          .describe("How long the partitions of a processor that crashed wait until others take them."),
+          .describe("The time until other processors take the partitions of a crashed processor."),
         tls: tls(sources).optional(),
         sasl: z
           .strictObject({
@@ -169,7 +179,9 @@ const bus = (sources: ConfigSources) =>
 
 const store = (sources: ConfigSources) =>
   z.strictObject({
-    kind: oneOf("embedded", "clickhouse").default("embedded").describe("chDB in the data folder, or a ClickHouse."),
+    kind: oneOf("embedded", "clickhouse")
+      .default("embedded")
+      .describe("chDB in the data folder, or a ClickHouse server."),
     port: whole(0, 65_535).default(0).describe("The embedded store's port on 127.0.0.1; 0 lets the system choose."),
     database: text("a database's name").default("gpu_ledger"),
     rawDays: whole(2, 3650).default(40).describe("Days that raw rows are kept."),
@@ -186,16 +198,18 @@ const store = (sources: ConfigSources) =>
   });
 
 const processor = z.strictObject({
-  flushEvery: duration("100ms", "5m").prefault("8s").describe("How long rows wait for more before an insert."),
-  flushRows: whole(1, 1_000_000).default(20_000).describe("How many rows make an insert at once."),
+  flushEvery: duration("100ms", "5m").prefault("8s").describe("The longest time that rows wait for an insert."),
+  flushRows: whole(1, 1_000_000).default(20_000).describe("The number of rows that start an insert immediately."),
 });
 
 /** Returns the schema of the whole configuration. Every key has a default, except the keys of an external Kafka or ClickHouse. */
 export function createConfigSchema(sources: ConfigSources) {
   return z
     .strictObject({
-      cluster: text("a cluster's name").default("default").describe("The cluster of targets that name none."),
-      data: text("a folder").default(".gpu-ledger").describe("Where embedded parts and the spool keep their files."),
+      cluster: text("a cluster's name").default("default").describe("The cluster of targets without a cluster."),
+      data: text("a folder")
+        .default(".gpu-ledger")
+        .describe("The folder for the files of the embedded bus, the embedded store and the spool."),
       log: z
         .strictObject({
           level: oneOf("trace", "debug", "info", "warn", "error").default("info"),
@@ -211,42 +225,40 @@ export function createConfigSchema(sources: ConfigSources) {
       processor: processor.prefault({}),
       server: z
         .strictObject({
-          listen: listenAddress.default("127.0.0.1:8080").describe("Status, health and metrics."),
+          listen: listenAddress.default("127.0.0.1:8080").describe("The address of the server."),
           moneyOnMetrics: flag
             .default(true)
             .describe(
-              "Whether `/metrics` and `/metrics/gpu` tell what pods, GPUs and teams cost; whoever reads them then knows.",
+              "Adds the cost of pods, GPUs and teams to `/metrics` and `/metrics/gpu`. All readers of these pages see it.",
             ),
           metricsToken: secret(sources)
             .optional()
-            .describe("What `/metrics` and `/metrics/gpu` demand as a bearer token; without it nothing."),
+            .describe("The bearer token that `/metrics` and `/metrics/gpu` require. Default: no token."),
           trustProxy: list(network)
             .default([])
             .describe(
-              "Proxies that say for whom they ask (X-Forwarded-For, -Proto): requests count for those. Nobody else is believed.",
+              "Trusted proxies. Only from them the server accepts X-Forwarded-For and X-Forwarded-Proto as the client of a request.",
             ),
-          demo: flag
-            .default(false)
-            .describe("Whether what `serve` shows is a demo fleet: every page says so. `up` knows it by itself."),
-          access: access(sources).prefault({}).describe("Who may ask for reports; see docs/access.md."),
+          demo: flag.default(false).describe("Marks every page of `serve` as a demo fleet. `up` sets this itself."),
+          access: access(sources).prefault({}).describe("Access to reports. See docs/access.md."),
         })
         .prefault({}),
       tracing: z
         .strictObject({
-          otlp: webAddress.optional().describe("An OTLP/HTTP endpoint; without one nothing is traced."),
+          otlp: webAddress.optional().describe("An OTLP/HTTP endpoint for traces. Default: no traces."),
           ratio: z
             .number({ error: "a number from 0 to 1" })
             .min(0, { error: "a number from 0 to 1" })
             .max(1, { error: "a number from 0 to 1" })
             .default(0.01)
-            .describe("The part of the scrapes that is traced."),
+            .describe("The part of the scrapes with a trace."),
         })
         .prefault({}),
       metrics: z
         .strictObject({
           otlp: webAddress
             .optional()
-            .describe("An OTLP/HTTP endpoint to which every process sends its metrics; /metrics has them in any case."),
+            .describe("An OTLP/HTTP endpoint to which every process sends its metrics. /metrics always has them."),
           interval: duration("1s", "1h").prefault("1m").describe("The time between two exports."),
         })
         .prefault({}),
@@ -256,10 +268,12 @@ export function createConfigSchema(sources: ConfigSources) {
           seed: whole(0, 2 ** 31)
             .default(1)
             .describe("The same seed gives the same fleet."),
-          history: duration("0s", "40d").prefault("7d").describe("How much past the demo sends at its start."),
+          history: duration("0s", "40d")
+            .prefault("7d")
+            .describe("The length of the history that the demo sends at its start."),
           listen: text("an address of this machine")
             .default("127.0.0.1")
-            .describe("The address of the demo's exporters and of its cluster's API server; 0.0.0.0 in a container."),
+            .describe("The address of the demo's exporters and of its API server. Use 0.0.0.0 in a container."),
         })
         .prefault({}),
     })
@@ -268,7 +282,7 @@ export function createConfigSchema(sources: ConfigSources) {
       deliveriesCheck,
       between([["bus"]], ({ bus: { kind, kafka } }: WithParts, context) => {
         if (kind === "kafka" && kafka === undefined)
-          context.addIssue({ code: "custom", path: ["bus", "kafka"], message: "brokers, as bus.kind is kafka" });
+          context.addIssue({ code: "custom", path: ["bus", "kafka"], message: "brokers, because bus.kind is kafka" });
       }),
       between(
         [
@@ -276,7 +290,7 @@ export function createConfigSchema(sources: ConfigSources) {
           ["store", "clickhouse"],
         ],
         ({ store: { kind, clickhouse } }: WithParts, context) => {
-          const message = "url, as store.kind is clickhouse";
+          const message = "url, because store.kind is clickhouse";
           if (kind === "clickhouse" && clickhouse === undefined)
             context.addIssue({ code: "custom", path: ["store", "clickhouse"], message });
         },
@@ -297,12 +311,12 @@ function checkJobs({ collector: { jobs, interval, timeout } }: WithParts, contex
     const complain = (key: string, message: string): void =>
       context.addIssue({ code: "custom", path: ["collector", "jobs", index, key], message });
     if ((each.timeout ?? timeout) > (each.interval ?? interval))
-      complain("timeout", "a timeout no longer than the interval");
+      complain("timeout", "a timeout that is not longer than the interval");
     if (jobs.findIndex(({ name }) => name === each.name) < index) complain("name", "a name that no other job has");
     const { namespaces = [], exporters = [] } = each.kubernetes ?? {};
     const hasCredentials = Object.values(each.credentials).some((way) => way !== undefined);
     if (hasCredentials && [namespaces, ...exporters.map((selector) => selector.namespaces ?? [])].flat().includes("*"))
-      complain("kubernetes", "namespaces by name, as the job has credentials, which any pod could read");
+      complain("kubernetes", "names of namespaces without *, because the job has credentials that any pod could read");
   });
 }
 

@@ -32,6 +32,9 @@ export function addFileIssues<Value>(
   const answer = read(text);
   if ("value" in answer) return answer.value;
   for (const problem of answer.problems)
-    context.addIssue({ code: "custom", message: `${what} without mistakes; in it ${describeProblem(problem).trim()}` });
+    context.addIssue({
+      code: "custom",
+      message: `${what} without errors; first error: ${describeProblem(problem).trim()}`,
+    });
   return z.NEVER;
 }

@@ -107,7 +107,7 @@ export function secret(
               ? sources.readFile(given.file).replace(/\r?\n$/, "")
               : sources.env[given.env];
         if (value !== undefined && value !== "") return value;
-        context.addIssue({ code: "custom", message: `${allowed}; what it names is empty` });
+        context.addIssue({ code: "custom", message: `${allowed}; the value is empty` });
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
         context.addIssue({ code: "custom", message: `${allowed}; ${why}` });

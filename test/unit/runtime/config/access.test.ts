@@ -55,22 +55,17 @@ server:
 
   it.each([
     [`{ name: a, role: owner, sha256: ${HASH} }`, "role", "owner", "one of: viewer, finance, administrator"],
-    [`{ name: a, role: viewer, sha256: ${HASH} }`, "teams", undefined, "one team at least, as role is viewer"],
+    [`{ name: a, role: viewer, sha256: ${HASH} }`, "teams", undefined, "at least one team, because role is viewer"],
     [
       `{ name: a, role: finance, teams: [vision], sha256: ${HASH} }`,
       "teams",
       ["vision"],
-      "no team, as role finance sees all",
+      "no team, because role finance sees all teams",
     ],
     ["{ name: a, role: finance, sha256: gpul_secret }", "sha256", "gpul_secret", FORM],
     [`{ name: a, role: finance, sha256: ${HASH.toUpperCase()} }`, "sha256", HASH.toUpperCase(), FORM],
     ["{ name: a, role: finance }", "sha256", undefined, `required: ${GIVEN}`],
-    [
-      "{ name: a, role: finance, sha256: { env: UNSET } }",
-      "sha256",
-      { env: "UNSET" },
-      `${GIVEN}; what it names is empty`,
-    ],
+    ["{ name: a, role: finance, sha256: { env: UNSET } }", "sha256", { env: "UNSET" }, `${GIVEN}; the value is empty`],
     [`{ name: '', role: finance, sha256: ${HASH} }`, "name", "", "a name"],
     [`{ name: a, role: finance, sha256: ${HASH}, token: x }`, "token", "x", "no such key; see the annotated example"],
   ])("refuse %s", (token, key, value, allowed) => {

@@ -166,7 +166,7 @@ describe("the configuration", () => {
         ({ key, allowed }) => `${key}: ${allowed}`,
       );
     const refusal =
-      "collector.jobs[0].kubernetes: namespaces by name, as the job has credentials, which any pod could read";
+      "collector.jobs[0].kubernetes: names of namespaces without *, because the job has credentials that any pod could read";
     const token = "{ bearerTokenFile: /token }";
     expect(problemsWith("{ namespaces: ['*'] }", token)).toEqual([refusal]);
     expect(problemsWith("{ exporters: [{ labels: app=x, namespaces: [a, '*'] }] }", token)).toEqual([refusal]);
@@ -179,7 +179,7 @@ describe("the configuration", () => {
       { key: "collector.jobs[0].name", line: 1, allowed: "required: a name" },
     ]);
     expect(problemsOf("bus: { kind: kafka }")).toEqual([
-      { key: "bus.kafka", line: 1, allowed: "brokers, as bus.kind is kafka" },
+      { key: "bus.kafka", line: 1, allowed: "brokers, because bus.kind is kafka" },
     ]);
   });
 

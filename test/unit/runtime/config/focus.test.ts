@@ -15,7 +15,7 @@ describe("whom FOCUS rows name", () => {
   });
 
   it.each([
-    ['focus: { invoiceIssuer: "" }', 'focus.invoiceIssuer (line 1): "" is not who invoices the teams'],
+    ['focus: { invoiceIssuer: "" }', `focus.invoiceIssuer (line 1): "" is not the issuer of the teams' invoices`],
     ["focus: { issuer: Finance }", "focus.issuer"],
   ])("is refused by its key: %s", (text, sentence) => {
     expect(() => read(text)).toThrow(ConfigError);

@@ -49,7 +49,7 @@ describe("an invoice", () => {
     expect(problems(`${header},note\nmain,p5,spot,1,USD,x`, "csv")).toEqual([
       '(header) (line 1): "note" is not one of: account, instanceType, capacityType, amount, currency',
     ]);
-    expect(problems(header, "csv")).toEqual(["(the whole file): one line at least"]);
+    expect(problems(header, "csv")).toEqual(["(the whole file): at least one line"]);
     expect(problems(`${header}\nmain,p5,spot,1.0000000001,USD`, "csv")).toEqual([
       expect.stringContaining("9 digits after the point at most") as string,
     ]);

@@ -85,7 +85,7 @@ describe("a price book", () => {
     ],
     ["a list that is none", "prices: {}", "prices (line 1): {} is not a list"],
     ["a file that is not there", "pricesFile: nowhere.yaml", `pricesFile (line 1): "nowhere.yaml" is not the path`],
-    ["prices in both places", `${entry('list: "2"')}pricesFile: book.yaml`, "is not a key beside pricesFile"],
+    ["prices in both places", `${entry('list: "2"')}pricesFile: book.yaml`, "is not allowed together with pricesFile"],
     [
       "another currency than its file",
       "currency: USD\npricesFile: book.yaml",
@@ -97,8 +97,8 @@ describe("a price book", () => {
 
   it("in a file is refused with the key and the line of each mistake in that file", () => {
     expect(wrongWith("data: x\npricesFile: broken.yaml")).toEqual([
-      `pricesFile (line 2): "broken.yaml" is not a price book without mistakes; in it something (line 4): "else" is not a known key; known are currency, prices, commitments, fixed, rates, markup`,
-      `pricesFile (line 2): "broken.yaml" is not a price book without mistakes; in it prices[0].list (line 3): "-2" is not 0 or more`,
+      `pricesFile (line 2): "broken.yaml" is not a price book without errors; first error: something (line 4): "else" is not a known key; known are currency, prices, commitments, fixed, rates, markup`,
+      `pricesFile (line 2): "broken.yaml" is not a price book without errors; first error: prices[0].list (line 3): "-2" is not 0 or more`,
     ]);
   });
 });
@@ -128,7 +128,7 @@ describe("owners", () => {
       "owners: { project: [{ queue: a, value: x }, { queue: a, value: y }] }",
       `is not a rule that agrees with owners.project[0]: for queue a that gives "x" at the same time, and this one "y"`,
     ],
-    ["a file with a mistake", "ownersFile: broken.csv", "in it (row) (line 2): required: a value of team"],
+    ["a file with a mistake", "ownersFile: broken.csv", "first error: (row) (line 2): required: a value of team"],
     ["a file that contradicts itself", "ownersFile: torn.csv", `line 2 gives team "nlp" and line 3 "speech"`],
     ["an empty team in the register", `register: [""]`, `register[0] (line 1): "" is not a team`],
   ])("can have %s, which is refused", (_, text, sentence) => {
@@ -161,7 +161,7 @@ describe("policies", () => {
     [
       "beside another billing one",
       "policies: [{ name: a, billing: true }, { name: b, billing: true }]",
-      "is not policies of which one is the billing one: a and b are",
+      "is not policies with exactly one billing policy: a and b have billing: true",
     ],
     [
       "with another's name",
@@ -171,12 +171,12 @@ describe("policies", () => {
     [
       "by usage whose idle the holder pays",
       "policies: [{ name: a, basis: usage, payers: { idle: holder } }]",
-      `policies[0].payers.idle (line 1): "holder" is not platform, or left out`,
+      `policies[0].payers.idle (line 1): "holder" is not platform, or no value`,
     ],
     [
       "that spreads by quota over a node",
       "policies: [{ name: a, spread: { by: quota } }]",
-      "policies[0].spread.over (line 1): cluster: a quota is of a cluster",
+      "policies[0].spread.over (line 1): cluster: a quota belongs to a cluster",
     ],
     [
       "that spreads by quota in a day",
@@ -216,7 +216,7 @@ describe("energy", () => {
     [
       "two values from one moment on",
       `energy: { gramsPerKWh: [{ from: 2026-01-01, grams: "1" }, { from: 2026-01-01, grams: "2" }] }`,
-      `energy.gramsPerKWh[1].from (line 1): "2026-01-01" is not a moment from which one value holds`,
+      `energy.gramsPerKWh[1].from (line 1): "2026-01-01" is not a moment that no other value begins at`,
     ],
     [
       "a day that its month does not have",
@@ -243,7 +243,7 @@ describe("closing", () => {
     [
       "data that is later than raw rows are kept",
       "closing: { lateness: 40d }",
-      `closing.lateness (line 1): "40d" is not a day less than store.rawDays at most, which is 40d`,
+      `closing.lateness (line 1): "40d" is not at most one day less than store.rawDays, which is 40d`,
     ],
   ])("with %s is refused", (_, text, sentence) => {
     expect(wrongWith(text)).toEqual([expect.stringContaining(sentence)]);

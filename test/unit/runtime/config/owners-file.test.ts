@@ -60,7 +60,7 @@ describe("what is wrong with a file of owners", () => {
     ).toEqual([
       `kind (line 2): "cluster" is not one of: workload, queue, namespace, pool`,
       "match (line 3): required: a name, a glob or a regular expression",
-      "(row) (line 4): required: a value of team, costCenter, project, environment, one at least",
+      "(row) (line 4): required: a value of team, costCenter, project, environment, at least one",
       expect.stringContaining(`from (line 5): "soon" is not a date such as 2026-03-01`),
       `until (line 6): "2026-02-01" is not after from`,
       `(row) (line 7): "6 fields" is not at most the 5 of the header`,
