@@ -23,7 +23,7 @@ or
 gpu:nvlink_crc_errors:rate5m > ${crcPerSecond}`,
     summary: "The NVLinks of a GPU have errors.",
     description:
-      "NVLinks of this GPU had to recover within a quarter of an hour, or have more CRC errors than usual: jobs over several GPUs get slow or fail.",
+      "NVLinks of this GPU recovered from errors in the last 15 minutes, or have more CRC errors than usual. Jobs on several GPUs get slow or fail.",
   },
   {
     ...links,
@@ -34,6 +34,6 @@ gpu:nvlink_crc_errors:rate5m > ${crcPerSecond}`,
     expr: (_, { perMinute }) => `gpu:pcie_replays:rate5m * 60 > ${perMinute}`,
     summary: "The PCIe link of a GPU retries often.",
     description:
-      "{{ $value | humanize }} retries a minute on the PCIe link of this GPU: a bad slot, riser or cable slows transfers.",
+      "{{ $value | humanize }} retries per minute on the PCIe link of this GPU. A bad slot, riser or cable slows transfers.",
   },
 ];

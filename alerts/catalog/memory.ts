@@ -29,9 +29,9 @@ export const MEMORY_ALERTS: readonly AlertDefinition[] = [
       errors: number(0, 0, 1000, "double-bit errors since the driver was loaded that are taken for normal"),
     },
     expr: (_, { errors }) => `gpu:ecc_double_bit_errors:count > ${errors}`,
-    summary: "The memory of a GPU had errors that ECC can't correct.",
+    summary: "The memory of a GPU has errors that ECC cannot correct.",
     description:
-      "{{ $value }} double-bit memory errors since the driver was loaded. Results of what ran may be wrong; the GPU needs a reset.",
+      "{{ $value }} double-bit memory errors since the driver was loaded. Results of running programs may be wrong. The GPU needs a reset.",
   },
   {
     ...memory,
@@ -41,8 +41,8 @@ export const MEMORY_ALERTS: readonly AlertDefinition[] = [
     notify: "page",
     forMillis: 0,
     expr: () => "gpu:row_remap_failure:info > 0",
-    summary: "A GPU can't repair its memory any more.",
-    description: "Remapping a row of memory has failed: there are no spare rows left. The GPU is to be returned (RMA).",
+    summary: "A GPU cannot repair its memory any more.",
+    description: "A row of memory could not be remapped because no spare rows are left. Return the GPU (RMA).",
   },
   {
     ...memory,
@@ -53,7 +53,7 @@ export const MEMORY_ALERTS: readonly AlertDefinition[] = [
     forMillis: HOUR_MILLIS,
     expr: () => "gpu:memory_repair_pending:info > 0",
     summary: "A repair of a GPU's memory waits for a reset.",
-    description: "Rows or pages of the GPU's memory are to be taken out of use, which happens at its next reset.",
+    description: "Rows or pages of the GPU's memory will be taken out of use at its next reset.",
   },
   {
     ...memory,
@@ -66,7 +66,7 @@ export const MEMORY_ALERTS: readonly AlertDefinition[] = [
     parameters: { rows: number(0, 0, 1000, "rows a day that are taken for normal") },
     expr: (_, { rows }) => `gpu:uncorrectable_remapped_rows:increase1d > ${rows}`,
     summary: "Rows of a GPU's memory were remapped for uncorrectable errors.",
-    description: "{{ $value }} rows of memory were remapped within a day for errors that can't be corrected.",
+    description: "{{ $value }} rows of memory were remapped within a day because of errors that cannot be corrected.",
   },
   {
     ...memory,
@@ -79,6 +79,6 @@ export const MEMORY_ALERTS: readonly AlertDefinition[] = [
     expr: (_, { threshold }) => `gpu:memory_used:ratio > ${threshold}`,
     summary: "The memory of a GPU is nearly full.",
     description:
-      "{{ $value | humanizePercentage }} of the memory is used. Frameworks cache what they once had, so this alone is no fault; a program that needs more will fail.",
+      "{{ $value | humanizePercentage }} of the memory is used. Frameworks keep memory that they once used, so this alone is no fault. A program that needs more memory will fail.",
   },
 ];

@@ -40,7 +40,7 @@ export const PIPELINE_ALERTS: readonly AlertDefinition[] = [
 / on (job, scrape_job) sum by (job, scrape_job) (rate(${own(options, "scrapes_total")}[10m])) > ${share}`,
     summary: "Scrapes of GPU exporters fail.",
     description:
-      "{{ $value | humanizePercentage }} of the scrapes of {{ $labels.scrape_job }} fail. What is not seen is charged as unobserved.",
+      "{{ $value | humanizePercentage }} of the scrapes of {{ $labels.scrape_job }} fail. Held time without samples is charged as unobserved.",
   },
   {
     ...warning,
@@ -50,7 +50,7 @@ export const PIPELINE_ALERTS: readonly AlertDefinition[] = [
     expr: (options, { seconds }) =>
       `histogram_quantile(0.99, sum by (le) (rate(${own(options, "freshness_seconds_bucket")}[10m]))) > ${seconds}`,
     summary: "Samples reach the store late.",
-    description: "The slowest hundredth of scrapes takes {{ $value | humanizeDuration }} until it can be asked for.",
+    description: "The slowest 1 % of scrapes takes {{ $value | humanizeDuration }} until queries can see it.",
   },
   {
     ...warning,
@@ -62,14 +62,14 @@ export const PIPELINE_ALERTS: readonly AlertDefinition[] = [
       return `sum by (job) (${lag}) > ${messages}\nand on (job) sum by (job) (delta(${lag}[15m])) > 0`;
     },
     summary: "Processors fall behind the bus.",
-    description: "{{ $value }} messages wait on the bus, and they get more.",
+    description: "{{ $value }} messages wait on the bus, and the number grows.",
   },
   {
     ...warning,
     name: "GPULedgerSpooling",
     forMillis: 10 * MINUTE_MILLIS,
     expr: (options) => `${own(options, "spool_messages")} > 0 and rate(${own(options, "send_errors_total")}[10m]) > 0`,
-    summary: "A collector can't reach the bus.",
+    summary: "A collector cannot reach the bus.",
     description:
       "{{ $value }} messages of {{ $labels.instance }} wait on its disk until the bus answers. Nothing is lost until the spool is full.",
   },
@@ -82,7 +82,7 @@ or
 increase(${own(options, "messages_dropped_total")}[10m]) > 0`,
     summary: "Samples were lost.",
     description:
-      "About {{ $value | humanize }} messages at {{ $labels.instance }} were given up within ten minutes{{ if $labels.reason }} ({{ $labels.reason }}){{ end }}. What they told is charged as unobserved.",
+      "About {{ $value | humanize }} messages at {{ $labels.instance }} were dropped within 10 minutes{{ if $labels.reason }} ({{ $labels.reason }}){{ end }}. Their time is charged as unobserved.",
   },
   {
     ...warning,
@@ -90,9 +90,9 @@ increase(${own(options, "messages_dropped_total")}[10m]) > 0`,
     forMillis: 0,
     expr: (options) =>
       `sum by (job, outcome) (increase(${own(options, "messages_total", 'outcome!~"stored|tombstone"')}[10m])) > 0`,
-    summary: "Messages could not be read and were put aside.",
+    summary: "Messages could not be decoded and became dead letters.",
     description:
-      "About {{ $value | humanize }} messages were put into gpu.dead-letter within ten minutes ({{ $labels.outcome }}). gpu-ledger dead-letter list shows them.",
+      "About {{ $value | humanize }} messages were moved to gpu.dead-letter within 10 minutes ({{ $labels.outcome }}). gpu-ledger dead-letter list shows them.",
   },
   {
     ...critical,
@@ -101,7 +101,7 @@ increase(${own(options, "messages_dropped_total")}[10m]) > 0`,
     expr: (options) => `${own(options, "partitions_paused")} > 0`,
     summary: "A processor waits for a newer release.",
     description:
-      "{{ $value }} partitions at {{ $labels.instance }} hold messages of a newer schema than this release reads. They wait until a newer release takes over.",
+      "{{ $value }} partitions at {{ $labels.instance }} have messages with a schema that is too new for this release. They wait until a newer release takes over.",
   },
   {
     ...warning,
@@ -110,7 +110,7 @@ increase(${own(options, "messages_dropped_total")}[10m]) > 0`,
     expr: (options) => `increase(${own(options, "store_retries_total")}[10m]) > 0`,
     summary: "The store refuses inserts.",
     description:
-      "Inserts from {{ $labels.instance }} failed and are tried again: about {{ $value | humanize }} within ten minutes.",
+      "Inserts from {{ $labels.instance }} failed and are retried: about {{ $value | humanize }} within 10 minutes.",
   },
   {
     ...critical,
@@ -118,8 +118,8 @@ increase(${own(options, "messages_dropped_total")}[10m]) > 0`,
     forMillis: 10 * MINUTE_MILLIS,
     // Collectors export 0 too, so the leader is found in the sum.
     expr: (options) => `sum(${own(options, "leader")}) == 0`,
-    summary: "Nobody makes the ledger.",
-    description: "No processor leads: rollups, usage and charges are not made.",
+    summary: "The ledger has no leader.",
+    description: "No processor is the leader. Rollups, usage and charges are not made.",
   },
   {
     ...warning,
@@ -128,7 +128,7 @@ increase(${own(options, "messages_dropped_total")}[10m]) > 0`,
     expr: (options) => `increase(${own(options, "run_errors_total")}[15m]) > 0`,
     summary: "Rollups or charges fail.",
     description:
-      "Work of the ledger at {{ $labels.instance }} failed and is tried again: about {{ $value | humanize }} times in a quarter of an hour.",
+      "Work of the ledger at {{ $labels.instance }} failed and is retried: about {{ $value | humanize }} times in 15 minutes.",
   },
   {
     ...critical,
@@ -136,9 +136,9 @@ increase(${own(options, "messages_dropped_total")}[10m]) > 0`,
     forMillis: 0,
     keepFiringForMillis: 60 * MINUTE_MILLIS,
     expr: (options) => `increase(${own(options, "invariant_breaches_total")}[10m]) > 0`,
-    summary: "Charges do not sum to the cost.",
+    summary: "Charges do not add up to the cost.",
     description:
-      "For about {{ $value | humanize }} GPUs the charges did not sum to what they cost. Such hours are not published and no period with one can be closed. gpu-ledger check names GPU and hour.",
+      "For about {{ $value | humanize }} GPUs the charges did not add up to their cost. Such hours are not published, and a period with such an hour cannot be closed. gpu-ledger check shows the GPU and the hour.",
   },
   {
     ...warning,
@@ -156,18 +156,18 @@ increase(${own(options, "messages_dropped_total")}[10m]) > 0`,
     parameters: { share: ratio(0.1, "part of the cost that nobody is named for") },
     expr: (options, { share }) => `sum by (job) (${own(options, "team_cost_per_hour", 'team="unowned"')})
 / on (job) sum by (job) (${own(options, "team_cost_per_hour")}) > ${share}`,
-    summary: "Much of the cost belongs to nobody.",
+    summary: "Much of the cost has no owner.",
     description:
-      "{{ $value | humanizePercentage }} of the cost of the last day has no owner. gpu-ledger owners check lists the workloads, the dearest first.",
+      "{{ $value | humanizePercentage }} of the cost of the last day has no owner. gpu-ledger owners check lists the workloads (highest cost first).",
   },
   {
     ...warning,
     name: "GPULedgerClusterUnwatched",
     forMillis: 10 * MINUTE_MILLIS,
     expr: (options) => `sum by (cluster) (${own(options, "kubernetes_watching")}) == 0`,
-    summary: "Nobody watches a cluster.",
+    summary: "A cluster has no watcher.",
     description:
-      "No collector is the elected watcher of cluster {{ $labels.cluster }}: pods and owners that begin now are not known.",
+      "No collector is the elected watcher of cluster {{ $labels.cluster }}. New pods and owners are unknown.",
   },
   {
     ...warning,
@@ -176,17 +176,17 @@ increase(${own(options, "messages_dropped_total")}[10m]) > 0`,
     expr: (options) => `${own(options, "kubernetes_forbidden")} > 0`,
     summary: "A collector lacks a permission.",
     description:
-      "The collector may not {{ $labels.verb }} {{ $labels.resource }} in cluster {{ $labels.cluster }}. gpu-ledger check says what the reports lack.",
+      "The collector has no permission to {{ $labels.verb }} {{ $labels.resource }} in cluster {{ $labels.cluster }}. gpu-ledger check shows the effect on reports.",
   },
   {
     ...warning,
     name: "GPULedgerApiServerSilent",
     forMillis: 5 * MINUTE_MILLIS,
-    parameters: { seconds: number(600, 200, 86_400, "seconds without a word about a kind") },
+    parameters: { seconds: number(600, 200, 86_400, "seconds without an event of a kind") },
     expr: (options, { seconds }) => `max by (cluster) (${own(options, "kubernetes_silence_seconds")}) > ${seconds}`,
-    summary: "An API server has said nothing for long.",
+    summary: "An API server is silent.",
     description:
-      "The API server of cluster {{ $labels.cluster }} has said nothing about a kind for {{ $value | humanizeDuration }}: pods and owners of it are as they were.",
+      "The API server of cluster {{ $labels.cluster }} has sent no event of a kind for {{ $value | humanizeDuration }}. Pods and owners of the cluster may be out of date.",
   },
   {
     ...warning,
@@ -198,9 +198,9 @@ increase(${own(options, "messages_dropped_total")}[10m]) > 0`,
 unless on (cluster, resource) count by (cluster, resource) (${followed})
 and on (cluster) sum by (cluster) (${own(options, "kubernetes_watching")}) > 0`;
     },
-    summary: "A kind of object is served no more.",
+    summary: "A kind of object is not served any more.",
     description:
-      "{{ $labels.resource }} of cluster {{ $labels.cluster }} was followed in the last hour and is not now: all objects of the kind count as gone.",
+      "{{ $labels.resource }} of cluster {{ $labels.cluster }} was followed in the last hour and is not followed now. Its objects count as gone.",
   },
   {
     ...warning,
@@ -210,7 +210,7 @@ and on (cluster) sum by (cluster) (${own(options, "kubernetes_watching")}) > 0`;
       `${own(options, "facts_waiting")} > 0 and increase(${own(options, "facts_sent_total")}[10m]) == 0`,
     summary: "Facts of a cluster do not reach the bus.",
     description:
-      "{{ $value }} facts of {{ $labels.topic }} wait at {{ $labels.instance }}, and none was sent for ten minutes: the ledger knows an older cluster than the API server.",
+      "{{ $value }} facts of {{ $labels.topic }} wait at {{ $labels.instance }}, and none was sent for 10 minutes. The ledger has an older state of the cluster than the API server.",
   },
   {
     ...warning,
@@ -219,25 +219,25 @@ and on (cluster) sum by (cluster) (${own(options, "kubernetes_watching")}) > 0`;
     expr: (options) => `increase(${own(options, "live_failures_total")}[10m]) > 0`,
     summary: "Joined series are not written.",
     description:
-      "{{ $labels.instance }} failed to write its series of {{ $labels.view }}: dashboards and alerts that join with them see nothing of its nodes.",
+      "{{ $labels.instance }} failed to write its series of {{ $labels.view }}. Dashboards and alerts that join with these series have no data of its nodes.",
   },
   {
     ...warning,
     name: "GPULedgerScrapesUnsent",
     forMillis: 5 * MINUTE_MILLIS,
     expr: (options) => `sum by (job, scrape_job) (increase(${own(options, "scrapes_unsent_total")}[10m])) > 0`,
-    summary: "Scrapes never become messages.",
+    summary: "Scrapes do not become messages.",
     description:
-      "Scrapes of {{ $labels.scrape_job }} were read and could not be kept for the bus. What they saw is charged as unobserved.",
+      "Scrapes of {{ $labels.scrape_job }} could not be stored for the bus. Their time is charged as unobserved.",
   },
   {
     ...warning,
     name: "GPULedgerPeriodOverdue",
     forMillis: 24 * 60 * MINUTE_MILLIS,
     expr: (options) => `${own(options, "periods_overdue")} > 0`,
-    summary: "A billing period waits to be closed.",
+    summary: "A billing period is not closed.",
     description:
-      "{{ $value }} billing periods are past their closing date. gpu-ledger close --dry-run shows what would be frozen.",
+      "{{ $value }} billing periods are past their closing date. gpu-ledger close --dry-run shows the figures that would be frozen.",
   },
   {
     ...warning,
@@ -247,6 +247,6 @@ and on (cluster) sum by (cluster) (${own(options, "kubernetes_watching")}) > 0`;
     expr: (options) => `max by (job) (${own(options, "deliveries_late")}) > 0`,
     summary: "Reports were not delivered.",
     description:
-      "{{ $value }} reports were given up, or are due for more than a day. gpu-ledger deliveries says which, and why.",
+      "{{ $value }} reports were abandoned, or are overdue for more than a day. gpu-ledger deliveries lists them with the reason.",
   },
 ];

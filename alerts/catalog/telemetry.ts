@@ -21,7 +21,7 @@ export const TELEMETRY_ALERTS: readonly AlertDefinition[] = [
     expr: ({ selectors }) => `${select("up", selectors.exporters)} == 0`,
     summary: "A GPU exporter does not answer.",
     description:
-      "Prometheus gets no page from the exporter at {{ $labels.instance }} (job {{ $labels.job }}). Its GPUs are not seen: no alert about them can fire, and what is held there is charged as unobserved.",
+      "Prometheus gets no page from the exporter at {{ $labels.instance }} (job {{ $labels.job }}). Its GPUs have no samples: no alert about them can fire, and their held time is charged as unobserved.",
   },
   {
     ...telemetry,
@@ -41,9 +41,9 @@ unless ${on} (
   and on (${cluster}, pod) label_replace(node:gpu_devices:count, "pod", "$1", "node", "(.+)")
 )`;
     },
-    summary: "A node offers GPUs and nothing measures them.",
+    summary: "A node has GPUs without measurements.",
     description:
-      "Node {{ $labels.node }} offers {{ $value }} GPUs, or parts of them, to Kubernetes, and no series of an exporter comes from it.",
+      "Node {{ $labels.node }} offers {{ $value }} GPUs, or parts of them, to Kubernetes, but no exporter has series of this node.",
   },
   {
     ...telemetry,
@@ -76,7 +76,7 @@ unless ${on} (
     },
     summary: "GPUs of a node have disappeared.",
     description:
-      "{{ $value }} GPUs that node {{ $labels.node }} should have are not seen. They may have fallen off the bus: what runs on them has failed or hangs.",
+      "{{ $value }} GPUs of node {{ $labels.node }} have no series any more. They may have fallen off the bus. Programs on them have failed or hang.",
   },
   {
     ...telemetry,
@@ -87,9 +87,9 @@ unless ${on} (
     notify: "ticket",
     forMillis: 15 * MINUTE_MILLIS,
     expr: () => "gpu:telemetry_frozen:info",
-    summary: "The figures of a GPU do not move.",
+    summary: "The figures of a GPU do not change.",
     description:
-      "The energy counter of the GPU has stood still for a quarter of an hour, which no GPU that is powered does: all its figures may be old.",
+      "The energy counter of the GPU has not changed for 15 minutes. The counter of a powered GPU always grows. All figures of this GPU may be old.",
   },
   {
     ...telemetry,
@@ -100,9 +100,9 @@ unless ${on} (
     notify: "ticket",
     forMillis: 15 * MINUTE_MILLIS,
     expr: () => "gpu:profiling_stuck:info",
-    summary: "The profiling counters of a GPU stand at 0 while it works.",
+    summary: "The profiling counters of a busy GPU are 0.",
     description:
-      "The GPU is busy for over half of the time, and its profiling counters say that nothing runs. What reads them alone takes it for idle; ours fall back to its utilisation.",
+      "The GPU is busy for more than half of the time, but its profiling counters are 0. Tools that use only these counters show an idle GPU. gpu-ledger uses the utilization instead.",
   },
   {
     ...telemetry,
@@ -125,9 +125,9 @@ unless ${on} (
 unless ${on} gpu:device_holder:info
 unless on (${node.join(", ")}) node:gpus_without_process_values:count`;
     },
-    summary: "A pod runs on GPUs and no series carries its name.",
+    summary: "A pod runs on GPUs, but no series has its name.",
     description:
-      "Pod {{ $labels.namespace }}/{{ $labels.pod }} on node {{ $labels.node }} asks for GPUs and runs, and the exporter there names it on none of them. Its use is not seen.",
+      "Pod {{ $labels.namespace }}/{{ $labels.pod }} on node {{ $labels.node }} requests GPUs and runs, but the exporter of the node does not name the pod on any GPU. The use of the pod is not measured.",
   },
   {
     ...telemetry,
@@ -139,8 +139,8 @@ unless on (${node.join(", ")}) node:gpus_without_process_values:count`;
     notify: "none",
     forMillis: HOUR_MILLIS,
     expr: () => "node:gpus_without_process_values:count > 0",
-    summary: "Pods share GPUs of a node and can't be told apart.",
+    summary: "Pods share GPUs of a node without separate figures.",
     description:
-      "On node {{ $labels.node }} {{ $value }} GPUs are shared by pods, and the exporter does not say what each does: their pods have no activity and no alerts about waste. It needs dcgm-exporter 4.8.2 or later with --kubernetes-virtual-gpus.",
+      "On node {{ $labels.node }} {{ $value }} GPUs are shared by pods, and the exporter has no figures of each pod. These pods have no activity and no alerts about waste. Use dcgm-exporter 4.8.2 or later with --kubernetes-virtual-gpus.",
   },
 ];

@@ -26,8 +26,8 @@ export const THERMAL_ALERTS: readonly AlertDefinition[] = [
 or ${onGpu}
 gpu:hw_thermal_events:count >= ${events}`;
     },
-    summary: "A GPU is so hot that its hardware slows it down.",
-    description: "The hardware holds the clocks of this GPU down because of heat. If it gets hotter, it shuts down.",
+    summary: "The hardware slows a GPU down because of heat.",
+    description: "The hardware limits the clocks of this GPU because of heat. If it gets hotter, it shuts down.",
   },
   {
     ...thermal,
@@ -38,9 +38,9 @@ gpu:hw_thermal_events:count >= ${events}`;
     forMillis: 30 * MINUTE_MILLIS,
     parameters: { share: ratio(0.2, "part of 30 minutes in which the driver slows the clocks down") },
     expr: (options, { share }) => `${partOfTime(options, "sw_thermal", 30 * MINUTE_MILLIS)} > ${share}`,
-    summary: "A GPU is slowed down because of heat.",
+    summary: "The driver slows a GPU down because of heat.",
     description:
-      "For {{ $value | humanizePercentage }} of the last half hour the driver held the clocks of this GPU down because of heat.",
+      "For {{ $value | humanizePercentage }} of the last half hour the driver limited the clocks of this GPU because of heat.",
   },
   {
     ...thermal,
@@ -52,8 +52,8 @@ gpu:hw_thermal_events:count >= ${events}`;
     parameters: { distance: number(4, 0, 30, "degrees below the temperature at which the GPU slows down") },
     expr: (options, { distance }) =>
       `gpu:temperature:celsius >= ${on(keysOf(options).gpu)} gpu:slowdown_temperature:celsius - ${distance}`,
-    summary: "A GPU is nearly as hot as where it slows down.",
-    description: "{{ $value }} °C, a few degrees below where this GPU slows itself down.",
+    summary: "A GPU is close to its slowdown temperature.",
+    description: "{{ $value }} °C, a few degrees below the slowdown temperature of this GPU.",
   },
   {
     ...thermal,
@@ -90,7 +90,7 @@ gpu:hw_thermal_events:count >= ${events}`;
     },
     summary: "A GPU is hotter than its thermal limit.",
     description:
-      "The thermal limit of this GPU is exceeded by more than where its hardware slows down: {{ $value }} °C of margin.",
+      "This GPU is above its thermal limit and beyond the margin at which its hardware slows down: {{ $value }} °C of margin.",
   },
   {
     ...thermal,
@@ -103,7 +103,7 @@ gpu:hw_thermal_events:count >= ${events}`;
     expr: (options, { distance }) =>
       `gpu:memory_temperature:celsius >= ${on(keysOf(options).gpu)} gpu:memory_max_operating_temperature:celsius - ${distance}`,
     summary: "The memory of a GPU is too warm.",
-    description: "{{ $value }} °C, as warm as the memory of this GPU may get in steady work.",
+    description: "{{ $value }} °C, close to the highest temperature for steady work of the memory of this GPU.",
   },
   {
     ...thermal,
@@ -136,8 +136,7 @@ unless ${onGpu} (gpu:temperature_margin:celsius ${unlessStuck(options)})`;
     parameters: { share: ratio(0.5, "part of 10 minutes in which the power supply slows the clocks down") },
     expr: (options, { share }) => `${partOfTime(options, "power_brake", 10 * MINUTE_MILLIS)} > ${share}`,
     summary: "The power supply slows a GPU down.",
-    description:
-      "An external signal (power brake) holds the clocks of this GPU down: the machine or the rack lacks power.",
+    description: "An external signal (power brake) limits the clocks of this GPU. The machine or the rack lacks power.",
   },
 ];
 

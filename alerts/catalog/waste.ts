@@ -26,9 +26,9 @@ export const WASTE_ALERTS: readonly AlertDefinition[] = [
         options,
         `pod:gpu_activity:max1h < ${threshold}\nand ${onPod(options)} (${POD_AGE} > ${ageMinutes! * 60})`,
       ),
-    summary: "A pod holds GPUs and does nothing with them.",
+    summary: "A pod holds GPUs but does not use them.",
     description:
-      "Pod {{ $labels.namespace }}/{{ $labels.pod }} has held its GPUs for more than an hour and none of them did anything in the last one.",
+      "Pod {{ $labels.namespace }}/{{ $labels.pod }} has held its GPUs for more than an hour. None of them was active in the last hour.",
   },
   {
     ...waste,
@@ -47,9 +47,9 @@ export const WASTE_ALERTS: readonly AlertDefinition[] = [
 ${unlessResumed(options)}`,
       );
     },
-    summary: "A GPU that is held is hardly used.",
+    summary: "A held GPU is hardly used.",
     description:
-      "GPU {{ $labels.UUID }} of node {{ $labels.node }}, held by pod {{ $labels.namespace }}/{{ $labels.pod }}, averaged {{ $value | humanizePercentage }} over the last hour, and has been so low for hours.",
+      "GPU {{ $labels.UUID }} of node {{ $labels.node }}, held by pod {{ $labels.namespace }}/{{ $labels.pod }}, had an average activity of {{ $value | humanizePercentage }} over the last hour, and the activity has been low for hours.",
   },
   {
     ...waste,
@@ -69,7 +69,7 @@ ${unlessResumed(options)}`,
       ),
     summary: "A pod uses its GPUs little.",
     description:
-      "The GPUs of pod {{ $labels.namespace }}/{{ $labels.pod }} averaged {{ $value | humanizePercentage }} over the last hour.",
+      "The GPUs of pod {{ $labels.namespace }}/{{ $labels.pod }} had an average activity of {{ $value | humanizePercentage }} over the last hour.",
   },
   {
     ...long,
@@ -91,9 +91,9 @@ and ${onPod(options)} pod:gpu_activity:p95_6h < ${p95}
 unless ${onPod(options)} pod:gpu_activity:max1h < ${idle}
 ${unlessResumed(options)}`,
       ),
-    summary: "A pod would do with less than the GPUs that it holds.",
+    summary: "A pod needs less than the GPUs that it holds.",
     description:
-      "Over six hours the GPUs of pod {{ $labels.namespace }}/{{ $labels.pod }} averaged {{ $value | humanizePercentage }} and were hardly ever half busy. A smaller GPU, a MIG instance or a share of one may do.",
+      "Over six hours the GPUs of pod {{ $labels.namespace }}/{{ $labels.pod }} had an average activity of {{ $value | humanizePercentage }} and were rarely more than half busy. A smaller GPU, a MIG instance or a share of a GPU may be enough.",
   },
   {
     ...waste,
@@ -122,9 +122,9 @@ and on (${by}) group by (${by}) (
 )`,
       );
     },
-    summary: "Some of a pod's GPUs do nothing while others work.",
+    summary: "Some of a pod's GPUs are idle while others work.",
     description:
-      "{{ $value }} GPUs of pod {{ $labels.namespace }}/{{ $labels.pod }} do nothing while another of them works: it asks for more than it uses, or a rank of the job is stuck.",
+      "{{ $value }} GPUs of pod {{ $labels.namespace }}/{{ $labels.pod }} are idle while another GPU of the pod works. The pod requests more than it uses, or a rank of the job is stuck.",
   },
   {
     ...waste,
@@ -140,9 +140,9 @@ and on (${by}) group by (${by}) (
 unless on (${device.join(", ")}) gpu:device_holder:info
 and on (${node.join(", ")}) max_over_time(node:gpus_held:count[1d]) > 0`;
     },
-    summary: "Memory of a GPU is used and no pod holds it.",
+    summary: "The memory of a GPU is used, but no pod holds the GPU.",
     description:
-      "{{ $value | humanizePercentage }} of the GPU's memory is used and no pod is known on it: a process that outlived its pod, or one beside Kubernetes. The next pod will lack that memory.",
+      "{{ $value | humanizePercentage }} of the GPU's memory is used, but no pod is known on the GPU. A process outlived its pod or runs outside Kubernetes. The next pod will lack this memory.",
   },
   {
     ...long,
@@ -163,7 +163,7 @@ and on (${cluster}) group by (${cluster}) (gpu:device_holder:info)`;
     },
     summary: "A node's GPUs are all free.",
     description:
-      "No pod has held any of the {{ $value }} GPUs of node {{ $labels.node }} for hours. If nothing waits for them, the node can go.",
+      "No pod has held any of the {{ $value }} GPUs of node {{ $labels.node }} for hours. If no pod waits for GPUs, the node can be removed.",
   },
   {
     ...long,
@@ -183,7 +183,7 @@ and ${on} team:gpus_held:count >= ${gpus}`;
     },
     summary: "Most of a team's GPUs were idle over a day.",
     description:
-      "{{ $value | humanizePercentage }} of the GPUs that team {{ $labels.team }} holds averaged less than 5 % over the last day.",
+      "{{ $value | humanizePercentage }} of the GPUs that team {{ $labels.team }} holds had an average activity below 5 % over the last day.",
   },
 ];
 

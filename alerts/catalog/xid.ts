@@ -53,7 +53,7 @@ const CLASSES: readonly XidAlert[] = [
     of: ["warning"],
     severity: "warning",
     notify: "ticket",
-    summary: "A GPU reports an XID of no clear consequence.",
+    summary: "A GPU reports an XID without a clear consequence.",
   },
   {
     name: "GPUXidNewLatchedCode",
@@ -103,7 +103,7 @@ export const XID_ALERTS: readonly AlertDefinition[] = [
     },
     summary: "Programs of several workloads failed on the same GPU.",
     description:
-      "{{ $value }} workloads had XID 13 or 31 on this GPU within a day. One program that fails is at fault itself; where several do, the GPU may be.",
+      "{{ $value }} workloads had XID 13 or 31 on this GPU within a day. If one program fails, the program has the fault. If several programs fail, the GPU may have the fault.",
   },
 ];
 
@@ -115,7 +115,7 @@ function xidAlert({ source, of, ...alert }: XidAlert): AlertDefinition {
     subject: of.includes("application") ? "pod" : "gpu",
     forMillis: 0,
     expr: (options) => news(options, source, of),
-    description: `XID {{ $labels.code }}: ${meanings(of)} ${source === "latch" ? "The exporter shows the last code alone, without a count: others may have come and gone. " : ""}{{ if $labels.pod }}Pod {{ $labels.namespace }}/{{ $labels.pod }} held the GPU when it came.{{ end }}`,
+    description: `XID {{ $labels.code }}: ${meanings(of)} ${source === "latch" ? "The exporter shows only the last code, without a count. Other codes may have occurred. " : ""}{{ if $labels.pod }}Pod {{ $labels.namespace }}/{{ $labels.pod }} held the GPU when it came.{{ end }}`,
   };
 }
 
@@ -144,5 +144,5 @@ function meanings(of: readonly XidClass[]): string {
     const tests = codes.map((code) => `(eq $labels.code "${code}")`);
     return `{{ ${index === 0 ? "if" : "else if"} ${codes.length === 1 ? tests[0]! : `or ${tests.join(" ")}`} }}${text}`;
   });
-  return `${cases.join("")}{{ else }}NVIDIA's catalogue does not describe it.{{ end }}`;
+  return `${cases.join("")}{{ else }}NVIDIA's catalog does not describe it.{{ end }}`;
 }

@@ -18,7 +18,7 @@ export const COLLECTOR_METRICS = {
   companionsMissed: {
     name: "gpu_ledger_scrape_companions_missed_total",
     type: "counter",
-    help: "Pages of companions that did not come; the exporter's own page counted without them.",
+    help: "Pages of companions that failed. The exporter's own page was counted without them.",
     labels: ["scrape_job", "reason"],
   },
   scrapeSeconds: {
@@ -37,19 +37,19 @@ export const COLLECTOR_METRICS = {
   scrapeValues: {
     name: "gpu_ledger_scrape_values_total",
     type: "counter",
-    help: "Values read from pages, by the way: template, or full parse.",
+    help: "Values read from pages, by method: template or full parse.",
     labels: ["way"],
   },
   scrapesUnsent: {
     name: "gpu_ledger_scrapes_unsent_total",
     type: "counter",
-    help: "Scrapes that were read and could be kept neither by the bus nor on the disk; their seconds are unobserved.",
+    help: "Scrapes that neither the bus nor the disk could store. Their seconds are unobserved.",
     labels: ["scrape_job"],
   },
   scrapesSkipped: {
     name: "gpu_ledger_scrapes_skipped_total",
     type: "counter",
-    help: "Scrapes that were due while the one before still ran.",
+    help: "Scrapes that were due while the previous scrape still ran.",
     labels: ["scrape_job"],
   },
   linesDropped: {
@@ -61,31 +61,31 @@ export const COLLECTOR_METRICS = {
   alertsLacking: {
     name: "gpu_ledger_alerts_lacking_counter",
     type: "gauge",
-    help: "Targets for which an alert can't work, for lack of a counter; more than 20 of a job are counted together, without names.",
+    help: "Targets without a counter that an alert needs. More than 20 targets of a job are counted together, without names.",
     labels: ["scrape_job", "target", "alert", "counter"],
   },
   discoveryErrors: {
     name: "gpu_ledger_discovery_errors_total",
     type: "counter",
-    help: "Looks for targets that failed; the targets known last are kept.",
+    help: "Failed searches for targets. The last known targets are kept.",
     labels: ["scrape_job"],
   },
   refusedPods: {
     name: "gpu_ledger_discovery_refused_pods",
     type: "gauge",
-    help: "Pods with an exporter's labels that are not scraped, by what is not allowed: their namespace, address, port or path.",
+    help: "Pods with an exporter's labels that are not scraped, by the part that is not allowed: namespace, address, port or path.",
     labels: ["scrape_job", "reason"],
   },
   watching: {
     name: "gpu_ledger_kubernetes_watching",
     type: "gauge",
-    help: "1 where this collector is the elected watcher of the cluster.",
+    help: "1 if this collector is the elected watcher of the cluster.",
     labels: ["cluster"],
   },
   kubernetesObjects: {
     name: "gpu_ledger_kubernetes_objects",
     type: "gauge",
-    help: "Objects that this collector follows, by resource as kubectl names it.",
+    help: "Objects that this collector follows, by the name of the resource in kubectl.",
     labels: ["cluster", "resource"],
   },
   kubernetesEvents: {
@@ -103,43 +103,43 @@ export const COLLECTOR_METRICS = {
   kubernetesWatchEnds: {
     name: "gpu_ledger_kubernetes_watch_ends_total",
     type: "counter",
-    help: "Watches that ended: timeout as the server has it, expired or silent (a new list follows), garbage.",
+    help: "Watches that ended: timeout of the server, expired or silent (a new list follows), garbage.",
     labels: ["cluster", "resource", "why"],
   },
   kubernetesVersionsBack: {
     name: "gpu_ledger_kubernetes_versions_back_total",
     type: "counter",
-    help: "Times that an API server's versions went back, as after a restore of its database; everything was listed again.",
+    help: "Times that an API server's versions went back, for example after a restore of its database. Everything was listed again.",
     labels: ["cluster", "resource"],
   },
   kubernetesSilence: {
     name: "gpu_ledger_kubernetes_silence_seconds",
     type: "gauge",
-    help: "For how long the API server has said nothing about the kind that it has been silent about longest; 0 where another collector watches.",
+    help: "Time since the last event of the API server, for the kind with the longest silence. 0 if another collector watches.",
     labels: ["cluster"],
   },
   kubernetesErrors: {
     name: "gpu_ledger_kubernetes_errors_total",
     type: "counter",
-    help: "Requests to an API server that failed and are tried again, by what went wrong.",
+    help: "Requests to an API server that failed and are retried, by error.",
     labels: ["cluster", "resource", "code"],
   },
   kubernetesForbidden: {
     name: "gpu_ledger_kubernetes_forbidden",
     type: "gauge",
-    help: "1 for what the collector may not do; the log and gpu-ledger check say what reports lack.",
+    help: "1 for each missing permission of the collector. The log and gpu-ledger check list the effects on reports.",
     labels: ["cluster", "resource", "verb"],
   },
   kubernetesRemarks: {
     name: "gpu_ledger_kubernetes_remarks_total",
     type: "counter",
-    help: "Odd things about objects that became facts, by reason; gpu-ledger inspect lists those of an object.",
+    help: "Problems of objects that became facts, by reason. gpu-ledger inspect lists the problems of an object.",
     labels: ["cluster", "reason"],
   },
   clockSkew: {
     name: "gpu_ledger_kubernetes_clock_skew_seconds",
     type: "gauge",
-    help: "How far the API server's clock is ahead of the collector's; differences of about two seconds count as none.",
+    help: "Seconds that the API server's clock is ahead of the collector's. Differences of about two seconds count as 0.",
     labels: ["cluster"],
   },
   factsWaiting: {
@@ -151,19 +151,19 @@ export const COLLECTOR_METRICS = {
   factsSent: {
     name: "gpu_ledger_facts_sent_total",
     type: "counter",
-    help: "Facts that the bus has acknowledged, tombstones included.",
+    help: "Facts that the bus has acknowledged, with tombstones.",
     labels: ["topic"],
   },
   templateBytes: {
     name: "gpu_ledger_template_bytes",
     type: "gauge",
-    help: "Memory that page templates take.",
+    help: "Memory of page templates.",
     labels: [],
   },
   templatesRefused: {
     name: "gpu_ledger_templates_refused_total",
     type: "counter",
-    help: "Templates that the memory for them had no room for; such pages are parsed in full.",
+    help: "Templates without room in their memory. Their pages are parsed in full.",
     labels: [],
   },
   spoolMessages: {
@@ -182,13 +182,13 @@ export const COLLECTOR_METRICS = {
   sendErrors: {
     name: "gpu_ledger_send_errors_total",
     type: "counter",
-    help: "Attempts to send that failed; what failed waits in the spool.",
+    help: "Failed attempts to send messages. The messages wait in the spool.",
     labels: [],
   },
   messagesDropped: {
     name: "gpu_ledger_messages_dropped_total",
     type: "counter",
-    help: "Messages that were given up before they reached the bus, by reason.",
+    help: "Messages that were dropped before they reached the bus, by reason.",
     labels: ["reason"],
     known: ["spool-full", "memory-full", "too-large", "damaged"] satisfies DropReason[],
   },

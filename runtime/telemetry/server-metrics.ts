@@ -5,14 +5,14 @@ export const SERVER_METRICS = {
   deliveryAttempts: {
     name: "gpu_ledger_delivery_attempts_total",
     type: "counter",
-    help: "Attempts of a server to deliver a report, by outcome; lost is that another server may have it.",
+    help: "Attempts of a server to deliver a report, by outcome. lost: another server may deliver the report.",
     labels: ["outcome"],
     known: ["delivered", "failed", "waiting", "stopped", "lost"],
   },
   deliveriesLate: {
     name: "gpu_ledger_deliveries_late",
     type: "gauge",
-    help: "Reports that were given up, or are due for more than a day and not delivered. Every server counts all of them.",
+    help: "Reports that were abandoned, or are overdue for more than a day. Every server counts all of them.",
     labels: [],
   },
 } as const satisfies Readonly<Record<string, MetricDefinition>>;

@@ -188,7 +188,7 @@ describe.skipIf(!hasParts)("from exporters over Prometheus and Alertmanager to w
       gpu_topic: "waste",
     });
     expect(alert!.annotations).toMatchObject({
-      description: `Cluster ${CLUSTER}: Pod ${namespace}/${name} has held its GPUs for more than an hour and none of them did anything in the last one.`,
+      description: `Cluster ${CLUSTER}: Pod ${namespace}/${name} has held its GPUs for more than an hour. None of them was active in the last hour.`,
       // A V100 by AWS's list price of the demo's book.
       cost_per_hour: "3.90 USD",
       page: `${SERVER}/workload?cluster=${CLUSTER}&namespace=${namespace}&pod=${name}`,

@@ -19,7 +19,7 @@ export const HOUR_CASES: readonly RuleCase[] = [
           labels: { node: "node-1", ...TICKET },
           annotations: {
             description:
-              "No pod has held any of the 2 GPUs of node node-1 for hours. If nothing waits for them, the node can go.",
+              "No pod has held any of the 2 GPUs of node node-1 for hours. If no pod waits for GPUs, the node can be removed.",
           },
         },
         "5h24m",

@@ -10,7 +10,7 @@ function alert(description: string): ExpectedAlert {
 
 const present = dcgm("DCGM_FI_DEV_GPU_TEMP", "50x400");
 const NVLINK = alert(
-  "NVLinks of this GPU had to recover within a quarter of an hour, or have more CRC errors than usual: jobs over several GPUs get slow or fail.",
+  "NVLinks of this GPU recovered from errors in the last 15 minutes, or have more CRC errors than usual. Jobs on several GPUs get slow or fail.",
 );
 
 /** The ways between GPUs, and to their machine. */
@@ -48,7 +48,7 @@ export const LINK_CASES: readonly RuleCase[] = [
       ...silent("GPUPCIeReplayHigh", "18m", "40m"),
       ...fires(
         "GPUPCIeReplayHigh",
-        alert("10 retries a minute on the PCIe link of this GPU: a bad slot, riser or cable slows transfers."),
+        alert("10 retries per minute on the PCIe link of this GPU. A bad slot, riser or cable slows transfers."),
         "20m",
         "30m",
       ),

@@ -46,7 +46,7 @@ export const MEMORY_CASES: readonly RuleCase[] = [
         "GPUUncorrectableECC",
         alert(
           "critical",
-          "1 double-bit memory errors since the driver was loaded. Results of what ran may be wrong; the GPU needs a reset.",
+          "1 double-bit memory errors since the driver was loaded. Results of running programs may be wrong. The GPU needs a reset.",
         ),
         "5m",
         "9m30s",
@@ -64,7 +64,7 @@ export const MEMORY_CASES: readonly RuleCase[] = [
       "GPUUncorrectableECC",
       alert(
         "critical",
-        "2 double-bit memory errors since the driver was loaded. Results of what ran may be wrong; the GPU needs a reset.",
+        "2 double-bit memory errors since the driver was loaded. Results of running programs may be wrong. The GPU needs a reset.",
       ),
       "5m",
     ),
@@ -78,7 +78,7 @@ export const MEMORY_CASES: readonly RuleCase[] = [
         "GPURowRemapFailure",
         alert(
           "critical",
-          "Remapping a row of memory has failed: there are no spare rows left. The GPU is to be returned (RMA).",
+          "A row of memory could not be remapped because no spare rows are left. Return the GPU (RMA).",
         ),
         "5m",
       ),
@@ -92,10 +92,7 @@ export const MEMORY_CASES: readonly RuleCase[] = [
         ...silent("GPUMemoryRepairPending", "4m30s", "1h4m30s", "1h10m"),
         ...fires(
           "GPUMemoryRepairPending",
-          alert(
-            "warning",
-            "Rows or pages of the GPU's memory are to be taken out of use, which happens at its next reset.",
-          ),
+          alert("warning", "Rows or pages of the GPU's memory will be taken out of use at its next reset."),
           "1h5m",
         ),
       ],
@@ -115,7 +112,7 @@ export const MEMORY_CASES: readonly RuleCase[] = [
       ...silent("GPUUncorrectableRemapGrowth", "45m", "24h55m"),
       ...fires(
         "GPUUncorrectableRemapGrowth",
-        alert("warning", "1 rows of memory were remapped within a day for errors that can't be corrected."),
+        alert("warning", "1 rows of memory were remapped within a day because of errors that cannot be corrected."),
         "1h5m",
         "23h30m",
       ),
@@ -135,7 +132,7 @@ export const MEMORY_CASES: readonly RuleCase[] = [
         "HighGPUMemoryUsage",
         alert(
           "warning",
-          "91% of the memory is used. Frameworks cache what they once had, so this alone is no fault; a program that needs more will fail.",
+          "91% of the memory is used. Frameworks keep memory that they once used, so this alone is no fault. A program that needs more memory will fail.",
         ),
         "10m",
         "14m30s",
@@ -157,7 +154,7 @@ export const MEMORY_CASES: readonly RuleCase[] = [
         labels: { ...gpuLabels(), GPU_I_ID: "1", severity: "warning", notify: "ticket" },
         annotations: {
           description:
-            "GPU GPU-node-1-0, instance 1, of node node-1: 95% of the memory is used. Frameworks cache what they once had, so this alone is no fault; a program that needs more will fail.",
+            "GPU GPU-node-1-0, instance 1, of node node-1: 95% of the memory is used. Frameworks keep memory that they once used, so this alone is no fault. A program that needs more memory will fail.",
           gpu: "0 (NVIDIA H100 80GB HBM3)",
           held_by: "",
         },

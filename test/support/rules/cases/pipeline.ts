@@ -49,7 +49,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["20m", "1h30m"], firing: ["36m", "40m"] },
     alert(
       { job: JOB, scrape_job: "gpu-nodes", ...warning },
-      "12% of the scrapes of gpu-nodes fail. What is not seen is charged as unobserved.",
+      "12% of the scrapes of gpu-nodes fail. Held time without samples is charged as unobserved.",
     ),
   ),
   whileTrue(
@@ -63,7 +63,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["15m"], firing: ["15m30s", "40m"] },
     alert(
       { job: JOB, scrape_job: "gpu-nodes", ...warning },
-      "10.56% of the scrapes of gpu-nodes fail. What is not seen is charged as unobserved.",
+      "10.56% of the scrapes of gpu-nodes fail. Held time without samples is charged as unobserved.",
     ),
   ),
   whileTrue(
@@ -75,7 +75,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
       own("freshness_seconds_bucket", "0+100x19 2000+102x80", { le: "+Inf" }),
     ],
     { silent: ["9m", "14m"], firing: ["30m", "40m"] },
-    alert(warning, "The slowest hundredth of scrapes takes 2m 57s until it can be asked for."),
+    alert(warning, "The slowest 1 % of scrapes takes 2m 57s until queries can see it."),
   ),
   whileTrue(
     "GPULedgerStale",
@@ -86,7 +86,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
       own("freshness_seconds_bucket", "0+100x100", { le: "+Inf" }),
     ],
     { silent: ["10m"], firing: ["10m30s", "40m"] },
-    alert(warning, "The slowest hundredth of scrapes takes 2m 5s until it can be asked for."),
+    alert(warning, "The slowest 1 % of scrapes takes 2m 5s until queries can see it."),
   ),
   {
     name: "GPULedgerStale is silent at exactly two minutes",
@@ -105,7 +105,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
       own("lag_messages", "10x200", { partition: "1" }),
     ],
     { silent: ["8m", "23m", "50m"], firing: ["24m30s"] },
-    alert({ job: JOB, ...warning }, "29410 messages wait on the bus, and they get more."),
+    alert({ job: JOB, ...warning }, "29410 messages wait on the bus, and the number grows."),
   ),
   whileTrue(
     "GPULedgerLagGrowing",
@@ -115,7 +115,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
       series("gpu_ledger_lag_messages", "20000x100", { ...TARGET, job: "other-gpu-ledger-processor" }),
     ],
     { silent: ["20m"], firing: ["20m30s", "35m"] },
-    alert({ job: JOB, ...warning }, "10002 messages wait on the bus, and they get more."),
+    alert({ job: JOB, ...warning }, "10002 messages wait on the bus, and the number grows."),
   ),
   whileTrue(
     "GPULedgerSpooling",
@@ -153,7 +153,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
       { silent: ["10m", "21m"], firing: ["10m30s", "20m"] },
       alert(
         { ...TARGET, ...labels, ...critical },
-        `About 1 messages at processor-0:8080 were given up within ten minutes${"reason" in labels ? " (spool-full)" : ""}. What they told is charged as unobserved.`,
+        `About 1 messages at processor-0:8080 were dropped within 10 minutes${"reason" in labels ? " (spool-full)" : ""}. Their time is charged as unobserved.`,
       ),
     ),
   ),
@@ -168,7 +168,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["10m", "21m"], firing: ["10m30s", "20m"] },
     alert(
       { job: JOB, outcome: "broken-checksum", ...warning },
-      "About 1 messages were put into gpu.dead-letter within ten minutes (broken-checksum). gpu-ledger dead-letter list shows them.",
+      "About 1 messages were moved to gpu.dead-letter within 10 minutes (broken-checksum). gpu-ledger dead-letter list shows them.",
     ),
   ),
   whileTrue(
@@ -178,7 +178,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["4m", "14m30s", "26m"], firing: ["15m", "24m"] },
     alert(
       { ...TARGET, ...critical },
-      "1 partitions at processor-0:8080 hold messages of a newer schema than this release reads. They wait until a newer release takes over.",
+      "1 partitions at processor-0:8080 have messages with a schema that is too new for this release. They wait until a newer release takes over.",
     ),
   ),
   whileTrue(
@@ -188,7 +188,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["5m", "15m", "46m"], firing: ["16m"] },
     alert(
       { ...TARGET, ...warning },
-      "Inserts from processor-0:8080 failed and are tried again: about 20 within ten minutes.",
+      "Inserts from processor-0:8080 failed and are retried: about 20 within 10 minutes.",
     ),
   ),
   whileTrue(
@@ -196,7 +196,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     "fires ten minutes after nobody leads",
     [own("leader", "1x9 0x39 0x60"), own("leader", "0x48 1x60", { instance: "processor-1:8080" })],
     { silent: ["4m", "14m30s", "25m"], firing: ["15m", "24m"] },
-    alert(critical, "No processor leads: rollups, usage and charges are not made."),
+    alert(critical, "No processor is the leader. Rollups, usage and charges are not made."),
   ),
   whileTrue(
     "GPULedgerRunsFailing",
@@ -205,7 +205,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["5m", "20m", "1h5m"], firing: ["30m"] },
     alert(
       { ...TARGET, ...warning },
-      "Work of the ledger at processor-0:8080 failed and is tried again: about 30 times in a quarter of an hour.",
+      "Work of the ledger at processor-0:8080 failed and is retried: about 30 times in 15 minutes.",
     ),
   ),
   whileTrue(
@@ -215,7 +215,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["29m30s", "1h1m"], firing: ["30m", "59m30s"] },
     alert(
       { ...TARGET, ...warning },
-      "Work of the ledger at processor-0:8080 failed and is tried again: about 1 times in a quarter of an hour.",
+      "Work of the ledger at processor-0:8080 failed and is retried: about 1 times in 15 minutes.",
     ),
   ),
   whileTrue(
@@ -225,7 +225,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["19m30s", "40m30s"], firing: ["20m", "39m30s"] },
     alert(
       { ...TARGET, ...warning },
-      "Inserts from processor-0:8080 failed and are tried again: about 1 within ten minutes.",
+      "Inserts from processor-0:8080 failed and are retried: about 1 within 10 minutes.",
     ),
   ),
   whileTrue(
@@ -235,7 +235,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["10m", "1h21m"], firing: ["10m30s", "1h19m"] },
     alert(
       { ...TARGET, ...critical },
-      "For about 1 GPUs the charges did not sum to what they cost. Such hours are not published and no period with one can be closed. gpu-ledger check names GPU and hour.",
+      "For about 1 GPUs the charges did not add up to their cost. Such hours are not published, and a period with such an hour cannot be closed. gpu-ledger check shows the GPU and the hour.",
     ),
   ),
   whileTrue(
@@ -258,7 +258,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["4m", "1h4m30s", "1h21m"], firing: ["1h5m", "1h19m"] },
     alert(
       { job: JOB, ...warning },
-      "11% of the cost of the last day has no owner. gpu-ledger owners check lists the workloads, the dearest first.",
+      "11% of the cost of the last day has no owner. gpu-ledger owners check lists the workloads (highest cost first).",
     ),
   ),
   whileTrue(
@@ -271,7 +271,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["4m", "14m30s", "25m"], firing: ["15m", "24m"] },
     alert(
       { cluster: "eu", ...warning },
-      "No collector is the elected watcher of cluster eu: pods and owners that begin now are not known.",
+      "No collector is the elected watcher of cluster eu. New pods and owners are unknown.",
     ),
   ),
   whileTrue(
@@ -281,7 +281,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["4m", "14m30s", "26m"], firing: ["15m", "24m"] },
     alert(
       { ...TARGET, cluster: "eu", resource: "jobs", verb: "get", ...warning },
-      "The collector may not get jobs in cluster eu. gpu-ledger check says what the reports lack.",
+      "The collector has no permission to get jobs in cluster eu. gpu-ledger check shows the effect on reports.",
     ),
   ),
   whileTrue(
@@ -294,7 +294,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["4m", "9m30s", "26m"], firing: ["10m", "24m"] },
     alert(
       { cluster: "eu", ...warning },
-      "The API server of cluster eu has said nothing about a kind for 15m 0s: pods and owners of it are as they were.",
+      "The API server of cluster eu has sent no event of a kind for 15m 0s. Pods and owners of the cluster may be out of date.",
     ),
   ),
   whileTrue(
@@ -310,7 +310,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["1h9m", "1h15m", "2h6m"], firing: ["1h21m", "2h4m"] },
     alert(
       { cluster: "eu", resource: "podgroups.scheduling.volcano.sh", ...warning },
-      "podgroups.scheduling.volcano.sh of cluster eu was followed in the last hour and is not now: all objects of the kind count as gone.",
+      "podgroups.scheduling.volcano.sh of cluster eu was followed in the last hour and is not followed now. Its objects count as gone.",
     ),
   ),
   whileTrue(
@@ -323,7 +323,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["18m", "24m", "1h", "1h15m", "2h6m"], firing: ["30m", "45m", "1h23m", "2h4m"] },
     alert(
       { cluster: "eu", resource: "jobsets.jobset.x-k8s.io", ...warning },
-      "jobsets.jobset.x-k8s.io of cluster eu was followed in the last hour and is not now: all objects of the kind count as gone.",
+      "jobsets.jobset.x-k8s.io of cluster eu was followed in the last hour and is not followed now. Its objects count as gone.",
     ),
   ),
   whileTrue(
@@ -338,7 +338,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["4m", "14m30s", "31m"], firing: ["15m", "29m"] },
     alert(
       { ...TARGET, topic: "gpu.workloads", ...warning },
-      "5 facts of gpu.workloads wait at processor-0:8080, and none was sent for ten minutes: the ledger knows an older cluster than the API server.",
+      "5 facts of gpu.workloads wait at processor-0:8080, and none was sent for 10 minutes. The ledger has an older state of the cluster than the API server.",
     ),
   ),
   whileTrue(
@@ -348,7 +348,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["10m", "14m30s", "43m"], firing: ["17m", "38m"] },
     alert(
       { ...TARGET, view: "pods", ...warning },
-      "processor-0:8080 failed to write its series of pods: dashboards and alerts that join with them see nothing of its nodes.",
+      "processor-0:8080 failed to write its series of pods. Dashboards and alerts that join with these series have no data of its nodes.",
     ),
   ),
   whileTrue(
@@ -358,7 +358,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["10m", "14m30s", "43m"], firing: ["17m", "38m"] },
     alert(
       { job: JOB, scrape_job: "gpus", ...warning },
-      "Scrapes of gpus were read and could not be kept for the bus. What they saw is charged as unobserved.",
+      "Scrapes of gpus could not be stored for the bus. Their time is charged as unobserved.",
     ),
   ),
   {
@@ -369,7 +369,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
       { silent: ["30m", "24h45m", "34h20m"], firing: ["24h50m", "33h"] },
       alert(
         { ...TARGET, ...warning },
-        "1 billing periods are past their closing date. gpu-ledger close --dry-run shows what would be frozen.",
+        "1 billing periods are past their closing date. gpu-ledger close --dry-run shows the figures that would be frozen.",
       ),
     ),
     every: "5m",
@@ -384,7 +384,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["5m", "19m30s", "36m"], firing: ["20m", "34m"] },
     alert(
       { job: "gpu-ledger-server", ...warning },
-      "2 reports were given up, or are due for more than a day. gpu-ledger deliveries says which, and why.",
+      "2 reports were abandoned, or are overdue for more than a day. gpu-ledger deliveries lists them with the reason.",
     ),
   ),
 ];

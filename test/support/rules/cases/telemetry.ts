@@ -21,10 +21,10 @@ function ofGpu(description: string): ExpectedAlert {
 }
 
 const FROZEN = ofGpu(
-  "The energy counter of the GPU has stood still for a quarter of an hour, which no GPU that is powered does: all its figures may be old.",
+  "The energy counter of the GPU has not changed for 15 minutes. The counter of a powered GPU always grows. All figures of this GPU may be old.",
 );
 const STUCK = ofGpu(
-  "The GPU is busy for over half of the time, and its profiling counters say that nothing runs. What reads them alone takes it for idle; ours fall back to its utilisation.",
+  "The GPU is busy for more than half of the time, but its profiling counters are 0. Tools that use only these counters show an idle GPU. gpu-ledger uses the utilization instead.",
 );
 
 const pod = { namespace: "ml", pod: "train-0" } as const;
@@ -44,7 +44,7 @@ const UNNAMED: ExpectedAlert = {
   labels: { ...pod, node: "node-1", ...ticket },
   annotations: {
     description:
-      "Pod ml/train-0 on node node-1 asks for GPUs and runs, and the exporter there names it on none of them. Its use is not seen.",
+      "Pod ml/train-0 on node node-1 requests GPUs and runs, but the exporter of the node does not name the pod on any GPU. The use of the pod is not measured.",
   },
 };
 
@@ -67,7 +67,7 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
           },
           annotations: {
             description:
-              "Prometheus gets no page from the exporter at node-1:9400 (job dcgm-exporter). Its GPUs are not seen: no alert about them can fire, and what is held there is charged as unobserved.",
+              "Prometheus gets no page from the exporter at node-1:9400 (job dcgm-exporter). Its GPUs have no samples: no alert about them can fire, and their held time is charged as unobserved.",
           },
         },
         "10m",
@@ -91,7 +91,7 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
         ofNode(
           "node-1",
           "warning",
-          "Node node-1 offers 1 GPUs, or parts of them, to Kubernetes, and no series of an exporter comes from it.",
+          "Node node-1 offers 1 GPUs, or parts of them, to Kubernetes, but no exporter has series of this node.",
         ),
         "25m",
         "34m",
@@ -117,7 +117,7 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
         ofNode(
           "node-1",
           "critical",
-          "1 GPUs that node node-1 should have are not seen. They may have fallen off the bus: what runs on them has failed or hangs.",
+          "1 GPUs of node node-1 have no series any more. They may have fallen off the bus. Programs on them have failed or hang.",
         ),
         "15m",
         "24m",
@@ -139,7 +139,7 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
         ofNode(
           "node-1",
           "critical",
-          "2 GPUs that node node-1 should have are not seen. They may have fallen off the bus: what runs on them has failed or hangs.",
+          "2 GPUs of node node-1 have no series any more. They may have fallen off the bus. Programs on them have failed or hang.",
         ),
         "26m",
         "1h",
@@ -156,7 +156,7 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
       ofNode(
         "node-1",
         "critical",
-        "1 GPUs that node node-1 should have are not seen. They may have fallen off the bus: what runs on them has failed or hangs.",
+        "1 GPUs of node node-1 have no series any more. They may have fallen off the bus. Programs on them have failed or hang.",
       ),
       "40h",
       "70h",
@@ -180,7 +180,7 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
         ofNode(
           "node-1",
           "critical",
-          "1 GPUs that node node-1 should have are not seen. They may have fallen off the bus: what runs on them has failed or hangs.",
+          "1 GPUs of node node-1 have no series any more. They may have fallen off the bus. Programs on them have failed or hang.",
         ),
         "10m",
       ),
@@ -283,7 +283,7 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
         ofNode(
           "node-1",
           "info",
-          "On node node-1 1 GPUs are shared by pods, and the exporter does not say what each does: their pods have no activity and no alerts about waste. It needs dcgm-exporter 4.8.2 or later with --kubernetes-virtual-gpus.",
+          "On node node-1 1 GPUs are shared by pods, and the exporter has no figures of each pod. These pods have no activity and no alerts about waste. Use dcgm-exporter 4.8.2 or later with --kubernetes-virtual-gpus.",
         ),
         "1h",
       ),

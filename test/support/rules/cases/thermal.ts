@@ -85,7 +85,7 @@ export const THERMAL_CASES: readonly RuleCase[] = [
       ...silent("GPUNearSlowdownTemperature", "10m", "15m", "21m"),
       ...fires(
         "GPUNearSlowdownTemperature",
-        alert("warning", "83 °C, a few degrees below where this GPU slows itself down.", L4, "NVIDIA L4"),
+        alert("warning", "83 °C, a few degrees below the slowdown temperature of this GPU.", L4, "NVIDIA L4"),
         "15m30s",
         "20m",
       ),
@@ -96,7 +96,7 @@ export const THERMAL_CASES: readonly RuleCase[] = [
     input: [temperature("85x20", { model: A100 }), temperature("84x20", { node: "node-2", model: A100 })],
     expect: fires(
       "GPUNearSlowdownTemperature",
-      alert("warning", "85 °C, a few degrees below where this GPU slows itself down.", {}, A100),
+      alert("warning", "85 °C, a few degrees below the slowdown temperature of this GPU.", {}, A100),
       "10m",
     ),
   },
@@ -127,7 +127,7 @@ export const THERMAL_CASES: readonly RuleCase[] = [
         "GPUThermalMarginExceeded",
         alert(
           "critical",
-          "The thermal limit of this GPU is exceeded by more than where its hardware slows down: -2.5 °C of margin.",
+          "This GPU is above its thermal limit and beyond the margin at which its hardware slows down: -2.5 °C of margin.",
         ),
         "12m",
         "19m",
@@ -144,7 +144,7 @@ export const THERMAL_CASES: readonly RuleCase[] = [
       "GPUThermalMarginExceeded",
       alert(
         "critical",
-        "The thermal limit of this GPU is exceeded by more than where its hardware slows down: -2.5 °C of margin.",
+        "This GPU is above its thermal limit and beyond the margin at which its hardware slows down: -2.5 °C of margin.",
         { node: "node-2" },
         "NVIDIA GB200",
       ),
@@ -163,7 +163,12 @@ export const THERMAL_CASES: readonly RuleCase[] = [
       ...silent("GPUMemoryTemperatureHigh", "5m", "15m", "20m30s"),
       ...fires(
         "GPUMemoryTemperatureHigh",
-        alert("warning", "93 °C, as warm as the memory of this GPU may get in steady work.", {}, A100),
+        alert(
+          "warning",
+          "93 °C, close to the highest temperature for steady work of the memory of this GPU.",
+          {},
+          A100,
+        ),
         "15m30s",
         "20m",
       ),
@@ -188,7 +193,7 @@ export const THERMAL_CASES: readonly RuleCase[] = [
         "GPUHardwareThermalSlowdown",
         alert(
           "critical",
-          "The hardware holds the clocks of this GPU down because of heat. If it gets hotter, it shuts down.",
+          "The hardware limits the clocks of this GPU because of heat. If it gets hotter, it shuts down.",
         ),
         "9m30s",
         "15m",
@@ -212,7 +217,7 @@ export const THERMAL_CASES: readonly RuleCase[] = [
         "GPUHardwareThermalSlowdown",
         alert(
           "critical",
-          "The hardware holds the clocks of this GPU down because of heat. If it gets hotter, it shuts down.",
+          "The hardware limits the clocks of this GPU because of heat. If it gets hotter, it shuts down.",
         ),
         "7m30s",
         "15m",
@@ -226,7 +231,7 @@ export const THERMAL_CASES: readonly RuleCase[] = [
       ...silent("GPUSoftwareThermalThrottling", "30m", "40m30s", "1h20m"),
       ...fires(
         "GPUSoftwareThermalThrottling",
-        alert("warning", "For 100% of the last half hour the driver held the clocks of this GPU down because of heat."),
+        alert("warning", "For 100% of the last half hour the driver limited the clocks of this GPU because of heat."),
         "41m",
       ),
       ...gives(
@@ -245,7 +250,7 @@ export const THERMAL_CASES: readonly RuleCase[] = [
         "GPUPowerBrake",
         alert(
           "critical",
-          "An external signal (power brake) holds the clocks of this GPU down: the machine or the rack lacks power.",
+          "An external signal (power brake) limits the clocks of this GPU. The machine or the rack lacks power.",
         ),
         "15m",
         "19m30s",

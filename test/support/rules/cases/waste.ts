@@ -31,7 +31,7 @@ const cost = (value: number) =>
     instance: "processor-0:8080",
   });
 
-const IDLE = "Pod ml/train-0 has held its GPUs for more than an hour and none of them did anything in the last one.";
+const IDLE = "Pod ml/train-0 has held its GPUs for more than an hour. None of them was active in the last hour.";
 const ofPod = (
   description: string,
   labels: Readonly<Record<string, string>> = POD,
@@ -104,7 +104,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
     ],
     expect: fires(
       "GPUAllocatedIdle",
-      ofPod("Pod serve/chat-0 has held its GPUs for more than an hour and none of them did anything in the last one.", {
+      ofPod("Pod serve/chat-0 has held its GPUs for more than an hour. None of them was active in the last hour.", {
         namespace: "serve",
         pod: "chat-0",
       }),
@@ -235,7 +235,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
         { pod: "c", team: "nlp", workload: "job-c", workload_type: "Job" },
       ].map((labels) =>
         ofPod(
-          `Pod ml/${labels.pod} has held its GPUs for more than an hour and none of them did anything in the last one.`,
+          `Pod ml/${labels.pod} has held its GPUs for more than an hour. None of them was active in the last hour.`,
           { namespace: "ml", ...(labels as Record<string, string>) },
         ),
       ),
@@ -258,7 +258,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
         {
           labels: { ...OWNED, ...gpuLabels(), ...TICKET },
           annotations: {
-            description: `GPU ${uuidOf()} of node node-1, held by pod ml/train-0, averaged 19% over the last hour, and has been so low for hours.`,
+            description: `GPU ${uuidOf()} of node node-1, held by pod ml/train-0, had an average activity of 19% over the last hour, and the activity has been low for hours.`,
             cost_per_hour: "4.00 USD",
           },
         },
@@ -282,7 +282,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
       ...silent("GPUPodLowUtilization", "1h", "1h10m"),
       ...fires(
         "GPUPodLowUtilization",
-        ofPod("The GPUs of pod ml/train-0 averaged 39% over the last hour."),
+        ofPod("The GPUs of pod ml/train-0 had an average activity of 39% over the last hour."),
         "1h10m30s",
         "2h",
       ),
@@ -315,7 +315,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
       ),
       ...fires(
         "GPUAllocatedIdle",
-        ofPod("Pod ml/d has held its GPUs for more than an hour and none of them did anything in the last one.", {
+        ofPod("Pod ml/d has held its GPUs for more than an hour. None of them was active in the last hour.", {
           namespace: "ml",
           pod: "d",
         }),
@@ -348,11 +348,15 @@ export const WASTE_CASES: readonly RuleCase[] = [
       ...fires(
         "GPUSustainedLowUtilization",
         ofPod(
-          "Over six hours the GPUs of pod ml/train-0 averaged 10% and were hardly ever half busy. A smaller GPU, a MIG instance or a share of one may do.",
+          "Over six hours the GPUs of pod ml/train-0 had an average activity of 10% and were rarely more than half busy. A smaller GPU, a MIG instance or a share of a GPU may be enough.",
         ),
         "6h58m",
       ),
-      ...fires("GPUPodLowUtilization", ofPod("The GPUs of pod ml/train-0 averaged 10% over the last hour."), "6h58m"),
+      ...fires(
+        "GPUPodLowUtilization",
+        ofPod("The GPUs of pod ml/train-0 had an average activity of 10% over the last hour."),
+        "6h58m",
+      ),
       ...silent("GPUSustainedLowUtilization", "7h3m30s", "7h30m", "7h40m"),
       ...silent("GPUPodLowUtilization", "7h3m30s"),
     ],
@@ -380,13 +384,17 @@ export const WASTE_CASES: readonly RuleCase[] = [
         {
           labels: { ...POD, ...gpuLabels(), ...TICKET },
           annotations: {
-            description: `GPU ${uuidOf()} of node node-1, held by pod ml/train-0, averaged 10% over the last hour, and has been so low for hours.`,
+            description: `GPU ${uuidOf()} of node node-1, held by pod ml/train-0, had an average activity of 10% over the last hour, and the activity has been low for hours.`,
             cost_per_hour: "",
           },
         },
         "3h10m",
       ),
-      ...fires("GPUPodLowUtilization", ofPod("The GPUs of pod ml/train-0 averaged 10% over the last hour."), "3h10m"),
+      ...fires(
+        "GPUPodLowUtilization",
+        ofPod("The GPUs of pod ml/train-0 had an average activity of 10% over the last hour."),
+        "3h10m",
+      ),
     ],
   },
   {
@@ -409,7 +417,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
       ...fires(
         "GPUSustainedLowUtilization",
         ofPod(
-          "Over six hours the GPUs of pod ml/low averaged 14% and were hardly ever half busy. A smaller GPU, a MIG instance or a share of one may do.",
+          "Over six hours the GPUs of pod ml/low had an average activity of 14% and were rarely more than half busy. A smaller GPU, a MIG instance or a share of a GPU may be enough.",
           { namespace: "ml", pod: "low" },
         ),
         "6h",
@@ -431,7 +439,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
       ...fires(
         "GPUPodPartiallyIdle",
         ofPod(
-          "2 GPUs of pod ml/train-0 do nothing while another of them works: it asks for more than it uses, or a rank of the job is stuck.",
+          "2 GPUs of pod ml/train-0 are idle while another GPU of the pod works. The pod requests more than it uses, or a rank of the job is stuck.",
         ),
         "51m",
         "1h4m",
@@ -459,7 +467,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
         {
           labels: { ...gpuLabels(), ...TICKET },
           annotations: {
-            description: `${gpuPlace()}11% of the GPU's memory is used and no pod is known on it: a process that outlived its pod, or one beside Kubernetes. The next pod will lack that memory.`,
+            description: `${gpuPlace()}11% of the GPU's memory is used, but no pod is known on the GPU. A process outlived its pod or runs outside Kubernetes. The next pod will lack this memory.`,
             gpu: "0 (NVIDIA H100 80GB HBM3)",
             held_by: "",
           },
@@ -491,7 +499,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
           labels: { node: "node-1", ...TICKET },
           annotations: {
             description:
-              "No pod has held any of the 2 GPUs of node node-1 for hours. If nothing waits for them, the node can go.",
+              "No pod has held any of the 2 GPUs of node node-1 for hours. If no pod waits for GPUs, the node can be removed.",
           },
         },
         "5h30m",
@@ -529,7 +537,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
         {
           labels: { team: "vision", ...TICKET },
           annotations: {
-            description: "75% of the GPUs that team vision holds averaged less than 5 % over the last day.",
+            description: "75% of the GPUs that team vision holds had an average activity below 5 % over the last day.",
             cost_per_hour: "12.50",
           },
         },

@@ -103,7 +103,7 @@ export const XID_CASES: readonly RuleCase[] = [
         ),
         "1h",
       ),
-      ...fires("GPUXidOther", ofGpu("999", "warning", "NVIDIA's catalogue does not describe it. "), "1h"),
+      ...fires("GPUXidOther", ofGpu("999", "warning", "NVIDIA's catalog does not describe it. "), "1h"),
     ],
   },
   {
@@ -208,7 +208,7 @@ export const XID_CASES: readonly RuleCase[] = [
         "GPUXidNewLatchedCode",
         ofProgram(
           "31",
-          "a page fault: the program used memory that was not mapped. What to do: restart the application. The exporter shows the last code alone, without a count: others may have come and gone. ",
+          "a page fault: the program used memory that was not mapped. What to do: restart the application. The exporter shows only the last code, without a count. Other codes may have occurred. ",
           {},
         ),
         "1h",
@@ -218,7 +218,7 @@ export const XID_CASES: readonly RuleCase[] = [
         ofGpu(
           "79",
           "critical",
-          `${OFF_THE_BUS}The exporter shows the last code alone, without a count: others may have come and gone. `,
+          `${OFF_THE_BUS}The exporter shows only the last code, without a count. Other codes may have occurred. `,
         ),
         "1h30m30s",
         "2h",
@@ -234,7 +234,7 @@ export const XID_CASES: readonly RuleCase[] = [
       ofGpu(
         "63",
         "warning",
-        "a row of memory was remapped, or a page retired; it takes effect at the next reset. The exporter shows the last code alone, without a count: others may have come and gone. ",
+        "a row of memory was remapped, or a page retired; it takes effect at the next reset. The exporter shows only the last code, without a count. Other codes may have occurred. ",
       ),
       "1h",
     ),
@@ -267,7 +267,7 @@ export const XID_CASES: readonly RuleCase[] = [
         {
           labels: { ...gpuLabels(), severity: "warning", notify: "ticket" },
           annotations: {
-            description: `${gpuPlace()}2 workloads had XID 13 or 31 on this GPU within a day. One program that fails is at fault itself; where several do, the GPU may be.`,
+            description: `${gpuPlace()}2 workloads had XID 13 or 31 on this GPU within a day. If one program fails, the program has the fault. If several programs fail, the GPU may have the fault.`,
             gpu: "0 (NVIDIA H100 80GB HBM3)",
             held_by: "ml/b-0 ",
           },

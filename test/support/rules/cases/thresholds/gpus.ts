@@ -50,7 +50,7 @@ const NUMBERS: readonly {
     severity: "warning",
     after: "5m",
     description:
-      "91% of the memory is used. Frameworks cache what they once had, so this alone is no fault; a program that needs more will fail.",
+      "91% of the memory is used. Frameworks keep memory that they once used, so this alone is no fault. A program that needs more memory will fail.",
   },
   {
     name: "GPUUncorrectableECC",
@@ -60,7 +60,7 @@ const NUMBERS: readonly {
     severity: "critical",
     after: "0m",
     description:
-      "1 double-bit memory errors since the driver was loaded. Results of what ran may be wrong; the GPU needs a reset.",
+      "1 double-bit memory errors since the driver was loaded. Results of running programs may be wrong. The GPU needs a reset.",
   },
   {
     name: "GPURowRemapFailure",
@@ -69,7 +69,7 @@ const NUMBERS: readonly {
     wrong: 1,
     severity: "critical",
     after: "0m",
-    description: "Remapping a row of memory has failed: there are no spare rows left. The GPU is to be returned (RMA).",
+    description: "A row of memory could not be remapped because no spare rows are left. Return the GPU (RMA).",
   },
   {
     name: "GPUMemoryRepairPending",
@@ -78,7 +78,7 @@ const NUMBERS: readonly {
     wrong: 1,
     severity: "warning",
     after: "60m",
-    description: "Rows or pages of the GPU's memory are to be taken out of use, which happens at its next reset.",
+    description: "Rows or pages of the GPU's memory will be taken out of use at its next reset.",
   },
   {
     name: "GPUUncorrectableRemapGrowth",
@@ -87,7 +87,7 @@ const NUMBERS: readonly {
     wrong: 1,
     severity: "warning",
     after: "0m",
-    description: "1 rows of memory were remapped within a day for errors that can't be corrected.",
+    description: "1 rows of memory were remapped within a day because of errors that cannot be corrected.",
   },
   ...[
     { record: "gpu:nvlink_recovery_errors:increase15m", normal: 0, wrong: 1 },
@@ -98,7 +98,7 @@ const NUMBERS: readonly {
     severity: "warning" as const,
     after: "5m",
     description:
-      "NVLinks of this GPU had to recover within a quarter of an hour, or have more CRC errors than usual: jobs over several GPUs get slow or fail.",
+      "NVLinks of this GPU recovered from errors in the last 15 minutes, or have more CRC errors than usual. Jobs on several GPUs get slow or fail.",
   })),
   {
     name: "GPUPCIeReplayHigh",
@@ -107,7 +107,7 @@ const NUMBERS: readonly {
     wrong: 0.1375,
     severity: "warning",
     after: "15m",
-    description: "8.25 retries a minute on the PCIe link of this GPU: a bad slot, riser or cable slows transfers.",
+    description: "8.25 retries per minute on the PCIe link of this GPU. A bad slot, riser or cable slows transfers.",
   },
 ];
 
@@ -178,7 +178,7 @@ export const GPU_THRESHOLD_CASES: readonly RuleCase[] = [
         alert(
           "critical",
           { gpu, model },
-          "The thermal limit of this GPU is exceeded by more than where its hardware slows down: -3.5 °C of margin.",
+          "This GPU is above its thermal limit and beyond the margin at which its hardware slows down: -3.5 °C of margin.",
         ),
       ),
       "10m",

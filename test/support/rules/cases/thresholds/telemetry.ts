@@ -11,7 +11,7 @@ const inventory = (node: string, values: string, cluster = ""): InputSeries =>
 const lost = (node: string, count: number): ExpectedAlert => ({
   labels: { node, severity: "critical", notify: "page" },
   annotations: {
-    description: `${count} GPUs that node ${node} should have are not seen. They may have fallen off the bus: what runs on them has failed or hangs.`,
+    description: `${count} GPUs of node ${node} have no series any more. They may have fallen off the bus. Programs on them have failed or hang.`,
   },
 });
 
@@ -85,7 +85,7 @@ export const TELEMETRY_THRESHOLD_CASES: readonly RuleCase[] = [
           labels: { node: "node-1", severity: "info", notify: "none" },
           annotations: {
             description:
-              "On node node-1 1 GPUs are shared by pods, and the exporter does not say what each does: their pods have no activity and no alerts about waste. It needs dcgm-exporter 4.8.2 or later with --kubernetes-virtual-gpus.",
+              "On node node-1 1 GPUs are shared by pods, and the exporter has no figures of each pod. These pods have no activity and no alerts about waste. Use dcgm-exporter 4.8.2 or later with --kubernetes-virtual-gpus.",
           },
         },
         "1h",

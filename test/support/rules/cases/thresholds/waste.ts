@@ -24,13 +24,13 @@ const alert = (pod: string, description: string, labels: Readonly<Record<string,
 const hardlyUsed = (gpu: number, part: string): ExpectedAlert =>
   alert(
     `train-${gpu}`,
-    `GPU ${uuidOf({ gpu })} of node node-1, held by pod ml/train-${gpu}, averaged ${part} over the last hour, and has been so low for hours.`,
+    `GPU ${uuidOf({ gpu })} of node node-1, held by pod ml/train-${gpu}, had an average activity of ${part} over the last hour, and the activity has been low for hours.`,
     gpuLabels({ gpu }),
   );
 const partiallyIdle = (pod: string): ExpectedAlert =>
   alert(
     pod,
-    `1 GPUs of pod ml/${pod} do nothing while another of them works: it asks for more than it uses, or a rank of the job is stuck.`,
+    `1 GPUs of pod ml/${pod} are idle while another GPU of the pod works. The pod requests more than it uses, or a rank of the job is stuck.`,
   );
 
 /** Alerts about waste, each on what is recorded: just below and just above what is normal. */
@@ -42,7 +42,7 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
       low: 0.0095,
       edge: 0.01,
       age: 5400,
-      description: "Pod ml/low has held its GPUs for more than an hour and none of them did anything in the last one.",
+      description: "Pod ml/low has held its GPUs for more than an hour. None of them was active in the last hour.",
     },
     {
       name: "GPUPodLowUtilization",
@@ -50,7 +50,7 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
       low: 0.395,
       edge: 0.4,
       age: 3600,
-      description: "The GPUs of pod ml/low averaged 39.5% over the last hour.",
+      description: "The GPUs of pod ml/low had an average activity of 39.5% over the last hour.",
     },
   ].map(({ name, record, low, edge, age, description }): RuleCase => ({
     name: `${name} fires ten minutes after ${record} is below ${edge} of a pod older than ${age} seconds`,
@@ -102,7 +102,7 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
         "GPUSustainedLowUtilization",
         alert(
           "low",
-          "Over six hours the GPUs of pod ml/low averaged 14.9% and were hardly ever half busy. A smaller GPU, a MIG instance or a share of one may do.",
+          "Over six hours the GPUs of pod ml/low had an average activity of 14.9% and were rarely more than half busy. A smaller GPU, a MIG instance or a share of a GPU may be enough.",
         ),
         "35m",
         "2h",
@@ -160,7 +160,7 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
         {
           labels: { ...gpuLabels(), ...TICKET },
           annotations: {
-            description: `${gpuPlace()}11% of the GPU's memory is used and no pod is known on it: a process that outlived its pod, or one beside Kubernetes. The next pod will lack that memory.`,
+            description: `${gpuPlace()}11% of the GPU's memory is used, but no pod is known on the GPU. A process outlived its pod or runs outside Kubernetes. The next pod will lack this memory.`,
             gpu: "0 (NVIDIA H100 80GB HBM3)",
             held_by: "",
           },
@@ -187,7 +187,7 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
       ["node-1", "node-2"].map((node) => ({
         labels: { node, ...TICKET },
         annotations: {
-          description: `No pod has held any of the 2 GPUs of node ${node} for hours. If nothing waits for them, the node can go.`,
+          description: `No pod has held any of the 2 GPUs of node ${node} for hours. If no pod waits for GPUs, the node can be removed.`,
         },
       })),
       "12h",
@@ -216,7 +216,7 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
         ].map(({ team, share }) => ({
           labels: { team, ...TICKET },
           annotations: {
-            description: `${share} of the GPUs that team ${team} holds averaged less than 5 % over the last day.`,
+            description: `${share} of the GPUs that team ${team} holds had an average activity below 5 % over the last day.`,
             cost_per_hour: "",
           },
         })),

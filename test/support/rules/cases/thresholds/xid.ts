@@ -3,7 +3,7 @@ import { gpuLabels, gpuPlace, known, series } from "../../fleet.ts";
 
 const appeared = (code: string, source: string, gpu = 0, labels: Readonly<Record<string, string>> = {}): InputSeries =>
   series("gpu:xid_new:info", "_x20 1 stale", { ...gpuLabels({ gpu }), code, source, ...labels });
-const LATCHED = "The exporter shows the last code alone, without a count: others may have come and gone. ";
+const LATCHED = "The exporter shows only the last code, without a count. Other codes may have occurred. ";
 
 const ofGpu = (severity: "critical" | "warning", code: string, text: string): ExpectedAlert => ({
   labels: { ...gpuLabels(), code, severity, notify: severity === "critical" ? "page" : "ticket" },
@@ -58,7 +58,7 @@ export const XID_THRESHOLD_CASES: readonly RuleCase[] = [
       source: "counter",
       code: "999",
       severity: "warning" as const,
-      text: "NVIDIA's catalogue does not describe it. ",
+      text: "NVIDIA's catalog does not describe it. ",
       last: "15m",
       after: "15m30s",
     },
@@ -107,7 +107,7 @@ export const XID_THRESHOLD_CASES: readonly RuleCase[] = [
         {
           labels: { ...gpuLabels(), severity: "warning", notify: "ticket" },
           annotations: {
-            description: `${gpuPlace()}2 workloads had XID 13 or 31 on this GPU within a day. One program that fails is at fault itself; where several do, the GPU may be.`,
+            description: `${gpuPlace()}2 workloads had XID 13 or 31 on this GPU within a day. If one program fails, the program has the fault. If several programs fail, the GPU may have the fault.`,
             gpu: "0 (NVIDIA H100 80GB HBM3)",
             held_by: "",
           },
