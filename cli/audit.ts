@@ -16,7 +16,7 @@ interface Options {
 export function addAudit(program: Command, context: CommandContext): void {
   program
     .command("audit")
-    .description("list what people did to money and to tokens: who, when, what, why")
+    .description("list the changes of money and tokens: who, when, what, why")
     .option("--since <time>", "a date or time in UTC", "1970-01-01")
     .option("--config <file>", "the configuration")
     .addOption(new Option("--format <format>", "table or json").choices(["table", "json"]).default("table"))

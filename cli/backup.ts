@@ -10,7 +10,7 @@ export function addBackup(program: Command, context: CommandContext): void {
   program
     .command("backup")
     .description("write charges, statements, the audit trail and histories into a folder of files; see docs/backup.md")
-    .requiredOption("--out <folder>", "a folder that is empty, or not there yet")
+    .requiredOption("--out <folder>", "an empty or a new folder")
     .option("--config <file>", "the configuration")
     .action(async ({ out, config: path }: { out: string; config?: string }) => {
       const { config } = loadConfig(path, context.env);

@@ -28,10 +28,10 @@ const TOLD_EVERY_MILLIS = 1_000;
 export function addBill(program: Command, context: CommandContext): void {
   program
     .command("bill")
-    .description("compute a month's bill from what was metered, under any policy; several stand side by side")
+    .description("compute the bill of a month from the metered usage, under one or more policies side by side")
     .argument("<period>", "a month, such as 2026-03")
-    .option("--policy <name...>", "policies of the configuration, kept or not; the billing one by default", [])
-    .option("--by <dimensions>", "what lines are added up by", DEFAULT_DIMENSIONS.join(","))
+    .option("--policy <name...>", "policies of the configuration, kept or not (default: the billing policy)", [])
+    .option("--by <dimensions>", "the dimensions of the lines", DEFAULT_DIMENSIONS.join(","))
     .option("--config <file>", "the configuration")
     .addOption(new Option("--format <format>", "how").choices([...BILL_FORMATS]).default("table"))
     .action(async (name: string, options: Options) => {

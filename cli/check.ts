@@ -14,7 +14,7 @@ import { CommandError, type CommandContext } from "./context.ts";
 export function addCheck(program: Command, context: CommandContext): void {
   program
     .command("check")
-    .description("try everything that the configuration names, and say what works and what does not")
+    .description("test all parts of the configuration, and show which parts work")
     .option("--config <file>", "the configuration")
     .action(async (options: { config?: string }) => {
       const { config, path } = loadConfig(options.config, context.env);

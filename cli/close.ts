@@ -27,12 +27,12 @@ interface Options {
 export function addClose(program: Command, context: CommandContext): void {
   program
     .command("close")
-    .description("close a billing period for good: a statement for each team and cost centre; see docs/closing.md")
+    .description("close a billing period finally, with a statement for each team and cost center; see docs/closing.md")
     .argument("<period>", "a month, such as 2026-03")
-    .option("--dry-run", "show what would be frozen, and what has changed since the last look")
-    .option("--invoice <file>", "what was really invoiced, in YAML or CSV: the difference becomes true-ups")
-    .option("--by <name>", "who closes it; whoever runs this by default")
-    .option("--why <text>", "why; required, but for a dry run")
+    .option("--dry-run", "show the figures that would be frozen, and the changes since the last dry run")
+    .option("--invoice <file>", "the invoice in YAML or CSV; differences become true-ups")
+    .option("--by <name>", "the person who closes the period (default: the current user)")
+    .option("--why <text>", "the reason; required without --dry-run")
     .option("--config <file>", "the configuration")
     .addOption(new Option("--format <format>", "text or json").choices(["text", "json"]).default("text"))
     .action(async (name: string, options: Options) => {

@@ -11,10 +11,10 @@ import { readShard } from "./shard.ts";
 export function addCollect(program: Command, context: CommandContext): void {
   program
     .command("collect")
-    .description("scrape the exporters of the configuration and send what they say over the bus")
+    .description("scrape the exporters of the configuration and send the samples over the bus")
     .option("--config <file>", "the configuration")
-    .option("--shard <index/count>", "this collector's part of the targets, such as 0/2; all of them where absent")
-    .option("--shards <count>", "the same in a StatefulSet of so many pods: the pod's name ends in the index")
+    .option("--shard <index/count>", "this collector's part of the targets, such as 0/2 (default: all targets)")
+    .option("--shards <count>", "the number of pods of a StatefulSet; the index is the end of the pod's name")
     .action(async (options: { config?: string; shard?: string; shards?: string }) => {
       const { config } = loadConfig(options.config, context.env);
       const shard = readShard(options, context.env);

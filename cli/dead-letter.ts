@@ -21,9 +21,7 @@ const PAGE = 500;
 
 /** Adds `gpu-ledger dead-letter list|show|replay`: dead letters with their reason and bytes, and their replay. */
 export function addDeadLetter(program: Command, context: CommandContext): void {
-  const command = program
-    .command("dead-letter")
-    .description("look at messages that could not be used, or try them again");
+  const command = program.command("dead-letter").description("show or retry messages that could not be processed");
 
   const withBus = async <Value>(options: CommonOptions, use: (bus: Bus) => Promise<Value>): Promise<Value> => {
     const { config } = loadConfig(options.config, context.env);
@@ -37,7 +35,7 @@ export function addDeadLetter(program: Command, context: CommandContext): void {
 
   command
     .command("list")
-    .description("list the dead letters, oldest first")
+    .description("list the dead letters (oldest first)")
     .option("--config <file>", "the configuration")
     .option("--format <format>", "table or json", "table")
     .action((options: CommonOptions & { format: string }) => {
@@ -67,9 +65,9 @@ export function addDeadLetter(program: Command, context: CommandContext): void {
   command
     .command("show")
     .description("show one dead letter with its raw bytes")
-    .argument("<id>", "its id, as list gives it")
+    .argument("<id>", "the id from the list")
     .option("--config <file>", "the configuration")
-    .option("--raw", "write the bytes alone, for a file")
+    .option("--raw", "write only the bytes, for a file")
     .action((id: string, options: CommonOptions & { raw?: boolean }) =>
       withBus(options, async (bus) => {
         const { value, ...rest } = await readOne(bus, id);
@@ -80,8 +78,8 @@ export function addDeadLetter(program: Command, context: CommandContext): void {
 
   command
     .command("replay")
-    .description("send dead letters again to the topic that they came from; they stay listed")
-    .argument("<ids...>", "their ids, as list gives them")
+    .description("send dead letters to their topic again; they stay in the list")
+    .argument("<ids...>", "the ids from the list")
     .option("--config <file>", "the configuration")
     .action((ids: readonly string[], options: CommonOptions) =>
       withBus(options, async (bus) => {

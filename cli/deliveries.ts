@@ -41,11 +41,11 @@ export function addDeliveries(program: Command, context: CommandContext): void {
 
   const deliveries = program
     .command("deliveries")
-    .description("list which reports were delivered to whom, and have what failed tried again; see docs/delivery.md");
+    .description("list deliveries of reports, and retry failed ones; see docs/delivery.md");
 
   deliveries
     .command("list", { isDefault: true })
-    .description("list which reports were delivered to whom, which are owed, and why")
+    .description("list the delivered and the open reports with their recipients and reasons")
     .option("--config <file>", "the configuration")
     .addOption(new Option("--format <format>", "table or json").choices(["table", "json"]).default("table"))
     .action(async ({ config: path, format }: ListOptions) => {
@@ -55,12 +55,12 @@ export function addDeliveries(program: Command, context: CommandContext): void {
 
   deliveries
     .command("retry")
-    .description("try what failed or was given up again, at once")
-    .argument("<delivery>", "its name in the configuration")
-    .option("--recipient <name>", "to one recipient alone")
-    .option("--period <period>", "of one period alone, such as 2026-03")
-    .option("--by <name>", "who does it; whoever runs this by default")
-    .option("--why <text>", "why, for the audit trail")
+    .description("retry failed or abandoned deliveries immediately")
+    .argument("<delivery>", "the delivery's name in the configuration")
+    .option("--recipient <name>", "only this recipient")
+    .option("--period <period>", "only this period, such as 2026-03")
+    .option("--by <name>", "the person for the audit trail (default: the current user)")
+    .option("--why <text>", "the reason for the audit trail")
     .option("--config <file>", "the configuration")
     .action(async (delivery: string, options: RetryOptions) => {
       const { config, recipient, period, by = whoRuns(), why = "" } = options;

@@ -11,7 +11,7 @@ export function addDemo(program: Command, context: CommandContext): void {
   program
     .command("demo")
     .description(
-      "run the demo fleet by itself: its exporters, its cluster's API server and kube-state-metrics, and its past over the bus",
+      "run only the demo fleet: its exporters, its API server and kube-state-metrics, and its history over the bus",
     )
     .option("--config <file>", "the configuration")
     .action(async (options: { config?: string }) => {

@@ -30,7 +30,7 @@ export function addGenerate(program: Command, context: CommandContext): void {
     generate
       .command(name)
       .description(description)
-      .requiredOption("--out <folder>", "where to write")
+      .requiredOption("--out <folder>", "the folder to write to")
       .action(({ out }: { out: string }) => write(out, files()));
   };
   add("config", "write the JSON Schemas of the configurations, for editors", () => [

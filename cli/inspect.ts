@@ -28,13 +28,13 @@ export function addInspect(program: Command, context: CommandContext): void {
   program
     .command("inspect")
     .description(
-      "show what is read from an exporter's page or from Kubernetes YAML or JSON, and what is left out and why",
+      "show the values read from an exporter's page or from Kubernetes YAML or JSON, and the ignored parts with reasons",
     )
     .argument("<url-or-file>", "an exporter's address, a saved page or manifest, or - for standard input")
     .option("--format <format>", "table or json", "table")
     .option("--bearer-token-file <path>", "a file with a bearer token")
     .option("--insecure-skip-verify", "trust any certificate")
-    .option("--timeout <seconds>", "how long to wait for a page", "10")
+    .option("--timeout <seconds>", "the longest wait for a page", "10")
     .action(async (source: string, options: InspectOptions) => {
       if (options.format !== "table" && options.format !== "json") {
         throw new CommandError(`--format ${options.format}: it is table or json`, 2);

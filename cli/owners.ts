@@ -15,14 +15,12 @@ interface Options {
 
 /** Adds `gpu-ledger owners check`: usage without an owner, by cost. */
 export function addOwners(program: Command, context: CommandContext): void {
-  const owners = program.command("owners").description("look at whom workloads belong to");
+  const owners = program.command("owners").description("show the owners of workloads");
   owners
     .command("check")
-    .description(
-      "list the workloads of the last days that the configuration's rules name no team for, the dearest first",
-    )
+    .description("list the workloads of the last days without a team by the configuration's rules (highest cost first)")
     .option("--config <file>", "the configuration")
-    .option("--days <count>", "of how many days", "7")
+    .option("--days <count>", "the number of days", "7")
     .addOption(new Option("--format <format>", "table or json").choices(["table", "json"]).default("table"))
     .action(async ({ config: path, days, format }: Options) => {
       if (!/^[1-9]\d{0,2}$/.test(days))

@@ -21,17 +21,17 @@ interface ShowOptions extends NodeOptions {
 
 /** Adds `gpu-ledger prices check|show`: checks of a price book, and its prices for nodes. */
 export function addPrices(program: Command, context: CommandContext): void {
-  const prices = program.command("prices").description("look at a price book: the configuration's, or a file's");
+  const prices = program.command("prices").description("check or show a price book of the configuration or of a file");
   const format = (): Option =>
     new Option("--format <format>", "table or json").choices(["table", "json"]).default("table");
 
   prices
     .command("check")
-    .description("say where a book contradicts itself, has gaps, or has prices that no node ever gets")
-    .argument("[file]", "a price book in YAML, instead of the configuration's")
+    .description("list contradictions, gaps and unused prices of a price book")
+    .argument("[file]", "a price book in YAML (default: the configuration's)")
     .option("--config <file>", "the configuration")
-    .option("--from <time>", "with a store: since when its nodes are looked at; 30 days ago by default")
-    .option("--until <time>", "with a store: until when; now by default")
+    .option("--from <time>", "with a store: the start of the checked time (default: 30 days ago)")
+    .option("--until <time>", "with a store: the end of the checked time (default: now)")
     .addOption(format())
     .action(async (file: string | undefined, options: CheckOptions) => {
       const untilMillis = instantOption("--until", options.until) ?? Date.now();
@@ -47,17 +47,19 @@ export function addPrices(program: Command, context: CommandContext): void {
 
   prices
     .command("show")
-    .description("say which entry prices which node at a time: the store's nodes, or one that the options describe")
-    .argument("[file]", "a price book in YAML, instead of the configuration's")
+    .description(
+      "show the entry that prices each node at a time, for the nodes of the store or for the node of the options",
+    )
+    .argument("[file]", "a price book in YAML (default: the configuration's)")
     .option("--config <file>", "the configuration")
-    .option("--at <time>", "a date or a time in UTC; now by default")
-    .option("--cluster <name>", "of the node; of the store's nodes, those of this cluster")
-    .option("--node <name>", "its name; of the store's nodes, this one")
+    .option("--at <time>", "a date or a time in UTC (default: now)")
+    .option("--cluster <name>", "the cluster of the node or of the store's nodes")
+    .option("--node <name>", "the name of the node")
     .option("--region <region>")
     .option("--zone <zone>")
     .option("--instance-type <type>")
     .option("--pool <pool>")
-    .option("--model <model>", "of its GPUs, as the node's labels write it: NVIDIA-H100-80GB-HBM3")
+    .option("--model <model>", "the model of the GPUs in the form of node labels: NVIDIA-H100-80GB-HBM3")
     .addOption(new Option("--capacity-type <type>").choices(["on-demand", "spot", "reserved", "owned"]))
     .option("--node-label <name=value...>", "labels of the node")
     .addOption(format())

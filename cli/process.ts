@@ -14,7 +14,7 @@ const EXIT_MILLIS = 500;
 export function addProcess(program: Command, context: CommandContext): void {
   program
     .command("process")
-    .description("take what comes over the bus, join it and store it")
+    .description("read the messages of the bus, join them and store them")
     .option("--config <file>", "the configuration")
     .action(async (options: { config?: string }) => {
       const { config } = loadConfig(options.config, context.env);

@@ -36,29 +36,26 @@ interface Options {
 export function addReport(program: Command, context: CommandContext): void {
   program
     .command("report")
-    .description("what a time costs, by team or any dimension, with its trend; see docs/reports.md")
+    .description("report the cost of a time by team or other dimensions, with its trend; see docs/reports.md")
     .argument("[span]", "2026-03, 2026-03-01/2026-03-15, 7d, today, lastmonth, …", "month")
     .addOption(
-      new Option("--kind <kind>", "what was booked in whole months, or what was used in a time")
+      new Option("--kind <kind>", "chargeback: bookings of whole months; showback: usage in a time")
         .choices([...REPORT_KINDS])
         .default("showback"),
     )
-    .option("--by <dimensions>", "what rows are added up by; see docs/scenarios.md", "team")
+    .option("--by <dimensions>", "the dimensions of the rows; see docs/scenarios.md", "team")
     .option("--where <conditions...>", "only lines with these values, such as team=vision,nlp", [])
-    .option("--policy <names...>", "kept policies, laid side by side; the billing one by default", [])
-    .option("--lines", "every line of the ledger instead of sums of them")
+    .option("--policy <names...>", "kept policies, side by side (default: the billing policy)", [])
+    .option("--lines", "all lines of the ledger instead of sums")
     .addOption(
       new Option(
         "--format <format>",
         "table, json, ndjson, csv, parquet, html or pdf; of lines csv, ndjson or parquet; focus or focus-parquet for FOCUS 1.3, see docs/focus.md",
       ).choices([...new Set([...Object.keys(SUM_FORMATS), ...LINE_FORMATS, ...Object.keys(FOCUS)])]),
     )
-    .option("--check", "with focus: hold the file against FOCUS's rules, and leave none that breaks one")
-    .option(
-      "--link-to <server>",
-      "with html and pdf: where figures lead to what explains them, https://gpu-ledger.example",
-    )
-    .option("--out <file>", "write it to a file, which is there when it is whole")
+    .option("--check", "with focus: check the file against the rules of FOCUS, and remove it if the check fails")
+    .option("--link-to <server>", "with html and pdf: the server for links to explanations, https://gpu-ledger.example")
+    .option("--out <file>", "write to a file, which appears only when it is complete")
     .option("--config <file>", "the configuration")
     .action(async (name: string, options: Options) => {
       const { span } = orWrongUse("span", readSpan(name, Date.now()));

@@ -29,7 +29,7 @@ export function addRestore(program: Command, context: CommandContext): void {
     .command("restore")
     .description("fill an empty store from a backup and verify it, while nothing else runs; see docs/backup.md")
     .requiredOption("--from <folder>", "the folder of the backup")
-    .option("--by <name>", "who restores it, for the audit trail; whoever runs this by default")
+    .option("--by <name>", "the person for the audit trail (default: the current user)")
     .option("--config <file>", "the configuration")
     .action(async ({ from: folder, by, config: path }: Options) => {
       const { config } = loadConfig(path, context.env);

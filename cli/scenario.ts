@@ -22,10 +22,10 @@ export function addScenario(program: Command, context: CommandContext): void {
   program
     .command("scenario")
     .description(
-      "play fleets that are written down through the whole pipeline, and print the bill of each under each policy",
+      "play scenarios of fleets through the whole pipeline, and print the bill of each one under each policy",
     )
     .argument("<file...>", "scenarios in YAML; see docs/scenarios.md")
-    .option("--by <dimensions>", "what lines are added up by", DEFAULT_DIMENSIONS.join(","))
+    .option("--by <dimensions>", "the dimensions of the lines", DEFAULT_DIMENSIONS.join(","))
     .addOption(new Option("--format <format>", "how").choices([...BILL_FORMATS]).default("table"))
     .action(async (files: readonly string[], { format, ...options }: Options) => {
       const { by } = orWrongUse("--by", readDimensions(options.by));

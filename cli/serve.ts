@@ -15,7 +15,7 @@ import { openReports } from "../services/reports.ts";
 export function addServe(program: Command, context: CommandContext): void {
   program
     .command("serve")
-    .description("serve the API and the pages of a store that others fill")
+    .description("serve the API and the pages from a store that processors fill")
     .option("--config <file>", "the configuration")
     .action(async (options: { config?: string }) => {
       const { config } = loadConfig(options.config, context.env);

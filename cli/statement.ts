@@ -20,10 +20,10 @@ interface Options {
 export function addStatement(program: Command, context: CommandContext): void {
   program
     .command("statement")
-    .description("what a month comes to for each team and cost centre, exactly, and as posted once it is closed")
-    .argument("[period]", "a month, such as 2026-03; the running one by default")
-    .option("--team <team>", "of one team; platform and unowned are such too")
-    .option("--policy <name>", "the billing policy by default; another one that is kept")
+    .description("show the cost of a month by team and cost center: exact, and posted if the month is closed")
+    .argument("[period]", "a month, such as 2026-03 (default: the running month)")
+    .option("--team <team>", "one team; platform and unowned are teams too")
+    .option("--policy <name>", "a kept policy (default: the billing policy)")
     .option("--config <file>", "the configuration")
     .addOption(new Option("--format <format>", "text or json").choices(["text", "json"]).default("text"))
     .action(async (name: string | undefined, { team, format, ...options }: Options) => {

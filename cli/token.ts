@@ -37,7 +37,7 @@ interface ListOptions {
 
 /** Adds `gpu-ledger token create|list|revoke`: the tokens of readers of reports. */
 export function addToken(program: Command, context: CommandContext): void {
-  const token = program.command("token").description("make, list and revoke the tokens of who may ask for reports");
+  const token = program.command("token").description("create, list and revoke tokens for access to reports");
   const { stdout, stderr, env } = context;
   async function inStore<Value>(path: string | undefined, act: (store: StoreClient) => Promise<Value>): Promise<Value> {
     const store = await openStore(loadConfig(path, env).config);
@@ -49,10 +49,10 @@ export function addToken(program: Command, context: CommandContext): void {
   }
 
   acted(token.command("create"))
-    .description("make a token, and show it this once")
-    .argument("<name>", "whose it is")
+    .description("create a token and show it once")
+    .argument("<name>", "the viewer's name")
     .addOption(
-      new Option("--role <role>", "a viewer sees its teams; finance all; an administrator may change things")
+      new Option("--role <role>", "a viewer sees its teams, finance sees all, an administrator can make changes")
         .choices(ROLES)
         .makeOptionMandatory(),
     )
@@ -63,7 +63,7 @@ export function addToken(program: Command, context: CommandContext): void {
       [],
     )
     .option("--expires <time>", "never, days such as 90d, or a date or time in UTC", "90d")
-    .option("--for-config", "print an entry for server.access.tokens, and keep nothing in the store")
+    .option("--for-config", "print an entry for server.access.tokens, without an entry in the store")
     .action((name: string, options: CreateOptions) =>
       orRefused(async () => {
         const now = Date.now();
@@ -80,7 +80,7 @@ export function addToken(program: Command, context: CommandContext): void {
 
   token
     .command("list")
-    .description("list the tokens of the store: whose, of which role and teams, and until when")
+    .description("list the tokens of the store with name, role, teams and end")
     .option("--config <file>", "the configuration")
     .addOption(new Option("--format <format>", "table or json").choices(["table", "json"]).default("table"))
     .action(async ({ config, format }: ListOptions) => {
@@ -89,8 +89,8 @@ export function addToken(program: Command, context: CommandContext): void {
     });
 
   acted(token.command("revoke"))
-    .description("take a token back: within five seconds it is worth nothing")
-    .argument("<token>", "its id, or its name")
+    .description("revoke a token; within 5 seconds the server refuses it")
+    .argument("<token>", "the id or the name of the token")
     .action((idOrName: string, options: ActorOptions) =>
       orRefused(async () => {
         const { id, viewer } = await inStore(options.config, (store) =>
@@ -103,8 +103,8 @@ export function addToken(program: Command, context: CommandContext): void {
 
 function acted(command: Command): Command {
   return command
-    .option("--by <name>", "who does it; whoever runs this by default")
-    .option("--why <text>", "why, for the audit trail")
+    .option("--by <name>", "the person for the audit trail (default: the current user)")
+    .option("--why <text>", "the reason for the audit trail")
     .option("--config <file>", "the configuration");
 }
 

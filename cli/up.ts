@@ -12,7 +12,7 @@ import { startView } from "./up-view.ts";
 export function addUp(program: Command, context: CommandContext): void {
   program
     .command("up")
-    .description("run everything on this machine; with nothing configured to scrape, on a demo fleet")
+    .description("run all parts on this machine; without configured targets, with a demo fleet")
     .option("--config <file>", "the configuration")
     .option("--gpus <count>", "GPUs of the demo fleet")
     .action(async (options: { config?: string; gpus?: string }) => {

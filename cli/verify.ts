@@ -14,8 +14,8 @@ interface Options {
 export function addVerify(program: Command, context: CommandContext): void {
   program
     .command("verify")
-    .description("compute the hashes of closed periods again from what is stored, and name what differs")
-    .argument("[period]", "a month, such as 2026-03; every closed one by default")
+    .description("compute the hashes of closed periods from the stored lines again, and show differences")
+    .argument("[period]", "a month, such as 2026-03 (default: all closed months)")
     .option("--config <file>", "the configuration")
     .addOption(new Option("--format <format>", "text or json").choices(["text", "json"]).default("text"))
     .action(async (name: string | undefined, options: Options) => {

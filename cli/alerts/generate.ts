@@ -32,11 +32,14 @@ export function addGenerateAlerts(
 ): void {
   generate
     .command("alerts")
-    .description("write Prometheus' rules, and what Alertmanager needs to route them")
-    .requiredOption("--out <folder>", "where to write")
-    .option("--config <file>", "the alerts' configuration, as config/alerts.example.yaml; the defaults without one")
+    .description("write the rules of Prometheus and the routes of Alertmanager")
+    .requiredOption("--out <folder>", "the folder to write to")
+    .option(
+      "--config <file>",
+      "the configuration of the alerts, such as config/alerts.example.yaml (default: the default values)",
+    )
     .option("--only <groups>", `groups of alerts, separated by commas: ${ALERT_GROUPS.join(", ")}`)
-    .option("--prefix <text>", "written before the name of every alert and group")
+    .option("--prefix <text>", "a prefix for the names of all alerts and groups")
     .option("--rules <form>", "files of Prometheus, or objects (PrometheusRule) of its operator", "files")
     .option("--namespace <name>", "the namespace of the objects")
     .option(
@@ -45,7 +48,10 @@ export function addGenerateAlerts(
       collect,
       [],
     )
-    .option("--alertmanager <form>", "what Alertmanager needs: a fragment, full, or crd (AlertmanagerConfig)")
+    .option(
+      "--alertmanager <form>",
+      "the form of Alertmanager's configuration: fragment, full, or crd (AlertmanagerConfig)",
+    )
     .action((flags: AlertFlags) => {
       const { config, folder } = loadAlertConfig(flags.config, env);
       checkTeams(config, folder, flags.config);
@@ -61,10 +67,10 @@ export function addGenerateAlerts(
     });
   generate
     .command("exporter-config")
-    .description("write what dcgm-exporter must be told for every alert to work: counters and charts' values")
-    .requiredOption("--out <folder>", "where to write")
-    .option("--config <file>", "the alerts' configuration; the defaults without one")
-    .option("--names <form>", "field names of DCGM: classic up to 4.6, dcgm-4.7 from there", "classic")
+    .description("write the configuration of dcgm-exporter that all alerts need: counters and values of charts")
+    .requiredOption("--out <folder>", "the folder to write to")
+    .option("--config <file>", "the configuration of the alerts (default: the default values)")
+    .option("--names <form>", "field names of DCGM: classic up to 4.6, dcgm-4.7 from 4.7 on", "classic")
     .action(({ out, config, names }: { out: string; config?: string; names: string }) => {
       if (names !== "classic" && names !== "dcgm-4.7") throw wrong("--names", names, "classic or dcgm-4.7");
       write(out, exporterFiles(ruleGroups(alertOptionsOf(loadAlertConfig(config, env).config)), names));

@@ -21,12 +21,15 @@ export function addGenerateDashboards(
 ): void {
   generate
     .command("dashboards")
-    .description("write Grafana's dashboards, to import or to provision it with")
-    .requiredOption("--out <folder>", "where to write")
-    .option("--config <file>", "the alerts' configuration, for the rules that they read; the defaults without one")
-    .option("--server <url>", "the address of gpu-ledger's pages, for links; else the configuration's")
-    .option("--currency <code>", "the price book's", DEFAULT_DASHBOARD_OPTIONS.currency)
-    .option("--policy <name>", "the policy that money is told by at first; else the first of those that are kept")
+    .description("write the dashboards of Grafana, for import or provisioning")
+    .requiredOption("--out <folder>", "the folder to write to")
+    .option(
+      "--config <file>",
+      "the configuration of the alerts, for the rules that the dashboards read (default: the default values)",
+    )
+    .option("--server <url>", "the address of gpu-ledger's pages, for links (default: from the configuration)")
+    .option("--currency <code>", "the currency of the price book", DEFAULT_DASHBOARD_OPTIONS.currency)
+    .option("--policy <name>", "the policy that is selected first (default: the first kept policy)")
     .action(({ out, config, server, currency, policy }: Asked) => {
       const options = alertOptionsOf(loadAlertConfig(config, env).config);
       write(out, dashboardFiles({ ...options, server: server ?? options.server, currency, policy }));

@@ -24,8 +24,8 @@ export const SECRETS: Readonly<Record<string, () => string>> = {
 export function addGenerateSecrets(generate: Command, { stdout }: CommandContext): void {
   generate
     .command("secrets")
-    .description("make random passwords and tokens for a stack, a file each; those that are there stay")
-    .requiredOption("--out <folder>", "where to write")
+    .description("create random passwords and tokens for a stack, one file each; existing files stay")
+    .requiredOption("--out <folder>", "the folder to write to")
     .action(({ out }: { out: string }) => {
       for (const path of makeSecrets(out)) stdout.write(`${path}\n`);
     });

@@ -18,12 +18,14 @@ export function addGenerateStoreReaders(
 ): void {
   generate
     .command("store-readers")
-    .description("write SQL that makes users of a ClickHouse who may read, of all teams and of one: docs/access.md")
-    .requiredOption("--out <folder>", "where to write")
+    .description(
+      "write SQL that creates ClickHouse users with read access, for all teams or for one; see docs/access.md",
+    )
+    .requiredOption("--out <folder>", "the folder to write to")
     .option("--config <file>", "the configuration, for the database and the cluster")
     .option(
       "--team <team>",
-      "a team with a user of its own, who gets its rows alone; can be repeated",
+      "a team with its own user, who can read only the team's rows; can be repeated",
       (team, before: readonly string[]) => [...before, team],
       [],
     )
