@@ -112,10 +112,10 @@ describe("what is wrong with a scenario", () => {
   it("can be a policy: two billing ones, an idle holder by usage, an expectation of one that there is not", () => {
     const policies = (lines: string): string => `${WHOLE}policies:\n${lines}`;
     expect(problemsOf(policies("  - { name: a, billing: true }\n  - { name: b, billing: true }\n"))[0]).toContain(
-      "policies of which one is the billing one",
+      "policies with exactly one billing policy",
     );
     expect(problemsOf(policies("  - { name: a, basis: usage, payers: { idle: holder } }\n"))[0]).toContain(
-      "platform, or left out",
+      "platform, or no value",
     );
     expect(problemsOf(`${WHOLE}expect: { other: { total: "1" } }\n`)[0]).toContain("one of the policies: default");
   });
