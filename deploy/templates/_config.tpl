@@ -60,7 +60,7 @@ store:
 {{/* The collectors' configuration: what concerns them of the values' too. */}}
 {{- define "gpu-ledger.collectorConfig" -}}
 {{- $own := merge (include "gpu-ledger.commonConfig" . | fromYaml) (include "gpu-ledger.clusterConfig" . | fromYaml) (include "gpu-ledger.busConfig" . | fromYaml) -}}
-{{- $said := pick .Values.config "cluster" "data" "log" "collector" "bus" "kubernetes" "server" "tracing" -}}
+{{- $said := pick .Values.config "cluster" "data" "log" "collector" "bus" "kubernetes" "server" "tracing" "metrics" -}}
 {{ mergeOverwrite $own (deepCopy $said) | toYaml }}
 {{- end -}}
 

@@ -170,13 +170,14 @@ describe.skipIf(!ready)("the chart", () => {
       parse(findIn<V1ConfigMap>({ objects, text }, "ConfigMap", name).data!["gpu-ledger.yaml"]!);
     const { collector, kubernetes, data, ...others } = example;
     expect(told("gpu-ledger-processor")).toMatchObject(others);
-    const { cluster, log, bus, server, tracing } = others;
+    const { cluster, log, bus, server, tracing, metrics } = others;
     expect(told("gpu-ledger-collector")).toMatchObject({
       cluster,
       log,
       bus,
       server,
       tracing,
+      metrics,
       collector,
       kubernetes,
       data,
