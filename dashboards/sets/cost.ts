@@ -137,7 +137,7 @@ FROM ${CHARGES} WHERE ${CHARGED} AND effective_cost IS NOT NULL GROUP BY time, s
     },
     {
       title: "Cost per hour by team",
-      description: `The same by who pays; those beyond the ${MOST} dearest are added up. platform pays what no team holds.`,
+      description: `The same by payer (highest cost first). All beyond the first ${MOST} are added up. The team platform pays for what no team holds.`,
       needs: "D",
       view: { kind: "series", isStacked: true, isBars: true },
       ...unit,
@@ -190,9 +190,9 @@ FROM ${CHARGES} WHERE ${CHARGED} GROUP BY team ORDER BY cost DESC, team`),
       height: 10,
     },
     {
-      title: "Paid for nothing by model",
+      title: "Waste by model",
       description:
-        "Cost of GPU-time of this time that nothing was done in, by model and pool. Large for one model: there are too many of it, or too few who know.",
+        "The cost of GPU-time without activity, by model and pool. A high cost of one model means too many GPUs of it, or too few users who know it.",
       needs: "D",
       view: {
         kind: "table",

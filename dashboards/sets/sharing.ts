@@ -201,7 +201,7 @@ FROM ${CHARGES} WHERE ${charged} AND effective_cost IS NOT NULL GROUP BY time, n
     },
     {
       title: "Stranded by pool",
-      description: "The same by where it is, and why. The dearest row is the first layout to look at.",
+      description: "The same by place and reason. Look first at the layout with the highest cost.",
       needs: "D",
       view: {
         kind: "table",

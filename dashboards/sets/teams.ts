@@ -135,7 +135,7 @@ const byTeam = (options: DashboardOptions): readonly Panel[] => [
   },
   {
     title: "Cost per hour by team",
-    description: `What an hour costs each team; those beyond the ${MOST} dearest are added up. A step is a workload that began or ended.`,
+    description: `The cost of an hour by team (highest first). All beyond the first ${MOST} are added up. A step is a workload that began or ended.`,
     needs: "D",
     view: { kind: "series", isStacked: true, isBars: true },
     unit: money(options),
@@ -201,7 +201,7 @@ const within = (options: DashboardOptions): readonly Panel[] => [
   },
   {
     title: "Workloads",
-    description: "The thousand dearest workloads. A click leads to what one does with its GPUs.",
+    description: "The 1,000 workloads with the highest cost. A click opens the use of their GPUs.",
     needs: "D",
     view: {
       kind: "table",
