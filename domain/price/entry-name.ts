@@ -38,12 +38,13 @@ export function withDistinctNames<Entry extends Named>(entries: readonly Entry[]
 export function nameProblems(entries: readonly Named[]): readonly PriceProblem[] {
   const seen = new Map<string, string>();
   return entries.flatMap(({ place, name, isNamed }) => {
-    if (!isNamed) return [];
     const path = [...pathOf(place), "name"];
-    if (name.length > MOST_CHARACTERS)
+    if (isNamed && name.length > MOST_CHARACTERS)
       return [problemAt(path, name, `a name of at most ${MOST_CHARACTERS} characters`)];
     const other = seen.get(name);
     seen.set(name, place);
-    return other === undefined ? [] : [problemAt(path, name, `a name that no other entry has: ${other} has it`)];
+    return other === undefined || !isNamed
+      ? []
+      : [problemAt(path, name, `a name that no other entry has: ${other} has it`)];
   });
 }

@@ -63,6 +63,14 @@ describe("the name of a price entry", () => {
     expect(read).toMatchObject({
       problems: [{ key: "prices[1].name", allowed: "a name that no other entry has: prices[0] has it" }],
     });
+    const derived = { ...HOURLY, match: { pool: "b" } };
+    expect(readBook({ currency: "USD", prices: [derived, { ...one, name: "b from 2026-01-01" }] })).toMatchObject({
+      problems: [{ key: "prices[1].name", allowed: "a name that no other entry has: prices[0] has it" }],
+    });
+    expect(namesOf([{ ...one, name: "b from 2026-01-01" }, derived])).toEqual([
+      "b from 2026-01-01",
+      "b from 2026-01-01 (2)",
+    ]);
     const long = readBook({ currency: "USD", prices: [{ ...one, name: "x".repeat(101) }] });
     expect(long).toMatchObject({ problems: [{ key: "prices[0].name", allowed: "a name of at most 100 characters" }] });
   });
