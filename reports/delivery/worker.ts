@@ -32,7 +32,7 @@ export interface DeliveryWorker {
 /** The dependencies of a delivery worker. */
 export interface DeliveryWorkerOptions extends Omit<AttemptContext, "leaseMillis"> {
   readonly deliveries: readonly ConfiguredDelivery[];
-  /** The time for which an attempt belongs to one server, if `leaseMillis` does not change it. */
+  /** The time for which an attempt belongs to one server. Default: 2 minutes. */
   readonly leaseMillis?: number;
   /** Called at the end of every attempt. */
   readonly onOutcome?: (outcome: AttemptOutcome) => void;

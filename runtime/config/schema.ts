@@ -6,6 +6,7 @@ import { focus } from "./focus.ts";
 import { kubernetes } from "./kubernetes.ts";
 import { LEDGER_CHECKS, ledgerKeys } from "./ledger.ts";
 import { duration, size } from "./quantity.ts";
+import { metrics, tracing } from "./telemetry.ts";
 import {
   fileText,
   flag,
@@ -243,25 +244,8 @@ export function createConfigSchema(sources: ConfigSources) {
           access: access(sources).prefault({}).describe("Access to reports. See docs/access.md."),
         })
         .prefault({}),
-      tracing: z
-        .strictObject({
-          otlp: webAddress.optional().describe("An OTLP/HTTP endpoint for traces. Default: no traces."),
-          ratio: z
-            .number({ error: "a number from 0 to 1" })
-            .min(0, { error: "a number from 0 to 1" })
-            .max(1, { error: "a number from 0 to 1" })
-            .default(0.01)
-            .describe("The part of the scrapes with a trace."),
-        })
-        .prefault({}),
-      metrics: z
-        .strictObject({
-          otlp: webAddress
-            .optional()
-            .describe("An OTLP/HTTP endpoint to which every process sends its metrics. /metrics always has them."),
-          interval: duration("1s", "1h").prefault("1m").describe("The time between two exports."),
-        })
-        .prefault({}),
+      tracing,
+      metrics,
       demo: z
         .strictObject({
           gpus: whole(8, 100_000).default(96).describe("GPUs of the demo fleet."),
