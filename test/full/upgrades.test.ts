@@ -134,7 +134,7 @@ describe.each(versions)("beside version %s", (version) => {
 
   it("processors of today make of its messages the rows that its own insert, and tables of today take these", async () => {
     const [theirs, ours] = [await openTables(), await openTables()];
-    for (const insert of insertsOf(version)) await repeatInsert(theirs, insert);
+    for (const insert of insertsOf(version)) await repeatInsert(embedded, theirs, insert);
     const messages = messagesOf(version).filter(({ topic }) => topic !== DEAD_LETTER_TOPIC);
     for (const { topic, ...message } of messages) await bus.send(topic, [message]);
     const { log, factsLog } = await startProcessing(ours);

@@ -8,7 +8,7 @@ import type { MonthStatements } from "../../reports/read/statements.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { ask, sharedStore } from "./embedded-store.ts";
+import { ask, type SharedStore } from "./embedded-store.ts";
 
 const FIXTURES = resolve("test/fixtures/versions");
 const BOOKS = "books.tar.gz";
@@ -77,8 +77,8 @@ export function insertsOf(version: string): readonly VersionInsert[] {
   return lines(version, "inserts.jsonl");
 }
 
-/** Sends an insert of a version to a database of the shared store, byte by byte as it was. */
-export async function repeatInsert(store: StoreClient, insert: VersionInsert): Promise<void> {
+/** Sends an insert of a version to a database of the embedded store, byte by byte as the version sent it. */
+export async function repeatInsert(embedded: SharedStore, store: StoreClient, insert: VersionInsert): Promise<void> {
   if ("rows" in insert) {
     await store.insertJson(insert.table, insert.rows);
     return;
@@ -86,8 +86,7 @@ export async function repeatInsert(store: StoreClient, insert: VersionInsert): P
   const [format, rows] = "native" in insert ? ["Native", insert.native] : ["RowBinary", insert.rowBinary];
   const query = `INSERT INTO ${insert.table} (${insert.columns.join(", ")}) FORMAT ${format}`;
   const path = `/?${new URLSearchParams({ database: store.database, query }).toString()}`;
-  const shared = sharedStore();
-  const answer = await ask(shared, { user: shared.user, path, body: Buffer.from(rows, "base64") });
+  const answer = await ask(embedded, { user: embedded.user, path, body: Buffer.from(rows, "base64") });
   if (answer.status !== 200) throw new Error(answer.text);
 }
 
