@@ -20,6 +20,9 @@ const CODES: Readonly<Record<string, BusErrorCode>> = {
   POLICY_VIOLATION: "denied",
 };
 
+/** Errors after a topic was created or the leader of a partition changed, until each broker and client has the new metadata. */
+const STALE_METADATA = new Set(["UNKNOWN_TOPIC_OR_PARTITION", "LEADER_NOT_AVAILABLE", "NOT_LEADER_FOR_PARTITION"]);
+
 interface Failure {
   readonly name?: string;
   readonly type?: string;
@@ -46,10 +49,24 @@ export async function translating<Result>(doing: string, operation: () => Promis
   }
 }
 
+/** Returns whether a broker or the client has older metadata than the cluster. */
+export function isStaleMetadata(error: unknown): boolean {
+  return causesOf(error).some(({ type }) => type !== undefined && STALE_METADATA.has(type));
+}
+
 function codeOf(error: unknown): BusErrorCode | undefined {
-  if (typeof error !== "object" || error === null) return undefined;
-  if (error instanceof BusError) return error.code;
-  const { name, type, cause, errors } = error as Failure;
-  if (name === "KafkaJSSASLAuthenticationError") return "denied";
-  return (type === undefined ? undefined : CODES[type]) ?? codeOf(errors?.[0]) ?? codeOf(cause);
+  for (const failure of causesOf(error)) {
+    if (failure instanceof BusError) return failure.code;
+    if (failure.name === "KafkaJSSASLAuthenticationError") return "denied";
+    const code = failure.type === undefined ? undefined : CODES[failure.type];
+    if (code !== undefined) return code;
+  }
+  return undefined;
+}
+
+/** Returns a failure, the first of its errors, its cause, and theirs. */
+function causesOf(error: unknown): readonly Failure[] {
+  if (typeof error !== "object" || error === null) return [];
+  const failure = error as Failure;
+  return [failure, ...causesOf(failure.errors?.[0]), ...causesOf(failure.cause)];
 }

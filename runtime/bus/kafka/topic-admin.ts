@@ -1,10 +1,16 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import kafkajs from "kafkajs";
 import type { Admin, IResourceConfigEntry, ITopicConfig } from "kafkajs";
+import { createBackOff } from "../../back-off.ts";
 import { BusError } from "../bus.ts";
 import type { TopicDeclaration, TopicPartition } from "../bus.ts";
-import { translating } from "./failures.ts";
+import { isStaleMetadata, translating } from "./failures.ts";
 
 const { ConfigResourceTypes } = kafkajs;
+
+/** How long an operation is repeated that fails because of stale metadata. */
+const STALE_FOR_MILLIS = 10_000;
+const STALE_PAUSES = { firstMillis: 100, longestMillis: 1_000 };
 
 /** Settings of new topics in addition to their declaration. */
 export interface TopicDefaults {
@@ -30,9 +36,13 @@ export interface TopicAdmin {
   close(): Promise<void>;
 }
 
-/** Creates the admin client of the bus. It connects at the first use, and again after a failure. */
+/**
+ * Creates the admin client of the bus. It connects at the first use, and again after a failure. An operation that fails because of stale
+ * metadata is repeated for 10 s with a new client: kafkajs's admin client keeps its metadata for five minutes.
+ */
 export function createTopicAdmin(newAdmin: () => Admin, defaults: TopicDefaults): TopicAdmin {
   const known = new Set<string>();
+  const running = new Set<Promise<unknown>>();
   let connected: Promise<Admin> | undefined;
 
   function connect(): Promise<Admin> {
@@ -49,8 +59,33 @@ export function createTopicAdmin(newAdmin: () => Admin, defaults: TopicDefaults)
     return connected;
   }
 
+  /** Disconnects a client when its operations have ended. The next operation connects a new one. */
+  async function retire(client: Promise<Admin>): Promise<void> {
+    if (connected === client) connected = undefined;
+    await Promise.allSettled(running);
+    await (await client).disconnect();
+  }
+
+  async function ask<Result>(question: (admin: Admin) => Promise<Result>): Promise<Result> {
+    const backOff = createBackOff(STALE_PAUSES);
+    for (const deadline = performance.now() + STALE_FOR_MILLIS; ;) {
+      const client = connect();
+      const answer = client.then(question);
+      running.add(answer);
+      try {
+        return await answer;
+      } catch (error) {
+        if (!isStaleMetadata(error) || performance.now() > deadline) throw error;
+        void retire(client).catch(() => undefined);
+      } finally {
+        running.delete(answer);
+      }
+      await sleep(backOff.next());
+    }
+  }
+
   const asking = <Result>(doing: string, question: (admin: Admin) => Promise<Result>) =>
-    translating(doing, async () => question(await connect()));
+    translating(doing, () => ask(question));
 
   async function checkExisting(admin: Admin, topics: readonly TopicDeclaration[]): Promise<void> {
     if (topics.length === 0) return;
