@@ -1,4 +1,4 @@
-import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -16,6 +16,7 @@ import { explain } from "../../reports/explain/read-explanation.ts";
 import { readReport } from "../../reports/report/read-report.ts";
 import { readStatements } from "../../reports/read/statements.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { MIGRATIONS_FOLDER } from "../../runtime/store/connection.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 import { openBooks, type Books } from "../support/books.ts";
 import { temporaryFolder } from "../support/folder.ts";
@@ -23,6 +24,8 @@ import { createTestDatabase } from "../support/database.ts";
 import { scenarioWith } from "../support/played.ts";
 import { HOUR_MILLIS } from "../../domain/time.ts";
 
+/** The schema of this release: how many migrations it has. */
+const SCHEMA = readdirSync(MIGRATIONS_FOLDER).length;
 const APRIL_3 = Date.UTC(2026, 3, 3);
 const APRIL_10 = Date.UTC(2026, 3, 10);
 const MAY_3 = Date.UTC(2026, 4, 3);
@@ -111,7 +114,7 @@ describe("a backup", () => {
     writeBackup(store, { folder, version: "0.2.0", now });
 
   const restore = async (store: StoreClient, folder: string): Promise<void> =>
-    restoreBackup(store, { folder, manifest: await readBackup(folder, 15), by: "finance", now: () => MAY_3 });
+    restoreBackup(store, { folder, manifest: await readBackup(folder, SCHEMA), by: "finance", now: () => MAY_3 });
 
   async function refused(doing: Promise<unknown>): Promise<BackupError> {
     const error: unknown = await doing.then(
@@ -264,7 +267,7 @@ describe("a backup", () => {
     const folder = temporaryFolder("backup");
     expect(await refused(write(slow, folder, () => now))).toMatchObject({ code: "superseded" });
     expect(dropped).toBeGreaterThan(0);
-    expect(await refused(readBackup(folder, 15))).toMatchObject({ code: "no-backup" });
+    expect(await refused(readBackup(folder, SCHEMA))).toMatchObject({ code: "no-backup" });
   });
 
   it("goes into a folder of its own, is read only as it was written, and not by an older release", async () => {
@@ -280,27 +283,27 @@ describe("a backup", () => {
     const [charges] = manifest.tables.find(({ name }) => name === "charges")!.files;
     const cutOff = copy();
     rmSync(join(cutOff, MANIFEST));
-    expect(await refused(readBackup(cutOff, 15))).toMatchObject({
+    expect(await refused(readBackup(cutOff, SCHEMA))).toMatchObject({
       code: "no-backup",
       message: `${cutOff} has no manifest.json: it is no backup, or one that was cut off`,
     });
     const changed = copy();
     appendFileSync(join(changed, charges!.name), "\0");
-    expect(await refused(readBackup(changed, 15))).toMatchObject({
+    expect(await refused(readBackup(changed, SCHEMA))).toMatchObject({
       code: "damaged",
       message: `${join(changed, "charges-1.native.gz")} is not the file that the backup wrote: its hash is another`,
     });
     const lacking = copy();
     rmSync(join(lacking, charges!.name));
-    expect(await refused(readBackup(lacking, 15))).toMatchObject({ code: "damaged" });
-    expect(await refused(readBackup(backup, 14))).toMatchObject({
+    expect(await refused(readBackup(lacking, SCHEMA))).toMatchObject({ code: "damaged" });
+    expect(await refused(readBackup(backup, SCHEMA - 1))).toMatchObject({
       code: "newer",
-      message: `${backup} was written by release 0.2.0, with 15 migrations; this one knows 14: restore it with that release or a later one`,
+      message: `${backup} was written by release 0.2.0, with ${SCHEMA} migrations; this one knows ${SCHEMA - 1}: restore it with that release or a later one`,
     });
     const outside = copy();
     const text = readFileSync(join(outside, MANIFEST), "utf8").replace("charges-1.native.gz", "../charges-1.native.gz");
     writeFileSync(join(outside, MANIFEST), text);
-    expect(await refused(readBackup(outside, 15))).toMatchObject({ code: "damaged" });
+    expect(await refused(readBackup(outside, SCHEMA))).toMatchObject({ code: "damaged" });
   });
 
   it("of an older schema is restored into its columns, and the others have their defaults", async () => {
