@@ -35,7 +35,7 @@ export function annotationsOf(definition: AlertDefinition, options: AlertOptions
 const onCluster = ({ clusterLabel }: AlertOptions): string =>
   `{{ if $labels.${clusterLabel} }} in cluster {{ $labels.${clusterLabel} }}{{ end }}`;
 
-/** The beginning of a description, with the place. */
+/** The beginning of a description, with the node and the GPU. */
 const WHERE: Readonly<Record<Subject, (options: AlertOptions) => string>> = {
   gpu: (options) =>
     `GPU {{ $labels.UUID }}{{ if $labels.GPU_I_ID }}, instance {{ $labels.GPU_I_ID }},{{ end }} of node {{ $labels.node }}${onCluster(options)}: `,

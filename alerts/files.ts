@@ -7,7 +7,7 @@ import type { GeneratedFile } from "./exporter/files.ts";
 import { ruleGroups } from "./generate.ts";
 import type { RuleGroup } from "./model.ts";
 import type { AlertOptions } from "./options.ts";
-import { prometheusRule, type ObjectPlace } from "./render/prometheus-rule.ts";
+import { prometheusRule, type ObjectMetadata } from "./render/prometheus-rule.ts";
 import { ruleFile } from "./render/rule-file.ts";
 
 /** The form of the Alertmanager configuration: a part for an existing file, a whole file, or an object of its operator. */
@@ -16,7 +16,7 @@ export type AlertmanagerForm = "fragment" | "full" | "crd";
 /** The request for files. */
 export interface AlertFilesRequest {
   readonly rules: "files" | "objects";
-  readonly place: Omit<ObjectPlace, "name">;
+  readonly metadata: Omit<ObjectMetadata, "name">;
   readonly alertmanager: AlertmanagerForm | undefined;
 }
 
@@ -29,7 +29,7 @@ const NOBODY_IS_TOLD = `# Nobody is told: Alertmanager shows what fires, and tha
 export function alertFiles(
   options: AlertOptions,
   contacts: Contacts,
-  { rules, place, alertmanager }: AlertFilesRequest,
+  { rules, metadata, alertmanager }: AlertFilesRequest,
 ): readonly GeneratedFile[] {
   const groups = ruleGroups(options);
   const isAlerting = (group: RuleGroup): boolean => group.rules.some((rule) => "alert" in rule);
@@ -42,17 +42,17 @@ export function alertFiles(
       ? { name: `gpu-ledger-${part.name}.rules.yaml`, text: `${HEADER}${ruleFile(part.groups)}` }
       : {
           name: `gpu-ledger-${part.name}.prometheusrule.yaml`,
-          text: `${HEADER}${prometheusRule(part.groups, { name: `gpu-ledger-${part.name}`, ...place })}`,
+          text: `${HEADER}${prometheusRule(part.groups, { name: `gpu-ledger-${part.name}`, ...metadata })}`,
         },
   );
-  return [...ruleFiles, ...alertmanagerFiles(options, contacts, alertmanager, place)];
+  return [...ruleFiles, ...alertmanagerFiles(options, contacts, alertmanager, metadata)];
 }
 
 function alertmanagerFiles(
   options: AlertOptions,
   contacts: Contacts,
   form: AlertmanagerForm | undefined,
-  place: AlertFilesRequest["place"],
+  metadata: AlertFilesRequest["metadata"],
 ): readonly GeneratedFile[] {
   if (form === undefined) return [];
   const yaml = (object: object): string => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false });
@@ -60,7 +60,7 @@ function alertmanagerFiles(
     return [
       {
         name: "gpu-ledger.alertmanagerconfig.yaml",
-        text: `${HEADER}${yaml(alertmanagerObject(options, contacts, place))}`,
+        text: `${HEADER}${yaml(alertmanagerObject(options, contacts, metadata))}`,
       },
     ];
   }

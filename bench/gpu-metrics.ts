@@ -147,9 +147,9 @@ async function render(devices: LiveDevices, isZipped = false): Promise<Page> {
 }
 
 function messageOf(stable: Uint8Array, scrapedAtMillis: number, round: number): Uint8Array {
-  const values = Float64Array.from({ length: GPUS * COLUMNS.length }, (_, place) => {
-    const column = COLUMNS[place % COLUMNS.length]!;
-    const part = ((place * 7919 + round * 104_729) % 1000) / 1000;
+  const values = Float64Array.from({ length: GPUS * COLUMNS.length }, (_, index) => {
+    const column = COLUMNS[index % COLUMNS.length]!;
+    const part = ((index * 7919 + round * 104_729) % 1000) / 1000;
     return column.endsWith("_bytes") ? Math.round(part * 8e10) : column.endsWith("_ratio") ? part : part * 700;
   });
   const moment = { epoch: 1, sequence: round, intervalMillis: INTERVAL_MILLIS, durationMicros: 900, dropped: {} };

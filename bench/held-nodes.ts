@@ -95,14 +95,14 @@ const uidOf = (node: string, index: number, life: number): string =>
 
 /** Facts about the last pod of one node after the other, strewn over the fleet: finished, gone, the next one bound, and that it runs. */
 export function createChurn(nodes: readonly BenchNode[], perSecond: number): (count: number) => readonly FactMessage[] {
-  let place = 0;
+  let number = 0;
   return (count) =>
     Array.from({ length: count }, () => {
-      const node = nodes[((place >> 2) * STRIDE) % NODES]!.name;
-      const life = Math.floor(place / 4 / NODES);
-      const step = place % 4;
-      place += 1;
-      const at = NOON + (place * 1000) / perSecond;
+      const node = nodes[((number >> 2) * STRIDE) % NODES]!.name;
+      const life = Math.floor(number / 4 / NODES);
+      const step = number % 4;
+      number += 1;
+      const at = NOON + (number * 1000) / perSecond;
       const pod = { ...podOf(node, GPUS - 1, life + (step >> 1), []), seenAtMillis: at };
       const times = { created: at, scheduled: at };
       if (step === 0) return encodeWorkload({ ...pod, resourceVersion: "900", times: { ...times, finished: at } });

@@ -169,7 +169,7 @@ export function podOf(node: string, gpu: number): string {
 export function createMovingPage(node: string, gpus: number, families: Families = "stock"): MovingPage {
   const noise = createNoise(node);
   const parts: string[] = [];
-  const places: { readonly at: number; readonly gpu: number; readonly motion: Motion }[] = [];
+  const patches: { readonly at: number; readonly gpu: number; readonly motion: Motion }[] = [];
   let length = 0;
   const push = (text: string): void => {
     parts.push(text);
@@ -183,7 +183,7 @@ export function createMovingPage(node: string, gpus: number, families: Families 
       push(
         `${family}{gpu="${gpu}",UUID="${uuid}",pci_bus_id="00000000:${(16 + gpu).toString(16).toUpperCase()}:00.0",device="nvidia${gpu}",modelName="NVIDIA H100 80GB HBM3",Hostname="${node}",DCGM_FI_DRIVER_VERSION="550.144.03",container="main",namespace="research",pod="${podOf(node, gpu)}",pod_uid="6f1c2b7a-0000-4000-8000-${String(gpu).padStart(12, "0")}"} `,
       );
-      places.push({ at: length, gpu, motion });
+      patches.push({ at: length, gpu, motion });
       push(text(gpu, 0, noise));
       push("\n");
     }
@@ -194,7 +194,7 @@ export function createMovingPage(node: string, gpus: number, families: Families 
     bytes,
     collect() {
       tick += 1;
-      for (const { at, gpu, motion } of places) bytes.write(motion.text(gpu, tick, noise), at, "latin1");
+      for (const { at, gpu, motion } of patches) bytes.write(motion.text(gpu, tick, noise), at, "latin1");
     },
   };
 }

@@ -44,8 +44,8 @@ export function addBill(program: Command, context: CommandContext): void {
       try {
         const bills = new Map<string, Bill>();
         for (const policy of policies) {
-          const tell = createProgress(policy.name, (text) => context.stderr.write(text));
-          bills.set(policy.name, await compute(store, ledger, { policy, period, by, tell }));
+          const showProgress = createProgress(policy.name, (text) => context.stderr.write(text));
+          bills.set(policy.name, await compute(store, ledger, { policy, period, by, onProgress: showProgress }));
         }
         const { currency } = ledger.book;
         context.stdout.write(printBills(bills, { currency, by, format: options.format }));
@@ -72,10 +72,10 @@ async function compute(
     readonly policy: Policy;
     readonly period: { readonly from: number; readonly until: number };
     readonly by: readonly string[];
-    readonly tell: (progress: OnDemandCharges) => void;
+    readonly onProgress: (progress: OnDemandCharges) => void;
   },
 ): Promise<Bill> {
-  const { policy, period, by, tell } = of;
+  const { policy, period, by, onProgress } = of;
   // A group with a priced part would hide its unpriced part.
   const kept = by.includes("unpriced") ? by : [...by, "unpriced"];
   let lines: readonly BillLine[] = [];
@@ -91,7 +91,7 @@ async function compute(
       corrects: "",
     }));
     lines = groupLines([...lines, ...billOf(booked).lines], kept);
-    tell(progress);
+    onProgress(progress);
   }
   return { lines, total: sum(lines.flatMap(({ cost }) => cost ?? [])) };
 }

@@ -10,7 +10,7 @@ export interface CommandContext {
 }
 
 /** Returns a failure as a sentence, with its cause if the sentence does not contain it. */
-export function tell(error: unknown): string {
+export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { message, cause } = error;
   return cause instanceof Error && !message.includes(cause.message) ? `${message} (${cause.message})` : message;

@@ -12,9 +12,9 @@ interface CommonOptions {
   readonly config?: string;
 }
 
-interface Buried extends DeadLetter {
+interface ListedDeadLetter extends DeadLetter {
   readonly id: number;
-  readonly buriedAt: string;
+  readonly at: string;
 }
 
 const PAGE = 500;
@@ -43,21 +43,21 @@ export function addDeadLetter(program: Command, context: CommandContext): void {
         throw new CommandError(`--format ${options.format}: it is table or json`, 2);
       }
       return withBus(options, async (bus) => {
-        const buried = await readAll(bus);
+        const letters = await readAll(bus);
         if (options.format === "json") {
-          const shown = buried.map(({ value, ...rest }) => ({ ...rest, bytes: value.length }));
+          const shown = letters.map(({ value, ...rest }) => ({ ...rest, bytes: value.length }));
           context.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);
           return;
         }
-        const rows = buried.map(({ id, buriedAt, reason, topic, partition, offset, value, cause }) => [
+        const rows = letters.map(({ id, at, reason, topic, partition, offset, value, cause }) => [
           String(id),
-          buriedAt,
+          at,
           reason,
           `${topic}/${partition}/${offset}`,
           String(value.length),
           cause.slice(0, 80),
         ]);
-        const header = ["id", "buried", "reason", "place", "bytes", "cause"];
+        const header = ["id", "at", "reason", "position", "bytes", "cause"];
         context.stdout.write(rows.length === 0 ? "no dead letters\n" : `${renderTable(header, rows)}\n`);
       });
     });
@@ -92,23 +92,27 @@ export function addDeadLetter(program: Command, context: CommandContext): void {
     );
 }
 
-async function readAll(bus: Bus): Promise<Buried[]> {
-  const [place] = await bus.watermarks(DEAD_LETTER_TOPIC).catch(noneWithoutTopic);
-  if (place === undefined) return [];
-  const letters: Buried[] = [];
-  for (let from = place.low; from < place.high; from += PAGE) {
-    const page = await bus.read({ topic: DEAD_LETTER_TOPIC, partition: 0 }, from, Math.min(PAGE, place.high - from));
-    letters.push(...page.map(toBuried));
+async function readAll(bus: Bus): Promise<ListedDeadLetter[]> {
+  const [watermarks] = await bus.watermarks(DEAD_LETTER_TOPIC).catch(noneWithoutTopic);
+  if (watermarks === undefined) return [];
+  const letters: ListedDeadLetter[] = [];
+  for (let from = watermarks.low; from < watermarks.high; from += PAGE) {
+    const page = await bus.read(
+      { topic: DEAD_LETTER_TOPIC, partition: 0 },
+      from,
+      Math.min(PAGE, watermarks.high - from),
+    );
+    letters.push(...page.map(toListed));
   }
   return letters;
 }
 
-async function readOne(bus: Bus, id: string): Promise<Buried> {
+async function readOne(bus: Bus, id: string): Promise<ListedDeadLetter> {
   const offset = Number(id);
   if (!Number.isInteger(offset) || offset < 0) throw new CommandError(`${id} is no id of a dead letter`, 2);
   const [letter] = await bus.read({ topic: DEAD_LETTER_TOPIC, partition: 0 }, offset, 1).catch(noneWithoutTopic);
   if (letter?.offset !== offset) throw new CommandError(`there is no dead letter ${id}`);
-  return toBuried(letter);
+  return toListed(letter);
 }
 
 /** Returns nothing for a topic that does not exist yet, because no message was sent. */
@@ -117,8 +121,8 @@ function noneWithoutTopic(error: unknown): [] {
   throw error;
 }
 
-function toBuried(message: Parameters<typeof readDeadLetter>[0]): Buried {
-  return { id: message.offset, buriedAt: new Date(message.sentAtMillis).toISOString(), ...readDeadLetter(message) };
+function toListed(message: Parameters<typeof readDeadLetter>[0]): ListedDeadLetter {
+  return { id: message.offset, at: new Date(message.sentAtMillis).toISOString(), ...readDeadLetter(message) };
 }
 
 /** Returns 16 bytes in each line, in hexadecimal and as text. */

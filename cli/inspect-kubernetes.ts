@@ -82,7 +82,7 @@ function renderNodes(nodes: readonly Node[]): string {
     "MiB",
     "sharing",
     "instance type",
-    "place",
+    "region/zone/pool",
     "paid",
     "driver",
     "cordoned",

@@ -6,7 +6,7 @@ import { loadConfig } from "../runtime/config/load.ts";
 import type { Config } from "../runtime/config/schema.ts";
 import { connectStore, migrateStore, outsideStore, type StoreAddress } from "../runtime/store/connection.ts";
 import { createLogger } from "../runtime/telemetry/log.ts";
-import { CommandError, tell, type CommandContext } from "./context.ts";
+import { CommandError, errorText, type CommandContext } from "./context.ts";
 
 /** Adds `gpu-ledger migrate`: migrates an outside ClickHouse's tables to this release. `up` does so itself. */
 export function addMigrate(program: Command, context: CommandContext): void {
@@ -39,17 +39,17 @@ function hashOfPassword(file: string): string {
   try {
     password = readFileSync(file, "utf8").replace(/\r?\n$/, "");
   } catch (error) {
-    throw wrong(tell(error));
+    throw wrong(errorText(error));
   }
   if (password === "") throw wrong("there is no password in it");
   return createHash("sha256").update(password).digest("hex");
 }
 
 async function makeReader(address: StoreAddress, config: Config, passwordHash: string): Promise<void> {
-  const place = { database: config.store.database, cluster: config.store.clickhouse?.cluster };
+  const database = { database: config.store.database, cluster: config.store.clickhouse?.cluster };
   const store = connectStore(address, config);
   try {
-    for (const statement of readerPasswordSql(place, passwordHash)) await store.command(statement);
+    for (const statement of readerPasswordSql(database, passwordHash)) await store.command(statement);
   } finally {
     await store.close();
   }

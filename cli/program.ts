@@ -6,7 +6,7 @@ import { BusError } from "../runtime/bus/bus.ts";
 import { ConfigError } from "../runtime/config/load.ts";
 import { StoreError } from "../runtime/store/store-error.ts";
 import { ListenError } from "../runtime/telemetry/server.ts";
-import { CommandError, tell, type CommandContext } from "./context.ts";
+import { CommandError, errorText, type CommandContext } from "./context.ts";
 
 type AddCommand = (program: Command, context: CommandContext) => void;
 
@@ -80,7 +80,7 @@ export function createProgram(surroundings: Omit<CommandContext, "version">): Pr
         }
         // An error from outside is not a bug: it is printed as a sentence without a stack trace.
         if (OUTSIDE.some((kind) => error instanceof kind)) {
-          context.stderr.write(`gpu-ledger: ${tell(error)}\n`);
+          context.stderr.write(`gpu-ledger: ${errorText(error)}\n`);
           return 1;
         }
         throw error;

@@ -87,9 +87,9 @@ function waiting({ pending, gangs }: NonNullable<ProcessorStatus["queue"]>): str
 /** Returns the bill so far, with the teams that have the highest cost. */
 function bill({ total, teams }: NonNullable<ProcessorStatus["month"]>): string {
   if (teams.length === 0) return "nothing is charged yet";
-  const dearest = teams.slice(0, 3).map(({ team, cost }) => `${team} ${money(cost)}`);
+  const highest = teams.slice(0, 3).map(({ team, cost }) => `${team} ${money(cost)}`);
   const end = total.forecast === null ? "" : `, ${money(total.forecast)} by its end`;
-  return `${money(total.cost)}, ${money(total.perHour)} an hour${end}; ${dearest.join(", ")}`;
+  return `${money(total.cost)}, ${money(total.perHour)} an hour${end}; ${highest.join(", ")}`;
 }
 
 function money(text: string): string {
@@ -104,8 +104,8 @@ function demoHistory({ sent, total }: { readonly sent: number; readonly total: n
 }
 
 function reasons(counts: Readonly<Record<string, number | undefined>>): string {
-  const told = Object.entries(counts).map(([reason, count]) => `${reason} ${whole(count ?? 0)}`);
-  return told.length === 0 ? "nothing" : told.join(", ");
+  const texts = Object.entries(counts).map(([reason, count]) => `${reason} ${whole(count ?? 0)}`);
+  return texts.length === 0 ? "nothing" : texts.join(", ");
 }
 
 function whole(value: number): string {

@@ -2,7 +2,7 @@ import { createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { CommandError, tell, type CommandContext } from "./context.ts";
+import { CommandError, errorText, type CommandContext } from "./context.ts";
 
 /**
  * Writes to standard output at the speed of its reader, or to a file, which appears under its name when it is complete. Fails like the
@@ -26,6 +26,6 @@ export async function writeOut(
     await rm(unfinished, { force: true }).catch(() => {});
     // Errors of the file system become a `CommandError`. The parts' own failures are of other kinds.
     const isOfFile = error instanceof Error && "syscall" in error;
-    throw isOfFile ? new CommandError(`${file} cannot be written: ${tell(error)}`) : error;
+    throw isOfFile ? new CommandError(`${file} cannot be written: ${errorText(error)}`) : error;
   }
 }

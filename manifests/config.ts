@@ -1,7 +1,7 @@
 import type { V1ConfigMap } from "@kubernetes/client-node";
 import { METRICS_SECRET, NAMESPACE } from "./names.ts";
 
-/** The folder of a pod's configuration, one of the places where the program searches for it. */
+/** The folder of a pod's configuration, one of the folders in which the program searches for it. */
 export const CONFIG_FOLDER = "/etc/gpu-ledger";
 
 /** The file in the folder, and the one key of the ConfigMap. */

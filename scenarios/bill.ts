@@ -48,7 +48,7 @@ export function groupLines(lines: readonly BillLine[], by: readonly string[]): r
   return [...groups.values()]
     .toSorted((a, b) => compareValues(a.values, b.values))
     .map(({ values, lines: members }) => ({
-      dimensions: Object.fromEntries(by.map((name, place) => [name, values[place]!])),
+      dimensions: Object.fromEntries(by.map((name, index) => [name, values[index]!])),
       gpuHours: sum(members.map(({ gpuHours }) => gpuHours)),
       cost: sumOfGiven(members, ({ cost }) => cost),
       millijoules: sumOfGiven(members, ({ millijoules }) => millijoules),
@@ -81,8 +81,8 @@ function sumOfGiven<Count extends bigint>(
 }
 
 function compareValues(a: readonly string[], b: readonly string[]): number {
-  const place = a.findIndex((value, index) => value !== b[index]);
-  return place === -1 ? 0 : compareText(a[place]!, b[place]!);
+  const first = a.findIndex((value, index) => value !== b[index]);
+  return first === -1 ? 0 : compareText(a[first]!, b[first]!);
 }
 
 /** Compares numbers by value, and other text by code unit, so that the order does not depend on a locale. */

@@ -5,7 +5,7 @@ import { migProductOf, type FoundProduct } from "../domain/share/mig-product.ts"
 import { migShapeOf } from "../domain/share/mig-shape.ts";
 import type { Scenario } from "./schema.ts";
 
-/** Records a mistake: its place, and the allowed values. */
+/** Records a mistake: its path, and the allowed values. */
 export type Complain = (path: readonly PropertyKey[], allowed: string) => void;
 
 /** The machines and pods of a scenario, at its top or in an event. */
@@ -72,10 +72,10 @@ function checkNodes(nodes: Fleet["nodes"], path: readonly PropertyKey[], complai
       complain([...own, "delivered"], `at least the GPUs that are there, ${node.gpus}`);
     const isGpu = (gpu: number): boolean => gpu < node.gpus;
     for (const key of ["unavailable", "telemetryGaps"] as const) {
-      node[key].forEach((each, place) => {
-        checkSpan(each, [...own, key, place], complain);
+      node[key].forEach((each, spanIndex) => {
+        checkSpan(each, [...own, key, spanIndex], complain);
         each.gpus?.forEach((gpu, position) => {
-          if (!isGpu(gpu)) complain([...own, key, place, "gpus", position], gpuOf(node));
+          if (!isGpu(gpu)) complain([...own, key, spanIndex, "gpus", position], gpuOf(node));
         });
       });
     }
@@ -89,10 +89,10 @@ function checkMig(node: Node, path: readonly PropertyKey[], complain: Complain):
   if (node.mig === undefined) return;
   const found = migProductOf(node.model);
   if (!Array.isArray(node.mig)) return checkLayout(node, found, node.mig as Layout, path, complain);
-  node.mig.forEach(({ from, layout }, place) => {
-    const before = (node.mig as typeof node.mig & readonly { readonly from: number }[])[place - 1];
-    if (before !== undefined && from <= before.from) complain([...path, place, "from"], "a time after the one before");
-    checkLayout(node, found, layout, [...path, place, "layout"], complain);
+  node.mig.forEach(({ from, layout }, index) => {
+    const before = (node.mig as typeof node.mig & readonly { readonly from: number }[])[index - 1];
+    if (before !== undefined && from <= before.from) complain([...path, index, "from"], "a time after the one before");
+    checkLayout(node, found, layout, [...path, index, "layout"], complain);
   });
 }
 
@@ -154,7 +154,7 @@ function checkPods(
     }
     checkLife(pod, own, complain);
     if (Array.isArray(pod.activity))
-      pod.activity.forEach((each, place) => checkSpan(each, [...own, "activity", place], complain));
+      pod.activity.forEach((each, spanIndex) => checkSpan(each, [...own, "activity", spanIndex], complain));
   });
 }
 
@@ -175,8 +175,8 @@ function checkClaims({ claims, nodes, pods }: Pick<Scenario, "claims" | "nodes" 
     const host = nodes.find(({ name }) => name === node);
     if (host === undefined) complain(["claims", claim, "node"], "the name of a node");
     checkDevices(devices, host, ["claims", claim, "devices"], complain);
-    reservedFor.forEach((pod, place) => {
-      if (!names.has(pod)) complain(["claims", claim, "reservedFor", place], "the name of a pod");
+    reservedFor.forEach((pod, index) => {
+      if (!names.has(pod)) complain(["claims", claim, "reservedFor", index], "the name of a pod");
     });
   }
 }
@@ -189,15 +189,15 @@ function checkDevices(
   complain: Complain,
 ): void {
   const seen = new Set<string>();
-  devices.forEach((device, place) => {
+  devices.forEach((device, index) => {
     const { gpu, instance } = typeof device === "number" ? { gpu: device, instance: undefined } : device;
     const key = `${gpu}/${instance ?? ""}`;
-    if (seen.has(key)) complain([...path, place], "a device that is not named before");
+    if (seen.has(key)) complain([...path, index], "a device that is not named before");
     seen.add(key);
     if (host === undefined) return;
-    if (gpu >= host.gpus) complain([...path, place], gpuOf(host));
+    if (gpu >= host.gpus) complain([...path, index], gpuOf(host));
     else if (instance !== undefined && instance >= mostInstances(host, gpu))
-      complain([...path, place], `an instance of GPU ${gpu} of ${host.name}, which has ${mostInstances(host, gpu)}`);
+      complain([...path, index], `an instance of GPU ${gpu} of ${host.name}, which has ${mostInstances(host, gpu)}`);
   });
 }
 

@@ -58,10 +58,10 @@ export function readScenarioFiles(
   const pages = scenario.pages.map(({ node, states }, index): PageSource => ({
     node,
     states: states
-      .map(({ from = -Infinity, file }, place) => ({
+      .map(({ from = -Infinity, file }, position) => ({
         from,
         page:
-          file === null ? undefined : read(`pages${node === undefined ? `[${index}]` : `.${node}`}[${place}]`, file),
+          file === null ? undefined : read(`pages${node === undefined ? `[${index}]` : `.${node}`}[${position}]`, file),
       }))
       .toSorted((a, b) => a.from - b.from),
   }));

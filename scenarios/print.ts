@@ -102,7 +102,7 @@ function printCsv(bills: ReadonlyMap<string, Bill>, { currency, by, energy }: Pr
     ]),
     [
       { text: policy },
-      ...by.map((_, place) => ({ text: place === 0 ? "total" : "" })),
+      ...by.map((_, index) => ({ text: index === 0 ? "total" : "" })),
       { number: formatAmount(gpuHoursOf(lines)) },
       { number: formatAmount(total) },
       { text: currency },

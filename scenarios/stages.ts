@@ -24,7 +24,7 @@ export function stagesOf(scenario: Scenario): readonly Stage[] {
     });
 }
 
-/** What is known once something else has arrived: pods and prices beside the others, nodes and namespaces in the place of their own. */
+/** What is known once something else has arrived: pods and prices beside the others, nodes and namespaces instead of their own. */
 export function withArrival(scenario: Scenario, { pods = [], nodes = [], prices, namespaces = {} }: Arrival): Scenario {
   const arrived = new Set(nodes.map(({ name }) => name));
   return {
@@ -42,19 +42,19 @@ export function withArrival(scenario: Scenario, { pods = [], nodes = [], prices,
  */
 export function* lateMessages(before: Scenario, after: Scenario, earlier: number): Generator<PlayedMessage> {
   const epoch = Math.max(beginOf(before), beginOf(after)) + earlier;
-  const known = tellings(factsOf(before));
-  const told = tellings(factsOf(after));
-  for (const fact of factsOf(after, epoch)) if (known.get(fact.key) !== told.get(fact.key)) yield fact;
+  const known = bodiesOf(factsOf(before));
+  const changed = bodiesOf(factsOf(after));
+  for (const fact of factsOf(after, epoch)) if (known.get(fact.key) !== changed.get(fact.key)) yield fact;
   yield* scrapesOf(after);
 }
 
 /** What is told of each object, whatever the numbers of its facts. */
-function tellings(facts: Iterable<PlayedMessage>): ReadonlyMap<string, string> {
-  const told = new Map<string, string>();
+function bodiesOf(facts: Iterable<PlayedMessage>): ReadonlyMap<string, string> {
+  const bodies = new Map<string, string>();
   const decoder = new TextDecoder();
   for (const { key, value } of facts) {
     const { epoch: _, resourceVersion: __, ...fact } = JSON.parse(decoder.decode(value)) as Record<string, unknown>;
-    told.set(key, `${told.get(key) ?? ""}${JSON.stringify(fact)}\n`);
+    bodies.set(key, `${bodies.get(key) ?? ""}${JSON.stringify(fact)}\n`);
   }
-  return told;
+  return bodies;
 }

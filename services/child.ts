@@ -31,12 +31,12 @@ async function main(): Promise<void> {
   });
   const { role, gpuMetrics } = await startRole(order, logger, fail);
   const report = async (): Promise<void> => {
-    const told = { status: await role.status(), notReady: role.notReady() };
-    say(gpuMetrics === undefined ? told : { ...told, gpuMetrics: gpuMetrics.url });
+    const state = { status: await role.status(), notReady: role.notReady() };
+    send(gpuMetrics === undefined ? state : { ...state, gpuMetrics: gpuMetrics.url });
   };
   const reporting = repeat(REPORT_MILLIS, report, (error) => logger.error({ err: error }, "nothing can be reported"));
   process.on("message", (message) => {
-    if (message === ASK_METRICS) void role.registry.getMetricsAsJSON().then((metrics) => say({ metrics }));
+    if (message === ASK_METRICS) void role.registry.getMetricsAsJSON().then((metrics) => send({ metrics }));
   });
   // Ctrl-C reaches the whole process group. Only the parent decides when its parts end, and in which order.
   process.on("SIGINT", () => {});
@@ -69,7 +69,7 @@ async function startRole(order: ChildOrder, logger: Logger, onFatal: (error: unk
   }
 }
 
-function say(message: ChildReport | ChildMetrics): void {
+function send(message: ChildReport | ChildMetrics): void {
   if (process.connected) process.send?.(message);
 }
 

@@ -84,18 +84,18 @@ export async function startCollectorRole(config: Config, shard: Shard, logger: L
   const watchers = lifecycle.add("watchers", startWatchers({ config, shard, bus, metrics, logger }));
 
   const rate = createRate(RATE_WINDOW_MILLIS);
-  let told = { sent: 0, errors: 0, refused: 0 };
+  let last = { sent: 0, errors: 0, refused: 0 };
   const sample = (): void => {
     rate.observe(totals.values, Date.now());
     const { queuedMessages, queuedBytes, sent, errors } = sender.stats();
     const { bytes, refused } = collector.templates;
     metrics.spoolMessages.set(queuedMessages);
     metrics.spoolBytes.set(queuedBytes);
-    metrics.messagesSent.inc(sent - told.sent);
-    metrics.sendErrors.inc(errors - told.errors);
+    metrics.messagesSent.inc(sent - last.sent);
+    metrics.sendErrors.inc(errors - last.errors);
     metrics.templateBytes.set(bytes);
-    metrics.templatesRefused.inc(refused - told.refused);
-    told = { sent, errors, refused };
+    metrics.templatesRefused.inc(refused - last.refused);
+    last = { sent, errors, refused };
     watchers.sample();
   };
   const tellLacking = createLackingCounters(metrics);

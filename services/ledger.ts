@@ -88,12 +88,12 @@ export async function startLedger(options: {
     },
   };
   /** The day of the last warning for each overdue period. */
-  const told = new Map<string, string>();
+  const warnedOn = new Map<string, string>();
   function warnOfOverdue(periods: readonly BillingPeriod[]): void {
     metrics.periodsOverdue.set(periods.length);
     for (const { name: period } of periods) {
-      if (told.get(period) === dateText(now())) continue;
-      told.set(period, dateText(now()));
+      if (warnedOn.get(period) === dateText(now())) continue;
+      warnedOn.set(period, dateText(now()));
       logger.warn({ period }, "the closing date of a billing period has come, and nobody has closed it");
     }
   }

@@ -213,7 +213,7 @@ function createEvents(
     onDeadLetter(reason, { topic, partition, offset }, cause) {
       totals.deadLetters += 1;
       metrics.messages.inc({ outcome: reason });
-      logger.warn({ topic, partition, offset, reason, cause }, "a message was buried in gpu.dead-letter");
+      logger.warn({ topic, partition, offset, reason, cause }, "a message became a dead letter");
     },
     onPassedOver(reason, { topic, partition, offset }) {
       metrics.factsPassedOver.inc({ reason });

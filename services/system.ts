@@ -91,13 +91,13 @@ export async function startSystem(options: {
         name: order.role,
         start: () => forkChild(order, logFile),
         onMessage(message) {
-          const said = message as ChildReport | ChildMetrics;
-          if ("metrics" in said) {
-            metrics.get(order.role)?.(said.metrics);
+          const report = message as ChildReport | ChildMetrics;
+          if ("metrics" in report) {
+            metrics.get(order.role)?.(report.metrics);
             return;
           }
-          reports.set(order.role, { ...said, at: Date.now() });
-          resolve(said);
+          reports.set(order.role, { ...report, at: Date.now() });
+          resolve(report);
         },
         graceMillis: CHILD_GRACE_MILLIS,
         logger,

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { createKubeAccess } from "../collectors/kubernetes/api/access.ts";
 import { createApiConnection } from "../collectors/kubernetes/api/connection.ts";
-import { FACT_TOPICS } from "../collectors/kubernetes/watcher/books.ts";
+import { FACT_TOPICS } from "../collectors/kubernetes/watcher/fact-registries.ts";
 import type { WatcherEvents } from "../collectors/kubernetes/watcher/events.ts";
 import { createFactSender, type FactSender } from "../collectors/kubernetes/watcher/sender.ts";
 import { startWatcher, type WatcherState } from "../collectors/kubernetes/watcher/watcher.ts";
@@ -115,19 +115,19 @@ async function drain(sender: SpoolingSender): Promise<void> {
 
 function eventsOf(cluster: string, metrics: Metrics, logger: Logger): WatcherEvents {
   /** The last logged text: an outage is one line, not one every 2 s. */
-  let told = "";
+  let lastLogged = "";
   return {
     onElected(epoch) {
-      told = "";
+      lastLogged = "";
       logger.info({ epoch }, "this collector watches the cluster");
     },
     onDeposed: () => logger.info("this collector no longer watches the cluster"),
     onElectionError(error) {
       metrics.kubernetesErrors.inc({ cluster, resource: "leases.coordination.k8s.io", code: codeOf(error) });
-      const said = error instanceof Error ? error.message : String(error);
-      if (said !== told)
+      const text = error instanceof Error ? error.message : String(error);
+      if (text !== lastLogged)
         logger.warn({ err: error }, "the election of a watcher, or its term, fails; it is tried again");
-      told = said;
+      lastLogged = text;
     },
     onListed(resource, objects) {
       metrics.kubernetesLists.inc({ cluster, resource });

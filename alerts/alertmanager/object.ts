@@ -17,7 +17,7 @@ export class NotInObjectError extends Error {
 export function alertmanagerObject(
   options: AlertOptions,
   contacts: Contacts,
-  place: { readonly namespace: string | undefined; readonly labels: Readonly<Record<string, string>> },
+  metadata: { readonly namespace: string | undefined; readonly labels: Readonly<Record<string, string>> },
 ): object {
   const { route, inhibit_rules, time_intervals } = alertmanagerParts(options, contacts);
   const zone = contacts.workingHours?.timeZone ?? "UTC";
@@ -29,8 +29,8 @@ export function alertmanagerObject(
     kind: "AlertmanagerConfig",
     metadata: {
       name: "gpu-ledger",
-      ...(place.namespace === undefined ? {} : { namespace: place.namespace }),
-      labels: { "app.kubernetes.io/name": "gpu-ledger", ...place.labels },
+      ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+      labels: { "app.kubernetes.io/name": "gpu-ledger", ...metadata.labels },
     },
     spec: {
       route: routeObject(route),

@@ -19,7 +19,7 @@ export function inlineTitle(): string {
   return TITLE(WHERE);
 }
 
-/** Returns a message's text, for configurations without a file of templates: the fault, the place, the owner, the amount, the action. */
+/** Returns a message's text, for configurations without a file of templates: the fault, the location, the owner, the amount, the action. */
 export function inlineText(): string {
   return TEXT;
 }

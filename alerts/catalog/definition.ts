@@ -43,7 +43,7 @@ export interface AlertDefinition {
   readonly expr: (options: AlertOptions, numbers: Numbers) => string;
   /** The fault, always in the same words. */
   readonly summary: string;
-  /** The fault in this place: a template of Prometheus. */
+  /** The fault with its location: a template of Prometheus. */
   readonly description: string;
 }
 

@@ -2,15 +2,15 @@ import { stringify } from "yaml";
 import type { RuleGroup } from "../model.ts";
 import { groupObject } from "./rule-file.ts";
 
-/** The place of a PrometheusRule, and the labels by which its Prometheus finds it. */
-export interface ObjectPlace {
+/** The metadata of a PrometheusRule: its namespace, and the labels by which its Prometheus finds it. */
+export interface ObjectMetadata {
   readonly name: string;
   readonly namespace: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
 }
 
 /** Returns the groups as an object of the Prometheus operator (monitoring.coreos.com/v1). */
-export function prometheusRule(groups: readonly RuleGroup[], { name, namespace, labels }: ObjectPlace): string {
+export function prometheusRule(groups: readonly RuleGroup[], { name, namespace, labels }: ObjectMetadata): string {
   return stringify(
     {
       apiVersion: "monitoring.coreos.com/v1",

@@ -32,10 +32,10 @@ export function read(options: AlertOptions, column: string, how: ReadOptions): s
 /** The same of several metrics of one unit: the largest of them counts. */
 export function readLargest(options: AlertOptions, columns: readonly string[], how: ReadOptions): string {
   // Branches with equal labels would hide each other; a label tells them apart until the largest is taken.
-  const told = branchesOf(options, namesOf(...columns), how).map((branch, index) =>
+  const labeled = branchesOf(options, namesOf(...columns), how).map((branch, index) =>
     withLabel(branch, "source", String(index)),
   );
-  return largest(options, how, `max without (source) ${anyOfThem(told)}`);
+  return largest(options, how, `max without (source) ${anyOfThem(labeled)}`);
 }
 
 /** Of series of exporters' GPUs the largest for each value of the labels asked for. Joined once, whatever number of branches. */

@@ -25,12 +25,12 @@ export interface WeekNode {
   readonly number: number;
 }
 
-/** A GPU of the fleet; `place` is its number among all. */
+/** A GPU of the fleet; `number` is its number among all. */
 export interface WeekGpu {
   readonly node: WeekNode;
   readonly gpu: number;
   readonly uuid: string;
-  readonly place: number;
+  readonly number: number;
 }
 
 /** What a GPU was held by, from one second until another: every GPU has a pod of its own. */
@@ -105,7 +105,7 @@ function nodeOf(number: number): WeekNode {
 
 function gpuOf(node: WeekNode, gpu: number): WeekGpu {
   const uuid = `GPU-${hash(node.number, gpu).toString(16).padStart(8, "0")}-1111-4222-8333-${String(node.number).padStart(8, "0")}000${gpu}`;
-  return { node, gpu, uuid, place: node.number * GPUS_OF_NODE + gpu };
+  return { node, gpu, uuid, number: node.number * GPUS_OF_NODE + gpu };
 }
 
 /** The nodes of a cluster by the jobs that run on them: the first so many together, the others by twos. */

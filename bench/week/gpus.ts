@@ -33,14 +33,14 @@ export function gpuFamilies({ gpus, shown }: WeekFleet): readonly WeekFamily[] {
     }));
   const model = ({ node }: WeekGpu): Labels => ({ modelName: node.model });
   const onPage = (each: WeekGpu): Labels => ({ ...model(each), instance: each.node.instance, gpu: String(each.gpu) });
-  const shared = gpus.filter(({ place }) => place % 20 === 0);
+  const shared = gpus.filter(({ number }) => number % 20 === 0);
   return [
     ofGpus("gpu:exporter_gpu:info", MINUTE, () => always(1), onPage),
     ofGpus("gpu:model:info", MINUTE, () => always(1), model),
-    ofGpus("gpu:device_activity:ratio", QUICK, ({ place }) => between(0, 1, place)),
-    ofGpus("gpu:memory_used:ratio", MINUTE, ({ place }) => between(0.4, 0.9, place)),
-    ofGpus("gpu:temperature:celsius", MINUTE, ({ place }) => between(40, 80, place)),
-    ofGpus("gpu:temperature_left:celsius", MINUTE, ({ place }) => between(4, 40, place)),
+    ofGpus("gpu:device_activity:ratio", QUICK, ({ number }) => between(0, 1, number)),
+    ofGpus("gpu:memory_used:ratio", MINUTE, ({ number }) => between(0.4, 0.9, number)),
+    ofGpus("gpu:temperature:celsius", MINUTE, ({ number }) => between(40, 80, number)),
+    ofGpus("gpu:temperature_left:celsius", MINUTE, ({ number }) => between(4, 40, number)),
     ofGpus(
       "gpu:slowdown_temperature:celsius",
       FOUR_MINUTES,
@@ -59,8 +59,8 @@ export function faultFamilies({ gpus, pods, shown }: WeekFleet): readonly WeekFa
   const days = Array.from({ length: (UNTIL - FROM) / DAY }, (_, day) => FROM + day * DAY);
   const ofSome = (name: string, seconds: number, every: number, lasts: number, more: Labels = {}): WeekFamily => {
     const faults = gpus
-      .filter(({ place }) => place % every === every - 1)
-      .flatMap((gpu) => days.map((day) => ({ gpu, from: day + (hash(gpu.place, day) % 20) * HOUR })));
+      .filter(({ number }) => number % every === every - 1)
+      .flatMap((gpu) => days.map((day) => ({ gpu, from: day + (hash(gpu.number, day) % 20) * HOUR })));
     return familyOf({ name, seconds, isReadWhole: true }, faults, ({ gpu, from }) => ({
       labels: { ...keys(gpu), ...more },
       from,
@@ -72,7 +72,7 @@ export function faultFamilies({ gpus, pods, shown }: WeekFleet): readonly WeekFa
   };
   // Of one pod of a hundred, and of those of the node that is looked at.
   const told = pods
-    .filter(({ gpu }, place) => place % 100 === 0 || gpu.node.name === shown.node)
+    .filter(({ gpu }, index) => index % 100 === 0 || gpu.node.name === shown.node)
     .map((pod) => ({ pod, at: Math.max(pod.from, FROM) + HOUR }));
   return [
     ofSome("gpu:throttle_reason:info", QUICK, 20, 2 * HOUR, { reason: "sw_thermal" }),
@@ -86,7 +86,7 @@ export function faultFamilies({ gpus, pods, shown }: WeekFleet): readonly WeekFa
     familyOf({ name: "gpu:xid_new:info", seconds: QUICK, isReadWhole: true }, told, ({ pod, at }) => ({
       labels: {
         ...keys(pod.gpu),
-        code: CODES[pod.gpu.place % CODES.length]!,
+        code: CODES[pod.gpu.number % CODES.length]!,
         source: "counter",
         namespace: pod.namespace,
         pod: pod.name,

@@ -47,11 +47,11 @@ function seriesOf({ type, labels, known, buckets = SECONDS }: MetricDefinition):
 function ofInstances(name: string, series: readonly Labels[], isCounter: boolean): WeekFamily {
   const length = series.some(({ team }) => team !== undefined) ? 1 : INSTANCES;
   const all = Array.from({ length }, (_, instance) =>
-    series.map((labels, place) => ({ labels: labelled(labels, instance), place: place + 1 })),
+    series.map((labels, index) => ({ labels: labelled(labels, instance), number: index + 1 })),
   ).flat();
-  return familyOf({ name, seconds: QUICK, isReadWhole: true }, all, ({ labels, place }) => ({
+  return familyOf({ name, seconds: QUICK, isReadWhole: true }, all, ({ labels, number }) => ({
     labels,
-    valueAt: isCounter ? growing(place) : between(0, 900, place),
+    valueAt: isCounter ? growing(number) : between(0, 900, number),
   }));
 }
 
@@ -61,6 +61,6 @@ function labelled(labels: Labels, instance: number): Labels {
   return { ...labels, ...own, job: "gpu-ledger", instance: `10.9.1.${instance}:8080` };
 }
 
-function growing(place: number): WeekSeries["valueAt"] {
-  return (at) => ((at - FROM) / QUICK) * place;
+function growing(number: number): WeekSeries["valueAt"] {
+  return (at) => ((at - FROM) / QUICK) * number;
 }

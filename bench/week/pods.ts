@@ -31,7 +31,7 @@ const inKubernetes = (pod: WeekPod): Labels => ({
   ...keys(pod),
   job: "kube-state-metrics",
   instance: `10.9.0.${pod.gpu.node.number % 4}:8080`,
-  uid: `6f1c2b7a-0000-4000-8000-${String(hash(pod.gpu.place, pod.from)).padStart(12, "0")}`,
+  uid: `6f1c2b7a-0000-4000-8000-${String(hash(pod.gpu.number, pod.from)).padStart(12, "0")}`,
   container: "main",
 });
 /** Labels of dcgm-exporter. */
@@ -71,7 +71,7 @@ export function podFamilies({ pods, shown }: WeekFleet): readonly WeekFamily[] {
   const ofNode = familyOfPods(({ gpu }) => gpu.node.name === shown.node);
   const ofNow = familyOfPods(() => false);
   const page = (name: string, least: number, most: number): WeekFamily =>
-    ofNode(name, QUICK, onPage, ({ gpu }) => between(least, most, gpu.place));
+    ofNode(name, QUICK, onPage, ({ gpu }) => between(least, most, gpu.number));
   const pending = (pod: WeekPod): Labels => ({ ...inKubernetes(pod), phase: "Pending" });
   const image = (pod: WeekPod): Labels => ({ ...inKubernetes(pod), image: `registry/${pod.team}/train:7` });
   const restarts =
@@ -86,15 +86,15 @@ export function podFamilies({ pods, shown }: WeekFleet): readonly WeekFamily[] {
       from: job.from,
       until: job.until,
       isShown: job.namespace === shown.namespace,
-      valueAt: between(0, 1, job.gpu.place),
+      valueAt: between(0, 1, job.gpu.number),
     }));
   return [
     spread("workload:gpu_activity:quantile"),
     spread("workload:gpu_memory_used:quantile"),
     ofNode("gpu:device_holder:info", MINUTE, onGpu, () => always(1)),
-    ofNow("gpu:pod_activity:ratio", MINUTE, onGpu, ({ gpu }) => between(0, 1, gpu.place)),
-    ofPods("gpu:workload_activity:ratio", TWO_MINUTES, ofWorkload, ({ gpu }) => between(0, 1, gpu.place)),
-    ofPods("gpu:workload_memory_used:ratio", TWO_MINUTES, ofWorkload, ({ gpu }) => between(0.4, 0.9, gpu.place)),
+    ofNow("gpu:pod_activity:ratio", MINUTE, onGpu, ({ gpu }) => between(0, 1, gpu.number)),
+    ofPods("gpu:workload_activity:ratio", TWO_MINUTES, ofWorkload, ({ gpu }) => between(0, 1, gpu.number)),
+    ofPods("gpu:workload_memory_used:ratio", TWO_MINUTES, ofWorkload, ({ gpu }) => between(0.4, 0.9, gpu.number)),
     ofPods("gpu:workload:info", TWO_MINUTES, owned, () => always(1)),
     ofPods("pod:gpu_start:timestamp", TWO_MINUTES, keys, ({ from }) => always(from)),
     ofNow(

@@ -37,11 +37,11 @@ export const always =
   () =>
     value;
 
-/** Values between two, that differ from sample to sample and from place to place. */
+/** Values between two, that differ from sample to sample and from GPU to GPU. */
 export const between =
-  (least: number, most: number, place: number): WeekSeries["valueAt"] =>
+  (least: number, most: number, number: number): WeekSeries["valueAt"] =>
   (at) =>
-    Math.round((least + ((hash(place, at) % 1000) / 1000) * (most - least)) * 1000) / 1000;
+    Math.round((least + ((hash(number, at) % 1000) / 1000) * (most - least)) * 1000) / 1000;
 
 /** A family of something, a series of each; read whole or of what is looked at alone. */
 export function familyOf<Of>(

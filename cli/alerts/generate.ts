@@ -109,7 +109,7 @@ function requestOf({ rules, namespace, label, alertmanager }: AlertFlags): Alert
     if (!text.includes("=") || name === "") throw wrong("--label", text, "name=value");
     return [name, value] as const;
   });
-  return { rules, place: { namespace, labels: Object.fromEntries(labels) }, alertmanager: form };
+  return { rules, metadata: { namespace, labels: Object.fromEntries(labels) }, alertmanager: form };
 }
 
 function contactsOf({ platform, contacts, smtp, repeat, workingHours }: AlertConfig): Contacts {

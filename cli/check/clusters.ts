@@ -2,7 +2,7 @@ import { createKubeAccess } from "../../collectors/kubernetes/api/access.ts";
 import { createApiConnection } from "../../collectors/kubernetes/api/connection.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { Config } from "../../runtime/config/schema.ts";
-import { tell } from "../context.ts";
+import { errorText } from "../context.ts";
 import type { ClusterUnderCheck, Finding } from "./finding.ts";
 import { checkGpuNodes } from "./gpu-nodes.ts";
 import type { FoundTarget } from "./jobs.ts";
@@ -27,7 +27,7 @@ export async function* checkClusters(config: Config, targets: readonly FoundTarg
       yield* checkPermissions(cluster, config.kubernetes);
       yield* checkGpuNodes(cluster, config, targets);
     } catch (error) {
-      yield { ok: false, what: `cluster ${name}`, answer: tell(error) };
+      yield { ok: false, what: `cluster ${name}`, answer: errorText(error) };
     } finally {
       api.close();
     }

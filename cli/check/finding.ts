@@ -1,5 +1,5 @@
 import type { ApiConnection } from "../../collectors/kubernetes/api/connection.ts";
-import { tell } from "../context.ts";
+import { errorText } from "../context.ts";
 
 /** One check and its result. */
 export interface Finding {
@@ -13,7 +13,7 @@ export async function attempt(what: string, run: () => Promise<string>): Promise
   try {
     return { ok: true, what, answer: await run() };
   } catch (error) {
-    return { ok: false, what, answer: tell(error) };
+    return { ok: false, what, answer: errorText(error) };
   }
 }
 

@@ -4,7 +4,7 @@ import type { RemarkReason } from "../../collectors/kubernetes/projection/remark
 import type { CountedBy } from "../../domain/inventory.ts";
 import { countOf, isGuess, withShown } from "../../domain/node-gpus.ts";
 import type { Config } from "../../runtime/config/schema.ts";
-import { tell } from "../context.ts";
+import { errorText } from "../context.ts";
 import type { ClusterUnderCheck, Finding } from "./finding.ts";
 import type { FoundTarget } from "./jobs.ts";
 
@@ -24,7 +24,7 @@ export async function* checkGpuNodes(
   try {
     nodes = await listGpuNodes(cluster.api, { ...cluster, resourceNames });
   } catch (error) {
-    yield { ok: false, what: `cluster ${cluster.name}, GPU nodes`, answer: tell(error) };
+    yield { ok: false, what: `cluster ${cluster.name}, GPU nodes`, answer: errorText(error) };
     return;
   }
   const ours = targets.filter((target) => (target.cluster ?? config.cluster) === cluster.name);
@@ -35,7 +35,7 @@ export async function* checkGpuNodes(
   const lines = [
     `${unseen.length} of ${names.length} have no target, and their GPUs are unobserved: ${named(unseen)}`,
     ...elsewhere(unseen, targets, config.cluster),
-    ...untold(ours),
+    ...withoutNode(ours),
   ];
   const all = names.length === 0 ? "there are none" : `all ${names.length} have a target`;
   const answer = unseen.length === 0 ? all : lines.join("; ");
@@ -100,7 +100,7 @@ function elsewhere(unseen: readonly string[], targets: readonly FoundTarget[], d
     : [`${others.length} targets of these nodes are of cluster ${names}: a job's labels can name the right one`];
 }
 
-function untold(targets: readonly FoundTarget[]): string[] {
+function withoutNode(targets: readonly FoundTarget[]): string[] {
   const count = targets.filter(({ node }) => node === undefined).length;
   return count === 0 ? [] : [`${count} targets have not told yet which node they are on`];
 }

@@ -6,7 +6,7 @@ import { createReceiveBuffers, type ReceiveBuffers } from "../../collectors/expo
 import { inspectPage } from "../../collectors/exporters/inspect.ts";
 import { nodeOf, type Discovery, type RefusedPod, type Target } from "../../collectors/exporters/targets/target.ts";
 import { lackingAlerts, type LackingAlert } from "../../alerts/exporter/lacking.ts";
-import { tell } from "../context.ts";
+import { errorText } from "../context.ts";
 import type { Finding } from "./finding.ts";
 
 /** A discovered target, and the node of its rows. */
@@ -29,7 +29,7 @@ export async function* checkJob(job: ScrapeJob): AsyncGenerator<Finding, readonl
   for (const discovery of job.discoveries) {
     const what = `job ${job.name}, ${discovery.name}`;
     const found = await discover(discovery);
-    if (found instanceof Error) yield { ok: false, what, answer: tell(found) };
+    if (found instanceof Error) yield { ok: false, what, answer: errorText(found) };
     else {
       targets.push(...found.targets);
       yield { ok: true, what, answer: `${found.targets.length} targets` };
@@ -61,7 +61,7 @@ export async function* checkJob(job: ScrapeJob): AsyncGenerator<Finding, readonl
   }
   return targets.map((target) => ({
     cluster: target.labels["cluster"],
-    node: isTold(target) ? nodeOf(target, []) : undefined,
+    node: hasKnownNode(target) ? nodeOf(target, []) : undefined,
     ...read.get(target),
   }));
 }
@@ -82,7 +82,7 @@ async function discover(discovery: Discovery): Promise<Found | Error> {
 }
 
 /** Returns true if a target's node is known without its page. */
-function isTold({ labels, pod }: Target): boolean {
+function hasKnownNode({ labels, pod }: Target): boolean {
   return pod !== undefined || (labels["node"] ?? "") !== "";
 }
 

@@ -3,7 +3,7 @@ import { findServed } from "../../collectors/kubernetes/api/served.ts";
 import { ownerKinds } from "../../collectors/kubernetes/owners/kinds.ts";
 import { neededPermissions, type LeaseName, type NeededPermission } from "../../collectors/kubernetes/watcher/kinds.ts";
 import type { Config } from "../../runtime/config/schema.ts";
-import { tell } from "../context.ts";
+import { errorText } from "../context.ts";
 import type { ClusterUnderCheck, Finding } from "./finding.ts";
 
 /** The needed permissions of one resource for one purpose. */
@@ -42,7 +42,7 @@ export async function* checkPermissions(
       yield { ok: true, what: `cluster ${cluster.name}, not installed`, answer };
     }
   } catch (error) {
-    yield { ok: false, what, answer: tell(error) };
+    yield { ok: false, what, answer: errorText(error) };
   }
 }
 
@@ -54,8 +54,8 @@ async function refusedOf(
 ): Promise<readonly NeededPermission[]> {
   const allowed = await Promise.all(
     permissions.map(({ verb, group, resource, namespace }) => {
-      const place = namespace === undefined ? {} : verb === "create" ? { namespace } : { namespace, name: lease.name };
-      return isAllowed(api, { verb, group, resource, ...place }, { timeoutMillis, signal });
+      const target = namespace === undefined ? {} : verb === "create" ? { namespace } : { namespace, name: lease.name };
+      return isAllowed(api, { verb, group, resource, ...target }, { timeoutMillis, signal });
     }),
   );
   return permissions.filter((_, index) => allowed[index] !== true);

@@ -7,7 +7,7 @@ import { listPendingMigrations } from "../../runtime/store/migrate.ts";
 import { createLogger } from "../../runtime/telemetry/log.ts";
 import { attempt, type Finding } from "./finding.ts";
 
-/** Checks the places of storage: the data folder, the bus, the store. */
+/** Checks the storage: the data folder, the bus, the store. */
 export async function* checkStorage(config: Config): AsyncGenerator<Finding> {
   yield await attempt(`data folder ${config.data}`, () => {
     mkdirSync(config.data, { recursive: true });

@@ -19,8 +19,8 @@ const MOST_REASON = 200;
 
 function stateText(status: DeliveryStatus): string {
   const { state, at, tries, nextTry, file, cost, currency, isConfigured } = status;
-  const told = (status.reason ?? "").replaceAll(/\s+/g, " ");
-  const reason = told.length > MOST_REASON ? `${told.slice(0, MOST_REASON)}…` : told;
+  const line = (status.reason ?? "").replaceAll(/\s+/g, " ");
+  const reason = line.length > MOST_REASON ? `${line.slice(0, MOST_REASON)}…` : line;
   const gone = isConfigured ? "" : "; not in the configuration any more";
   switch (state) {
     case "scheduled":

@@ -35,8 +35,8 @@ export function addGenerateStoreReaders(
         throw new CommandError(`--team ${JSON.stringify(wrong)}: a user's name has no @ and no control character`, 2);
       }
       const { store } = loadConfig(path, env).config;
-      const place: ReaderStore = { database: store.database, cluster: store.clickhouse?.cluster };
-      write(out, readersSql(place, [...new Set(teams)]).map(fileOf));
+      const database: ReaderStore = { database: store.database, cluster: store.clickhouse?.cluster };
+      write(out, readersSql(database, [...new Set(teams)]).map(fileOf));
     });
 }
 

@@ -15,7 +15,7 @@ export interface BookProblem {
    */
   readonly kind: "mistake" | "tie" | "gap" | "never";
   /** Keys of the book. */
-  readonly places: readonly string[];
+  readonly keys: readonly string[];
   readonly line?: number;
   /** A node of the store; absent if the book alone shows the problem. */
   readonly node?: string;
@@ -43,7 +43,7 @@ export async function checkBookOf(
   if (!("book" in source)) {
     const problems = source.problems.map(({ key, line, message }) => ({
       kind: "mistake" as const,
-      places: [key],
+      keys: [key],
       ...(line === undefined ? {} : { line }),
       message,
     }));
@@ -69,7 +69,7 @@ const OF_BOOK: Readonly<Record<BookFinding["kind"], string>> = {
 };
 
 function problemOfBook({ kind, entries, ...times }: BookFinding): BookProblem {
-  return { kind, places: entries.map(({ place }) => place), ...timesOf(times), message: OF_BOOK[kind] };
+  return { kind, keys: entries.map(({ key }) => key), ...timesOf(times), message: OF_BOOK[kind] };
 }
 
 function problemOfNode({ kind, facts, entries, ...times }: PriceFinding): BookProblem {
@@ -77,7 +77,7 @@ function problemOfNode({ kind, facts, entries, ...times }: PriceFinding): BookPr
   const known = [instanceType, model, capacityType].filter((each) => each !== undefined).join(", ");
   return {
     kind,
-    places: entries.map(({ place }) => place),
+    keys: entries.map(({ key }) => key),
     node: `${cluster}/${node}`,
     ...timesOf(times),
     message: `${kind === "gap" ? "nothing prices it" : "entries of equal rank do"}${known === "" ? "" : ` (${known})`}`,
@@ -98,10 +98,10 @@ export function renderCheck({ source, entries, nodes, problems }: BookCheck): st
   const found = problems.length === 0 ? "no problems found" : `${problems.length} found:`;
   const title = `${source}: ${entries} entr${entries === 1 ? "y" : "ies"}${looked}, ${found}`;
   if (problems.length === 0) return title;
-  const rows = problems.map(({ kind, places, line, node, from, until, message }) => [
+  const rows = problems.map(({ kind, keys, line, node, from, until, message }) => [
     kind,
     node ?? "-",
-    `${places.length === 0 ? "-" : places.join(", ")}${line === undefined ? "" : ` (line ${line})`}`,
+    `${keys.length === 0 ? "-" : keys.join(", ")}${line === undefined ? "" : ` (line ${line})`}`,
     from ?? "-",
     until ?? "-",
     message,

@@ -17,7 +17,7 @@ export interface ShownPrice {
   readonly model?: string;
   readonly capacityType?: string;
   readonly status: Winner["kind"];
-  /** The places of the entry, or of the entries that tie. */
+  /** The names of the entry, or of the entries that tie. */
   readonly entries: readonly string[];
   /** The start and the end of this price, for a node whose properties do not change. */
   readonly from?: string;

@@ -45,7 +45,7 @@ export async function keepBooks(
   const stages = stagesOf(scenario);
   for (const [index, { at, event, scenario: next }] of stages.entries()) {
     if ("invoice" in event)
-      invoice = [...invoice, { place: `events[${scenario.events.indexOf(event)}].invoice`, ...event.invoice }];
+      invoice = [...invoice, { key: `events[${scenario.events.indexOf(event)}].invoice`, ...event.invoice }];
     if ("arrives" in event) await send(lateMessages(known, next, index + 1));
     known = next;
     if ("close" in event) {

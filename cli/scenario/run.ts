@@ -152,7 +152,7 @@ function createRunner({
 /** Sends all messages, and waits until processors have stored them. */
 async function storeAll(bus: Bus, store: StoreClient, played: Iterable<PlayedMessage>): Promise<void> {
   let failure: string | undefined;
-  const events = eventsTelling((what) => (failure ??= what));
+  const events = failingEvents((what) => (failure ??= what));
   const options = { bus, store, flushMillis: FLUSH_MILLIS, flushRows: FLUSH_ROWS, now: Date.now };
   const intakes: readonly Intake[] = [
     await startFacts({ ...options, events: { ...events, onStored: () => {} } }),
@@ -185,7 +185,7 @@ async function lagOf(intakes: readonly Intake[]): Promise<number> {
 }
 
 /** Returns events that fail the run. A scenario's own messages never cause them. */
-function eventsTelling(fail: (what: string) => void): ProcessorEvents {
+function failingEvents(fail: (what: string) => void): ProcessorEvents {
   return {
     onStored: () => {},
     onFresh: () => {},

@@ -43,8 +43,8 @@ export function startScrapeLoop(options: {
   const { key, intervalMillis, scrape, onSkipped, clock = machineClock } = options;
   let stopped = false;
   let running: Promise<void> = Promise.resolve();
-  const place = hash32(key) % intervalMillis;
-  const offset = place - (place % Math.min(STEP_MILLIS, intervalMillis / STEPS_AT_LEAST));
+  const phase = hash32(key) % intervalMillis;
+  const offset = phase - (phase % Math.min(STEP_MILLIS, intervalMillis / STEPS_AT_LEAST));
   const untilOffset = (offset - (clock.nowMillis() % intervalMillis) + intervalMillis) % intervalMillis;
   let dueAt = clock.monotonicMillis() + untilOffset;
 

@@ -144,7 +144,7 @@ function tableOf({ columns, sortedBy }: Extract<View, { kind: "table" }>): table
     .withTransformation({
       id: "organize",
       options: {
-        indexByName: Object.fromEntries(columns.map(({ field }, place) => [field, place])),
+        indexByName: Object.fromEntries(columns.map(({ field }, index) => [field, index])),
         renameByName: Object.fromEntries(columns.map(({ field, title }) => [field, title])),
       },
     })

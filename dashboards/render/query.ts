@@ -19,8 +19,8 @@ const FORMATS: Readonly<Record<PrometheusQuery["as"], PromQueryFormat>> = {
 };
 
 /** Returns a query of a panel in Grafana's form. */
-export function targetOf(query: Query, place: number): Builder<Dataquery> {
-  const refId = String.fromCodePoint("A".codePointAt(0)! + place);
+export function targetOf(query: Query, index: number): Builder<Dataquery> {
+  const refId = String.fromCodePoint("A".codePointAt(0)! + index);
   return query.source === "prometheus" ? ofPrometheus(query, refId) : ofClickHouse(query, refId);
 }
 

@@ -163,7 +163,7 @@ const useBy = ({ gpus }: Names, by: string) => [
   rows(`${gpus("active", by)} / ${gpus("total", by)}`),
 ];
 
-const places = (names: Names): readonly Panel[] => [
+const whereRow = (names: Names): readonly Panel[] => [
   {
     title: "By cluster and model",
     description:
@@ -275,7 +275,7 @@ export function fleetDashboard(options: DashboardOptions): Dashboard {
     sections: [
       { title: "Now", panels: now(names) },
       { title: "Over time", panels: overTime(names) },
-      { title: "Where", panels: places(names) },
+      { title: "Where", panels: whereRow(names) },
       { title: "What is wrong right now", panels: wrongPanels(names, options.runbooks) },
     ],
     from: "now-7d",

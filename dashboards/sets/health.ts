@@ -31,9 +31,9 @@ const faults = (where: string): readonly (Column & { readonly expr: string })[] 
 
 function matrix(options: DashboardOptions, where: string): Panel {
   const { cluster, gpu } = keysOf(options);
-  const found = faults(where).map((fault, place) => ({
+  const found = faults(where).map((fault, index) => ({
     ...fault,
-    field: `Value #${String.fromCodePoint(65 + place)}`,
+    field: `Value #${String.fromCodePoint(65 + index)}`,
   }));
   return {
     title: "GPUs and their faults",

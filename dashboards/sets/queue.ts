@@ -8,12 +8,12 @@ const NOBODY_WAITS = "No pod waits for GPUs.";
 const devices = { unit: "short", decimals: 0 } as const;
 
 /** Returns one value for each label set, from any leader: while leadership moves, two processors may report. */
-const told = (series: string, by: string): string => `max by (${by}) (${series})`;
+const oneValue = (series: string, by: string): string => `max by (${by}) (${series})`;
 
 const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
   const where = `${cluster}=~"$cluster"`;
   const by = `${cluster}, team, queue, priority_class, reason`;
-  const pending = told(`gpu_ledger_pending_devices{${where}}`, by);
+  const pending = oneValue(`gpu_ledger_pending_devices{${where}}`, by);
   return [
     {
       title: "GPUs asked for",
@@ -51,7 +51,7 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
       view: { kind: "stat" },
       ...devices,
       thresholds: [{ color: "green" }, { color: "orange", from: 1 }],
-      queries: [instant(`sum(${told(`gpu_ledger_gangs_holding{${where}}`, `${cluster}, team`)})`)],
+      queries: [instant(`sum(${oneValue(`gpu_ledger_gangs_holding{${where}}`, `${cluster}, team`)})`)],
       empty: "No gang holds GPUs while it waits.",
       width: 6,
       height: 5,
@@ -64,7 +64,7 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
       view: { kind: "stat" },
       ...devices,
       thresholds: [{ color: "green" }, { color: "orange", from: 1 }],
-      queries: [instant(`sum(${told(`gpu_ledger_gangs_holding_devices{${where}}`, `${cluster}, team`)})`)],
+      queries: [instant(`sum(${oneValue(`gpu_ledger_gangs_holding_devices{${where}}`, `${cluster}, team`)})`)],
       empty: "No gang holds GPUs while it waits.",
       width: 6,
       height: 5,
@@ -88,7 +88,7 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
         sortedBy: "GPUs",
       },
       ...devices,
-      queries: [rows(pending), rows(told(`gpu_ledger_pending_oldest_seconds{${where}}`, by))],
+      queries: [rows(pending), rows(oneValue(`gpu_ledger_pending_oldest_seconds{${where}}`, by))],
       empty: NOBODY_WAITS,
       width: 12,
       height: 9,

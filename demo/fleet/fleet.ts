@@ -127,14 +127,14 @@ function slotsOf(node: FleetNode, plan: Blueprint, gpu: number, key: number): Sl
   const whole = { node, gpu, memoryMib, weight: 1, use: plan.use, isForgotten: false };
   const instances = plan.mig?.[gpu % plan.mig.length];
   if (instances !== undefined) {
-    return instances.map((instance, place) => ({
+    return instances.map((instance, index) => ({
       ...whole,
       key: hash(key, instance.id, 5),
       instance,
       memoryMib: instance.memoryMib,
       weight: instance.slices / 7,
       // Some small instances of a notebook node serve models, because their owners' habits differ.
-      use: plan.use === "notebook" && place % 3 === 2 ? "inference" : plan.use,
+      use: plan.use === "notebook" && index % 3 === 2 ? "inference" : plan.use,
     }));
   }
   if (plan.timeSlices !== undefined) {

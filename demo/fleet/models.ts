@@ -69,7 +69,7 @@ export const GPU_MODELS = {
   },
 } as const satisfies Readonly<Record<string, GpuModel>>;
 
-/** A profile of MIG instances and the place of each on one GPU. */
+/** A profile of MIG instances and the position of each on one GPU. */
 export interface MigInstance {
   readonly id: number;
   readonly profile: string;

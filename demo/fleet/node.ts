@@ -69,7 +69,7 @@ export interface FleetNode {
   readonly sharing: "exclusive" | "mig" | "time-slicing";
   readonly gpus: readonly FleetGpu[];
   readonly group: TrainingGroup;
-  /** The node's place in its group. */
+  /** The node's number in its group. */
   readonly rank: number;
   readonly troubles: ReadonlySet<Trouble>;
   /** The time in each half minute when the exporter collects, milliseconds. */

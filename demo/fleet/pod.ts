@@ -29,8 +29,8 @@ export interface FleetPod {
   readonly dramRatio: number;
 }
 
-/** The time and the place of a pod. */
-export interface PodPlace {
+/** The time and the node of a pod. */
+export interface PodRun {
   readonly node: string;
   readonly startMillis: number;
   readonly endMillis: number;
@@ -40,7 +40,7 @@ export interface PodPlace {
 export function trainingPod(
   key: number,
   team: Team,
-  place: PodPlace,
+  run: PodRun,
   load: Load,
   { rank, size }: { readonly rank: number; readonly size: number },
 ): FleetPod {
@@ -48,7 +48,7 @@ export function trainingPod(
   const name = `${title}-${suffixOf(key, 5)}`;
   const isGang = size > 1;
   return {
-    ...place,
+    ...run,
     name: isGang ? `${name}-worker-${rank}` : `${name}-${suffixOf(hash(key, 9), 5)}`,
     namespace: team.namespaces.training,
     uid: uuidOf(key, rank + 1),
@@ -70,12 +70,12 @@ export function inferencePod(
   seed: number,
   [service, key]: readonly [service: number, key: number],
   team: Team,
-  place: PodPlace,
+  run: PodRun,
   load: Load,
 ): FleetPod {
   const name = pick(team.services, roll(service, 1));
   return {
-    ...place,
+    ...run,
     name: `${name}-${suffixOf(service, 9)}-${suffixOf(key, 5)}`,
     namespace: team.namespaces.inference,
     uid: uuidOf(key, 1),
@@ -92,11 +92,11 @@ export function inferencePod(
 }
 
 /** Returns a notebook pod. */
-export function notebookPod(key: number, team: Team, place: PodPlace, load: Load): FleetPod {
+export function notebookPod(key: number, team: Team, run: PodRun, load: Load): FleetPod {
   const person = pick(team.people, roll(key, 1));
   const name = `jupyter-${person}-${suffixOf(key, 5)}`;
   return {
-    ...place,
+    ...run,
     name: `${name}-0`,
     namespace: team.namespaces.notebook,
     uid: uuidOf(key, 1),

@@ -1,6 +1,6 @@
 import { hash, roll } from "./hash.ts";
 import { NO_LOAD, type Load } from "./load.ts";
-import type { FleetPod, PodPlace } from "./pod.ts";
+import type { FleetPod, PodRun } from "./pod.ts";
 import { MINUTE_MILLIS } from "../../domain/time.ts";
 
 /** The holder of a slot, with the time in which the holder does not change. */
@@ -45,7 +45,7 @@ export function spanAt(
  */
 export function tenancyWithin(
   span: Span,
-  run: Omit<PodPlace, "node">,
+  run: Omit<PodRun, "node">,
   timeMillis: number,
   holder: { readonly load: () => Load; readonly pod: (load: Load) => FleetPod },
 ): Tenancy {

@@ -61,8 +61,8 @@ function jobTenancy(slot: Slot, span: Span, key: number, size: number, timeMilli
     load: () => trainingLoad(key),
     pod(load) {
       const team = pick(TEAMS, roll(key, 8));
-      const place = { node: slot.node.name, startMillis, endMillis };
-      return trainingPod(key, team, place, load, { rank: slot.node.rank, size });
+      const run = { node: slot.node.name, startMillis, endMillis };
+      return trainingPod(key, team, run, load, { rank: slot.node.rank, size });
     },
   });
 }

@@ -1,11 +1,11 @@
 import type { OwnerCache } from "../../collectors/kubernetes/owners/cache.ts";
-import { createBooks } from "../../collectors/kubernetes/watcher/books.ts";
+import { createFactRegistries } from "../../collectors/kubernetes/watcher/fact-registries.ts";
 import {
   createProjector,
   type ProjectionOptions,
   type Projector,
 } from "../../collectors/kubernetes/watcher/projector.ts";
-import type { Sight } from "../../collectors/kubernetes/watcher/fact-book.ts";
+import type { Sight } from "../../collectors/kubernetes/watcher/fact-registry.ts";
 import { FACT_SCHEMA_VERSION } from "../../domain/messages/fact-message.ts";
 import { BACKFILL_HEADER, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import type { OutgoingMessage } from "../../runtime/bus/bus.ts";
@@ -43,12 +43,16 @@ export async function* pastFacts(
     .filter(({ goneMillis }) => goneMillis <= untilMillis)
     .toSorted((a, b) => b.goneMillis - a.goneMillis);
   const owners = ownerObjects(fleet, lives, untilMillis);
-  let said: OutgoingMessage[] = [];
-  const books = createBooks(fleet.cluster, { epoch: () => PAST_EPOCH, renew: () => {} }, (topic, message) => {
-    if (topic === WORKLOADS_TOPIC) said.push(asOutgoing(message));
-  });
+  let messages: OutgoingMessage[] = [];
+  const registries = createFactRegistries(
+    fleet.cluster,
+    { epoch: () => PAST_EPOCH, renew: () => {} },
+    (topic, message) => {
+      if (topic === WORKLOADS_TOPIC) messages.push(asOutgoing(message));
+    },
+  );
   const projector = createProjector({
-    books,
+    registries,
     owners: ownersIn(owners),
     projection,
     onRemarks: () => {},
@@ -60,8 +64,8 @@ export async function* pastFacts(
   }
   for (const life of lives) {
     await tellLife(projector, life, fleet.nodes.length);
-    yield said;
-    said = [];
+    yield messages;
+    messages = [];
   }
 }
 

@@ -15,14 +15,14 @@ export interface UsageHour {
   /** The key of the GPU in the slot; empty if no sample showed one. */
   readonly gpuKey: string;
   readonly segment: UsageSegment;
-  readonly place: UsagePlace;
+  readonly machine: UsageMachine;
   /** The holders of the segment's claims, in the same order. */
   readonly holders: readonly UsageHolder[];
   readonly telemetry: readonly Telemetry[];
 }
 
 /** A machine as prices see it. Unknown fields are absent. */
-export interface UsagePlace {
+export interface UsageMachine {
   /** The UID of the Node; absent without Kubernetes. */
   readonly machine?: string;
   /** `appearedAt` is when the slot appeared; `since` is when the other fields last changed. Milliseconds since the epoch. */

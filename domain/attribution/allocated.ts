@@ -70,9 +70,9 @@ export function readAllocations(devices: readonly Device[], moment: Moment): All
   for (const alike of bySignature(open).values()) {
     const [{ named }] = alike as [Allocation];
     const rows = unnamed.filter(({ device }) => fits(device, named));
-    const places = rows.length > 1 ? new Set(rows.map(({ device }) => deviceKey(device))).size : rows.length;
-    if (places === 0 && isPlaced(named)) for (const { pod } of alike) elsewhere.add(pod.uid);
-    if (places !== 1 && places !== devicesOf(alike)) continue;
+    const deviceCount = rows.length > 1 ? new Set(rows.map(({ device }) => deviceKey(device))).size : rows.length;
+    if (deviceCount === 0 && namesDevice(named)) for (const { pod } of alike) elsewhere.add(pod.uid);
+    if (deviceCount !== 1 && deviceCount !== devicesOf(alike)) continue;
     for (const allocation of alike) {
       resolved.add(allocation.pod.uid);
       for (const { row } of rows) addTo(row, allocation);
@@ -123,9 +123,9 @@ function bySignature(allocations: Iterable<Allocation>): ReadonlyMap<string, rea
   for (const allocation of allocations) {
     const { uuid, pciBusId, parentUuid, profile, driver, pool, device, isInstance, memoryMiB, gpuIndex, instance } =
       allocation.named;
-    const place =
+    const named =
       uuid ?? pciBusId ?? (gpuIndex === undefined ? `${driver}/${pool}/${device}` : `${gpuIndex}/${instance}`);
-    const whole = isInstance === true ? `${place} ${memoryMiB}` : place;
+    const whole = isInstance === true ? `${named} ${memoryMiB}` : named;
     const key = `${allocation.evidence} ${parentUuid === undefined ? whole : `${parentUuid} ${profile}`}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [allocation]);
@@ -135,7 +135,7 @@ function bySignature(allocations: Iterable<Allocation>): ReadonlyMap<string, rea
 }
 
 /** Returns whether an allocation names its device. */
-function isPlaced({ uuid, pciBusId, parentUuid, gpuIndex }: Named): boolean {
+function namesDevice({ uuid, pciBusId, parentUuid, gpuIndex }: Named): boolean {
   return uuid !== undefined || pciBusId !== undefined || parentUuid !== undefined || gpuIndex !== undefined;
 }
 

@@ -86,10 +86,10 @@ export function chargeGpu<Segment extends AllocatedSegment>(
     const partEnergy = millijoules === undefined ? undefined : divide(millijoules);
     const partCarbon = carbon === undefined ? undefined : divide(carbon);
     return parts.flatMap(({ claim, states }, part) =>
-      states.map(({ state, weight }, place): ChargeLine<Segment> => {
-        const ofPower = partPower?.[part]![place];
+      states.map(({ state, weight }, stateIndex): ChargeLine<Segment> => {
+        const ofPower = partPower?.[part]![stateIndex];
         const costOf = (amounts: readonly (readonly Money[])[]): Money =>
-          lastUnits(amounts[part]![place]! + (ofPower ?? 0n));
+          lastUnits(amounts[part]![stateIndex]! + (ofPower ?? 0n));
         return {
           segment,
           fromMillis: segment.fromMillis,
@@ -97,11 +97,11 @@ export function chargeGpu<Segment extends AllocatedSegment>(
           claim,
           state,
           shareMillis: weight,
-          gpuHours: partHours[part]![place]!,
+          gpuHours: partHours[part]![stateIndex]!,
           costs: partCosts === undefined ? undefined : perKind(partCosts, costOf),
           power: ofPower,
-          millijoules: partEnergy?.[part]![place],
-          carbon: partCarbon?.[part]![place],
+          millijoules: partEnergy?.[part]![stateIndex],
+          carbon: partCarbon?.[part]![stateIndex],
         };
       }),
     );

@@ -70,6 +70,6 @@ export function readDimensions(text: string): { readonly by: readonly string[] }
   const unknown = by.find((name) => !isChargeDimension(name) && labelOfDimension(name) === undefined);
   if (unknown !== undefined)
     return { error: `${JSON.stringify(unknown)} is not one of: ${CHARGE_DIMENSIONS.join(", ")}, label.<name>` };
-  const again = by.find((name, place) => by.indexOf(name) !== place);
+  const again = by.find((name, index) => by.indexOf(name) !== index);
   return again === undefined ? { by } : { error: `${again} stands there twice` };
 }

@@ -99,9 +99,9 @@ function fold(devices: readonly Device[]): readonly Device[] {
     .map(([key, { first, indexes }]) => ({ key, first, indexes: [...indexes].toSorted((a, b) => a - b) }))
     .toSorted((a, b) => a.indexes[0]! - b.indexes[0]!);
   const parts = new Map(
-    sorted.map(({ key, first, indexes }, place) => {
+    sorted.map(({ key, first, indexes }, number) => {
       const partitions = new Map(indexes.map((index, partition) => [index, String(partition)]));
-      return [key, { gpu: String(place), uuid: first.uuid, partitions }] as const;
+      return [key, { gpu: String(number), uuid: first.uuid, partitions }] as const;
     }),
   );
   return devices.map((device) => {

@@ -33,7 +33,7 @@ interface Answer extends CompiledRow {
   readonly owner: Owner;
 }
 
-/** A compiled list, with its patterns by place. A pattern is undefined for a rule that reads a label. */
+/** A compiled list, with its patterns by index. A pattern is undefined for a rule that reads a label. */
 interface CompiledList {
   readonly sources: readonly Source[];
   readonly patterns: readonly (Pattern | undefined)[];
@@ -80,7 +80,7 @@ function reservedTeams({ owners, ownersFile = [], register = [] }: OwnerConfig):
   ];
 }
 
-/** Compiles the rules of one dimension. Finance's file has the place that the list gives it, otherwise it comes first. */
+/** Compiles the rules of one dimension. Finance's file comes where the list has it, otherwise it comes first. */
 function compileList(
   rules: readonly OwnerRule[],
   dimension: Dimension,
@@ -102,8 +102,8 @@ function compileList(
     const answer = [{ value: rule.value, rule: rule.name ?? `${source}${termText(rule)}`, source }];
     return (subject, at) => (holdsAt(rule, at) && subject[kind] !== "" && pattern.fits(subject[kind]) ? answer : []);
   });
-  const isPlaced = rules.some((rule) => "ownersFile" in rule);
-  return { sources: isPlaced ? sources : [sourceOfFile(rows, dimension), ...sources], patterns };
+  const hasOwnersFile = rules.some((rule) => "ownersFile" in rule);
+  return { sources: hasOwnersFile ? sources : [sourceOfFile(rows, dimension), ...sources], patterns };
 }
 
 /**

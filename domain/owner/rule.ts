@@ -38,7 +38,7 @@ export type ValueRule = NamedRule &
     | { readonly pool: string }
   );
 
-/** The place of finance's file in the list. Without this rule, the file comes first. */
+/** The position of finance's file in the list. Without this rule, the file comes first. */
 export interface FileRule {
   readonly ownersFile: true;
 }

@@ -50,8 +50,8 @@ export interface PowerTerms {
 }
 
 interface EntryTerms {
-  /** The entry's place in the book: `prices[3]`. Errors use it. */
-  readonly place: string;
+  /** The entry's key in the configuration: `prices[3]`. Errors use it. */
+  readonly key: string;
   /** The given name, or one derived from what the entry is for and since when. Each entry has its own. Charges and explanations use it. */
   readonly name: string;
   /** True if the book gives the name. */
@@ -95,7 +95,7 @@ export type PriceEntry = GpuHourEntry | NodeHourEntry | OwnedEntry;
 /** A cost that is due whether it is used or not: `amount` for each calendar month or hour of the term, for the whole quantity. */
 export interface StandingEntry {
   /** `commitments[0]` or `fixed[0]`. */
-  readonly place: string;
+  readonly key: string;
   /** As in {@link PriceEntry}, after the kind: `commitment reserved H100s`, `fixed cost everything from 2025-01-01`. */
   readonly name: string;
   readonly isNamed: boolean;

@@ -20,12 +20,12 @@ export function inconsistencies(book: PriceBook): readonly PriceProblem[] {
 function withoutRate({ currency: own, rates, prices, commitments, fixed }: PriceBook): readonly PriceProblem[] {
   const begun = prices.map((entry) => ({ ...entry, fromMillis: beginsAt(entry) }));
   const foreign = [...begun, ...commitments, ...fixed].filter(({ currency }) => currency !== own);
-  return foreign.flatMap(({ place, currency, fromMillis }) =>
+  return foreign.flatMap(({ key, currency, fromMillis }) =>
     rates.some((rate) => rate.currency === currency && rate.fromMillis <= fromMillis)
       ? []
       : [
           problemAt(
-            [...pathOf(place), "currency"],
+            [...pathOf(key), "currency"],
             currency,
             "a currency with a rate from the entry's first day on (rates)",
           ),
@@ -53,8 +53,8 @@ function indistinct(entries: readonly PriceEntry[]): readonly PriceProblem[] {
       seen.set(key, entry);
       return [];
     }
-    const allowed = `distinct: ${other.place} has the same match and the same from`;
-    return [problemAt([...pathOf(entry.place), "match"], entry.match, allowed)];
+    const allowed = `distinct: ${other.key} has the same match and the same from`;
+    return [problemAt([...pathOf(entry.key), "match"], entry.match, allowed)];
   });
 }
 

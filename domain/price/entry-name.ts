@@ -7,7 +7,7 @@ const MOST_CHARACTERS = 100;
 
 /** An entry of a price book as far as its name goes. */
 interface Named {
-  readonly place: string;
+  readonly key: string;
   readonly name: string;
   readonly isNamed: boolean;
 }
@@ -37,12 +37,12 @@ export function withDistinctNames<Entry extends Named>(entries: readonly Entry[]
 /** Problems of the names that a book gives: two entries with one name, and names that are too long. */
 export function nameProblems(entries: readonly Named[]): readonly PriceProblem[] {
   const seen = new Map<string, string>();
-  return entries.flatMap(({ place, name, isNamed }) => {
-    const path = [...pathOf(place), "name"];
+  return entries.flatMap(({ key, name, isNamed }) => {
+    const path = [...pathOf(key), "name"];
     if (isNamed && name.length > MOST_CHARACTERS)
       return [problemAt(path, name, `a name of at most ${MOST_CHARACTERS} characters`)];
     const other = seen.get(name);
-    seen.set(name, place);
+    seen.set(name, key);
     return other === undefined || !isNamed
       ? []
       : [problemAt(path, name, `a name that no other entry has: ${other} has it`)];

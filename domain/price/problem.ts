@@ -1,7 +1,7 @@
-/** A place in a file: keys and list indexes, from the top. */
+/** A path in a file: keys and list indexes, from the top. */
 export type Path = readonly (string | number)[];
 
-/** A problem in a price book: the place, the value, and what is allowed. */
+/** A problem in a price book: the path, the value, and what is allowed. */
 export interface PriceProblem {
   readonly path: Path;
   /** The path as text: `prices[3].owned.purchase`. */

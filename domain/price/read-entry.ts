@@ -43,7 +43,7 @@ export function readEntry(
   const currency = readCurrency(fields) ?? bookCurrency;
   const given = readText(fields, "name");
   const terms = term && {
-    place: keyOf(path),
+    key: keyOf(path),
     name: given ?? derivedName(match, term.fromMillis, owned?.machines),
     isNamed: given !== undefined,
     match,

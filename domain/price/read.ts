@@ -73,7 +73,7 @@ function readStanding(
   if (term === undefined || amount === undefined || per === undefined) return undefined;
   const given = readText(fields, "name");
   const name = `${isCommitment ? "commitment" : "fixed cost"} ${given ?? derivedName(scope, term.fromMillis)}`;
-  const entry = { place: keyOf(path), name, isNamed: given !== undefined, ...term, amount, currency, per, scope };
+  const entry = { key: keyOf(path), name, isNamed: given !== undefined, ...term, amount, currency, per, scope };
   return quantity === undefined ? entry : { ...entry, quantity };
 }
 

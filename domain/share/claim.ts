@@ -9,7 +9,7 @@ export interface ShareMeasures {
   readonly sharedBy: SharedBy;
 }
 
-/** A holder's part of a device, without the place of the device. */
+/** A holder's part of a device, without the device itself. */
 export type PartOfDevice =
   /** The whole device. With `reservedFor`: as one of that many pods for which a DRA claim is reserved. */
   | { readonly what: "whole"; readonly reservedFor?: number }

@@ -13,7 +13,7 @@ import type { JoinedScrape } from "./steps/join.ts";
 interface MetricPlan {
   readonly column: NumberColumn;
   /** The index of the value in a row of the message. */
-  readonly place: number;
+  readonly index: number;
   readonly scale: number;
   readonly least: number;
   readonly most: number;
@@ -28,7 +28,7 @@ interface ShapePlan {
   readonly repeatsDevice: readonly boolean[];
   readonly holders: readonly number[];
   readonly metrics: readonly MetricPlan[];
-  readonly others: readonly { readonly name: string; readonly place: number }[];
+  readonly others: readonly { readonly name: string; readonly index: number }[];
   readonly activity: readonly number[];
   readonly processActivity: number;
 }
@@ -92,7 +92,7 @@ export function createSampleColumns(): SampleColumns {
 
   function plan(scrape: Scrape, holders: readonly Holder[]): ShapePlan {
     const { devices, columns: names } = scrape.shape;
-    const place = (name: string): number => names.indexOf(name);
+    const indexOfColumn = (name: string): number => names.indexOf(name);
     return {
       texts: texts.flatMap(({ column, textOf }) => {
         const keys = textKeys(devices.map((device, row) => textOf(device, holders[row]!, scrape) ?? ""));
@@ -104,12 +104,12 @@ export function createSampleColumns(): SampleColumns {
       repeatsDevice: devices.map((device) => device.repeatsDevice === true),
       holders: holders.map((holder) => Math.min(holder.holders, 2 ** 16 - 1)),
       metrics: metrics.flatMap((metric, index) => {
-        const found = place(METRICS[index]!.name);
-        return found < 0 ? [] : [{ ...metric, place: found }];
+        const found = indexOfColumn(METRICS[index]!.name);
+        return found < 0 ? [] : [{ ...metric, index: found }];
       }),
       others: othersOf(scrape.shape),
-      activity: ["gr_engine_active_ratio", "gpu_utilization_ratio", "sm_active_ratio"].map(place),
-      processActivity: place("process_utilization_ratio"),
+      activity: ["gr_engine_active_ratio", "gpu_utilization_ratio", "sm_active_ratio"].map(indexOfColumn),
+      processActivity: indexOfColumn("process_utilization_ratio"),
     };
   }
 
@@ -137,18 +137,18 @@ export function createSampleColumns(): SampleColumns {
     const step = shape.columns.length;
     const rows = planned.holders.length;
     // The collector keeps values within these bounds. Any other value on the bus must not fail the batch.
-    for (const { column, place: first, scale, least, most } of planned.metrics)
+    for (const { column, index: first, scale, least, most } of planned.metrics)
       column.setScaled(from, { values, first, step, rows, scale, least, most });
     const [graphics, utilization, sm] = planned.activity;
     for (let index = 0; index < rows; index++) {
-      const at = (place: number): number => (place < 0 ? Number.NaN : values[index * step + place]!);
+      const at = (column: number): number => (column < 0 ? Number.NaN : values[index * step + column]!);
       setPpm(activity, from + index, activityPpm(at(graphics!), at(utilization!), at(sm!)));
       setPpm(processActivity, from + index, activityPpm(at(planned.processActivity)));
       if (planned.others.length > 0) {
-        const others = planned.others.filter(({ place }) => !Number.isNaN(at(place)));
+        const others = planned.others.filter(({ index }) => !Number.isNaN(at(index)));
         other.put(
           from + index,
-          others.map(({ name, place }) => [name, at(place)]),
+          others.map(({ name, index }) => [name, at(index)]),
         );
       }
     }
@@ -176,7 +176,7 @@ export function createSampleColumns(): SampleColumns {
 }
 
 function othersOf({ columns }: ScrapeShape): ShapePlan["others"] {
-  return columns.map((name, place) => ({ name, place })).filter(({ name }) => !METRIC_BY_NAME.has(name));
+  return columns.map((name, index) => ({ name, index })).filter(({ name }) => !METRIC_BY_NAME.has(name));
 }
 
 function setPpm(column: NumberColumn, row: number, ppm: number | undefined): void {

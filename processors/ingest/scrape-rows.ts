@@ -6,7 +6,7 @@ import { createSampleColumns, type SampleBlock } from "./sample-columns.ts";
 import type { JoinedScrape } from "./steps/join.ts";
 
 /** A message's position on the bus. */
-export interface BusPlace {
+export interface BusPosition {
   readonly partition: number;
   readonly offset: number;
 }
@@ -25,7 +25,7 @@ export interface ScrapeRows {
  */
 export interface ScrapeRowWriter {
   /** Appends the rows of a scrape. Returns the number of rows of `gpu_samples`. */
-  append(joined: JoinedScrape, place: BusPlace): number;
+  append(joined: JoinedScrape, position: BusPosition): number;
   /** Returns the rows appended since the last call. */
   take(): ScrapeRows;
 }
@@ -36,8 +36,8 @@ export function createScrapeRowWriter(): ScrapeRowWriter {
   const scrapes = createBlocks<ScrapeRow>(SCRAPE_COLUMNS);
   let rows = 0;
   return {
-    append(joined, place) {
-      scrapes.write(scrapeRow(joined.scrape, place));
+    append(joined, position) {
+      scrapes.write(scrapeRow(joined.scrape, position));
       const added = samples.append(joined);
       rows += added;
       return added;
@@ -59,7 +59,7 @@ export async function insertRows(store: StoreClient, { samples, scrapes }: Scrap
   if (scrapes.length > 0) await store.insertRows("scrapes", namesOf(SCRAPE_COLUMNS), scrapes, { unmerged: true });
 }
 
-function scrapeRow(scrape: Scrape, place: BusPlace): ScrapeRow {
+function scrapeRow(scrape: Scrape, position: BusPosition): ScrapeRow {
   return {
     cluster: scrape.cluster,
     node: scrape.node,
@@ -75,7 +75,7 @@ function scrapeRow(scrape: Scrape, place: BusPlace): ScrapeRow {
     failure: scrape.failure?.reason ?? "",
     failure_detail: scrape.failure?.detail ?? "",
     dropped: scrape.dropped,
-    partition: place.partition,
-    position: place.offset,
+    partition: position.partition,
+    position: position.offset,
   };
 }

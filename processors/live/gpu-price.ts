@@ -33,11 +33,11 @@ export function createGpuPrices(
     const total = node.gpus.reduce((sum, { count }) => sum + count, 0);
     const delivered = Math.max(total, Number(node.labels[DELIVERED_LABEL]) || 0);
     if (delivered === 0) return { perHour: undefined, untilMillis: hour + HOUR_MILLIS };
-    const machine = uid === undefined ? {} : { machine: uid };
+    const ofNode = uid === undefined ? {} : { machine: uid };
     // A node that joined in this hour has a price from then on. The node's clock can be ahead of this machine's.
     const since = Math.min(joined, atMillis);
-    const place = { ...node, ...machine, appearedAt: since, since, delivered };
-    const asked = { cluster: node.cluster, node: node.node, model, place };
+    const machine = { ...node, ...ofNode, appearedAt: since, since, delivered };
+    const asked = { cluster: node.cluster, node: node.node, model, machine };
     const pieces = prices.pieces(asked, Math.max(hour, since), hour + HOUR_MILLIS);
     const piece = pieces.find(({ fromMillis, untilMillis }) => fromMillis <= atMillis && atMillis < untilMillis);
     if (piece?.price === undefined)

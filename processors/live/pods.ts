@@ -73,11 +73,11 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
   let change = 0;
   let changedAll = 0;
   let rulesHeld = -1;
-  const placeOf = (cluster: string, namespace: string): string => JSON.stringify([cluster, namespace]);
+  const namespaceKeyOf = (cluster: string, namespace: string): string => JSON.stringify([cluster, namespace]);
 
   function ownerOf(cluster: string, of: Omit<OwnerSubject, "namespaceMarks">, type: WorkloadType): LiveOwner {
     const { namespace, workload, queue } = of;
-    const namespaceMarks = namespaces.get(placeOf(cluster, namespace))?.marks;
+    const namespaceMarks = namespaces.get(namespaceKeyOf(cluster, namespace))?.marks;
     const { team, costCenter } = ownersOf(owners, { ...of, namespaceMarks }, now()).owners;
     return { namespace, workload, type, team: team.value, costCentre: costCenter.value, queue };
   }
@@ -126,19 +126,19 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
     const { cluster, node } = fact;
     drop(key);
     pods.set(key, fact);
-    const place = inventoryKey({ cluster, node });
-    podsOf.set(place, (podsOf.get(place) ?? new Set()).add(key));
-    changes.set(place, (change += 1));
+    const nodeKey = inventoryKey({ cluster, node });
+    podsOf.set(nodeKey, (podsOf.get(nodeKey) ?? new Set()).add(key));
+    changes.set(nodeKey, (change += 1));
   }
 
   function drop(key: string): void {
     const fact = pods.get(key);
     if (fact === undefined) return;
     pods.delete(key);
-    const place = inventoryKey(fact);
-    podsOf.get(place)?.delete(key);
-    if (podsOf.get(place)?.size === 0) podsOf.delete(place);
-    touch(place);
+    const nodeKey = inventoryKey(fact);
+    podsOf.get(nodeKey)?.delete(key);
+    if (podsOf.get(nodeKey)?.size === 0) podsOf.delete(nodeKey);
+    touch(nodeKey);
   }
 
   function forget(key: string): boolean {
@@ -148,10 +148,10 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
   }
 
   /** Records a change of a node. A node without pods and without a fact is removed. */
-  function touch(place: string): void {
+  function touch(nodeKey: string): void {
     change += 1;
-    if (podsOf.has(place) || nodes.has(place)) changes.set(place, change);
-    else changes.delete(place);
+    if (podsOf.has(nodeKey) || nodes.has(nodeKey)) changes.set(nodeKey, change);
+    else changes.delete(nodeKey);
   }
 
   return {
@@ -175,10 +175,10 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
       if (fact.kind !== "Namespace") return;
       const key = clusterFactKey(fact);
       if (!newest.take(key, fact)) return;
-      const place = placeOf(fact.cluster, fact.name);
-      if (fact.end === undefined) namespaces.set(place, { key, marks: fact.body });
+      const namespaceKey = namespaceKeyOf(fact.cluster, fact.name);
+      if (fact.end === undefined) namespaces.set(namespaceKey, { key, marks: fact.body });
       // A re-created namespace is another object with the same name.
-      else if (namespaces.get(place)?.key === key) namespaces.delete(place);
+      else if (namespaces.get(namespaceKey)?.key === key) namespaces.delete(namespaceKey);
       changedAll = change += 1;
     },
     tombstone(_, key) {

@@ -32,10 +32,10 @@ export function createQueueBoard(owners: OwnerRules, now: () => number): QueueBo
       if (!newest.take(key, fact)) return;
       const { cluster, resource, namespace, name, end } = fact;
       if (fact.kind === "Namespace") {
-        const place = placeOf(cluster, name);
-        if (end === undefined) namespaces.set(place, { key, marks: fact.body });
+        const key = namespaceKeyOf(cluster, name);
+        if (end === undefined) namespaces.set(key, { key, marks: fact.body });
         // A re-created namespace is another object with the same name.
-        else if (namespaces.get(place)?.key === key) namespaces.delete(place);
+        else if (namespaces.get(key)?.key === key) namespaces.delete(key);
       } else if (fact.kind === "ResourceQuota") {
         if (end === undefined) quotas.set(key, { cluster, resource, namespace, name, body: fact.body });
         else quotas.delete(key);
@@ -61,7 +61,7 @@ export function createQueueBoard(owners: OwnerRules, now: () => number): QueueBo
       [...pods.values()].map(({ marks, workload, node, ...pod }) => {
         const { cluster, namespace, queue } = pod;
         const pool = pools.get(inventoryKey({ cluster, node })) ?? "";
-        const namespaceMarks = namespaces.get(placeOf(cluster, namespace))?.marks;
+        const namespaceMarks = namespaces.get(namespaceKeyOf(cluster, namespace))?.marks;
         const subject = { namespace, workload, queue, pool, ...marks, namespaceMarks };
         return { ...pod, team: teamOf(owners, subject, now()).value };
       }),
@@ -70,6 +70,6 @@ export function createQueueBoard(owners: OwnerRules, now: () => number): QueueBo
   };
 }
 
-function placeOf(cluster: string, namespace: string): string {
+function namespaceKeyOf(cluster: string, namespace: string): string {
   return `${cluster}/${namespace}`;
 }

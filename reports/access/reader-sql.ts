@@ -55,20 +55,21 @@ function statementsOf(
   const on = onCluster(store);
   const name = sqlIdentifier(`${READER}${suffix}`);
   const role = sqlIdentifier(`gpu_ledger_reading${suffix}`);
-  const place = (table: string): string => `${sqlIdentifier(database)}.${table}`;
+  const qualified = (table: string): string => `${sqlIdentifier(database)}.${table}`;
   const settings = READER_SETTINGS.map(settingSql).join(",\n  ");
   const quota = Object.entries(READER_QUOTA).map(([what, most]) => `${what} = ${most}`);
-  const policies = team === undefined ? [] : TABLES_OF_TEAMS.flatMap((table) => rowsOf(team, place(table), role, on));
+  const policies =
+    team === undefined ? [] : TABLES_OF_TEAMS.flatMap((table) => rowsOf(team, qualified(table), role, on));
   return [
     `CREATE SETTINGS PROFILE IF NOT EXISTS ${name}${on}`,
     `ALTER SETTINGS PROFILE ${name}${on} SETTINGS\n  ${settings}`,
     `CREATE ROLE IF NOT EXISTS ${role}${on}`,
     `CREATE QUOTA OR REPLACE ${name}${on} KEYED BY user_name FOR INTERVAL 1 hour MAX ${quota.join(", ")} TO ${role}`,
     ...policies,
-    `REVOKE${on} ALL ON ${place("*")} FROM ${role}`,
+    `REVOKE${on} ALL ON ${qualified("*")} FROM ${role}`,
     ...grants.map(({ table, columns }) => {
       const what = columns === undefined ? "SELECT" : `SELECT(${columns.join(", ")})`;
-      return `GRANT${on} ${what} ON ${place(table)} TO ${role}`;
+      return `GRANT${on} ${what} ON ${qualified(table)} TO ${role}`;
     }),
     `CREATE USER IF NOT EXISTS ${name}${on} ${identifiedBy(passwordHash)} SETTINGS PROFILE ${name}`,
     `GRANT${on} ${role} TO ${name}`,
@@ -89,10 +90,10 @@ function identifiedBy(passwordHash: string): string {
  * (`users_without_row_policies_can_read_rows`). So there is one policy for all. The policy and the grants belong to one role: a user
  * without the role has neither.
  */
-function rowsOf(team: string, place: string, role: string, on: string): readonly string[] {
+function rowsOf(team: string, table: string, role: string, on: string): readonly string[] {
   return [
-    `CREATE ROW POLICY IF NOT EXISTS gpu_ledger_all${on} ON ${place} USING 1 AS PERMISSIVE TO ALL`,
-    `CREATE ROW POLICY OR REPLACE ${role}${on} ON ${place} USING team = ${sqlString(team)} AS RESTRICTIVE TO ${role}`,
+    `CREATE ROW POLICY IF NOT EXISTS gpu_ledger_all${on} ON ${table} USING 1 AS PERMISSIVE TO ALL`,
+    `CREATE ROW POLICY OR REPLACE ${role}${on} ON ${table} USING team = ${sqlString(team)} AS RESTRICTIVE TO ${role}`,
   ];
 }
 

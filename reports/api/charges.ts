@@ -74,13 +74,13 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
           return { bytes: Buffer.from(html), type: MEDIA_TYPES.html, headers: DOCUMENT_HEADERS };
         }
         if (format !== "json") return writtenAs(format, await read(ledgerVersion), context);
-        const place = query.cursor === undefined ? { ledgerVersion, at: 0 } : readCursor(query.cursor);
+        const position = query.cursor === undefined ? { ledgerVersion, at: 0 } : readCursor(query.cursor);
         const report =
-          place.ledgerVersion === ledgerVersion
+          position.ledgerVersion === ledgerVersion
             ? await read(ledgerVersion)
-            : await readPastPart(context, viewer, place.ledgerVersion, question);
+            : await readPastPart(context, viewer, position.ledgerVersion, question);
         if (report === undefined) throw pageGone();
-        return jsonBody(page(report, question, place, query.limit));
+        return jsonBody(page(report, question, position, query.limit));
       });
     },
   });

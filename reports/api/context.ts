@@ -42,7 +42,7 @@ export function demandAll({ teams }: Viewer): void {
 
 /** Returns the policies whose charges are kept, the billing policy first. */
 export function keptPolicies({ policies }: Ledger): readonly string[] {
-  return policies.filter(({ keep }, place) => keep || place === 0).map(({ name }) => name);
+  return policies.filter(({ keep }, index) => keep || index === 0).map(({ name }) => name);
 }
 
 /** Returns the policy of a question: the billing policy if none is named. Fails with a {@link Problem} for a policy that is not kept. */

@@ -12,7 +12,7 @@ import { allocationsSchema, ownersSchema, periodsSchema, pricesSchema } from "./
 import type { Words } from "./words.ts";
 
 const name = z.string().max(1_000);
-const place = z.tuple([name, name, z.number().int().min(0), name, name, name]);
+const position = z.tuple([name, name, z.number().int().min(0), name, name, name]);
 
 /** Adds `/allocations`, `/periods`, `/prices`, `/owners`: the sources and rules of charges. */
 export function addLedger(server: ApiServer, context: ApiContext, words: Words): void {
@@ -34,7 +34,7 @@ export function addLedger(server: ApiServer, context: ApiContext, words: Words):
       const span = fixedSpan(query.span.span);
       const where = allowed(query.where, request.viewer);
       const question = { policy: policyOf(ledger, query.policy), kind: "showback", span, where } as const;
-      const after = cursor === undefined ? undefined : readCursorOf(place, cursor);
+      const after = cursor === undefined ? undefined : readCursorOf(position, cursor);
       return answers.send(request, reply, async () => {
         const { rows, next } = await readAllocations(store, question, { after, rows: limit });
         const { policy } = question;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Problem } from "../server/problem.ts";
 
-/** A place in rows that were read once. */
+/** A position in rows that were read once. */
 export interface Cursor {
   /** The ledger version of the first page. */
   readonly ledgerVersion: string;
@@ -21,13 +21,13 @@ export function readCursor(text: string): Cursor {
   return { ledgerVersion, at };
 }
 
-/** Returns a place of any kind as a cursor. */
-export function writeCursor(place: readonly (string | number)[]): string {
-  return Buffer.from(JSON.stringify(place)).toString("base64url");
+/** Returns a position of any kind as a cursor. */
+export function writeCursor(position: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify(position)).toString("base64url");
 }
 
-/** Reads a place of a kind. Fails with a {@link Problem} if the text is not such a place. */
-export function readCursorOf<Place extends z.ZodType>(kind: Place, text: string): z.output<Place> {
+/** Reads a position of a kind. Fails with a {@link Problem} if the text is not such a position. */
+export function readCursorOf<Position extends z.ZodType>(kind: Position, text: string): z.output<Position> {
   const message = "`next` of a page, as it was given";
   try {
     return kind.parse(JSON.parse(Buffer.from(text, "base64url").toString("utf8")));

@@ -142,10 +142,10 @@ function focusOf(format: FocusWay["format"]): Exporter {
     return {
       parts: bytes,
       figures() {
-        const told = manifest();
-        const { sums: all, unpriced, runsHash } = told;
+        const written = manifest();
+        const { sums: all, unpriced, runsHash } = written;
         const { EffectiveCost: cost, x_GpuHours: gpuHours } = all;
-        return { cost, gpuHours, unpriced: unpriced.teams, runsHash, focus: told };
+        return { cost, gpuHours, unpriced: unpriced.teams, runsHash, focus: written };
       },
     };
   };

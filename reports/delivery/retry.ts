@@ -44,10 +44,10 @@ export async function retryDeliveries(
   const refused = found.map((records) => ({ records, objection: objectionToRetry(records, now) }));
   const wanted = refused.filter(({ objection }) => objection === undefined).map(({ records }) => records);
   if (wanted.length === 0) {
-    const told = refused.map(({ records: [first], objection }) => {
+    const lines = refused.map(({ records: [first], objection }) => {
       return `${first!.delivery} to ${first!.recipient}, ${periodName(first!)}: ${objection}`;
     });
-    throw new RetryError(told.join("\n"));
+    throw new RetryError(lines.join("\n"));
   }
   for (const records of wanted) {
     const attempt = progressOf(records, now).last + 1;

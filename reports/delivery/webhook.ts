@@ -45,9 +45,9 @@ export async function postToWebhook(
       dispatcher,
       signal: AbortSignal.any([signal, isOver]),
     });
-    const said = await excerptOf(answer.body);
+    const excerpt = await excerptOf(answer.body);
     if (answer.statusCode >= 200 && answer.statusCode < 300) return;
-    throw new DeliveryError("webhook-refused", refusal(answer.statusCode, withoutSecrets(said, webhook)));
+    throw new DeliveryError("webhook-refused", refusal(answer.statusCode, withoutSecrets(excerpt, webhook)));
   } catch (error) {
     if (error instanceof DeliveryError || signal.aborted) throw error;
     const { code = "" } = error as NodeJS.ErrnoException;
@@ -91,8 +91,8 @@ async function excerptOf(body: AsyncIterable<Uint8Array>): Promise<string> {
 
 function refusal(status: number, said: string): string {
   if (status >= 300 && status < 400) return `it answered ${status}: redirects are not followed`;
-  const told = said.replaceAll(/[\p{Cc}\s]+/gu, " ").trim();
-  const short = told.length > MOST_TOLD ? `${told.slice(0, MOST_TOLD)}…` : told;
+  const text = said.replaceAll(/[\p{Cc}\s]+/gu, " ").trim();
+  const short = text.length > MOST_TOLD ? `${text.slice(0, MOST_TOLD)}…` : text;
   return `it answered ${status}${short === "" ? "" : `: ${short}`}`;
 }
 

@@ -160,19 +160,19 @@ interface LineRow extends Omit<ExplainedLine, "segment"> {
 }
 
 /**
- * Returns the place of the lines with the highest cost, in SQL. The rows with the highest maxima contain them all. Among equal costs the
+ * Returns the cluster and time of the lines with the highest cost, in SQL. The rows with the highest maxima contain them all. Among equal costs the
  * first days come first.
  */
-async function placeOfDearest(
+async function scopeOfHighest(
   { store, where, parameters }: Asked,
   table: ChargesTable,
 ): Promise<Pick<Asked, "where" | "parameters">> {
-  const { name, dearest } = table;
-  if (dearest === undefined) return { where: "true", parameters: {} };
+  const { name, highestCost } = table;
+  if (highestCost === undefined) return { where: "true", parameters: {} };
   const rows = await store.query<{ readonly team: string; readonly day: string; readonly most: string }>(
-    `SELECT team, toString(toDate(from_at, 'UTC')) AS day, toString(ifNull(${dearest}, 0)) AS most
+    `SELECT team, toString(toDate(from_at, 'UTC')) AS day, toString(ifNull(${highestCost}, 0)) AS most
      FROM ${name} WHERE ${where} AND ${table.where}
-     ORDER BY ifNull(${dearest}, 0) DESC, day, team LIMIT ${MOST_PARTS} WITH TIES`,
+     ORDER BY ifNull(${highestCost}, 0) DESC, day, team LIMIT ${MOST_PARTS} WITH TIES`,
     { ...parameters, ...table.parameters },
   );
   return {
@@ -189,7 +189,7 @@ async function placeOfDearest(
 
 async function readLines(asked: Asked, table: ChargesTable, hasSegments: boolean): Promise<readonly ExplainedLine[]> {
   const { store } = asked;
-  const dearest = await placeOfDearest(asked, table);
+  const highest = await scopeOfHighest(asked, table);
   const rows = await store.query<Stored<LineRow>>(
     `SELECT cluster, node, slot AS gpu, ${isoOf("from_at")} AS \`from\`, ${isoOf("until_at")} AS \`until\`, state, team, namespace, pod,
        attribution, raw_share AS rawShare, share, price, holder, toString(run_id) AS run,
@@ -197,9 +197,9 @@ async function readLines(asked: Asked, table: ChargesTable, hasSegments: boolean
        toString(gpu_hours) AS gpuHours, toString(ifNull(effective_cost, 0)) AS cost,
        toString(if(effective_cost IS NULL, gpu_hours, 0)) AS unpricedGpuHours,
        toString(energy_mj) AS millijoules, toString(carbon_grams) AS carbonGrams
-     FROM charges_published WHERE ${asked.where} AND ${dearest.where}
+     FROM charges_published WHERE ${asked.where} AND ${highest.where}
      ORDER BY ifNull(effective_cost, 0) DESC, toDate(from_at, 'UTC'), team, gpu_hours DESC, from_at, node, slot LIMIT ${MOST_PARTS}`,
-    { ...asked.parameters, ...dearest.parameters },
+    { ...asked.parameters, ...highest.parameters },
   );
   return Promise.all(
     rows.map(async (stored) => {

@@ -46,15 +46,15 @@ const text = (name: string, say: Say): FocusColumn => column("text", name, say);
 const decimal = (name: string, say: Say): FocusColumn => column("decimal", name, say);
 const amount = (name: string, say: (row: PricedPart) => Amount<Quantity> | undefined): FocusColumn =>
   column("decimal", name, (row) => {
-    const said = say(row);
-    return said === undefined ? undefined : formatAmount(said);
+    const amount = say(row);
+    return amount === undefined ? undefined : formatAmount(amount);
   });
 const time = (name: string, say: (part: Part) => number): FocusColumn =>
   column("time", name, ({ part }) => `${new Date(say(part)).toISOString().slice(0, 19)}Z`);
 const json = (name: string, say: (row: PricedPart) => Readonly<Record<string, string>> | undefined): FocusColumn =>
   column("json", name, (row) => {
-    const said = say(row);
-    return said === undefined || Object.keys(said).length === 0 ? undefined : JSON.stringify(said);
+    const value = say(row);
+    return value === undefined || Object.keys(value).length === 0 ? undefined : JSON.stringify(value);
   });
 const ofPart = (name: string, key: TextOfPart): FocusColumn => text(name, ({ part }) => part[key]);
 

@@ -51,14 +51,14 @@ export interface Tally {
 
 /** Creates an empty tally. */
 export function createTally(): Tally {
-  const places = SUMMED.map((name) => FOCUS_COLUMNS.findIndex((column) => column.name === name));
+  const indexes = SUMMED.map((name) => FOCUS_COLUMNS.findIndex((column) => column.name === name));
   const sums: Amount<Quantity>[] = SUMMED.map(() => lastUnits(0n));
   let count = 0;
   return {
     add(rows) {
       count += rows.length;
-      for (const [index, place] of places.entries())
-        sums[index] = sum([sums[index]!, ...rows.map((cells) => amountOf(cells[place] ?? "0"))]);
+      for (const [index, column] of indexes.entries())
+        sums[index] = sum([sums[index]!, ...rows.map((cells) => amountOf(cells[column] ?? "0"))]);
     },
     get rows() {
       return count;

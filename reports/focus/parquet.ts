@@ -31,7 +31,7 @@ async function* portions(
     arrowOf(
       store,
       columns,
-      some.map((cells) => Object.fromEntries(columns.map(({ name }, place) => [name, cells[place]!]))),
+      some.map((cells) => Object.fromEntries(columns.map(({ name }, index) => [name, cells[index]!]))),
     );
   let waiting: FocusCells[] = [];
   let isFirst = true;

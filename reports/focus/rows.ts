@@ -24,19 +24,19 @@ export function pricedParts(parts: readonly [Part, ...Part[]]): readonly PricedP
   const measured = parts.map((part) => ({ part, measure: measureOf(part) }));
   const quantities = measured.map(({ measure }) => measure?.quantity ?? 0n);
   if (origin.isCorrection)
-    return measured.map(({ part, measure }, place) => ({
+    return measured.map(({ part, measure }, index) => ({
       part,
       measure,
       ratio: undefined,
-      prices: quantities[place] === 0n ? undefined : ownPrices(priced(part, quantities[place]!)),
+      prices: quantities[index] === 0n ? undefined : ownPrices(priced(part, quantities[index]!)),
     }));
   const ratios = ratiosOf(quantities);
   const prices = pricesOfAll(parts, quantities);
-  return measured.map(({ part, measure }, place) => ({
+  return measured.map(({ part, measure }, index) => ({
     part,
     measure,
-    ratio: ratios?.[place],
-    prices: measure === undefined ? undefined : partPrices(priced(part, quantities[place]!), prices),
+    ratio: ratios?.[index],
+    prices: measure === undefined ? undefined : partPrices(priced(part, quantities[index]!), prices),
   }));
 }
 

@@ -6,7 +6,7 @@ const PREFIX = "gpu-ledger/";
 
 type Tags = Readonly<Record<string, string>>;
 
-/** Returns the place and the kind of an origin. Empty names are left out. */
+/** Returns the location and the kind of an origin. Empty names are left out. */
 export function tagsOf({ cluster, node, pool, gpuModel, layout, capacityType }: Origin): Tags {
   return prefixed({ cluster, node, pool, "gpu-model": gpuModel, layout, "capacity-type": capacityType });
 }
@@ -31,6 +31,6 @@ export function allocatedTagsOf(part: Part): Tags | undefined {
 }
 
 function prefixed(names: Tags): Tags {
-  const said = Object.entries(names).filter(([, value]) => value !== "");
-  return Object.fromEntries(said.map(([name, value]) => [`${PREFIX}${name}`, value]));
+  const given = Object.entries(names).filter(([, value]) => value !== "");
+  return Object.fromEntries(given.map(([name, value]) => [`${PREFIX}${name}`, value]));
 }

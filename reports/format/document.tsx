@@ -106,10 +106,10 @@ function Rows({ report }: { readonly report: Report }): VNode {
       { policy, kind, span, where },
       by.map((dimension) => ({ dimension, values: [dimensions[dimension]!] })),
     );
-  const [first, ...others] = by.map((name, place): Column<ReportRow> => ({
+  const [first, ...others] = by.map((name, index): Column<ReportRow> => ({
     head: titleOfDimension(name),
     cell: ({ dimensions }) => <bdi>{dimensions[name]}</bdi>,
-    ...(place === 0 ? { foot: "all" } : {}),
+    ...(index === 0 ? { foot: "all" } : {}),
   }));
   const cost = moneyColumn(rows, (row) => row.cost, currency);
   const states = by.includes("state") ? [] : CHARGE_STATES.filter((state) => total.states[state] !== undefined);

@@ -141,11 +141,11 @@ function lengthOfMessage(message: Buffer): number {
   return message.length < body ? body : body + bodyLength(message.subarray(HEAD_BYTES, body));
 }
 
-/** Returns `bodyLength`, the fourth field of the table `Message` (Message.fbs). In a FlatBuffer its place is the fourth of the vtable. */
+/** Returns `bodyLength`, the fourth field of the table `Message` (Message.fbs). In a FlatBuffer its offset is the fourth of the vtable. */
 function bodyLength(message: Buffer): number {
   const table = message.readUInt32LE(0);
   const vtable = table - message.readInt32LE(table);
   const FIELD = 4 + 2 * 3;
-  const place = message.readUInt16LE(vtable) > FIELD ? message.readUInt16LE(vtable + FIELD) : 0;
-  return place === 0 ? 0 : Number(message.readBigInt64LE(table + place));
+  const offset = message.readUInt16LE(vtable) > FIELD ? message.readUInt16LE(vtable + FIELD) : 0;
+  return offset === 0 ? 0 : Number(message.readBigInt64LE(table + offset));
 }

@@ -6,10 +6,10 @@ const NOTHING = "–";
 
 /** Returns a table in columns of fixed width, with one header line and one line for each row. */
 export function formatTable(heads: readonly string[], rows: readonly (readonly TableCell[])[]): string {
-  const columns = heads.map((head, place) =>
+  const columns = heads.map((head, index) =>
     formatColumn(
       head,
-      rows.map((row) => row[place]!),
+      rows.map((row) => row[index]!),
     ),
   );
   const lines = Array.from({ length: rows.length + 1 }, (_, line) =>
@@ -22,10 +22,10 @@ export function formatTable(heads: readonly string[], rows: readonly (readonly T
 }
 
 function formatColumn(head: string, cells: readonly TableCell[]): readonly string[] {
-  const places = Math.max(0, ...cells.map((cell) => ("number" in cell ? fractionOf(cell.number).length : 0)));
+  const decimals = Math.max(0, ...cells.map((cell) => ("number" in cell ? fractionOf(cell.number).length : 0)));
   const texts = cells.map((cell) => {
     if ("text" in cell) return printable(cell.text);
-    return cell.number + " ".repeat(places - fractionOf(cell.number).length);
+    return cell.number + " ".repeat(decimals - fractionOf(cell.number).length);
   });
   const width = Math.max(...[head, ...texts].map((text) => text.length));
   const isNumbers = cells.some((cell) => "number" in cell);

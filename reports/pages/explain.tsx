@@ -298,7 +298,7 @@ function LinesOfGpu({ lines, samples, currency }: LinesOfGpuProps): VNode {
             >
               {seconds(Date.parse(segment.until) - Date.parse(segment.from))} s
             </Figure>
-            <Figure title="Samples of the segment" beside={samplesTold(segment)}>
+            <Figure title="Samples of the segment" beside={samplesText(segment)}>
               {segment.samples}
             </Figure>
             <Figure title="Covered" beside={`${seconds(segment.coveredMillis)} s`}>
@@ -328,7 +328,7 @@ function LinesOfGpu({ lines, samples, currency }: LinesOfGpuProps): VNode {
   );
 }
 
-function samplesTold({ firstSample, lastSample }: NonNullable<ExplainedLine["segment"]>): string {
+function samplesText({ firstSample, lastSample }: NonNullable<ExplainedLine["segment"]>): string {
   if (firstSample === null || lastSample === null) return "none";
   return `${utc(Date.parse(firstSample)).slice(11)} to ${utc(Date.parse(lastSample)).slice(11)}`;
 }

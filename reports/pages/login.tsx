@@ -13,7 +13,7 @@ const form = z.object({ token: z.string().max(LONGEST).default("") });
 
 /**
  * Adds `/login`, where a browser exchanges a token for a cookie, and `/logout`. The page shows that a token is wrong. Wrong tokens count as
- * in every other place.
+ * everywhere else.
  */
 export async function addLogin(
   server: FastifyInstance,

@@ -89,8 +89,8 @@ function PoliciesPage({ reports, question, span, paging, provisional }: Policies
               ),
               foot: "all",
             },
-            ...reports.flatMap(({ policy }, place) => {
-              const column = moneyColumn(rows, ({ costs }) => costs[place], currency);
+            ...reports.flatMap(({ policy }, index) => {
+              const column = moneyColumn(rows, ({ costs }) => costs[index], currency);
               const cost = {
                 head: policy,
                 ...column,
@@ -100,8 +100,8 @@ function PoliciesPage({ reports, question, span, paging, provisional }: Policies
                   </a>
                 ),
               };
-              if (place === 0) return [cost];
-              const more = ({ costs }: TeamRow): string => minus(costs[place]!, costs[0]!);
+              if (index === 0) return [cost];
+              const more = ({ costs }: TeamRow): string => minus(costs[index]!, costs[0]!);
               const difference = {
                 head: `difference to ${reports[0]!.policy}`,
                 ...moneyColumn(rows, more, currency),

@@ -35,7 +35,7 @@ type Named = Readonly<Record<string, string>>;
 interface Found {
   /** The conditions. They match nothing if nothing of the name was ever charged. */
   readonly where: readonly Filter[];
-  /** Other places of the subject in the time, which are charged under other names. */
+  /** Other locations of the subject in the time, which are charged under other names. */
   readonly elsewhere?: readonly { readonly name: string; readonly href: string }[];
 }
 
@@ -127,7 +127,7 @@ const SUBJECTS: readonly Subject[] = [
     title: ({ node, gpu, uuid }) => (uuid === "" ? `GPU ${gpu} of ${node}` : `GPU ${uuid}`),
     async find({ cluster, uuid, node, gpu }, { store }, span) {
       if (uuid === "") return { where: [is("cluster", cluster!), is("node", node!), is("gpu", gpu!)] };
-      // The last place of the GPU. A GPU without charges had no place, and no node has an empty name.
+      // The last node of the GPU. A GPU without charges has no node, and no node has an empty name.
       const [last, ...others] = await readSlots(store, { cluster: cluster!, gpuKey: uuid!, ...span });
       if (last === undefined) return { where: [is("cluster", cluster!), is("node", "")] };
       return {
@@ -230,8 +230,8 @@ function SubjectPage(props: SubjectProps): VNode {
       <Figures report={whole} question={question} />
       <h2>Day by day</h2>
       <DaysChart byDay={byDay} />
-      {subject.parts.map((part, place) => (
-        <Parts {...{ part, report: parts[place]!, question, span, paging: pagingOf(url, part.id) }} />
+      {subject.parts.map((part, index) => (
+        <Parts {...{ part, report: parts[index]!, question, span, paging: pagingOf(url, part.id) }} />
       ))}
     </>
   );

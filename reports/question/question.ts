@@ -70,7 +70,7 @@ export function readFilters(
 
 function valuesIn(text: string): readonly string[] {
   const values = text.match(/(?:^|,)(?:\\.|[^,\\]|\\$)*/gsu) ?? [];
-  return values.map((value, place) => value.slice(place === 0 ? 0 : 1).replaceAll(/\\(.)/gsu, "$1"));
+  return values.map((value, index) => value.slice(index === 0 ? 0 : 1).replaceAll(/\\(.)/gsu, "$1"));
 }
 
 /** Returns a condition in the form that {@link readFilters} reads. */

@@ -29,8 +29,8 @@ export interface Allocation {
 
 const ISO = "'%Y-%m-%dT%H:%i:%SZ', 'UTC'";
 
-/** A place in the order of allocations: the place of a row after which reading continues. */
-export type AllocationPlace = readonly [
+/** A position in the order of allocations: the row after which reading continues. */
+export type AllocationPosition = readonly [
   cluster: string,
   node: string,
   gpu: number,
@@ -39,20 +39,20 @@ export type AllocationPlace = readonly [
   attribution: string,
 ];
 
-/** Rows of allocations, and the place of the next page; undefined after the last. */
+/** Rows of allocations, and the position of the next page; undefined after the last. */
 export interface AllocationPage {
   readonly rows: readonly Allocation[];
-  readonly next: AllocationPlace | undefined;
+  readonly next: AllocationPosition | undefined;
 }
 
 /**
- * Reads some allocations of a question, in the order of cluster, node, GPU and holder, after a place or from the first. A place stays valid
+ * Reads some allocations of a question, in the order of cluster, node, GPU and holder, after a position or from the first. A position stays valid
  * after new publications. Fails with a `StoreError`.
  */
 export async function readAllocations(
   store: Pick<StoreClient, "query">,
   question: ChargesQuestion,
-  { after, rows }: { readonly after: AllocationPlace | undefined; readonly rows: number },
+  { after, rows }: { readonly after: AllocationPosition | undefined; readonly rows: number },
 ): Promise<AllocationPage> {
   const { where, parameters } = sqlOf(question);
   const [cluster = "", node = "", gpu = 0, holder = "", share = "", attribution = ""] = after ?? [];

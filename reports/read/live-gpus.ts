@@ -115,8 +115,8 @@ export async function readLiveFleet(
     readFacts<InventoryFact>(store, newestSql("inventory_facts", "cluster, node")),
     readNamespaceMarks(store),
   ]);
-  const podOf = new Map(pods.map((pod) => [place(pod.cluster, pod.uid), pod]));
-  const nodeOf = new Map(nodes.map((node) => [place(node.cluster, node.node), node]));
+  const podOf = new Map(pods.map((pod) => [keyOf(pod.cluster, pod.uid), pod]));
+  const nodeOf = new Map(nodes.map((node) => [keyOf(node.cluster, node.node), node]));
 
   function holderOf(row: SampleRow, pod: WorkloadFact | undefined): LiveHolder | undefined {
     if (row.holders === 0) return undefined;
@@ -142,16 +142,16 @@ export async function readLiveFleet(
 
   function teamIn(pod: WorkloadFact): string {
     const { cluster, namespace, workload, queue = "", node } = pod;
-    const pool = nodeOf.get(place(cluster, node))?.pool ?? "";
-    const namespaceMarks = marksOf.get(place(cluster, namespace));
+    const pool = nodeOf.get(keyOf(cluster, node))?.pool ?? "";
+    const namespaceMarks = marksOf.get(keyOf(cluster, namespace));
     const subject = { namespace, workload: workload.name, queue, pool, ...podMarks(pod), namespaceMarks };
     return teamOf(owners, subject, atMillis).value;
   }
 
   function liveGpu(row: SampleRow): LiveGpu {
     const { cluster, node, gpu, gpu_key: device, instance, profile, model } = row;
-    const sharing = nodeOf.get(place(cluster, node))?.gpus[0]?.sharing ?? (row.vgpu === "" ? "none" : "time-slicing");
-    const pod = podOf.get(place(cluster, row.holder_uid));
+    const sharing = nodeOf.get(keyOf(cluster, node))?.gpus[0]?.sharing ?? (row.vgpu === "" ? "none" : "time-slicing");
+    const pod = podOf.get(keyOf(cluster, row.holder_uid));
     const isInstance = instance !== "" && profile !== "";
     const own = regimeOfDevice({ isInstance, isPartition: instance !== "" && profile === "" }, sharing);
     return {
@@ -171,20 +171,20 @@ export async function readLiveFleet(
 
   const seen = new Map<string, Set<string>>();
   for (const { cluster, node, gpu_key } of rows) {
-    const key = place(cluster, node);
+    const key = keyOf(cluster, node);
     seen.set(key, (seen.get(key) ?? new Set()).add(gpu_key));
   }
   return {
     atMillis,
     gpus: rows.map(liveGpu),
     unobserved: nodes.flatMap(({ cluster, node, gpus }) => {
-      const missing = gpus.reduce((sum, { count }) => sum + count, 0) - (seen.get(place(cluster, node))?.size ?? 0);
+      const missing = gpus.reduce((sum, { count }) => sum + count, 0) - (seen.get(keyOf(cluster, node))?.size ?? 0);
       const model = gpus.find((each) => each.model !== undefined)?.model ?? "";
       return missing > 0 ? [{ cluster, node, model, gpus: missing }] : [];
     }),
   };
 }
 
-function place(cluster: string, name: string): string {
+function keyOf(cluster: string, name: string): string {
   return `${cluster}/${name}`;
 }

@@ -1,7 +1,7 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { momentSql } from "../question/question.ts";
 
-/** The place of a GPU: a node and an index there. */
+/** The slot of a GPU: a node and an index on it. */
 export interface Slot {
   readonly node: string;
   readonly slot: number;

@@ -49,7 +49,7 @@ export async function readGroups(
   const names = [...new Set(bys.flat())];
   const { columns, where, parameters } = sqlOf(question, names);
   const { name, lines, held, ...table } = await chooseTable(question, names);
-  const keys = names.map((_, place) => `key${place}`);
+  const keys = names.map((_, index) => `key${index}`);
   const sets = bys.map((by) => `(${[...by.map((each) => keys[names.indexOf(each)]!), ...TOLD_APART].join(", ")})`);
   const rows = await store.query<SumsRow>(
     `SELECT ${keys.length === 0 ? "0" : `grouping(${keys.join(", ")})`} AS absent, [${keys.join(", ")}]::Array(String) AS keys, ${TOLD_APART.join(", ")},
@@ -57,7 +57,7 @@ export async function readGroups(
        toString(sum(ifNull(contracted_cost, 0))) AS contracted, toString(sum(ifNull(effective_cost, 0))) AS effective,
        toString(sum(ifNull(power_cost, 0))) AS power, toString(sum(energy_mj)) AS energy, toString(sum(carbon_grams)) AS carbon
      FROM (
-       SELECT *, ${held} AS held, effective_cost IS NOT NULL AS priced, corrects != '' AS correction${columns.map((column, place) => `, toString(${column}) AS key${place}`).join("")}
+       SELECT *, ${held} AS held, effective_cost IS NOT NULL AS priced, corrects != '' AS correction${columns.map((column, index) => `, toString(${column}) AS key${index}`).join("")}
        FROM ${name} WHERE ${where} AND ${table.where})
      GROUP BY GROUPING SETS (${sets.join(", ")})
      LIMIT ${MOST_SUMS + 1}`,
@@ -65,7 +65,7 @@ export async function readGroups(
   );
   if (rows.length > MOST_SUMS) throw new TooManyGroupsError();
   return bys.map((by) => {
-    const places = by.map((each) => names.indexOf(each));
+    const indexes = by.map((each) => names.indexOf(each));
     // A bit for each key, highest bit first: 1 if the row's list does not have the key.
     const absent = names.reduce((bits, each) => bits * 2 + (by.includes(each) ? 0 : 1), 0);
     return rows
@@ -73,7 +73,7 @@ export async function readGroups(
       .map((row) =>
         sumsOfRow(
           row,
-          places.map((place) => row.keys[place]!),
+          indexes.map((index) => row.keys[index]!),
         ),
       );
   });

@@ -56,10 +56,10 @@ export async function readReports(
           chooseTable,
         );
   const chargedUntil = charged?.until ?? null;
-  return bys.map((by, place) => {
+  return bys.map((by, index) => {
     const sums = before[comparable.indexOf(by)];
     const past = comparedWith === undefined || sums === undefined ? undefined : { span: comparedWith, sums };
-    return reportOf({ ...question, by }, currency, chargedUntil, groups[place]!, past);
+    return reportOf({ ...question, by }, currency, chargedUntil, groups[index]!, past);
   });
 }
 
@@ -96,7 +96,7 @@ function reportOf(
     rows: unordered
       .toSorted((a, b) => byCost(a, b) || inOrder(a.group, b.group))
       .map(({ group, sumsBefore }) => ({
-        dimensions: Object.fromEntries(by.map((name, place) => [name, group.values[place]!])),
+        dimensions: Object.fromEntries(by.map((name, index) => [name, group.values[index]!])),
         ...withTrend(group.sums, sumsBefore, question, past !== undefined),
       })),
   };
@@ -154,6 +154,6 @@ function descending(a: bigint, b: bigint): number {
 }
 
 function inOrder({ values: a }: Group, { values: b }: Group): number {
-  const place = a.findIndex((value, index) => value !== b[index]);
-  return place < 0 ? 0 : a[place]! < b[place]! ? -1 : 1;
+  const first = a.findIndex((value, index) => value !== b[index]);
+  return first < 0 ? 0 : a[first]! < b[first]! ? -1 : 1;
 }

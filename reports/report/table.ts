@@ -69,9 +69,9 @@ function tableOf(report: Report): string {
   ];
   return formatTable(
     [...by.map(titleOfDimension), ...columns.map(([head]) => head)],
-    [...rows.keys(), rows.length].map((place) => [
-      ...dimensionCells(by, rows[place]),
-      ...columns.map(([, values]) => numberCell(values[place]!)),
+    [...rows.keys(), rows.length].map((index) => [
+      ...dimensionCells(by, rows[index]),
+      ...columns.map(([, values]) => numberCell(values[index]!)),
     ]),
   );
 }
@@ -82,13 +82,13 @@ function tableOfSeveral(reports: readonly [Report, ...Report[]]): string {
   const found = reports.map(({ rows }) => new Map(rows.map((row) => [keyOf(row), row])));
   const rows = [...new Map(reports.flatMap((each) => each.rows.map((row) => [keyOf(row), row] as const))).values()];
   const costs = found.map((ofPolicy) => rows.map((row) => amountOf<"currency">(ofPolicy.get(keyOf(row))?.cost ?? "0")));
-  const more = rows.map((_, place) => difference(costs.at(-1)![place]!, costs[0]![place]!));
+  const more = rows.map((_, index) => difference(costs.at(-1)![index]!, costs[0]![index]!));
   const columns = [...costs, more].map((amounts) => roundedColumn(amounts, minorUnitOf(currency)));
   return formatTable(
     [...by.map(titleOfDimension), ...reports.map(({ policy }) => `${policy} ${currency}`), "difference"],
-    [...rows.keys(), rows.length].map((place) => [
-      ...dimensionCells(by, rows[place]),
-      ...columns.map((values, column) => numberCell(column === costs.length ? signed(values[place]!) : values[place]!)),
+    [...rows.keys(), rows.length].map((index) => [
+      ...dimensionCells(by, rows[index]),
+      ...columns.map((values, column) => numberCell(column === costs.length ? signed(values[index]!) : values[index]!)),
     ]),
   );
 }
@@ -96,7 +96,7 @@ function tableOfSeveral(reports: readonly [Report, ...Report[]]): string {
 /** Returns the cells of a row's dimensions. The line of sums has its title in the first cell. */
 function dimensionCells(by: readonly string[], row: ReportRow | undefined): readonly TableCell[] {
   if (row !== undefined) return by.map((name) => ({ text: row.dimensions[name]! }));
-  return by.map((_, place) => ({ text: place === 0 ? "total" : " " }));
+  return by.map((_, index) => ({ text: index === 0 ? "total" : " " }));
 }
 
 function orNothing(amount: string): string {

@@ -38,8 +38,8 @@ export function createLedgerVersions(
   let askedAt = now();
   async function ask(at: number): Promise<string> {
     const [row] = await store.query<{ readonly runs: string; readonly closings: string }>(PUBLISHED);
-    const told = JSON.stringify([row, Math.floor(at / HOUR_MILLIS), rules()]);
-    return createHash("sha256").update(told).digest("base64url").slice(0, 16);
+    const text = JSON.stringify([row, Math.floor(at / HOUR_MILLIS), rules()]);
+    return createHash("sha256").update(text).digest("base64url").slice(0, 16);
   }
   return {
     current() {

@@ -16,7 +16,7 @@ export interface Remembered {
   past<Value extends object>(ledgerVersion: string, key: string): Promise<Value> | undefined;
 }
 
-/** The size of an answer beside its own bytes: its key, and its places in the map and the list. */
+/** The size of an answer beside its own bytes: its key, and its entries in the map and the list. */
 const OVERHEAD_BYTES = 500;
 
 /** Creates a memory of at most `mostBytes` bytes. The least recently used answer is removed first. */

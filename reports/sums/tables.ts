@@ -12,7 +12,7 @@ export interface ChargesTable {
   readonly lines: string;
   readonly held: string;
   /** The SQL of the highest line cost in a row; undefined if rows are lines. */
-  readonly dearest: string | undefined;
+  readonly highestCost: string | undefined;
 }
 
 /** Returns the table for a question with further dimensions. Fails with a `StoreError`. */
@@ -25,7 +25,7 @@ export const LINES: ChargesTable = {
   parameters: {},
   lines: "count()",
   held: "holder != ''",
-  dearest: undefined,
+  highestCost: undefined,
 };
 
 /** Always returns the ledger's lines. */
@@ -54,6 +54,6 @@ export function partsOf(
     parameters: { parts, closed },
     lines: "sum(lines)",
     held: "is_held",
-    dearest: "dearest",
+    highestCost: "dearest",
   };
 }

@@ -1,7 +1,7 @@
 /**
  * The bus port: the operations of Kafka that collectors and processors need. The embedded log implements the same port. Both
  * implementations give the same guarantees, and one contract test checks them. A message that `send` has acknowledged is durable and keeps
- * its place in its partition. Equal keys share a partition. A group gets every message at least once, from the last committed position.
+ * its position in its partition. Equal keys share a partition. A group gets every message at least once, from the last committed position.
  */
 
 /** A topic and its retention. The number of partitions never changes, because a key must not move while its history is compacted. */

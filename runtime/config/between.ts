@@ -19,5 +19,5 @@ export function between<Of>(
  */
 function touches({ code, path = [] }: z.core.$ZodRawIssue, key: readonly string[]): boolean {
   if (code === "unrecognized_keys") return false;
-  return key.every((part, place) => place >= path.length || path[place] === part);
+  return key.every((part, index) => index >= path.length || path[index] === part);
 }

@@ -42,7 +42,7 @@ export function readInvoice(written: string, format: "yaml" | "csv"): ReadInvoic
       : readCsv(written);
   if ("problems" in read) return read;
   if (read.value.length === 0) return { problems: [{ key: "(the whole file)", allowed: "at least one line" }] };
-  return { value: read.value.map((line, index) => ({ place: `invoice[${index}]`, ...line })) };
+  return { value: read.value.map((line, index) => ({ key: `invoice[${index}]`, ...line })) };
 }
 
 const COLUMNS = Object.keys(invoiceLine.shape);

@@ -17,8 +17,8 @@ export class ConfigError extends Error {
   }
 }
 
-/** The places to look for a configuration if no file is named. */
-export const DEFAULT_PLACES: readonly string[] = ["gpu-ledger.yaml", "/etc/gpu-ledger/gpu-ledger.yaml"];
+/** The files to look for if no configuration is named. */
+export const DEFAULT_FILES: readonly string[] = ["gpu-ledger.yaml", "/etc/gpu-ledger/gpu-ledger.yaml"];
 
 /** A configuration and its file. `path` is undefined if only the defaults apply. */
 export interface LoadedConfig {
@@ -26,9 +26,9 @@ export interface LoadedConfig {
   readonly path: string | undefined;
 }
 
-/** Loads the named file, or the first default place that exists, or the defaults. Fails with {@link ConfigError}. */
+/** Loads the named file, or the first default file that exists, or the defaults. Fails with {@link ConfigError}. */
 export function loadConfig(path: string | undefined, env: NodeJS.ProcessEnv): LoadedConfig {
-  const found = path ?? DEFAULT_PLACES.find((place) => existsSync(place));
+  const found = path ?? DEFAULT_FILES.find((path) => existsSync(path));
   if (found === undefined) return { config: parseConfig("", { source: "the default", folder: ".", env }), path: found };
   let text: string;
   try {

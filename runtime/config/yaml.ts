@@ -72,9 +72,9 @@ function holdsItself(value: unknown, around: Set<unknown>): boolean {
 
 /** Formats a problem as one line: the key, its line, the value and what is allowed. */
 export function describeProblem({ key, line, value, allowed, isUnknownKey }: FileProblem): string {
-  const place = line === undefined ? key : `${key} (line ${line})`;
-  if (isUnknownKey === true) return `  ${place}: ${allowed}; its value is ${JSON.stringify(value)}`;
-  return value === undefined ? `  ${place}: ${allowed}` : `  ${place}: ${JSON.stringify(value)} is not ${allowed}`;
+  const where = line === undefined ? key : `${key} (line ${line})`;
+  if (isUnknownKey === true) return `  ${where}: ${allowed}; its value is ${JSON.stringify(value)}`;
+  return value === undefined ? `  ${where}: ${allowed}` : `  ${where}: ${JSON.stringify(value)} is not ${allowed}`;
 }
 
 /** Returns what is allowed, for issues without a message of their own. */

@@ -98,7 +98,7 @@ export function gangMoments(scenario: Scenario): readonly ClusterMoment[] {
     const { group: name, size } = gang!;
     const queued = Math.min(...members.map((pod) => createdAt(pod, scenario)));
     const admitted = wholeAt(members, size, scenario);
-    const said = {
+    const object = {
       kind: "Gang",
       resource: "podgroups.scheduling.run.ai",
       namespace,
@@ -109,10 +109,13 @@ export function gangMoments(scenario: Scenario): readonly ClusterMoment[] {
     const pending: ClusterMoment = {
       atMillis: queued,
       cluster,
-      fact: { ...said, body: { ...body, phase: "Pending" } },
+      fact: { ...object, body: { ...body, phase: "Pending" } },
     };
     if (admitted === undefined) return [pending];
-    return [pending, { atMillis: admitted, cluster, fact: { ...said, body: { ...body, phase: "Running", admitted } } }];
+    return [
+      pending,
+      { atMillis: admitted, cluster, fact: { ...object, body: { ...body, phase: "Running", admitted } } },
+    ];
   });
 }
 

@@ -41,14 +41,14 @@ export function* factsOf(scenario: Scenario, epoch = beginOf(scenario)): Generat
   const moments = momentsOf(scenario).toSorted((a, b) => a.atMillis - b.atMillis);
   const ofObjects = scenario.files === undefined ? [] : objectFacts(scenario.files, epoch).messages;
   let version = 0;
-  let told = 0;
+  let sent = 0;
   for (const { atMillis, cluster, topic, encode } of moments) {
-    for (; told < ofObjects.length && ofObjects[told]!.atMillis <= atMillis; told++) yield ofObjects[told]!;
+    for (; sent < ofObjects.length && ofObjects[sent]!.atMillis <= atMillis; sent++) yield ofObjects[sent]!;
     version += 1;
     const message = encode({ cluster, epoch, resourceVersion: String(version), seenAtMillis: atMillis });
     yield { topic, atMillis, ...message };
   }
-  yield* ofObjects.slice(told);
+  yield* ofObjects.slice(sent);
 }
 
 /** Returns all moments. At one time, objects come after those on which they depend. */

@@ -12,13 +12,13 @@ export function memoryMiBOf({ model }: ScenarioNode): number | undefined {
   return nominalMemoryMiB(model);
 }
 
-/** How one GPU of a node is cut or shared at a time. A MIG instance's number is its place in the written list. */
+/** How one GPU of a node is cut or shared at a time. A MIG instance's number is its index in the written list. */
 export function layoutAt(node: ScenarioNode, index: number, at: number): GpuLayout {
   const count = node.partitions[String(index)];
   if (count !== undefined) return { kind: "partitions", count };
   const profiles = migAt(node, at)?.layout[String(index)];
   if (profiles !== undefined)
-    return { kind: "mig", instances: profiles.map((profile, place) => ({ id: String(place), profile })) };
+    return { kind: "mig", instances: profiles.map((profile, instance) => ({ id: String(instance), profile })) };
   return node.sharing.strategy === "none" ? { kind: "whole" } : { kind: "shared", replicas: node.sharing.replicas };
 }
 

@@ -25,7 +25,7 @@ export function nodeMoments(node: ScenarioNode, scenario: Scenario): readonly No
   const moments = times
     .map((atMillis) => ({ atMillis, fact: stateAt(node, life.from, atMillis) }))
     // An XID is none of Kubernetes' business: what has not changed is not said again.
-    .filter(({ fact }, place, all) => JSON.stringify(fact) !== JSON.stringify(all[place - 1]?.fact));
+    .filter(({ fact }, index, all) => JSON.stringify(fact) !== JSON.stringify(all[index - 1]?.fact));
   if (node.until === undefined) return moments;
   const end: FactEnd = { atMillis: node.until, inferred: false };
   return [...moments, { atMillis: node.until, fact: { ...stateAt(node, life.from, node.until - 1), end } }];

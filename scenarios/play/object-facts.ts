@@ -3,7 +3,7 @@ import { groupOf, ownerKinds } from "../../collectors/kubernetes/owners/kinds.ts
 import { createKnownObjects } from "../../collectors/kubernetes/owners/known-objects.ts";
 import type { KubeObject } from "../../collectors/kubernetes/projection/kube-object.ts";
 import type { Remark } from "../../collectors/kubernetes/projection/remark.ts";
-import { createBooks } from "../../collectors/kubernetes/watcher/books.ts";
+import { createFactRegistries } from "../../collectors/kubernetes/watcher/fact-registries.ts";
 import { WATCHED_KINDS } from "../../collectors/kubernetes/watcher/kinds.ts";
 import { createProjector } from "../../collectors/kubernetes/watcher/projector.ts";
 import { FACT_SCHEMA_VERSION } from "../../domain/messages/fact-message.ts";
@@ -26,7 +26,7 @@ export function objectFacts({ cluster, objects, resourceNames }: ScenarioFiles, 
   let atMillis = 0;
   const owners = createKnownObjects();
   const projector = createProjector({
-    books: createBooks(cluster, { epoch: () => epoch, renew: () => {} }, (topic, { key, value }) =>
+    registries: createFactRegistries(cluster, { epoch: () => epoch, renew: () => {} }, (topic, { key, value }) =>
       messages.push({ topic, atMillis, key, value: value!, schemaVersion: FACT_SCHEMA_VERSION }),
     ),
     // All objects that there are stand in the files: none has to be fetched, and a pod is taken at once.
@@ -54,8 +54,8 @@ export function objectFacts({ cluster, objects, resourceNames }: ScenarioFiles, 
   return { messages, remarks };
 }
 
-/** The place of an object's kind among those that are watched; behind all of them for another kind. */
+/** The index of an object's kind among those that are watched; behind all of them for another kind. */
 function orderOf({ apiVersion = "", kind }: KubeObject): number {
-  const place = WATCHED_KINDS.findIndex((watched) => watched.kind === kind && watched.group === groupOf(apiVersion));
-  return place === -1 ? WATCHED_KINDS.length : place;
+  const order = WATCHED_KINDS.findIndex((watched) => watched.kind === kind && watched.group === groupOf(apiVersion));
+  return order === -1 ? WATCHED_KINDS.length : order;
 }

@@ -27,10 +27,10 @@ export function occupantsAt(
   at: number,
 ): readonly Occupant[] {
   const known = pods.flatMap((pod) => knownOccupants(scenario, { node, pods, at }, pod));
-  const placed = new Set(known.map(({ pod }) => pod));
+  const occupied = new Set(known.map(({ pod }) => pod));
   const kinds = new Map<string, ScenarioPod[]>();
   for (const pod of pods) {
-    if (placed.has(pod)) continue;
+    if (occupied.has(pod)) continue;
     const kind = "mig" in pod.holds ? pod.holds.mig : "";
     kinds.set(kind, [...(kinds.get(kind) ?? []), pod]);
   }
@@ -39,7 +39,7 @@ export function occupantsAt(
 }
 
 /** The devices that a pod is known to have: its claim's, else its own. */
-export function placesOf({ claims }: Scenario, pod: ScenarioPod): readonly NamedDevice[] {
+export function devicesOfPod({ claims }: Scenario, pod: ScenarioPod): readonly NamedDevice[] {
   return "dra" in pod.holds ? devicesOf({ devices: claims[pod.holds.dra.claim]!.devices }) : devicesOf(pod);
 }
 
@@ -48,14 +48,14 @@ function knownOccupants(
   { node, pods, at }: { readonly node: ScenarioNode; readonly pods: readonly ScenarioPod[]; readonly at: number },
   pod: ScenarioPod,
 ): readonly Occupant[] {
-  const places = placesOf(scenario, pod);
+  const devices = devicesOfPod(scenario, pod);
   const claimOf = ({ holds }: ScenarioPod): string | undefined => ("dra" in holds ? holds.dra.claim : undefined);
   const claim = claimOf(pod);
   const sharers = claim === undefined ? 1 : pods.filter((other) => claimOf(other) === claim).length;
   const whole = rational(1, sharers);
-  return places.map(({ gpu, instance }) => {
+  return devices.map(({ gpu, instance }) => {
     const claimed =
-      instance === undefined ? (partialClaim(pod, node, { gpu, gpus: places.length, at }) ?? whole) : whole;
+      instance === undefined ? (partialClaim(pod, node, { gpu, gpus: devices.length, at }) ?? whole) : whole;
     return { pod, gpu, part: instance ?? "", claimed, isCommon: false };
   });
 }
@@ -113,7 +113,7 @@ function commonOccupants(
       .filter((instance) => instance.profile === profile)
       .map(({ id }) => ({ gpu: String(index), part: id, members: 1, taken: takenOf(id), isUnavailable }));
   });
-  const holders = pods.map((pod, place) => ({ holder: String(place), count: countOf(pod) }));
+  const holders = pods.map((pod, index) => ({ holder: String(index), count: countOf(pod) }));
   return [...heldInCommon(devices, holders).claims].flatMap(([gpu, claims]) =>
     claims.flatMap(({ holder, held }): readonly Occupant[] => {
       if (held.what !== "common") return [];

@@ -1,6 +1,6 @@
 import type { Scenario } from "../schema.ts";
 import { gpuIndexes } from "./machine.ts";
-import { placesOf } from "./occupants.ts";
+import { devicesOfPod } from "./occupants.ts";
 import { lifeOf, tenureOf, type ScenarioNode } from "./tenure.ts";
 
 /** The power and the energy counters of a node's GPUs as time goes on. */
@@ -71,7 +71,7 @@ export function createPower(scenario: Scenario, node: ScenarioNode): Power {
 function drawsOn(scenario: Scenario, node: ScenarioNode, index: number): readonly Draw[] {
   const own = node.idleWatts === undefined ? [] : [{ watts: node.idleWatts, ...lifeOf(node, scenario) }];
   const ofPods = scenario.pods
-    .filter((pod) => pod.node === node.name && placesOf(scenario, pod).some(({ gpu }) => gpu === index))
+    .filter((pod) => pod.node === node.name && devicesOfPod(scenario, pod).some(({ gpu }) => gpu === index))
     .flatMap((pod) => {
       const tenure = tenureOf(pod, scenario);
       return pod.powerWatts === undefined || tenure === undefined ? [] : [{ watts: pod.powerWatts, ...tenure }];

@@ -1,5 +1,5 @@
 import type { Scenario } from "../schema.ts";
-import { placesOf, replicasOn } from "./occupants.ts";
+import { devicesOfPod, replicasOn } from "./occupants.ts";
 import { tenureOf, type ScenarioNode, type ScenarioPod } from "./tenure.ts";
 
 /** Who holds on a node as time goes on. */
@@ -26,9 +26,9 @@ export function createResidents(scenario: Scenario, node: ScenarioNode): Residen
   /** A pod that has come gets its replicas of each of its GPUs. */
   function settle(pod: ScenarioPod): void {
     if (!("replicas" in pod.holds)) return;
-    const places = placesOf(scenario, pod);
-    const count = replicasOn(pod.holds.replicas, places.length);
-    const own = places.map(({ gpu }): readonly [number, readonly number[]] => {
+    const devices = devicesOfPod(scenario, pod);
+    const count = replicasOn(pod.holds.replicas, devices.length);
+    const own = devices.map(({ gpu }): readonly [number, readonly number[]] => {
       const taken = new Set([...replicas.values()].flatMap((of) => of.get(gpu) ?? []));
       const free = Array.from({ length: taken.size + count }, (_, number) => number).filter(
         (number) => !taken.has(number),

@@ -68,7 +68,7 @@ function rowsOfGpu(sources: RowSources, gpu: number, occupants: readonly Occupan
             device: { ...own, partition: String(id) },
           }))
         : [{ part: "", profile: "", device: own }];
-  return parts.flatMap(({ part, profile, device }, place) => {
+  return parts.flatMap(({ part, profile, device }, index) => {
     const here = occupants.filter((each) => each.gpu === gpu && each.part === part);
     const named = namesOn(sources, gpu, here, at);
     const rows = named.length === 0 ? [{ labels: {}, processesOf: undefined }] : named;
@@ -76,7 +76,7 @@ function rowsOfGpu(sources: RowSources, gpu: number, occupants: readonly Occupan
       device: {
         ...device,
         ...labels,
-        ...(place + row > 0 ? { repeatsGpu: true as const } : {}),
+        ...(index + row > 0 ? { repeatsGpu: true as const } : {}),
         ...(row > 0 ? { repeatsDevice: true as const } : {}),
       },
       gpu,
@@ -116,9 +116,9 @@ function namesOn(
     };
     const replicas = residents.replicas(pod, gpu);
     if (replicas.length === 0) return [{ labels, processesOf: processesOf(occupant) }];
-    return replicas.map((replica, place) => ({
+    return replicas.map((replica, index) => ({
       labels: { ...labels, vgpu: String(replica) },
-      processesOf: place === 0 ? processesOf(occupant) : undefined,
+      processesOf: index === 0 ? processesOf(occupant) : undefined,
     }));
   });
   const reserving = reservations

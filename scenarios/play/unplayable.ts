@@ -16,10 +16,10 @@ export function unplayable(scenario: Scenario): readonly FileProblem[] {
 /** Kubernetes cordons nodes, and calls nodes ready or not; of a GPU it says neither. */
 function troublesOfNodes({ nodes }: Scenario): readonly FileProblem[] {
   return nodes.flatMap((node, index) =>
-    node.unavailable.flatMap(({ gpus, because }, place) => {
+    node.unavailable.flatMap(({ gpus, because }, spanIndex) => {
       const isOfNode = because === "cordoned" || because === "not-ready";
       if (!isOfNode || gpus === undefined || gpuIndexes(node).every((gpu) => gpus.includes(gpu))) return [];
-      const key = `nodes[${index}].unavailable[${place}].gpus`;
+      const key = `nodes[${index}].unavailable[${spanIndex}].gpus`;
       return [{ key, value: gpus, allowed: `left out: a node is ${because}, with all its GPUs` }];
     }),
   );
@@ -52,11 +52,11 @@ function troublesOfPods(scenario: Scenario): readonly FileProblem[] {
       const allowed = "on a node that shares its GPUs: on another, whoever asks for one gets all of it";
       problems.push({ key: `pods[${index}].holds.replicas`, value: pod.holds.replicas, allowed });
     }
-    devices.forEach(({ gpu, instance }, place) => {
+    devices.forEach(({ gpu, instance }, deviceIndex) => {
       if (node === undefined || instance !== undefined) return;
       if (layoutAt(node, gpu, lifeOf(node, scenario).from).kind !== "partitions") return;
       const allowed = "{ gpu, instance }: the GPU is cut into partitions, of which the exporter tells one by one";
-      problems.push({ key: `pods[${index}].devices[${place}]`, value: gpu, allowed });
+      problems.push({ key: `pods[${index}].devices[${deviceIndex}]`, value: gpu, allowed });
     });
     return problems;
   });
@@ -65,8 +65,8 @@ function troublesOfPods(scenario: Scenario): readonly FileProblem[] {
 /** A PodGroup is an object of one namespace. */
 function troublesOfGangs(scenario: Scenario): readonly FileProblem[] {
   const gangs = gangsOf(scenario).map(([first]) => first!);
-  return gangs.flatMap((pod, place) => {
-    const isSplit = gangs.slice(0, place).some((other) => other.gang!.group === pod.gang!.group);
+  return gangs.flatMap((pod, index) => {
+    const isSplit = gangs.slice(0, index).some((other) => other.gang!.group === pod.gang!.group);
     if (!isSplit) return [];
     const allowed = "a group whose pods are in one namespace of one cluster, as a PodGroup is";
     return [{ key: `pods[${scenario.pods.indexOf(pod)}].gang.group`, value: pod.gang!.group, allowed }];

@@ -31,10 +31,10 @@ export const COLUMNS: readonly string[] = METRICS.map(({ name }) => name).filter
  */
 export function valuesAt(node: ScenarioNode, rows: readonly PlayedRow[], at: number): Float64Array {
   const values = new Float64Array(rows.length * COLUMNS.length).fill(Number.NaN);
-  rows.forEach((row, place) => {
+  rows.forEach((row, index) => {
     const given = valuesOfRow(node, row, at);
     COLUMNS.forEach((name, column) => {
-      values[place * COLUMNS.length + column] = given[name] ?? Number.NaN;
+      values[index * COLUMNS.length + column] = given[name] ?? Number.NaN;
     });
   });
   return values;

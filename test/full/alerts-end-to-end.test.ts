@@ -6,7 +6,7 @@ import type { startSystem as StartSystem, System } from "../../services/system.t
 import { createFleet, type Fleet } from "../../demo/fleet/fleet.ts";
 import { loadAt } from "../../demo/fleet/load.ts";
 import type { FleetNode } from "../../demo/fleet/node.ts";
-import { podsAt, type PlacedPod } from "../../demo/fleet/pods.ts";
+import { podsAt, type RunningPod } from "../../demo/fleet/pods.ts";
 import { demoLedger } from "../../demo/fleet/prices.ts";
 import { TEAMS } from "../../demo/fleet/teams.ts";
 import { createClusterDriver } from "../../demo/kubernetes/cluster/driver.ts";
@@ -203,7 +203,7 @@ describe.skipIf(!hasParts)("from exporters over Prometheus and Alertmanager to w
 
   it("its team hears that it is over when the notebook works again", async () => {
     const { name, team } = notebook.pod;
-    const [{ node: on, gpu }] = notebook.slots as [PlacedPod["slots"][0]];
+    const [{ node: on, gpu }] = notebook.slots as [RunningPod["slots"][0]];
     changes.push(setValue("DCGM_FI_DEV_GPU_UTIL", on.gpus[gpu]!.uuid, 97));
     await expect.poll(told, SOON).toContain(`${team}: resolved GPUAllocatedIdle ${name}`);
     await untilQuiet();
@@ -254,7 +254,7 @@ function targetLabels({ name, exporterPod }: FleetNode): Readonly<Record<string,
 }
 
 /** What Prometheus has recorded by now: what devices and pods did, and that the exporters were there. */
-function pastOf({ nodes }: Fleet, pods: readonly PlacedPod[]): readonly PastSeries[] {
+function pastOf({ nodes }: Fleet, pods: readonly RunningPod[]): readonly PastSeries[] {
   const began = Date.now() / 1000;
   const ofExporters = nodes.flatMap((node): PastSeries[] => {
     const { instance, cluster } = targetLabels(node) as { instance: string; cluster: string };

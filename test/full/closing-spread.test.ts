@@ -44,7 +44,7 @@ function fleet(given: { readonly late?: boolean } = {}): Scenario {
 }
 
 const INVOICE: InvoiceLine = {
-  place: "invoice[0]",
+  key: "invoice[0]",
   account: "main",
   instanceType: "p4d",
   capacityType: "on-demand",

@@ -101,7 +101,7 @@ function fleet(given: { readonly isLate?: boolean } = {}): Scenario {
 }
 
 const INVOICE: InvoiceLine = {
-  place: "invoice[0]",
+  key: "invoice[0]",
   account: "main",
   instanceType: "g6.24xlarge",
   capacityType: "spot",

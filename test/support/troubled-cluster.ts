@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createFleet } from "../../demo/fleet/fleet.ts";
 import { createClusterDriver, type ClusterDriver } from "../../demo/kubernetes/cluster/driver.ts";
-import type { ExporterPlace } from "../../demo/kubernetes/cluster/exporters.ts";
+import type { ExporterAddress } from "../../demo/kubernetes/cluster/exporters.ts";
 import { objectsAt } from "../../demo/kubernetes/cluster/objects.ts";
 import { apiVersionOf, resourceId } from "../../demo/kubernetes/server/resources.ts";
 import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/server.ts";
@@ -35,7 +35,7 @@ interface Pod {
 /** Starts the cluster. `exporters` are the places where the fleet's exporters answer; `chance` returns numbers from 0 to below 1. */
 export async function startTroubledCluster(options: {
   readonly folder: string;
-  readonly exporters: readonly ExporterPlace[];
+  readonly exporters: readonly ExporterAddress[];
   readonly chance: () => number;
 }): Promise<TroubledCluster> {
   const { folder, exporters, chance } = options;

@@ -1,7 +1,7 @@
 import { createApiConnection } from "../../collectors/kubernetes/api/connection.ts";
 import type { ElectionTiming } from "../../collectors/kubernetes/api/election.ts";
 import { ownerKinds } from "../../collectors/kubernetes/owners/kinds.ts";
-import type { FACT_TOPICS } from "../../collectors/kubernetes/watcher/books.ts";
+import type { FACT_TOPICS } from "../../collectors/kubernetes/watcher/fact-registries.ts";
 import type { MissingPermission, WatcherEvents } from "../../collectors/kubernetes/watcher/events.ts";
 import { createFactSender, type FactSender } from "../../collectors/kubernetes/watcher/sender.ts";
 import { startWatcher, type ClusterWatcher } from "../../collectors/kubernetes/watcher/watcher.ts";

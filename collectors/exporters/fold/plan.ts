@@ -146,8 +146,8 @@ function* groupRows(
       continue;
     }
     const alias = dialect.aliases(sample.name).find((candidate) => matches(candidate, sample.labels));
-    const place = `${host} ${key}`;
-    const row = rows.get(place) ?? {
+    const rowKey = `${host} ${key}`;
+    const row = rows.get(rowKey) ?? {
       host,
       device,
       constant: new Map(rest),
@@ -155,7 +155,7 @@ function* groupRows(
       cells: new Map<string, Cell>(),
       codes: new Map<string, Code[]>(),
     };
-    rows.set(place, row);
+    rows.set(rowKey, row);
     const former = row.series.at(-1)?.labels;
     row.series.push({ index, sample, labels, alias });
     if (former === undefined || former === labels) continue;
@@ -251,11 +251,11 @@ function isInfo(sample: ExpositionSample): boolean {
 
 /** Returns the exporter's own name, with the labels that distinguish its series within a row. */
 function ownName({ sample, labels }: Series, row: Row): string {
-  const telling = [...labels.rest]
+  const labelTexts = [...labels.rest]
     .filter(([label]) => !row.constant.has(label))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([label, value]) => `${label}=${JSON.stringify(value)}`);
-  return telling.length === 0 ? sample.name : `${sample.name}{${telling.join(",")}}`;
+  return labelTexts.length === 0 ? sample.name : `${sample.name}{${labelTexts.join(",")}}`;
 }
 
 function withLabels(row: Row): Device {

@@ -75,10 +75,10 @@ export function withFoldedGpus(
   const foldable = new Map<string, (readonly [ReadonlyMap<string, string>, RowLabels])[]>();
   for (const [labels, row] of read) {
     if (row.dialect.fold === undefined || row.key === "" || row.foreign !== undefined) continue;
-    const place = `${row.dialect.exporter} ${row.host ?? ""}`;
-    const ofPlace = foldable.get(place) ?? [];
-    ofPlace.push([labels, row]);
-    foldable.set(place, ofPlace);
+    const page = `${row.dialect.exporter} ${row.host ?? ""}`;
+    const ofPage = foldable.get(page) ?? [];
+    ofPage.push([labels, row]);
+    foldable.set(page, ofPage);
   }
   if (foldable.size === 0) return read;
   const folded = new Map(read);

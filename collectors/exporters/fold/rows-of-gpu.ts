@@ -13,10 +13,10 @@ const GPU_FIELDS = ["gpu", "model", "pciBusId", "serial", "driverVersion", "host
 /** Fills missing fields in the rows of instances and of holders from the GPU's row. */
 export function nameParts(rows: readonly Row[]): void {
   const isPart = ({ device }: Row): boolean => instanceKey(device) !== "" || sharingKey(device) !== "";
-  const placeOf = (row: Row): string => `${row.host} ${gpuKey(row.device)}`;
-  const wholes = new Map(rows.filter((row) => !isPart(row)).map((row) => [placeOf(row), row.device]));
+  const keyOf = (row: Row): string => `${row.host} ${gpuKey(row.device)}`;
+  const wholes = new Map(rows.filter((row) => !isPart(row)).map((row) => [keyOf(row), row.device]));
   for (const row of rows) {
-    const whole = isPart(row) ? wholes.get(placeOf(row)) : undefined;
+    const whole = isPart(row) ? wholes.get(keyOf(row)) : undefined;
     const lacking = GPU_FIELDS.filter((field) => row.device[field] === undefined && whole?.[field] !== undefined);
     if (lacking.length > 0)
       row.device = { ...row.device, ...Object.fromEntries(lacking.map((field) => [field, whole![field]])) };

@@ -95,9 +95,9 @@ function createPageConnection(origin: URL, tls: TlsOptions | undefined, received
       },
     };
     // `onread` works for TLS as for plain sockets (documentation of tls.connect), but the types omit it.
-    const place = { host, port, onread };
+    const options = { host, port, onread };
     const opened =
-      origin.protocol === "https:" ? connectTls({ ...place, ...tlsOptions(host, tls) }) : connectPlain(place);
+      origin.protocol === "https:" ? connectTls({ ...options, ...tlsOptions(host, tls) }) : connectPlain(options);
     opened.setNoDelay(true);
     opened.on("error", (error: Error) => fail(opened, error));
     opened.on("end", () => ended(opened));

@@ -17,7 +17,7 @@ export function matchPage(page: Buffer, layout: Layout, own: Blocks, raw: Float6
   const { texts, textStarts, blocks, runEnds } = layout;
   const count = blocks.length;
   let at = 0;
-  // The first number of the current family's lines that changed order; -1 while each line is in its place.
+  // The first number of the current family's lines that changed order; -1 while each line is in the known order.
   let swappedFrom = -1;
   probesLeft = MOST_PROBES;
   for (let i = 0; i < count; i++) {

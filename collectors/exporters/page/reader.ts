@@ -45,9 +45,9 @@ export function messagesOf(
   { hosts, dropped }: Extract<PageReading, { hosts: unknown }>,
   moment: Omit<ScrapeMoment, "dropped">,
 ): readonly { readonly origin: ScrapeOrigin; readonly message: Uint8Array }[] {
-  return hosts.map(({ origin, stable, values }, place) => ({
+  return hosts.map(({ origin, stable, values }, index) => ({
     origin,
-    message: encodeScrape(stable, { ...moment, dropped: place === 0 ? dropped : {} }, values),
+    message: encodeScrape(stable, { ...moment, dropped: index === 0 ? dropped : {} }, values),
   }));
 }
 

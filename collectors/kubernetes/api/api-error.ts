@@ -63,9 +63,9 @@ const CODES: Readonly<Record<number, ApiErrorCode>> = {
  * (https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/).
  */
 export function apiErrorOf(status: number, body: string, retryAfter?: string): ApiError {
-  const said = statusMessage(body) ?? `HTTP ${status}`;
+  const message = statusMessage(body) ?? `HTTP ${status}`;
   const seconds = Number(retryAfter);
-  return new ApiError(CODES[status] ?? (status >= 500 ? "unavailable" : "rejected"), said, {
+  return new ApiError(CODES[status] ?? (status >= 500 ? "unavailable" : "rejected"), message, {
     status,
     retryAfterMillis: retryAfter !== undefined && seconds >= 0 ? seconds * 1000 : undefined,
   });

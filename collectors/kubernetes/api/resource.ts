@@ -1,4 +1,4 @@
-/** A kind of object and its place in the API. */
+/** A kind of object and its path in the API. */
 export interface ApiResource {
   /** Empty for the core group. */
   readonly group: string;

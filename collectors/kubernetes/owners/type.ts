@@ -61,11 +61,11 @@ export function workloadType(
   const known = facts.owners.map((owner) => kinds.find(owner)).reverse();
   const made = known.find((kind) => kind?.type !== undefined && kind.generic !== true);
   if (made?.type !== undefined) return { type: made.type, by: made.kind };
-  const telling = TELLING.find(([label, , values]) => {
+  const found = TELLING.find(([label, , values]) => {
     const value = facts.labels[label];
     return value !== undefined && (values === undefined || values.has(value));
   });
-  if (telling !== undefined) return { type: telling[1], by: telling[0] };
+  if (found !== undefined) return { type: found[1], by: found[0] };
   const mostly = known.find((kind) => kind?.type !== undefined);
   return mostly?.type === undefined ? { type: "other", by: "" } : { type: mostly.type, by: mostly.kind };
 }

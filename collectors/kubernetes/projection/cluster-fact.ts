@@ -78,11 +78,11 @@ export function hasClusterFact(apiVersion: string, kind: string): boolean {
 export function projectClusterObject(object: KubeObject): ClusterProjection | undefined {
   const remarks: Remark[] = [];
   const read = READERS.get(`${groupOf(text(object.apiVersion) ?? "")}/${text(object.kind) ?? ""}`);
-  const said = read?.(object, remarks);
-  if (said === undefined) return undefined;
+  const kindAndBody = read?.(object, remarks);
+  if (kindAndBody === undefined) return undefined;
   const { metadata } = object;
   const fact = {
-    ...said,
+    ...kindAndBody,
     namespace: text(metadata?.namespace) ?? "",
     name: text(metadata?.name) ?? "",
     uid: text(metadata?.uid) ?? "",

@@ -13,7 +13,7 @@ import { millisOf } from "./time.ts";
 import { unmeteredRemarks } from "./unmetered.ts";
 import { given, named, objects, text, texts } from "./wire.ts";
 
-/** Labels that are always kept: the machine's place in the building and on the network, and its delivered number of GPUs. */
+/** Labels that are always kept: the machine's position in the building and on the network, and its delivered number of GPUs. */
 export const NODE_LABELS: readonly string[] = [
   DELIVERED_LABEL,
   "topology.kubernetes.io/*",

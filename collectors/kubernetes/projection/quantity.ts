@@ -1,6 +1,6 @@
 import { MOST_COUNT } from "../../../domain/messages/shapes.ts";
 
-/** A parsed number, or the reason why it was refused. The reason ends a sentence about the place of the value. */
+/** A parsed number, or the reason why it was refused. The reason ends a sentence that begins with the key of the value. */
 export type Parsed = { readonly value: number } | { readonly refused: string };
 
 /**

@@ -70,8 +70,8 @@ async function streamList(listing: Listing): Promise<string> {
     }
   } catch (error) {
     // An error in the stream itself concerns streaming. A broken connection can happen to any request.
-    const isTold = error instanceof ApiError && error.status > 0;
-    throw isTold ? new ApiError("rejected", error.message, { status: error.status, cause: error }) : error;
+    const hasStatus = error instanceof ApiError && error.status > 0;
+    throw hasStatus ? new ApiError("rejected", error.message, { status: error.status, cause: error }) : error;
   }
   throw new ApiError("unavailable", "the streaming list ended before it was whole");
 }

@@ -109,7 +109,7 @@ export function startReflector(options: {
   /** Since when everything has been forbidden, by the monotonic clock. */
   let forbiddenSince: number | undefined;
 
-  function hear(): void {
+  function noteAnswer(): void {
     heardAtMillis = api.clock.nowMillis();
     heardAt = performance.now();
   }
@@ -167,7 +167,7 @@ export function startReflector(options: {
     backOff.reset();
     forbiddenSince = undefined;
     for (const uid of known.keys()) if (!seen.has(uid)) await drop(uid, true);
-    hear();
+    noteAnswer();
     mustList = false;
     tellsAgain = false;
     listed = true;
@@ -196,7 +196,7 @@ export function startReflector(options: {
         if (type === "DELETED") await drop(uid, false, resourceVersion);
         else if (type !== "BOOKMARK") await take(object, false);
         version = resourceVersion;
-        hear();
+        noteAnswer();
       },
     });
     isWatching = false;

@@ -1,7 +1,7 @@
 import type { ClusterFact } from "../../../domain/cluster-fact.ts";
 import type { WorkloadFact } from "../../../domain/workload.ts";
 import { given } from "../projection/wire.ts";
-import type { FactBody } from "./fact-book.ts";
+import type { FactBody } from "./fact-registry.ts";
 import { gangNames, type Relations } from "./relations.ts";
 
 /** The pods of gangs. A gang can become known after its pods. */

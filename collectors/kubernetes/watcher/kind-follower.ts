@@ -2,7 +2,7 @@ import { nameOf } from "../api/resource.ts";
 import type { ApiConnection } from "../api/connection.ts";
 import { startReflector } from "../reflector/reflector.ts";
 import type { ReflectorTiming } from "../reflector/timing.ts";
-import type { Books } from "./books.ts";
+import type { FactRegistries } from "./fact-registries.ts";
 import type { WatcherEvents } from "./events.ts";
 import { createKeyedQueue } from "./keyed-queue.ts";
 import type { WatchedKind } from "./kinds.ts";
@@ -30,12 +30,16 @@ const WIDTH = 16;
 
 /** Ends the facts of all objects of a resource that were not seen. */
 export function endUnseen(
-  { books, projector, resource }: { readonly books: Books; readonly projector: Projector; readonly resource: string },
+  {
+    registries,
+    projector,
+    resource,
+  }: { readonly registries: FactRegistries; readonly projector: Projector; readonly resource: string },
   seen: ReadonlySet<string>,
   untilMillis: number,
 ): void {
-  for (const book of books.all) {
-    for (const { uid, resource: from, sight } of book.living()) {
+  for (const registry of registries.all) {
+    for (const { uid, resource: from, sight } of registry.living()) {
       if (from !== resource || seen.has(uid)) continue;
       projector.gone(resource, uid, { atMillis: Math.max(untilMillis, sight.atMillis), inferred: true }, sight);
     }
@@ -47,7 +51,7 @@ export function followKind(options: {
   readonly api: ApiConnection;
   readonly kind: WatchedKind;
   readonly version: string;
-  readonly books: Books;
+  readonly registries: FactRegistries;
   readonly projector: Projector;
   /** Waits until facts can be sent. */
   readonly room: () => Promise<void>;
@@ -56,7 +60,7 @@ export function followKind(options: {
   readonly events: WatcherEvents;
   readonly timing?: ReflectorTiming;
 }): KindFollower {
-  const { api, kind, version, books, projector, room, formerUntilMillis = 0, events, timing } = options;
+  const { api, kind, version, registries, projector, room, formerUntilMillis = 0, events, timing } = options;
   const plural = kind.resource;
   const resource = nameOf({ ...kind, version, plural });
   const apiVersion = kind.group === "" ? version : `${kind.group}/${version}`;
@@ -94,7 +98,7 @@ export function followKind(options: {
         events.onListed(resource, objects);
         allow();
         isAbsent = false;
-        if (first !== undefined) endUnseen({ books, projector, resource }, first, formerUntilMillis);
+        if (first !== undefined) endUnseen({ registries, projector, resource }, first, formerUntilMillis);
         first = undefined;
         settle();
       },
@@ -148,7 +152,7 @@ export function followKind(options: {
     stop,
     async remove() {
       await stop();
-      endUnseen({ books, projector, resource }, new Set(), api.clock.nowMillis());
+      endUnseen({ registries, projector, resource }, new Set(), api.clock.nowMillis());
     },
   };
 }

@@ -11,12 +11,12 @@ import { projectPod, unmeteredOf, type PodOptions } from "../projection/pod.ts";
 import type { Remark } from "../projection/remark.ts";
 import { earliest } from "../projection/time.ts";
 import { given } from "../projection/wire.ts";
-import type { Books } from "./books.ts";
+import type { FactRegistries } from "./fact-registries.ts";
 import { createGangMembers, withGang } from "./gang-members.ts";
 import { devicePluginOf } from "./device-plugins.ts";
 import { createMachines, type KnownNode } from "./machines.ts";
 import { createPulls } from "./pulls.ts";
-import type { FactBody, Sight } from "./fact-book.ts";
+import type { FactBody, Sight } from "./fact-registry.ts";
 import { createRelations } from "./relations.ts";
 
 /** The configuration for the projection of pods and nodes. */
@@ -28,9 +28,9 @@ export interface ProjectionOptions {
 /** An API object with its kind, which the items of a list lack. */
 export type SeenObject = KubeObject & { readonly metadata: { readonly uid: string } };
 
-/** Projects objects to facts and writes them into the books. */
+/** Projects objects to facts and writes them into the registries. */
 export interface Projector {
-  /** Takes the current state of an object. Resolves when its fact is in the books. `resource` is the name in kubectl. */
+  /** Takes the current state of an object. Resolves when its fact is in the registries. `resource` is the name in kubectl. */
   take(resource: string, object: SeenObject, sight: Sight): Promise<void> | undefined;
   /** Records that an object no longer exists. */
   gone(resource: string, uid: string, end: FactEnd, sight: Sight): void;
@@ -41,13 +41,13 @@ const MOST_ROUNDS = 12;
 
 /** Creates a projector for one term. The remarks on an object are reported once for each fact of it. */
 export function createProjector(options: {
-  readonly books: Books;
+  readonly registries: FactRegistries;
   readonly owners: OwnerCache;
   readonly projection: ProjectionOptions;
   readonly onRemarks: (object: KubeObject, remarks: readonly Remark[]) => void;
   readonly signal: AbortSignal;
 }): Projector {
-  const { books, owners, projection, onRemarks, signal } = options;
+  const { registries, owners, projection, onRemarks, signal } = options;
   const relations = createRelations();
   const pulls = createPulls();
   /** The device plugin's version and the UID of each node, by the node's name. */
@@ -73,10 +73,10 @@ export function createProjector(options: {
       if (missing.length === 0 || round === MOST_ROUNDS) {
         const { fact, remarks } = projected;
         if (remarks.length > 0) onRemarks(object, remarks);
-        const former = books.workloads.latest(fact.uid);
+        const former = registries.workloads.latest(fact.uid);
         const whole = withHealth(withFormer(fact, former), former, sight.atMillis);
         gangs.join(fact);
-        return books.workloads.report(pulls.addTo(whole), sight);
+        return registries.workloads.report(pulls.addTo(whole), sight);
       }
       await Promise.all(missing.map(([reference, namespace]) => owners.fetch(reference, namespace)));
       if (signal.aborted) return;
@@ -85,14 +85,14 @@ export function createProjector(options: {
 
   /** Handles a pod that requests no GPU, or no longer one. Of these pods only device plugins provide data: their version. */
   function passOver(object: SeenObject, sight: Sight): void {
-    books.workloads.end(object.metadata.uid, { atMillis: sight.atMillis, inferred: false }, sight);
+    registries.workloads.end(object.metadata.uid, { atMillis: sight.atMillis, inferred: false }, sight);
     const unmetered = unmeteredOf(object, projection.pods.resourceNames);
     if (unmetered.length > 0) onRemarks(object, unmetered);
     const plugin = devicePluginOf(object);
     if (plugin === undefined || plugins.get(plugin.node) === plugin.version) return;
     plugins.set(plugin.node, plugin.version);
     const uid = nodes.get(plugin.node);
-    if (uid !== undefined) books.inventory.amend(uid, sight.atMillis, withPlugin);
+    if (uid !== undefined) registries.inventory.amend(uid, sight.atMillis, withPlugin);
   }
 
   function withPlugin(fact: FactBody<InventoryFact>): FactBody<InventoryFact> {
@@ -103,35 +103,35 @@ export function createProjector(options: {
   function takeNode(object: SeenObject, sight: Sight): void {
     const { uid } = object.metadata;
     machines.takeNode(object, sight.resourceVersion);
-    const former = books.inventory.latest(uid);
+    const former = registries.inventory.latest(uid);
     const cordonedSeenMillis = former?.cordonedSince ?? sight.atMillis;
     const slices = machines.slicesOf(object.metadata.name ?? "");
     const projected = projectNode(object, { ...projection.nodes, cordonedSeenMillis, slices });
     if (projected === undefined) {
-      books.inventory.end(uid, { atMillis: sight.atMillis, inferred: false }, sight);
+      registries.inventory.end(uid, { atMillis: sight.atMillis, inferred: false }, sight);
       return;
     }
     if (projected.remarks.length > 0) onRemarks(object, projected.remarks);
     nodes.set(projected.fact.node, uid);
     const { devicePluginVersion } = former ?? {};
     const body = { ...projected.fact, ...given({ devicePluginVersion }) } as FactBody<InventoryFact>;
-    books.inventory.report(withPlugin(body), sight);
+    registries.inventory.report(withPlugin(body), sight);
   }
 
   function takeOther(resource: string, object: SeenObject, sight: Sight): void {
     const projected = projectClusterObject(object);
     if (projected === undefined) {
-      books.cluster.end(object.metadata.uid, { atMillis: sight.atMillis, inferred: false }, sight);
+      registries.cluster.end(object.metadata.uid, { atMillis: sight.atMillis, inferred: false }, sight);
       return;
     }
     if (projected.remarks.length > 0) onRemarks(object, projected.remarks);
     const body = { resource, ...projected.fact } as FactBody<ClusterFact>;
     relations.take(body);
-    books.cluster.report(body, sight);
+    registries.cluster.report(body, sight);
     if (body.kind === "ResourceSlice") countAgain(machines.takeSlice(body.uid, body.body), sight.atMillis);
     if (body.kind !== "Gang") return;
     for (const uid of gangs.of(body))
-      books.workloads.amend(uid, sight.atMillis, (pod) => withGang(pod, relations.gangFacts));
+      registries.workloads.amend(uid, sight.atMillis, (pod) => withGang(pod, relations.gangFacts));
   }
 
   /** Projects nodes again whose slices have different devices than before. */
@@ -144,7 +144,7 @@ export function createProjector(options: {
       if (resource === "pods") return takePod(object, sight);
       if (resource === "events") {
         const uid = pulls.take(object);
-        if (uid !== undefined) books.workloads.amend(uid, sight.atMillis, (body) => pulls.addTo(body));
+        if (uid !== undefined) registries.workloads.amend(uid, sight.atMillis, (body) => pulls.addTo(body));
         return undefined;
       }
       if (resource === "nodes") takeNode(object, sight);
@@ -154,14 +154,14 @@ export function createProjector(options: {
     gone(resource, uid, end, sight) {
       if (resource === "pods") {
         gangs.leave(uid);
-        books.workloads.end(uid, end, sight, (body) => ({ ...body, endReason: endReasonOf(body, end) }));
+        registries.workloads.end(uid, end, sight, (body) => ({ ...body, endReason: endReasonOf(body, end) }));
       } else if (resource === "nodes") {
         machines.dropNode(uid);
-        books.inventory.end(uid, end, sight);
+        registries.inventory.end(uid, end, sight);
       } else if (resource !== "events") {
-        const body = books.cluster.latest(uid);
+        const body = registries.cluster.latest(uid);
         if (body !== undefined) relations.drop(body);
-        books.cluster.end(uid, end, sight);
+        registries.cluster.end(uid, end, sight);
         countAgain(machines.takeSlice(uid, undefined), sight.atMillis);
       }
     },

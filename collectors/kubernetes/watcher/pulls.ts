@@ -2,7 +2,7 @@ import type { WorkloadFact } from "../../../domain/workload.ts";
 import type { KubeObject } from "../projection/kube-object.ts";
 import { millisOf } from "../projection/time.ts";
 import { text } from "../projection/wire.ts";
-import type { FactBody } from "./fact-book.ts";
+import type { FactBody } from "./fact-registry.ts";
 
 /** The times of image pulls, from the kubelet's events with the reason `Pulled`. Pods themselves do not contain them. */
 export interface Pulls {

@@ -1,7 +1,7 @@
 import type { ClusterFact, ClusterFactBodies } from "../../../domain/cluster-fact.ts";
 import type { Gang } from "../../../domain/workload.ts";
 import type { PodOptions } from "../projection/pod.ts";
-import type { FactBody } from "./fact-book.ts";
+import type { FactBody } from "./fact-registry.ts";
 
 /** The data of other objects that pods' facts need: gangs and claims. */
 export interface Relations {

@@ -1,10 +1,10 @@
 import { FACT_SCHEMA_VERSION } from "../../../domain/messages/fact-message.ts";
 import type { SpoolingSender } from "../../../runtime/bus/spool.ts";
-import type { BookMessage } from "./fact-book.ts";
+import type { RegistryMessage } from "./fact-registry.ts";
 
 /** A sender of facts that does not wait for each message. Readers must wait for `room`. */
 export interface FactSender {
-  send(message: BookMessage): void;
+  send(message: RegistryMessage): void;
   /** Resolves at once if few messages are in progress, otherwise when half of them are safe. */
   room(): Promise<void>;
 }

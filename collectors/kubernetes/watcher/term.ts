@@ -8,7 +8,7 @@ import { nameOf } from "../api/resource.ts";
 import { findServed, type ServedResources } from "../api/served.ts";
 import { createOwnerCache, type OwnerCacheOptions } from "../owners/cache.ts";
 import type { ReflectorTiming } from "../reflector/timing.ts";
-import { createBooks, restoreBooks, type FACT_TOPICS } from "./books.ts";
+import { createFactRegistries, restoreFactRegistries, type FACT_TOPICS } from "./fact-registries.ts";
 import type { MissingPermission, WatcherEvents } from "./events.ts";
 import { endUnseen, followKind, type KindFollower } from "./kind-follower.ts";
 import { WATCHED_KINDS, type WatchedKind } from "./kinds.ts";
@@ -69,13 +69,15 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
   // Each request and each pause in progress listens to the signal.
   setMaxListeners(MOST_LISTENERS, signal);
   let epoch = term.epoch;
-  const books = createBooks(cluster, { epoch: () => epoch, renew: () => void (epoch += 1) }, (topic, message) =>
-    senders[topic].send(message),
+  const registries = createFactRegistries(
+    cluster,
+    { epoch: () => epoch, renew: () => void (epoch += 1) },
+    (topic, message) => senders[topic].send(message),
   );
-  await restoreBooks(bus, books, signal);
+  await restoreFactRegistries(bus, registries, signal);
   if (signal.aborted) return;
   // If the lease was re-created by a clock that went back, this term must still be the latest.
-  epoch = Math.max(epoch, 1 + Math.max(...books.all.map(({ highestEpoch }) => highestEpoch)));
+  epoch = Math.max(epoch, 1 + Math.max(...registries.all.map(({ highestEpoch }) => highestEpoch)));
   const { kinds } = projection.pods;
   const owners = createOwnerCache({
     api,
@@ -85,7 +87,7 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
     signal,
   });
   const projector = createProjector({
-    books,
+    registries,
     owners,
     projection,
     onRemarks: (object, remarks) => events.onRemarks(object, remarks),
@@ -110,7 +112,7 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
       // Objects of the previous version that the new version lacks have ended by now.
       const formerUntilMillis = follower === undefined ? term.formerUntilMillis : api.clock.nowMillis();
       const reflector = timing.reflector === undefined ? {} : { timing: timing.reflector };
-      const given = { api, kind, version, books, projector, room, formerUntilMillis, events, ...reflector };
+      const given = { api, kind, version, registries, projector, room, formerUntilMillis, events, ...reflector };
       followers.set(resource, followKind(given));
       return;
     }
@@ -124,7 +126,7 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
       await follower.remove();
     } else if (looks === LOOKS_UNTIL_GONE) {
       // No watcher was active when the kind was removed.
-      endUnseen({ books, projector, resource }, new Set(), term.formerUntilMillis ?? 0);
+      endUnseen({ registries, projector, resource }, new Set(), term.formerUntilMillis ?? 0);
     }
   }
 
@@ -156,7 +158,8 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
       await look();
       if (clock.monotonicMillis() - removedAt >= timing.removeEndedEveryMillis) {
         removedAt = clock.monotonicMillis();
-        for (const book of books.all) book.removeEnded(api.clock.nowMillis() - timing.removeEndedAfterMillis);
+        for (const registry of registries.all)
+          registry.removeEnded(api.clock.nowMillis() - timing.removeEndedAfterMillis);
       }
       await pause(waitMillis(), signal);
     }

@@ -3,7 +3,7 @@ import type { Clock } from "../../../runtime/clock.ts";
 import type { ApiConnection } from "../api/connection.ts";
 import { startElection, type ElectionTiming } from "../api/election.ts";
 import { createLease } from "../api/lease.ts";
-import type { FACT_TOPICS } from "./books.ts";
+import type { FACT_TOPICS } from "./fact-registries.ts";
 import type { MissingPermission, WatcherEvents } from "./events.ts";
 import type { KindFollower } from "./kind-follower.ts";
 import type { LeaseName } from "./kinds.ts";

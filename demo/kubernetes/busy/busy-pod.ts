@@ -6,7 +6,7 @@ const GPU_PODS_OF_TEN = 4;
 const PODS_OF_JOB = 4;
 const NAMESPACES = 200;
 
-/** The common properties of all pods of a busy cluster, and the place of one among them. */
+/** The common properties of all pods of a busy cluster, and the number of one among them. */
 export interface BusyPlan {
   readonly seed: number;
   readonly pods: number;
@@ -35,7 +35,7 @@ export function wantsGpu(index: number): boolean {
 
 /**
  * A pod of a busy cluster, with about nine kilobytes of JSON. Only three numbers of it are stored. Its text is built on demand. `life`
- * counts the pods that had this place before, `turn` the changes of its status.
+ * counts the pods that had this number before, `turn` the changes of its status.
  */
 export class BusyPod implements StoredObject {
   readonly plan: BusyPlan;

@@ -15,7 +15,7 @@ import {
 export interface BusyCluster {
   /** Fills a store with the namespaces, nodes, Jobs and pods. */
   fill(store: ObjectStore): void;
-  /** Changes `count` pods: nine of ten get a new status, the tenth ends and another takes its place (two changes). */
+  /** Changes `count` pods: nine of ten get a new status, the tenth ends and another replaces it (two changes). */
   change(store: ObjectStore, count: number): void;
   /** Makes changes at a rate until it is stopped; `made` counts them. */
   changeAtRate(store: ObjectStore, eventsPerSecond: number): { readonly made: number; stop(): void };

@@ -16,7 +16,7 @@ export interface ClusterDriver {
 export type DrivenServer = Pick<ApiServer, "put" | "delete">;
 
 /**
- * Creates a driver of a server by a fleet and a clock. Ended objects are deleted first, so that their places are free for new ones. An
+ * Creates a driver of a server by a fleet and a clock. Ended objects are deleted first, so that their names are free for new ones. An
  * object with a new UID is deleted and created, as the API requires.
  */
 export function createClusterDriver(

@@ -9,7 +9,7 @@ import { condition } from "./pod-status.ts";
 import { HOUR, MINUTE, timestamp } from "./times.ts";
 
 /** The address of a node's exporter, from `startExporterServers`. */
-export interface ExporterPlace {
+export interface ExporterAddress {
   readonly url: string;
   readonly node: string;
 }
@@ -51,12 +51,12 @@ const BY_EXPORTER: Readonly<Record<FleetNode["make"]["exporter"], Deployed>> = {
 export function exporterPod(
   node: FleetNode,
   timeMillis: number,
-  place: ExporterPlace | undefined,
+  exporter: ExporterAddress | undefined,
 ): KubernetesObject | undefined {
   const machine = machineAt(node, timeMillis);
   if (machine === undefined) return undefined;
   const deployed = BY_EXPORTER[node.make.exporter];
-  const url = place === undefined ? undefined : new URL(place.url);
+  const url = exporter === undefined ? undefined : new URL(exporter.url);
   const port = url === undefined ? deployed.port : Number(url.port);
   const podIP = url?.hostname ?? addressOf(node);
   const started = machine.joinedMillis + MINUTE;

@@ -41,7 +41,7 @@ export function livesAt(fleet: Fleet, timeMillis: number): PodLife[] {
 
 /** Returns the same for any moment of a time, both ends included. */
 export function livesBetween(fleet: Fleet, fromMillis: number, untilMillis: number): PodLife[] {
-  const placed = new Map<string, { readonly pod: FleetPod; readonly node: FleetNode; readonly slots: Slot[] }>();
+  const bound = new Map<string, { readonly pod: FleetPod; readonly node: FleetNode; readonly slots: Slot[] }>();
   for (const node of fleet.nodes) {
     for (const slot of node.gpus.flatMap(({ slots }) => slots)) {
       let at = fromMillis - FINISHED_STAY;
@@ -50,13 +50,13 @@ export function livesBetween(fleet: Fleet, fromMillis: number, untilMillis: numb
         at = tenancy.untilMillis;
         const { pod } = tenancy;
         if (pod === undefined) continue;
-        const known = placed.get(pod.uid);
-        if (known === undefined) placed.set(pod.uid, { pod, node, slots: [slot] });
+        const known = bound.get(pod.uid);
+        if (known === undefined) bound.set(pod.uid, { pod, node, slots: [slot] });
         else known.slots.push(slot);
       }
     }
   }
-  return [...placed.values()]
+  return [...bound.values()]
     .flatMap((each) => livesOf(each.pod, each.node, each.slots))
     .filter((life) => life.queuedMillis <= untilMillis && fromMillis < life.goneMillis);
 }
@@ -117,7 +117,7 @@ function wholeLife(pod: FleetPod, node: FleetNode, slots: readonly Slot[]): PodL
   };
 }
 
-/** Returns the time between a pod's binding and its start: images are pulled. The first of a gang often gets its place long before. */
+/** Returns the time between a pod's binding and its start: images are pulled. The first of a gang is often bound long before. */
 function leadOf({ gang }: FleetPod, key: number): number {
   if (gang?.rank === 0) return 15 * MINUTE;
   return (8 + (hash(key, 3) % 32)) * SECOND;

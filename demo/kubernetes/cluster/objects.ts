@@ -1,7 +1,7 @@
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { KubernetesObject } from "../server/object.ts";
 import { pulledEvent } from "./events.ts";
-import { exporterDaemonSets, exporterPod, type ExporterPlace } from "./exporters.ts";
+import { exporterDaemonSets, exporterPod, type ExporterAddress } from "./exporters.ts";
 import { amountsOf, type Amounts } from "./gpu-resources.ts";
 import { livesAt, type PodLife } from "./lives.ts";
 import { namespaceObjects, priorityObjects, quotaObjects, teamChangeOf, type TeamChange } from "./namespaces.ts";
@@ -15,7 +15,7 @@ import { waitingGangObjects, waitingPodObject } from "./waiting-objects.ts";
 /** The options that are not part of the fleet. */
 export interface ClusterOptions {
   /** The addresses of the exporters. Without them, exporters have addresses within the cluster. */
-  readonly exporters?: readonly ExporterPlace[];
+  readonly exporters?: readonly ExporterAddress[];
   /** The namespace that changes its team, and the time. By default one does each month. */
   readonly teamChange?: TeamChange;
 }
@@ -28,7 +28,7 @@ export function objectsAt(fleet: Fleet, timeMillis: number, options: ClusterOpti
   const lives = livesAt(fleet, timeMillis);
   const created = lives.filter(({ createdMillis }) => createdMillis <= timeMillis);
   const waiting = waitingAt(fleet, timeMillis);
-  const places = new Map((options.exporters ?? []).map((place) => [place.node, place]));
+  const exporters = new Map((options.exporters ?? []).map((exporter) => [exporter.node, exporter]));
   const count = fleet.nodes.length;
   return [
     ...namespaceObjects(fleet, timeMillis, options.teamChange ?? teamChangeOf(timeMillis)),
@@ -38,7 +38,7 @@ export function objectsAt(fleet: Fleet, timeMillis: number, options: ClusterOpti
     ...exporterDaemonSets(fleet.nodes),
     ...queueObjects(fleet, lives, waiting.gangs, timeMillis),
     ...ownerObjects(fleet, lives, timeMillis),
-    ...fleet.nodes.flatMap((node) => exporterPod(node, timeMillis, places.get(node.name)) ?? []),
+    ...fleet.nodes.flatMap((node) => exporterPod(node, timeMillis, exporters.get(node.name)) ?? []),
     ...created.map((life) => podObject(life, timeMillis, count)),
     ...lives.flatMap((life) => pulledEvent(life, timeMillis) ?? []),
     ...waiting.gangs.flatMap((gang) => waitingGangObjects(gang, count)),
@@ -55,7 +55,8 @@ function usedBy(lives: readonly PodLife[], { gangs, pods }: Waiting, timeMillis:
     else known.push(amounts);
   };
   for (const { pod, slots, endMillis } of lives) if (timeMillis < endMillis) add(pod.namespace, amountsOf(slots));
-  for (const { namespace, places } of gangs) for (const { gpus } of places) add(namespace, { "nvidia.com/gpu": gpus });
+  for (const { namespace, members } of gangs)
+    for (const { gpus } of members) add(namespace, { "nvidia.com/gpu": gpus });
   for (const { namespace, limits } of pods) {
     add(namespace, Object.fromEntries(Object.entries(limits).map(([name, text]) => [name, Number(text)])));
   }

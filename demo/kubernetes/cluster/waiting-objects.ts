@@ -14,7 +14,7 @@ export interface WaitingGang {
   readonly uid: string;
   readonly createdMillis: number;
   /** One for each of its pods: its node if it is bound, and its requests. */
-  readonly places: readonly {
+  readonly members: readonly {
     readonly node: FleetNode | undefined;
     readonly gpus: number;
     readonly instanceType: string;
@@ -67,7 +67,7 @@ export function waitingPodObject(pod: WaitingPod, nodes: number): KubernetesObje
 
 /** Returns the PyTorchJob, the PodGroup and the Pods of a gang that waits. */
 export function waitingGangObjects(gang: WaitingGang, nodes: number): KubernetesObject[] {
-  const { name, namespace, uid, createdMillis, places, team } = gang;
+  const { name, namespace, uid, createdMillis, members, team } = gang;
   const metadata = {
     name,
     namespace,
@@ -88,25 +88,25 @@ export function waitingGangObjects(gang: WaitingGang, nodes: number): Kubernetes
       apiVersion: "kubeflow.org/v1",
       kind: "PyTorchJob",
       metadata,
-      spec: { pytorchReplicaSpecs: { Worker: { replicas: places.length, restartPolicy: "OnFailure" } } },
+      spec: { pytorchReplicaSpecs: { Worker: { replicas: members.length, restartPolicy: "OnFailure" } } },
     },
     {
       apiVersion: "scheduling.volcano.sh/v1beta1",
       kind: "PodGroup",
       metadata: { ...metadata, uid: uuidOf(gang.key, 900), ownerReferences: [owner] },
-      spec: { minMember: places.length, queue: team },
+      spec: { minMember: members.length, queue: team },
       status: {
         phase: "Inqueue",
         conditions: [
           condition("Unschedulable", true, createdMillis + SECOND, {
             reason: "NotEnoughResources",
-            message: `${places.length}/${places.length} tasks in gang unschedulable: pod group is not ready, ${places.length} minAvailable`,
+            message: `${members.length}/${members.length} tasks in gang unschedulable: pod group is not ready, ${members.length} minAvailable`,
           }),
         ],
       },
     },
-    ...places.map((place, rank): KubernetesObject => {
-      const gpus = { "nvidia.com/gpu": String(place.gpus) };
+    ...members.map((member, rank): KubernetesObject => {
+      const gpus = { "nvidia.com/gpu": String(member.gpus) };
       const scheduled = createdMillis + 5 * SECOND;
       return {
         apiVersion: "v1",
@@ -131,17 +131,17 @@ export function waitingGangObjects(gang: WaitingGang, nodes: number): Kubernetes
           containers: [
             { name: "pytorch", image: "registry.example/ml/trainer:2.7", resources: { limits: gpus, requests: gpus } },
           ],
-          ...(place.node === undefined ? {} : { nodeName: place.node.name }),
-          nodeSelector: { "node.kubernetes.io/instance-type": place.instanceType },
+          ...(member.node === undefined ? {} : { nodeName: member.node.name }),
+          nodeSelector: { "node.kubernetes.io/instance-type": member.instanceType },
           schedulerName: "volcano",
           priorityClassName: "batch",
           restartPolicy: "Never",
           tolerations: [{ key: "nvidia.com/gpu", operator: "Exists", effect: "NoSchedule" }],
         },
         status:
-          place.node === undefined
+          member.node === undefined
             ? unschedulable(createdMillis, `0/${nodes} nodes are available: ${nodes} Insufficient nvidia.com/gpu.`)
-            : boundStatus(scheduled, addressOf(place.node), hash(gang.key, rank)),
+            : boundStatus(scheduled, addressOf(member.node), hash(gang.key, rank)),
       };
     }),
   ];

@@ -27,20 +27,20 @@ function hugeGangs({ seed, nodes }: Fleet, timeMillis: number): WaitingGang[] {
   if (timeMillis < fromMillis || timeMillis >= day * DAY + 23 * HOUR) return [];
   const size = nodes.filter(({ model }) => model.name.includes("H100")).length + 2;
   const key = hash(hashText(seed, "huge gang"), day);
-  const place = { node: undefined, gpus: 8, instanceType: "p5.48xlarge" };
+  const member = { node: undefined, gpus: 8, instanceType: "p5.48xlarge" };
   return [
     gang(
       key,
       "world-model",
       "robotics",
       fromMillis,
-      Array.from({ length: size }, () => place),
+      Array.from({ length: size }, () => member),
     ),
   ];
 }
 
 /**
- * Returns gangs of three with place for one, for each free GPU of a node whose exporter has no pod labels. The first pod is bound and holds
+ * Returns gangs of three of which one fits, for each free GPU of a node whose exporter has no pod labels. The first pod is bound and holds
  * that GPU, idle, while the fleet leaves it free.
  */
 function halfBoundGangs({ seed, nodes }: Fleet, timeMillis: number): WaitingGang[] {
@@ -53,8 +53,8 @@ function halfBoundGangs({ seed, nodes }: Fleet, timeMillis: number): WaitingGang
       if (pod !== undefined || timeMillis < begins || timeMillis >= ends) return [];
       const key = hash(hashText(seed, `half gang/${node.name}`), Math.floor(fromMillis / MINUTE));
       const wants = { gpus: 1, instanceType: node.instanceType };
-      const place = (at: FleetNode | undefined): WaitingGang["places"][number] => ({ node: at, ...wants });
-      return [gang(key, "tts-flow", "speech", begins, [place(node), place(undefined), place(undefined)])];
+      const member = (at: FleetNode | undefined): WaitingGang["members"][number] => ({ node: at, ...wants });
+      return [gang(key, "tts-flow", "speech", begins, [member(node), member(undefined), member(undefined)])];
     });
 }
 
@@ -63,10 +63,10 @@ function gang(
   title: string,
   team: string,
   createdMillis: number,
-  places: WaitingGang["places"],
+  members: WaitingGang["members"],
 ): WaitingGang {
   const name = `${title}-${suffixOf(key, 5)}`;
-  return { key, name, namespace: `${team}-train`, team, uid: uuidOf(key), createdMillis, places };
+  return { key, name, namespace: `${team}-train`, team, uid: uuidOf(key), createdMillis, members };
 }
 
 /** Returns one pod for each reason why a pod fits no node; a new one each day at 03:00. */

@@ -3,7 +3,7 @@ import { itemText, listHead, type Representation } from "./representation.ts";
 import { resourceId, type ApiResource } from "./resources.ts";
 import { failure, tooLarge } from "./status.ts";
 import { rangeOf, type ObjectStore, type Version } from "./store.ts";
-import { placeOf } from "./sorted-keys.ts";
+import { indexOfKey } from "./sorted-keys.ts";
 
 /** The content of a continue token, in the encoding of k8s.io/apiserver/pkg/storage: -1 is the current version. */
 interface ContinueToken {
@@ -47,17 +47,17 @@ export function listOf(
   // The watch cache answers for version 0, and it does not page (kubernetes#118394).
   const limit = query.limit === 0 || (query.resourceVersion === 0 && token === undefined) ? Infinity : query.limit;
   const chosen: Version[] = [];
-  let place = token === undefined ? first : Math.max(first, placeOf(snapshot.keys, token.start));
-  for (; place < until && chosen.length < limit; place++) {
-    const version = snapshot.get(snapshot.keys[place]!)!;
+  let index = token === undefined ? first : Math.max(first, indexOfKey(snapshot.keys, token.start));
+  for (; index < until && chosen.length < limit; index++) {
+    const version = snapshot.get(snapshot.keys[index]!)!;
     if (query.selects(version.object)) chosen.push(version);
   }
   const metadata = {
     resourceVersion: String(asOf),
-    ...(place < until
+    ...(index < until
       ? {
-          continue: encodeToken({ v: "meta.k8s.io/v1", rv: asOf, start: `${snapshot.keys[place - 1]!}\0` }),
-          ...(query.hasSelector ? {} : { remainingItemCount: until - place }),
+          continue: encodeToken({ v: "meta.k8s.io/v1", rv: asOf, start: `${snapshot.keys[index - 1]!}\0` }),
+          ...(query.hasSelector ? {} : { remainingItemCount: until - index }),
         }
       : {}),
   };

@@ -1,5 +1,5 @@
-/** Returns the place of a key: the number of keys before it. */
-export function placeOf(keys: readonly string[], key: string): number {
+/** Returns the index of a key: the number of keys before it. */
+export function indexOfKey(keys: readonly string[], key: string): number {
   let low = 0;
   let high = keys.length;
   while (low < high) {
@@ -10,14 +10,14 @@ export function placeOf(keys: readonly string[], key: string): number {
   return low;
 }
 
-/** Adds a key in its place, at most once. */
+/** Adds a key at its index, at most once. */
 export function addKey(keys: string[], key: string): void {
-  const place = placeOf(keys, key);
-  if (keys[place] !== key) keys.splice(place, 0, key);
+  const index = indexOfKey(keys, key);
+  if (keys[index] !== key) keys.splice(index, 0, key);
 }
 
 /** Removes a key. */
 export function removeKey(keys: string[], key: string): void {
-  const place = placeOf(keys, key);
-  if (keys[place] === key) keys.splice(place, 1);
+  const index = indexOfKey(keys, key);
+  if (keys[index] === key) keys.splice(index, 1);
 }

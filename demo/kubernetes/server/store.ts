@@ -1,5 +1,5 @@
 import type { StoredObject } from "./object.ts";
-import { addKey, placeOf, removeKey } from "./sorted-keys.ts";
+import { addKey, indexOfKey, removeKey } from "./sorted-keys.ts";
 
 /** An object as it was from a resourceVersion on. */
 export interface Version {
@@ -163,9 +163,9 @@ export function createStore({ keptEvents = 20_000, firstVersion = 1000 } = {}): 
   };
 }
 
-/** The places of a namespace's keys, from the first to behind the last; of all keys where it is empty. */
+/** The indexes of a namespace's keys, from the first to behind the last; of all keys where it is empty. */
 export function rangeOf(keys: readonly string[], namespace: string): readonly [from: number, until: number] {
   if (namespace === "") return [0, keys.length];
   // "0" is the character behind "/".
-  return [placeOf(keys, `${namespace}/`), placeOf(keys, `${namespace}0`)];
+  return [indexOfKey(keys, `${namespace}/`), indexOfKey(keys, `${namespace}0`)];
 }

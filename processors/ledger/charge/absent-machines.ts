@@ -1,5 +1,5 @@
 import { NO_ENERGY } from "../../../domain/allocation/segment.ts";
-import type { UsageHour, UsagePlace } from "../../../domain/allocation/usage-hour.ts";
+import type { UsageHour, UsageMachine } from "../../../domain/allocation/usage-hour.ts";
 import type { OwnedEntry, PriceBook, PriceEntry } from "../../../domain/price/book.ts";
 import type { InventoryFact } from "../../../domain/inventory.ts";
 import { priceFactsOfNode } from "../../../domain/price/facts.ts";
@@ -34,7 +34,7 @@ export function hasOwnedByMatch({ prices }: Pick<PriceBook, "prices">): boolean 
 /**
  * Returns rows for the times of an hour in which an owned machine is in service and in no cluster. Its slots are unavailable because
  * `absent` (ledger, "Prices"). The machine is listed by an owned entry, or an owned entry prices it as it was last seen. Its number of GPUs
- * comes from its entry, otherwise from what was seen, otherwise it is one, so that its cost has a place.
+ * comes from its entry, otherwise from what was seen, otherwise it is one, so that its cost has a slot.
  */
 export function absentHours(
   { prices }: Pick<PriceBook, "prices">,
@@ -53,9 +53,9 @@ export function absentHours(
       if (winner !== undefined && entry.owned.machines.length === 0 && winner(gap.from) !== entry) return [];
       const cluster = there[0]?.cluster ?? seen?.cluster ?? entry.match.cluster ?? "";
       const delivered = entry.delivered ?? (seen === undefined || seen.gpus === 0 ? 1 : seen.gpus);
-      const place = entry.owned.machines.includes(node) ? placeOfEntry(entry) : placeOfNode(seen!.fact);
+      const machine = entry.owned.machines.includes(node) ? machineOfEntry(entry) : machineOfNode(seen!.fact);
       return Array.from({ length: delivered }, (_, slot) =>
-        absentHour(entry, { cluster, node, slot, delivered, ...place }, gap),
+        absentHour(entry, { cluster, node, slot, delivered, ...machine }, gap),
       );
     });
   });
@@ -95,12 +95,12 @@ function isFor(entry: OwnedEntry, node: string, seen: OwnedMachine["seen"]): boo
 }
 
 /** The fields of a machine while nothing shows it. */
-interface AbsentPlace {
+interface AbsentMachine {
   readonly model: string | undefined;
-  readonly where: Pick<UsagePlace, "instanceType" | "region" | "zone" | "pool" | "capacityType" | "labels">;
+  readonly where: Pick<UsageMachine, "instanceType" | "region" | "zone" | "pool" | "capacityType" | "labels">;
 }
 
-function placeOfEntry({ match }: OwnedEntry): AbsentPlace {
+function machineOfEntry({ match }: OwnedEntry): AbsentMachine {
   const { model, instanceType, region, zone, pool, capacityType = "owned", nodeLabels: labels } = match;
   return {
     model: model === undefined || isGlob(model) ? undefined : model,
@@ -108,7 +108,7 @@ function placeOfEntry({ match }: OwnedEntry): AbsentPlace {
   };
 }
 
-function placeOfNode({
+function machineOfNode({
   gpus,
   instanceType,
   region,
@@ -116,7 +116,7 @@ function placeOfNode({
   pool,
   capacityType = "owned",
   labels,
-}: InventoryFact): AbsentPlace {
+}: InventoryFact): AbsentMachine {
   return { model: gpus[0]?.model, where: { capacityType, labels, ...given({ instanceType, region, zone, pool }) } };
 }
 
@@ -136,10 +136,15 @@ function absentHour(
     delivered,
     model,
     where,
-  }: AbsentPlace & { cluster: string; node: string; slot: number; delivered: number },
+  }: AbsentMachine & { cluster: string; node: string; slot: number; delivered: number },
   { from, until }: Span,
 ): UsageHour {
-  const place: UsagePlace = { appearedAt: owned.inServiceMillis, since: owned.inServiceMillis, delivered, ...where };
+  const machine: UsageMachine = {
+    appearedAt: owned.inServiceMillis,
+    since: owned.inServiceMillis,
+    delivered,
+    ...where,
+  };
   return {
     cluster,
     node,
@@ -155,7 +160,7 @@ function absentHour(
       energy: NO_ENERGY,
       claims: [],
     },
-    place,
+    machine,
     holders: [],
     telemetry: [],
   };

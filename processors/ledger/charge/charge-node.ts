@@ -1,4 +1,4 @@
-import type { UsageHolder, UsageHour, UsagePlace } from "../../../domain/allocation/usage-hour.ts";
+import type { UsageHolder, UsageHour, UsageMachine } from "../../../domain/allocation/usage-hour.ts";
 import {
   chargeBeside,
   NO_OWNERS,
@@ -94,8 +94,8 @@ interface SegmentHolder extends Owned {
 interface Holders {
   /** Returns the holder with its owners at a time. A line can be at another time than its segment if more was used than held. */
   of(segment: SlotSegment, claim: number, atMillis: number): SegmentHolder;
-  /** Returns the owner of the machines of a place, by the rules for its pool alone; undefined if no rule names a team. */
-  ownerOf(place: UsagePlace, atMillis: number): Owned | undefined;
+  /** Returns the owner of a machine, by the rules for its pool alone; undefined if no rule names a team. */
+  ownerOf(machine: UsageMachine, atMillis: number): Owned | undefined;
   /** The refused team names of the holders that were looked up so far. */
   readonly refused: readonly RefusedTeam[];
 }
@@ -137,24 +137,24 @@ interface KnownAttribution {
 }
 
 /** Returns the owners of a holder on a machine at a time. */
-function attributionOf(rules: OwnerRules, { holders, place }: UsageHour, claim: number, at: number): Attribution {
+function attributionOf(rules: OwnerRules, { holders, machine }: UsageHour, claim: number, at: number): Attribution {
   const ofRules = ATTRIBUTIONS.get(rules) ?? new WeakMap<UsageHolder, KnownAttribution>();
   ATTRIBUTIONS.set(rules, ofRules);
   const holder = holders[claim]!;
   const nextChange = rules.changes.find((change) => change > at);
   const known = ofRules.get(holder);
-  if (known !== undefined && known.pool === place.pool && known.nextChange === nextChange) return known.attribution;
-  const attribution = ownersOf(rules, subjectOf(holder, place), at);
-  ofRules.set(holder, { pool: place.pool, nextChange, attribution });
+  if (known !== undefined && known.pool === machine.pool && known.nextChange === nextChange) return known.attribution;
+  const attribution = ownersOf(rules, subjectOf(holder, machine), at);
+  ofRules.set(holder, { pool: machine.pool, nextChange, attribution });
   return attribution;
 }
 
-function subjectOf(holder: UsageHolder, place: UsagePlace): OwnerSubject {
+function subjectOf(holder: UsageHolder, machine: UsageMachine): OwnerSubject {
   return {
     namespace: holder.namespace,
     workload: holder.workload,
     queue: holder.queue,
-    pool: place.pool ?? "",
+    pool: machine.pool ?? "",
     ...podMarks(holder),
     namespaceMarks: { labels: holder.namespaceLabels, annotations: holder.namespaceAnnotations },
   };
@@ -177,7 +177,7 @@ function groupRows(hours: readonly UsageHour[]): readonly (readonly UsageHour[])
       last.slot === hour.slot &&
       last.segment.untilMillis === hour.segment.fromMillis &&
       last.segment.gpu.model === hour.segment.gpu.model &&
-      (last.place === hour.place || JSON.stringify(last.place) === JSON.stringify(hour.place));
+      (last.machine === hour.machine || JSON.stringify(last.machine) === JSON.stringify(hour.machine));
     if (goesOn) groups.at(-1)!.push(hour);
     else groups.push([hour]);
   }
@@ -187,13 +187,14 @@ function groupRows(hours: readonly UsageHour[]): readonly (readonly UsageHour[])
 function chargeOf(line: SlotLine, policy: Policy, holders: Holders): Charge {
   const { claim, state, fromMillis, untilMillis } = line;
   const { hour, price } = line.segment;
-  const { cluster, node, slot, segment, place } = hour;
+  const { cluster, node, slot, segment, machine } = hour;
   const wanted = payerOf(state, policy);
   const holder = claim === undefined ? undefined : holders.of(line.segment, claim, fromMillis);
-  const paying = wanted === "holder" ? holder : wanted === "platform" ? undefined : holders.ownerOf(place, fromMillis);
+  const paying =
+    wanted === "holder" ? holder : wanted === "platform" ? undefined : holders.ownerOf(machine, fromMillis);
   const payer = wanted === "owner" && paying === undefined ? "platform" : wanted;
   const named = paying ?? holder;
-  const part = gpuPartOf(place.instanceType);
+  const part = gpuPartOf(machine.instanceType);
   const isDown = state === "unavailable";
   // All fields are listed because there are very many lines: copying the parts would take twice as long.
   return {
@@ -204,11 +205,11 @@ function chargeOf(line: SlotLine, policy: Policy, holders: Holders): Charge {
     slot,
     gpuModel: segment.gpu.model ?? "",
     layout: segment.gpu.layout.kind,
-    instanceType: place.instanceType ?? "",
-    region: place.region ?? "",
-    zone: place.zone ?? "",
-    pool: place.pool ?? "",
-    capacityType: place.capacityType ?? "",
+    instanceType: machine.instanceType ?? "",
+    region: machine.region ?? "",
+    zone: machine.zone ?? "",
+    pool: machine.pool ?? "",
+    capacityType: machine.capacityType ?? "",
     state,
     because: isDown ? segment.unavailableBecause || (segment.isCordoned ? "cordoned" : "") : "",
     payer,
@@ -273,10 +274,10 @@ function nonGpuCharges({ lines, pieces }: ChargedSlot): readonly Charge[] {
   return pieces.flatMap(({ fromMillis, untilMillis, price }): readonly Charge[] => {
     const costs: Costs | undefined = price?.nonGpu;
     if (costs === undefined || (costs.effective === 0n && costs.list === 0n && costs.contracted === 0n)) return [];
-    const { cluster, node, place } = first.segment.hour;
-    const { instanceType = "", region = "", zone = "", pool = "", capacityType = "" } = place;
-    const machine = { cluster, node, instanceType, region, zone, pool, capacityType };
-    const given = { fromMillis, untilMillis, ...machine, state: "non-gpu" as const, costs };
+    const { cluster, node, machine } = first.segment.hour;
+    const { instanceType = "", region = "", zone = "", pool = "", capacityType = "" } = machine;
+    const of = { cluster, node, instanceType, region, zone, pool, capacityType };
+    const given = { fromMillis, untilMillis, ...of, state: "non-gpu" as const, costs };
     return [chargeBeside(given, { price: price!.entry.name, pricedSince: price!.since })];
   });
 }

@@ -56,12 +56,12 @@ export function chargeSlot(
   { prices, ownerChanges, energy }: SlotRules,
 ): ChargedSlot {
   const [first] = hours as [UsageHour];
-  const { cluster, node, slot, place } = first;
+  const { cluster, node, slot, machine } = first;
   const from = first.segment.fromMillis;
   const until = hours.at(-1)!.segment.untilMillis;
   const { model } = first.segment.gpu;
-  const pieces = prices.pieces({ cluster, node, model, place }, from, until);
-  const gpuHours = gpuHoursSince(place.appearedAt, gpuPartOf(place.instanceType));
+  const pieces = prices.pieces({ cluster, node, model, machine }, from, until);
+  const gpuHours = gpuHoursSince(machine.appearedAt, gpuPartOf(machine.instanceType));
   const allocated = hours.map((hour) => ({
     hour,
     allocation: allocate(hour.segment, measures),

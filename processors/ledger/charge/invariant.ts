@@ -33,7 +33,7 @@ export function breachesOf(
   const expected = new Map<string, Sums>();
   for (const { slot, charged } of slots) {
     const of = sumsOf(expected, String(slot));
-    const { appearedAt, instanceType } = charged.segments[0]!.hour.place;
+    const { appearedAt, instanceType } = charged.segments[0]!.hour.machine;
     const hours = gpuHoursSince(appearedAt, gpuPartOf(instanceType));
     for (const { fromMillis, untilMillis, price } of charged.pieces) {
       of["gpu-hours"] += hours.roundedAt(untilMillis) - hours.roundedAt(fromMillis);

@@ -43,6 +43,6 @@ function isOfSpread({ payer, holder }: Pick<Charge, "payer" | "holder">): boolea
 
 function keyOf(charge: Charge, rule: SpreadRule): string {
   const { payer, team, costCenter, project, environment, node, slot, state, because, costs } = charge;
-  const place = payer === "spread" ? [node, slot ?? null, state, because, project, environment] : [];
-  return JSON.stringify([payer, scopeOf(charge, rule), costs === undefined, team, costCenter, ...place]);
+  const key = payer === "spread" ? [node, slot ?? null, state, because, project, environment] : [];
+  return JSON.stringify([payer, scopeOf(charge, rule), costs === undefined, team, costCenter, ...key]);
 }

@@ -1,5 +1,5 @@
 import type { UsageSegment } from "../../../domain/allocation/segment.ts";
-import type { UsagePlace } from "../../../domain/allocation/usage-hour.ts";
+import type { UsageMachine } from "../../../domain/allocation/usage-hour.ts";
 import type { Costs } from "../../../domain/charge/charge.ts";
 import { incurredIn } from "../../../domain/exact/accrual.ts";
 import { compare } from "../../../domain/exact/rational.ts";
@@ -34,18 +34,18 @@ export interface PiecePrice {
 }
 
 /** The machine and the model of a priced GPU. */
-export interface PricedPlace {
+export interface PricedMachine {
   readonly cluster: string;
   readonly node: string;
   readonly model: string | undefined;
-  readonly place: UsagePlace;
+  readonly machine: UsageMachine;
 }
 
 /** A price book, prepared for use on many hours. */
 export interface NodePrices {
   readonly book: PriceBook;
   /** Returns the pieces of a span of one hour, without a gap. */
-  pieces(of: PricedPlace, fromMillis: number, untilMillis: number): readonly PricePiece[];
+  pieces(of: PricedMachine, fromMillis: number, untilMillis: number): readonly PricePiece[];
 }
 
 /**
@@ -57,7 +57,7 @@ export function createNodePrices(book: PriceBook): NodePrices {
   function priceOf(
     entry: PriceEntry,
     origin: number,
-    { delivered, instanceType }: UsagePlace,
+    { delivered, instanceType }: UsageMachine,
     [from, until]: [number, number],
   ): PiecePrice {
     const of = { originMillis: origin, part: gpuPartOf(instanceType) };
@@ -78,22 +78,26 @@ export function createNodePrices(book: PriceBook): NodePrices {
     };
   }
 
-  function piecesOf({ cluster, node, model, place }: PricedPlace, from: number, until: number): readonly PricePiece[] {
-    const facts = priceFactsOf({ cluster, node, model }, place);
+  function piecesOf(
+    { cluster, node, model, machine }: PricedMachine,
+    from: number,
+    until: number,
+  ): readonly PricePiece[] {
+    const facts = priceFactsOf({ cluster, node, model }, machine);
     const all = stretches(ranked, facts, -Infinity, until).filter((stretch) => stretch.untilMillis > from);
     return all.map((stretch): PricePiece => {
       const fromMillis = Math.max(from, stretch.fromMillis);
       const { winner, untilMillis } = stretch;
       if (winner.kind !== "priced") return { fromMillis, untilMillis, price: undefined };
       const { entry } = winner;
-      const appeared = originOf(stretch, place.appearedAt);
-      const origin = entry.per === "owned" ? appeared : Math.max(appeared, place.since);
-      return { fromMillis, untilMillis, price: priceOf(entry, origin, place, [fromMillis, untilMillis]) };
+      const appeared = originOf(stretch, machine.appearedAt);
+      const origin = entry.per === "owned" ? appeared : Math.max(appeared, machine.since);
+      return { fromMillis, untilMillis, price: priceOf(entry, origin, machine, [fromMillis, untilMillis]) };
     });
   }
 
   // A cache of the last result, because the slots of a machine have the same price and are priced one after the other.
-  let last: { readonly of: PricedPlace; readonly span: string; readonly pieces: readonly PricePiece[] } | undefined;
+  let last: { readonly of: PricedMachine; readonly span: string; readonly pieces: readonly PricePiece[] } | undefined;
   return {
     book,
     pieces(of, from, until) {
@@ -101,7 +105,7 @@ export function createNodePrices(book: PriceBook): NodePrices {
       const isSame =
         last !== undefined &&
         last.span === span &&
-        last.of.place === of.place &&
+        last.of.machine === of.machine &&
         last.of.model === of.model &&
         last.of.node === of.node &&
         last.of.cluster === of.cluster;

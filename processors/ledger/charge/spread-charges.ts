@@ -106,11 +106,11 @@ function applied(charges: readonly Charge[], { parts, unspread, refused }: Sprea
 /** Returns the scope of a charge: its node, pool, model or cluster, in an hour, a day or the period. */
 export function scopeOf(charge: Charge, { over, window }: SpreadRule): string {
   const { cluster, node, pool, gpuModel, fromMillis } = charge;
-  const place = { node, pool, model: gpuModel, cluster: "" }[over];
-  return scopeKey(cluster, place, Math.floor(fromMillis / WINDOW_MILLIS[window]));
+  const of = { node, pool, model: gpuModel, cluster: "" }[over];
+  return scopeKey(cluster, of, Math.floor(fromMillis / WINDOW_MILLIS[window]));
 }
 
 /** Returns the key of a scope in one window. Windows are numbered from 1970. */
-export function scopeKey(cluster: string, place: string, window: number): string {
-  return JSON.stringify([cluster, place, window]);
+export function scopeKey(cluster: string, of: string, window: number): string {
+  return JSON.stringify([cluster, of, window]);
 }

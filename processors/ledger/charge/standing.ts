@@ -4,10 +4,10 @@ import type { PriceBook, StandingEntry } from "../../../domain/price/book.ts";
 import { priceFactsOf } from "../../../domain/price/facts.ts";
 import { fits } from "../../../domain/price/match.ts";
 import { heldOf, unusedOf, type TakenUp } from "../../../domain/price/unused.ts";
-import type { NodePrices, PricedPlace } from "./node-prices.ts";
+import type { NodePrices, PricedMachine } from "./node-prices.ts";
 
 /** A slot of an unchanged machine over a part of an hour without a break. */
-export interface SlotSpan extends PricedPlace {
+export interface SlotSpan extends PricedMachine {
   readonly slot: number;
   /** Milliseconds since the epoch, half-open. */
   readonly from: number;
@@ -46,7 +46,7 @@ function takenUp({ scope }: StandingEntry, prices: NodePrices, slots: readonly S
   const costs: Money[] = [];
   for (const slot of slots) {
     const [from, until] = [Math.max(slot.from, held.from), Math.min(slot.until, held.until)];
-    if (from >= until || !fits(scope, priceFactsOf(slot, slot.place))) continue;
+    if (from >= until || !fits(scope, priceFactsOf(slot, slot.machine))) continue;
     gpuMillis += until - from;
     for (const { price } of prices.pieces(slot, from, until)) {
       if (price === undefined) continue;

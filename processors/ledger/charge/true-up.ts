@@ -12,8 +12,8 @@ export interface TrueUp {
   readonly capacityType: string;
   /** Negative if less was invoiced than computed. */
   readonly difference: Money;
-  /** The place in the invoice. */
-  readonly place: string;
+  /** The key of the line in the invoice. */
+  readonly key: string;
 }
 
 /**
@@ -22,7 +22,7 @@ export interface TrueUp {
  * platform pays.
  */
 export function trueUpCharges(
-  { cluster, instanceType, capacityType, difference, place }: TrueUp,
+  { cluster, instanceType, capacityType, difference, key }: TrueUp,
   period: { readonly from: number; readonly until: number },
   { payers }: Pick<Policy, "payers">,
   weights: ScopeWeights,
@@ -40,7 +40,7 @@ export function trueUpCharges(
       payer: isSpread ? "spread" : "platform",
       costs: effectively(difference),
     },
-    { price: place },
+    { price: key },
   );
   return isSpread ? spreadChargeOver(charge, weights) : [charge];
 }

@@ -1,4 +1,4 @@
-import type { UsagePlace } from "../../../domain/allocation/usage-hour.ts";
+import type { UsageMachine } from "../../../domain/allocation/usage-hour.ts";
 import type { InventoryFact } from "../../../domain/inventory.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofNewestFact } from "../../../runtime/store/schema/facts.ts";
@@ -90,7 +90,7 @@ async function readSlots(store: StoreClient, start: number): Promise<readonly Sl
     node,
     slot,
     model: model === "" ? undefined : model,
-    place: JSON.parse(place) as UsagePlace,
+    machine: JSON.parse(place) as UsageMachine,
     from: begun,
     until: over,
   }));

@@ -49,7 +49,7 @@ export async function compareInvoice(
     { close: of.closeId, policy: of.policy },
   );
   return [...groupBy(lines, kindOf).values()].map((ofKind): InvoicedKind => {
-    const { account, instanceType, capacityType, place } = ofKind[0]!;
+    const { account, instanceType, capacityType, key } = ofKind[0]!;
     const clusters = context.accounts?.[account];
     const costs = computed.filter(
       (row) =>
@@ -61,7 +61,7 @@ export async function compareInvoice(
     const cost = sum(costs.map((row) => amountOf<"currency">(row.cost)));
     const cluster = clusters?.length === 1 ? clusters[0]! : "";
     const ours = { invoiced, computed: cost, difference: difference(invoiced, cost) };
-    return { account, cluster, clusters, instanceType, capacityType, place, ...ours };
+    return { account, cluster, clusters, instanceType, capacityType, key, ...ours };
   });
 }
 
@@ -94,7 +94,7 @@ function checkInvoice(lines: readonly InvoiceLine[], { currency, accounts }: Inv
   if (foreign !== undefined)
     throw new CloseError(
       "invoice",
-      `${foreign.place} is in ${foreign.currency}: an invoice is in the book's currency, ${currency}`,
+      `${foreign.key} is in ${foreign.currency}: an invoice is in the book's currency, ${currency}`,
     );
   const named = [...new Set(lines.map(({ account }) => account))];
   if (accounts === undefined && named.length > 1)

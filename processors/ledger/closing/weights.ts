@@ -30,7 +30,7 @@ interface WeightRow {
   readonly dens: readonly string[];
 }
 
-const PLACES = { node: "node", pool: "pool", model: "gpu_model", cluster: "''" } as const;
+const COLUMNS_OF_SCOPE = { node: "node", pool: "pool", model: "gpu_model", cluster: "''" } as const;
 
 /**
  * Reads the weight of each team and cost center in each scope, from the frozen lines that holders pay themselves (ledger, "Policies"). The
@@ -41,13 +41,13 @@ export async function readWeights(store: StoreClient, rule: SpreadRule, conditio
     rule.window === "period" ? "0" : `intDiv(toUnixTimestamp64Milli(from_at), ${WINDOW_MILLIS[rule.window]})`;
   return readWeightsBy(
     store,
-    `tuple(toString(cluster), toString(${PLACES[rule.over]}), toString(${window}))`,
+    `tuple(toString(cluster), toString(${COLUMNS_OF_SCOPE[rule.over]}), toString(${window}))`,
     holderWeightOf(rule),
     condition,
   );
 }
 
-/** Reads the same weights over other scopes. `scope` is an SQL tuple of a cluster, a place and a window, each as text. */
+/** Reads the same weights over other scopes. `scope` is an SQL tuple of a cluster, a scope and a window, each as text. */
 export async function readWeightsBy(
   store: StoreClient,
   scope: string,

@@ -126,7 +126,7 @@ export async function integrate(
   window: { readonly cluster: string; readonly start: number; readonly reachMillis: number; readonly plan: string },
 ): Promise<readonly Sums[]> {
   const { cluster, start, reachMillis: reach, plan: run } = window;
-  const { distinct, places } = withoutRepeats(measurements, reach);
+  const { distinct, indexes } = withoutRepeats(measurements, reach);
   const sums = distinct.map(() => NO_SUMS);
   if (measurements.length === 0) return sums;
   await store.insertRows("meter_plan", namesOf(PLAN_COLUMNS), planRows(run, distinct));
@@ -137,27 +137,27 @@ export async function integrate(
     const rows = await store.query<SumsRow>(sql, { cluster, start, reach, run, series, nodes });
     for (const { ordinal, ...row } of rows) sums[ordinal] = sumsOf(row);
   }
-  return places.map((place) => sums[place]!);
+  return indexes.map((index) => sums[index]!);
 }
 
 /** Returns the distinct measurements, and the index of each requested measurement among them. */
 function withoutRepeats(
   measurements: readonly Measurement[],
   reachMillis: number,
-): { readonly distinct: readonly Measurement[]; readonly places: readonly number[] } {
+): { readonly distinct: readonly Measurement[]; readonly indexes: readonly number[] } {
   const distinct: Measurement[] = [];
   const known = new Map<string, number>();
-  const places = measurements.map((one) => {
+  const indexes = measurements.map((one) => {
     // Samples from before this moment do not reach into the measured time, so they need no limit.
     const since = one.since <= one.from - reachMillis ? 0 : one.since;
     const { series, node, gpuKey, part, from, until } = one;
     const caps = series === "process" ? [one.pod, one.claimPpm, one.occupantPpm] : [one.claimsPpm];
     const key = JSON.stringify([series, node, gpuKey, part, from, until, since, ...caps]);
-    const place = known.get(key) ?? distinct.push({ ...one, since }) - 1;
-    known.set(key, place);
-    return place;
+    const index = known.get(key) ?? distinct.push({ ...one, since }) - 1;
+    known.set(key, index);
+    return index;
   });
-  return { distinct, places };
+  return { distinct, indexes };
 }
 
 /** Deletes the plan of a run. */

@@ -26,11 +26,11 @@ export function createFactReader(
 ): (index: number) => Promise<FactsOfNodes> {
   const reads = new Map<number, Promise<FactsOfNodes>>();
   return async (index) => {
-    const place = Math.floor(index / SLICES_PER_READ);
-    const nodes = slices.slice(place * SLICES_PER_READ, (place + 1) * SLICES_PER_READ).flat();
-    const read = reads.get(place) ?? readFacts(store, cluster, nodes, span);
-    reads.set(place, read);
-    reads.delete(place - 2);
+    const number = Math.floor(index / SLICES_PER_READ);
+    const nodes = slices.slice(number * SLICES_PER_READ, (number + 1) * SLICES_PER_READ).flat();
+    const read = reads.get(number) ?? readFacts(store, cluster, nodes, span);
+    reads.set(number, read);
+    reads.delete(number - 2);
     const { machines, pods } = await read;
     return {
       machines: new Map(slices[index]!.map((node) => [node, machines.get(node) ?? []])),

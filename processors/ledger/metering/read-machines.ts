@@ -14,7 +14,7 @@ SELECT node, uid, ended, gpus,
   toUnixTimestamp64Milli(joined_at) AS joined,
   toUnixTimestamp64Milli(valid_from) AS valid_since,
   toUnixTimestamp64Milli(valid_until) AS valid_to,
-  toString(cityHash64(instance_type, region, zone, pool, capacity_type, model, JSONExtractRaw(fact, 'labels'))) AS place,
+  toString(cityHash64(instance_type, region, zone, pool, capacity_type, model, JSONExtractRaw(fact, 'labels'))) AS description,
   if(valid_until > fromUnixTimestamp64Milli({from:Int64}), fact, '') AS body
 FROM (
   SELECT *, leadInFrame(valid_from, 1, toDateTime64('2299-12-31 00:00:00', 3, 'UTC')) OVER (
@@ -41,7 +41,7 @@ interface HistoryRow {
   readonly joined: string;
   readonly valid_since: string;
   readonly valid_to: string;
-  readonly place: string;
+  readonly description: string;
   readonly body: string;
 }
 
@@ -90,13 +90,18 @@ function machinesOf(history: readonly HistoryRow[], span: Span): readonly Machin
 
 function statesOf(rows: readonly HistoryRow[]): readonly MachineState[] {
   const states: MachineState[] = [];
-  let placed: { readonly place: string; readonly since: number } | undefined;
-  for (const { valid_since, valid_to, place, ended, body, joined } of rows) {
+  let described: { readonly description: string; readonly since: number } | undefined;
+  for (const { valid_since, valid_to, description, ended, body, joined } of rows) {
     if (ended) continue;
-    const from = placed === undefined ? Math.min(Number(joined), Number(valid_since)) : Number(valid_since);
-    if (placed?.place !== place) placed = { place, since: from };
+    const from = described === undefined ? Math.min(Number(joined), Number(valid_since)) : Number(valid_since);
+    if (described?.description !== description) described = { description, since: from };
     if (body === "" || Number(valid_to) <= from) continue;
-    states.push({ from, until: Number(valid_to), fact: JSON.parse(body) as InventoryFact, placedSince: placed.since });
+    states.push({
+      from,
+      until: Number(valid_to),
+      fact: JSON.parse(body) as InventoryFact,
+      describedSince: described.since,
+    });
   }
   return states;
 }

@@ -7,9 +7,9 @@ import type { ClusterRecord } from "./read-cluster.ts";
 import { readProofs } from "./proofs.ts";
 import type { FactsOfNodes } from "./read-facts.ts";
 import { readNamesakes } from "./read-pods.ts";
-import { placeKey, readFirstMoments, readGroups, readLastMoments, readMoments, readOnset } from "./read-samples.ts";
+import { gpuOfNodeKey, readFirstMoments, readGroups, readLastMoments, readMoments, readOnset } from "./read-samples.ts";
 import { grouped, readEarlier, readLater, readLongAgo } from "./read-silent.ts";
-import type { GpuPlace, SampleGroup, SampleMoment } from "../plan/samples.ts";
+import type { GpuOfNode, SampleGroup, SampleMoment } from "../plan/samples.ts";
 import { needsMoments, seenGpu, type Namesakes } from "../plan/sightings.ts";
 
 /** A window for which records are read. */
@@ -145,20 +145,21 @@ async function readSeen(
     const isAfterwards = isBare.has(node) || isCutLater(ofGpu[0]!);
     return isAfterwards || needsMoments(ofGpu, names.namesakes, looked) ? [{ node, gpuKey, isAfterwards }] : [];
   });
-  const moments = new Map<string, SampleMoment[]>(special.map((place) => [placeKey(place), []]));
+  const moments = new Map<string, SampleMoment[]>(special.map((gpu) => [gpuOfNodeKey(gpu), []]));
   const last = await readLastMoments(store, cluster, special, before);
   await names.learn(last);
-  for (const moment of last) moments.get(placeKey(moment))!.push(moment);
-  for (const moment of await readMoments(store, cluster, special, looked)) moments.get(placeKey(moment))!.push(moment);
+  for (const moment of last) moments.get(gpuOfNodeKey(moment))!.push(moment);
+  for (const moment of await readMoments(store, cluster, special, looked))
+    moments.get(gpuOfNodeKey(moment))!.push(moment);
   const after = { from: window.until, until: window.until + window.absentAfterMillis };
   const afterwards = special.filter(({ isAfterwards }) => isAfterwards);
   const firsts = await readFirstMoments(store, cluster, afterwards, after);
-  const next = new Map(firsts.map((moment) => [placeKey(moment), moment.at]));
-  for (const moment of firsts) if (!isBare.has(moment.node)) moments.get(placeKey(moment))!.push(moment);
+  const next = new Map(firsts.map((moment) => [gpuOfNodeKey(moment), moment.at]));
+  for (const moment of firsts) if (!isBare.has(moment.node)) moments.get(gpuOfNodeKey(moment))!.push(moment);
   for (const ofGpu of await readLongAgo(store, cluster, { byGpu, machines, until: before.from }))
-    byGpu.set(placeKey(ofGpu[0]!), ofGpu);
+    byGpu.set(gpuOfNodeKey(ofGpu[0]!), ofGpu);
   for (const ofGpu of await readLater(store, cluster, { byGpu, machines, after }))
-    byGpu.set(placeKey(ofGpu[0]!), ofGpu);
+    byGpu.set(gpuOfNodeKey(ofGpu[0]!), ofGpu);
 
   const seen = new Map<string, SeenGpu[]>();
   for (const [key, ofGpu] of byGpu) {
@@ -181,7 +182,7 @@ async function readSeen(
 async function beganBefore(
   store: StoreClient,
   cluster: string,
-  place: GpuPlace,
+  gpu: GpuOfNode,
   faults: readonly SeenFault[],
   first: number | undefined,
 ): Promise<readonly SeenFault[]> {
@@ -190,7 +191,7 @@ async function beganBefore(
   for (const fault of faults) {
     if (fault.from !== first) resolved.push(fault);
     else {
-      const { onset, isOver } = await readOnset(store, cluster, place, { code: fault.code, before: fault.from });
+      const { onset, isOver } = await readOnset(store, cluster, gpu, { code: fault.code, before: fault.from });
       if (!isOver) resolved.push({ ...fault, from: onset });
     }
   }

@@ -2,7 +2,7 @@ import { HARDWARE_XIDS } from "../../../domain/xid/xid.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { REACH_SQL } from "../hours/window.ts";
 import type { Span } from "../plan/node-record.ts";
-import type { GpuPlace, SampleGroup, SampleMoment } from "../plan/samples.ts";
+import type { GpuOfNode, SampleGroup, SampleMoment } from "../plan/samples.ts";
 
 const AT = "toUnixTimestamp64Milli(scraped_at)";
 const WITHIN = `
@@ -50,7 +50,7 @@ export function readOtherGroups(
   store: StoreClient,
   cluster: string,
   nodes: readonly string[],
-  { known, isLast = false, ...span }: Span & { readonly known: readonly GpuPlace[]; readonly isLast?: boolean },
+  { known, isLast = false, ...span }: Span & { readonly known: readonly GpuOfNode[]; readonly isLast?: boolean },
 ): Promise<readonly SampleGroup[]> {
   const asked = new Set(nodes);
   const names = known.filter(({ node }) => asked.has(node)).map(({ node, gpuKey }) => `${node} ${gpuKey}`);
@@ -61,7 +61,7 @@ export function readOtherGroups(
 export function readMoments(
   store: StoreClient,
   cluster: string,
-  gpus: readonly GpuPlace[],
+  gpus: readonly GpuOfNode[],
   { from, until }: Span,
 ): Promise<readonly SampleMoment[]> {
   return ofGpus(store, `${MOMENT} WHERE ${WITHIN} AND ${OF_GPUS} ORDER BY at`, gpus, { cluster, from, until });
@@ -71,7 +71,7 @@ export function readMoments(
 export function readLastMoments(
   store: StoreClient,
   cluster: string,
-  gpus: readonly GpuPlace[],
+  gpus: readonly GpuOfNode[],
   { from, until }: Span,
 ): Promise<readonly SampleMoment[]> {
   return ofGpus(store, edgeOf("max"), gpus, { cluster, from, until });
@@ -81,7 +81,7 @@ export function readLastMoments(
 export function readFirstMoments(
   store: StoreClient,
   cluster: string,
-  gpus: readonly GpuPlace[],
+  gpus: readonly GpuOfNode[],
   { from, until }: Span,
 ): Promise<readonly SampleMoment[]> {
   return ofGpus(store, edgeOf("min"), gpus, { cluster, from, until });
@@ -96,20 +96,20 @@ function edgeOf(edge: "min" | "max"): string {
 async function ofGpus(
   store: StoreClient,
   sql: string,
-  gpus: readonly GpuPlace[],
+  gpus: readonly GpuOfNode[],
   parameters: Span & { readonly cluster: string },
 ): Promise<readonly SampleMoment[]> {
   if (gpus.length === 0) return [];
   const nodes = [...new Set(gpus.map(({ node }) => node))];
-  const wanted = new Set(gpus.map(placeKey));
+  const wanted = new Set(gpus.map(gpuOfNodeKey));
   const keys = gpus.map(({ gpuKey }) => gpuKey);
   const rows = await store.query<SampleMoment>(sql, { ...parameters, nodes, keys });
   // A key that is an index stands for another GPU on every node.
-  return rows.filter((row) => wanted.has(placeKey(row)));
+  return rows.filter((row) => wanted.has(gpuOfNodeKey(row)));
 }
 
 /** Returns a map key for one GPU of one node. */
-export function placeKey({ node, gpuKey }: GpuPlace): string {
+export function gpuOfNodeKey({ node, gpuKey }: GpuOfNode): string {
   return `${node.length} ${node} ${gpuKey}`;
 }
 
@@ -120,7 +120,7 @@ export function placeKey({ node, gpuKey }: GpuPlace): string {
 export async function readOnset(
   store: StoreClient,
   cluster: string,
-  { node, gpuKey }: GpuPlace,
+  { node, gpuKey }: GpuOfNode,
   { code, before }: { readonly code: number; readonly before: number },
 ): Promise<{ readonly onset: number; readonly isOver: boolean }> {
   const ofGpu = `cluster = {cluster:String} AND node = {node:String} AND gpu_key = {gpuKey:String}
@@ -150,8 +150,8 @@ export async function readSeenGpus(
   cluster: string,
   nodes: readonly string[],
   span: Span,
-): Promise<readonly GpuPlace[]> {
+): Promise<readonly GpuOfNode[]> {
   if (nodes.length === 0) return [];
   const sql = `SELECT DISTINCT node, gpu_key AS gpuKey FROM gpu_samples WHERE ${WITHIN}`;
-  return store.query<GpuPlace>(sql, { cluster, nodes, ...span });
+  return store.query<GpuOfNode>(sql, { cluster, nodes, ...span });
 }

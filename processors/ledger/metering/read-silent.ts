@@ -1,7 +1,7 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import type { Machine, NodeRecord, Span } from "../plan/node-record.ts";
 import type { SampleGroup } from "../plan/samples.ts";
-import { placeKey, readLastMoments, readOtherGroups, readSeenGpus } from "./read-samples.ts";
+import { gpuOfNodeKey, readLastMoments, readOtherGroups, readSeenGpus } from "./read-samples.ts";
 import { DAY_MILLIS } from "../../../domain/time.ts";
 
 /**
@@ -22,7 +22,7 @@ export async function readEarlier(
   const known = [...byGpu.values()].map((ofGpu) => ofGpu[0]!);
   const spoken = indexesOf(known);
   const lacking = nodes.filter((node) => (spoken.get(node)?.size ?? 0) < Math.max(1, mostOf(machines.get(node))));
-  const gone = (await readSeenGpus(store, cluster, bare, before)).filter((place) => !byGpu.has(placeKey(place)));
+  const gone = (await readSeenGpus(store, cluster, bare, before)).filter((gpu) => !byGpu.has(gpuOfNodeKey(gpu)));
   const asked = new Set([...lacking, ...gone.map(({ node }) => node)]);
   if (asked.size === 0) return new Map();
   return grouped(await readOtherGroups(store, cluster, [...asked], { ...before, known }));
@@ -121,8 +121,8 @@ export async function spansOfNewGpus(
   );
   if (late.length === 0) return [];
   const before = { from: Math.min(...late.map(({ span }) => span.from)), until: from };
-  const earlier = new Set((await readLastMoments(store, cluster, late, before)).map(placeKey));
-  return late.filter((place) => !earlier.has(placeKey(place))).map(({ span }) => span);
+  const earlier = new Set((await readLastMoments(store, cluster, late, before)).map(gpuOfNodeKey));
+  return late.filter((gpu) => !earlier.has(gpuOfNodeKey(gpu))).map(({ span }) => span);
 }
 
 /** Returns the indexes of the known GPUs, by node. */
@@ -141,7 +141,7 @@ function mostOf(machines: readonly Machine[] = []): number {
 export function grouped(groups: readonly SampleGroup[]): Map<string, readonly SampleGroup[]> {
   const byGpu = new Map<string, SampleGroup[]>();
   for (const group of groups) {
-    const key = placeKey(group);
+    const key = gpuOfNodeKey(group);
     const known = byGpu.get(key);
     if (known === undefined) byGpu.set(key, [group]);
     else known.push(group);

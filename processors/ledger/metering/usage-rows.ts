@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Measured, UsageClaim } from "../../../domain/allocation/segment.ts";
-import type { Telemetry, UsageHolder, UsageHour, UsagePlace } from "../../../domain/allocation/usage-hour.ts";
+import type { Telemetry, UsageHolder, UsageHour, UsageMachine } from "../../../domain/allocation/usage-hour.ts";
 import type { Claim } from "../../../domain/share/claim.ts";
 import type { GpuAt } from "../../../domain/share/layout.ts";
 import { rowsOf, type RowBinaryReader } from "../../../runtime/store/row-binary-reader.ts";
@@ -21,12 +21,12 @@ interface ClaimText extends UsageHolder {
 export async function insertUsage(store: StoreClient, run: string, hours: readonly UsageHour[]): Promise<void> {
   if (hours.length === 0) return;
   const rows = createBlocks<UsageRow>([RUN_ID, ...USAGE_COLUMNS], { run_id: run });
-  const placeText = lately((place: UsagePlace) => JSON.stringify(place));
-  for (const hour of hours) rows.write(usageRow(hour, placeText(hour.place)));
+  const machineText = lately((machine: UsageMachine) => JSON.stringify(machine));
+  for (const hour of hours) rows.write(usageRow(hour, machineText(hour.machine)));
   await store.insertRows("usage_hours", namesOf([RUN_ID, ...USAGE_COLUMNS]), rows.take());
 }
 
-function usageRow({ cluster, node, slot, gpuKey, segment, holders, telemetry }: UsageHour, place: string): UsageRow {
+function usageRow({ cluster, node, slot, gpuKey, segment, holders, telemetry }: UsageHour, machine: string): UsageRow {
   const { claims, energy } = segment;
   const measured = <Value>(valueOf: (measured: Measured) => Value): Value[] =>
     claims.map((claim) => valueOf(claim.measured));
@@ -39,7 +39,7 @@ function usageRow({ cluster, node, slot, gpuKey, segment, holders, telemetry }: 
     until_at: segment.untilMillis,
     gpu_key: gpuKey,
     gpu_at: JSON.stringify(segment.gpu),
-    place,
+    place: machine,
     because: segment.unavailableBecause,
     cordoned: segment.isCordoned,
     busy_ms: segment.busyMillis,
@@ -92,7 +92,7 @@ export async function* readUsage(
     ORDER BY node, toStartOfHour(from_at), slot, from_at`;
   const texts: Texts = {
     gpu: lately((text) => JSON.parse(text) as GpuAt),
-    place: lately((text) => JSON.parse(text) as UsagePlace),
+    machine: lately((text) => JSON.parse(text) as UsageMachine),
   };
   for (const slice of slicesOf(nodes, NODES_PER_READ)) {
     const within = { ...parameters, first: slice[0]!.node, last: slice.at(-1)!.node };
@@ -103,7 +103,7 @@ export async function* readUsage(
 /** Parsers from texts to objects. An equal text gives the same object as before, because the slots of a machine have much in common. */
 interface Texts {
   readonly gpu: (text: string) => GpuAt;
-  readonly place: (text: string) => UsagePlace;
+  readonly machine: (text: string) => UsageMachine;
 }
 
 /** Returns a function that caches its last result. */
@@ -143,7 +143,7 @@ function hourOf(row: RowBinaryReader, texts: Texts): UsageHour {
   const untilMillis = dateTime64Millis();
   const gpuKey = string();
   const gpu = texts.gpu(string());
-  const place = texts.place(string());
+  const machine = texts.machine(string());
   const unavailableBecause = string();
   const isCordoned = bool();
   const busyMillis = uint32();
@@ -170,5 +170,5 @@ function hourOf(row: RowBinaryReader, texts: Texts): UsageHour {
     telemetry.push({ samples, firstAt, lastAt, activityMaxPpm, memoryMaxMiB });
   });
   const segment = { fromMillis, untilMillis, gpu, unavailableBecause, isCordoned, busyMillis, energy, claims };
-  return { cluster, node, slot, gpuKey, segment, place, holders, telemetry };
+  return { cluster, node, slot, gpuKey, segment, machine, holders, telemetry };
 }

@@ -46,7 +46,8 @@ export function openAsks(record: NodeRecord, of: Asking): readonly Omit<OpenAsk,
 function openPart(record: NodeRecord, { pod, pods, devices }: Asking, ask: GpuAsk): Pick<OpenAsk, "ask" | "each"> {
   if (ask.kind === "vgpu") {
     const instance = givenInstance(pod);
-    if (instance !== undefined && devices.some((place) => isInstanceOf(place.device, instance))) return { ask };
+    if (instance !== undefined && devices.some((slotDevice) => isInstanceOf(slotDevice.device, instance)))
+      return { ask };
     const named = pod.evidence.find((said) => said.by === "annotation");
     const amounts = named === undefined ? undefined : annotated(pod, named);
     return { ask, each: { what: "vgpu", ...amountsOf(amounts ?? ask) } };
@@ -93,7 +94,7 @@ export function commonHolders(
       .flatMap((slot) =>
         slot.devices
           .filter(({ device }) => asksFor({ ...pod, asks: [ask] }, device, undefined, node))
-          .map((place) => commonDevice(slot, place, holders, unavailable.has(slot.slot))),
+          .map((slotDevice) => commonDevice(slot, slotDevice, holders, unavailable.has(slot.slot))),
       );
     const { claims } = heldInCommon(fitting, mergeHolders(alike));
     return [...claims].flatMap(([slot, ofSlot]) =>

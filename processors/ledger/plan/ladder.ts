@@ -58,9 +58,11 @@ export function knownHolders(
   const resolved = new Set(allocations.resolved);
   // The pod's evidence matches no device of the node. It is in a slot without a seen GPU if there is one; otherwise weaker evidence counts.
   const unseen = slots.some(isUnseen) ? allocations.elsewhere : new Set<string>();
-  const found = devices.map((place, row): readonly { pod: Holding; evidence: Evidence }[] => {
+  const found = devices.map((slotDevice, row): readonly { pod: Holding; evidence: Evidence }[] => {
     const allocated = allocations.rows[row];
-    const proven = proofs.on(deviceOf(place.slot, place.part), pods).filter((pod) => canHave(pod, place.device));
+    const proven = proofs
+      .on(deviceOf(slotDevice.slot, slotDevice.part), pods)
+      .filter((pod) => canHave(pod, slotDevice.device));
     if (allocated !== undefined) {
       // A pod that holds a part by a label keeps it beside the pods whose parts were allocated.
       const beside = proven.filter((pod) => hasPart(pod) && !allocations.resolved.has(pod.uid));
@@ -79,14 +81,14 @@ export function knownHolders(
   const counts = new Map<string, number>();
   for (const each of found) for (const { pod } of each) counts.set(pod.uid, (counts.get(pod.uid) ?? 0) + 1);
   const given = new Map<string, number>();
-  const holders = devices.flatMap((place, row): readonly SlotHolder[] => {
+  const holders = devices.flatMap((slotDevice, row): readonly SlotHolder[] => {
     const named = found[row]!.map(({ pod, evidence }): SlotHolder => {
       const nth = given.get(pod.uid) ?? 0;
       given.set(pod.uid, nth + 1);
-      const held = heldOf(record, { pod, pods, place, isReplica: sharing, devices: counts.get(pod.uid)!, nth });
-      return { slot: place.slot, part: place.part, holder: { kind: "pod", uid: pod.uid }, held, evidence };
+      const held = heldOf(record, { pod, pods, slotDevice, isReplica: sharing, devices: counts.get(pod.uid)!, nth });
+      return { slot: slotDevice.slot, part: slotDevice.part, holder: { kind: "pod", uid: pod.uid }, held, evidence };
     });
-    return named.length > 0 ? named : strangersOn(slots, place, at);
+    return named.length > 0 ? named : strangersOn(slots, slotDevice, at);
   });
   const isOpen = (pod: Holding): boolean =>
     !isReservation(pod) && !resolved.has(pod.uid) && (!sharing || !counts.has(pod.uid));
@@ -113,7 +115,7 @@ function canHave({ asks }: Holding, { profile }: Device): boolean {
 interface HeldAt {
   readonly pod: Holding;
   readonly pods: readonly Holding[];
-  readonly place: SlotDevice;
+  readonly slotDevice: SlotDevice;
   readonly isReplica: boolean;
   /** The number of the pod's devices, and the position of this device among them. */
   readonly devices: number;
@@ -121,8 +123,8 @@ interface HeldAt {
 }
 
 /** Returns what a pod holds of a known device, by its requests. */
-function heldOf(record: NodeRecord, { pod, pods, place, isReplica, devices, nth }: HeldAt): Held {
-  const { part, device } = place;
+function heldOf(record: NodeRecord, { pod, pods, slotDevice, isReplica, devices, nth }: HeldAt): Held {
+  const { part, device } = slotDevice;
   const claim = claimOn(record, pod, device);
   const claims = claim === undefined ? [] : pods.flatMap((each) => claimOn(record, each, device) ?? []);
   const name = claim === undefined ? "" : nameOf(claim);
@@ -176,20 +178,20 @@ function claimOn(
     );
 }
 
-function strangersOn(slots: readonly FilledSlot[], place: SlotDevice, at: number): readonly SlotHolder[] {
-  const strangers = slots.find(({ slot }) => slot === place.slot)?.seen?.strangers ?? [];
-  const here = strangers.filter(({ part, from, until }) => part === place.part && from <= at && at < until);
+function strangersOn(slots: readonly FilledSlot[], slotDevice: SlotDevice, at: number): readonly SlotHolder[] {
+  const strangers = slots.find(({ slot }) => slot === slotDevice.slot)?.seen?.strangers ?? [];
+  const here = strangers.filter(({ part, from, until }) => part === slotDevice.part && from <= at && at < until);
   return here.map(({ kind, namespace, name }): SlotHolder => {
     const held: Held =
-      place.device.partition !== undefined
-        ? { what: "partition", partition: place.part }
-        : place.part === ""
+      slotDevice.device.partition !== undefined
+        ? { what: "partition", partition: slotDevice.part }
+        : slotDevice.part === ""
           ? { what: "whole" }
-          : { what: "instance", instance: place.part };
+          : { what: "instance", instance: slotDevice.part };
     const isJob = kind === "job";
     return {
-      slot: place.slot,
-      part: place.part,
+      slot: slotDevice.slot,
+      part: slotDevice.part,
       holder: { kind: isJob ? "job" : "stranger", namespace, name },
       held,
       evidence: isJob ? "hpc-job" : "label",

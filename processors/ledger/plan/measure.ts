@@ -4,7 +4,7 @@ import type {
   Telemetry,
   UsageHolder,
   UsageHour,
-  UsagePlace,
+  UsageMachine,
 } from "../../../domain/allocation/usage-hour.ts";
 import type { NodeGpus } from "../../../domain/inventory.ts";
 import { multiply, rational, roundHalfEven, type Rational } from "../../../domain/exact/rational.ts";
@@ -60,9 +60,9 @@ export function askFor(record: NodeRecord, planned: PlannedSegment, list: Measur
     const measurement = { part, pod: "", since, claimPpm: ppmOf(fractions[index]!), ...devices.get(part)! };
     const device = ask({ series: "device", ...measurement });
     const pod = holder.kind === "pod" ? record.pods.get(holder.uid) : undefined;
-    const isTold = hasProcesses && pod !== undefined;
-    const name = isTold ? `${pod.holding.namespace}/${pod.holding.name}` : "";
-    const process = isTold ? ask({ ...measurement, series: "process", pod: name }) : undefined;
+    const isMeasured = hasProcesses && pod !== undefined;
+    const name = isMeasured ? `${pod.holding.namespace}/${pod.holding.name}` : "";
+    const process = isMeasured ? ask({ ...measurement, series: "process", pod: name }) : undefined;
     return { claim: written[index]!, device, process };
   });
   const whole = { part: "", pod: "", since: 0, claimPpm: 0, claimsPpm: 0, occupantPpm: 0 };
@@ -103,7 +103,7 @@ export function usageHourOf(
         measured: measuredOf(sums[device]!, process === undefined ? undefined : sums[process]!),
       })),
     },
-    place: placeOf(planned),
+    machine: machineOf(planned),
     holders: planned.claims.map((claim) => holderOf(record, planned, claim)),
     telemetry: claims.map(({ device }) => telemetryOf(sums[device]!)),
   };
@@ -135,18 +135,18 @@ function telemetryOf({ samples, firstAt, lastAt, maxPpm, memoryMaxMiB }: Sums): 
   return { samples, firstAt, lastAt, activityMaxPpm: maxPpm, memoryMaxMiB };
 }
 
-/** A cache: the slots of a machine share one place object, so that prices look at it once. */
-const PLACES = new WeakMap<MachineState, UsagePlace>();
+/** A cache: the slots of a machine share one object, so that prices look at it once. */
+const MACHINES = new WeakMap<MachineState, UsageMachine>();
 
-function placeOf({ state, appearedAt, delivered }: PlannedSegment): UsagePlace {
+function machineOf({ state, appearedAt, delivered }: PlannedSegment): UsageMachine {
   if (state === undefined) return { appearedAt, since: appearedAt, delivered, labels: {} };
-  const known = PLACES.get(state);
+  const known = MACHINES.get(state);
   if (known?.appearedAt === appearedAt && known.delivered === delivered) return known;
   const { uid, instanceType, region, zone, pool, capacityType, labels } = state.fact;
-  const place = {
+  const machine = {
     machine: uid,
     appearedAt,
-    since: state.placedSince,
+    since: state.describedSince,
     delivered,
     counted: state.fact.gpus.map(countedOf),
     ...(instanceType === undefined ? {} : { instanceType }),
@@ -156,8 +156,8 @@ function placeOf({ state, appearedAt, delivered }: PlannedSegment): UsagePlace {
     ...(capacityType === undefined ? {} : { capacityType }),
     labels,
   };
-  PLACES.set(state, place);
-  return place;
+  MACHINES.set(state, machine);
+  return machine;
 }
 
 function countedOf({ count, countedBy, otherCount }: NodeGpus): CountedGpus {

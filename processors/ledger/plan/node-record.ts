@@ -69,7 +69,7 @@ export interface Machine extends Span {
 export interface MachineState extends Span {
   readonly fact: InventoryFact;
   /** Since when all fields that prices depend on have been unchanged. */
-  readonly placedSince: number;
+  readonly describedSince: number;
 }
 
 /** A pod that holds devices, or that stands for pods that do. */

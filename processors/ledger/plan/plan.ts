@@ -115,8 +115,9 @@ function edgesOf(
   for (const { holding, startedAt, wholeAt } of pods.values()) {
     add(holding);
     changes.add(startedAt).add(wholeAt);
-    for (const said of holding.evidence) {
-      for (const { from, until = Infinity } of said.by === "status" ? (said.unhealthy ?? []) : []) add({ from, until });
+    for (const evidence of holding.evidence) {
+      for (const { from, until = Infinity } of evidence.by === "status" ? (evidence.unhealthy ?? []) : [])
+        add({ from, until });
     }
     addNamespace(holding.namespace);
   }
@@ -168,7 +169,7 @@ function slotsAt(record: NodeRecord, at: number, { proofs, faults, slotsOf }: As
     bySlot.get(holder.slot)?.push(holder);
   const isNodeCordoned = machine !== undefined && conditionAt(machine, at).isCordoned;
   const delivered = slots.length;
-  const ofAll = JSON.stringify([delivered, state?.placedSince, machine?.uid]);
+  const ofAll = JSON.stringify([delivered, state?.describedSince, machine?.uid]);
   return slots.map((filled): SlotState => {
     const { slot, seen } = filled;
     const unavailableBecause = unavailable.get(slot) ?? "";
@@ -250,7 +251,7 @@ function tieOrder(record: NodeRecord, { part, holder }: SlotHolder): readonly (s
 }
 
 function compareKeys(a: readonly (string | number)[], b: readonly (string | number)[]): number {
-  const index = a.findIndex((part, place) => part !== b[place]);
+  const index = a.findIndex((part, at) => part !== b[at]);
   return index === -1 ? 0 : a[index]! < b[index]! ? -1 : 1;
 }
 

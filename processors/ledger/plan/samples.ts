@@ -36,7 +36,7 @@ export interface SampleMoment {
 }
 
 /** One GPU of one node. */
-export interface GpuPlace {
+export interface GpuOfNode {
   readonly node: string;
   readonly gpuKey: string;
 }

@@ -77,7 +77,7 @@ export function createDirtyFacts(options: {
     },
     async look() {
       // Read before the rows, so that the next look finds rows that are stored in the meantime.
-      const limits = await placesEnd(ends);
+      const limits = await partitionEnds(ends);
       const from = within(offsets ?? (await meteredOffsets(store)), limits);
       if (offsets === undefined) settled = from;
       const rows = await rowsBetween(store, from, limits);
@@ -88,8 +88,8 @@ export function createDirtyFacts(options: {
       }
       // The offsets change only at the end, so a failed look has no effect.
       const seen = new Map(from);
-      for (const { topic_place: place, reached } of rows)
-        seen.set(place, Math.max(seen.get(place) ?? -1, Number(reached)));
+      for (const { topic_partition: partition, reached } of rows)
+        seen.set(partition, Math.max(seen.get(partition) ?? -1, Number(reached)));
       offsets = seen;
       if (rows.length > 0) found += 1;
       looks.push({ offsets, waiting: new Set(windows.keys()) });
@@ -103,13 +103,13 @@ interface FactRow {
   readonly cluster: string;
   readonly object: string;
   readonly fact: string;
-  readonly topic_place: number;
+  readonly topic_partition: number;
   readonly reached: string;
   readonly isNew: boolean;
 }
 
 /** Returns the ends of all partitions of the three topics. */
-async function placesEnd(ends: (topic: string) => Promise<PartitionEnds>): Promise<ReadonlyMap<number, number>> {
+async function partitionEnds(ends: (topic: string) => Promise<PartitionEnds>): Promise<ReadonlyMap<number, number>> {
   const found = await Promise.all(TOPICS.map((topic) => ends(topic)));
   return new Map(
     found.flatMap((ofTopic, index) =>
@@ -123,7 +123,7 @@ function within(
   offsets: ReadonlyMap<number, number>,
   limits: ReadonlyMap<number, number>,
 ): ReadonlyMap<number, number> {
-  return new Map([...offsets].filter(([place, offset]) => offset < (limits.get(place) ?? 0)));
+  return new Map([...offsets].filter(([partition, offset]) => offset < (limits.get(partition) ?? 0)));
 }
 
 /** Reads the new rows beyond the offsets and before the limits, with all other rows of their objects, object by object. */
@@ -134,16 +134,16 @@ function rowsBetween(
 ): Promise<readonly FactRow[]> {
   const ofTables = TABLES.map((table, index) => {
     const key = `toUInt32(${index * PARTITIONS} + partition)`;
-    const place = `indexOf({keys:Array(UInt32)}, ${key}) + 1`;
-    const isNew = `(position > {offsets:Array(Int64)}[${place}] AND position < {limits:Array(Int64)}[${place}])`;
-    return `SELECT '${table}' AS source, cluster, toString((${OBJECTS[table]})) AS object, fact, ${key} AS topic_place,
+    const number = `indexOf({keys:Array(UInt32)}, ${key}) + 1`;
+    const isNew = `(position > {offsets:Array(Int64)}[${number}] AND position < {limits:Array(Int64)}[${number}])`;
+    return `SELECT '${table}' AS source, cluster, toString((${OBJECTS[table]})) AS object, fact, ${key} AS topic_partition,
        toString(position) AS reached, toBool(${isNew}) AS isNew
      FROM ${table} FINAL
      WHERE (${OBJECTS[table]}) IN (SELECT ${OBJECTS[table]} FROM ${table} WHERE ${isNew})`;
   });
   return store.query<FactRow>(`SELECT * FROM (${ofTables.join("\nUNION ALL ")}) ORDER BY source, object`, {
     keys: [...limits.keys()],
-    offsets: [-1, ...[...limits.keys()].map((place) => offsets.get(place) ?? -1)],
+    offsets: [-1, ...[...limits.keys()].map((partition) => offsets.get(partition) ?? -1)],
     limits: [0, ...limits.values()],
   });
 }
@@ -174,9 +174,9 @@ function changesOf(table: (typeof TABLES)[number], rows: readonly FactRow[], now
     const at = fact.end?.atMillis ?? fact.seenAtMillis;
     const next = ordered[index + 1]?.fact;
     const until = next === undefined ? now : Math.max(at, next.seenAtMillis);
-    const said =
+    const since =
       table === "inventory_facts" ? saidSince(fact as InventoryFact, ordered[index - 1]?.fact as InventoryFact) : at;
-    return [{ from: Math.min(at, said), until: Math.max(until, at + 1) }];
+    return [{ from: Math.min(at, since), until: Math.max(until, at + 1) }];
   });
 }
 

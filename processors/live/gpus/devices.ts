@@ -5,7 +5,7 @@ import type { JoinedScrape } from "../../ingest/steps/join.ts";
 import type { PricedNode, GpuPrice } from "../gpu-price.ts";
 import type { IsOwn, LivePods } from "../pods.ts";
 import { layOut, type NodeLayout } from "./layout.ts";
-import { placesOf, READINGS, readRows, type ColumnPlaces } from "./readings.ts";
+import { indexesOf, READINGS, readRows, type ColumnIndexes } from "./readings.ts";
 import type { TargetSample } from "./rows.ts";
 import { hourOf } from "../../../domain/time.ts";
 
@@ -48,7 +48,7 @@ export interface LiveNode {
 }
 
 interface Target extends TargetSample {
-  readonly places: ColumnPlaces;
+  readonly indexes: ColumnIndexes;
 }
 
 /**
@@ -142,9 +142,9 @@ export function createLiveDevices(options: {
       if (known !== undefined && atMillis < known.atMillis) return;
       const isSame = known !== undefined && known.shape === shape;
       const readings = isSame ? known.readings : new Float64Array(shape.devices.length * READINGS);
-      const places = isSame ? known.places : placesOf(shape.columns);
-      readRows(scrape, places, readings);
-      live.targets.set(target, { atMillis, shape, holders, readings, places });
+      const indexes = isSame ? known.indexes : indexesOf(shape.columns);
+      readRows(scrape, indexes, readings);
+      live.targets.set(target, { atMillis, shape, holders, readings, indexes });
       const isNew = !isSame || known.holders !== holders;
       live.isOld ||= isNew || live.targets.size > 1;
       // Building the labels of 100,000 GPUs takes seconds. They are built here, so that a request for the page does not wait for all of

@@ -130,7 +130,7 @@ export function layOut(input: LayoutInput): NodeLayout {
   for (const gpu of gpus) {
     const first = gpu.sample.shape.devices[gpu.first]!;
     const kind = kindOf(Number(first.gpu), kinds);
-    const model = placeOf(models, kind?.model ?? first.model);
+    const model = modelIndex(models, kind?.model ?? first.model);
     const parts = [...gpu.devices.keys()].filter((part) => part !== "");
     if (parts.length === 0) {
       addDevice(gpu, "", "whole", 1, model);
@@ -149,7 +149,7 @@ export function layOut(input: LayoutInput): NodeLayout {
     });
     for (const part of parts) addDevice(gpu, part, "part", approximate(cut.part(part)!.share), model);
   }
-  const holds = holders.holds(lines, () => placeOf(models, kinds[0]?.model));
+  const holds = holders.holds(lines, () => modelIndex(models, kinds[0]?.model));
   return { labels: labels.bytes(), lines, holds, models, gpus: gpus.length };
 }
 
@@ -221,7 +221,7 @@ function wordsOf({ workload, type, team, costCentre, queue }: LiveOwner): readon
   return [workload, type, team, costCentre, queue];
 }
 
-function placeOf(models: (string | undefined)[], model: string | undefined): number {
+function modelIndex(models: (string | undefined)[], model: string | undefined): number {
   const known = models.indexOf(model);
   return known < 0 ? models.push(model) - 1 : known;
 }

@@ -30,10 +30,10 @@ const COLUMNS = [
 ];
 
 /** The index of each needed column in a shape; -1 if the shape lacks it. */
-export type ColumnPlaces = Int32Array;
+export type ColumnIndexes = Int32Array;
 
 /** Returns the indexes of a shape's columns. */
-export function placesOf(columns: readonly string[]): ColumnPlaces {
+export function indexesOf(columns: readonly string[]): ColumnIndexes {
   return Int32Array.from(COLUMNS, (name) => columns.indexOf(name));
 }
 
@@ -41,12 +41,12 @@ export function placesOf(columns: readonly string[]): ColumnPlaces {
  * Reads the values for the series from every row of a scrape into `into` ({@link READINGS} numbers per row): the activity and the process's
  * own as ratios, memory in bytes, degrees Celsius, watts. NaN for missing and impossible values.
  */
-export function readRows({ values, shape }: Scrape, places: ColumnPlaces, into: Float64Array): void {
+export function readRows({ values, shape }: Scrape, indexes: ColumnIndexes, into: Float64Array): void {
   const width = shape.columns.length;
-  const [graphics, utilization, sm, process, used, free, reserved, total, processUsed, celsius, watts] = places;
+  const [graphics, utilization, sm, process, used, free, reserved, total, processUsed, celsius, watts] = indexes;
   for (let row = 0; row < shape.devices.length; row++) {
     const base = row * width;
-    const at = (place: number): number => (place < 0 ? Number.NaN : values[base + place]!);
+    const at = (index: number): number => (index < 0 ? Number.NaN : values[base + index]!);
     const out = row * READINGS;
     const memoryUsed = within(at(used!), "bytes");
     const sum = memoryUsed + within(at(free!), "bytes") + (at(reserved!) || 0);

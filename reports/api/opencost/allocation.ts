@@ -27,13 +27,16 @@ export function allocationSets(
     const idleSums = own.filter(({ kind }) => kind === "idle");
     const idleCost = idleSums.reduce((sum, { cost }) => sum + cost, 0n);
     const shares = idle.split === undefined ? undefined : sharesOf(idleCost, named, idle.split);
-    const told = named.map((one, place): [string, object] => [
+    const allocations = named.map((one, index): [string, object] => [
       one.name,
-      allocation(one, window, shares === undefined ? 0n : shares[place]!),
+      allocation(one, window, shares === undefined ? 0n : shares[index]!),
     ]);
-    const isTold = idleSums.length > 0 && shares === undefined && (idle.isIncluded || idle.split !== undefined);
-    const alone = isTold ? combine(idleSums.map((one) => ({ ...one, kind: "held", name: IDLE }))) : [];
-    return Object.fromEntries([...told, ...alone.map((one): [string, object] => [IDLE, allocation(one, window, 0n)])]);
+    const isShown = idleSums.length > 0 && shares === undefined && (idle.isIncluded || idle.split !== undefined);
+    const alone = isShown ? combine(idleSums.map((one) => ({ ...one, kind: "held", name: IDLE }))) : [];
+    return Object.fromEntries([
+      ...allocations,
+      ...alone.map((one): [string, object] => [IDLE, allocation(one, window, 0n)]),
+    ]);
   });
 }
 

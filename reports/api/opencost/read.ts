@@ -74,7 +74,7 @@ export async function readAllocationSums(
   return rows.map(({ same, gpuHours, activeHours, cost, ...row }) => ({
     ...row,
     properties: Object.fromEntries(
-      PROPERTIES.map((property, place) => [property.name, same[place]!]),
+      PROPERTIES.map((property, index) => [property.name, same[index]!]),
     ) as AllocationProperties,
     gpuHours: amountOf(gpuHours),
     activeHours: amountOf(activeHours),

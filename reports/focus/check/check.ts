@@ -7,7 +7,7 @@ import type { Expected, RowRule, WrittenRow } from "./rule.ts";
 /** A line of a file: the headers in the first line, then a text or null for each column. */
 export type WrittenCells = readonly (string | null)[];
 
-/** A place where a file breaks a rule. */
+/** A violation: where a file breaks a rule. */
 export interface Violation {
   readonly rule: string;
   /** The rule, in a sentence. */
@@ -29,7 +29,7 @@ export interface CheckOutcome {
   readonly violations: readonly Violation[];
 }
 
-/** The limit of violations with their place. */
+/** The limit of violations with their position. */
 const MOST_TOLD = 20;
 
 /** All rules of single rows. */
@@ -45,7 +45,7 @@ export async function checkFocus(lines: AsyncIterable<WrittenCells>, expected: E
   let heads: readonly string[] | undefined;
   let rows = 0;
   let key = "";
-  const tell = (rule: { readonly id: string; readonly says: string }, column: string, found: string | null): void => {
+  const report = (rule: { readonly id: string; readonly says: string }, column: string, found: string | null): void => {
     count += 1;
     if (violations.length < MOST_TOLD)
       violations.push({ rule: rule.id, says: rule.says, column, row: rows, key, found });
@@ -54,24 +54,24 @@ export async function checkFocus(lines: AsyncIterable<WrittenCells>, expected: E
   for await (const cells of lines) {
     if (heads === undefined) {
       heads = cells.map((cell) => cell ?? "");
-      for (const { rule, column } of brokenHeads(heads)) tell(rule, column, heads.includes(column) ? column : null);
+      for (const { rule, column } of brokenHeads(heads)) report(rule, column, heads.includes(column) ? column : null);
       continue;
     }
-    const row: WrittenRow = Object.fromEntries(heads.map((name, place) => [name, cells[place] ?? null]));
+    const row: WrittenRow = Object.fromEntries(heads.map((name, index) => [name, cells[index] ?? null]));
     for (const { rule, look } of looks) {
       const broken = look.add(row);
-      if (broken !== undefined) tell(rule, broken.column, broken.found);
+      if (broken !== undefined) report(rule, broken.column, broken.found);
     }
     rows += 1;
     key = keyOf(row);
-    if (cells.length !== heads.length) tell(CELLS, heads.at(-1) ?? "", `${cells.length} cells`);
+    if (cells.length !== heads.length) report(CELLS, heads.at(-1) ?? "", `${cells.length} cells`);
     for (const rule of ROW_CHECKS) {
       const column = rule.brokenIn(row);
-      if (column !== undefined) tell(rule, column, row[column] ?? null);
+      if (column !== undefined) report(rule, column, row[column] ?? null);
     }
   }
-  if (heads === undefined) tell(COLUMNS, NEVER_NULL[0]!, null);
-  for (const { rule, look } of looks) for (const { column, found } of look.end()) tell(rule, column, found);
+  if (heads === undefined) report(COLUMNS, NEVER_NULL[0]!, null);
+  for (const { rule, look } of looks) for (const { column, found } of look.end()) report(rule, column, found);
   return { rows, count, violations };
 }
 
@@ -84,7 +84,7 @@ const KNOWN: ReadonlySet<string> = new Set([...NEEDED, ...NEVER_NULL_IF_PRESENT,
 function brokenHeads(heads: readonly string[]) {
   const missing = NEEDED.filter((column) => heads.filter((head) => head === column).length !== 1);
   const lastKnown = heads.findLastIndex((head) => KNOWN.has(head));
-  const misplaced = heads.filter((head, place) => !KNOWN.has(head) && (!head.startsWith("x_") || place < lastKnown));
+  const misplaced = heads.filter((head, index) => !KNOWN.has(head) && (!head.startsWith("x_") || index < lastKnown));
   return [
     ...missing.map((column) => ({ rule: COLUMNS, column })),
     ...misplaced.map((column) => ({ rule: CUSTOM, column })),
@@ -92,8 +92,8 @@ function brokenHeads(heads: readonly string[]) {
 }
 
 function keyOf(row: WrittenRow): string {
-  const said = ["ChargePeriodStart", "ResourceId", "AllocatedResourceName", "x_State"].flatMap(
+  const values = ["ChargePeriodStart", "ResourceId", "AllocatedResourceName", "x_State"].flatMap(
     (name) => row[name] ?? [],
   );
-  return said.join(" ");
+  return values.join(" ");
 }

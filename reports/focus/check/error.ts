@@ -8,9 +8,9 @@ export class FocusCheckError extends Error {
 
   constructor(outcome: CheckOutcome) {
     const { count, violations } = outcome;
-    const told = violations.map((violation) => `\n  ${violationSentence(violation)}`).join("");
+    const lines = violations.map((violation) => `\n  ${violationSentence(violation)}`).join("");
     const others = count > violations.length ? `\n  and ${count - violations.length} others` : "";
-    super(`the file breaks rules of FOCUS, ${count} times:${told}${others}`);
+    super(`the file breaks rules of FOCUS, ${count} times:${lines}${others}`);
     this.name = "FocusCheckError";
     this.outcome = outcome;
   }

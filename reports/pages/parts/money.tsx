@@ -85,7 +85,7 @@ function column<Row>(rows: readonly Row[], of: (row: Row) => string | undefined,
   const exact = rows.map((row) => amountOf<"currency">(of(row) ?? "0"));
   const rounded = roundedColumn(exact, unit);
   return {
-    shown: new Map(rows.map((row, place) => [row, rounded[place]])),
+    shown: new Map(rows.map((row, index) => [row, rounded[index]])),
     total: { exact: formatAmount(sum(exact)), rounded: rounded.at(-1) },
   };
 }

@@ -19,7 +19,7 @@ export interface Shell {
 }
 
 /** Pages in the order of the navigation. Some are only for viewers of all teams. */
-const PLACES: readonly { readonly path: string; readonly name: string; readonly isOfAll?: true }[] = [
+const PAGES: readonly { readonly path: string; readonly name: string; readonly isOfAll?: true }[] = [
   { path: "/", name: "Overview" },
   { path: "/fleet", name: "Fleet" },
   { path: "/queue", name: "Queue" },
@@ -41,7 +41,7 @@ export function pageHtml(shell: Shell, title: string, content: VNode): string {
 
 function Page({ shell, title, children }: PageProps): VNode {
   const { version, isDemo, viewer, hasLogin, path, assets } = shell;
-  const places = viewer === undefined ? [] : PLACES.filter(({ isOfAll }) => isOfAll !== true || seesAll(viewer));
+  const pages = viewer === undefined ? [] : PAGES.filter(({ isOfAll }) => isOfAll !== true || seesAll(viewer));
   return (
     <html lang="en">
       <head>
@@ -64,10 +64,10 @@ function Page({ shell, title, children }: PageProps): VNode {
             </a>
             <nav aria-label="Pages">
               <ul>
-                {places.map((place) => (
+                {pages.map((page) => (
                   <li>
-                    <a href={place.path} {...(place.path === path ? { "aria-current": "page" as const } : {})}>
-                      {place.name}
+                    <a href={page.path} {...(page.path === path ? { "aria-current": "page" as const } : {})}>
+                      {page.name}
                     </a>
                   </li>
                 ))}

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToOthers } from "node:timers/promises";
 import { headOf, latestKey, usedBytes } from "./partition-log.ts";
-import { decodeStamp, offsetOfKey, placeKey } from "./place.ts";
+import { decodeStamp, offsetOfKey, messageKey } from "./position.ts";
 import type { Garbage, Storage, TopicRecord } from "./storage.ts";
 
 /** The most entries that are read at once and removed in one transaction. */
@@ -39,8 +39,8 @@ export async function compactPartition(
 
 function garbageFrom(storage: Storage, topicId: number, partition: number, from: number): Entry[] {
   const range = storage.garbage.getRange({
-    start: placeKey({ topicId, partition, offset: from }),
-    end: placeKey({ topicId, partition, offset: Number.MAX_SAFE_INTEGER }),
+    start: messageKey({ topicId, partition, offset: from }),
+    end: messageKey({ topicId, partition, offset: Number.MAX_SAFE_INTEGER }),
     limit: SLICE,
   });
   return [...range].map(({ key, value }) => ({ key: Buffer.from(key), garbage: value }));

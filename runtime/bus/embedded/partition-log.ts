@@ -3,7 +3,7 @@ import { BusError } from "../bus.ts";
 import type { OutgoingMessage, ReceivedMessage } from "../bus.ts";
 import { partitionOf } from "../partitioner.ts";
 import { decodeRecord, encodeRecord, footprintBytes } from "../record.ts";
-import { encodeStamp, offsetOfKey, placeKey } from "./place.ts";
+import { encodeStamp, offsetOfKey, messageKey } from "./position.ts";
 import type { Head, Storage, TopicRecord } from "./storage.ts";
 
 const EMPTY_HEAD: Head = { low: 0, next: 0, storedBytes: 0 };
@@ -61,7 +61,7 @@ export async function appendMessages(
     const heads = new Map<number, Head>();
     for (const entry of entries) {
       const head = heads.get(entry.partition) ?? headOf(storage, topic.id, entry.partition);
-      const key = placeKey({ topicId: topic.id, partition: entry.partition, offset: head.next });
+      const key = messageKey({ topicId: topic.id, partition: entry.partition, offset: head.next });
       void storage.messages.put(key, entry.record);
       void storage.stamps.put(key, encodeStamp({ sentAtMillis: limits.nowMillis, bytes: entry.bytes }));
       if (topic.cleanup === "compact") noteForCompaction(storage, topic.id, head.next, entry);
@@ -86,8 +86,8 @@ export function readMessages(
 ): readonly ReceivedMessage[] {
   const end = limits.toOffset ?? Number.MAX_SAFE_INTEGER;
   const range = storage.messages.getRange({
-    start: placeKey({ topicId: topic.id, partition, offset: limits.fromOffset }),
-    end: placeKey({ topicId: topic.id, partition, offset: end }),
+    start: messageKey({ topicId: topic.id, partition, offset: limits.fromOffset }),
+    end: messageKey({ topicId: topic.id, partition, offset: end }),
     limit: limits.count,
   });
   const messages: ReceivedMessage[] = [];
@@ -114,9 +114,9 @@ function noteForCompaction(
   const key = latestKey(topicId, partition, digest);
   const earlier = storage.latest.get(key);
   if (earlier !== undefined) {
-    void storage.garbage.put(placeKey({ topicId, partition, offset: earlier }), { superseded: true, digest });
+    void storage.garbage.put(messageKey({ topicId, partition, offset: earlier }), { superseded: true, digest });
   }
   void storage.latest.put(key, offset);
   if (entry.tombstone)
-    void storage.garbage.put(placeKey({ topicId, partition, offset }), { superseded: false, digest });
+    void storage.garbage.put(messageKey({ topicId, partition, offset }), { superseded: false, digest });
 }

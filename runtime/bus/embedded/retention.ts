@@ -1,5 +1,5 @@
 import { headOf, usedBytes } from "./partition-log.ts";
-import { decodeStamp, offsetOfKey, placeKey } from "./place.ts";
+import { decodeStamp, offsetOfKey, messageKey } from "./position.ts";
 import type { Storage, TopicRecord } from "./storage.ts";
 
 /** The most messages that one transaction removes, because a transaction blocks all other writers. */
@@ -20,10 +20,10 @@ export async function removeExpired(
   partition: number,
   nowMillis: number,
 ): Promise<number> {
-  const place = (offset: number) => placeKey({ topicId: topic.id, partition, offset });
+  const keyAt = (offset: number) => messageKey({ topicId: topic.id, partition, offset });
   const stampsFrom = (from: number, to: number) =>
     storage.stamps
-      .getRange({ start: place(from), end: place(to), limit: SLICE })
+      .getRange({ start: keyAt(from), end: keyAt(to), limit: SLICE })
       .map(({ key, value }) => ({ offset: offsetOfKey(key), ...decodeStamp(value) }));
 
   const cut = storage.read(() => {
@@ -47,8 +47,8 @@ export async function removeExpired(
     const stamps = [...stampsFrom(head.low, cut.end)];
     let bytes = 0;
     for (const stamp of stamps) {
-      void storage.messages.remove(place(stamp.offset));
-      void storage.stamps.remove(place(stamp.offset));
+      void storage.messages.remove(keyAt(stamp.offset));
+      void storage.stamps.remove(keyAt(stamp.offset));
       bytes += stamp.bytes;
     }
     const left = { low: cut.end, next: head.next, storedBytes: head.storedBytes - bytes };

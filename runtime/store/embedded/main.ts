@@ -36,7 +36,7 @@ async function start(options: StoreProcessOptions): Promise<void> {
     logger: pino({ level: "warn" }, pino.destination({ fd: 2, sync: true })),
   });
   running = { engine, adapter };
-  say({ kind: "ready", port: adapter.port, version: engine.version });
+  send({ kind: "ready", port: adapter.port, version: engine.version });
 }
 
 async function end(): Promise<void> {
@@ -56,7 +56,7 @@ async function end(): Promise<void> {
   process.exit(0);
 }
 
-function say(message: FromStoreProcess): void {
+function send(message: FromStoreProcess): void {
   process.send?.(message);
 }
 
@@ -66,7 +66,7 @@ process.on("message", (message: ToStoreProcess) => {
     return;
   }
   start(message.options).catch((error: unknown) => {
-    say({ kind: "failed", message: error instanceof Error ? error.message : String(error) });
+    send({ kind: "failed", message: error instanceof Error ? error.message : String(error) });
     void end();
   });
 });

@@ -20,7 +20,7 @@ export interface BodyLimits {
 }
 
 /** The folder for the rows of an insert, with the limits. */
-export interface BodyPlace extends BodyLimits {
+export interface BodyOptions extends BodyLimits {
   readonly folder: string;
 }
 
@@ -42,23 +42,23 @@ const headBytes = 64 * 1024;
 export async function readBody(
   message: IncomingMessage,
   request: StatementRequest,
-  place: BodyPlace,
+  options: BodyOptions,
 ): Promise<{ readonly request: StatementRequest; readonly statement: Statement }> {
   const { form } = request;
-  if (form !== undefined) return await readForm(message, { ...request, form }, place);
-  return { request, statement: await readStatement(message, request, place) };
+  if (form !== undefined) return await readForm(message, { ...request, form }, options);
+  return { request, statement: await readStatement(message, request, options) };
 }
 
 async function readStatement(
   message: IncomingMessage,
   request: StatementRequest,
-  place: BodyPlace,
+  options: BodyOptions,
 ): Promise<Statement> {
   const chunks = unpacked(message, request.bodyEncoding)[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   const fromUrl = splitInsert(request.urlQuery);
   if (fromUrl !== undefined) {
     const rest = Buffer.from(request.urlQuery.slice(fromUrl.dataStart), "utf8");
-    return await toFile(fromUrl, rest, chunks, place);
+    return await toFile(fromUrl, rest, chunks, options);
   }
 
   const held: Buffer[] = request.urlQuery === "" ? [] : [Buffer.from(`${request.urlQuery}\n`, "utf8")];
@@ -77,11 +77,11 @@ async function readStatement(
       const insert = splitInsert(start.subarray(0, headBytes).toString("latin1"));
       if (insert !== undefined) {
         const exact = splitInsert(start.subarray(0, insert.dataStart).toString("utf8")) ?? insert;
-        return await toFile(exact, start.subarray(insert.dataStart), chunks, place);
+        return await toFile(exact, start.subarray(insert.dataStart), chunks, options);
       }
     }
-    if (heldBytes > place.maxStatementBytes) {
-      throw new AdapterError(187, `The statement is larger than ${place.maxStatementBytes} bytes`);
+    if (heldBytes > options.maxStatementBytes) {
+      throw new AdapterError(187, `The statement is larger than ${options.maxStatementBytes} bytes`);
     }
     if (chunk.done === true) return { kind: "text", sql: Buffer.concat(held).toString("utf8").trim() };
   }
@@ -134,10 +134,10 @@ async function toFile(
   insert: InsertStatement,
   first: Buffer,
   rest: AsyncIterator<Buffer>,
-  place: BodyPlace,
+  options: BodyOptions,
 ): Promise<Statement> {
-  const { maxInsertBytes: maxBytes } = place;
-  const file = join(place.folder, randomUUID());
+  const { maxInsertBytes: maxBytes } = options;
+  const file = join(options.folder, randomUUID());
   let bytes = 0;
   async function* bounded(): AsyncGenerator<Buffer, void, undefined> {
     for (let chunk: IteratorResult<Buffer> = { value: first }; chunk.done !== true; chunk = await rest.next()) {

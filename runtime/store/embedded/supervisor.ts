@@ -145,7 +145,7 @@ async function startProcess(
     env: { UV_THREADPOOL_SIZE: String(storeThreadPoolSize), TZ: "UTC" },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
-  const said = collectOutput(child, options.logger);
+  const output = collectOutput(child, options.logger);
   const ended = new Promise<string>((resolve) => {
     child.once("exit", (code, signal) => resolve(signal ?? `exit ${code}`));
     child.once("error", (error) => resolve(error.message));
@@ -173,7 +173,7 @@ async function startProcess(
   }
   child.kill("SIGKILL");
   await ended;
-  throw startFailure(options.folder, outcome.kind === "failed" ? outcome.message : "it has no process", said());
+  throw startFailure(options.folder, outcome.kind === "failed" ? outcome.message : "it has no process", output());
 }
 
 function startFailure(folder: string, message: string, said: string): StoreError {

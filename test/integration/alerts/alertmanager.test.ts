@@ -34,7 +34,7 @@ const CONTACTS: Contacts = {
 function filesOf(contacts: Contacts, form: "full" | "fragment"): Readonly<Record<string, string>> {
   const files = alertFiles(DEFAULT_ALERT_OPTIONS, contacts, {
     rules: "files",
-    place: { namespace: undefined, labels: {} },
+    metadata: { namespace: undefined, labels: {} },
     alertmanager: form,
   });
   return Object.fromEntries(files.map(({ name, text }) => [name, text]));

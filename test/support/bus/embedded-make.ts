@@ -5,7 +5,7 @@ import { pino } from "pino";
 import { vi } from "vitest";
 import { systemClock } from "../../../runtime/clock.ts";
 import { openEmbeddedBus } from "../../../runtime/bus/embedded/embedded-bus.ts";
-import { placeKey } from "../../../runtime/bus/embedded/place.ts";
+import { messageKey } from "../../../runtime/bus/embedded/position.ts";
 import { openStorage } from "../../../runtime/bus/embedded/storage.ts";
 import type { BusMake } from "./make.ts";
 import { textMessage } from "./messages.ts";
@@ -46,7 +46,7 @@ export function embeddedMake(): BusMake {
       const storage = await openStorage(folder);
       await storage.write(() => {
         const topicId = storage.topics.get(topic)?.id ?? -1;
-        const place = placeKey({ topicId, partition: 0, offset: 0 });
+        const place = messageKey({ topicId, partition: 0, offset: 0 });
         const record = Buffer.from(storage.messages.get(place) ?? []);
         record[record.length - 1] = (record.at(-1) ?? 0) ^ 1;
         void storage.messages.put(place, record);

@@ -89,10 +89,10 @@ describe("what an exporter must give", () => {
 describe("the generated files", () => {
   it("are committed as the code makes them", () => {
     const contacts = { platform: {}, teams: {}, repeat: { page: "4h", ticket: "24h" } };
-    const place = { namespace: undefined, labels: {} };
+    const metadata = { namespace: undefined, labels: {} };
     const files = [
       ...(["fragment", "full"] as const).flatMap((alertmanager) =>
-        alertFiles(DEFAULT_ALERT_OPTIONS, contacts, { rules: "files", place, alertmanager }).map(
+        alertFiles(DEFAULT_ALERT_OPTIONS, contacts, { rules: "files", metadata, alertmanager }).map(
           (file) => ["deploy/prometheus", file] as const,
         ),
       ),

@@ -28,9 +28,9 @@ describe("the example of a price book", () => {
   });
 
   it("prices whole machines, each with its region, the GPUs that it has, and on demand where its cloud says so", () => {
-    for (const { per, match, delivered, place } of example().prices) {
+    for (const { per, match, delivered, key } of example().prices) {
       const capacityType = match.region === "us-east-1" ? "on-demand" : undefined;
-      expect({ place, per, capacityType: match.capacityType }).toEqual({ place, per: "node-hour", capacityType });
+      expect({ key, per, capacityType: match.capacityType }).toEqual({ key, per: "node-hour", capacityType });
       expect(["us-east-1", "us-central1", "eastus"]).toContain(match.region);
       expect(delivered).toBeGreaterThan(0);
     }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { ADMIN_TOKEN_HASH, SECRETS } from "../../../cli/generate/secrets.ts";
-import { DEFAULT_PLACES } from "../../../runtime/config/load.ts";
+import { DEFAULT_FILES } from "../../../runtime/config/load.ts";
 import { mountsOf, readComposeFile, type ComposeService } from "../../support/compose.ts";
 
 const { services, volumes } = readComposeFile();
@@ -122,7 +122,7 @@ describe("the profiles of docker-compose.yml", () => {
     expect(real.profiles).toEqual(["real"]);
     expect(shared(real)).toEqual(shared(ofDemo));
     const config = (service: ComposeService): string | undefined =>
-      mountsOf(service).find(({ to }) => DEFAULT_PLACES.includes(to))?.from;
+      mountsOf(service).find(({ to }) => DEFAULT_FILES.includes(to))?.from;
     expect([config(ofDemo), config(real)]).toEqual([
       "./deploy/compose/gpu-ledger.yaml",
       "./deploy/compose/gpu-ledger-real.yaml",

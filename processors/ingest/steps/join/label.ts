@@ -8,11 +8,11 @@ import { look, type Moment } from "../../../../domain/attribution/moment.ts";
  * "nobody" also stands for a misleading label.
  */
 export type Label =
-  | { readonly says: "pod"; readonly pod: Holding }
-  | { readonly says: "stranger"; readonly namespace: string; readonly name: string; readonly uid: string }
-  | { readonly says: "nobody" };
+  | { readonly kind: "pod"; readonly pod: Holding }
+  | { readonly kind: "stranger"; readonly namespace: string; readonly name: string; readonly uid: string }
+  | { readonly kind: "nobody" };
 
-const NOBODY: Label = { says: "nobody" };
+const NOBODY: Label = { kind: "nobody" };
 
 /**
  * Returns the pod that the exporter's labels name, if it holds on this node when the sample is taken. A label is misleading if its pod had
@@ -22,19 +22,19 @@ const NOBODY: Label = { says: "nobody" };
 export function readLabel(device: Device, moment: Moment): Label {
   if (!namesPod(device)) return NOBODY;
   const { namespace = "", pod: name, podUid } = device;
-  const stranger: Label = { says: "stranger", namespace, name, uid: podUid ?? "" };
+  const stranger: Label = { kind: "stranger", namespace, name, uid: podUid ?? "" };
   if (podUid !== undefined) {
     const pod = moment.cluster.pod(podUid);
     const isHere = pod?.node === moment.name;
     if (!isHere) moment.beyond = true;
     if (pod === undefined) return stranger;
     if (!isHere || pod.until <= moment.millis) return NOBODY;
-    return holdsAt(pod, moment.millis) ? { says: "pod", pod } : stranger;
+    return holdsAt(pod, moment.millis) ? { kind: "pod", pod } : stranger;
   }
   const namesakes = moment.cluster.named(namespace, name);
   const here = namesakes.filter(({ node }) => node === moment.name);
   const pod = here.find((one) => holdsAt(one, moment.millis));
-  if (pod !== undefined) return { says: "pod", pod };
+  if (pod !== undefined) return { kind: "pod", pod };
   moment.beyond = true;
   for (const one of namesakes) look(moment, one);
   const wasHere = here.some(({ until }) => until <= moment.millis);

@@ -51,7 +51,7 @@ export function climb(layout: Layout, moment: Moment, proofs: Proofs): readonly 
   const allocations = readAllocations(devices, moment);
   const rows = readRows(layout, allocations.rows, moment);
   for (const { label, key, allocated } of rows) {
-    if (label.says === "pod" && allocated === undefined && !isReservation(label.pod)) proofs.add(label.pod, key);
+    if (label.kind === "pod" && allocated === undefined && !isReservation(label.pod)) proofs.add(label.pod, key);
   }
   const holders = rows.map((row) => known(row, moment, { proofs, sharing, resolved: allocations.resolved }));
   if (holders.every((holder) => holder !== undefined)) return holders;
@@ -79,7 +79,7 @@ function readRows(
   const labels = devices.map((device) => readLabel(device, moment));
   const pods = new Map<string, Set<string>>();
   for (const row of repeated) {
-    if (labels[row]!.says === "nobody") continue;
+    if (labels[row]!.kind === "nobody") continue;
     const { namespace, pod } = devices[row]!;
     const named = pods.get(keys[row]!) ?? new Set();
     pods.set(keys[row]!, named.add(`${namespace}/${pod}`));
@@ -103,15 +103,15 @@ function known(
     resolved,
   }: { readonly proofs: Proofs; readonly sharing: boolean; readonly resolved: ReadonlySet<string> },
 ): Holder | undefined {
-  const own = label.says === "pod" && !proofs.isContradicted(label.pod) ? label.pod : undefined;
-  const isStrangers = label.says === "stranger" && (allocated === undefined || isOnePods);
+  const own = label.kind === "pod" && !proofs.isContradicted(label.pod) ? label.pod : undefined;
+  const isStrangers = label.kind === "stranger" && (allocated === undefined || isOnePods);
   if (allocated !== undefined && !isStrangers) {
     const isOwn = isOnePods && own !== undefined && allocated.pods.includes(own);
     // A pod that holds a part by a label keeps it beside the pods whose parts were allocated.
     const beside = proofs.on(key, moment.pods).filter((pod) => hasPart(pod) && !resolved.has(pod.uid));
     return holderOf(isOwn ? [own] : [...allocated.pods, ...beside], allocated.evidence);
   }
-  if (label.says === "stranger") {
+  if (label.kind === "stranger") {
     const { namespace, name, uid } = label;
     return { namespace, name, uid, evidence: "label", holders: 1 };
   }

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ownerKinds } from "../../../../collectors/kubernetes/owners/kinds.ts";
-import { createBooks } from "../../../../collectors/kubernetes/watcher/books.ts";
-import type { BookMessage } from "../../../../collectors/kubernetes/watcher/fact-book.ts";
+import { createFactRegistries } from "../../../../collectors/kubernetes/watcher/fact-registries.ts";
+import type { RegistryMessage } from "../../../../collectors/kubernetes/watcher/fact-registry.ts";
 import { createProjector, type SeenObject } from "../../../../collectors/kubernetes/watcher/projector.ts";
 import { decodeClusterFact, decodeInventory, decodeWorkload } from "../../../../domain/messages/fact-message.ts";
 import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../../../domain/messages/topics.ts";
@@ -51,10 +51,10 @@ describe("any object of Kubernetes' API", () => {
           known(type, kind, apiVersion),
           known(type, kind, apiVersion),
           async (node, slice, first, second) => {
-            const messages: [topic: string, message: BookMessage][] = [];
+            const messages: [topic: string, message: RegistryMessage][] = [];
             const epoch = { epoch: () => 1, renew: () => {} };
             const projector = createProjector({
-              books: createBooks("test", epoch, (topic, message) => void messages.push([topic, message])),
+              registries: createFactRegistries("test", epoch, (topic, message) => void messages.push([topic, message])),
               owners: { lookup: () => undefined, isUnknown: () => false, fetch: () => Promise.resolve() },
               projection: {
                 pods: { kinds: ownerKinds(), labels: ["*"], annotations: ["*"] },

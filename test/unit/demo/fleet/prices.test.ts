@@ -35,7 +35,7 @@ describe("the demo's ledger", () => {
     const nodes = [96, 32].flatMap((gpus) => createFleet({ seed: 1, gpus }).nodes);
     const winners = nodes.map((node) => winnerAt(ranked, factsOf(node), MARCH));
     expect(winners.map(({ kind }) => kind)).toEqual(winners.map(() => "priced"));
-    expect(new Set(winners.flatMap((winner) => (winner.kind === "priced" ? [winner.entry.place] : []))).size).toBe(
+    expect(new Set(winners.flatMap((winner) => (winner.kind === "priced" ? [winner.entry.key] : []))).size).toBe(
       ledger.book.prices.length,
     );
     expect(examineBook(ledger.book)).toEqual([]);

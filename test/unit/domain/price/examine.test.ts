@@ -15,7 +15,7 @@ function found(...prices: readonly Entry[]): readonly string[] {
     const times = [fromMillis, untilMillis].map((at) =>
       Number.isFinite(at) ? new Date(at).toISOString().slice(0, 10) : "open",
     );
-    return [kind, ...entries.map(({ place }) => place.replace("prices", "")), ...times].join(" ");
+    return [kind, ...entries.map(({ key }) => key.replace("prices", "")), ...times].join(" ");
   });
 }
 

@@ -21,7 +21,7 @@ const told = (list: readonly Stretch[]): readonly string[] =>
     const time = (millis: number): string =>
       Number.isFinite(millis) ? new Date(millis).toISOString().slice(5, 16) : "…";
     const who = {
-      priced: () => "entry" in winner && winner.entry.place,
+      priced: () => "entry" in winner && winner.entry.key,
       tied: () => "tied",
       unpriced: () => "unpriced",
     };
@@ -157,7 +157,7 @@ describe("a check of a book", () => {
         kind,
         new Date(times.fromMillis).getUTCDate(),
         new Date(times.untilMillis).getUTCDate(),
-        entries.map(({ place }) => place),
+        entries.map(({ key }) => key),
       ]),
     ).toEqual([
       ["tie", 5, 7, ["prices[1]", "prices[2]"]],

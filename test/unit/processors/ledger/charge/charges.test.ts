@@ -50,7 +50,7 @@ function hour(given: { readonly slot?: number; readonly namespace?: string } = {
         },
       ],
     },
-    place: { machine: "node-1", appearedAt: START, since: START, delivered: 2, labels: {} },
+    machine: { machine: "node-1", appearedAt: START, since: START, delivered: 2, labels: {} },
     holders: [
       {
         evidence: "label",
@@ -112,7 +112,7 @@ prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "2.00" }]`);
 owners: { team: [{ pool: research, value: robots }, { namespaceLabel: team }] }
 prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "2.00" }]`);
     const first = hour();
-    const moved: UsageHour = { ...first, place: { ...first.place, pool: "research" } };
+    const moved: UsageHour = { ...first, machine: { ...first.machine, pool: "research" } };
     const teams = [first, moved, first].map((each) => chargeNode([each], { prices, owners, policies, energy }));
     expect(teams.map(({ charges: [lines] }) => lines!.map(({ team }) => team))).toEqual([
       ["vision"],

@@ -9,7 +9,7 @@ const trueUp = (difference: bigint) => ({
   instanceType: "p4d.24xlarge",
   capacityType: "spot",
   difference: lastUnits<"currency">(difference),
-  place: "invoice[2]",
+  key: "invoice[2]",
 });
 const spreading = { payers: { ...DEFAULT_POLICY.payers, unallocated: "spread" } } as const;
 const weights = {

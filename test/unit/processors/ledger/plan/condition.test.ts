@@ -8,7 +8,13 @@ const AT = Date.UTC(2026, 2, 2);
 /** A machine whose Node counts eight GPUs and offers so many of them. */
 function machine(offered: number): Machine {
   const fact = inventoryFact({ capacity: { "nvidia.com/gpu": 8 }, allocatable: { "nvidia.com/gpu": offered } });
-  return { uid: "m", from: 0, until: Infinity, most: 8, states: [{ from: 0, until: Infinity, placedSince: 0, fact }] };
+  return {
+    uid: "m",
+    from: 0,
+    until: Infinity,
+    most: 8,
+    states: [{ from: 0, until: Infinity, describedSince: 0, fact }],
+  };
 }
 
 function slots(given: {
@@ -54,7 +60,7 @@ it("a GPU that is neither cut nor offered whole, where instances are, is in MIG 
   ];
   const offered = { "nvidia.com/gpu": 1, "nvidia.com/mig-1g.5gb": 2 };
   const fact = inventoryFact({ gpus, capacity: offered, allocatable: offered });
-  const states = [{ from: 0, until: Infinity, placedSince: 0, fact }];
+  const states = [{ from: 0, until: Infinity, describedSince: 0, fact }];
   const here = slots({ count: 4, held: [3] }).map((slot) => ({ ...slot, isCut: slot.slot === 0 }));
   const mixed = { uid: "m", from: 0, until: Infinity, most: 4, states };
   expect([...unavailableAt(mixed, here, AT)]).toEqual([

@@ -61,7 +61,7 @@ function cutAt(given: {
     const [kind] = inventoryFact().gpus;
     return inventoryFact({ gpus: [{ ...kind!, mig: { strategy: "mixed", profiles } }] });
   };
-  const state = { from: 0, until: Infinity, placedSince: 0, fact: fact({ "7g.40gb": 1 }) };
+  const state = { from: 0, until: Infinity, describedSince: 0, fact: fact({ "7g.40gb": 1 }) };
   const states =
     labelled === undefined ? [state] : [state, { ...state, from: labelled * MINUTE, fact: fact({ "3g.20gb": 2 }) }];
   const record: NodeRecord = {

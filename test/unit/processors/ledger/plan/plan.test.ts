@@ -20,7 +20,7 @@ function recordOf(given: {
   const { stranger, namespaces = [] } = given;
   const [kind] = inventoryFact().gpus;
   const fact = inventoryFact({ gpus: [{ ...kind!, count: 1 }], capacity: {}, allocatable: {} });
-  const state = { from: 0, until: Infinity, placedSince: 0, fact };
+  const state = { from: 0, until: Infinity, describedSince: 0, fact };
   return {
     cluster: "test",
     node: "gpu-a",

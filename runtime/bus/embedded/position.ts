@@ -1,20 +1,20 @@
 /** The position of a message. Partitions of one topic are adjacent, and offsets are in order. */
-export interface Place {
+export interface Position {
   readonly topicId: number;
   readonly partition: number;
   readonly offset: number;
 }
 
 /** Returns a position as an LMDB key: 16 bytes, big-endian, so that the order of the bytes is the order of the offsets. */
-export function placeKey(place: Place): Buffer {
+export function messageKey(position: Position): Buffer {
   const key = Buffer.allocUnsafe(16);
-  key.writeUInt32BE(place.topicId, 0);
-  key.writeUInt32BE(place.partition, 4);
-  key.writeBigUInt64BE(BigInt(place.offset), 8);
+  key.writeUInt32BE(position.topicId, 0);
+  key.writeUInt32BE(position.partition, 4);
+  key.writeBigUInt64BE(BigInt(position.offset), 8);
   return key;
 }
 
-/** Returns the offset of a {@link placeKey}. */
+/** Returns the offset of a {@link messageKey}. */
 export function offsetOfKey(key: Uint8Array): number {
   return Number(new DataView(key.buffer, key.byteOffset, key.byteLength).getBigUint64(8));
 }

@@ -3,7 +3,7 @@ import { compareFacts, type FactEnd, type FactOrigin } from "../../../domain/fac
 /** The common fields of every fact. */
 export type AnyFact = FactOrigin & { readonly uid: string; readonly end?: FactEnd };
 
-/** A fact without the fields that the book adds. */
+/** A fact without the fields that the registry adds. */
 export type FactBody<Fact extends AnyFact> = Fact extends AnyFact ? Omit<Fact, keyof FactOrigin | "end"> : never;
 
 /** The time and the version at which an object was seen. */
@@ -13,13 +13,13 @@ export interface Sight {
 }
 
 /** A message for the bus; without a value, a tombstone. */
-export interface BookMessage {
+export interface RegistryMessage {
   readonly key: string;
   readonly value: Uint8Array | null;
 }
 
 /** The facts of one cluster that were sent on one topic, with functions to send more. */
-export interface FactBook<Fact extends AnyFact> {
+export interface FactRegistry<Fact extends AnyFact> {
   /** Takes a fact that was sent before this term. Facts of other clusters are ignored. */
   restore(fact: Fact): void;
   /** The highest term with a fact. */
@@ -51,15 +51,15 @@ interface Entry {
 }
 
 /** The last fact under a key of the bus. A node's name passes from one machine to the next. */
-interface Place {
+interface Recorded {
   readonly uid: string;
-  readonly said: Pick<FactOrigin, "epoch" | "resourceVersion" | "seenAtMillis"> & { readonly end?: FactEnd };
+  readonly order: Pick<FactOrigin, "epoch" | "resourceVersion" | "seenAtMillis"> & { readonly end?: FactEnd };
 }
 
 const utf8 = new TextEncoder();
 
-/** Creates an empty book. */
-export function createFactBook<Fact extends AnyFact>(options: {
+/** Creates an empty registry. */
+export function createFactRegistry<Fact extends AnyFact>(options: {
   readonly cluster: string;
   /** Returns the key of a fact on the bus. */
   readonly keyOf: (fact: FactBody<Fact> & { readonly cluster: string }) => string;
@@ -72,48 +72,48 @@ export function createFactBook<Fact extends AnyFact>(options: {
    * server's, or it was reported as ended and still exists.
    */
   readonly renew: () => void;
-  readonly send: (message: BookMessage) => void;
-}): FactBook<Fact> {
+  readonly send: (message: RegistryMessage) => void;
+}): FactRegistry<Fact> {
   const { cluster, keyOf, resourceOf, epoch, renew, send } = options;
   const entries = new Map<string, Entry>();
-  const places = new Map<string, Place>();
+  const recorded = new Map<string, Recorded>();
   const ended = new Map<string, number>();
   let highestEpoch = 0;
 
-  function record(key: string, body: FactBody<Fact>, text: string, said: Place["said"]): void {
+  function record(key: string, body: FactBody<Fact>, text: string, order: Recorded["order"]): void {
     const { uid } = body;
-    const former = places.get(key);
+    const former = recorded.get(key);
     if (former !== undefined && former.uid !== uid) entries.delete(former.uid);
-    places.set(key, { uid, said });
-    if (said.end !== undefined) {
+    recorded.set(key, { uid, order });
+    if (order.end !== undefined) {
       entries.delete(uid);
-      ended.set(key, said.end.atMillis);
+      ended.set(key, order.end.atMillis);
       return;
     }
     ended.delete(key);
-    const sight = { resourceVersion: said.resourceVersion, atMillis: said.seenAtMillis };
-    entries.set(uid, { resource: resourceOf(body), epoch: said.epoch, sight, text });
+    const sight = { resourceVersion: order.resourceVersion, atMillis: order.seenAtMillis };
+    entries.set(uid, { resource: resourceOf(body), epoch: order.epoch, sight, text });
   }
 
-  function say(body: FactBody<Fact>, text: string, { resourceVersion, atMillis }: Sight, end?: FactEnd): void {
+  function issue(body: FactBody<Fact>, text: string, { resourceVersion, atMillis }: Sight, end?: FactEnd): void {
     const key = keyOf({ ...body, cluster });
     const of = { resourceVersion, seenAtMillis: atMillis, ...(end === undefined ? {} : { end }) };
-    const former = places.get(key)?.said;
+    const former = recorded.get(key)?.order;
     if (former !== undefined && compareFacts({ epoch: epoch(), ...of }, former) < 0) renew();
-    const said = { epoch: epoch(), ...of };
-    record(key, body, text, said);
-    // The body is serialized once, for the message and for the book, and joined with the other fields.
-    send({ key, value: utf8.encode(`${JSON.stringify({ cluster, ...said }).slice(0, -1)},${text.slice(1)}`) });
+    const order = { epoch: epoch(), ...of };
+    record(key, body, text, order);
+    // The body is serialized once, for the message and for the registry, and joined with the other fields.
+    send({ key, value: utf8.encode(`${JSON.stringify({ cluster, ...order }).slice(0, -1)},${text.slice(1)}`) });
   }
 
   function report(body: FactBody<Fact>, sight: Sight): void {
     const known = entries.get(body.uid);
     const text = JSON.stringify(body);
-    const isSaid =
+    const isSent =
       known !== undefined &&
       (known.epoch === epoch() || known.sight.resourceVersion === sight.resourceVersion) &&
       known.text === text;
-    if (!isSaid) say(body, text, sight);
+    if (!isSent) issue(body, text, sight);
   }
 
   return {
@@ -127,10 +127,10 @@ export function createFactBook<Fact extends AnyFact>(options: {
       highestEpoch = Math.max(highestEpoch, term);
       const body = rest as unknown as FactBody<Fact>;
       const key = keyOf({ ...body, cluster });
-      const former = places.get(key);
-      if (former !== undefined && compareFacts(former.said, fact) > 0) return;
-      const said = { epoch: term, resourceVersion, seenAtMillis, ...(end === undefined ? {} : { end }) };
-      record(key, body, JSON.stringify(body), said);
+      const former = recorded.get(key);
+      if (former !== undefined && compareFacts(former.order, fact) > 0) return;
+      const order = { epoch: term, resourceVersion, seenAtMillis, ...(end === undefined ? {} : { end }) };
+      record(key, body, JSON.stringify(body), order);
     },
     latest(uid) {
       const entry = entries.get(uid);
@@ -145,7 +145,7 @@ export function createFactBook<Fact extends AnyFact>(options: {
       const entry = entries.get(uid);
       if (entry === undefined) return;
       const body = amend(bodyOf<Fact>(entry));
-      say(body, JSON.stringify(body), sight, end);
+      issue(body, JSON.stringify(body), sight, end);
     },
     *living() {
       for (const [uid, { resource, sight }] of entries) yield { uid, resource, sight };
@@ -156,7 +156,7 @@ export function createFactBook<Fact extends AnyFact>(options: {
         if (atMillis >= beforeMillis) continue;
         send({ key, value: null });
         ended.delete(key);
-        places.delete(key);
+        recorded.delete(key);
         removed += 1;
       }
       return removed;

@@ -11,26 +11,26 @@ import {
 import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../../domain/messages/topics.ts";
 import type { WorkloadFact } from "../../../domain/workload.ts";
 import type { Bus } from "../../../runtime/bus/bus.ts";
-import { createFactBook, type AnyFact, type BookMessage, type FactBook } from "./fact-book.ts";
+import { createFactRegistry, type AnyFact, type RegistryMessage, type FactRegistry } from "./fact-registry.ts";
 
 /** The topics of facts. */
 export const FACT_TOPICS = [WORKLOADS_TOPIC, INVENTORY_TOPIC, CLUSTER_TOPIC] as const;
 
-/** The facts that were sent for one cluster, with one book for each topic. */
-export interface Books {
-  readonly workloads: FactBook<WorkloadFact>;
-  readonly inventory: FactBook<InventoryFact>;
-  readonly cluster: FactBook<ClusterFact>;
-  readonly all: readonly Pick<FactBook<AnyFact>, "living" | "removeEnded" | "highestEpoch">[];
+/** The facts that were sent for one cluster, with one registry for each topic. */
+export interface FactRegistries {
+  readonly workloads: FactRegistry<WorkloadFact>;
+  readonly inventory: FactRegistry<InventoryFact>;
+  readonly cluster: FactRegistry<ClusterFact>;
+  readonly all: readonly Pick<FactRegistry<AnyFact>, "living" | "removeEnded" | "highestEpoch">[];
 }
 
-/** Creates empty books of a cluster for one term. They pass their messages to `send`. */
-export function createBooks(
+/** Creates empty registries of a cluster for one term. They pass their messages to `send`. */
+export function createFactRegistries(
   cluster: string,
   { epoch, renew }: { readonly epoch: () => number; readonly renew: () => void },
-  send: (topic: (typeof FACT_TOPICS)[number], message: BookMessage) => void,
-): Books {
-  const workloads = createFactBook<WorkloadFact>({
+  send: (topic: (typeof FACT_TOPICS)[number], message: RegistryMessage) => void,
+): FactRegistries {
+  const workloads = createFactRegistry<WorkloadFact>({
     cluster,
     epoch,
     renew,
@@ -38,7 +38,7 @@ export function createBooks(
     resourceOf: () => "pods",
     send: (message) => send(WORKLOADS_TOPIC, message),
   });
-  const inventory = createFactBook<InventoryFact>({
+  const inventory = createFactRegistry<InventoryFact>({
     cluster,
     epoch,
     renew,
@@ -46,7 +46,7 @@ export function createBooks(
     resourceOf: () => "nodes",
     send: (message) => send(INVENTORY_TOPIC, message),
   });
-  const ofCluster = createFactBook<ClusterFact>({
+  const ofCluster = createFactRegistry<ClusterFact>({
     cluster,
     epoch,
     renew,
@@ -58,19 +58,23 @@ export function createBooks(
 }
 
 /**
- * Reads the earlier facts from the bus into the books, up to the current end of the topics. Messages that are not facts are skipped; the
+ * Reads the earlier facts from the bus into the registries, up to the current end of the topics. Messages that are not facts are skipped; the
  * processors turn them into dead letters. Fails with a `BusError`.
  */
-export async function restoreBooks(bus: Pick<Bus, "follow">, books: Books, signal: AbortSignal): Promise<void> {
+export async function restoreFactRegistries(
+  bus: Pick<Bus, "follow">,
+  registries: FactRegistries,
+  signal: AbortSignal,
+): Promise<void> {
   const read = async <Fact extends AnyFact>(
     topic: string,
     decode: (bytes: Uint8Array) => Fact | { readonly invalid: string },
-    book: FactBook<Fact>,
+    registry: FactRegistry<Fact>,
   ): Promise<void> => {
     const follower = await bus.follow(topic, (messages) => {
       for (const { value, intact } of messages) {
         const fact = value === null || !intact ? undefined : decode(value);
-        if (fact !== undefined && !("invalid" in fact)) book.restore(fact);
+        if (fact !== undefined && !("invalid" in fact)) registry.restore(fact);
       }
       return Promise.resolve();
     });
@@ -84,8 +88,8 @@ export async function restoreBooks(bus: Pick<Bus, "follow">, books: Books, signa
     }
   };
   await Promise.all([
-    read(WORKLOADS_TOPIC, decodeWorkload, books.workloads),
-    read(INVENTORY_TOPIC, decodeInventory, books.inventory),
-    read(CLUSTER_TOPIC, decodeClusterFact, books.cluster),
+    read(WORKLOADS_TOPIC, decodeWorkload, registries.workloads),
+    read(INVENTORY_TOPIC, decodeInventory, registries.inventory),
+    read(CLUSTER_TOPIC, decodeClusterFact, registries.cluster),
   ]);
 }
