@@ -15,7 +15,7 @@ import { scenarioWith } from "./played.ts";
 import { storeScenario } from "./play.ts";
 
 /** How long a test waits for what a term does, and how often it looks. */
-export const LONG = { timeout: 30_000, interval: 200 };
+export const LONG = { timeout: 60_000, interval: 200 };
 const QUICK = {
   ...SCHEDULE_TIMING,
   ...TERM_TIMING,
