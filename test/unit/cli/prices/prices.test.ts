@@ -85,16 +85,16 @@ describe("gpu-ledger prices check", () => {
     expect(JSON.parse(stdout)).toMatchObject({
       entries: 0,
       problems: [
-        { kind: "mistake", places: ["prices[0].list"], line: 3, message: `"-1" is not 0 or more` },
+        { kind: "mistake", keys: ["prices[0].list"], line: 3, message: `"-1" is not 0 or more` },
         {
           kind: "mistake",
-          places: ["prices[2].currency"],
+          keys: ["prices[2].currency"],
           line: 5,
           message: `"DM" is not a currency of ISO 4217, such as USD`,
         },
         {
           kind: "mistake",
-          places: ["prices[1].currency"],
+          keys: ["prices[1].currency"],
           line: 4,
           message: `"EUR" is not a currency with a rate from the entry's first day on (rates)`,
         },

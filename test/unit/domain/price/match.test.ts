@@ -75,8 +75,8 @@ describe("a GPU at a time", () => {
     ["2026-03-31T23:59:59.999Z", "prices[2]"],
     ["2026-04-01T00:00:00Z", "prices[0]"],
     ["2026-06-01T00:00:00Z", "prices[3]"],
-  ])("is priced at %s by %s", (time, place) => {
-    expect(winnerAt(ranked, KNOWN, at(time))).toMatchObject({ kind: "priced", entry: { place } });
+  ])("is priced at %s by %s", (time, key) => {
+    expect(winnerAt(ranked, KNOWN, at(time))).toMatchObject({ kind: "priced", entry: { key } });
   });
 
   it("is unpriced before the first entry, and where none matches", () => {
@@ -87,7 +87,7 @@ describe("a GPU at a time", () => {
   it("is an error that names both entries where two win", () => {
     expect(winnerAt(ranked, KNOWN, at("2026-05-01T00:00:00Z"))).toMatchObject({
       kind: "tied",
-      entries: [{ place: "prices[3]" }, { place: "prices[4]" }],
+      entries: [{ key: "prices[3]" }, { key: "prices[4]" }],
     });
   });
 
@@ -95,12 +95,12 @@ describe("a GPU at a time", () => {
     const owned = { inService: "2026-03-01", purchase: "1", months: 12 };
     const prices = [entry({}, "2026-01-01"), { match: { pool: "dgx" }, from: "2026-01-01", owned }];
     const order = rankEntries(bookOf({ prices }).prices);
-    expect(winnerAt(order, KNOWN, at("2026-02-28T23:59:59Z"))).toMatchObject({ entry: { place: "prices[0]" } });
-    expect(winnerAt(order, KNOWN, at("2026-03-01T00:00:00Z"))).toMatchObject({ entry: { place: "prices[1]" } });
+    expect(winnerAt(order, KNOWN, at("2026-02-28T23:59:59Z"))).toMatchObject({ entry: { key: "prices[0]" } });
+    expect(winnerAt(order, KNOWN, at("2026-03-01T00:00:00Z"))).toMatchObject({ entry: { key: "prices[1]" } });
   });
 
   it("is not tied by entries of equal rank of which only one matches it", () => {
     const other = { ...KNOWN, labels: { row: "b" } };
-    expect(winnerAt(ranked, other, at("2026-05-01T00:00:00Z"))).toMatchObject({ entry: { place: "prices[4]" } });
+    expect(winnerAt(ranked, other, at("2026-05-01T00:00:00Z"))).toMatchObject({ entry: { key: "prices[4]" } });
   });
 });

@@ -17,7 +17,7 @@ describe("the entries of the scenarios", () => {
     const match = { model: "NVIDIA-A100*" };
     const entry = entryOf(match, { until: "2027-01-01", list: "4.10", contracted: "3.60", effective: "3.50" });
     expect(entry).toMatchObject({
-      place: "prices[0]",
+      key: "prices[0]",
       match: { model: "NVIDIA-A100*", nodeLabels: {} },
       fromMillis: at("2026-01-01T00:00:00Z"),
       untilMillis: at("2027-01-01T00:00:00Z"),
@@ -95,7 +95,7 @@ describe("the entries of the scenarios", () => {
         { team: "vision", percent: 5 },
       ],
     });
-    expect(book.commitments).toMatchObject([{ place: "commitments[0]", scope: { pool: "a" }, quantity: { num: 8n } }]);
+    expect(book.commitments).toMatchObject([{ key: "commitments[0]", scope: { pool: "a" }, quantity: { num: 8n } }]);
     expect(book.fixed).toMatchObject([{ per: "hour", currency: "EUR", untilMillis: Infinity }]);
     expect(book.rates.map(({ rate }) => exactDecimal(rate, 9))).toEqual(["1.08", "1.1"]);
     expect(book.markup).toMatchObject([{ percent: { num: -5n, den: 2n } }, { percent: { num: 5n } }]);

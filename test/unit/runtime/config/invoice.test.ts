@@ -14,7 +14,7 @@ describe("an invoice", () => {
     expect(readInvoice(`- { ${LINE}, amount: "12345.678900001" }`, "yaml")).toEqual({
       value: [
         {
-          place: "invoice[0]",
+          key: "invoice[0]",
           account: "main",
           instanceType: "p4d.24xlarge",
           capacityType: "spot",

@@ -47,7 +47,7 @@ commitments: [{ from: 2026-01-01, until: 2027-01-01, amount: "8", per: hour, sco
     expect(words(standingCharges(book, prices, slots, HOUR_OF_START))).toEqual([
       "unused commitment commitment l4 from 2026-01-01 3.5",
     ]);
-    const others = slots.map((slot) => ({ ...slot, place: { ...slot.machine, pool: "h100" } }));
+    const others = slots.map((slot) => ({ ...slot, machine: { ...slot.machine, pool: "h100" } }));
     expect(words(standingCharges(book, prices, others, HOUR_OF_START))).toEqual([
       "unused commitment commitment l4 from 2026-01-01 8",
     ]);
