@@ -6,9 +6,9 @@ import type { ChildBus } from "./make.ts";
 export interface ChildMember {
   /** Values of the messages that it has handled. */
   received(): readonly string[];
-  /** How many commits it has made while it handled messages. */
+  /** The number of commits that it has made while it handled messages. */
   commits(): number;
-  /** What happened to it: `assigned`, `revoked`, and the code of a commit that failed while it was revoked. */
+  /** The events of the member: `assigned`, `revoked`, and the code of a commit that failed during a revocation. */
   events(): readonly string[];
   /** SIGSTOP and SIGCONT: a process that is stalled, with everything it holds. */
   stall(): void;
@@ -17,12 +17,12 @@ export interface ChildMember {
   kill(): Promise<void>;
 }
 
-/** What a member is told to do. */
+/** The options of a member in a process of its own. */
 export interface ChildMemberOptions {
   readonly bus: ChildBus;
   readonly group: string;
   readonly topic: string;
-  /** Commits after so many messages of a partition. */
+  /** The number of handled messages of a partition after which the member commits. */
   readonly commitEvery: number;
 }
 
@@ -32,7 +32,7 @@ export async function spawnMember(options: ChildMemberOptions): Promise<ChildMem
   const child = spawn(process.execPath, [script.pathname, JSON.stringify(options)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  // A test that fails may leave it stalled.
+  // A failed test may leave the process stalled.
   process.once("exit", () => child.kill("SIGKILL"));
   const received: string[] = [];
   const events: string[] = [];

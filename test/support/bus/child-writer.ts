@@ -3,18 +3,18 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ChildBus } from "./make.ts";
 
-/** What a writer is told to do. */
+/** The options of a writer in a process of its own. */
 export interface ChildWriterOptions {
   readonly bus: ChildBus;
   readonly topic: string;
-  /** Goes into keys and values, so that every run's messages can be told apart. */
+  /** A part of the keys and values, so that a test can distinguish the messages of each run. */
   readonly run: string;
   readonly keys: number;
 }
 
 /**
- * Runs `child-writer.mjs` (the built code, in a process of its own), kills it with SIGKILL so many milliseconds after
- * its first acknowledgement, and returns the last acknowledged number of each key.
+ * Runs `child-writer.mjs` (the built code, in a process of its own). Kills it with SIGKILL `lifeMillis` after its first acknowledgement, and returns
+ * the last acknowledged number of each key.
  */
 export async function writeAndDie(options: ChildWriterOptions, lifeMillis: number): Promise<Map<number, number>> {
   const script = new URL("child-writer.mjs", import.meta.url);

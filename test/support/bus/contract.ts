@@ -4,7 +4,7 @@ import { describeKeeping } from "./keeping.ts";
 import type { BusMake } from "./make.ts";
 import { describeSharing } from "./sharing.ts";
 
-/** The contract of the port `runtime/bus/bus.ts`, the same for every make. */
+/** The contract of the port `runtime/bus/bus.ts`, the same for every implementation. */
 export function describeBus(name: string, start: () => Promise<BusMake>): void {
   describe(`the contract of ${name}`, () => {
     let make: BusMake | undefined;

@@ -10,7 +10,7 @@ import { openStorage } from "../../../runtime/bus/embedded/storage.ts";
 import type { BusMake } from "./make.ts";
 import { textMessage } from "./messages.ts";
 
-/** The embedded log in a folder of its own, on a clock that a test can move. */
+/** The embedded log in its own folder, with a clock that a test can move. */
 export function embeddedMake(): BusMake {
   const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-bus-"));
   let aheadMillis = 0;

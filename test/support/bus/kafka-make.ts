@@ -5,7 +5,7 @@ import { createKafkaBus } from "../../../runtime/bus/kafka/kafka-bus.ts";
 import { startKafkaBroker } from "../kafka-broker.ts";
 import type { BusMake } from "./make.ts";
 
-/** Kafka, on a real broker of its own. */
+/** Kafka, with a real broker of its own. */
 export async function kafkaMake(): Promise<BusMake> {
   const broker = await startKafkaBroker();
   const brokers = [broker.address];
@@ -26,7 +26,7 @@ export async function kafkaMake(): Promise<BusMake> {
     async removeBefore(topic, partition, offset) {
       const admin = client.admin();
       await admin.connect();
-      // Makes the admin load the topic's metadata, which `deleteTopicRecords` takes for granted.
+      // Makes the admin client load the topic's metadata. `deleteTopicRecords` fails without it.
       await admin.fetchTopicOffsets(topic);
       await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(offset) }] });
       await admin.disconnect();

@@ -4,10 +4,10 @@ import { partitionOf } from "../../../runtime/bus/partitioner.ts";
 import type { BusMake } from "./make.ts";
 import { byKey, collector, newTopic, numbered, textMessage, textOf } from "./messages.ts";
 
-/** What a bus must keep, refuse and say of its messages. */
+/** The contract for the messages of a bus: what it keeps, refuses and returns. */
 export function describeKeeping(make: () => BusMake, bus: () => Bus): void {
   describe("keeping messages", () => {
-    it("still has everything it acknowledged after it was closed and opened again", async () => {
+    it("the bus still has every acknowledged message after it was closed and opened again", async () => {
       const topic = newTopic();
       const first = await make().open();
       await first.declare([topic]);
@@ -25,7 +25,7 @@ export function describeKeeping(make: () => BusMake, bus: () => Bus): void {
       );
     });
 
-    it("keeps the order of the calls within a key, and a key within the partition of Kafka's Java client", async () => {
+    it("a key keeps the order of the calls, and goes to the same partition as with Kafka's Java client", async () => {
       const topic = newTopic();
       await bus().declare([topic]);
       await Promise.all(numbered(300, 15).map((message) => bus().send(topic.name, [message])));
@@ -41,7 +41,7 @@ export function describeKeeping(make: () => BusMake, bus: () => Bus): void {
       for (const message of seen.messages) expect(message.partition).toBe(partitionOf(message.key, 4));
     });
 
-    it("brings schema version, headers and record time with each message, and finds it intact", async () => {
+    it("each message arrives intact, with its schema version, headers and record time", async () => {
       const topic = newTopic({ partitions: 1 });
       await bus().declare([topic]);
       const value = Uint8Array.from([0, 255, 128, 7]);
@@ -61,7 +61,7 @@ export function describeKeeping(make: () => BusMake, bus: () => Bus): void {
       expect(Math.abs((message?.sentAtMillis ?? 0) - Date.now())).toBeLessThan(24 * 3_600_000);
     });
 
-    it("says that a message whose checksum does not fit is not intact", async () => {
+    it("a message with a wrong checksum is marked as not intact", async () => {
       const topic = newTopic({ partitions: 1 });
       await bus().declare([topic]);
       await make().putBroken(topic.name, "k");
@@ -69,7 +69,7 @@ export function describeKeeping(make: () => BusMake, bus: () => Bus): void {
       expect(message).toMatchObject({ key: "k", intact: false });
     });
 
-    it("knows the oldest and the next offset of each partition, and reads by place", async () => {
+    it("the bus returns the oldest and the next offset of each partition, and reads a message by its offset", async () => {
       const topic = newTopic({ partitions: 2 });
       await bus().declare([topic]);
       const messages = numbered(40, 8);
@@ -89,7 +89,7 @@ export function describeKeeping(make: () => BusMake, bus: () => Bus): void {
       expect(await bus().read({ topic: topic.name, partition: 0 }, highs[0] ?? 0, 5)).toEqual([]);
     });
 
-    it("keeps the last value of each key of a compacted topic, and no tombstone once its time is over", async () => {
+    it("a compacted topic keeps the last value of each key, and no tombstone after its retention", async () => {
       const topic = newTopic({ partitions: 1, cleanup: "compact", retentionMillis: 0, minCompactionLagMillis: 0 });
       await bus().declare([topic]);
       await bus().send(topic.name, [textMessage("a", "a1"), textMessage("b", "b1"), textMessage("a", "a2")]);
@@ -97,7 +97,7 @@ export function describeKeeping(make: () => BusMake, bus: () => Bus): void {
 
       await vi.waitFor(
         async () => {
-          // A broker compacts what lies behind its newest segment, so something must follow.
+          // A broker compacts only the segments before its newest one, so another message must follow.
           await bus().send(topic.name, [textMessage("filler", "x")]);
           const kept = await bus().read({ topic: topic.name, partition: 0 }, 0, 4);
           expect(kept.map((m) => [m.offset, textOf(m)])).toEqual([[2, "a2"]]);
@@ -106,7 +106,7 @@ export function describeKeeping(make: () => BusMake, bus: () => Bus): void {
       );
     });
 
-    it("hands a tombstone over as a null value while its time is not over", async () => {
+    it("a tombstone arrives as a null value until its retention ends", async () => {
       const topic = newTopic({ partitions: 1, cleanup: "compact" });
       await bus().declare([topic]);
       await bus().send(topic.name, [textMessage("a", "a1"), { key: "a", value: null, schemaVersion: 3 }]);
@@ -114,7 +114,7 @@ export function describeKeeping(make: () => BusMake, bus: () => Bus): void {
       expect(tombstone).toMatchObject({ key: "a", value: null, intact: true, schemaVersion: 3 });
     });
 
-    it("does not compact away what is younger than the topic's lag", async () => {
+    it("compaction keeps messages that are younger than the topic's lag", async () => {
       const topic = newTopic({ partitions: 1, cleanup: "compact", minCompactionLagMillis: 3_600_000 });
       await bus().declare([topic]);
       await bus().send(topic.name, numbered(10, 1));
@@ -124,7 +124,7 @@ export function describeKeeping(make: () => BusMake, bus: () => Bus): void {
   });
 
   describe("refusing", () => {
-    it("refuses a message over the limit, and nothing of its call is kept", async () => {
+    it("a call with a message over the limit is refused as a whole", async () => {
       const topic = newTopic({ partitions: 1 });
       await bus().declare([topic]);
       const large = { key: "k", value: Buffer.alloc(1_100_000), schemaVersion: 1 };
@@ -136,7 +136,7 @@ export function describeKeeping(make: () => BusMake, bus: () => Bus): void {
       expect((await bus().watermarks(topic.name))[0]?.high).toBe(0);
     });
 
-    it("fails with unknown-topic wherever a topic was never declared", async () => {
+    it("every call fails with unknown-topic where the topic was not declared", async () => {
       const failure = { code: "unknown-topic", retriable: false };
       const { handler, onMessages } = collector();
       await expect(bus().send("t.nowhere", [textMessage("k", "v")])).rejects.toMatchObject(failure);
@@ -146,7 +146,7 @@ export function describeKeeping(make: () => BusMake, bus: () => Bus): void {
       await expect(bus().read({ topic: "t.nowhere", partition: 0 }, 0, 1)).rejects.toMatchObject(failure);
     });
 
-    it("fails with topic-mismatch where a topic has other partitions or another cleanup, and not for other retention", async () => {
+    it("a declaration fails with topic-mismatch if partitions or cleanup differ, but not if only the retention differs", async () => {
       const topic = newTopic();
       await bus().declare([topic]);
       await bus().declare([topic, newTopic()]);
@@ -156,7 +156,7 @@ export function describeKeeping(make: () => BusMake, bus: () => Bus): void {
       await expect(bus().declare([{ ...topic, cleanup: "compact" }])).rejects.toMatchObject(failure);
     });
 
-    it("fails with closed after it was closed", async () => {
+    it("every call fails with closed after the bus was closed", async () => {
       const topic = newTopic();
       const other = await make().open();
       await other.declare([topic]);

@@ -1,18 +1,18 @@
 import type { Bus } from "../../../runtime/bus/bus.ts";
 
-/** How a child process opens the same bus. */
+/** The way in which a child process opens the same bus. */
 export type ChildBus =
   | { readonly make: "embedded"; readonly folder: string }
   | { readonly make: "kafka"; readonly brokers: readonly string[] };
 
-/** One make of the bus, with what a test must be able to do to it from outside. */
+/** An implementation of the bus, with the operations that a test needs from outside. */
 export interface BusMake {
-  /** Another instance on the same messages, as another process would have. */
+  /** Another instance with the same messages, as in another process. */
   open(): Promise<Bus>;
   readonly childBus: ChildBus;
-  /** Makes retention take everything before `offset` away. */
+  /** Removes all messages before `offset`, as retention does. */
   removeBefore(topic: string, partition: number, offset: number): Promise<void>;
-  /** Puts a message into partition 0 whose checksum does not fit its value. */
+  /** Writes a message with a wrong checksum to partition 0. */
   putBroken(topic: string, key: string): Promise<void>;
   stop(): Promise<void>;
 }

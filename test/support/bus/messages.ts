@@ -20,12 +20,12 @@ export function numbered(count: number, keys: number): OutgoingMessage[] {
   });
 }
 
-/** The value of a message as text; a tombstone is an empty one. */
+/** The value of a message as text; the empty text for a tombstone. */
 export function textOf(message: ReceivedMessage): string {
   return Buffer.from(message.value ?? []).toString();
 }
 
-/** A handler that keeps what it gets. */
+/** A handler that keeps the messages it gets. */
 export function collector(more: Omit<GroupHandler, "onMessages"> = {}) {
   const messages: ReceivedMessage[] = [];
   const onMessages = (received: readonly ReceivedMessage[]) => {

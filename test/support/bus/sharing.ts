@@ -6,10 +6,10 @@ import { collector, newTopic, numbered, textMessage, textOf } from "./messages.t
 
 const LONG = { timeout: 25_000, interval: 50 };
 
-/** What a bus must do for groups and followers. */
+/** The contract for groups and followers of a bus. */
 export function describeSharing(make: () => BusMake, bus: () => Bus): void {
   describe("groups", () => {
-    it("shares a topic's partitions among members, every message to one of them", async () => {
+    it("members of a group share a topic's partitions, and each message goes to one of them", async () => {
       const topic = newTopic({ partitions: 6 });
       await bus().declare([topic]);
       const owned: TopicPartition[][] = [[], []];
@@ -36,7 +36,7 @@ export function describeSharing(make: () => BusMake, bus: () => Bus): void {
       await Promise.all(members.map((member) => member.close()));
     });
 
-    it("goes on from the committed position, with everything after it once more", async () => {
+    it("a group continues at its committed position and gets all later messages again", async () => {
       const topic = newTopic({ partitions: 1 });
       const partition = { topic: topic.name, partition: 0 };
       await bus().declare([topic]);
@@ -56,7 +56,7 @@ export function describeSharing(make: () => BusMake, bus: () => Bus): void {
       await next.close();
     });
 
-    it("hands messages over again when their handler fails", async () => {
+    it("messages are handed over again when their handler fails", async () => {
       const topic = newTopic({ partitions: 1 });
       await bus().declare([topic]);
       await bus().send(topic.name, numbered(5, 1));
@@ -76,7 +76,7 @@ export function describeSharing(make: () => BusMake, bus: () => Bus): void {
       await member.close();
     });
 
-    it("loses nothing when members come and go, drains before it lets go, and refuses a former owner's commit", async () => {
+    it("members that come and go lose no message: they drain before they let go, and a former owner's commit is refused", async () => {
       const topic = newTopic({ partitions: 6 });
       await bus().declare([topic]);
       const processed: ReceivedMessage[] = [];
@@ -130,12 +130,12 @@ export function describeSharing(make: () => BusMake, bus: () => Bus): void {
       await vi.waitFor(() => expect(new Set(processed.map(textOf)).size).toBe(900), LONG);
       expect(drained).toBeGreaterThan(0);
       await vi.waitFor(() => expect(refused).toContainEqual(expect.objectContaining({ code: "not-owner" })), LONG);
-      // Each member committed what it had processed before it let go, so nothing was handed over twice.
+      // Each member committed its processed messages before it let go, so no message was handed over twice.
       expect(processed).toHaveLength(900);
       await Promise.all(members.map((member) => member.close()));
     });
 
-    it("gives a killed member's partitions to the others, from its last commit on", async () => {
+    it("a killed member's partitions go to the others, which continue at its last commit", async () => {
       const topic = newTopic({ partitions: 4 });
       await bus().declare([topic]);
       const child = await spawnMember({ bus: make().childBus, group: topic.name, topic: topic.name, commitEvery: 5 });
@@ -153,7 +153,7 @@ export function describeSharing(make: () => BusMake, bus: () => Bus): void {
       await member.close();
     });
 
-    it("reports the range that retention took before the group came back", async () => {
+    it("the bus reports the messages that retention removed while the group was away", async () => {
       const topic = newTopic({ partitions: 1 });
       const partition = { topic: topic.name, partition: 0 };
       await bus().declare([topic]);
@@ -174,7 +174,7 @@ export function describeSharing(make: () => BusMake, bus: () => Bus): void {
       await next.close();
     });
 
-    it("reports the range that retention took ahead of a group that is reading, and hands over all the rest", async () => {
+    it("the bus reports the messages that retention removed ahead of a reading group, and hands over all the others", async () => {
       const topic = newTopic({ partitions: 1 });
       await bus().declare([topic]);
       const jumps: OffsetJump[] = [];
@@ -193,7 +193,7 @@ export function describeSharing(make: () => BusMake, bus: () => Bus): void {
       });
       await bus().send(topic.name, [textMessage("k", "first")]);
       await vi.waitFor(() => expect(handled).toEqual([0]), LONG);
-      // More than a member fetches ahead.
+      // More messages than a member fetches in advance.
       for (let n = 0; n < 12; n += 1) await bus().send(topic.name, [textMessage("k", `${n}`.repeat(400_000))]);
       await make().removeBefore(topic.name, 0, 13);
       await bus().send(topic.name, [textMessage("k", "last")]);
@@ -206,7 +206,7 @@ export function describeSharing(make: () => BusMake, bus: () => Bus): void {
       await member.close();
     });
 
-    it("gives a stalled member's partitions to others, refuses its commits when it wakes, and lets it in again", async () => {
+    it("a stalled member loses its partitions, its commits are refused when it wakes, and it may join again", async () => {
       const topic = newTopic({ partitions: 1 });
       await bus().declare([topic]);
       const child = await spawnMember({ bus: make().childBus, group: topic.name, topic: topic.name, commitEvery: 1 });
@@ -224,7 +224,7 @@ export function describeSharing(make: () => BusMake, bus: () => Bus): void {
       await child.kill();
     });
 
-    it("hands nothing over while a partition is paused, and waits for a handler that works", async () => {
+    it("a paused partition hands over no message, and a handler's current work ends first", async () => {
       const topic = newTopic({ partitions: 2 });
       await bus().declare([topic]);
       const received: number[] = [];
@@ -267,7 +267,7 @@ export function describeSharing(make: () => BusMake, bus: () => Bus): void {
   });
 
   describe("following", () => {
-    it("reads the whole topic to the end it had, then what comes, beside any group", async () => {
+    it("a follower reads the whole topic as it was at the start, then new messages, independently of any group", async () => {
       const topic = newTopic();
       await bus().declare([topic]);
       await bus().send(topic.name, numbered(200, 20));
@@ -287,7 +287,7 @@ export function describeSharing(make: () => BusMake, bus: () => Bus): void {
       expect(one.texts()).not.toContain("late");
     });
 
-    it("has caught up at once with a topic that is empty", async () => {
+    it("a follower of an empty topic has caught up immediately", async () => {
       const topic = newTopic();
       await bus().declare([topic]);
       const follower = await bus().follow(topic.name, () => Promise.resolve());

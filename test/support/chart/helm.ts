@@ -14,7 +14,7 @@ const BUILT = join(CACHE, "helm");
 const NEWEST_KUBERNETES = "1.37.0";
 const MOST_OUTPUT_BYTES = 32 * 2 ** 20;
 
-/** An object of Kubernetes, as far as all of them are the same. */
+/** An object of Kubernetes: the fields that all kinds have. */
 export interface ClusterObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -26,13 +26,13 @@ export interface ClusterObject {
   };
 }
 
-/** What Helm made of the chart. */
+/** The output of Helm for the chart. */
 export interface Rendered {
   readonly text: string;
   readonly objects: readonly ClusterObject[];
 }
 
-/** How the chart is rendered; where nothing is said, as a release gpu-ledger in a namespace of that name, for the newest Kubernetes. */
+/** The options of a rendering. The default is a release gpu-ledger in a namespace of that name, for the newest Kubernetes. */
 export interface RenderOptions {
   readonly release?: string;
   readonly namespace?: string;
@@ -40,8 +40,8 @@ export interface RenderOptions {
 }
 
 /**
- * Helm: that of PATH, else built by Go (two minutes, once; it is kept under `node_modules/.cache`). `false` where both are missing;
- * see {@link requirePart}.
+ * Helm of the PATH, or else a Helm that Go builds (two minutes, once; it is kept under `node_modules/.cache`). `false` where both are missing; see
+ * {@link requirePart}.
  */
 export async function prepareHelm(): Promise<boolean> {
   if (isOnPath("helm") || existsSync(BUILT)) return true;
@@ -51,7 +51,7 @@ export async function prepareHelm(): Promise<boolean> {
   return true;
 }
 
-/** Renders the chart with values. Fails with what Helm says of values that it refuses. */
+/** Renders the chart with values. Fails with Helm's message where Helm refuses the values. */
 export async function renderChart(values: object, options: RenderOptions = {}): Promise<Rendered> {
   const { release = "gpu-ledger", namespace = "gpu-ledger", kubernetes = NEWEST_KUBERNETES } = options;
   const text = await helm(["template", release, CHART, "--namespace", namespace, "--kube-version", kubernetes], values);
@@ -60,8 +60,8 @@ export async function renderChart(values: object, options: RenderOptions = {}): 
 }
 
 /**
- * What the chart tells a person after it was installed with values. Helm shows that of a cluster alone; here a copy of the chart has an
- * object of it.
+ * The chart's notes, which Helm prints after an installation with these values. Helm prints them only with a cluster; so this uses a copy of the
+ * chart that has an object with the notes.
  */
 export async function notesOf(values: object): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-notes-"));
@@ -77,7 +77,7 @@ export async function notesOf(values: object): Promise<string> {
   }
 }
 
-/** Lints the chart with values, as strictly as Helm can. Fails with what Helm finds. */
+/** Lints the chart with values, as strictly as Helm can. Fails with Helm's findings. */
 export async function lintChart(values: object): Promise<string> {
   return helm(["lint", CHART, "--strict", "--kube-version", NEWEST_KUBERNETES], values);
 }
@@ -95,7 +95,7 @@ async function helm(args: readonly string[], values?: object): Promise<string> {
     const file = join(folder, "values.yaml");
     writeFileSync(file, JSON.stringify(values ?? {}));
     const given = values === undefined ? [] : ["--values", file];
-    // A configuration of Helm that this machine may have is not asked.
+    // Helm must not use a configuration that this machine may have.
     const env = { ...process.env, HELM_CONFIG_HOME: folder, HELM_CACHE_HOME: folder, HELM_DATA_HOME: folder };
     const { stdout } = await run(isOnPath("helm") ? "helm" : BUILT, [...args, ...given], {
       env,

@@ -10,8 +10,8 @@ const run = promisify(execFile);
 const CACHE = resolve("node_modules/.cache/gpu-ledger/kubernetes-validate-1.37.0");
 
 /**
- * Fetches the JSON Schemas of Kubernetes from PyPI (`kubernetes-validate`; once, they are kept under `node_modules/.cache`). `false`
- * where Python is missing and can't be installed; see {@link requirePart}.
+ * Downloads the JSON Schemas of Kubernetes from PyPI (`kubernetes-validate`; once, they are kept under `node_modules/.cache`). `false` where Python
+ * is missing and can't be installed; see {@link requirePart}.
  */
 export async function prepareSchemas(): Promise<boolean> {
   if (!requirePart("python3")) return false;
@@ -25,8 +25,8 @@ export async function prepareSchemas(): Promise<boolean> {
 }
 
 /**
- * What does not fit the schemas of these versions of Kubernetes, strictly: fields that they do not know too. An object of a kind that
- * they have not says so.
+ * The violations of the schemas of these versions of Kubernetes. The check is strict: an unknown field is a violation, and so is an object of an
+ * unknown kind.
  */
 export async function schemaMisfits(
   objects: readonly ClusterObject[],

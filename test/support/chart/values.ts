@@ -1,4 +1,4 @@
-/** What the chart can't do without: where Kafka and ClickHouse are, as the manifests' placeholders have it. */
+/** The values that the chart requires: the addresses of Kafka and ClickHouse, the same as the manifests' placeholders. */
 export const LEAST = {
   kafka: { brokers: ["kafka-0.kafka.example.com:9092", "kafka-1.kafka.example.com:9092"] },
   clickhouse: { url: "http://clickhouse.clickhouse.example.com:8123", existingSecret: "gpu-ledger-clickhouse" },
@@ -62,7 +62,7 @@ const SWITCHES = {
   },
 };
 
-/** Every switch of the form with Kafka and ClickHouse. */
+/** Every switch of the form with Kafka and ClickHouse turned on. */
 export const EVERYTHING = {
   ...SWITCHES,
   cluster: "prod",
@@ -93,7 +93,7 @@ export const EVERYTHING = {
   server: { ...EVERY_POD, replicas: 3 },
 };
 
-/** Every switch of the small form. */
+/** Every switch of the small form turned on. */
 export const SMALL_EVERYTHING = {
   ...SWITCHES,
   ...SMALL,
@@ -112,7 +112,7 @@ export const OPENSHIFT = {
   serviceMonitor: { enabled: true },
 };
 
-/** Texts that YAML or a template would take for something else. */
+/** Texts that YAML or a template could misread as another type or as syntax. */
 export const HOSTILE_TEXTS = [
   "yes",
   "null",
@@ -137,7 +137,7 @@ export const HOSTILE_TEXTS = [
 
 const HOSTILE = HOSTILE_TEXTS.join("|");
 
-/** The same where a person may write anything. */
+/** The hostile texts in each value that may be any text. */
 export const HOSTILE_VALUES = {
   ...LEAST,
   cluster: HOSTILE,

@@ -1,6 +1,6 @@
 import type { Column, ClickHouseQuery, Panel } from "../../../dashboards/model.ts";
 
-/** A reader of a store, as a data source of Grafana is told of it. */
+/** A reader of a store: the settings of a data source of Grafana. */
 export interface Reader {
   readonly url: string;
   readonly database: string;
@@ -14,10 +14,10 @@ export interface Answer {
   readonly rows: readonly (readonly (string | null)[])[];
 }
 
-/** How the format writes a NULL. */
+/** The text for NULL in this format. */
 const NULL = "ᴺᵁᴸᴸ";
 
-/** Asks a store over HTTP, as the data source does. Fails with what it says against the question. */
+/** Sends a query to a store over HTTP, as the data source does. Fails with the store's error message. */
 export async function askStore({ url, database, username, password }: Reader, sql: string): Promise<Answer> {
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
   const response = await fetch(`${url}/?database=${database}&default_format=JSONCompactStrings`, {
@@ -34,7 +34,7 @@ export async function askStore({ url, database, username, password }: Reader, sq
   return { columns: meta, rows: data.map((row) => row.map((value) => (value === NULL ? null : value))) };
 }
 
-/** What is wrong with an answer for the panel that asked, in sentences: what Grafana could not show. */
+/** The problems of an answer for the panel that sent the query, in sentences: the parts that Grafana could not show. */
 export function remarks({ columns, rows }: Answer, { as }: ClickHouseQuery, { view }: Panel): readonly string[] {
   const names = columns.map(({ name }) => name);
   if (as === "range") {
@@ -54,7 +54,7 @@ export function remarks({ columns, rows }: Answer, { as }: ClickHouseQuery, { vi
   return shown.filter(({ field }) => !names.includes(field)).map(({ field }) => `there is no column ${field}`);
 }
 
-/** Whether an answer has nothing to show: no row, or a figure that is none. */
+/** Whether an answer has no content: no row, or only NULL or NaN figures. */
 export function isEmpty({ rows }: Answer): boolean {
   return rows.every((row) => row.every((value) => value === null));
 }

@@ -1,20 +1,20 @@
-/** What Grafana puts in the place of its variables before a query is sent. */
+/** The values with which Grafana replaces its variables before it sends a query. */
 export interface Shown {
-  /** The values that are chosen of each variable; of `$__all` the value that stands for all. */
+  /** The chosen values of each variable. For `$__all` it is the value that stands for all. */
   readonly chosen: Readonly<Record<string, string | readonly string[]>>;
   readonly fromMillis: number;
   readonly untilMillis: number;
-  /** The distance of two points, and of two scrapes. */
+  /** The interval between two points, and between two scrapes. */
   readonly stepSeconds: number;
   readonly scrapeSeconds: number;
 }
 
-/** What begins with a digit is no variable, but a group of a regular expression. */
+/** A name that begins with a digit is not a variable but a group of a regular expression. */
 const VARIABLE = /\$(?:\{([A-Za-z_]\w*)(?::\w+)?\}|([A-Za-z_]\w*))/g;
 
 /**
- * A query to Prometheus as Grafana sends it: variables in regular expressions, several values as alternatives, and the intervals that its
- * data source knows (grafana.com/docs, "Template variables" of Prometheus). Fails where a variable is not known.
+ * A query to Prometheus as Grafana sends it: with its variables in regular expressions, several values as alternatives, and the intervals of its data
+ * source (grafana.com/docs, "Template variables" of Prometheus). Fails where a variable is unknown.
  */
 export function expandedPromql(expr: string, shown: Shown): string {
   const { chosen, fromMillis, untilMillis, stepSeconds, scrapeSeconds } = shown;
@@ -33,7 +33,7 @@ export function expandedPromql(expr: string, shown: Shown): string {
   });
 }
 
-/** `label_values(selector, label)` of a variable. Fails where it is something else. */
+/** `label_values(selector, label)` of a variable. Fails where the definition has another form. */
 export function labelValuesOf(definition: string): { readonly selector: string; readonly label: string } {
   const [, selector, label] = /^label_values\((.*), (\w+)\)$/.exec(definition) ?? [];
   if (selector === undefined) throw new Error(`not label_values: ${definition}`);
@@ -41,9 +41,9 @@ export function labelValuesOf(definition: string): { readonly selector: string; 
 }
 
 /**
- * A query to ClickHouse as its server gets it: conditions of variables of which all is chosen are left out in the browser, values are put
- * in, and the plugin's backend writes its macros out (grafana/clickhouse-datasource 4.20, `CHDatasource.ts` and `macros.go`). Fails where
- * a variable or a macro is not known.
+ * A query to ClickHouse as its server gets it. The browser leaves out conditions of variables with the choice "all" and replaces the others by their
+ * values; the plugin's backend expands its macros (grafana/clickhouse-datasource 4.20, `CHDatasource.ts` and `macros.go`). Fails where a variable or
+ * a macro is unknown.
  */
 export function expandedSql(sql: string, shown: Shown): string {
   const { chosen, fromMillis, untilMillis, stepSeconds } = shown;
@@ -69,7 +69,7 @@ export function expandedSql(sql: string, shown: Shown): string {
   return expanded;
 }
 
-/** What is chosen of a variable where all is. */
+/** The value of a variable for the choice "all". */
 export const ALL = ".*";
 
 function valueOf(chosen: Shown["chosen"], name: string): string | readonly string[] {
@@ -78,7 +78,7 @@ function valueOf(chosen: Shown["chosen"], name: string): string | readonly strin
   return value;
 }
 
-/** Within PromQL's quotes a backslash is one only when there are two. */
+/** Within the quotes of PromQL, a backslash is written as two. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\^$*+?.()|[\]{}]/g, String.raw`\\$&`);
 }

@@ -20,7 +20,7 @@ import { stateSamples } from "../../../demo/kubernetes/state-metrics.ts";
 const run = promisify(execFile);
 const STATE_TARGET = { job: "kube-state-metrics", instance: "kube-state-metrics:8080" };
 
-/** A time of a fleet. */
+/** A period of a fleet's history. */
 export interface Past {
   readonly fromMillis: number;
   readonly untilMillis: number;
@@ -28,13 +28,13 @@ export interface Past {
 }
 
 /**
- * A Prometheus that has scraped the demo's exporters and its cluster's kube-state-metrics for some time, and has recorded by our rules
- * ever since: each rule is evaluated over all of the time once those are that it reads. Alerts fire as long as their expression holds.
+ * A Prometheus that has scraped the demo's exporters and its cluster's kube-state-metrics for some time, and has recorded by our rules since the
+ * start. Each rule is evaluated over the whole time after the rules that it reads. Alerts fire as long as their expression holds.
  */
 export async function startHistory(fleet: Fleet, past: Past): Promise<PrometheusServer> {
   const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-history-"));
-  // Nothing marks in a past that a series ended: it is over where its next sample is missing. promtool evaluates at another moment of
-  // each step, by the names of group and file.
+  // A backfilled history has no staleness markers: a series ends at its first missing sample. promtool evaluates at another moment of each step,
+  // which depends on the names of group and file.
   const start = (): Promise<PrometheusServer> =>
     startPrometheusOn(configuration!, data!, [`--query.lookback-delta=${past.stepSeconds * 1000 - 1}ms`]);
   const [data, configuration, raw] = ["data", "prometheus.yaml", "raw.om"].map((name) => join(folder, name));
@@ -70,7 +70,7 @@ export async function startHistory(fleet: Fleet, past: Past): Promise<Prometheus
   };
 }
 
-/** What was scraped. */
+/** The scraped series. */
 function recorded(fleet: Fleet, { fromMillis, untilMillis, stepSeconds }: Past): Recorder {
   const recorder = createRecorder();
   const scrapes = fleet.nodes.map((node) => createScrapes(node, recorder, () => true));
@@ -94,7 +94,7 @@ async function writeOpenMetrics(path: string, recorder: Recorder, { fromMillis, 
   await once(out, "close");
 }
 
-/** The rules in an order in which each reads what those before it record, as many at once as can be. */
+/** The rules in levels: each rule reads only rules of earlier levels, and each level has as many rules as possible. */
 function levels(stepSeconds: number): readonly (readonly RecordingRule[])[] {
   const groups = ruleGroups({ ...DEFAULT_ALERT_OPTIONS, intervalMillis: stepSeconds * 1000 });
   const rules = groups.flatMap((group): readonly (RecordingRule | AlertingRule)[] => group.rules);

@@ -24,7 +24,7 @@ import { HOUR_MILLIS as HOUR } from "../../../domain/time.ts";
 
 const KINDS: readonly CostKind[] = ["list", "contracted", "effective"];
 
-/** Computes a scenario's bill under each of its policies from its text alone, in the plainest way. */
+/** Computes a scenario's bill under each of its policies from its text alone, in the simplest way. */
 export function billScenario(scenario: Scenario): ReadonlyMap<string, Bill> {
   const book = bookOf(scenario);
   const prices = new Map(scenario.nodes.map((node) => [node, stretchesOf(scenario, node, book)]));
@@ -43,7 +43,7 @@ export function billScenario(scenario: Scenario): ReadonlyMap<string, Bill> {
   );
 }
 
-/** The times at which prices of nodes, owners of pods and what a kWh emits change. */
+/** The times at which prices of nodes, owners of pods or the emissions of a kWh change. */
 export function cutsOf(scenario: Scenario): Cuts {
   const book = bookOf(scenario);
   const emissions = scenario.energy?.gramsPerKWh.map(({ from }) => from) ?? [];
@@ -61,14 +61,14 @@ export function cutsOf(scenario: Scenario): Cuts {
   };
 }
 
-/** A line before spreading, with what that looks at. */
+/** A line before spreading, with the values that spreading needs. */
 interface UnspreadLine extends PaidLine {
-  /** Whose the pool is: the dimensions that its owner's lines have; absent where nobody's. */
+  /** The owner of the pool: the dimensions that its owner's lines have; absent where the pool has no owner. */
   readonly ofPool: Readonly<Record<string, string>> | undefined;
   readonly dimensions: Readonly<Record<string, string>>;
 }
 
-/** The lines of a bill, those that are spread in the names of who pays them. */
+/** The lines of a bill. Lines that are spread carry the dimensions of their payers. */
 function spread(lines: readonly UnspreadLine[], policy: Policy): BillLine[] {
   const { parts, unspread } = spreadLines(lines, holderWeightOf(policy.spread));
   const stays = new Map(unspread.map(({ line, because }) => [line, because]));
@@ -107,7 +107,7 @@ function stretchesOf(scenario: Scenario, node: ScenarioNode, { prices }: PriceBo
   return stretches(rankEntries(prices), facts, -Infinity, scenario.period.end);
 }
 
-/** What a node, or its GPU, costs over a piece of an hour; undefined where nothing prices it. */
+/** The cost of a node, or of its GPU, over a piece of an hour; undefined where no price applies. */
 function costsOf(
   stretch: Stretch,
   book: PriceBook,
@@ -202,7 +202,7 @@ function chargeOf(
 
 const WINDOWS = { hour: HOUR, day: 24 * HOUR, period: Infinity } as const;
 
-/** Where lines are spread over each other: the node, pool, model or cluster, in an hour, a day or the period. */
+/** The scope within which lines are spread: the node, pool, model or cluster, in an hour, a day or the period. */
 function scopeOf(node: ScenarioNode, at: number, { spread: { over, window } }: Policy): string {
   const place = { node: node.name, pool: node.pool ?? "", model: node.model, cluster: "" }[over];
   const begin = window === "period" ? 0 : Math.floor(at / WINDOWS[window]);
@@ -295,7 +295,7 @@ function ownerAt(
   return undefined;
 }
 
-/** Whom the rules name for a node's pool, by its whole name. */
+/** The owner that the rules give for a node's pool, by the pool's whole name. */
 function poolOwnerOf(
   { owners, register }: Scenario,
   { pool }: ScenarioNode,

@@ -7,7 +7,7 @@ import type { Scenario } from "../../../scenarios/schema.ts";
 
 const MILLIJOULES_IN_KWH = rational(3_600_000_000);
 
-/** What the energy of a segment emits, by the factor that holds when it begins: a segment ends where one changes. */
+/** The emissions of a segment's energy, by the factor that holds when the segment begins: a segment ends where a factor changes. */
 export function carbonOf({ energy }: Scenario, segment: UsageSegment): Carbon | undefined {
   const { millijoules, coveredMillis } = segment.energy;
   const holding = energy?.gramsPerKWh.filter(({ from }) => from <= segment.fromMillis) ?? [];
@@ -18,8 +18,8 @@ export function carbonOf({ energy }: Scenario, segment: UsageSegment): Carbon | 
 }
 
 /**
- * What the power of a GPU costs over segments that all lie in one price piece, and end where a rate changes. Where a machine is
- * retired inside one, it counts by time.
+ * The cost of a GPU's power over segments that all lie in one price piece and end where a rate changes. The cost counts by time if the machine is
+ * retired inside one of them.
  */
 export function powerOf(
   { winner }: Stretch,

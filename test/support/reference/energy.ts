@@ -1,27 +1,27 @@
 import type { MeasuredEnergy } from "../../../domain/allocation/segment.ts";
 
-/** A time, milliseconds since the epoch, half-open. */
+/** A half-open span of time in milliseconds since the epoch. */
 interface Span {
   readonly from: number;
   readonly until: number;
 }
 
-/** What a GPU draws, and what an exporter can tell of that. */
+/** The power draw of a GPU and its measurement by an exporter. */
 export interface PoweredGpu {
-  /** When it is scraped, in order. */
+  /** The times of the scrapes, in order. */
   readonly samples: readonly number[];
   readonly reachMillis: number;
-  /** All that draws from it; where nothing does, nothing is measured. */
+  /** All power draws of the GPU. Without any of them nothing is measured. */
   readonly draws: readonly (Span & { readonly watts: number })[];
-  /** When its counter begins at 0 again. */
+  /** The times at which the counter begins at 0 again. */
   readonly resets: readonly number[];
   readonly hasCounter: boolean;
 }
 
 /**
- * The energy of a GPU over a segment, reading by reading: what the counter rose by up to the next reading, which is all that it
- * shows where it fell, spread evenly; else the power as it was read, for as long as the reading speaks. Each reading's part is what
- * was used up to the segment's end less what was used up to its beginning, in whole millijoules.
+ * The energy of a GPU over a segment, reading by reading. With a counter, a reading's energy is the increase up to the next reading, spread evenly;
+ * where the counter fell, the increase is the new value. Otherwise the energy is the read power, for as long as the reading is valid. Each reading's
+ * part is the energy up to the segment's end minus the energy up to its beginning, in whole millijoules.
  */
 export function energyOf(gpu: PoweredGpu, { from, until }: Span): MeasuredEnergy {
   let millijoules = 0n;

@@ -35,13 +35,13 @@ export interface MeteredGpu {
   readonly segments: readonly MeteredSegment[];
 }
 
-/** Times at which segments end although nothing changes that the meter itself knows: those of a node's prices, of a pod's owners. */
+/** Times at which segments end although nothing changes that the meter reads: changes of a node's prices and of a pod's owners. */
 export interface Cuts {
   ofNode(node: ScenarioNode): readonly number[];
   ofPod(pod: ScenarioPod): readonly number[];
 }
 
-/** What was found of a scenario before: the same questions are asked for every sample. */
+/** Earlier results for a scenario: the same values are needed for every sample. */
 const found = new WeakMap<Scenario, Map<string, unknown>>();
 function remember<Value>(scenario: Scenario, key: readonly unknown[], find: () => Value): Value {
   const known = found.get(scenario) ?? new Map<string, unknown>();
@@ -50,12 +50,12 @@ function remember<Value>(scenario: Scenario, key: readonly unknown[], find: () =
   if (!known.has(name)) known.set(name, find());
   return known.get(name) as Value;
 }
-/** Without Kubernetes a slot ends after so long without a sample. */
+/** Without Kubernetes a slot ends after this time without a sample. */
 const ABSENT_AFTER = 24 * HOUR;
 
 /**
- * The meter in the plainest way: every GPU by itself, looked at wherever anything can change, every sample looked at one by one.
- * Slow, and short enough to be seen right; what computes the same in a store is held against it.
+ * The meter in the simplest way: each GPU by itself, at each time at which anything can change, with each sample by itself. It is slow, and short
+ * enough to be checked by reading. The meter that computes the same in a store is compared with it.
  */
 export function meterScenario(scenario: Scenario, cuts: Cuts): readonly MeteredGpu[] {
   return scenario.nodes.flatMap((node) =>
@@ -67,7 +67,7 @@ export function meterScenario(scenario: Scenario, cuts: Cuts): readonly MeteredG
   );
 }
 
-/** When a pod holds: from when it is bound until it is finished; a job from its first sample to the first without it. */
+/** The time for which a pod holds devices: from its binding until it is finished; for a job, from its first sample to the first sample without it. */
 export function tenureOf(pod: ScenarioPod, scenario: Scenario): Span {
   const { scheduled, finished, hpcJob } = pod;
   if (scheduled === null) return { from: Infinity, until: Infinity };
@@ -87,7 +87,7 @@ function seenBy(scenario: Scenario, { node: name, devices = [] }: ScenarioPod): 
   return [...new Set(gpus.flatMap((gpu) => samplesOf(scenario, node, gpu)))].toSorted((a, b) => a - b);
 }
 
-/** A time, milliseconds since the epoch, half-open. */
+/** A half-open span of time in milliseconds since the epoch. */
 interface Span {
   readonly from: number;
   readonly until: number;
@@ -97,7 +97,7 @@ interface Down extends Span {
   readonly because: string;
 }
 
-/** When a GPU exists: as long as its machine; without Kubernetes as long as samples tell of it. */
+/** The times at which a GPU exists: the same as its machine's; without Kubernetes, the times that samples cover. */
 function livesOf(scenario: Scenario, node: ScenarioNode, index: number): readonly Span[] {
   const { period, scrapeInterval } = scenario;
   const life = { from: node.from ?? period.start, until: node.until ?? period.end };
@@ -114,7 +114,7 @@ function livesOf(scenario: Scenario, node: ScenarioNode, index: number): readonl
   });
 }
 
-/** A GPU at a moment, without what was measured. */
+/** A GPU at a moment, without its measurements. */
 interface State {
   readonly gpu: GpuAt;
   readonly unavailableBecause: string;
@@ -185,7 +185,7 @@ function stateAt(scenario: Scenario, node: ScenarioNode, index: number, at: numb
   };
 }
 
-/** Of several reasons the one that says most of the machine, then of the GPU. */
+/** The rank of a reason: reasons of the machine come before reasons of the GPU. */
 function rankOf({ because }: Down): number {
   return ["absent", "not-ready", "xid", "withdrawn", "cordoned"].findIndex((reason) => because.startsWith(reason));
 }
@@ -221,7 +221,7 @@ function metered(
   };
 }
 
-/** Since when somebody holds is told by who it is and the device. */
+/** The start of a holding belongs to its holder and its device. */
 function keyOf({ pod, held }: Holding): string {
   return JSON.stringify([nameOf(pod), tenureKey(pod), partOf(held)]);
 }
@@ -235,7 +235,7 @@ function nameOf({ namespace, name }: ScenarioPod): string {
 }
 
 /**
- * When a GPU cannot be used, and why. An XID is known from the first sample that shows it, up to the first without it, or to the
+ * The times at which a GPU cannot be used, with the reasons. An XID lasts from the first sample that shows it to the first without it, or to the
  * first activity of a pod that was bound after it.
  */
 function downOf(scenario: Scenario, node: ScenarioNode, index: number): readonly Down[] {
@@ -254,7 +254,7 @@ function findDown(scenario: Scenario, node: ScenarioNode, index: number): readon
       .filter((pod) => pod.node === node.name && knownDevices(scenario, pod).some(({ gpu }) => gpu === index))
       .map((pod) => ({ pod, tenure: tenureOf(pod, scenario) }));
     const holding = (at: number) => here.filter(({ tenure }) => tenure.from <= at && at < tenure.until);
-    // Whose activity the device's one value is nobody can tell.
+    // The device has one value. It cannot be attributed to one of several pods.
     const returned = samples.find(
       (at) =>
         at > onset &&
@@ -281,7 +281,7 @@ export function gpuAt(scenario: Scenario, node: ScenarioNode, index: number, at:
   return { model, layout: { kind: "whole" } };
 }
 
-/** Of a GPU is known what its latest sample said; before the first one what that will say. */
+/** The layout of a GPU comes from its latest sample; before the first sample, from the first sample. */
 function seenAt(scenario: Scenario, node: ScenarioNode, index: number, at: number): number {
   const samples = samplesOf(scenario, node, index);
   return samples.findLast((sample) => sample <= at) ?? samples[0] ?? at;
@@ -292,7 +292,7 @@ function migAt({ mig }: ScenarioNode, at: number): Readonly<Record<string, reado
   return mig.filter(({ from }) => from <= at).at(-1)?.layout;
 }
 
-/** What decides between claims of a GPU that are equal: instance, start, namespace, pod (ledger, "Words"). */
+/** The order of claims of a GPU that are otherwise equal: instance, start, namespace, pod (ledger, "Words"). */
 function tieOrder({ pod, held }: Holding, scenario: Scenario): readonly (string | number)[] {
   return [partOf(held), tenureOf(pod, scenario).from, pod.namespace, pod.name];
 }
@@ -308,7 +308,7 @@ interface Holding {
   readonly held: Held;
 }
 
-/** Who holds what of a node at a time: by its devices where they are known, else in common. */
+/** The holders of a node's devices at a time: by device where the devices are known, otherwise in common. */
 function holdersAt(scenario: Scenario, node: ScenarioNode, at: number): readonly Holding[] {
   return remember(scenario, ["holders", node.name, at], () => findHolders(scenario, node, at));
 }
@@ -338,20 +338,20 @@ function findHolders(scenario: Scenario, node: ScenarioNode, at: number): readon
   return [...known, ...common];
 }
 
-/** An allocation ends when its instance does, also where another one has its number. */
+/** An allocation ends when its instance ends, also where another instance has its number afterwards. */
 function isStillThere({ holds }: ScenarioPod, held: Held, { layout }: GpuAt): boolean {
   if (held.what !== "instance" || !("mig" in holds) || layout.kind !== "mig") return true;
   const there = layout.instances.find(({ id }) => id === held.instance);
   return there === undefined || there.profile === holds.mig;
 }
 
-/** Of a pod with parts of GPUs, what it has of each, wherever that is. */
+/** The part that a pod has of each of its GPUs, independent of the GPU. */
 function eachOf(pod: ScenarioPod): { readonly each?: PartOfDevice } {
   if (!("hami" in pod.holds) && !("fraction" in pod.holds)) return {};
   return { each: heldOn(pod, 0, undefined).held as PartOfDevice };
 }
 
-/** A device of a DRA claim is shared by those who hold it at the time. */
+/** A device of a DRA claim is shared by the pods that hold the claim at the time. */
 function reservedAmong(bound: readonly ScenarioPod[], { holds }: ScenarioPod, held: Held): Held {
   if (!("dra" in holds)) return held;
   const { claim } = holds.dra;
@@ -364,7 +364,7 @@ function kindOf({ holds }: ScenarioPod): string {
   return "mig" in holds ? holds.mig : "";
 }
 
-/** The devices of a kind on a node, with what is known of them. */
+/** The devices of a kind on a node, with the known holdings. */
 function devicesOf(
   scenario: Scenario,
   node: ScenarioNode,
@@ -416,7 +416,7 @@ function findDevices(scenario: Scenario, pod: ScenarioPod): readonly KnownDevice
     return scenario.claims[holds.dra.claim]!.devices.map((device) => heldOn(pod, device, node));
   }
   const devices = pod.devices ?? [];
-  // One label proves the device for the pod's whole time; without a sample there is none.
+  // One sample with the label proves the device for the pod's whole time. Without a sample the device is unknown.
   const { from, until } = tenureOf(pod, scenario);
   if (pod.evidence === "label" && !seenBy(scenario, pod).some((at) => from <= at && at < until)) return [];
   return devices.map((device) => heldOn(pod, device, node));
@@ -457,7 +457,7 @@ function startOf(pod: ScenarioPod, scenario: Scenario): number {
   return pod.started === null ? Infinity : (pod.started ?? tenureOf(pod, scenario).from);
 }
 
-/** When all members of a pod's gang were bound at the same time first; before everything for a pod without one. */
+/** The first time at which all members of a pod's gang are bound at once; -Infinity for a pod without a gang. */
 function wholeAt({ gang }: ScenarioPod, scenario: Scenario): number {
   return remember(scenario, ["whole", gang?.group, gang?.size], () => findWhole(gang, scenario));
 }
@@ -478,7 +478,7 @@ interface Looked extends Span {
   readonly since: number;
 }
 
-/** Integrates the samples that speak for a pod over a segment, one by one. */
+/** Integrates the samples that count for a pod over a segment, one by one. */
 function measure(scenario: Scenario, node: ScenarioNode, looked: Looked): Measured {
   const { index, holder, state, since, from, until } = looked;
   const sums = { covered: 0, busy: 0, activity: 0n, atClaims: 0n, atClaim: 0n, atOccupant: 0n, atUsage: 0n };
@@ -487,7 +487,7 @@ function measure(scenario: Scenario, node: ScenarioNode, looked: Looked): Measur
   const allClaimed = sumOf(here.map(({ held }) => claimedOf(held, state.gpu)));
   for (const { at, end } of spokenOf(scenario, node, index)) {
     const spoken = Math.max(0, Math.min(end, until) - Math.max(at, from));
-    // A sample speaks for those alone who held the device when it was taken.
+    // A sample counts only for the pods that held the device when it was taken.
     if (spoken === 0 || at < since) continue;
     const { device, own } = activitiesAt(scenario, node, index, partOf(holder.held), at);
     if (device === undefined) continue;
@@ -519,7 +519,7 @@ function measure(scenario: Scenario, node: ScenarioNode, looked: Looked): Measur
   };
 }
 
-/** The time within a span in which any part of a GPU was measured to be active. */
+/** The time within a span in which any part of a GPU was active according to samples. */
 function busyOf(scenario: Scenario, node: ScenarioNode, index: number, { from, until }: Span): number {
   return spokenOf(scenario, node, index).reduce((sum, { at, end }) => {
     const parts = new Set(
@@ -535,7 +535,7 @@ function busyOf(scenario: Scenario, node: ScenarioNode, index: number, { from, u
   }, 0);
 }
 
-/** What draws from a GPU: the node by itself, and the pods that are written to be on it, seen there or not. */
+/** The power draws of a GPU: the node's own, and those of the pods that the scenario puts on it, whether telemetry shows them or not. */
 function poweredGpu(scenario: Scenario, node: ScenarioNode, index: number): Parameters<typeof energyOf>[0] {
   const { period, claims, pods, scrapeInterval } = scenario;
   const own = { watts: node.idleWatts, from: node.from ?? period.start, until: node.until ?? period.end };
@@ -563,7 +563,7 @@ function poweredGpu(scenario: Scenario, node: ScenarioNode, index: number): Para
   };
 }
 
-/** The samples of a GPU, each with the end of the time for which it speaks. */
+/** The samples of a GPU, each with the end of the time for which it counts. */
 function spokenOf(scenario: Scenario, node: ScenarioNode, index: number): readonly { at: number; end: number }[] {
   const samples = samplesOf(scenario, node, index);
   return samples.map((at, place) => ({
@@ -573,8 +573,8 @@ function spokenOf(scenario: Scenario, node: ScenarioNode, index: number): readon
 }
 
 /**
- * What a sample measured of a GPU or a part of it: the device's activity, undefined where nobody there is measured, and each
- * pod's own, as parts of the device.
+ * The measurements of a sample for a GPU or a part of it: the device's activity, undefined where no pod there is measured, and each pod's own
+ * activity, as parts of the device.
  */
 function activitiesAt(
   scenario: Scenario,
@@ -623,7 +623,7 @@ function partOf(held: Held): string {
   return "part" in held ? (held.part ?? "") : "";
 }
 
-/** What a claim is of its device, as it is written. */
+/** The part of its device that a claim has by its definition. */
 function claimedOf(held: Held, gpu: GpuAt): Rational {
   switch (held.what) {
     case "whole":

@@ -5,7 +5,7 @@ import { MINUTE_MILLIS as MINUTE } from "../../../domain/time.ts";
 const START = Date.UTC(2026, 2, 2);
 const time = (minutes: number): string => new Date(START + Math.round(minutes * MINUTE)).toISOString();
 
-/** Minutes within two and a half hours, with the odd second and millisecond. */
+/** Minutes within two and a half hours, sometimes with a second and a millisecond more. */
 const moment = fc
   .tuple(fc.integer({ min: 0, max: 149 }), fc.constantFrom(0, 0, 0.5, 1 / 60, 1 / 60_000))
   .map(([minute, more]) => minute + more);
@@ -22,7 +22,7 @@ const node = (name: string) =>
     idleWatts: fc.constantFrom(undefined, 55),
     energyCounter: fc.constantFrom(true, true, false),
     sharing: fc.constantFrom({ strategy: "none" }, { strategy: "time-slicing", replicas: 3 }),
-    // Of two XIDs at once an exporter shows the later one alone.
+    // With two XIDs at once, an exporter shows only the later one.
     unavailable: fc.uniqueArray(
       fc
         .tuple(span, fc.constantFrom("xid-79", "cordoned", "not-ready"), fc.nat(1))
@@ -143,8 +143,8 @@ export const randomScenario: fc.Arbitrary<Scenario> = fc
   .filter(isTold);
 
 /**
- * An XID that is over for the ledger, as a later pod was active, goes on in the text, which then puts no pod there of which no device is
- * told: it does not say what the exporter shows of such a GPU.
+ * Whether a scenario determines what the exporter shows. The ledger ends an XID when a later pod is active, but the XID goes on in the scenario's
+ * text. There the text puts no pod without known devices on such a GPU, because it does not define what the exporter shows of that GPU.
  */
 function isTold({ nodes, pods }: Scenario): boolean {
   return nodes.every(({ name, unavailable }) => {
@@ -167,8 +167,8 @@ type DrawnNode = { readonly sharing: { strategy: string }; readonly unavailable:
 type DrawnPod = { readonly holds: object; readonly devices?: readonly number[]; readonly activity?: number };
 
 /**
- * A pod as exporters can show it: where GPUs are time-sliced, all have replicas; of one on devices that nothing tells, nobody can
- * say where it is active while an XID comes and goes.
+ * A pod in a form that exporters can show. Where GPUs are time-sliced, all pods have replicas. A pod without known devices has no activity on a node
+ * with an XID, because the device on which it is active cannot be determined.
  */
 function tellable<Pod extends DrawnPod>({ sharing, unavailable }: DrawnNode, pod: Pod): object {
   const holds = sharing.strategy === "none" ? pod.holds : { replicas: 1 };

@@ -10,7 +10,7 @@ import { freePort } from "../ports.ts";
 
 const run = promisify(execFile);
 
-/** What Alertmanager sends to a webhook (its version 4), as far as tests look at it. */
+/** The message that Alertmanager sends to a webhook (its version 4): the fields that tests read. */
 export interface Notification {
   readonly status: "firing" | "resolved";
   readonly receiver: string;
@@ -22,7 +22,7 @@ export interface Notification {
   }[];
 }
 
-/** A webhook that keeps what it was sent, by the last part of the path. */
+/** A webhook that keeps the messages it receives, by the last part of the path. */
 export interface Webhook {
   readonly url: string;
   readonly received: readonly { readonly to: string; readonly notification: Notification }[];
@@ -60,7 +60,7 @@ export async function startWebhook(): Promise<Webhook> {
 export interface Alertmanager {
   readonly url: string;
   readonly processId: number;
-  /** Hands alerts in that fire from now on, by their labels. */
+  /** Sends alerts that fire from now on, given by their labels. */
   fire(...alerts: readonly Readonly<Record<string, string>>[]): Promise<void>;
   stop(): Promise<void>;
 }
@@ -83,7 +83,7 @@ export async function startAlertmanager(files: Readonly<Record<string, string>>)
   };
 }
 
-/** Starts it with flags alone, on a port of 127.0.0.1. Fails with its log where it does not become ready. */
+/** Starts Alertmanager with flags alone, on a port of 127.0.0.1. Fails with its log where it does not become ready. */
 export async function startAlertmanagerWith(flags: readonly string[]): Promise<Alertmanager> {
   const port = await freePort();
   const child: ChildProcess = spawn("prometheus-alertmanager", [...flags, `--web.listen-address=127.0.0.1:${port}`], {
@@ -142,7 +142,7 @@ export async function receiversOf(
   }
 }
 
-/** Has amtool check a configuration with its files; gives what it prints, and fails where it refuses. */
+/** Checks a configuration with its files by amtool; returns amtool's output, and fails where amtool refuses it. */
 export async function checkConfiguration(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-amtool-"));
   try {

@@ -1,16 +1,16 @@
-/** A series that a test feeds in: its name with labels, and its values in promtool's notation. */
+/** An input series of a test: its name with labels, and its values in promtool's notation. */
 export interface InputSeries {
   readonly series: string;
   readonly values: string;
 }
 
-/** An alert that is expected: its labels but its name's, and those annotations that the catalogue does not give word by word. */
+/** An expected alert: its labels except its name, and its annotations that vary. Constant annotations come from the catalog. */
 export interface ExpectedAlert {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** What is asked at a time. */
+/** An expectation at a time. */
 export type Expectation =
   | { readonly at: string; readonly alert: string; readonly firing: readonly ExpectedAlert[] }
   | { readonly at: string; readonly expr: string; readonly samples: Readonly<Record<string, number>> };
@@ -19,21 +19,21 @@ export type Expectation =
 export interface RuleCase {
   /** A sentence. */
   readonly name: string;
-  /** How far apart the values of inputs are; 30s where nothing is said. */
+  /** The interval between the values of inputs; the default is 30s. */
   readonly every?: string;
-  /** How often rules are evaluated; 30s where nothing is said, more where days must pass. */
+  /** The interval between evaluations of the rules; the default is 30s, and it is longer where days must pass. */
   readonly evaluate?: string;
-  /** Recorded series among them take the place of the rules that make them. */
+  /** A recorded series in the input replaces the rule that makes it. */
   readonly input: readonly InputSeries[];
   readonly expect: readonly Expectation[];
 }
 
-/** That an alert does not fire at some times. */
+/** The expectation that an alert does not fire at some times. */
 export function silent(alert: string, ...times: readonly string[]): readonly Expectation[] {
   return times.map((at) => ({ at, alert, firing: [] }));
 }
 
-/** That an alert fires at some times, as stated. */
+/** The expectation that an alert fires at some times, as given. */
 export function fires(
   alert: string,
   expected: ExpectedAlert | readonly ExpectedAlert[],
@@ -42,13 +42,13 @@ export function fires(
   return times.map((at) => ({ at, alert, firing: [expected].flat() }));
 }
 
-/** A series by its name and labels; those that are empty are left out. */
+/** A series by its name and labels; empty labels are left out. */
 export function named(name: string, labels: Readonly<Record<string, string>>): string {
   const list = Object.entries(labels).filter(([, value]) => value !== "");
   return `${name}{${list.map(([label, value]) => `${label}=${JSON.stringify(value)}`).join(",")}}`;
 }
 
-/** That a recorded series has these values and no others. */
+/** The expectation that a recorded series has these values and no others. */
 export function records(
   record: string,
   samples: readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[],
@@ -57,7 +57,7 @@ export function records(
   return gives(record, Object.fromEntries(samples.map(([labels, value]) => [named(record, labels), value])), ...times);
 }
 
-/** That an expression gives these values, by series as promtool prints them. */
+/** The expectation that an expression returns these values, by series as promtool prints them. */
 export function gives(
   expr: string,
   samples: Readonly<Record<string, number>>,

@@ -1,6 +1,6 @@
 import type { AlertingRule, RecordingRule, RuleGroup } from "../../../alerts/model.ts";
 
-/** The rules with some alerts alone, and what they read of recorded series, directly or through others. */
+/** The rules of some alerts, and the recorded series that these read, directly or through others. */
 export function rulesFor(groups: readonly RuleGroup[], alerts: readonly string[]): readonly RuleGroup[] {
   const rules = groups.flatMap((group) => group.rules);
   const recorded = new Set(rules.flatMap((rule) => ("record" in rule ? [rule.record] : [])));
@@ -19,7 +19,7 @@ export function rulesFor(groups: readonly RuleGroup[], alerts: readonly string[]
       "alert" in rule && alerts.includes(rule.alert) ? [rule.expr, ...Object.values(rule.annotations)] : [],
     ),
   );
-  // What a test asks for beside alerts is named itself.
+  // A recorded series that a test asks for is given by its own name.
   follow(alerts.filter((name) => recorded.has(name)));
   for (const name of alerts) if (recorded.has(name)) needed.add(name);
   return groups
@@ -27,7 +27,7 @@ export function rulesFor(groups: readonly RuleGroup[], alerts: readonly string[]
     .filter((group) => group.rules.length > 0);
 }
 
-/** The names of series in an expression or a template, and words that look like them. */
+/** The names of series in an expression or a template, and words that have the same form. */
 export function namesIn(text: string): readonly string[] {
   return text.match(/[A-Za-z_][A-Za-z0-9_]*(?::[A-Za-z0-9_]+)*/g) ?? [];
 }

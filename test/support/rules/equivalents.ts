@@ -1,9 +1,9 @@
 import type { Mutant } from "./mutants.ts";
 
-/** Changes of a rule that change no answer, and why. */
+/** Changes of a rule that change no result, with the reason. */
 interface Equivalent {
   readonly makes: string;
-  /** The line, its change in brackets. */
+  /** The line, with its change in brackets. */
   readonly change: RegExp;
   readonly reason: string;
 }
@@ -53,7 +53,7 @@ const EQUIVALENTS: readonly Equivalent[] = [
   })),
 ];
 
-/** Why a mutant can't be told from the rules as they are; nothing where it can. */
+/** Why a mutant gives the same results as the unchanged rules; undefined where its results differ. */
 export function equivalenceOf({ makes, change }: Mutant): string | undefined {
   return EQUIVALENTS.find((each) => each.makes === makes && each.change.test(change))?.reason;
 }

@@ -1,12 +1,12 @@
 import { named, type InputSeries } from "./case.ts";
 
-/** A GPU as an exporter's page and Prometheus' target name it. */
+/** A GPU as an exporter's page and a target of Prometheus name it. */
 export interface RawGpu {
   readonly node?: string;
   readonly gpu?: number;
   readonly model?: string;
   readonly cluster?: string;
-  /** Labels beside those that every GPU has; an empty value takes one of them away. */
+  /** Labels in addition to those that every GPU has; an empty value removes a label. */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
@@ -15,7 +15,7 @@ export function uuidOf({ node = "node-1", gpu = 0 }: RawGpu = {}): string {
   return `GPU-${node}-${gpu}`;
 }
 
-/** A series of a GPU as dcgm-exporter 4.8 gives it and Prometheus keeps it with honoured labels. */
+/** A series of a GPU as dcgm-exporter 4.8 serves it and Prometheus keeps it with honored labels. */
 export function dcgm(name: string, values: string, of: RawGpu = {}): InputSeries {
   const { node = "node-1", gpu = 0, model = "NVIDIA H100 80GB HBM3", cluster, labels = {} } = of;
   return series(name, values, {
@@ -42,13 +42,13 @@ export function exporterUp(values: string, of: RawGpu = {}): InputSeries {
   });
 }
 
-/** A series of a GPU as AMD's exporter gives it. */
+/** A series of a GPU as AMD's exporter serves it. */
 export function amd(name: string, values: string, of: RawGpu = {}): InputSeries {
   const { node = "node-1", gpu = 0, labels = {} } = of;
   return series(name, values, { instance: `${node}:9400`, gpu_id: String(gpu), ...labels });
 }
 
-/** A GPU as all rules but the first know it: given where it does not matter how its exporter names it. */
+/** A GPU in the form that all rules but the first ones read. Used where the exporter's names do not matter. */
 export function known(of: RawGpu = {}, values = "1x400"): InputSeries {
   const { node = "node-1", gpu = 0, model = "NVIDIA H100 80GB HBM3" } = of;
   return series("gpu:exporter_gpu:info", values, {
@@ -59,18 +59,18 @@ export function known(of: RawGpu = {}, values = "1x400"): InputSeries {
   });
 }
 
-/** Any series. Labels that are empty are left out. */
+/** Any series. Empty labels are left out. */
 export function series(name: string, values: string, labels: Readonly<Record<string, string>>): InputSeries {
   return { series: named(name, labels), values };
 }
 
-/** The labels by which an alert of a GPU is known. */
+/** The labels that identify the GPU of an alert. */
 export function gpuLabels(of: RawGpu = {}): Record<string, string> {
   const { node = "node-1", cluster } = of;
   return { ...(cluster === undefined ? {} : { cluster }), node, UUID: uuidOf(of) };
 }
 
-/** How an alert's description begins for a GPU. */
+/** The beginning of an alert's description for a GPU. */
 export function gpuPlace(of: RawGpu = {}): string {
   const { node = "node-1", cluster } = of;
   return `GPU ${uuidOf(of)} of node ${node}${cluster === undefined ? "" : ` in cluster ${cluster}`}: `;

@@ -3,11 +3,11 @@ import { namesOf } from "../../../alerts/series/exporter-names.ts";
 import { durationText } from "../../../alerts/promql.ts";
 import type { AlertingRule, RecordingRule, RuleGroup } from "../../../alerts/model.ts";
 
-/** Rules in which one thing is not as it should be. */
+/** Rules with one deliberate mistake. */
 export interface Mutant {
   /** The alert or the series that the rule makes. */
   readonly makes: string;
-  /** What was changed in it: the line of the expression, or the name of what stands beside it. */
+  /** The changed part: the line of the expression, or the name of another field of the rule. */
   readonly change: string;
   readonly groups: readonly RuleGroup[];
 }
@@ -16,8 +16,8 @@ export interface Mutant {
 export type Rule = RecordingRule | AlertingRule;
 
 /**
- * Every rule with every threshold, duration, comparison and set operator of it changed, one at a time. What the generator
- * writes into many rules by the same line is changed in the first of them.
+ * Every rule, with each of its thresholds, durations, comparisons and set operators changed, one at a time. A line that the generator writes into
+ * many rules is changed in the first of them only.
  */
 export function mutantsOf(groups: readonly RuleGroup[]): readonly Mutant[] {
   const changed = new Set<string>();
@@ -36,12 +36,12 @@ export function mutantsOf(groups: readonly RuleGroup[]): readonly Mutant[] {
   );
 }
 
-/** What a mutant is, in short. */
+/** A short text of a mutant. */
 export function mutantText({ makes, change }: Mutant): string {
   return `${makes}: ${change.replace(LONG_LINE, "$1")}`;
 }
 
-/** A changed line of which as many letters around the change are told as find it again. */
+/** A changed line with the characters around the change, so that a reader can find the place. */
 const LONG_LINE = /^.*?(.{0,30}\[\S+ → .+?\].{0,30}).*$/;
 
 interface Change {
@@ -51,7 +51,7 @@ interface Change {
   readonly isLine: boolean;
 }
 
-/** What a rule makes: the name of its alert, or of its series. */
+/** The result of a rule: the name of its alert, or of its series. */
 export function nameOf(rule: Rule): string {
   return "record" in rule ? rule.record : rule.alert;
 }
@@ -83,7 +83,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
   unless: "and",
 };
 
-/** Texts, label matchers, offsets and what only stands to be there, which are left alone; then durations, numbers, operators. */
+/** Texts, label matchers, offsets and comparisons that only test for existence, which stay unchanged; then durations, numbers, operators. */
 const TOKEN =
   /"(?:[^"\\]|\\.)*"|\{[^}]*\}|\[(?<range>[0-9a-z:]+)\]|offset [0-9a-z]+|vector\([^)]*\)|(?<![A-Za-z_:0-9.])(?<number>-?\d+(?:\.\d+)?)(?![A-Za-z_:0-9.])|(?<operator>>=|<=|==|>|<|\band\b|\bunless\b)|\w+/g;
 
@@ -92,7 +92,7 @@ function exprChanges(expr: string): readonly { change: string; expr: string }[] 
   return [...new Set(lines)].flatMap((line) =>
     lineChanges(line).map(({ change, other }) => ({
       change,
-      // The generator writes lines twice where owners are joined on: a mistake of its would stand in both.
+      // The generator writes a line twice where it joins owners. A mistake in the generator would appear in both places.
       expr: lines.map((each) => (each === line ? other : each)).join("\n"),
     })),
   );
@@ -117,7 +117,7 @@ function othersOf(match: RegExpExecArray): readonly string[] {
   return operator === undefined ? [] : [OPERATORS[operator]!];
 }
 
-/** What no value exceeds that can be true: no threshold of an alert, and held by tests of its own. */
+/** Values above every possible reading. They are no alert's threshold, and have tests of their own. */
 const BOUNDS = new Set(
   [...METRIC_BY_NAME.keys(), "xid_errors", "memory_max_operating_temperature_celsius"]
     .flatMap((column) => namesOf(column).map(({ most }) => String(most)))

@@ -6,15 +6,15 @@ import { nameOf, type Mutant, type Rule } from "./mutants.ts";
 import { arePassed, askedOf, filesOf, rulesOf, type PlayFiles } from "./promtool.ts";
 import type { Verdicts } from "./verdicts.ts";
 
-/** How many more cases are played of each mutant that lives, round by round. */
+/** The number of further cases that are played in each round for a mutant that has survived so far. */
 const ROUNDS = [1, 1, 2, 6];
-/** How many cases one process of promtool plays, and how many of these processes run at once. */
+/** The number of cases in one process of promtool, and the number of processes at once. */
 const PLAYS_OF_PROCESS = 32;
 const PROCESSES = 2;
-/** The part of the recorded verdicts that is played again, chosen by chance: they hold for the promtool that runs now. */
+/** The fraction of the recorded verdicts that is played again, chosen at random. It checks that the verdicts hold for the installed promtool. */
 const PLAYED_AGAIN = 0.02;
 
-/** The cases that are not as expected on these rules, by the recorded verdicts where there are some. */
+/** The cases that fail on these rules, by the recorded verdicts where they exist. */
 export async function failingCases(
   groups: readonly RuleGroup[],
   cases: readonly RuleCase[],
@@ -25,8 +25,8 @@ export async function failingCases(
 }
 
 /**
- * The mutants that survive: no case has another verdict on them than on the rules as they are. Each mutant is played on the cases
- * that read the rule that it changes; a recorded verdict takes the place of a play.
+ * The surviving mutants: each case has the same verdict on them as on the unchanged rules. Each mutant is played with the cases that read the changed
+ * rule. A recorded verdict replaces a play.
  */
 export async function survivorsOf(
   groups: readonly RuleGroup[],
@@ -68,8 +68,8 @@ async function failingPlays<P extends { readonly files: PlayFiles }>(
 }
 
 /**
- * What of each case reads each rule: a case that asks for every alert is played for the few that a rule has a part in. Those that
- * ask for what the rule makes come first, and of them the quickest.
+ * The parts of the cases that read each rule. A case that asks for every alert is played only for those alerts that read the rule. Cases that ask for
+ * the rule's own result come first, and the quickest of these before the others.
  */
 function readersOf(groups: readonly RuleGroup[], cases: readonly RuleCase[]): ReadonlyMap<string, readonly RuleCase[]> {
   const readers = new Map<string, { readonly each: RuleCase; readonly isAsked: boolean; readonly cost: number }[]>();
@@ -94,7 +94,7 @@ interface ReadingPart {
   readonly rules: Set<Rule>;
 }
 
-/** For each rule that a case reads, by the name of what it makes: the expectations that rest on it, with all that these read. */
+/** For each rule that a case reads, by the name of its result: the expectations that depend on it, with everything that they read. */
 function readingParts(groups: readonly RuleGroup[], each: RuleCase): ReadonlyMap<string, ReadingPart> {
   const parts = new Map<string, ReadingPart>();
   const rulesBehind = new Map<string, readonly Rule[]>();

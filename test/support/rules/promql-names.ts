@@ -1,4 +1,4 @@
-/** What an expression reads: the names of its series, and the labels that it asks for or groups by. */
+/** The names that an expression reads: its series, and the labels that it matches or groups by. */
 export interface Reads {
   readonly series: ReadonlySet<string>;
   readonly labels: ReadonlySet<string>;
@@ -7,7 +7,7 @@ export interface Reads {
 const GROUPINGS = /\b(by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)/g;
 const KEYWORDS = new Set(["and", "or", "unless", "offset", "bool", "by", "on", "without", "group_left", "group_right"]);
 
-/** Reads PromQL as our rules write it: `__name__` is matched by alternatives without any other sign of a pattern. */
+/** Reads PromQL in the form of our rules: `__name__` is matched by alternatives, without other regular expressions. */
 export function readsOf(expr: string): Reads {
   const series = new Set<string>();
   const labels = new Set<string>();

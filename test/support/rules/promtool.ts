@@ -8,13 +8,13 @@ import { ruleFile } from "../../../alerts/render/rule-file.ts";
 import { rulesFor } from "./closure.ts";
 import type { Expectation, RuleCase } from "./case.ts";
 
-/** A case, and the rules that it is played on. */
+/** A case and the rules for its play. */
 export interface Play {
   readonly groups: readonly RuleGroup[];
   readonly each: RuleCase;
 }
 
-/** The two files of a play, of which promtool's verdict is a function. */
+/** The two files of a play. They determine promtool's verdict. */
 export interface PlayFiles {
   /** The rules that the case needs. */
   readonly rules: string;
@@ -22,19 +22,19 @@ export interface PlayFiles {
   readonly test: string;
 }
 
-/** Writes a play as promtool reads it. */
+/** The files of a play in promtool's format. */
 export function filesOf({ groups, each }: Play): PlayFiles {
   const needed = rulesOf(groups, each);
   return { rules: ruleFile(needed), test: testFile(needed, each) };
 }
 
-/** Plays a case with the real promtool. Gives nothing where all is as expected, else what promtool prints. */
+/** Plays a case with the real promtool. Returns the empty text if the case passes, otherwise promtool's output. */
 export async function failureOf(play: Play): Promise<string> {
   const { isPassed, stdout, stderr } = await promtool([filesOf(play)]);
   return isPassed ? "" : `${stdout}${stderr}`;
 }
 
-/** Plays cases one after the other in one process of promtool, and returns for each whether all is as expected. */
+/** Plays cases one after the other in one process of promtool, and returns for each whether it passed. */
 export async function arePassed(plays: readonly PlayFiles[]): Promise<readonly boolean[]> {
   const { stdout } = await promtool(plays);
   const passed = new Set(
@@ -72,14 +72,14 @@ async function promtool(plays: readonly PlayFiles[]): Promise<Outcome> {
   }
 }
 
-/** Beside each test's file; promtool looks for it from there. */
+/** The file is in the folder of each test's file; promtool resolves the name from there. */
 const RULES = "rules.yaml";
 
 function testName(index: number): string {
   return join(String(index), "test.yaml");
 }
 
-/** Garbage is collected less often than Go does by itself: up to a quarter quicker, for 130 MiB instead of 70. */
+/** Go collects garbage less often than by default: up to a quarter faster, for 130 MiB instead of 70. */
 export const PROMTOOL_ENVIRONMENT = { ...process.env, GOGC: "400" };
 
 function run(cwd: string, files: readonly string[]): Promise<Outcome> {
@@ -92,7 +92,7 @@ function run(cwd: string, files: readonly string[]): Promise<Outcome> {
   });
 }
 
-/** The rules that a case needs: those that it asks for and what they read, but what it feeds in itself. */
+/** The rules of a case: those that it asks for and those that these read, except the series that its input has. */
 export function rulesOf(groups: readonly RuleGroup[], each: RuleCase): readonly RuleGroup[] {
   const given = new Set(each.input.map(({ series }) => series.slice(0, series.indexOf("{"))));
   const without = groups.map((group) => ({
@@ -146,7 +146,7 @@ function alertTest(
   };
 }
 
-/** The annotations that are the same words always: promtool wants every one of an alert. */
+/** The constant annotations: promtool requires every annotation of an alert. */
 function given(rule: AlertingRule | undefined): object {
   return { summary: rule?.annotations["summary"], runbook_url: rule?.annotations["runbook_url"] };
 }

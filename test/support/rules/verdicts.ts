@@ -4,22 +4,22 @@ import type { PlayFiles } from "./promtool.ts";
 
 const FILE = "test/mutation/verdicts.json";
 
-/** Verdicts of promtool that stand in the repository, by the digest of a play's files. */
+/** Verdicts of promtool that are stored in the repository, by the digest of a play's files. */
 export interface Verdicts {
-  /** Whether a play passed; `undefined` where its files were not played before. */
+  /** Whether a play passed; `undefined` where its files are new. */
   of(files: PlayFiles): boolean | undefined;
   add(files: PlayFiles, isPassed: boolean): void;
-  /** Writes the verdicts that were asked for or added since: what no play needs any more is dropped. */
+  /** Writes the verdicts that were read or added since the file was opened. A verdict that no play needs is dropped. */
   save(): void;
 }
 
-/** What the file holds: digests in order. */
+/** The content of the file: digests in order. */
 interface Recorded {
   readonly failed: readonly string[];
   readonly passed: readonly string[];
 }
 
-/** The verdicts of the file, or none where all plays are to be played anew. */
+/** The verdicts of the file; none if all cases are played again. */
 export function openVerdicts({ isAnew }: { readonly isAnew: boolean }): Verdicts {
   const { failed, passed }: Recorded = isAnew
     ? { failed: [], passed: [] }

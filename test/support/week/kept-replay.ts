@@ -4,20 +4,20 @@ import { expect } from "vitest";
 import { ruleFile } from "../../../alerts/render/rule-file.ts";
 import { replay, type Firing } from "./replay.ts";
 
-/** What a replay found, in a file of the repository. */
+/** The result of a replay, in a file of the repository. */
 interface Kept {
-  /** Of the rules and the samples that were played. */
+  /** The digest of the rules and the samples of the replay. */
   readonly digest: string;
   readonly firings: readonly Firing[];
 }
 
-/** The first part of the time, which is played every time. */
+/** The first part of the time, which every run plays. */
 const PLAYED_EVERY_TIME = 1 / 8;
 
 /**
- * A {@link replay} that keeps what it found in a file, and plays all of the time only where rules or samples have changed since, or
- * where `isAnew`, which writes the file. Otherwise it plays the first eighth: what fires rests on samples of before and never of after,
- * so the beginning has to be the one that is kept.
+ * A {@link replay} that keeps its result in a file. It plays the whole time only if rules or samples have changed since, or if `isAnew`; then it
+ * writes the file. Otherwise it plays the first eighth and compares it with the stored result: an alert depends on earlier samples only, so the
+ * beginnings must be equal.
  */
 export function keptReplay(file: string, { isAnew }: { readonly isAnew: boolean }): typeof replay {
   return async (groups, inputs, { steps, stepSeconds }) => {

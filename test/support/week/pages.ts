@@ -6,8 +6,8 @@ import { isExporterAway } from "../../../demo/fleet/troubles.ts";
 import type { Labels, Recorder } from "./recorder.ts";
 
 /**
- * Scrapes a node's exporter of the demo, as a Prometheus does with the values that are generated for the exporter's chart:
- * `up`, and the series that rules read. A page that is away leaves `up` at 0; a node that is gone leaves nothing.
+ * Scrapes a demo node's exporter, as Prometheus does with the values that are generated for the exporter's chart: `up`, and the series that rules
+ * read. A page that fails leaves `up` at 0; a node that is gone leaves nothing.
  */
 export function createScrapes(
   node: FleetNode,
@@ -16,7 +16,7 @@ export function createScrapes(
 ): (step: number, timeMillis: number) => void {
   const renderer = createPageRenderer(node);
   const buffer = createPageBuffer();
-  /** By a line's text before its value; undefined where nobody reads it. */
+  /** Keys by a line's text before its value; undefined where no rule reads the series. */
   const keys = new Map<string, string | undefined>();
 
   function keyOf(text: string, target: Labels): string | undefined {

@@ -1,21 +1,21 @@
 import type { InputSeries } from "../rules/case.ts";
 
-/** Labels by name; an empty value is none. */
+/** Labels by name; an empty value means that the label is absent. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** Remembers what a Prometheus would have stored, scrape by scrape, for promtool to be fed with. */
+/** Keeps the samples that a Prometheus would have stored, scrape by scrape, as input for promtool. */
 export interface Recorder {
   /** The key of a series in {@link add}. */
   key(name: string, labels: Labels): string;
   /** A value of the scrape at a step. */
   add(key: string, step: number, value: number): void;
-  /** Every series with the step of its first value; what was missed is undefined. */
+  /** Every series with the step of its first value; a missed value is undefined. */
   series(): Iterable<{
     readonly key: string;
     readonly first: number;
     readonly values: readonly (number | undefined)[];
   }>;
-  /** Every series in promtool's notation; one that ends, or misses a scrape, goes stale there, as Prometheus marks it. */
+  /** Every series in promtool's notation. A series that ends, or misses a scrape, goes stale there, as in Prometheus. */
   inputs(steps: number): readonly InputSeries[];
 }
 
@@ -40,7 +40,7 @@ export function createRecorder(): Recorder {
   };
 }
 
-/** Values as promtool reads them: `1x3` is four ones, `_x2` two that are missing. */
+/** Values in promtool's notation: `1x3` is four ones, `_x2` two missing values. */
 function notation(first: number, values: readonly number[], steps: number): string {
   const parts: string[] = first === 0 ? [] : [`_x${first}`];
   let at = 0;

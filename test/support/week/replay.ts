@@ -13,7 +13,7 @@ import { PROMTOOL_ENVIRONMENT } from "../rules/promtool.ts";
 /** An alert that fired without a break. */
 export interface Firing {
   readonly alert: string;
-  /** Its labels but its name's. */
+  /** Its labels except its name. */
   readonly labels: Readonly<Record<string, string>>;
   /** The first and the last step at which it fired. */
   readonly from: number;
@@ -21,8 +21,8 @@ export interface Firing {
 }
 
 /**
- * Plays days of samples through Prometheus' own rule engine, as promtool has it, and gives every alert that fired. At each step
- * it is asked which alerts fire, with the expectation that none does: what it says then is the answer.
+ * Plays days of samples through Prometheus' own rule engine in promtool, and returns every alert that fired. The test expects no alert at any step;
+ * promtool's failure messages then contain the alerts that fire.
  */
 export async function replay(
   groups: readonly RuleGroup[],
@@ -39,7 +39,7 @@ export async function replay(
   }
 }
 
-/** By hand: a week has too many numbers for a library's tree of them. */
+/** Written by hand: a week has too many numbers for a library's tree. */
 async function writeTest(
   path: string,
   groups: readonly RuleGroup[],

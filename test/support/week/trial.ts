@@ -12,22 +12,22 @@ import { MINUTE_MILLIS } from "../../../domain/time.ts";
 
 const STATE_TARGET = { job: "kube-state-metrics", instance: "kube-state-metrics:8080" };
 
-/** An alert that fired, and what it tells of. */
+/** An alert that fired, and its cause. */
 export interface Told extends Firing {
-  /** What in the demo's script; undefined where there is nothing of that kind. */
+  /** The cause in the demo's script; undefined where there is none. */
   readonly reason: string | undefined;
 }
 
-/** What came of a trial. */
+/** The result of a trial. */
 export interface Trial {
   readonly told: readonly Told[];
-  /** The script's faults, and minutes from each to its alert; undefined where none came. */
+  /** The script's faults, and minutes from each to its alert; undefined where the alert did not fire. */
   readonly faults: readonly (Fault & { readonly minutes: number | undefined })[];
 }
 
 /**
- * Lets the rules watch the demo's fleet for some hours, scraped and evaluated every minute by Prometheus' own engine, and holds
- * what fired to what the fleet's script did.
+ * Applies the rules to the demo's fleet for some hours, scraped and evaluated every minute by Prometheus' own engine, and compares the alerts with
+ * the fleet's script.
  */
 export async function tryOn(fleet: Fleet, fromMillis: number, hours: number, play = replay): Promise<Trial> {
   const steps = hours * 60;

@@ -10,20 +10,20 @@ import { waitingAt } from "../../../demo/kubernetes/cluster/waiting.ts";
 import type { Labels } from "./recorder.ts";
 import { HOUR_MILLIS as HOUR, MINUTE_MILLIS as MINUTE } from "../../../domain/time.ts";
 
-/** Utilisation is a twentieth above the load, and samples are a minute apart: so much of a threshold is not decided here. */
+/** Utilisation is a twentieth above the load, and samples are a minute apart. Within this factor of a threshold, the result is undecided. */
 const SLACK = 1.15;
 
-/** Something that the demo's script does to its fleet. */
+/** A fault that the demo's script causes in its fleet. */
 export interface Fault {
   readonly what: string;
-  /** The alert that must tell of it, and labels by which it is known. */
+  /** The alert that must fire for it, and the labels that identify it. */
   readonly alert: string;
   readonly labels: Labels;
   readonly sinceMillis: number;
   readonly untilMillis: number;
 }
 
-/** What the script does between two times that an alert must tell of, as long as it lasts long enough before the end. */
+/** The faults of the script between two times for which an alert must fire, provided that the fault lasts long enough before the end. */
 export function faultsBetween(fleet: Fleet, fromMillis: number, untilMillis: number): readonly Fault[] {
   const faults: Fault[] = [];
   const stretches = (
@@ -32,7 +32,7 @@ export function faultsBetween(fleet: Fleet, fromMillis: number, untilMillis: num
     fault: (state: string) => Omit<Fault, "sinceMillis" | "untilMillis">,
   ): void => {
     let state = isWrong(fromMillis);
-    // What was so when it began has no beginning here.
+    // A fault that was present at the beginning has no known start.
     let since = Number.NaN;
     for (let at = fromMillis + MINUTE; at <= untilMillis; at += MINUTE) {
       const now = at === untilMillis ? "" : isWrong(at);
@@ -74,7 +74,7 @@ export function faultsBetween(fleet: Fleet, fromMillis: number, untilMillis: num
     ({ alert, labels, sinceMillis }) => alert !== "GPUXidNewLatchedCode" || isNewCode(labels, sinceMillis),
   );
 
-  /** Another code than the one before, and none that the day before had: a latch that shows the same again says nothing. */
+  /** A new code differs from the one before, and the day before did not have it: a latch that shows the same code again is not a new fault. */
   function isNewCode({ UUID, code }: Labels, sinceMillis: number): boolean {
     const { node, gpu } = gpuOf(fleet, UUID!)!;
     for (let at = sinceMillis - MINUTE; at > sinceMillis - 24 * HOUR; at -= MINUTE) {
@@ -85,7 +85,7 @@ export function faultsBetween(fleet: Fleet, fromMillis: number, untilMillis: num
   }
 }
 
-/** What in the script an alert that fires at a time tells of; undefined where there is no such thing. */
+/** The cause in the script of an alert that fires at a time; undefined where there is no cause. */
 export function reasonOf(fleet: Fleet, alert: string, labels: Labels, atMillis: number): string | undefined {
   const reason = REASONS[alert];
   if (reason === undefined) return undefined;
@@ -101,7 +101,7 @@ interface Look {
 
 type Reason = readonly [what: string, isSo: (look: Look) => boolean];
 
-/** By alert: what may have caused it, and whether it was so, from the script alone. */
+/** For each alert: the possible cause, and whether the script had it at the time. */
 const REASONS: Readonly<Record<string, Reason>> = {
   GPUExporterDown: [
     "an exporter does not answer",
@@ -176,7 +176,7 @@ function isHeated(look: Look): boolean {
   );
 }
 
-/** Whether a pod's load was below a threshold on average over a time, as far as it has run. */
+/** Whether a pod's load was below a threshold on average over a time, or over the part of it in which the pod ran. */
 function meansBelow(threshold: number, millis: number): (look: Look) => boolean {
   return ({ fleet, labels, at }) => {
     const pod = podNamed(fleet, labels, at - MINUTE);

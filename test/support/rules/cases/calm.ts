@@ -2,14 +2,14 @@ import { CATALOG } from "../../../../alerts/catalog/catalog.ts";
 import { gives, silent, type Expectation, type InputSeries, type RuleCase } from "../case.ts";
 import { dcgm, exporterUp, series, type RawGpu } from "../fleet.ts";
 
-/** Over three hours at 30 s. */
+/** More than three hours at 30 s. */
 const STEPS = 390;
 const NODES = ["node-1", "node-2"];
 const GPUS = [0, 1];
-/** A day before: promtool's time begins at 0. */
+/** A day earlier: promtool's time begins at 0. */
 const LONG_AGO = -86_400;
 
-/** Every counter that rules read, of a GPU that works and is well. */
+/** Every counter that rules read, of a healthy GPU that works. */
 const WELL: Readonly<Record<string, string>> = {
   DCGM_FI_PROF_GR_ENGINE_ACTIVE: "0.9",
   DCGM_FI_PROF_SM_ACTIVE: "0.8",
@@ -37,7 +37,7 @@ const WELL: Readonly<Record<string, string>> = {
 };
 const ENERGY = "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION";
 
-/** What stands at each of the steps: a value, or the end of a series, or nothing. */
+/** The values at each of the steps: a value, the end of a series, or nothing. */
 type Values = (value: string) => string;
 
 const always: Values = (value) => `${value}x${STEPS}`;
@@ -52,7 +52,7 @@ function gpuSeries(of: RawGpu, values: Values, changed: Readonly<Record<string, 
   ];
 }
 
-/** What Kubernetes and a processor say of a pod while it is there. */
+/** The series of Kubernetes and of a processor about a pod while it exists. */
 function podSeries(node: string, pod: string, values: Values, startSeconds = LONG_AGO): readonly InputSeries[] {
   const key = { namespace: "ml", pod };
   const resource = { container: "main", node, resource: "nvidia_com_gpu", unit: "integer" };
@@ -97,7 +97,7 @@ function fleet(
   ]);
 }
 
-/** Of every alert that it does not fire, at any time that one of them may wait for; and that all four pods are seen. */
+/** The expectation that no alert fires, at any time that an alert may wait for, and that all four pods are seen. */
 const NOTHING: readonly Expectation[] = [
   ...gives("count(gpu:pod_activity:ratio)", { "{}": NODES.length * GPUS.length }, "2h"),
   ...CATALOG.flatMap(({ name }) =>
@@ -105,7 +105,7 @@ const NOTHING: readonly Expectation[] = [
   ),
 ];
 
-/** The exporter's pods are replaced after an hour: other targets have the same GPUs. */
+/** The exporter's pods are replaced after an hour: other targets report the same GPUs. */
 function rolledOut(): readonly InputSeries[] {
   const before: Values = (value) => `${value}x119 stale`;
   const after: Values = (value) => `_x124 ${value}x${STEPS - 124}`;
@@ -122,7 +122,7 @@ function rolledOut(): readonly InputSeries[] {
     ...GPUS.flatMap((gpu) => {
       const pod = podOf(node, gpu);
       const of = { node, gpu, labels: { namespace: "ml", pod } };
-      // The latch of the driver stands on both, and is nothing new.
+      // Both targets report the XID that the driver has latched. It is not new.
       const latched = { DCGM_FI_DEV_XID_ERRORS: "31" };
       return [
         ...gpuSeries(of, before, latched),
@@ -133,7 +133,7 @@ function rolledOut(): readonly InputSeries[] {
   ]);
 }
 
-/** Every 25 minutes another pod, five minutes of them without work: its data is loaded. */
+/** Every 25 minutes another pod starts. For its first five minutes, while it loads data, its GPU is idle. */
 function comingAndGoing(): readonly InputSeries[] {
   const length = 50;
   const pods = Array.from({ length: Math.ceil(STEPS / length) }, (_, index) => index);
@@ -158,7 +158,7 @@ function comingAndGoing(): readonly InputSeries[] {
   ]);
 }
 
-/** That nothing fires where nothing is wrong, of all alerts at once. */
+/** Cases in which nothing is wrong and no alert of all fires. */
 export const CALM_CASES: readonly RuleCase[] = [
   {
     name: "nothing fires on a fleet that works, from a Prometheus' first minute on",

@@ -7,7 +7,7 @@ const UP = series("up", "1x60", { ...TARGET, ...EXPORTER_POD });
 const constant = (name: string, value: number | string, labels: Readonly<Record<string, string>>): InputSeries =>
   series(name, `${value}x60`, { ...TARGET, ...labels });
 
-/** What the rules make of a GPU of node-1 that pod ml/train-0 holds: the same, whatever dialect told it. */
+/** The rules' results for a GPU of node-1 that pod ml/train-0 holds: the same for every dialect. */
 function seen(values: {
   readonly activity?: number;
   readonly memory?: number;
@@ -30,7 +30,7 @@ function seen(values: {
 
 const POD = { namespace: "ml", pod: "train-0" } as const;
 
-/** The fold: each exporter's way of saying it, and the traps of each. */
+/** The mapping of exporters' names: each exporter's form of a value, and its traps. */
 export const DIALECT_CASES: readonly RuleCase[] = [
   {
     name: "dcgm-exporter 4.8 with honoured labels; a free GPU that carries the exporter's pod is nobody's",

@@ -5,7 +5,7 @@ const TICKET = { severity: "warning", notify: "ticket" } as const;
 const POD = { namespace: "ml", pod: "train-0" } as const;
 const activity = (values: string, of: RawGpu = {}) => dcgm("DCGM_FI_PROF_GR_ENGINE_ACTIVE", values, of);
 
-/** Alerts that take hours, from what exporters give to what is told. */
+/** Alerts that take hours, from the exporters' series to the alert. */
 export const HOUR_CASES: readonly RuleCase[] = [
   {
     name: "GPUNodeUnallocated comes of six hours in which nobody held a node's GPUs, while another node's are held",

@@ -13,7 +13,7 @@ const NVLINK = alert(
   "NVLinks of this GPU recovered from errors in the last 15 minutes, or have more CRC errors than usual. Jobs on several GPUs get slow or fail.",
 );
 
-/** The ways between GPUs, and to their machine. */
+/** The links between GPUs, and to their machine. */
 export const LINK_CASES: readonly RuleCase[] = [
   {
     name: "GPUNVLinkErrors fires five minutes after a recovery, and ends a quarter of an hour later",

@@ -15,7 +15,7 @@ function alert(
 
 const present = dcgm("DCGM_FI_DEV_GPU_TEMP", "50x400");
 
-/** Memory that fails or ages, and what DCGM watches. */
+/** Memory that fails or ages, and DCGM's health watches. */
 export const MEMORY_CASES: readonly RuleCase[] = [
   {
     name: "GPUHealthCheckFailed fires two minutes after a watch fails, not where it warns, and leaves heat and power to others",

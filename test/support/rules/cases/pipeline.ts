@@ -12,7 +12,7 @@ const alert = (labels: Readonly<Record<string, string>>, description: string): E
   annotations: { description },
 });
 
-/** A fact that stands for a time: silent before it, firing from `from` on, silent after. */
+/** A condition that holds for a time: silent before it, firing from `from` on, silent after it. */
 function whileTrue(
   name: string,
   sentence: string,
@@ -27,7 +27,7 @@ function whileTrue(
   };
 }
 
-/** Whether what gpu-ledger itself says is whole, fresh and right. */
+/** Whether gpu-ledger's own data is complete, fresh and right. */
 export const PIPELINE_CASES: readonly RuleCase[] = [
   whileTrue(
     "GPULedgerDown",

@@ -5,7 +5,7 @@ const POD = { namespace: "ml", pod: "train-0" } as const;
 const requests = (pod: Readonly<Record<string, string>>, resource: string) =>
   series("kube_pod_container_resource_requests", "4x200", { ...pod, container: "main", resource, unit: "integer" });
 
-/** Pods that want GPUs and have none. */
+/** Pods that request GPUs and have none. */
 export const QUEUE_CASES: readonly RuleCase[] = [
   {
     name: "GPUPodsPending fires half an hour after a pod began to wait for GPUs, and ends when it runs",

@@ -28,7 +28,7 @@ const STUCK = ofGpu(
 );
 
 const pod = { namespace: "ml", pod: "train-0" } as const;
-/** What kube-state-metrics says of a pod that runs on GPUs of node-1. */
+/** The series of kube-state-metrics for a pod that runs on GPUs of node-1. */
 const runningPod = (values: string) => [
   series("kube_pod_info", values, { ...pod, node: "node-1", uid: "u1" }),
   series("kube_pod_status_phase", values, { ...pod, phase: "Running", uid: "u1" }),
@@ -48,7 +48,7 @@ const UNNAMED: ExpectedAlert = {
   },
 };
 
-/** Whether the fleet is seen, and as it is. */
+/** Whether the fleet has telemetry, and whether the telemetry is right. */
 export const TELEMETRY_CASES: readonly RuleCase[] = [
   {
     name: "GPUExporterDown fires five minutes after an exporter stopped answering, and ends when it answers",

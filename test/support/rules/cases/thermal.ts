@@ -18,7 +18,7 @@ function alert(
 const temperature = (values: string, of: RawGpu = {}) => dcgm("DCGM_FI_DEV_GPU_TEMP", values, of);
 const reasons = (values: string) => [temperature("60x200"), dcgm("DCGM_FI_DEV_CLOCKS_EVENT_REASONS", values)];
 
-/** What is said of a GPU whose limit is unknown: here, an L4. */
+/** A GPU whose temperature limit is unknown: here, an L4. */
 const L4: RawGpu = { model: "NVIDIA L4" };
 
 /** Heat and power. */
@@ -185,7 +185,7 @@ export const THERMAL_CASES: readonly RuleCase[] = [
   },
   {
     name: "GPUHardwareThermalSlowdown fires where bit 0x40 stands over half of five minutes, whatever other bits do",
-    // 0x44 with the power cap, then without heat: 0x84 is the power brake, which is larger and another thing.
+    // 0x44 with the power cap, then without heat: 0x84 has the power brake, which is larger and another reason.
     input: reasons("4x9 68x20 132x20"),
     expect: [
       ...silent("GPUHardwareThermalSlowdown", "5m", "9m", "18m30s"),

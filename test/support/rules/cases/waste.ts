@@ -43,7 +43,7 @@ const ofPod = (
 const idle = (labels: Readonly<Record<string, string>> = POD, costPerHour = ""): ExpectedAlert =>
   ofPod(IDLE, labels, costPerHour);
 
-/** GPUs that are held, or there, and not used. */
+/** GPUs that are held or exist, and are not used. */
 export const WASTE_CASES: readonly RuleCase[] = [
   {
     name: "GPUAllocatedIdle tells once of a pod whose eight GPUs did nothing for an hour, with team and money, and ends when it works",
@@ -403,10 +403,10 @@ export const WASTE_CASES: readonly RuleCase[] = [
     input: [
       ["low", "0.14x1000"],
       ["edge", "0.15x1000"],
-      // Half busy for one minute of ten: the average is low, the 95th percentile is not.
+      // Half busy for one minute of ten: the average is low, but the 95th percentile is not.
       ["bursts", Array.from({ length: 50 }, () => "0.02x17 0.6x1").join(" ")],
       ["idle", "0.001x1000"],
-      // Eight tenths of the samples are no verdict.
+      // Eight tenths of the samples are not enough for a verdict.
       ["gaps", "0.14x500 _x140 0.14x400"],
     ].flatMap(([pod, values], gpu) => [
       series("gpu:device_activity:ratio", values!, { node: "node-1", UUID: `GPU-${gpu}` }),
@@ -487,7 +487,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
       series("node:gpus_held:count", "0x500", { node: "node-1" }),
       series("node:gpus_held:count", "0x500", { node: "node-4", cluster: "unmapped" }),
       series("node:gpus_held:count", "0x150 1 0x350", { node: "node-2" }),
-      // Eight tenths of the samples are no verdict.
+      // Eight tenths of the samples are not enough for a verdict.
       series("node:gpus_held:count", "0x150 _x70 0x300", { node: "node-3" }),
       series("gpu:device_holder:info", "1x500", { node: "node-9", UUID: "GPU-9", ...POD }),
     ],

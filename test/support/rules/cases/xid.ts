@@ -8,7 +8,7 @@ const counted = (code: string, values: string, of: RawGpu = {}) =>
     ...of,
     labels: { ...of.labels, xid: code, window_size_in_ms: "300000" },
   });
-/** A healthy exporter of 4.x that counts: without a fault its count has no code. */
+/** A healthy exporter of 4.x that counts XIDs: without a fault its count has no code. */
 const counting = (of: RawGpu = {}) => [
   exporterUp("1x4000", of),
   temperature("50x4000", of),
@@ -113,7 +113,7 @@ export const XID_CASES: readonly RuleCase[] = [
   },
   {
     name: "loading the rules into a Prometheus that has long scraped is silent about codes that stand already",
-    // The rules begin with the evaluation at 0; the exporter was there before, and its code with it.
+    // The rules begin with the evaluation at 0. The exporter, with its code, existed before.
     input: [
       exporterUp("1x400"),
       temperature("_x70 50x400"),

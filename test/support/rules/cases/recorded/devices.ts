@@ -17,7 +17,7 @@ const LIMITS: readonly {
 const A100: RawGpu = { model: "NVIDIA A100-SXM4-80GB" };
 const BASE_UNITS = series("exporter:base_units:info", "1x400", { instance: "node-2:9400" });
 
-/** What is recorded of devices, from the exporters' series of GPUs that are known. */
+/** The recorded series of devices, from the exporters' series of known GPUs. */
 export const DEVICE_CASES: readonly RuleCase[] = [
   {
     name: "a page in base units is not believed for an hour after a ratio above 1.01, and stays believed at 1.01",

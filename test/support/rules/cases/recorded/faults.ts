@@ -1,7 +1,7 @@
 import { gives, records, type RuleCase } from "../../case.ts";
 import { amd, dcgm, gpuLabels, known, series, type RawGpu } from "../../fleet.ts";
 
-/** Values of DCGM's field 112, and which of the reasons that rules know their bits are. */
+/** Values of DCGM's field 112, each with its reasons among those that the rules distinguish. */
 const MASKS: readonly (readonly [mask: number, ...reasons: readonly string[]])[] = [
   [0x1f],
   [0x20, "sw_thermal"],
@@ -17,7 +17,7 @@ const MASKS: readonly (readonly [mask: number, ...reasons: readonly string[]])[]
   [0x180, "power_brake"],
 ];
 
-/** What an exporter counts or tells as a word of its own, by the series that says that something is wrong. */
+/** Exporters' counters and text values of faults, each with the recorded series that shows the fault. */
 const TOLD: readonly { readonly record: string; readonly raw: string; readonly labels?: Record<string, string> }[] = [
   { record: "gpu:ecc_double_bit_errors:count", raw: "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL" },
   { record: "gpu:ecc_double_bit_errors:count", raw: "amd_gpu_ecc_uncorrect_total" },
@@ -28,14 +28,14 @@ const TOLD: readonly { readonly record: string; readonly raw: string; readonly l
   { record: "gpu:hw_thermal_events:count", raw: "DCGM_EXP_CLOCK_EVENTS_COUNT", labels: { clock_event: "hw_thermal" } },
 ];
 
-/** The exporters' counters of energy, in joules and in thousandths and millionths of them. */
+/** The exporters' counters of energy, in joules, millijoules and microjoules. */
 const ENERGY = [
   { counter: "DCGM_FI_DEV_GPU_ENERGY_JOULES_TOTAL", give: dcgm },
   { counter: "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", give: dcgm },
   { counter: "amd_gpu_energy_consumed", give: amd },
 ] as const;
 
-/** Every way to tell a GPU's utilisation, with its profiling counter. */
+/** Every form of a GPU's utilisation, with its profiling counter. */
 const UTILIZATIONS = [
   { node: "percent", counter: "DCGM_FI_PROF_GR_ENGINE_ACTIVE", raw: "DCGM_FI_DEV_GPU_UTIL", scale: 100, give: dcgm },
   { node: "ratio", counter: "DCGM_FI_PROF_GR_ENGINE_ACTIVE", raw: "DCGM_FI_DEV_GPU_UTIL_RATIO", scale: 1, give: dcgm },
@@ -45,7 +45,7 @@ const UTILIZATIONS = [
 
 const temperature = (values: string, of: RawGpu = {}) => series("gpu:temperature:celsius", values, gpuLabels(of));
 
-/** What is recorded of faults, from the exporters' series of GPUs that are known. */
+/** The recorded series of faults, from the exporters' series of known GPUs. */
 export const FAULT_CASES: readonly RuleCase[] = [
   {
     name: "each reason to hold clocks down is a bit, whatever the others are",
@@ -105,7 +105,7 @@ export const FAULT_CASES: readonly RuleCase[] = [
       ...[0, 1, 2].flatMap((gpu) => [known({ gpu }), temperature("50x100", { gpu })]),
       give(counter, "0x9 1x100"),
       give(counter, "0x100", { gpu: 1 }),
-      // One change alone within the window is enough to live.
+      // One change within the window is enough for the counter to count as live.
       give(counter, "5x29 6x29 7x29 8x29 9x29", { gpu: 2 }),
     ],
     expect: [

@@ -7,7 +7,7 @@ const POD = { namespace: "ml", pod: "train-0" } as const;
 const ofGpu = (record: string, value: number, of: RawGpu = {}) =>
   series(record, `${value}x20`, { ...gpuLabels(of), ...of.labels });
 
-/** A GPU, or an instance of one, with its activity, that of an hour where it is known, and whether somebody holds it. */
+/** A GPU, or an instance of one, with its activity, that of an hour where it is known, and whether it is held. */
 interface UsedGpu extends RawGpu {
   readonly active: number;
   readonly hour?: number;
@@ -29,7 +29,7 @@ const expected = (
     }),
   );
 
-/** How much of a fleet is put to use, from what is recorded of its devices. */
+/** The use of a fleet, from the recorded series of its devices. */
 export const FLEET_CASES: readonly RuleCase[] = [
   {
     name: "GPUs are counted by use, node and model: what nobody holds does nothing, whatever its exporter says",

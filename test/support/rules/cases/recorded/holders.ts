@@ -9,9 +9,9 @@ const ofGpu = (record: string, values: string, of: RawGpu = {}) =>
 const holder = (of: RawGpu = {}) =>
   ofGpu("gpu:device_holder:info", "1x400", { ...of, labels: { ...POD, ...of.labels } });
 
-/** Utilisation of four GPUs, each told in another way: in percent, as a ratio, as a ratio that is a percent, by AMD. */
+/** Utilisation of four GPUs, each in another form: in percent, as a ratio, as a ratio that is a percentage, by AMD. */
 const TOLD: readonly RawGpu[] = [{}, { node: "node-2" }, { gpu: 2 }, { gpu: 3 }];
-/** Those whose exporter tells what single processes do: AMD's does not. */
+/** GPUs whose exporter reports the activity of single processes: AMD's does not. */
 const TOLD_OF_PROCESSES = TOLD.slice(0, 3);
 const utilizations = (part: number, labels: Readonly<Record<string, string>>) => [
   dcgm("DCGM_FI_DEV_GPU_UTIL", `${100 * part}x20`, { ...TOLD[0]!, labels }),
@@ -20,7 +20,7 @@ const utilizations = (part: number, labels: Readonly<Record<string, string>>) =>
   amd("gpu_usage", `${100 * part}x20`, { ...TOLD[3]!, labels }),
 ];
 
-/** Who holds what and how active each is, from what is recorded of devices. */
+/** The holders of devices and their activity, from the recorded series of devices. */
 export const HOLDER_CASES: readonly RuleCase[] = [
   {
     name: "a node whose GPUs nobody holds holds none of them",
@@ -85,14 +85,14 @@ export const HOLDER_CASES: readonly RuleCase[] = [
       ...TOLD_OF_PROCESSES.map((of) => ofGpu("gpu:device_replicas:count", "4x20", of)),
       ...utilizations(0.2, { ...labels, vgpu: "0" }),
       ...utilizations(0.6, {}),
-      // One that nobody shares, and one of an exporter that repeats the device's value on each pod.
+      // A GPU that is not shared, and one of an exporter that repeats the device's value on each pod.
       known({ node: "node-3" }),
       dcgm("DCGM_FI_DEV_GPU_UTIL", "20x20", { node: "node-3", labels: { ...labels, vgpu: "0" } }),
       dcgm("DCGM_FI_DEV_GPU_UTIL", "60x20", { node: "node-3" }),
       known({ node: "node-4" }),
       ofGpu("gpu:device_replicas:count", "4x20", { node: "node-4" }),
       dcgm("DCGM_FI_DEV_GPU_UTIL", "20x20", { node: "node-4", labels: { ...labels, vgpu: "0" } }),
-      // One that does more than its share.
+      // A pod that uses more than its share.
       known({ node: "node-5" }),
       ofGpu("gpu:device_replicas:count", "4x20", { node: "node-5" }),
       dcgm("DCGM_FI_DEV_GPU_UTIL", "30x20", { node: "node-5", labels: { ...labels, vgpu: "0" } }),

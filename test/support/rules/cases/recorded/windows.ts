@@ -19,24 +19,24 @@ const startsAt = (starts: Readonly<Record<string, number>>, ...times: readonly s
     ...times,
   );
 
-/** The last hour of two, of whose 121 samples 108 are there: 54 of one value and 54 of another. An hour before it was busier. */
+/** The last hour of two has 108 of 121 samples: 54 of one value and 54 of another. The hour before was busier. */
 const ENOUGH = "0.9x119 0.2x53 _x13 0.4x53";
 const LACKING = "0.9x119 0.2x53 _x14 0.4x52";
-/** Six hours until two minutes past twelve: high for the last 37 of 721 samples, more than a twentieth. */
+/** Six hours until two minutes past twelve: the last 37 of 721 samples are high, which is more than a twentieth. */
 const SIX_HOURS = "0.9x723 0.1x683 0.8x36";
 
-/** What is recorded of hours and days, from what is recorded of devices and holders. */
+/** The recorded series of hours and days, from the recorded series of devices and holders. */
 export const WINDOW_CASES: readonly RuleCase[] = [
   {
     name: "an hour's largest and average activity need 108 samples of every GPU of the pod, and a pod of 54 minutes",
     evaluate: "2h",
     input: [
       ...[ENOUGH, LACKING, ENOUGH, LACKING, ENOUGH].map((values, gpu) => device(gpu, values)),
-      // What a pod did before it had a GPU is not known here, and a pod's own samples do not count.
+      // The activity of the GPU before the pod had it is unknown here, and the pod's own samples do not count.
       ...["enough", "lacking", "half", "half", "young"].map((pod, gpu) => activity(pod, "_x236 0.5x10", gpu)),
       shared("share", ENOUGH, 5),
       shared("share-lacking", LACKING, 6),
-      // What it held until four minutes ago is no longer its own, whether that was busy or not seen enough.
+      // A GPU that the pod held until four minutes ago no longer counts for it, whether it was busy or lacked samples.
       activity("enough", "_x226 0.5x6", 7),
       activity("enough", "_x226 0.5x6", 8),
       device(7, "0.9x250"),
@@ -75,12 +75,12 @@ export const WINDOW_CASES: readonly RuleCase[] = [
     input: [
       activity("told", "0x1000"),
       activity("untold", "_x20 0x1000", 1),
-      // Kubernetes is asked in vain from an hour on; another pod of the name starts when it answers again.
+      // kube-state-metrics has no values after the first hour. When it has values again, another pod of the same name has started.
       activity("forgotten", "0x1000", 2),
       start("told", 600),
       start("without-gpus", 600),
       series("kube_pod_start_time", "600x120 _x240 14400x600", ml("forgotten")),
-      // What ends is forgotten.
+      // A pod's start is forgotten when the pod ends.
       activity("ended", "0x120 _x59 0x400", 3),
     ],
     expect: [
@@ -122,7 +122,7 @@ export const WINDOW_CASES: readonly RuleCase[] = [
     evaluate: "12h2m",
     input: [
       ...[0, 1, 2, 3].map((gpu) => device(gpu, SIX_HOURS)),
-      // The hours that end at eight and later are known, and those that end at nine.
+      // The hours that end at eight or later are known, and those that end at nine or later.
       ...["_x860 0.1x600", "_x980 0.1x600", "_x860 0.1x600", "_x860 0.1x600"].map((values, gpu) => hourly(gpu, values)),
       ...["enough", "half", "half", "young"].map((pod, gpu) => activity(pod, "_x1440 0.5x10", gpu)),
       shared("share", "0.9x723 _x73 0.1x610 0.8x36", 4),
@@ -160,7 +160,7 @@ export const WINDOW_CASES: readonly RuleCase[] = [
     every: "30m",
     evaluate: "30h30m",
     input: [
-      // A whole day just idle enough and just not, a busy one, and 23 hours of it, just not and just idle enough.
+      // A whole day that is just idle enough and one that is just not, a busy day, and 23 known hours that are just not and just idle enough.
       ...["0x57 0.2x1 1x9", "0.051x70", "0.5x70", "_x15 0.009x70", "_x15 0.008x70"].map((values, gpu) =>
         hourly(gpu, values),
       ),

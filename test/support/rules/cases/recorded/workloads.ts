@@ -7,13 +7,13 @@ const holder = (pod: string, values = "1x200") =>
   series("gpu:device_holder:info", values, { ...gpuLabels(), ...ml(pod) });
 const requests = (pod: string) => series("pod:gpu_requests:count", "1x20", ml(pod));
 
-/** What processors give of pods, and what is recorded of it. */
+/** The processors' series of pods, and the series that are recorded from them. */
 const RECORDS = [
   { name: "gpu_workload_info", record: "pod:processor_owner:info" },
   { name: "gpu_workload_cost_per_hour", record: "pod:gpu_cost_per_hour:sum" },
 ] as const;
 
-/** Whose pods are, from what kube-state-metrics and processors say. */
+/** The owners of pods, from the series of kube-state-metrics and of processors. */
 export const WORKLOAD_CASES: readonly RuleCase[] = [
   {
     name: "a pod that asks for GPUs has one owner, however many are told: a processor's, else Kubernetes' team and controller, else its namespace's team",
@@ -65,7 +65,7 @@ export const WORKLOAD_CASES: readonly RuleCase[] = [
         name: `${name} with ${Object.keys(labelled("")).join(" and ")} is read without its cluster where a processor names a single one, of pods that are known without`,
         input: [
           ...["train-0", "train-1", "train-2"].map((pod) => holder(pod)),
-          // A pod is known for ten minutes after it was last seen.
+          // A pod is known for ten minutes after its last sample.
           holder("gone", "1x21"),
           ...["train-0", "gone"].map((pod) => series(name, "1x120", { ...labelled(pod), cluster: "eu" })),
           series(name, "1x59", { ...labelled("train-1"), cluster: "eu" }),

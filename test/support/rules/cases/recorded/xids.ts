@@ -5,13 +5,13 @@ const ml = (pod: string) => ({ namespace: "ml", pod });
 const counted = (values: string, of: RawGpu = {}): InputSeries =>
   dcgm("DCGM_EXP_XID_ERRORS_COUNT", values, { ...of, labels: { xid: "79" } });
 const latched = (values: string, of: RawGpu = {}): InputSeries => dcgm("DCGM_FI_DEV_XID_ERRORS", values, of);
-/** What is recorded of a code of a GPU, with its exporter. */
+/** A recorded series of a code of a GPU, with its exporter. */
 const recorded = (record: string, code: string, values: string, of: RawGpu = {}): InputSeries =>
   series(record, values, { ...gpuLabels(of), instance: `${of.node ?? "node-1"}:9400`, code });
 const held = (pod: string, values: string, gpu: number): InputSeries =>
   series("gpu:device_holder:info", values, { ...gpuLabels({ gpu }), ...ml(pod) });
 
-/** Exporters by what they answered in the hour before a code came, and whether its news is believed. */
+/** Exporters with their answers in the hour before a code appeared, and whether a new code of theirs counts. */
 const EXPORTERS: readonly { readonly node: string; readonly up: string; readonly isBelieved: boolean }[] = [
   { node: "always", up: "1x200", isBelieved: true },
   { node: "long-ago-down", up: "0x39 1x200", isBelieved: true },
@@ -99,7 +99,7 @@ export const XID_STEP_CASES: readonly RuleCase[] = [
           known({ node }),
           recorded(record, "79", "_x120 1x20", { node }),
         ]),
-        // Half an hour ago this one's rules were not there yet.
+        // The rules for this exporter did not exist half an hour ago.
         exporterUp("1x200", { node: "unknown" }),
         known({ node: "unknown" }, "_x70 1x100"),
         recorded(record, "79", "_x120 1x20", { node: "unknown" }),
@@ -126,7 +126,7 @@ export const XID_STEP_CASES: readonly RuleCase[] = [
       held("long-ago", "1x7 stale", 3),
       held("long-ago", "1x3 stale", 4),
       held("lately", "_x6 1x6 stale", 4),
-      // Of two that share it none is named: before, then, or lately; of those of whom one is left, it is.
+      // GPUs that two pods share: just before, at the time, or recently. No pod is named, except where only one of the two is left.
       held("one", "1x19 stale", 5),
       held("other", "1x40", 5),
       held("one", "_x20 1x20", 6),
@@ -173,20 +173,20 @@ export const XID_STEP_CASES: readonly RuleCase[] = [
       held("nobodys", "1x200", 1),
       recorded("gpu:xid_counted:count", "13", "1x79 2x100", { node: "node-2" }),
       series("gpu:device_holder:info", "1x200", { ...gpuLabels({ node: "node-2" }), ...ml("a-0") }),
-      // One that another held until ten minutes ago, with a workload and without.
+      // A GPU that another pod held until ten minutes ago, with a workload and without.
       recorded("gpu:xid_counted:count", "13", "1x79 2x100", { gpu: 2 }),
       held("other", "1x60 stale", 2),
       held("a-0", "_x61 1x200", 2),
       recorded("gpu:xid_counted:count", "13", "1x79 2x100", { gpu: 3 }),
       held("other", "1x60 stale", 3),
       held("nobodys", "_x61 1x200", 3),
-      // One that two share, and one that nobody has held for six minutes.
+      // A GPU that two pods share, and one that no pod has held for six minutes.
       recorded("gpu:xid_counted:count", "13", "1x79 2x100", { gpu: 4 }),
       held("a-0", "1x200", 4),
       held("nobodys", "1x200", 4),
       recorded("gpu:xid_counted:count", "13", "1x79 2x100", { gpu: 5 }),
       held("a-0", "1x68 stale", 5),
-      // One that is new, and counted by nobody.
+      // A code that is new and has no counter.
       series("gpu:xid_appeared:info", "_x80 1 stale", { ...gpuLabels({ gpu: 6 }), code: "31", source: "latch" }),
       held("a-1", "1x200", 6),
       recorded("gpu:xid_counted:count", "79", "1x79 2x100", { gpu: 6 }),

@@ -2,7 +2,7 @@ import { fires, silent, type ExpectedAlert, type RuleCase } from "../../case.ts"
 import { gpuLabels, gpuPlace, known, series, type RawGpu } from "../../fleet.ts";
 
 const H100 = "NVIDIA H100 80GB HBM3";
-/** Models whose GPUs tell a margin: those of the table of limits, and one that is not in it. */
+/** Models whose GPUs report a margin: the models in the table of limits, and one that is not in it. */
 const MODELS = ["NVIDIA B200", H100, "NVIDIA H200", "NVIDIA L40", "NVIDIA L40S", "NVIDIA GB300", "NVIDIA RTX 6000"];
 
 function alert(
@@ -21,7 +21,7 @@ function alert(
   };
 }
 
-/** Alerts about one number of a GPU: what is normal still, what is wrong, and after how long it is told. */
+/** Alerts about one number of a GPU: the last normal value, the first wrong value, and the time until the alert fires. */
 const NUMBERS: readonly {
   readonly name: string;
   readonly record: string;
@@ -113,7 +113,7 @@ const NUMBERS: readonly {
 
 const margin = (values: string, of: RawGpu = {}) => series("gpu:temperature_margin:celsius", values, gpuLabels(of));
 
-/** Alerts of GPUs, each on what is recorded: just below and just above what is normal. */
+/** Alerts about GPUs, each on the recorded series: just below and just above the threshold. */
 export const GPU_THRESHOLD_CASES: readonly RuleCase[] = [
   ...NUMBERS.map(({ name, record, labels = {}, normal, wrong, severity, after, description }): RuleCase => ({
     name: `${name} fires ${after} after ${record} went to ${wrong} from ${normal}, which is normal`,

@@ -15,7 +15,7 @@ const lost = (node: string, count: number): ExpectedAlert => ({
   },
 });
 
-/** Alerts of what is not seen, on what is recorded. */
+/** Alerts about missing telemetry, on recorded series. */
 export const TELEMETRY_THRESHOLD_CASES: readonly RuleCase[] = [
   {
     name: "GPUDisappeared remembers the inventory of a processor that went away for ten minutes",

@@ -4,15 +4,15 @@ import { gpuLabels, gpuPlace, known, series, uuidOf } from "../../fleet.ts";
 const TICKET = { severity: "warning", notify: "ticket" } as const;
 const ml = (pod: string) => ({ namespace: "ml", pod });
 const ofPod = (record: string, pod: string, values: string): InputSeries => series(record, values, ml(pod));
-/** A device on the pod's own node, which it has for itself. */
+/** A device on the pod's own node that the pod does not share. */
 const activity = (pod: string, gpu: number, values: string, ofPod = "0.5x150"): readonly InputSeries[] => [
   series("gpu:device_activity:ratio", values, gpuLabels({ node: pod, gpu })),
   series("gpu:pod_activity:ratio", ofPod, { ...gpuLabels({ node: pod, gpu }), ...ml(pod) }),
 ];
-/** One sample of six minutes and a half: whose it is is known for half of that time. */
+/** One sample in six and a half minutes: the holder is known for half of that time. */
 const NOW_AND_THEN = Array.from({ length: 12 }, () => "0.5x0 _x12").join(" ");
 const LACKING_EVERY_SIXTH = Array.from({ length: 25 }, () => "0x4 _x1").join(" ");
-/** The share of a device, which others use as well. */
+/** The pod's share of a device that others use as well. */
 const share = (pod: string, gpu: number, values: string): readonly InputSeries[] => [
   series("gpu:device_activity:ratio", "0.5x150", gpuLabels({ node: pod, gpu })),
   series("gpu:pod_activity:ratio", values, { ...gpuLabels({ node: pod, gpu }), ...ml(pod), shared: "true" }),
@@ -33,7 +33,7 @@ const partiallyIdle = (pod: string): ExpectedAlert =>
     `1 GPUs of pod ml/${pod} are idle while another GPU of the pod works. The pod requests more than it uses, or a rank of the job is stuck.`,
   );
 
-/** Alerts about waste, each on what is recorded: just below and just above what is normal. */
+/** Alerts about waste, each on the recorded series: just below and just above the threshold. */
 export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
   ...[
     {
@@ -128,7 +128,7 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
       activity("left", 1, "0x150", NOW_AND_THEN),
       activity("left-busy", 0, "0.9x150", NOW_AND_THEN),
       activity("left-busy", 1, "0x150"),
-      // Five samples of six are no verdict, however many there are.
+      // Five of six samples are not enough for a verdict, however many samples there are.
       activity("gaps", 0, "0.9x150"),
       activity("gaps", 1, LACKING_EVERY_SIXTH),
       share("shares-gaps", 0, "0.9x150"),

@@ -10,7 +10,7 @@ const ofGpu = (severity: "critical" | "warning", code: string, text: string): Ex
   annotations: { description: `${gpuPlace()}XID ${code}: ${text}`, gpu: "0 (NVIDIA H100 80GB HBM3)", held_by: "" },
 });
 
-/** How long the news of an XID is told. */
+/** How long an alert about an XID fires. */
 export const XID_THRESHOLD_CASES: readonly RuleCase[] = [
   {
     name: "GPUXidApplicationError is told for five minutes, with the team of the pod or without",
