@@ -2,18 +2,18 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CommandFolder } from "./command.ts";
 
-/** How often the quick rules are evaluated where a test says nothing else: as often as the command allows. */
+/** The default interval at which the quick rules are evaluated: the shortest that the command allows. */
 export const QUICK_SECONDS = 5;
 
-/** What `gpu-ledger generate alerts` wrote, by the files' names. */
+/** The files that `gpu-ledger generate alerts` wrote, by name. */
 export interface AlertFiles {
   readonly rules: Readonly<Record<string, string>>;
   readonly alertmanager: Readonly<Record<string, string>>;
 }
 
 /**
- * Runs the command in a folder with a configuration, and gives what it wrote. Rules that look back on hours are evaluated every
- * few minutes, and Alertmanager waits so that people get one message: both are made as quick here as the quick rules.
+ * Runs the command in a folder with a configuration, and returns the written files. Rules that look back over hours are evaluated every few minutes,
+ * and Alertmanager waits so that people get one message. Both get the interval of the quick rules here.
  */
 export async function generateQuickAlerts(folder: CommandFolder, config: object): Promise<AlertFiles> {
   const out = join(folder.path, "alerts");

@@ -1,11 +1,11 @@
 import { request, type IncomingMessage } from "node:http";
 
-/** An answer of an API server, read whole. */
+/** A complete answer of an API server. */
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: IncomingMessage["headers"];
   readonly bytes: Buffer;
-  /** The body as JSON; the test says what it expects of it. */
+  /** The body as JSON, in the type that the test expects. */
   json<Value = Record<string, unknown>>(): Value;
 }
 
@@ -29,13 +29,13 @@ export interface WatchEvent {
 /** A watch that a test reads. */
 export interface WatchReader {
   readonly status: number;
-  /** Everything that has come, as text. */
+  /** The text received so far. */
   readonly text: string;
-  /** The events whose lines are whole and readable. */
+  /** The events in complete lines that can be parsed. */
   readonly events: readonly WatchEvent[];
-  /** Resolves when there are so many events; fails after two seconds. */
+  /** Resolves when `count` events have come; fails after two seconds. */
   until(count: number): Promise<readonly WatchEvent[]>;
-  /** Resolves with how the stream ended: as it should, or cut off. */
+  /** Resolves with the way in which the stream ended: complete, or cut off. */
   readonly ended: Promise<"whole" | "cut">;
   close(): void;
 }
@@ -57,7 +57,7 @@ export async function ask(
   };
 }
 
-/** Reads an answer to its end and throws it away, piece by piece; what comes out is its length in bytes. */
+/** Reads an answer to its end, piece by piece, and discards it. Returns its length in bytes. */
 export async function drain(url: string, onPiece: (bytes: number) => void): Promise<number> {
   let bytes = 0;
   for await (const piece of (await open(url, {})) as AsyncIterable<Buffer>) {
@@ -67,7 +67,7 @@ export async function drain(url: string, onPiece: (bytes: number) => void): Prom
   return bytes;
 }
 
-/** Opens a watch and reads it as it comes. */
+/** Opens a watch and reads it. */
 export async function watch(url: string, headers: Record<string, string> = {}): Promise<WatchReader> {
   const response = await open(url, { headers });
   let text = "";

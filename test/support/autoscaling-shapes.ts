@@ -4,7 +4,7 @@ const name = z.string().regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/);
 const labels = z.record(z.string(), z.string());
 const metadata = z.strictObject({ name, namespace: name, labels: labels.optional(), annotations: labels.optional() });
 const duration = z.string().regex(/^(\d+(ms|[smhd]))+$/);
-/** What KEDA's metadata are: texts, numbers and booleans too. */
+/** The types of KEDA's metadata: texts, also for numbers and booleans. */
 const text = z.string().min(1);
 const number = z.string().regex(/^\d+(\.\d+)?$/);
 const boolean = z.enum(["true", "false"]);
@@ -96,10 +96,7 @@ export const SERVICE_MONITOR = z.strictObject({
   }),
 });
 
-/**
- * A PrometheusRule of the same operator (.../api/#monitoring.coreos.com/v1.PrometheusRule). What is in its expressions promtool tries
- * elsewhere.
- */
+/** A PrometheusRule of the same operator (.../api/#monitoring.coreos.com/v1.PrometheusRule). Another test checks its expressions with promtool. */
 export const PROMETHEUS_RULE = z.strictObject({
   apiVersion: z.literal("monitoring.coreos.com/v1"),
   kind: z.literal("PrometheusRule"),

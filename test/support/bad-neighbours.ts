@@ -10,7 +10,7 @@ import { inventoryFact, namespaceFact, NOON, workloadFact } from "./facts.ts";
 import { hostilePages } from "./hostile-pages.ts";
 import { nonsense } from "./nonsense.ts";
 
-/** Something that runs until it is stopped. */
+/** A part that runs until it is stopped. */
 interface Running {
   stop(): Promise<void>;
 }
@@ -19,7 +19,7 @@ interface Running {
 export interface HostileTarget extends Running {
   readonly url: string;
   setActive(active: boolean): void;
-  /** How many hostile pages it has sent. */
+  /** The number of hostile pages that it has sent. */
   pages(): number;
 }
 
@@ -51,7 +51,7 @@ export async function startHostileTarget(bytes: number): Promise<HostileTarget> 
 /** Sends messages that no processor can use, one after another, while it is active. */
 export interface PoisonProducer extends Running {
   setActive(active: boolean): void;
-  /** How many messages it has sent. */
+  /** The number of messages that it has sent. */
   sent(): number;
 }
 
@@ -61,7 +61,7 @@ const FACTS = {
   [CLUSTER_TOPIC]: namespaceFact({}),
 };
 
-/** Starts a producer of poison messages. A decoder of ours refuses each of them. */
+/** Starts a producer of poison messages. Our decoders refuse each of them. */
 export async function startPoisonProducer(broker: string, everyMillis: number): Promise<PoisonProducer> {
   const producer = new Kafka({ brokers: [broker], logLevel: logLevel.NOTHING }).producer();
   await producer.connect();

@@ -20,20 +20,20 @@ import type { Scenario } from "../../scenarios/schema.ts";
 import { storeScenario } from "./play.ts";
 import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 
-/** The books of a fleet that is written down, in a store: charged as a leader does, closed as people do. */
+/** The books of a scenario's fleet in a store, charged by the code of a leader and closed by the code of `close`. */
 export interface Books {
   readonly store: StoreClient;
-  /** By what they are charged from now on; another scenario of the same fleet changes it. */
+  /** Charges by this scenario from now on; it must have the same fleet. */
   use(scenario: Scenario): void;
   readonly setting: CloseSetting;
-  /** What the collectors say of a fleet comes in. */
+  /** Stores the messages that the collectors would have sent about a fleet. */
   arrive(scenario: Scenario, without?: string): Promise<void>;
-  /** All hours of the fleet are metered and charged, or corrected, at a time. */
+  /** Meters and charges, or corrects, all hours of the fleet at a time. */
   settle(now: number): Promise<Settled>;
   close(period: string, now: number, request?: Partial<CloseRequest>): Promise<CloseReport>;
 }
 
-/** Books that nothing has come into yet. */
+/** Books without any data. */
 export function openBooks(store: StoreClient, scenario: Scenario): Books {
   let used = scenario;
   let generation = 0;
@@ -83,7 +83,7 @@ export function openBooks(store: StoreClient, scenario: Scenario): Books {
   };
 }
 
-/** Whatever a closing did to lines, the sums that reports are read from say the same as they do. */
+/** Reports read sums. After a closing, the sums must equal those of the lines. */
 async function expectSumsOfLines(
   store: StoreClient,
   span: BillingPeriod,
@@ -91,7 +91,7 @@ async function expectSumsOfLines(
 ): Promise<void> {
   const sums = createSums(store, { logger: pino({ level: "silent" }), now: () => now });
   const tables = new Set<string>();
-  // At first from sums of hours, and when these are added up, of days.
+  // The sums first come from sums of hours, and after these are added up, from sums of days.
   for (const ledgerVersion of ["hours", "days"]) {
     const chooseTable: ChooseTable = async (...asked) => {
       const table = await sums.at(ledgerVersion)(...asked);
@@ -111,7 +111,7 @@ async function expectSumsOfLines(
   await expectViewsOfLines(store);
 }
 
-/** Whatever was summed, and whatever was not, the views of sums tell of each hour what its lines do. */
+/** Expects the views of sums to equal the sums of the lines for each hour, whether the hour has stored sums or not. */
 export async function expectViewsOfLines(store: StoreClient): Promise<void> {
   for (const view of ["charges_summed", "workload_charges_summed"]) {
     const columns = await store.query<{ readonly name: string }>(
@@ -137,7 +137,7 @@ export async function expectViewsOfLines(store: StoreClient): Promise<void> {
   }
 }
 
-/** Columns that add up. */
+/** Columns with additive values. */
 const SUMMED = [
   "lines",
   "gpu_hours",

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const NAMED = process.env["GPU_LEDGER_CAPTURES"];
-/** The folder of genuine captures: named by GPU_LEDGER_CAPTURES, else beside the project. */
+/** The folder of genuine captures: the one that GPU_LEDGER_CAPTURES names, or a folder beside the project. */
 const FOLDER = resolve(NAMED ?? "../shared/captures");
 
 /**

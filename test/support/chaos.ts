@@ -11,7 +11,7 @@ import { silent } from "./pipeline.ts";
 
 const PARTS = ["collector", "processor", "store"] as const;
 
-/** What a round of kills came to. */
+/** The result of a round of kills. */
 export interface ChaosOutcome {
   readonly kills: number;
   readonly served: number;
@@ -20,10 +20,9 @@ export interface ChaosOutcome {
 }
 
 /**
- * Runs the whole program on its embedded parts, kills collector, processor or store at random moments, and compares
- * what the exporters served in full with what is stored. Each page of an exporter carries a number of its own as its
- * energy counter, so that every page can be found again: served = stored + at most one per target and kill of the
- * collector, and nothing twice.
+ * Runs the whole program with its embedded parts, kills the collector, the processor or the store at random moments, and compares the pages that the
+ * exporters served completely with the stored rows. Each page of an exporter has its own number as its energy counter, so every page can be found
+ * again: served = stored + at most one per target and kill of the collector, and no page twice.
  */
 export async function runChaos(options: {
   readonly kills: number;
@@ -32,7 +31,7 @@ export async function runChaos(options: {
 }): Promise<ChaosOutcome> {
   const { kills, targets } = options;
   const random = createRandom(options.seed);
-  // The parts run from `dist/`, as they are shipped.
+  // The parts run from `dist/`, as in a release.
   const built = new URL("../../dist/services/system.js", import.meta.url).href;
   const { startSystem } = (await import(built)) as { startSystem: typeof StartSystem };
   const data = await mkdtemp(join(tmpdir(), "gpu-ledger-chaos-"));
@@ -61,7 +60,7 @@ export async function runChaos(options: {
       "SELECT uniqExact(node, energy_joules) AS stored, count() AS copies FROM gpu_samples FINAL",
     );
     const stored = Number(counts!.stored);
-    // The same page scraped twice would be two rows of one number.
+    // If the same page were scraped twice, there would be two rows with one number.
     expect(Number(counts!.copies)).toBe(stored);
     expect(served - stored).toBeGreaterThanOrEqual(0);
     expect(served - stored).toBeLessThanOrEqual(targets * killed.collector);
@@ -74,7 +73,7 @@ export async function runChaos(options: {
   }
 }
 
-/** An exporter of one GPU whose energy counter is the number of the page. */
+/** An exporter of one GPU. Its energy counter is the number of the page. */
 export async function startNumberedExporter(index: number): Promise<ExporterDouble> {
   let page = 0;
   return startExporterDouble((_, response, double) => {
@@ -106,18 +105,18 @@ function servedBy(exporters: readonly ExporterDouble[]): number {
   return exporters.reduce((sum, { served }) => sum + served.length, 0);
 }
 
-/** Waits until the exporters have served some more pages: on a busy machine a part takes longer to start than kills are apart. */
+/** Waits until the exporters have served some more pages: on a busy machine a part may need more time to start than there is between kills. */
 async function morePages(exporters: readonly ExporterDouble[], more: number): Promise<void> {
   const before = servedBy(exporters);
   await expect.poll(() => servedBy(exporters), { timeout: 60_000 }).toBeGreaterThanOrEqual(before + more);
 }
 
-/** Stops the serving of pages, and waits until everything that was sent is stored. */
+/** Stops the serving of pages, and waits until all sent messages are stored. */
 async function settle(system: System, exporters: readonly ExporterDouble[], store: StoreClient): Promise<void> {
   for (const exporter of exporters) exporter.behave((_, response) => void response.writeHead(503).end());
   const state = (): unknown => {
     const { collector, processor } = system.status();
-    // Failed scrapes go on being sent and stored: a few are always under way.
+    // Failed scrapes are still sent and stored: a few are always in transit.
     return {
       spool: (collector?.spool.messages ?? Infinity) <= exporters.length,
       lag: (processor?.lagMessages ?? Infinity) < exporters.length * 3,
@@ -125,7 +124,7 @@ async function settle(system: System, exporters: readonly ExporterDouble[], stor
   };
   await pause(3000);
   await expect.poll(state, { timeout: 60_000 }).toEqual({ spool: true, lag: true });
-  // Two looks without a new page say that the pages are all there.
+  // All pages are stored if two checks find no new page.
   const count = async (): Promise<string> => {
     const rows = await store.query<{ n: string }>("SELECT count() AS n FROM gpu_samples").catch(() => []);
     return rows[0]?.n ?? "away";

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from "../../demo/kubernetes/server/object.ts";
 
-/** What tests read of a Pod; the rest of it stays unread. */
+/** The fields of a Pod that tests read. */
 export interface PodView extends KubernetesObject {
   readonly spec: {
     readonly nodeName?: string;

@@ -7,41 +7,41 @@ import { Readable, Writable } from "node:stream";
 import type { createProgram as createProgramOfSource } from "../../cli/program.ts";
 
 const ROOT = process.cwd();
-/** The program as it is shipped, from the build that runs before the integration tests. */
+/** The program as released, from the build that runs before the integration tests. */
 const PROGRAM = resolve("dist/cli/main.js");
 /** The longest wait for a program's start. */
 const START_MILLIS = 60_000;
 const PROGRAM_MODULE = resolve("dist/cli/program.js");
 
-/** How a command ended, and what it said. */
+/** The result of a command: its exit code and its output. */
 export interface CommandOutcome {
-  /** `null` where a signal ended it. */
+  /** `null` if a signal ended the command. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A command that runs. */
+/** A running command. */
 export interface RunningCommand {
   readonly child: ChildProcess;
   readonly processId: number;
-  /** What it has said on standard error so far: its log. */
+  /** Its standard error so far: its log. */
   log(): string;
-  /** The address of its status server, from its log; fails where it ends before, or takes longer than a loaded machine does. */
+  /** The address of its status server, from its log. Fails if the command ends first, or takes longer than a loaded machine would. */
   address(): Promise<string>;
   readonly ended: Promise<CommandOutcome>;
-  /** Sends a signal and waits for the end; gives also how long that took. SIGKILL after 20 s, which is no good end. */
+  /** Sends a signal and waits for the end. Also returns how long that took. Sends SIGKILL after 20 s, which counts as a failure. */
   end(signal: NodeJS.Signals): Promise<CommandOutcome & { readonly millis: number }>;
 }
 
 /** A folder for one test: the working directory of commands, their configuration and their data. */
 export interface CommandFolder {
   readonly path: string;
-  /** Writes a file of the folder and gives its path; what is no text is written as JSON, which YAML reads too. */
+  /** Writes a file in the folder and returns its path. An object is written as JSON, which YAML parsers accept. */
   write(name: string, content: string | object): string;
   /**
-   * Starts the command; `ownGroup` makes it the leader of a process group, as a terminal does. Variables of `env` stand
-   * beside this process's own.
+   * Starts the command; `ownGroup` makes it the leader of a process group, as a terminal does. The variables of `env` are added to those of this
+   * process.
    */
   start(
     args: readonly string[],
@@ -49,13 +49,13 @@ export interface CommandFolder {
   ): RunningCommand;
   /** Runs the command to its end as a process of its own, with a text or bytes on standard input. */
   run(args: readonly string[], input?: string | Uint8Array): Promise<CommandOutcome>;
-  /** Does what `run` does in this process, without the time that a process takes to load the program. */
+  /** The same as `run`, but in this process. It saves the time in which a process loads the program. */
   call(args: readonly string[], input?: string | Uint8Array): Promise<CommandOutcome>;
-  /** Ends with SIGKILL what was started here and still runs, and removes the folder. */
+  /** Kills the processes that were started here and still run with SIGKILL, and removes the folder. */
   dispose(): Promise<void>;
 }
 
-/** A folder of its own under the system's temporary one, so that no command touches the repository. */
+/** A folder of its own in the system's temporary folder, so that no command touches the repository. */
 export function createCommandFolder(): CommandFolder {
   const path = mkdtempSync(join(tmpdir(), "gpu-ledger-command-"));
   const started: RunningCommand[] = [];
@@ -70,7 +70,7 @@ export function createCommandFolder(): CommandFolder {
     const said = { stdout: "", stderr: "" };
     child.stdout.setEncoding("utf8").on("data", (text: string) => (said.stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (said.stderr += text));
-    // Whether the command reads its input is its own affair.
+    // The command may end without reading its input.
     child.stdin.on("error", () => {});
     const ended = once(child, "close").then(([code]: unknown[]) => ({ code: code as number | null, ...said }));
     const running: RunningCommand = {
@@ -124,7 +124,7 @@ export function createCommandFolder(): CommandFolder {
   };
 }
 
-/** How many calls run now, all in one folder: a process has one working directory. */
+/** The number of running calls, all in one folder: a process has one working directory. */
 let calls = 0;
 
 async function callProgram(
@@ -159,7 +159,7 @@ async function callProgram(
   }
 }
 
-/** The JSON that an address answers with. */
+/** The JSON that an address returns. */
 export async function getJson<Value>(url: string): Promise<Value> {
   const answer = await fetch(url);
   return (await answer.json()) as Value;

@@ -4,7 +4,7 @@ import { parse } from "yaml";
 /** A condition under which a service waits for another. */
 export type StartCondition = "service_healthy" | "service_completed_successfully";
 
-/** A service of docker-compose.yml, as far as tests look at it. */
+/** A service of docker-compose.yml: the fields that tests read. */
 export interface ComposeService {
   readonly image: string;
   readonly build?: { readonly context: string; readonly target: string };
@@ -25,7 +25,7 @@ export interface ComposeService {
   readonly restart?: string;
 }
 
-/** docker-compose.yml, its anchors put in. */
+/** docker-compose.yml with its anchors resolved. */
 export interface ComposeFile {
   readonly services: Readonly<Record<string, ComposeService>>;
   readonly volumes: Readonly<Record<string, object>>;
@@ -36,7 +36,7 @@ export function readComposeFile(): ComposeFile {
   return parse(readFileSync("docker-compose.yml", "utf8"), { merge: true }) as ComposeFile;
 }
 
-/** A service's mounts: where from, a path of the repository or the name of a volume, and where to. */
+/** A service's mounts: the source, which is a path of the repository or the name of a volume, and the target. */
 export function mountsOf({
   volumes = [],
 }: ComposeService): readonly { readonly from: string; readonly to: string; readonly isReadOnly: boolean }[] {
@@ -46,7 +46,7 @@ export function mountsOf({
   });
 }
 
-/** The path in the repository of what a service sees under a path, by its mounts. Fails where nothing is mounted there. */
+/** The path in the repository of a service's path, by the service's mounts. Fails where no mount has the path. */
 export function mountedFrom(service: ComposeService, path: string): string {
   const mount = mountsOf(service)
     .filter(({ from, to }) => from.startsWith("./") && (path === to || path.startsWith(`${to}/`)))

@@ -7,9 +7,8 @@ import { migrate } from "../../runtime/store/migrate.ts";
 import { sharedStore, type SharedStore } from "./embedded-store.ts";
 
 /**
- * A migrated database of the shared store, and a backup of its tables. To restore the tables and to create the views again costs
- * a third of what the migrations cost. Views are left out of the backup: where a database is restored under another name, the
- * engine drops the names that views give to their tables.
+ * A migrated database of the shared store, and a backup of its tables. Restoring the tables and creating the views again costs a third of the
+ * migrations. The backup has no views: if a database is restored under another name, the engine drops the names that views give to their tables.
  */
 const TEMPLATE = "template";
 const BACKUP = `File('${TEMPLATE}')`;
@@ -24,7 +23,7 @@ export async function makeTemplate(store: SharedStore): Promise<void> {
   await client.close();
 }
 
-/** A client of a database that the migrations made, without TTL, so that rows of any time stay. */
+/** A client of a migrated database without TTL, so that rows of any time stay. */
 export async function migratedDatabase(store: SharedStore, database: string): Promise<StoreClient> {
   await migrate({
     connect: (name) => connectTo(name, store),
@@ -38,8 +37,8 @@ export async function migratedDatabase(store: SharedStore, database: string): Pr
 }
 
 /**
- * A client of a new database, as {@link migratedDatabase} makes it, made from the template; in the shared store where no other is
- * given. Fails where the store has a database of that name: test files give theirs names of their own.
+ * A client of a new database like that of {@link migratedDatabase}, made from the template; in the shared store by default. Fails where the store
+ * already has a database of that name: each test file uses names of its own.
  */
 export async function createTestDatabase(database: string, store: SharedStore = sharedStore()): Promise<StoreClient> {
   const { folder } = sharedStore();
@@ -53,7 +52,7 @@ export async function createTestDatabase(database: string, store: SharedStore = 
   return client;
 }
 
-/** The statements that create the template's views, each after those that it reads. */
+/** The statements that create the template's views, each after the views that it reads. */
 async function viewsOfTemplate(): Promise<readonly string[]> {
   const client = connectTo(TEMPLATE);
   const views = await client.query<{ name: string; sql: string }>(
@@ -75,7 +74,7 @@ function backupIn(folder: string): string {
   return join(storeFolder(folder).backups, TEMPLATE);
 }
 
-/** A client of a database that a running store has; of the shared store where no other is given. */
+/** A client of an existing database of a running store; of the shared store by default. */
 export function connectTo(database: string, { url, user }: SharedStore = sharedStore()): StoreClient {
   return createStoreClient({ url, ...user, database, requestTimeoutMillis: 20_000 });
 }

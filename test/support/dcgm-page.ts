@@ -1,4 +1,4 @@
-/** Pages in dcgm-exporter's shape, written by us: the stock counters' families, any number of GPUs. */
+/** Generated pages in the format of dcgm-exporter: the families of its default counters, any number of GPUs. */
 export interface PageOptions {
   readonly gpus: number;
   readonly host: string;
@@ -36,7 +36,7 @@ export const STOCK_FAMILIES: readonly string[] = [
   "DCGM_FI_PROF_PCIE_RX_BYTES",
 ];
 
-/** One page of text. */
+/** The text of one page. */
 export function dcgmPage({ gpus, host, value, pod, families = STOCK_FAMILIES }: PageOptions): string {
   const lines: string[] = [];
   for (const family of families) {

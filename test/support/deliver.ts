@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { slicesOf } from "../../runtime/in-turns.ts";
 import type { PlacedMessage } from "./play.ts";
 
-/** Portions of messages, and portions that come when the hours have been computed once. */
+/** Portions of messages: those that come first, and those that come after the hours were computed once. */
 export interface Delivery {
   readonly first: readonly (readonly PlacedMessage[])[];
   readonly late: readonly (readonly PlacedMessage[])[];
 }
 
-/** Messages as a bad day would deliver them: in any order and in portions of any size, some of them late, some twice. */
+/** Messages in a bad order of delivery: in any order and in portions of any size, some of them late, some twice. */
 export function badDay(messages: readonly PlacedMessage[], pick: fc.GeneratorValue): Delivery {
   const { length } = messages;
   const all = pick(fc.shuffledSubarray<PlacedMessage>, [...messages], { minLength: length });

@@ -21,7 +21,7 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { startReceiver, type Receiver, type ReceiverAnswer } from "./receiver.ts";
 import { HOUR_MILLIS } from "../../domain/time.ts";
 
-/** A charge of an hour of a GPU that a team held. */
+/** A charge of one hour for a GPU that a team held. */
 export function chargeOf(team: string, hour: number, given: Partial<Charge> = {}): Charge {
   const cost = lastUnits<"currency">(1_234_567_891n);
   const place = { fromMillis: hour, untilMillis: hour + HOUR_MILLIS, cluster: "prod", node: team, slot: 0, team };
@@ -30,7 +30,7 @@ export function chargeOf(team: string, hour: number, given: Partial<Charge> = {}
   return { ...beside, gpuHours: lastUnits(1_000_000_000n), ...given };
 }
 
-/** Books charges of one hour of a cluster, as the ledger publishes them: a minute after its end where nothing else is said. */
+/** Books charges of one hour of a cluster as the ledger publishes them: by default a minute after the hour's end. */
 export async function bookHour(
   store: StoreClient,
   hour: number,
@@ -45,7 +45,7 @@ export async function bookHour(
   await publishRun(store, "charge", published, { scrapes: 0, rows: charges.length, hash: "0" });
 }
 
-/** Books an hour of another cluster, so that the ledger has come past the end of a month. */
+/** Books an hour of another cluster, so that the ledger has passed the end of a month. */
 export async function bookAfter(store: StoreClient, month: number, publishedAt?: number): Promise<void> {
   const until = Date.UTC(2026, month + 1, 1);
   await bookHour(store, until, [chargeOf("ops", until, { cluster: "other" })], publishedAt);
@@ -60,12 +60,12 @@ export async function bookMarch(store: StoreClient): Promise<void> {
   await bookAfter(store, 2);
 }
 
-/** A configuration with deliveries, from what is written of them. */
+/** A configuration with these deliveries. */
 export function withDeliveries(...deliveries: readonly object[]): Config {
   return parseConfig(JSON.stringify({ deliveries }), { source: "the test", folder: ".", env: {} });
 }
 
-/** Before March was over, and when it is due, of what {@link monthly} makes. */
+/** A time before the delivery of {@link monthly} for March is due, and the time when it is due. */
 export const SINCE = Date.UTC(2026, 3, 1, 12);
 export const DUE = Date.UTC(2026, 3, 3, 6);
 
@@ -74,36 +74,36 @@ export function monthly(name: string, to: object, more: object = {}): Config {
   return withDeliveries({ name, schedule: "0 6 3 * *", to: [to], ...more });
 }
 
-/** A recipient that a receiver is. */
+/** A recipient with a receiver's webhook. */
 export function toWebhook(name: string, { url }: Pick<Receiver, "url">, more: object = {}): object {
   return { name, webhook: { url: `${url}/hook`, timeout: "1s", ...more } };
 }
 
-/** Workers that share a clock, and what they said. */
+/** Delivery workers with a common clock, and their log. */
 export interface DeliveryWorld {
-  /** Milliseconds since the epoch; it stands until it is moved. */
+  /** Milliseconds since the epoch. The clock stands still until a test moves it. */
   now: number;
-  /** A folder that is there. */
+  /** An existing folder. */
   readonly folder: string;
   /** All log lines. */
   readonly log: readonly string[];
-  /** A delivery worker of what a configuration has. */
+  /** A delivery worker with a configuration's deliveries. */
   worker(config: Config, more?: Partial<DeliveryWorkerOptions>): DeliveryWorker;
-  /** A delivery worker that knows its schedules since before March was due, when that has come. */
+  /** A delivery worker that has had its schedules since before March was due, at the time when March is due. */
   dueWorker(config: Config, more?: Partial<DeliveryWorkerOptions>): Promise<DeliveryWorker>;
-  /** A receiver that ends with the world. */
+  /** A receiver that is closed with the world. */
   receive(...answers: ReceiverAnswer[]): Promise<Receiver>;
-  /** A recipient that the world's folder is. */
+  /** A recipient with the world's folder. */
   readonly archive: object;
-  /** What happened to a delivery, each with its attempt: `1 started`. */
+  /** The events of a delivery, each with its attempt: `1 started`. */
   eventsOf(name: string): Promise<readonly string[]>;
   recordsOf(name: string): Promise<readonly DeliveryRecord[]>;
-  /** How the newest period of a configuration's delivery stands that is due. */
+  /** The status of the newest due period of a configuration's delivery. */
   statusOf(config: Config): Promise<DeliveryStatus>;
   dispose(): Promise<void>;
 }
 
-/** Makes a world over a store. */
+/** Makes a world with a store. */
 export function createDeliveryWorld(store: StoreClient, now: number): DeliveryWorld {
   const root = mkdtempSync(join(tmpdir(), "gpu-ledger-deliveries-"));
   const log: string[] = [];

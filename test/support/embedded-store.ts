@@ -13,12 +13,12 @@ import type { EmbeddedStore, EmbeddedStoreOptions } from "../../runtime/store/em
 /** The program of the store's process, from the build that runs before the integration tests. */
 export const storeProgram = [process.execPath, resolve("dist/runtime/store/embedded/main.js")];
 
-/** The store that test files share: where it is, who may ask, and its folder. */
+/** The store that test files share: its address, its user and its folder. */
 export interface SharedStore extends Pick<EmbeddedStore, "url" | "user"> {
   readonly folder: string;
 }
 
-/** A store in a folder of its own that vanishes with it. */
+/** A store in a folder of its own, which is removed with it. */
 export interface TestStore extends SharedStore, EmbeddedStore {}
 
 /** The store that was started before the tests. A test file makes databases of its own in it. */
@@ -53,7 +53,7 @@ export async function startTestStore(options: Partial<EmbeddedStoreOptions> = {}
   };
 }
 
-/** An answer as it came over the wire. */
+/** A raw answer from the connection. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -61,7 +61,7 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** A request as curl would send it; nothing is decoded or followed. */
+/** A request as curl would send it, without decoding and without redirects. */
 export interface RawRequest {
   readonly method?: "GET" | "POST";
   readonly path?: string;
@@ -79,7 +79,7 @@ export function ask(store: { readonly url: string }, asked: RawRequest): Promise
       headers["Authorization"] = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
     }
     const { hostname, port } = new URL(store.url);
-    // The path goes out as it is: some tests send what is no URL.
+    // The path is sent unchanged: some tests send an invalid URL.
     const sent = request(
       {
         host: hostname.replace(/^\[|\]$/g, ""),
@@ -104,7 +104,7 @@ export function ask(store: { readonly url: string }, asked: RawRequest): Promise
   });
 }
 
-/** Runs a statement as the internal user and gives its text back; fails with the body of an error. */
+/** Runs a statement as the internal user and returns its text. Fails with the body of an error. */
 export async function run(store: EmbeddedStore, sql: string): Promise<string> {
   const answer = await ask(store, { user: store.user, body: sql });
   if (answer.status !== 200) throw new Error(answer.text);

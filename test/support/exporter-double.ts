@@ -2,24 +2,24 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 
-/** What the double does with a request; the page it hands out counts as served only when it went out in full. */
+/** The double's answer to a request. A page counts as served only if it was sent completely. */
 export type Behaviour = (request: IncomingMessage, response: ServerResponse, double: ExporterDouble) => void;
 
-/** An exporter that can misbehave, and that remembers every page that it served in full. */
+/** An exporter that can misbehave, and that keeps every page that it served completely. */
 export interface ExporterDouble {
   readonly url: string;
   /** Pages that were written to their last byte, in order. */
   readonly served: string[];
   readonly requests: IncomingMessage[];
-  /** Connections that are open now. */
+  /** The number of open connections. */
   readonly connections: number;
   behave(behaviour: Behaviour): void;
-  /** Answers with a page, by length. */
+  /** Answers with a page and its length. */
   page(response: ServerResponse, text: string): void;
   close(): Promise<void>;
 }
 
-/** Starts a double on a free port of 127.0.0.1; with `tls` it speaks https. */
+/** Starts a double on a free port of 127.0.0.1; with `tls` it serves https. */
 export async function startExporterDouble(
   behaviour: Behaviour,
   tls?: { readonly key: string; readonly cert: string; readonly ca?: string; readonly requestCert?: boolean },

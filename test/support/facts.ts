@@ -5,7 +5,7 @@ import type { WorkloadFact } from "../../domain/workload.ts";
 /** Noon of a day in March 2026, milliseconds since the epoch. */
 export const NOON = Date.UTC(2026, 2, 1, 12);
 
-/** A running pod that holds one GPU; what is given takes the place of the rest. */
+/** A running pod that holds one GPU; the given fields replace the defaults. */
 export function workloadFact(given: Partial<WorkloadFact> = {}): WorkloadFact {
   return {
     cluster: "test",

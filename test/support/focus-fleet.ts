@@ -8,8 +8,8 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 const UNTIL = "2026-04-01T02:00:00Z";
 
 /**
- * The last three hours of March and the first two of April: GPUs that are shared for odd times at odd prices, a machine priced by the
- * hour, one of our own whose power is paid for, one that nothing prices, a commitment, a markup, and free time that is spread over the node's holders.
+ * The last three hours of March and the first two of April: GPUs that are shared for odd times at odd prices, a machine with a price per hour, an
+ * owned machine with paid power, a machine without a price, a commitment, a markup, and free time that is spread over the node's holders.
  */
 function fleet(given: { readonly isLate?: boolean } = {}): Scenario {
   const pod = (name: string, namespace: string, node: string, more: object) => ({ name, namespace, node, ...more });
@@ -109,12 +109,12 @@ const INVOICE: InvoiceLine = {
   amount: lastUnits<"currency">(6_100_000_000n),
 };
 
-/** The policies of that fleet, as a configuration has them. */
+/** The policies of that fleet, in the form of a configuration. */
 export const FOCUS_POLICIES = fleet().policies.map(({ name }) => ({ name, keep: true }));
 
 /**
- * Plays that fleet into a store: March is closed with an invoice, and then a pod is heard of late and a price of March changes, so that
- * April has corrections.
+ * Plays that fleet into a store: March is closed with an invoice. After that a fact of a pod comes late and a price of March changes, so April has
+ * corrections.
  */
 export async function playFocusFleet(store: StoreClient): Promise<Books> {
   const books = openBooks(store, fleet());

@@ -4,7 +4,7 @@ import { FOCUS_COLUMNS, type FocusSetting } from "../../reports/focus/columns.ts
 import type { WrittenRow } from "../../reports/focus/check/rule.ts";
 import { rowsOf } from "../../reports/focus/rows.ts";
 
-/** Whom the rows of tests name. */
+/** The parties in the rows of tests. */
 export const SETTING: FocusSetting = {
   policy: "default",
   currency: "USD",
@@ -33,7 +33,7 @@ export const GPU: Origin = {
   pricedSince: Date.UTC(2026, 0, 1),
 };
 
-/** Eighteen hours of it at 3, which vision's pod held; what is given is otherwise. */
+/** Eighteen hours of it at 3, which vision's pod held; the given fields replace the defaults. */
 export function partOf(given: Partial<Part> = {}): Part {
   const cost = lastUnits<"currency">(54_000_000_000n);
   return {
@@ -69,13 +69,13 @@ export function partOf(given: Partial<Part> = {}): Part {
   };
 }
 
-/** A part that nobody held, and that the platform pays. */
+/** A part without a holder, which the platform pays. */
 export function freePart(given: Partial<Part> = {}): Part {
   const nobody = { holder: "", namespace: "", pod: "", workloadKind: "", workload: "", type: "", attribution: "" };
   return partOf({ ...nobody, state: "unallocated", payer: "platform", team: "platform", costCenter: "", ...given });
 }
 
-/** The rows of an origin's parts by the names of columns. */
+/** The rows of an origin's parts, by column name. */
 export function writtenRows(parts: readonly [Part, ...Part[]], setting: FocusSetting = SETTING): readonly WrittenRow[] {
   return rowsOf(parts, setting).map((cells) =>
     Object.fromEntries(FOCUS_COLUMNS.map(({ name }, place) => [name, cells[place]!])),

@@ -11,12 +11,12 @@ declare module "vitest" {
   }
 }
 
-/** One process sets up all projects, each of which loads this file for itself. */
+/** One process sets up all projects. Each project loads this file again. */
 const shared = globalThis as { store?: Promise<TestStore> };
 
 /**
- * Runs once before the tests with real parts: builds `dist/`, which tests with child processes run, fetches the broker's jars, and
- * starts the store that test files share. Gives what ends that store.
+ * Runs once before the tests with real parts: builds `dist/`, which tests with child processes run, downloads the broker's jars, and starts the store
+ * that test files share. Returns a function that ends that store.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const store = await (shared.store ??= prepare());

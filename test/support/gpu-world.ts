@@ -12,21 +12,21 @@ import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import { NOON } from "./facts.ts";
 
-/** What a row says, by the canonical names. */
+/** The values of a row, by canonical metric. */
 export type Values = Readonly<Record<string, number>>;
 
-/** A processor's view of GPUs, fed by the real join from facts and scrapes that a test tells. */
+/** A processor's view of GPUs, computed by the real join from the facts and scrapes of a test. */
 export interface GpuWorld {
   readonly facts: Pick<FactListener, "workload" | "inventory" | "clusterFact">;
   readonly devices: LiveDevices;
   /** Milliseconds since the epoch; the clock of the processor. */
   now: number;
   isOwn: IsOwn;
-  /** A scrape of gpu-a in cluster test, at the clock's time where nothing else is given. */
+  /** A scrape of gpu-a in cluster test, at the clock's time by default. */
   scrape(rows: readonly (Device & { readonly values: Values })[], given?: Partial<Scrape>): void;
   /** The page's text. */
   text(options?: { readonly cluster?: string; readonly withMoney?: boolean }): Promise<string>;
-  /** The page's samples of one series, as read by the reference parser: labels that are not empty, and the value. */
+  /** The page's samples of one series, as read by the reference parser: the labels that are not empty, and the value. */
   series(name: string): Promise<readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[]>;
 }
 
@@ -35,7 +35,7 @@ export const WORLD_CONFIG = `
 prices: [{ from: 2026-01-01, match: {}, per: gpu-hour, list: "8" }]
 owners: { team: [{ podLabel: team }, { namespaceLabel: team }], costCenter: [{ podLabel: cost-center }] }`;
 
-/** A world at noon in which nothing has been told. */
+/** A world at noon without facts and scrapes. */
 export function gpuWorld(config = WORLD_CONFIG): GpuWorld {
   const { book, owners } = ledgerOf(parseConfig(config, { source: "test", folder: ".", env: {} }));
   const now = (): number => world.now;
@@ -52,7 +52,7 @@ export function gpuWorld(config = WORLD_CONFIG): GpuWorld {
     now,
   });
   let sequence = 0;
-  /** As the decoder does: scrapes of one shape have one object. */
+  /** As in the decoder: scrapes of one shape share one object. */
   const shapes = new Map<string, ScrapeShape>();
   function shapeOf(exporter: string, columns: readonly string[], rows: readonly Device[]): ScrapeShape {
     const key = JSON.stringify([exporter, columns, rows]);

@@ -1,4 +1,4 @@
-/** A page that somebody wrote so that reading it takes long, and the page that the same target has next. */
+/** A page that was written to be slow to read, and the next page of the same target. */
 export interface HostilePage {
   readonly name: string;
   readonly first: Buffer;
@@ -15,7 +15,7 @@ function lines(count: number, line: (index: number) => string): string {
 const gpu = (index: number, more = ""): string =>
   `{gpu="${index}",UUID="GPU-${index}",modelName="NVIDIA H100 80GB HBM3",Hostname="node"${more}}`;
 
-/** Cases of a letter: a metric's name is known in any of them. */
+/** A name in another mix of upper and lower case: metric names are matched in any case. */
 function casesOf(name: string, index: number): string {
   return Array.from(name.toLowerCase())
     .map((letter, place) => ((index >> place) & 1 ? letter.toUpperCase() : letter))

@@ -5,13 +5,13 @@ import type { WorkloadFact } from "../../domain/workload.ts";
 import { insertFacts, readFact } from "../../processors/ingest/facts.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 
-/** A fact as it comes over the bus. */
+/** A fact as it is on the bus. */
 interface FactMessage {
   readonly topic: string;
   readonly value: Uint8Array;
 }
 
-/** Stores facts as a processor would, at places of one partition of the bus from `first` on. */
+/** Stores facts as a processor would, at offsets of one partition of the bus from `first` on. */
 export async function insertMessages(store: StoreClient, messages: readonly FactMessage[], first = 0): Promise<void> {
   const facts = messages.map(({ topic, value }, index) => {
     const read = readFact({ topic, value: Buffer.from(value), intact: true });

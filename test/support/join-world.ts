@@ -7,23 +7,23 @@ import { createHoldings, type HoldingsIndex } from "../../processors/ingest/hold
 import { createJoinStep } from "../../processors/ingest/steps/join.ts";
 import { NOON, workloadFact } from "./facts.ts";
 
-/** What a test says of a row's holder: evidence, the pod's name with its UID behind a slash, of how many it is the first. */
+/** A row's holder in a short form: the evidence, the pod's name with its UID after a slash, and the number of holders, of which it is the first. */
 export type Told = `${Holder["evidence"]} ${string} of ${number}`;
 
-/** An index and a join that knows it. Pods are on node gpu-a, bound 50 s before noon. */
+/** An index of holdings and a join that uses it. Pods are on node gpu-a, bound 50 s before noon. */
 export interface JoinWorld {
   readonly holdings: HoldingsIndex;
-  /** Tells of a running pod of this name and UID `uid-<name>`. */
+  /** Adds a running pod with this name and UID `uid-<name>`. */
   pod(name: string, given?: Partial<WorkloadFact>): void;
   claim(name: string, pods: readonly string[], devices: readonly string[], given?: Partial<ClusterFact>): void;
   slice(devices: readonly SliceDevice[], given?: Partial<ClusterFact>): void;
-  /** The holders of a scrape's rows, as the join gives them. */
+  /** The holders of a scrape's rows according to the join. */
   join(devices: readonly Device[] | ScrapeShape, at?: number, node?: string): readonly Holder[];
-  /** The same in short. */
+  /** The same holders in their short form. */
   told(devices: readonly Device[] | ScrapeShape, at?: number, node?: string): readonly Told[];
 }
 
-/** A world in which nothing has been told. */
+/** A world without facts. */
 export function joinWorld(): JoinWorld {
   const holdings = createHoldings();
   const step = createJoinStep(holdings);

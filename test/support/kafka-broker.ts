@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const CACHE = resolve("node_modules/.cache/gpu-ledger/kafka");
 const POM = resolve("test/support/kafka/pom.xml");
 const LIBS = join(CACHE, "libs-4.1.0");
-/** The classes that a broker loads, as Java maps them into memory: with them a start takes half of the processor time. */
+/** The classes that a broker loads, in an archive that Java maps into memory: with it a start takes half of the processor time. */
 const CLASSES = join(CACHE, "classes-4.1.0.jsa");
 const WITH_CLASSES = `-XX:SharedArchiveFile=${CLASSES}`;
 /** For programs that run for seconds. */
@@ -26,21 +26,21 @@ const START_TIMEOUT_MILLIS = 60_000;
 export interface KafkaBroker {
   /** `127.0.0.1:port`; the same after a restart. */
   readonly address: string;
-  /** Of the process that runs now. */
+  /** The id of the running process. */
   readonly processId: number;
-  /** Where it was started as `secure`: the address for TLS with a password (`ledger`, `right`), and its certificate. */
+  /** For a broker that was started as `secure`: the address for TLS with a password (`ledger`, `right`), and its certificate. */
   readonly secure: { readonly address: string; readonly certificate: string } | undefined;
-  /** Starts it again after `stop` or `kill`, on the same port and data. */
+  /** Starts the broker again after `stop` or `kill`, with the same port and data. */
   start(): Promise<void>;
-  /** Lets it shut down in order. */
+  /** Lets the broker shut down in order. */
   stop(): Promise<void>;
   /** SIGKILL. */
   kill(): Promise<void>;
-  /** Stops it and removes its data. */
+  /** Stops the broker and removes its data. */
   dispose(): Promise<void>;
 }
 
-/** Where a broker is to listen, on 127.0.0.1, and to keep its data. */
+/** The broker's port on 127.0.0.1 and its data folder. */
 export interface BrokerPlace {
   readonly data: string;
   readonly port: number;
@@ -48,8 +48,8 @@ export interface BrokerPlace {
 }
 
 /**
- * Fetches the broker's jars from Maven Central (43 MB) and archives the classes that it loads, once; both are kept under
- * `node_modules/.cache`. `false` where Java or Maven is missing and can't be installed; see {@link requirePart}.
+ * Downloads the broker's jars from Maven Central (43 MB) and archives the classes that it loads, once; both are kept under `node_modules/.cache`.
+ * `false` where Java or Maven is missing and can't be installed; see {@link requirePart}.
  */
 export async function prepareKafka(): Promise<boolean> {
   if (!requirePart("java")) return false;
@@ -63,7 +63,7 @@ export async function prepareKafka(): Promise<boolean> {
 
 async function fetchJars(): Promise<void> {
   mkdirSync(CACHE, { recursive: true });
-  // Into a folder of its own and then renamed, so that a run that was stopped leaves nothing half-filled.
+  // Fills a separate folder and then renames it, so that an interrupted run leaves no half-filled cache.
   const partial = mkdtempSync(join(CACHE, "partial-"));
   await run("mvn", ["-q", "-B", "-f", POM, "dependency:copy-dependencies", `-DoutputDirectory=${partial}`]);
   if (existsSync(LIBS)) rmSync(partial, { recursive: true });
@@ -78,7 +78,7 @@ async function archiveClasses(): Promise<void> {
   renameSync(partial, CLASSES);
 }
 
-/** How a broker is started; see {@link startKafkaBroker}. */
+/** The options of a broker; see {@link startKafkaBroker}. */
 export interface BrokerOptions {
   readonly secure?: boolean;
   readonly steady?: boolean;
@@ -86,11 +86,10 @@ export interface BrokerOptions {
 }
 
 /**
- * Starts a broker (KRaft, broker and controller in one process; about 3 s and 330 MB). Its settings make it quick for
- * tests: segments roll after a second and the cleaner runs every 200 ms, so compaction can be seen; groups do not wait
- * for more members, and may have short sessions. A `secure` one also listens with TLS and SASL (PLAIN and SCRAM); one that
- * is `steady` has Kafka's own settings, all of Java's compilers and its whole heap from the start, for benchmarks and the soak. Where `settings` gives them, those are the
- * broker's instead.
+ * Starts a broker (KRaft, broker and controller in one process; about 3 s and 330 MB). Its settings make it quick for tests: segments roll after a
+ * second and the cleaner runs every 200 ms, so that tests can observe compaction; groups do not wait for more members, and may have short sessions. A
+ * `secure` broker also listens with TLS and SASL (PLAIN and SCRAM). A `steady` broker has Kafka's own settings, all of Java's compilers and its whole
+ * heap from the start, for benchmarks and the soak. `settings` replace the broker's settings of the same names.
  */
 export async function startKafkaBroker(options: BrokerOptions = {}): Promise<KafkaBroker> {
   if (!(await prepareKafka())) throw new Error("Java or Maven is missing, so there is no broker.");
@@ -159,8 +158,8 @@ async function startBroker(options: BrokerOptions, archive: string): Promise<Kaf
 }
 
 /**
- * Does with settings what Kafka's image does with a mounted `server.properties` before its broker starts: writes the broker's
- * configuration, and formats its folder of data. Gives that configuration, and fails with what Kafka says.
+ * Does the same with settings as Kafka's image does with a mounted `server.properties` before its broker starts: writes the broker's configuration,
+ * and formats its data folder. Returns that configuration, and fails with Kafka's message.
  */
 export async function setUpAsImage(folder: string, settings: string): Promise<string> {
   const [given, mounted, final] = ["default", "mounted", "final"].map((name) => join(folder, name)) as [
@@ -197,7 +196,7 @@ function serverSettings(folder: string, port: number, controllerPort: number): R
 }
 
 const QUICK = {
-  // A broker that was killed may register again only after its former session.
+  // A killed broker may register again only after its former session has ended.
   "broker.session.timeout.ms": "2000",
   "broker.heartbeat.interval.ms": "500",
   "log.roll.ms": "1000",
@@ -206,7 +205,7 @@ const QUICK = {
   "log.cleaner.dedupe.buffer.size": "4000000",
 };
 
-/** The same broker with one more listener, on which clients need TLS and a password. */
+/** The settings with one more listener, on which clients need TLS and a password. */
 function secured(settings: Readonly<Record<string, string>>, folder: string, port: number): Record<string, string> {
   const login = "org.apache.kafka.common.security";
   return {
@@ -223,7 +222,7 @@ function secured(settings: Readonly<Record<string, string>>, folder: string, por
   };
 }
 
-/** A key and its own certificate in the broker's folder, by the keytool that comes with Java; returns the PEM text. */
+/** A key and its own certificate in the broker's folder, made by Java's keytool; returns the PEM text. */
 async function createCertificate(folder: string): Promise<string> {
   const store = ["-keystore", join(folder, "keystore.p12"), "-storetype", "PKCS12", "-storepass", KEYSTORE_PASSWORD];
   const names = ["-alias", "broker", "-dname", "CN=127.0.0.1", "-ext", "SAN=ip:127.0.0.1"];

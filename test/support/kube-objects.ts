@@ -4,18 +4,18 @@ import type { NodeObject } from "../../collectors/kubernetes/projection/node-obj
 import type { ContainerObject, PodObject } from "../../collectors/kubernetes/projection/pod-object.ts";
 import type { PodOptions } from "../../collectors/kubernetes/projection/pod.ts";
 
-/** When everything was made, unless a test says otherwise: 1 May 2026, noon. */
+/** The default creation time of all objects: 1 May 2026, noon. */
 export const CREATED = "2026-05-01T12:00:00Z";
 
-/** Options of a projection that knows no other object. */
+/** Options of a projection without other objects. */
 export const ALONE: PodOptions = { kinds: ownerKinds(), lookup: () => undefined };
 
-/** A container that asks for these resources by its limits. */
+/** A container with these resources as its limits. */
 export function container(limits: Readonly<Record<string, unknown>>, name = "main"): ContainerObject {
   return { name, resources: { limits, requests: limits } };
 }
 
-/** An init container that goes on running beside the others. */
+/** An init container that keeps running beside the others. */
 export function sidecar(limits: Readonly<Record<string, unknown>>): ContainerObject {
   return { ...container(limits, "sidecar"), restartPolicy: "Always" };
 }

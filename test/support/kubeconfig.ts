@@ -1,4 +1,4 @@
-/** A kubeconfig of API servers without TLS, a context for each by its name; JSON is YAML. */
+/** A kubeconfig of API servers without TLS, with a context for each server by its name. JSON is valid YAML. */
 export function kubeconfigOf(servers: Readonly<Record<string, { readonly url: string }>>): string {
   const names = Object.keys(servers);
   return JSON.stringify({

@@ -1,18 +1,18 @@
 import { ownMegabytes } from "../../bench/process.ts";
 import { PROGRAMS, type Stack } from "./stack.ts";
 
-/** What a part may have grown by from the second quarter to the last: a garbage collector keeps some memory for later. */
+/** The permitted growth of a part from the second quarter to the last: a garbage collector keeps some memory for later. */
 const MOST_GROWTH = { ratio: 1.1, megabytes: 24 };
 
 /** Memory of every process of a stack over a run. */
 export interface MemoryOfParts {
   /** Measures every process once. */
   measure(): void;
-  /** Prints medians of the second and the last quarter, in megabytes, and returns those of the parts that have grown. */
+  /** Prints medians of the second and the last quarter, in megabytes, and returns the medians of the parts that have grown. */
   growing(): readonly unknown[];
 }
 
-/** Starts the measurement of the processes that run now. */
+/** Starts the measurement of the running processes. */
 export function followMemory(stack: Stack): MemoryOfParts {
   const processes: Readonly<Record<string, number>> = {
     ...Object.fromEntries(PROGRAMS.map((name) => [name, stack.program(name).command.processId])),
@@ -36,7 +36,7 @@ export function followMemory(stack: Stack): MemoryOfParts {
   };
 }
 
-/** Medians of the second quarter and of the last, and the most, in megabytes. */
+/** Medians of the second quarter and of the last, and the maximum, in megabytes. */
 function quartersOf(values: readonly number[]): {
   readonly second: number;
   readonly last: number;

@@ -4,12 +4,12 @@ import { SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
 const utf8 = new TextEncoder();
 const text = new TextDecoder();
 
-/** A message's value as a later release may send it in the same schema: with fields and metrics of which this one has no word. */
+/** A message's value as a later release may send it in the same schema: with fields and metrics that are unknown to this release. */
 export function asNewer(topic: string, value: Uint8Array): Uint8Array {
   return topic === SAMPLES_TOPIC ? newerScrape(value) : newerFact(value);
 }
 
-/** Another metric in each row, and unknown fields in what is said of the exporter and of each device. */
+/** Another metric in each row, and unknown fields in the description of the exporter and of each device. */
 function newerScrape(value: Uint8Array): Uint8Array {
   const scrape = createScrapeDecoder().decode(value);
   if ("invalid" in scrape) throw new Error(scrape.invalid);
@@ -27,7 +27,7 @@ function newerScrape(value: Uint8Array): Uint8Array {
   return encodeScrape(utf8.encode(JSON.stringify(stable)), scrape, Float64Array.from(values));
 }
 
-/** Unknown fields, at the top and in a list. */
+/** Unknown fields, at the top level and in a list. */
 function newerFact(value: Uint8Array): Uint8Array {
   const fact = JSON.parse(text.decode(value)) as Readonly<Record<string, unknown>>;
   const inLists = Object.entries(fact).map(([name, field]): [string, unknown] => [

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** What nobody expects in the place of a value. */
+/** Unexpected values. */
 const ODD: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(null, [], {}, [null], "", "\u0000", "__proto__", true, 0, -1, 0.5, 1e308, -0, 2 ** 53, 1e15),
   fc.constantFrom({ length: 1e9 }, [[]], "9".repeat(400), "x".repeat(10_000), { ["__proto__"]: { polluted: true } }),
@@ -25,7 +25,7 @@ function replaced(value: unknown, [key, ...rest]: Place, by: unknown): unknown {
   return { ...fields, [key]: replaced(fields[key], rest, by) };
 }
 
-/** A good value of JSON in which up to three places have another value, or a field more. */
+/** A valid value of JSON with up to three changes: another value, or an additional field. */
 export function nonsense(good: unknown): fc.Arbitrary<unknown> {
   const change = fc.tuple(
     fc.nat(),

@@ -9,8 +9,8 @@ interface Model {
 }
 
 /**
- * What of an object does not fit Kubernetes' OpenAPI model of this name (`V2HorizontalPodAutoscaler`), as its generated client
- * has it: fields that the model lacks, and values of another type, each by its path. Which fields are required it does not tell.
+ * The differences of an object from Kubernetes' OpenAPI model of this name (`V2HorizontalPodAutoscaler`), as its generated client has it: fields that
+ * the model lacks, and values of another type, each by its path. Required fields are not checked.
  */
 export function misfits(object: unknown, model: string, path = model): readonly string[] {
   if (!isRecord(object)) return [`${path} is no object`];

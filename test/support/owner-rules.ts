@@ -1,7 +1,7 @@
 import { compileOwners, type OwnerRules } from "../../domain/owner/compile.ts";
 import type { OwnerConfig } from "../../domain/owner/rule.ts";
 
-/** The rules of a configuration of which only what matters is given; fails with all that is wrong with them. */
+/** The rules of a configuration with the given fields, and defaults for the others. Fails with all problems of the rules. */
 export function ownerRules(
   owners: Partial<OwnerConfig["owners"]>,
   others: Omit<OwnerConfig, "owners"> = {},

@@ -1,17 +1,17 @@
 import type { Scenario } from "../../scenarios/schema.ts";
 import { scenarioWith } from "./played.ts";
 
-/** When everything of the fleet is over and charged. */
+/** A time when everything of the fleet is over and charged. */
 export const NOON = Date.UTC(2026, 2, 31, 12);
-/** A team's name that is markup, a formula and a change of direction. */
+/** A team's name with markup, a formula and a change of direction. */
 export const HOSTILE = `<img src=x onerror="document.title='taken'">'";--\u202E`;
-/** The configuration of its server. */
+/** The configuration of the fleet's server. */
 export const PRICES_CONFIG = 'prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "3.00" }]';
 
-/** Four GPUs for four hours: of vision, of nlp, of a team with a name that is markup, and a free one. */
+/** Four GPUs for four hours: of vision, of nlp, of a team with markup in its name, and a free one. */
 export const PAGES_FLEET: Scenario = pagesFleet("3.00");
 
-/** The same at a price for each GPU-hour. */
+/** The same fleet with a price per GPU-hour. */
 export function pagesFleet(price: string): Scenario {
   return scenarioWith({
     period: { start: "2026-03-31T08:00:00Z", end: "2026-03-31T12:00:00Z" },
@@ -35,7 +35,7 @@ export function pagesFleet(price: string): Scenario {
   });
 }
 
-/** Every page, as whoever sees some team or all of them. */
+/** Pages for viewers of some teams or all of them. */
 export const PAGES = [
   "/",
   "/?span=7d",
@@ -52,7 +52,7 @@ export const PAGES = [
   "/policies?span=2026-03",
   "/periods",
 ];
-/** Those for who sees all teams. */
+/** Pages for viewers of all teams. */
 export const OF_ALL = ["/prices?span=2026-03", "/quality"];
 /** Views with nothing to show. */
 export const EMPTY = [

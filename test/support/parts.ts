@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** Programs that integration tests need beside Node, with Debian's package for each. */
+/** Programs other than Node that integration tests need, with Debian's package for each. */
 const PARTS = {
   java: { debianPackage: "default-jre-headless", hint: "a Java runtime, version 17 or later (https://adoptium.net)" },
   mvn: { debianPackage: "maven", hint: "Apache Maven (https://maven.apache.org)" },
@@ -23,15 +23,15 @@ const PARTS = {
   openssl: { debianPackage: "openssl", hint: "OpenSSL (https://openssl-library.org)" },
   amtool: { debianPackage: "prometheus-alertmanager", hint: "Alertmanager, which brings amtool" },
   "docker-compose": { debianPackage: "docker-compose", hint: "Docker Compose (https://docs.docker.com/compose)" },
-  // Debian's own is too old for the programs that are built with it here.
+  // Debian's package is too old for the programs that are built with Go here.
   go: { hint: "Go 1.24 or later (https://go.dev/dl)" },
   python3: { debianPackage: "python3-venv", hint: "Python 3 with venv (https://www.python.org)" },
 } as const satisfies Record<string, Part>;
 
 interface Part {
-  /** Where Debian has none that would do, it has to be installed by hand. */
+  /** Absent where Debian has no suitable package. Then the program has to be installed by hand. */
   readonly debianPackage?: string;
-  /** What is looked for on PATH; the part's own name where it is left out. */
+  /** The command on PATH; the part's own name by default. */
   readonly command?: string;
   readonly hint: string;
 }
@@ -40,8 +40,8 @@ interface Part {
 export type PartName = keyof typeof PARTS;
 
 /**
- * Installs the Debian packages of all parts that are missing, by one call of apt-get, where that is possible (Debian, as root).
- * One call, before any test: two calls at once would fail on dpkg's lock.
+ * Installs the Debian packages of all missing parts with one call of apt-get, where that is possible (Debian, as root). There is one call, before any
+ * test: two calls at once would fail on dpkg's lock.
  */
 export async function installParts(): Promise<void> {
   const parts: readonly Part[] = Object.entries(PARTS).map(([name, part]) => ({ command: name, ...part }));

@@ -17,7 +17,7 @@ import { startProcessor, type Processor, type ProcessorEvents } from "../../proc
 
 export const silent = pino({ level: "silent" });
 
-/** An embedded bus in a folder that vanishes with it, the topics declared. */
+/** An embedded bus with its topics declared, in a folder that is removed with it. */
 export async function openTestBus({ samplePartitions = 4 } = {}): Promise<{
   readonly bus: Bus;
   readonly folder: string;
@@ -38,7 +38,7 @@ export async function openTestBus({ samplePartitions = 4 } = {}): Promise<{
   };
 }
 
-/** Where partitions of facts end on a bus that has whatever a test put into the store without it. */
+/** The end of the partitions of facts on a bus, for a test that puts facts into the store without the bus. */
 export const FACTS_END = 100_000;
 
 /** A bus whose partitions of facts end there. */
@@ -52,7 +52,7 @@ export function withFactsStored(bus: Bus): Bus {
   };
 }
 
-/** What a processor told, counted. */
+/** The events of a processor, counted. */
 export interface ProcessorLog {
   stored: number;
   rows: number;
@@ -64,7 +64,7 @@ export interface ProcessorLog {
   readonly passedOver: string[];
 }
 
-/** A processor with quick flushes, and a log of what it told. */
+/** A processor with quick flushes, and a log of its events. */
 export async function startTestProcessor(
   bus: Bus,
   store: StoreClient,
@@ -85,7 +85,7 @@ export async function startTestProcessor(
   return { processor, log };
 }
 
-/** What takes facts into the store, with quick flushes, and a log of what it told. */
+/** The part that stores facts, with quick flushes, and a log of its events. */
 export async function startTestFacts(
   bus: Bus,
   store: StoreClient,
@@ -95,7 +95,7 @@ export async function startTestFacts(
   return { facts: await startFacts({ bus, store, flushMillis: 50, flushRows: 500, events, now: Date.now }), log };
 }
 
-/** A log in which nothing stands yet. */
+/** An empty log. */
 export function emptyLog(): ProcessorLog {
   return {
     stored: 0,
@@ -109,7 +109,7 @@ export function emptyLog(): ProcessorLog {
   };
 }
 
-/** The events of an intake but `onStored`, written into a log. */
+/** The events of an intake except `onStored`, written into a log. */
 export function loggedEvents(log: ProcessorLog): Omit<IntakeEvents<never>, "onStored"> {
   return {
     onDropped: () => {},

@@ -21,7 +21,7 @@ import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 
 const FOLDER = "test/scenarios";
 
-/** A scenario's file, and whether it is about clusters, so that it cannot be played under another cluster's name. */
+/** A scenario's file, and whether it names clusters, so that it cannot be played under another cluster's name. */
 export interface ScenarioFile {
   readonly file: string;
   readonly scenario: Scenario;
@@ -38,19 +38,19 @@ export function scenarioFiles(): readonly ScenarioFile[] {
     });
 }
 
-/** A scenario's usage and bills, as the store has them. */
+/** A scenario's usage and bills in the store. */
 export interface Played {
   readonly usage: readonly UsageHour[];
   readonly bills: ReadonlyMap<string, Bill>;
   readonly breaches: readonly Breach[];
 }
 
-/** How a scenario is played. */
+/** The options of a play. */
 export interface PlayOptions {
-  /** How its messages arrive; all at once and in order where it is left out. */
+  /** The delivery of the messages; by default all at once and in order. */
   readonly deliver?: (messages: readonly PlacedMessage[]) => Delivery;
   readonly absentAfterMillis?: number;
-  /** So many hours are charged again from what is stored, and must come to the same; one where it is left out. */
+  /** The number of hours that are charged again from their stored rows, with the same result expected; one by default. */
   readonly chargedTwice?: number;
 }
 
@@ -67,8 +67,8 @@ export function playAs(
 }
 
 /**
- * Stores what the collectors would have said, meters and charges hour by hour, and once more when what is late has come; and reads
- * what was published. Fails where an hour, charged again from what is stored of it, comes to anything else.
+ * Stores the messages that the collectors would have sent, meters and charges hour by hour, repeats that when late messages have come, and reads the
+ * published rows. Fails if an hour has another result when it is charged again from its stored rows.
  */
 export async function playScenario(
   store: StoreClient,
@@ -129,7 +129,7 @@ function inOrder(messages: readonly PlacedMessage[]): Delivery {
 
 const COMPARED = ["team", "costCenter", "state", "because", "node", "gpu", "namespace", "pod", "unpriced"];
 
-/** Bills in a form in which they can be compared, line by line of everything that matters. */
+/** Bills in a comparable form: a text for each line, with all compared dimensions. */
 export function billWords(bills: ReadonlyMap<string, Bill>): readonly string[] {
   return [...bills].flatMap(([policy, { lines, total }]) => [
     `${policy} ${total}`,

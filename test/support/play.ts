@@ -12,27 +12,27 @@ import type { PlayedMessage } from "../../scenarios/play/facts.ts";
 import { play } from "../../scenarios/play/play.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 
-/** A message at its place on the bus. */
+/** A message with its offset on the bus. */
 export interface PlacedMessage extends PlayedMessage {
   readonly offset: number;
 }
 
-/** What the collectors would have said of a scenario, in order. */
+/** The messages that the collectors would have sent for a scenario, in order. */
 export function messagesOf(scenario: Scenario): readonly PlacedMessage[] {
   return [...play(scenario)].map((message, index) => ({ ...message, offset: index + 1 }));
 }
 
-/** Puts what the collectors would have said of a scenario into a store; what is sent on one topic can be left out. */
+/** Stores the messages that the collectors would have sent for a scenario; `without` leaves out those of one topic. */
 export async function storeScenario(store: StoreClient, scenario: Scenario, without?: string): Promise<void> {
   const messages = messagesOf(scenario).filter(({ topic }) => topic !== without);
   const put = createPut(store);
   for (const portion of slicesOf(messages, MESSAGES_PER_INSERT)) await put(portion);
 }
 
-/** Of what comes in order. */
+/** For messages in order. */
 export const MESSAGES_PER_INSERT = 10_000;
 
-/** Stores messages as one portion, by the processor's steps and without a bus, knowing the facts of those before. */
+/** Stores messages as one portion, by the processor's steps and without a bus, with the facts of earlier portions. */
 export function createPut(store: StoreClient): (messages: readonly PlacedMessage[]) => Promise<void> {
   const holdings = createHoldings();
   const decode = createDecodeStep(createScrapeDecoder());

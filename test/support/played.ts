@@ -20,17 +20,17 @@ export type PlayedFact =
   | { readonly of: "inventory"; readonly fact: InventoryFact }
   | { readonly of: "cluster"; readonly fact: ClusterFact };
 
-/** A row of a played scrape with whom the join finds on its device. */
+/** A row of a played scrape with the holder that the join finds for its device. */
 export interface PlayedSample {
   readonly at: number;
   readonly node: string;
   readonly device: Device;
   readonly holder: Holder;
-  /** The values that the exporter gave, by the columns' names. */
+  /** The exporter's values, by column name. */
   readonly values: Readonly<Record<string, number>>;
 }
 
-/** A scenario of two hours with the given parts; what is left out takes its defaults. */
+/** A scenario of two hours with the given parts, and defaults for the others. */
 export function scenarioWith(given: Readonly<Record<string, unknown>>): Scenario {
   const period = { start: "2026-03-02T00:00:00Z", end: "2026-03-02T02:00:00Z" };
   return scenarioSchema.parse({ title: "a case", period, ...given });
@@ -41,7 +41,7 @@ export function minute(minutes: number): string {
   return new Date(Date.UTC(2026, 2, 2) + minutes * 60_000).toISOString();
 }
 
-/** The same in milliseconds since the epoch. */
+/** The same moment in milliseconds since the epoch. */
 export function millisOf(minutes: number): number {
   return Date.UTC(2026, 2, 2) + minutes * 60_000;
 }
@@ -57,7 +57,7 @@ export function decodedScrapes(scenario: Scenario): readonly Scrape[] {
   return [...scrapesOf(scenario)].map((message) => decodeScrape(decoder, message));
 }
 
-/** The rows of all scrapes of a scenario, joined by the facts that a watcher had sent until then. */
+/** The rows of all scrapes of a scenario, joined with the facts that a watcher had sent until then. */
 export function joinedSamples(scenario: Scenario): readonly PlayedSample[] {
   const holdings = createHoldings();
   const join = createJoinStep(holdings);

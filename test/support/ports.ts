@@ -2,10 +2,10 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Below the ports that systems give to outgoing connections (Linux from 32768 on): those may be taken at any moment. */
+/** Below the ports that systems give to outgoing connections (from 32768 on in Linux), which may be taken at any moment. */
 const PORTS = { from: 10_240, until: 32_768 };
 
-/** A port of 127.0.0.1 on which nobody listens now, for programs that can't choose one and say which. */
+/** A port of 127.0.0.1 that is free now, for programs that cannot choose a port and report it. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(PORTS.from, PORTS.until);

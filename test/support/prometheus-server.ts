@@ -9,7 +9,7 @@ import { freePort } from "./ports.ts";
 
 const run = promisify(execFile);
 
-/** A series of an answer: its labels, the metric's name among them, and its samples, seconds since the epoch and value. */
+/** A series of an answer: its labels, including the metric's name, and its samples in seconds since the epoch with a value. */
 export interface AnsweredSeries {
   readonly metric: Readonly<Record<string, string>>;
   readonly values: readonly (readonly [at: number, value: string])[];
@@ -24,16 +24,16 @@ export interface ShownAlert {
 
 /** A real Prometheus. */
 export interface PrometheusServer {
-  /** What an expression gives now, or at a time in milliseconds since the epoch, a sample for each series. */
+  /** The result of an expression now, or at a time in milliseconds since the epoch: a sample for each series. */
   query(expr: string, atMillis?: number): Promise<readonly AnsweredSeries[]>;
-  /** What it gave over a time, milliseconds since the epoch. */
+  /** The result over a time, in milliseconds since the epoch. */
   queryRange(
     expr: string,
     fromMillis: number,
     untilMillis: number,
     stepSeconds: number,
   ): Promise<readonly AnsweredSeries[]>;
-  /** What a label is on the series that a selector finds in a time, milliseconds since the epoch. */
+  /** The values of a label on the series that a selector finds in a time, in milliseconds since the epoch. */
   labelValues(label: string, selector: string, fromMillis: number, untilMillis: number): Promise<readonly string[]>;
   alerts(): Promise<readonly ShownAlert[]>;
   readonly url: string;
@@ -41,22 +41,22 @@ export interface PrometheusServer {
   stop(): Promise<void>;
 }
 
-/** A series that Prometheus is to know from before it was started; `valueAt` is asked with seconds since the epoch. */
+/** A series that Prometheus has from before its start; `valueAt` gets seconds since the epoch. */
 export interface PastSeries {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly valueAt: (atSeconds: number) => number;
 }
 
-/** How far back a past goes, and how far apart its samples are. */
+/** The length of the history, and the interval of its samples. */
 export interface PastRange {
   readonly seconds: number;
   readonly stepSeconds: number;
 }
 
 /**
- * Starts Debian's Prometheus on 127.0.0.1 with a configuration and the files that it names, and a past until now, or none. Fails with
- * its log where it does not become ready.
+ * Starts Debian's Prometheus on 127.0.0.1 with a configuration and the files that it names, and optionally a history until now. Fails with its log
+ * where it does not become ready.
  */
 export async function startPrometheus(options: {
   readonly configuration: object;
@@ -84,8 +84,8 @@ export async function startPrometheus(options: {
 }
 
 /**
- * Starts it on a file of configuration and a folder of data, which stay, with more flags where they are given. Fails with its log where
- * it does not become ready.
+ * Starts Prometheus with an existing configuration file and an existing data folder, and optionally more flags. Both stay when it ends. Fails with
+ * its log where it does not become ready.
  */
 export function startPrometheusOn(
   configuration: string,
@@ -95,13 +95,13 @@ export function startPrometheusOn(
   return startPrometheusWith([
     `--config.file=${configuration}`,
     `--storage.tsdb.path=${data}`,
-    // A past may be of any time.
+    // The history may be of any time.
     "--storage.tsdb.retention.time=100y",
     ...flags,
   ]);
 }
 
-/** Starts it with flags alone, on a port of 127.0.0.1. Fails with its log where it does not become ready. */
+/** Starts Prometheus with flags alone, on a port of 127.0.0.1. Fails with its log where it does not become ready. */
 export async function startPrometheusWith(flags: readonly string[]): Promise<PrometheusServer> {
   const port = await freePort();
   const child = spawn("prometheus", [...flags, `--web.listen-address=127.0.0.1:${port}`], {
@@ -171,7 +171,7 @@ export async function startPrometheusWith(flags: readonly string[]): Promise<Pro
   };
 }
 
-/** The past as promtool reads it: a metric's series stand together. */
+/** The history in promtool's format: a metric's series are next to each other. */
 function openMetrics(past: readonly PastSeries[], { seconds, stepSeconds }: PastRange): string {
   const now = Math.floor(Date.now() / 1000 / stepSeconds) * stepSeconds;
   const names = [...new Set(past.map(({ name }) => name))];

@@ -26,10 +26,10 @@ const COLUMNS = [
   "pcie_replay_total",
 ];
 
-/** The samples of one scrape: what one node's exporter told at one time. */
+/** The samples of one scrape: the page of one node's exporter at one time. */
 export type RawScrape = readonly RawSample[];
 
-/** Who the first row is joined to: by its labels, to another pod, or to several. */
+/** The holder to which the join assigns the first row: by its labels, another pod, or several. */
 const JOINED = {
   label: holderByLabels,
   dra: (): Holder => ({ namespace: "ml", name: "claim-0", uid: "uid-claim-0", evidence: "dra", holders: 1 }),
@@ -37,7 +37,7 @@ const JOINED = {
   node: (): Holder => ({ namespace: "ml", name: "start-0", uid: "uid-start-0", evidence: "node", holders: 1 }),
 } as const;
 
-/** What one scrape of a node looks like; `lost` ones were never taken. */
+/** The shape of one scrape of a node; `lost` scrapes were never made. */
 const tick = fc.record({
   lost: fc.boolean(),
   keep: fc.integer({ min: 0, max: 3 }),
@@ -58,7 +58,7 @@ const tick = fc.record({
 const node = fc.record({
   layout: fc.constantFrom("plain", "mig", "shared", "shared-with-processes"),
   intervalMillis: fc.constantFrom(30_000, 61_001, 300_000),
-  // Often on the edges of buckets, where a millisecond decides.
+  // Often at the edges of buckets, where a millisecond matters.
   start: fc.oneof(
     fc.integer({ min: -5, max: 2 }).map((buckets) => buckets * 300_000),
     fc.integer({ min: -1_500_000, max: 600_000 }),
@@ -66,7 +66,7 @@ const node = fc.record({
   ticks: fc.array(tick, { minLength: 1, maxLength: 60 }),
 });
 
-/** Small fleets around a time: gaps, MIG, sharing pods, holders that change, counters that fall, values that are missing. */
+/** Small fleets around a time, with gaps, MIG, sharing pods, changing holders, falling counters and missing values. */
 export function rawFleet(around: number): fc.Arbitrary<readonly RawScrape[]> {
   return fc.array(node, { minLength: 1, maxLength: 3 }).map((nodes) =>
     nodes.flatMap(({ layout, intervalMillis, start, ticks }, index) => {
@@ -141,7 +141,7 @@ function devicesOf(layout: string, of: string, pod: number): readonly Device[] {
   ];
 }
 
-/** Stores scrapes as the processor does, each at the position that it is given on partition 0. */
+/** Stores scrapes as the processor does, each at its given offset of partition 0. */
 export async function insertRaw(
   store: StoreClient,
   cluster: string,

@@ -2,29 +2,29 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What was posted to a receiver. */
+/** A post that a receiver got. */
 export interface Posted {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** How a receiver answers a post: with a status, not at all, or as it likes. */
+/** A receiver's answer to a post: a status, no answer, or any response. */
 export type ReceiverAnswer = number | "hangs" | ((response: ServerResponse, posted: Posted) => void);
 
 /** A webhook's server. */
 export interface Receiver {
   readonly url: string;
-  /** All that came, as far as it came whole. */
+  /** All complete posts, in order. */
   readonly posted: readonly Posted[];
-  /** How the next posts are answered, one after another; the last one stays. */
+  /** The answers to the next posts, in order; the last one is repeated. */
   answers: ReceiverAnswer[];
-  /** Resolves when so many came. */
+  /** Resolves when `count` posts have come. */
   until(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a server on a free port of this machine that takes every post with 200 unless it is told otherwise. */
+/** Starts a server on a free port of this machine. It answers every post with 200 by default. */
 export async function startReceiver(...answers: ReceiverAnswer[]): Promise<Receiver> {
   const posted: Posted[] = [];
   const waiting: (() => void)[] = [];

@@ -6,14 +6,14 @@ import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 
-/** The reports' server over a store, without a port; whoever a test is asks it. */
+/** The reports' server with a store, without a port. Tests send it requests as a viewer of their choice. */
 export interface ReportsServer {
   readonly fastify: FastifyInstance;
-  /** What everything is asked at, milliseconds since the epoch. */
+  /** The time of every request, in milliseconds since the epoch. */
   now: number;
-  /** Who asks over the network. */
+  /** The viewer of requests over the network. */
   viewer: Viewer;
-  /** Asks for an address as somebody. */
+  /** Requests an address as a viewer. */
   get(url: string, as?: Viewer, headers?: Readonly<Record<string, string>>): Promise<LightMyRequestResponse>;
   close(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export interface ReportsServer {
 export const FINANCE: Viewer = { name: "finance", role: "finance", teams: "all" };
 export const VISION: Viewer = { name: "vision's", role: "viewer", teams: ["vision"] };
 
-/** Makes it, with the ledger of a configuration in YAML. */
+/** Makes the server, with the ledger of a configuration in YAML. */
 export async function createReportsServer(
   store: StoreClient,
   now: number,

@@ -2,7 +2,7 @@ import type { Device } from "../../domain/device.ts";
 import type { Holder } from "../../domain/holder.ts";
 import { activityPpm } from "../../domain/activity.ts";
 
-/** One row of a scrape as a test makes it. Values that are absent were not given. */
+/** One row of a scrape as a test makes it. Absent values are values that the exporter did not give. */
 export interface RawSample {
   readonly node: string;
   readonly device: Device;
@@ -29,7 +29,7 @@ const INCREASES = {
   pcie_replay_increase: "pcie_replay_total",
 } as const;
 
-/** A sample as a rollup hears it: a holder that had the device not for itself is none, and the device was shared. */
+/** A sample as a rollup counts it. A holder that did not have the device for itself is left out, and the device counts as shared. */
 interface Heard extends RawSample {
   readonly isCommon: boolean;
 }
@@ -49,8 +49,8 @@ interface Said {
 }
 
 /**
- * The definition of a rollup's rows, in the plainest words: each sample speaks up to the next of its device, for 2.5
- * intervals at most, and a row sums what is said within its bucket. What the store computes is held to it.
+ * The definition of a rollup's rows, in the simplest form: each sample holds up to the next sample of its device, for 2.5 intervals at most, and a
+ * row sums the samples within its bucket. The store's results are compared with it.
  */
 export function referenceRollup(
   samples: readonly RawSample[],
@@ -184,7 +184,7 @@ function rowOf(cluster: string, heard: readonly Said[], from: number, to: number
   }
   return row;
 
-  /** What a counter grew by until the next reading; after a fall, what it has counted since. */
+  /** The increase of a counter up to the next reading; after a fall, its new value. */
   function grown({ isFollowed, sample, next }: Piece, counter: string, scale: number): number | undefined {
     const [before, after] = [sample.values[counter], next?.values[counter]];
     if (!isFollowed || before === undefined || after === undefined) return undefined;

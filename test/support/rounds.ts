@@ -1,7 +1,7 @@
-/** The part of all rounds that a test makes: a tenth in the quick tests, all in the long ones, more by hand. */
+/** The part of all rounds that a test makes: a tenth in the quick tests, all in the long ones, more if ROUNDS_FACTOR asks for it. */
 const FACTOR = Number(process.env["ROUNDS_FACTOR"] ?? 0.1);
 
-/** How many rounds a test makes whose long run makes `all`: tries of a property, steps through a day; `least` at the least. */
+/** The number of rounds of a test that makes `all` in a long run: runs of a property, or steps through a day; `least` is the minimum. */
 export function rounds(all: number, least = 1): number {
   return Math.max(least, Math.ceil(all * FACTOR));
 }

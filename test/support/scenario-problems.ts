@@ -1,6 +1,6 @@
 import { readScenario, ScenarioError } from "../../scenarios/read.ts";
 
-/** What is wrong with a scenario's text, a line for each problem; empty where nothing is. */
+/** The problems of a scenario's text, a line for each; empty where there are none. */
 export function problemsOf(text: string): readonly string[] {
   try {
     readScenario(text, "case.yaml");

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { CollectorStatus, DemoStatus, ProcessorStatus } from "../../services/role.ts";
 import { PROGRAMS, type ProgramName, type Stack } from "./stack.ts";
 
-/** What a program of the stack says of itself, with the administrator's token. */
+/** The status of a program of the stack, requested with the administrator's token. */
 export async function statusOf(stack: Stack, name: ProgramName): Promise<Status> {
   const headers = { authorization: `Bearer ${stack.secret("admin-token")}` };
   const answer = await fetch(`${stack.program(name).url}/api/status`, { headers });
@@ -15,7 +15,10 @@ interface Status {
   readonly processor: ProcessorStatus;
 }
 
-/** No program of the stack has ended by itself; of one that has, its exit code, the end of its log, and how often the store died. */
+/**
+ * Expects that no program of the stack has ended by itself. A failure shows the exit code, the end of the log, and the number of the store's
+ * restarts.
+ */
 export function expectProgramsToRun(stack: Stack): void {
   const ended = PROGRAMS.flatMap((name) => {
     const { child, log } = stack.program(name).command;
@@ -27,12 +30,12 @@ export function expectProgramsToRun(stack: Stack): void {
   expect(ended).toEqual([]);
 }
 
-/** What is younger may still be on its way. */
+/** Younger scrapes may still be in transit. */
 const UNDER_WAY_MILLIS = 45_000;
 const IN_SPAN =
   "scraped_at >= fromUnixTimestamp64Milli({since:Int64}) AND scraped_at < fromUnixTimestamp64Milli({until:Int64})";
 
-/** How many hours of the demo's past are charged under every policy that is kept. */
+/** The number of hours of the demo's past that are charged. */
 export async function chargedHours({ store }: Stack): Promise<number> {
   const [row] = await store.query<{ hours: number }>(
     "SELECT toUInt32(uniqExact(window_start)) AS hours FROM charge_runs WHERE cluster = 'demo'",
@@ -41,8 +44,8 @@ export async function chargedHours({ store }: Stack): Promise<number> {
 }
 
 /**
- * Every scrape since a time is stored once, in a row without a gap of numbers, with a row for each device of its page; no message
- * was dropped, and none is a dead letter but those that are expected. The collector was never killed.
+ * Expects that every scrape since a time is stored once, with consecutive sequence numbers and a row for each device of its page, that no message was
+ * dropped, and that there are only the expected dead letters. Requires that the collector was never killed.
  */
 export async function expectNothingLost(stack: Stack, sinceMillis: number, deadLetters: number): Promise<void> {
   const collected = await statusOf(stack, "collect");
@@ -72,10 +75,12 @@ export async function expectNothingLost(stack: Stack, sinceMillis: number, deadL
   expect(JSON.parse(buried.stdout)).toHaveLength(deadLetters);
 }
 
-/** The oldest of what is charged, which no late sample changes any more. */
+/** The oldest charged hours, which no late sample changes any more. */
 const REPORTED_HOURS = 4;
 
-/** Every hour under every policy comes to the same cost and time, no sum is broken, and a report's total is the sum of its lines. */
+/**
+ * Expects that every hour has the same cost and time under every policy, that no sum is broken, and that a report's total is the sum of its lines.
+ */
 export async function expectChargesToAddUp(stack: Stack): Promise<void> {
   expect(await stack.store.query("SELECT * FROM breaches")).toEqual([]);
   const hours = await stack.store.query(
@@ -106,7 +111,7 @@ export async function expectChargesToAddUp(stack: Stack): Promise<void> {
   expect(Number(summed!.cost)).toBeGreaterThan(0);
 }
 
-/** Prometheus reaches every one of our parts, evaluates every rule, and knows of every node of the cluster that has GPUs. */
+/** Expects that Prometheus reaches all of our parts, evaluates every rule, and has an inventory of every node of the cluster that has GPUs. */
 export async function expectMetricsToBeRight(stack: Stack): Promise<void> {
   const { prometheus } = stack;
   const up = await prometheus.query('sum by (job) (up{job!="demo-dcgm-exporter"})');

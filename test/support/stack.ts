@@ -10,22 +10,22 @@ import { freePort } from "./ports.ts";
 import { startPrometheusWith, type PrometheusServer } from "./prometheus-server.ts";
 import { startAlertmanagerWith, type Alertmanager } from "./rules/alertmanager.ts";
 
-/** The program's services that go on running; there is one more processor than docker-compose.yml has. */
+/** The program's long-running services; there is one more processor than in docker-compose.yml. */
 export const PROGRAMS = ["demo", "collect", "process", "process-2", "serve"] as const;
 
 /** One of {@link PROGRAMS}. */
 export type ProgramName = (typeof PROGRAMS)[number];
 
-/** A program of the stack that runs. */
+/** A running program of the stack. */
 export interface StackProgram {
   readonly command: RunningCommand;
   readonly url: string;
 }
 
 /**
- * What docker-compose.yml runs with the profile `demo`, without containers: each program is a process of its own, started with the
- * command and the very files that are mounted into its container, in which hosts are 127.0.0.1 with other ports, and paths those of a
- * temporary folder. ClickHouse is the embedded engine behind its HTTP interface.
+ * The services of docker-compose.yml with the profile `demo`, without containers. Each program is a process of its own. It starts with the same
+ * command and the same files that are mounted into its container; their hosts are replaced by 127.0.0.1 with other ports, and their paths by those of
+ * a temporary folder. ClickHouse is the embedded engine behind its HTTP interface.
  */
 export interface Stack {
   readonly broker: KafkaBroker;
@@ -33,10 +33,10 @@ export interface Stack {
   readonly store: StoreClient;
   readonly prometheus: PrometheusServer;
   readonly alertmanager: Alertmanager;
-  /** What was made by `generate secrets`. */
+  /** A secret that `generate secrets` made. */
   secret(name: string): string;
   program(name: ProgramName): StackProgram;
-  /** Starts a program again that has ended. */
+  /** Starts a program that has ended again. */
   restart(name: ProgramName): Promise<void>;
   /** Runs a command of the program to its end, with the configuration of a processor. */
   run(args: readonly string[]): ReturnType<CommandFolder["run"]>;
@@ -45,17 +45,17 @@ export interface Stack {
 
 const DATABASE = "gpu_ledger";
 
-/** How a stack is started. */
+/** The options of a stack. */
 export interface StackOptions {
   /** Whether the broker has all of its heap from the start. */
   readonly steady?: boolean;
   /** The demo's past; a week by default. */
   readonly history?: string;
-  /** Called when the demo answers, with its address and data folder. Returns what to replace in the other programs' configurations. */
+  /** Called with the demo's address and data folder when the demo answers. Returns replacements for the other programs' configurations. */
   readonly surround?: (demo: string, folder: string) => Promise<Readonly<Record<string, string>>>;
 }
 
-/** Starts all of it; nothing is there of an earlier one. */
+/** Starts the whole stack, without data of an earlier one. */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const { steady = false, history = "7d", surround } = options;
   const { services } = readComposeFile();
@@ -75,7 +75,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     for (const each of stops.toReversed()) await each();
   }
 
-  /** A program's configuration, as it is mounted, for this machine. */
+  /** A program's mounted configuration, changed for this machine. */
   function configurationOf(name: ProgramName): string {
     const text = textOf("process", "/etc/gpu-ledger/gpu-ledger.yaml");
     const local = replaced(text, {
@@ -101,7 +101,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
   try {
     mkdirSync(secrets);
-    // The engine's own stays: it has no users that could be made with another.
+    // The engine's own password stays: it has no users with another one.
     writeFileSync(join(secrets, "clickhouse-password"), embedded.user.password);
     makeSecrets(secrets);
     const config = folder.write("process.yaml", configurationOf("process"));
@@ -137,7 +137,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       }),
     );
     stops.push(() => prometheus.stop());
-    // The collector reads the demo's kubeconfig: it waits for its health.
+    // The collector reads the demo's kubeconfig, so it starts when the demo is healthy.
     await start("demo");
     surroundings = (await surround?.(address("demo"), join(folder.path, "demo"))) ?? {};
     await Promise.all(PROGRAMS.filter((name) => name !== "demo").map(start));
@@ -177,7 +177,7 @@ async function portsOf(names: readonly ProgramName[]): Promise<Readonly<Record<P
   return Object.fromEntries(entries) as Record<ProgramName, number>;
 }
 
-/** The path on this machine of what a service sees under a path. */
+/** The path on this machine for a path of a service. */
 function pathOf(service: string, path: string): string {
   return resolve(mountedFrom(readComposeFile().services[service]!, path));
 }
@@ -195,7 +195,7 @@ function staticTargets(addresses: readonly string[]): string {
   return `static_configs: [{ targets: ${JSON.stringify(addresses)} }]`;
 }
 
-/** A text with all of these replaced. Fails where one is not in it: the file has changed, and the stack would be another. */
+/** A text with all of these replaced. Fails where one of them is missing: then the file has changed, and the stack would differ from it. */
 function replaced(text: string, replacements: Readonly<Record<string, string>>): string {
   let changed = text;
   for (const [from, to] of Object.entries(replacements)) {

@@ -1,9 +1,9 @@
 import { startExporterDouble, type ExporterDouble } from "./exporter-double.ts";
 
-/** The lines of an exporter's page that stand in place of one. */
+/** The lines that replace a line of an exporter's page. */
 export type ChangeLine = (line: string) => readonly string[];
 
-/** Starts an exporter that serves the page of another one, with each line changed as is asked at the time. */
+/** Starts an exporter that serves the page of another one, with the current changes applied to each line. */
 export function startSteeredExporter(url: string, changes: readonly ChangeLine[]): Promise<ExporterDouble> {
   return startExporterDouble((_, response, double) => {
     void fetch(url)
@@ -16,12 +16,12 @@ export function startSteeredExporter(url: string, changes: readonly ChangeLine[]
   });
 }
 
-/** Gives one GPU's series of a family another value. */
+/** Replaces the value of one GPU's series in a family. */
 export function setValue(family: string, uuid: string, value: number): ChangeLine {
   return (line) => [isOf(line, family, uuid) ? line.replace(/ \S+$/, ` ${value}`) : line];
 }
 
-/** Adds what an exporter counts of a GPU's XIDs, where its counters file asks for it: without a fault the code is 0. */
+/** Adds the exporter's counter of a GPU's XIDs, which its counters file can turn on: without a fault the code is 0. */
 export function countXids(uuid: string, code: () => number): ChangeLine {
   const beside = "DCGM_FI_DEV_GPU_TEMP";
   return (line) => {

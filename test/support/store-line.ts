@@ -1,8 +1,8 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
 /**
- * What the line does with a request: passes it on, holds its answer back, refuses the connection, cuts it amid the
- * request or before the answer, or answers in the store's place.
+ * The handling of a request by the line: it passes it on, holds its answer back, refuses the connection, cuts it in the middle of the request or
+ * before the answer, or answers in place of the store.
  */
 export type LineMode = "pass" | "hold" | "refuse" | "cut-request" | "cut-answer" | { readonly answer: string };
 
@@ -10,9 +10,9 @@ export type LineMode = "pass" | "hold" | "refuse" | "cut-request" | "cut-answer"
 export interface StoreLine {
   readonly url: string;
   mode: LineMode;
-  /** How long each answer is on its way. */
+  /** The delay of each answer. */
   delayMillis: number;
-  /** Requests that came, in parts as TCP delivers them. */
+  /** The number of received parts of requests, as TCP delivers them. */
   readonly parts: number;
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export function httpAnswer(status: string, body: string, headers: readonly strin
   return { answer: `${head.join("\r\n")}\r\n\r\n${body}` };
 }
 
-/** Opens a line to a store's address; the mode holds for connections that are open already too. */
+/** Opens a line to a store's address. The mode also applies to connections that are already open. */
 export async function openStoreLine(store: { readonly url: string }): Promise<StoreLine> {
   const { hostname, port } = new URL(store.url);
   const sockets = new Set<Socket>();

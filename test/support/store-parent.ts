@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
 
 /**
- * A process that starts a store from the build and then only lives, to be killed by a test: what becomes of the store
- * when the program dies without a word. It prints the store's process id and URL as one line of JSON.
+ * The source of a process that starts a store from the build and then does nothing until a test kills it. The test checks what the store does when
+ * its program dies suddenly. It prints the store's process id and URL as one line of JSON.
  */
 export const storeParentSource = `
   import pino from ${JSON.stringify(createRequire(import.meta.url).resolve("pino"))};

@@ -14,7 +14,7 @@ import { FACTS_END, openTestBus, withFactsStored } from "./pipeline.ts";
 import { scenarioWith } from "./played.ts";
 import { storeScenario } from "./play.ts";
 
-/** How long a test waits for what a term does, and how often it looks. */
+/** How long a test waits for the effects of a term, and how often it checks. */
 export const LONG = { timeout: 60_000, interval: 200 };
 const QUICK = {
   ...SCHEDULE_TIMING,
@@ -24,7 +24,7 @@ const QUICK = {
   lookMillis: 250,
   dropMillis: 1e9,
 };
-/** The hour that runs is charged once. */
+/** The current hour is charged once. */
 export const RARELY = { ...QUICK, refreshMillis: 60_000 };
 const SILENT: TermEvents = {
   onRun: () => {},
@@ -47,7 +47,7 @@ export const FLEET = scenarioWith({
 /** An hour after the fleet's end. */
 export const NOW = FLEET.period.end + 3_600_000;
 
-/** A term at work on the fleet's database, from {@link NOW} on by a clock that a test can set; without the facts of one topic. */
+/** A working term on the fleet's database, from {@link NOW} on by a clock that a test can set; `without` leaves out the facts of one topic. */
 export async function startTerm(database: string, without?: string) {
   const store = await createTestDatabase(database);
   const { bus, close } = await openTestBus();
@@ -85,18 +85,18 @@ export async function startTerm(database: string, without?: string) {
   return { store, asked, errors, rules, clock, begin, done };
 }
 
-/** What each team costs in the month so far, as `team cost`. */
+/** Each team's cost in the month so far, as `team cost`. */
 export async function teamsOf(store: StoreClient): Promise<readonly string[]> {
   const { teams } = await createMonth(store, "default").refresh(NOW);
   return teams.map(({ team, cost }) => `${team} ${cost}`);
 }
 
-/** What looks for the hours of late facts, on a bus whose partitions of facts end at `end`. */
+/** The part that finds the hours of late facts, with a bus whose partitions of facts end at `end`. */
 export function dirtyFactsOf(store: StoreClient, nowMillis: number, end = FACTS_END) {
   return createDirtyFacts({ store, ends: () => Promise.resolve(new Map([[0, end]])), now: () => nowMillis });
 }
 
-/** Stores what is known of the fleet's pods as facts that come late, at places of the bus from `first` on. */
+/** Stores the facts of the fleet's pods again, as late facts at offsets of the bus from `first` on. */
 export async function storeWorkloads(store: StoreClient, first = 100): Promise<void> {
   const late = [...factsOf(FLEET)].filter(({ topic }) => topic === WORKLOADS_TOPIC);
   await insertMessages(store, late, first);

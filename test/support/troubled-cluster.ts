@@ -9,15 +9,15 @@ import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/ser
 import type { KubernetesObject } from "../../demo/kubernetes/server/object.ts";
 import { createRandomTroubles, TROUBLED_GROUP, type RandomTroubles } from "./kubernetes/random-troubles.ts";
 
-/** The cluster of the demo's fleet on an API server of its own, whose troubles are in the hands of a test. */
+/** The cluster of the demo's fleet on an API server of its own, in which a test can cause troubles. */
 export interface TroubledCluster {
   readonly server: ApiServer;
   readonly troubles: RandomTroubles;
   /** A kubeconfig for the server. */
   readonly kubeconfig: string;
-  /** Ends lasting troubles, and makes the server's objects those of the fleet, as controllers do after a restore. */
+  /** Ends lasting troubles, and makes the server's objects equal to those of the fleet, as controllers do after a restore. */
   settle(): Promise<void>;
-  /** `uid phase node` of every pod of the server that asks for GPUs, in order. */
+  /** `uid phase node` of every pod of the server that requests GPUs, in order. */
   gpuPods(): readonly string[];
   stop(): Promise<void>;
 }
@@ -32,7 +32,7 @@ interface Pod {
   readonly status: { readonly phase: string };
 }
 
-/** Starts the cluster. `exporters` are the places where the fleet's exporters answer; `chance` returns numbers from 0 to below 1. */
+/** Starts the cluster. `exporters` are the addresses of the fleet's exporters; `chance` returns numbers from 0 to below 1. */
 export async function startTroubledCluster(options: {
   readonly folder: string;
   readonly exporters: readonly ExporterAddress[];
@@ -55,7 +55,7 @@ export async function startTroubledCluster(options: {
     }),
   );
 
-  /** The object as the server has it now: in another version of its kind, or not at all. */
+  /** The object as the server serves it now: in another version of its kind, or not at all. */
   function served(object: KubernetesObject): KubernetesObject | undefined {
     if (!object.apiVersion.startsWith(`${TROUBLED_GROUP}/`)) return object;
     const version = troubles.servedVersion();

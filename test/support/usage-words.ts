@@ -4,7 +4,7 @@ import type { Scenario } from "../../scenarios/schema.ts";
 import { cutsOf } from "./reference/bill.ts";
 import { meterScenario } from "./reference/meter.ts";
 
-/** Rows of the meter in a form in which they can be compared, sorted. */
+/** Rows of the meter in a comparable form, sorted. */
 export function usageWords(hours: readonly UsageHour[]): readonly string[] {
   return hours
     .flatMap(({ node, slot, segment, holders }) => {
@@ -22,7 +22,7 @@ export function usageWords(hours: readonly UsageHour[]): readonly string[] {
     .toSorted();
 }
 
-/** The same of what the plain reference finds. */
+/** The same form of the plain reference's rows. */
 export function referenceWords(scenario: Scenario): readonly string[] {
   return meterScenario(scenario, cutsOf(scenario))
     .flatMap(({ node, index, segments }) =>
@@ -47,7 +47,7 @@ function time(millis: number): string {
   return new Date(millis).toISOString();
 }
 
-/** With sorted keys, big integers as digits. */
+/** JSON with sorted keys, and with big integers as digits. */
 function json(value: unknown): string {
   return JSON.stringify(value, (_, one: unknown) => {
     if (typeof one === "bigint") return String(one);

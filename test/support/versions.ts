@@ -13,10 +13,10 @@ import { ask, type SharedStore } from "./embedded-store.ts";
 const FIXTURES = resolve("test/fixtures/versions");
 const BOOKS = "books.tar.gz";
 
-/** The releases of which there is a fixture (scripts/make-fixture.mjs). */
+/** The releases that have a fixture (scripts/make-fixture.mjs). */
 export const versions: readonly string[] = readdirSync(FIXTURES);
 
-/** What a version's data folder has: how far each partition goes, and of each table its columns and rows. */
+/** The content of a version's data folder: the end of each partition, and the columns and rows of each table. */
 export interface VersionContent {
   readonly positions: readonly { readonly topic: string; readonly partition: number; readonly high: number }[];
   readonly tables: Readonly<
@@ -24,16 +24,16 @@ export interface VersionContent {
   >;
 }
 
-/** The releases of which there are closed books (scripts/make-books.mjs): the first ones closed none. */
+/** The releases that have closed books (scripts/make-books.mjs): the first releases had no closings. */
 export const versionsWithBooks = versions.filter((version) => existsSync(join(FIXTURES, version, BOOKS)));
 
-/** What a month of a version's books came to, by the name of the books' folder. */
+/** The results of the months of a version's books, by the name of the books' folder. */
 export interface VersionBooks {
   readonly folder: string;
   readonly statements: readonly MonthStatements[];
 }
 
-/** A version's books: what their months came to, and a folder with a backup of each, unpacked into a place of its own. */
+/** A version's books: the results of their months, and a folder with a backup of each, unpacked into a new place. */
 export async function unpackBooks(version: string): Promise<{
   readonly books: readonly VersionBooks[];
   readonly path: string;
@@ -60,19 +60,19 @@ export type VersionInsert =
   | { readonly table: string; readonly columns: readonly string[]; readonly native: string }
   | { readonly table: string; readonly rows: readonly object[] };
 
-/** What a version's data folder has. */
+/** The content of a version's data folder. */
 export function contentOf(version: string): VersionContent {
   return JSON.parse(read(version, "expected.json")) as VersionContent;
 }
 
-/** Messages that a version sent, each partition's in their order. */
+/** The messages that a version sent, in order within each partition. */
 export function messagesOf(version: string): readonly VersionMessage[] {
   return lines<Omit<VersionMessage, "value"> & { readonly value: string }>(version, "messages.jsonl").map(
     ({ value, ...message }) => ({ ...message, value: Buffer.from(value, "base64") }),
   );
 }
 
-/** What a version's processors insert for its messages. */
+/** The inserts of a version's processors for its messages. */
 export function insertsOf(version: string): readonly VersionInsert[] {
   return lines(version, "inserts.jsonl");
 }
@@ -90,12 +90,12 @@ export async function repeatInsert(embedded: SharedStore, store: StoreClient, in
   if (answer.status !== 200) throw new Error(answer.text);
 }
 
-/** A version's configuration as text, with what is given in the place of its own. */
+/** A version's configuration as text, with the given values instead of its own. */
 export function configurationOf(version: string, given: Readonly<Record<string, unknown>>): string {
   return JSON.stringify({ ...(JSON.parse(read(version, "config.json")) as object), ...given });
 }
 
-/** The data folder of a version, unpacked into a place of its own, with the configuration that it was written with. */
+/** The data folder of a version, unpacked into a new place, with the configuration with which it was written. */
 export async function unpackVersion(
   version: string,
 ): Promise<{ readonly config: Config; readonly remove: () => Promise<void> }> {

@@ -13,7 +13,7 @@ import type { WorkloadFact } from "../../domain/workload.ts";
 import type { Bus, Follower, OutgoingMessage } from "../../runtime/bus/bus.ts";
 import { systemClock, type Clock } from "../../runtime/clock.ts";
 
-/** Seconds where the service has minutes. */
+/** Timings in seconds where the service has minutes. */
 export const FAST = {
   election: { durationMillis: 1_000, giveUpMillis: 600, renewMillis: 40 },
   term: {
@@ -25,7 +25,7 @@ export const FAST = {
   },
 };
 
-/** What a watcher told beside its facts. */
+/** The events of a watcher, other than its facts. */
 export interface WatcherLog {
   readonly forbidden: MissingPermission[];
   readonly versionsBack: string[];
@@ -41,7 +41,7 @@ export interface WatcherLog {
 export interface TestWatcher {
   readonly watcher: ClusterWatcher;
   readonly log: WatcherLog;
-  /** Cuts the watcher off from the server, as a broken network does, and mends it. */
+  /** Cuts the watcher off from the server, as a broken network does, or connects it again. */
   setCutOff(cut: boolean): void;
   stop(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export function startTestWatcher(
     readonly clock?: Clock;
     readonly token?: () => string;
     readonly removeEndedAfterMillis?: number;
-    /** Short by default, so that a lease that nobody renews runs out within a test. */
+    /** Short by default, so that a lease without a renewal expires within a test. */
     readonly election?: ElectionTiming;
     /** Holds messages back, or lets them through, before they reach the bus. */
     readonly gate?: () => Promise<void>;
@@ -135,7 +135,7 @@ export function startTestWatcher(
   return { watcher, log, setCutOff: (cut) => (isCutOff = cut), stop: () => watcher.stop() };
 }
 
-/** All facts that came over a bus, in their order, and tombstones by their keys. */
+/** All facts of a bus in order, and tombstones by key. */
 export interface SaidFacts {
   readonly workloads: WorkloadFact[];
   readonly inventory: InventoryFact[];
@@ -146,7 +146,7 @@ export interface SaidFacts {
   close(): Promise<void>;
 }
 
-/** Follows the facts' topics. */
+/** Follows the topics of facts. */
 export async function followSaid(bus: Bus): Promise<SaidFacts> {
   const said = {
     workloads: [] as WorkloadFact[],

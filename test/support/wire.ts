@@ -1,10 +1,10 @@
 import { createByteWriter, type ByteWriter } from "../../runtime/store/native/byte-writer.ts";
 
-/** Writes values of ClickHouse's binary formats one after the other, for tests that read them. */
+/** A writer of ClickHouse's binary formats, value by value, for tests that read them. */
 export interface Wire extends Pick<ByteWriter, "string"> {
   /** A whole number of some bytes, little-endian, in two's complement. */
   whole(bytes: number, value: number | bigint): void;
-  /** A length of 7 bits a byte. */
+  /** A length with 7 bits per byte. */
   length(value: number): void;
 }
 

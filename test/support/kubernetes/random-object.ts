@@ -1,7 +1,7 @@
 import * as models from "@kubernetes/client-node";
 import fc from "fast-check";
 
-/** A field of a type, as Kubernetes' OpenAPI description has it. */
+/** A field of a type in Kubernetes' OpenAPI description. */
 interface Field {
   readonly baseName: string;
   readonly type: string;
@@ -11,7 +11,7 @@ const TYPES = models as unknown as Readonly<
   Record<string, { getAttributeTypeMap?: () => readonly Field[] } | undefined>
 >;
 
-/** Names of which something depends on how they are read, among names of no meaning. */
+/** Names that the code treats specially, among names without a meaning. */
 const NAMES = [
   "nvidia.com/gpu",
   "nvidia.com/mig-1g.10gb",
@@ -89,8 +89,8 @@ function valueOf(type: string, depth: number): fc.Arbitrary<unknown> {
 }
 
 /**
- * A random object of a type of Kubernetes' API, `V1Pod` for one: its fields, of their types, each of which may be missing, or `null`,
- * as servers write it. What admission would have refused is among them.
+ * A random object of a type of Kubernetes' API, such as `V1Pod`: its fields with their types, each of which may be missing, or `null`, as servers
+ * write it. Some of the objects would be refused at admission.
  */
 export function objectOf(type: string, depth = 7): fc.Arbitrary<Record<string, unknown>> {
   const fields = TYPES[type]!.getAttributeTypeMap!();

@@ -5,15 +5,15 @@ export const TROUBLED_GROUP = "scheduling.volcano.sh";
 
 /** Troubles of an API server in random order. Some of them last until another trouble or {@link RandomTroubles.settle} ends them. */
 export interface RandomTroubles {
-  /** How many troubles of each name there were. */
+  /** The number of troubles by name. */
   readonly counts: ReadonlyMap<string, number>;
   /** The version in which {@link TROUBLED_GROUP} is served; undefined while the server does not serve the group. */
   servedVersion(): string | undefined;
   /** Makes one trouble, and returns its name. */
   makeOne(): Promise<string>;
-  /** Takes {@link TROUBLED_GROUP} away, until {@link RandomTroubles.settle}. Its objects stay. */
+  /** Withdraws {@link TROUBLED_GROUP} until {@link RandomTroubles.settle}. Its objects stay. */
   withdraw(): void;
-  /** Ends every trouble that lasts. */
+  /** Ends every lasting trouble. */
   settle(): Promise<void>;
 }
 
