@@ -373,16 +373,16 @@ describe.skipIf(!ready)("the chart", () => {
   });
 
   it.each([
-    ["a key that there is not", { ...LEAST, colector: { replicas: 3 } }, /colector/],
-    ["a key below one", { ...LEAST, collector: { replcas: 3 } }, /replcas/],
-    ["a number that is a text", { ...LEAST, server: { replicas: "3" } }, /replicas/],
-    ["a way of scaling that there is not", { ...LEAST, processor: { scaling: { by: "vpa" } } }, /scaling/],
+    ["an unknown key", { ...LEAST, colector: { replicas: 3 } }, /colector/],
+    ["an unknown key inside a known one", { ...LEAST, collector: { replcas: 3 } }, /replcas/],
+    ["a text where a number is required", { ...LEAST, server: { replicas: "3" } }, /replicas/],
+    ["an unknown kind of scaling", { ...LEAST, processor: { scaling: { by: "vpa" } } }, /scaling/],
     ["a broker without a port", { ...LEAST, kafka: { brokers: ["kafka"] } }, /brokers/],
     ["no brokers", { clickhouse: LEAST.clickhouse }, /kafka\.brokers is empty: name some brokers/],
     ["no ClickHouse", { kafka: LEAST.kafka, clickhouse: { password: "a" } }, /clickhouse\.url is empty: name your/],
     ["no password", { ...LEAST, clickhouse: { url: "http://a" } }, /clickhouse\.password and .* are empty/],
     [
-      "no password of Kafka",
+      "no password for Kafka",
       { ...LEAST, kafka: { ...LEAST.kafka, sasl: { mechanism: "plain" } } },
       /kafka\.sasl\.password/,
     ],

@@ -180,10 +180,10 @@ describe("the processor, through trouble", () => {
   });
 
   it.each<[string, LineMode]>([
-    ["is not there", "refuse"],
-    ["cuts connections amid an insert", "cut-request"],
+    ["is away", "refuse"],
+    ["cuts connections in the middle of an insert", "cut-request"],
     ["cuts connections after an insert, so that its answer is lost", "cut-answer"],
-    ["has a proxy before it that answers 502 with a page", BAD_GATEWAY],
+    ["is behind a proxy that answers 502 with a page", BAD_GATEWAY],
     ["answers 500 because it is overloaded", OVERLOADED],
   ])("tries again while the store %s, counts it, and loses, doubles and buries nothing", async (_, mode) => {
     const { processor, log } = await start();

@@ -142,8 +142,8 @@ describe("streams and lists that break", () => {
   it.each([
     ["are cut in the middle of a line", () => server.cutWatches(20)],
     ["hold garbage", () => server.spoilWatches("}{ nothing\n")],
-    ["go silent", () => server.silenceWatches()],
-    ["have become too old", () => server.expireWatches()],
+    ["stay silent", () => server.silenceWatches()],
+    ["have expired", () => server.expireWatches()],
   ])("watches that %s lose nothing: every pod is said, and every end", async (_, spoil) => {
     for (let i = 0; i < 12; i++) server.put(gpuPod(`pod-${i}`));
     watch();

@@ -105,19 +105,15 @@ describe("gpu-ledger inspect", () => {
   });
 
   it.each([
-    ["a file that is not there", ["inspect", "no-such-page.txt"], "no-such-page.txt is neither a file"],
-    ["an address that is none", ["inspect", "http://"], "http:// is no address"],
+    ["a missing file", ["inspect", "no-such-page.txt"], "no-such-page.txt is neither a file"],
+    ["an invalid address", ["inspect", "http://"], "http:// is no address"],
     ["an unknown option", ["inspect", "-", "--bogus"], "unknown option '--bogus'"],
     ["an unknown format", ["inspect", "-", "--format", "xml"], "--format xml: it is table or json"],
-    ["a timeout that is no number", ["inspect", "http://127.0.0.1:1", "--timeout", "soon"], "--timeout soon"],
-    ["no source at all", ["inspect"], "missing required argument"],
-    ["a number of shards that is none", ["collect", "--shards", "two"], "--shards two: it is how many collectors"],
-    ["a state that there is not", ["explain", "--state", "foo"], "Allowed choices are active, idle, waiting"],
-    [
-      "a dimension that there is not",
-      ["report", "--where", "foo=bar"],
-      "foo is no dimension; there are team, costCenter",
-    ],
+    ["a timeout that is not a number", ["inspect", "http://127.0.0.1:1", "--timeout", "soon"], "--timeout soon"],
+    ["no source", ["inspect"], "missing required argument"],
+    ["an invalid number of shards", ["collect", "--shards", "two"], "--shards two: it is how many collectors"],
+    ["an unknown state", ["explain", "--state", "foo"], "Allowed choices are active, idle, waiting"],
+    ["an unknown dimension", ["report", "--where", "foo=bar"], "foo is no dimension; there are team, costCenter"],
     ["an unknown command", ["ponder"], "unknown command 'ponder'"],
   ])("answers %s with one line and exit code 2", async (_, args, said) => {
     const { code, stdout, stderr } = await folder.call(args);

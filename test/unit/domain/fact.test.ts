@@ -26,7 +26,7 @@ function toFact({ ended, ...order }: { readonly ended: boolean } & Omit<OrderedF
 }
 
 describe("the order of facts", () => {
-  it("is one order: it can be turned round, and goes on from a to b to c", () => {
+  it("is antisymmetric and transitive", () => {
     fc.assert(
       fc.property(facts, facts, facts, (one, two, three) => {
         const [a, b, c] = [toFact(one), toFact(two), toFact(three)];
@@ -36,7 +36,7 @@ describe("the order of facts", () => {
     );
   });
 
-  it("goes by the watcher's term first, then by the version as a number, then the end comes last", () => {
+  it("is by the watcher's term first, then by the version as a number; at the same version the end comes last", () => {
     const fact = { epoch: 2, resourceVersion: "9", seenAtMillis: 5 };
     expect(compareFacts(fact, { ...fact, epoch: 1, resourceVersion: "1000" })).toBeGreaterThan(0);
     expect(compareFacts(fact, { ...fact, resourceVersion: "10", seenAtMillis: 1 })).toBeLessThan(0);
@@ -46,7 +46,7 @@ describe("the order of facts", () => {
 });
 
 describe("a fact's message", () => {
-  it("reads back as the fact, under the key of its object", () => {
+  it("is decoded to the same fact, under the key of its object", () => {
     const workload = workloadFact();
     expect(encodeWorkload(workload)).toMatchObject({ key: '["test","pod-1"]', schemaVersion: 1 });
     expect(decodeWorkload(encodeWorkload(workload).value)).toEqual(workload);
@@ -62,7 +62,7 @@ describe("a fact's message", () => {
     ["null", "it is not an object"],
     [JSON.stringify({ ...workloadFact(), epoch: 1.5 }), "it.epoch is not a whole number"],
     [JSON.stringify({ ...workloadFact(), asks: undefined }), "it.asks is not a list"],
-  ])("%s is refused in words", (text, why) => {
+  ])("%s is refused with a sentence", (text, why) => {
     expect(decodeWorkload(Buffer.from(text))).toEqual({ invalid: expect.stringContaining(why) as string });
   });
 });

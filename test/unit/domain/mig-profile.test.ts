@@ -13,7 +13,7 @@ it.each([
   ["1c.3g.20gb", "3g.20gb", false],
   ["1c.3g.20gb", "1c.3g.21gb", true],
   ["nonsense", "1g.10gb", false],
-])("profiles %s and %s: the same is %s", (one, other, same) => {
+])("profiles %s and %s are the same: %s", (one, other, same) => {
   expect(isSameProfile(one, other)).toBe(same);
   expect(isSameProfile(other, one)).toBe(same);
 });

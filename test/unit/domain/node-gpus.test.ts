@@ -13,7 +13,7 @@ const kind = (given: Partial<NodeGpus>): NodeGpus => ({
 });
 
 describe("the count of a node's GPUs", () => {
-  it("is the strongest evidence's, and names the strongest other one that contradicts it", () => {
+  it("is from the strongest evidence, and names the strongest evidence that contradicts it", () => {
     expect(
       decideCount([
         { by: "capacity", count: 32 },
@@ -23,7 +23,7 @@ describe("the count of a node's GPUs", () => {
     ).toEqual({ taken: { by: "label", count: 8 }, other: { by: "instance-type", count: 4 } });
   });
 
-  it("is contradicted by no guess, and by nothing that counts none", () => {
+  it("is not contradicted by a guess, or by evidence without a count", () => {
     expect(
       decideCount([
         { by: "slices", count: 2 },
@@ -37,7 +37,7 @@ describe("the count of a node's GPUs", () => {
 });
 
 describe("the count of a machine over time", () => {
-  it("is the highest of the strongest evidence: what was counted before a driver published devices does not matter", () => {
+  it("is the highest count of the strongest evidence: counts from before a driver published devices do not matter", () => {
     expect(
       strongestCount([
         { by: "instance-type", count: 8 },
@@ -50,35 +50,30 @@ describe("the count of a machine over time", () => {
   });
 });
 
-describe("what an exporter shows", () => {
+describe("the number of GPUs that an exporter shows", () => {
   it.each<readonly [string, Partial<NodeGpus>, number, Partial<NodeGpus>]>([
-    ["is less than what a label counts: the exporter has lost GPUs", { offered: 8 }, 7, {}],
+    ["is less than the count of a label: the exporter has lost GPUs", { offered: 8 }, 7, {}],
     [
-      "is more than what a label counts",
+      "is more than the count of a label",
       { count: 4 },
       6,
       { count: 6, countedBy: "samples", otherCount: { by: "label", count: 4 } },
     ],
     [
-      "is all that was taken for replicas of fewer GPUs",
+      "is the number that was taken for replicas of fewer GPUs",
       { count: 1, offered: 2, replicas: 2, sharing: "time-slicing" },
       2,
       { count: 2, replicas: 1, sharing: "none", countedBy: "samples", otherCount: { by: "label", count: 1 } },
     ],
     [
-      "is the count where the capacity is a guess; the rest are replicas",
+      "is the count if the capacity is a guess; the rest are replicas",
       { count: 8, countedBy: "capacity", offered: 8 },
       2,
       { count: 2, replicas: 4, sharing: "time-slicing", countedBy: "samples" },
     ],
+    ["is the whole capacity", { count: 2, countedBy: "capacity", offered: 2 }, 2, { count: 2, countedBy: "samples" }],
     [
-      "is all that the capacity offers",
-      { count: 2, countedBy: "capacity", offered: 2 },
-      2,
-      { count: 2, countedBy: "samples" },
-    ],
-    [
-      "does not divide what is offered: a GPU is silent",
+      "does not divide the offered number: a GPU is missing in the page",
       { count: 8, countedBy: "capacity", offered: 8 },
       7,
       { count: 8, replicas: 1 },
@@ -111,13 +106,13 @@ describe("what an exporter shows", () => {
     expect(withShown([kind(given)], shown)).toEqual([kind({ ...given, ...expected })]);
   });
 
-  it("adds to the last of several kinds, and takes nothing from them", () => {
+  it("is added to the last of several kinds, and lowers no count", () => {
     const kinds = [kind({ vendor: "amd", count: 5 }), kind({ vendor: "amd", count: 3, partitions: 8 })];
     expect(withShown(kinds, 9).map(({ count }) => count)).toEqual([5, 4]);
     expect(withShown(kinds, 6)).toEqual(kinds);
   });
 
-  it("is nothing: the objects alone count", () => {
+  it("changes nothing if it is 0, or if the node has no kind of GPU", () => {
     const gpus = [kind({ countedBy: "capacity", offered: 8 })];
     expect(withShown(gpus, 0)).toBe(gpus);
     expect(withShown([], 4)).toEqual([]);

@@ -9,7 +9,7 @@ describe("a billing period", () => {
     expect(readPeriod("2026-12")!.until).toBe(Date.UTC(2027, 0, 1));
   });
 
-  it("is nothing else", () => {
+  it("has no other form", () => {
     for (const text of ["2026-3", "2026-13", "2026-00", "2026-03-01", "March", ""])
       expect(readPeriod(text)).toBeUndefined();
   });
@@ -18,7 +18,7 @@ describe("a billing period", () => {
     expect(closesFrom(readPeriod("2026-12")!, 3)).toBe(Date.UTC(2027, 0, 3));
   });
 
-  it("is due from that day on, with all before it that nobody closed", () => {
+  it("is due from that day on, together with all earlier periods that are not closed", () => {
     const january = readPeriod("2026-01")!;
     const due = (now: number) => periodsDue(january, now, 3).map(({ name }) => name);
     expect(due(Date.UTC(2026, 1, 3) - 1)).toEqual([]);

@@ -22,7 +22,7 @@ const MOMENT = {
 };
 
 describe("the message of a scrape", () => {
-  it("comes back as it was sent, values to the last bit", () => {
+  it("is decoded to the same scrape, with values equal to the last bit", () => {
     fc.assert(
       fc.property(
         fc.array(fc.double(), { minLength: 4, maxLength: 4 }),
@@ -43,14 +43,14 @@ describe("the message of a scrape", () => {
     );
   });
 
-  it("carries why a scrape failed", () => {
+  it("contains the reason of a failed scrape", () => {
     const failure = { reason: "timeout", detail: "no whole answer in time" } as const;
     const empty = { exporter: "", columns: [], devices: [] };
     const bytes = encodeScrape(encodeStable(ORIGIN, empty), { ...MOMENT, failure }, new Float64Array(0));
     expect(createScrapeDecoder().decode(bytes)).toMatchObject({ failure, shape: empty });
   });
 
-  it("gives one shape object for scrapes of the same shape, so that consumers can remember what they made of it", () => {
+  it("gives one shape object for scrapes of the same shape, so that consumers can cache results for it", () => {
     const decoder = createScrapeDecoder();
     const decode = () => {
       const scrape = decoder.decode(encodeScrape(encodeStable(ORIGIN, SHAPE), MOMENT, new Float64Array(4)));
@@ -60,7 +60,7 @@ describe("the message of a scrape", () => {
     expect(decode()).toBe(decode());
   });
 
-  it("keeps the shapes of a fleet apart whose nodes differ in their numbers alone", () => {
+  it("keeps different shapes for nodes that differ only in the numbers of their names", () => {
     const decoder = createScrapeDecoder();
     const messages = Array.from({ length: 2_000 }, (_, number) => {
       const node = `node-${String(number).padStart(5, "0")}`;
@@ -76,7 +76,7 @@ describe("the message of a scrape", () => {
     expect(shapes().filter((shape, index) => shape !== first[index])).toEqual([]);
   });
 
-  it("says what is wrong with bytes that are no message, and throws nothing", () => {
+  it("is refused with a reason, without an exception, if the bytes are not a message", () => {
     const good = encodeScrape(encodeStable(ORIGIN, SHAPE), MOMENT, new Float64Array(4));
     const decoder = createScrapeDecoder();
     expect(decoder.decode(new Uint8Array(10))).toEqual({ invalid: "10 bytes are shorter than a header" });

@@ -61,9 +61,15 @@ describe("the permissions of deploy/kubernetes", () => {
     ["list deployments, which it only gets", attempt("list", "deployments", "apps")],
     ["list leases", attempt("list", "leases", "coordination.k8s.io", "gpu-ledger")],
     ["take another lease", attempt("update", "leases", "coordination.k8s.io", "gpu-ledger", "another")],
-    ["take a lease elsewhere", attempt("update", "leases", "coordination.k8s.io", "kube-system", LEASE.name)],
+    [
+      "take a lease in another namespace",
+      attempt("update", "leases", "coordination.k8s.io", "kube-system", LEASE.name),
+    ],
     ["delete the lease", attempt("delete", "leases", "coordination.k8s.io", "gpu-ledger", LEASE.name)],
-    ["give itself more", attempt("update", "clusterroles", "rbac.authorization.k8s.io", "", "gpu-ledger-collector")],
+    [
+      "give itself more permissions",
+      attempt("update", "clusterroles", "rbac.authorization.k8s.io", "", "gpu-ledger-collector"),
+    ],
   ])("do not let it %s", (_, forbidden) => {
     expect(accessAsCommitted().isAllowed(forbidden)).toBe(false);
   });

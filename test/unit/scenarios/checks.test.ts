@@ -46,7 +46,7 @@ describe("a scenario is refused, with the key and its line,", () => {
       "14 and 16",
     ],
     [
-      "a layout of a GPU that is not there",
+      "a layout of a missing GPU",
       { node: nodeWith("mig: { 4: [7g.40gb] }") },
       "nodes[0].mig.4 (line 3)",
       "which has 2",
@@ -76,7 +76,7 @@ describe("a scenario is refused, with the key and its line,", () => {
       "after from",
     ],
     [
-      "a gap of a GPU that is not there",
+      "a gap of a missing GPU",
       { node: nodeWith("telemetryGaps: [{ gpus: [7] }]") },
       "nodes[0].telemetryGaps[0].gpus[0] (line 3)",
       "which has 2",

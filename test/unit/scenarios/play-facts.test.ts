@@ -124,7 +124,7 @@ describe("the facts of a played pod", () => {
       { holds: { hami: { cores: 30 } } },
       [{ kind: "vgpu", scheduler: "hami", count: 1, memoryPercent: 100, coresPercent: 30 }],
     ],
-    ["what DRA gave it", { evidence: "dra" }, [{ kind: "claim", claim: "p-0-devices" }]],
+    ["the devices of its DRA claim", { evidence: "dra" }, [{ kind: "claim", claim: "p-0-devices" }]],
   ])("ask for %s", (_, given, asks) => {
     expect(podFacts(scenarioWith({ nodes: [NODE], pods: [{ ...POD, ...given }] }))[0]!.asks).toEqual(asks);
   });

@@ -80,7 +80,7 @@ it.each([
     () => ({ limits: { "nvidia.com/mig-1g.5gb": "1" } }),
   ],
   [
-    "has a HAMi share that HAMi wrote on it",
+    "has a HAMi share in an annotation of HAMi",
     { holds: { hami: { memoryMiB: 8192, cores: 30 } }, evidence: "annotation" },
     (body: object) => ({
       limits: { "nvidia.com/gpu": "1", "nvidia.com/gpumem": "8192", "nvidia.com/gpucores": "30" },
@@ -121,7 +121,7 @@ it.each([
     { "nvidia.com/gpu": "8" },
   ],
   [
-    "is cut by MIG and says where it stands",
+    "is partitioned by MIG and has its location",
     { mig: { 0: ["1g.5gb", "2g.10gb"] }, region: "eu-1", pool: "big", instanceType: "p4d", capacityType: "spot" },
     {
       "nvidia.com/mig.strategy": "mixed",

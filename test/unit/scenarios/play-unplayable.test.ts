@@ -50,12 +50,12 @@ it.each([
     "pods[0].holds.replicas: a multiple of the 2 devices: the exporter names a pod once for each replica",
   ],
   [
-    "processes are told apart on a device that nobody knows",
+    "processes have values of their own on an unknown device",
     { pods: [{ ...POD, devices: undefined, processActivity: true }] },
     "pods[0].devices: given, as the exporter names the pods whose processes it tells apart",
   ],
   [
-    "a pod has all of a GPU that is cut into partitions",
+    "a pod has a whole GPU that is divided into partitions",
     { nodes: [{ ...NODE, partitions: { 0: 4 } }], pods: [POD] },
     "pods[0].devices[0]: { gpu, instance }: the GPU is cut into partitions, of which the exporter tells one by one",
   ],

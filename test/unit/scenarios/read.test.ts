@@ -79,19 +79,14 @@ describe("what is wrong with a scenario", () => {
   });
 
   it.each([
-    ["a key that there is not", "title: A job", "titel: A job", /^titel \(line 2\): no such key/],
+    ["an unknown key", "title: A job", "titel: A job", /^titel \(line 2\): no such key/],
     [
       "a period that ends before it begins",
       "end: 2026-03-01T02:00:00Z",
       "end: 2026-02-01",
       /^period\.end .* after period\.start/,
     ],
-    [
-      "a node that there is not",
-      "node: gpu-a",
-      "node: gpu-b",
-      /^pods\[0\]\.node \(line 7\): "gpu-b" is not the name of a node/,
-    ],
+    ["an unknown node", "node: gpu-a", "node: gpu-b", /^pods\[0\]\.node \(line 7\): "gpu-b" is not the name of a node/],
     [
       "a GPU that the node does not have",
       "devices: [0]",
@@ -99,12 +94,12 @@ describe("what is wrong with a scenario", () => {
       /^pods\[0\]\.devices\[0\].* a GPU of gpu-a, which has 2$/,
     ],
     [
-      "a claim that there is not",
+      "an unknown claim",
       "holds: { gpus: 1 }",
       "holds: { dra: { claim: x } }",
       /^pods\[0\]\.holds\.dra\.claim .*the name of a claim/,
     ],
-    ["a scrape interval of nothing", "title:", "scrapeInterval: 0s\ntitle:", /^scrapeInterval .* a duration/],
+    ["a scrape interval of 0", "title:", "scrapeInterval: 0s\ntitle:", /^scrapeInterval .* a duration/],
   ])("can be %s", (_, from, to, problem) => {
     expect(problemsOf(WHOLE.replace(from, to)).filter((line) => problem.test(line))).toHaveLength(1);
   });

@@ -77,12 +77,12 @@ describe("dcgm-exporter's names and units", () => {
       0.01,
     ],
     [
-      "a 1 is the whole where HELP says ratio",
+      "a 1 is the whole if HELP contains ratio",
       ["# HELP DCGM_FI_DEV_GPU_UTIL_RATIO GPU utilization ratio.", `DCGM_FI_DEV_GPU_UTIL_RATIO{${GPU}} 1`],
       1,
     ],
     [
-      "a neighbour's percent decides for the page",
+      "a percentage in another series decides for the page",
       [`DCGM_FI_DEV_GPU_UTIL_RATIO{${GPU}} 1`, 'DCGM_FI_DEV_GPU_UTIL_RATIO{gpu="1",UUID="GPU-2"} 40'],
       0.01,
     ],

@@ -113,7 +113,7 @@ describe("the GPUs of a node", () => {
       ],
     ],
     [
-      "instances that only the capacity tells of",
+      "instances that only the capacity has",
       node({}, { "nvidia.com/gpu": "0", "nvidia.com/mig-3g.40gb": "2", "nvidia.com/mig-1g.10gb.me": "1" }),
       [
         nvidia({
@@ -172,7 +172,7 @@ describe("the GPUs of a node", () => {
       ],
     ],
     ["none left, though a device plugin runs", node({}, { "nvidia.com/gpu": "0" }), []],
-    ["those that labels tell of before the device plugin runs", node(gfd({ "gpu.count": "8" }), {}), [nvidia({})]],
+    ["those of labels before the device plugin runs", node(gfd({ "gpu.count": "8" }), {}), [nvidia({})]],
   ])("are %s", (_, object, gpus) => {
     expect(projectNode(object)?.fact.gpus).toEqual(gpus);
   });
@@ -213,7 +213,7 @@ describe("the machine of a node", () => {
       { "cloud.google.com/gke-spot": "true", "cloud.google.com/gke-nodepool": "a3" },
       { capacityType: "spot", pool: "a3" },
     ],
-    ["GKE of old", { "cloud.google.com/gke-preemptible": "true" }, { capacityType: "spot" }],
+    ["older GKE", { "cloud.google.com/gke-preemptible": "true" }, { capacityType: "spot" }],
     [
       "AKS",
       { "kubernetes.azure.com/scalesetpriority": "regular", "kubernetes.azure.com/agentpool": "nd" },
@@ -221,7 +221,7 @@ describe("the machine of a node", () => {
     ],
     ["GKE on demand", { "cloud.google.com/gke-nodepool": "a3" }, { capacityType: "on-demand", pool: "a3" }],
     [
-      "GKE with a provisioning word",
+      "GKE with the provisioning label",
       { "cloud.google.com/gke-provisioning": "spot", "cloud.google.com/gke-nodepool": "a3" },
       { capacityType: "spot" },
     ],
@@ -230,7 +230,7 @@ describe("the machine of a node", () => {
       { "cloud.google.com/reservation-name": "h100s", "cloud.google.com/gke-nodepool": "a3" },
       { capacityType: "reserved" },
     ],
-    ["AKS without a word", { "kubernetes.azure.com/agentpool": "nd" }, { capacityType: "on-demand" }],
+    ["AKS without a capacity type", { "kubernetes.azure.com/agentpool": "nd" }, { capacityType: "on-demand" }],
     [
       "OKE",
       { "oci.oraclecloud.com/fault-domain": "FAULT-DOMAIN-1", "oci.oraclecloud.com/oke-is-preemptible": "true" },

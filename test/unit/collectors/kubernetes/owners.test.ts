@@ -168,7 +168,7 @@ describe("a workload's name", () => {
     ],
     ["a Rollout by its hash", replicaSet, { "rollouts-pod-template-hash": "5d4f" }, { kind: "Rollout", name: "api" }],
     [
-      "the ReplicaSet where the hash is another's",
+      "the ReplicaSet if the hash is of another one",
       replicaSet,
       { "pod-template-hash": "9c1e" },
       { kind: "ReplicaSet", name: "api-5d4f" },
@@ -191,7 +191,7 @@ describe("a workload's name", () => {
       { "ray.io/originated-from-cr-name": "tune", "ray.io/originated-from-crd": "RayJob" },
       { kind: "RayJob", name: "tune" },
     ],
-    ["the Job where nothing tells of more", job, {}, { kind: "Job", name: "train" }],
+    ["the Job if there is no other evidence", job, {}, { kind: "Job", name: "train" }],
   ])("is read from labels where the chain was cut short: %s", (_, top, labels, expected) => {
     expect(name([top], true, labels)).toEqual(expected);
   });

@@ -316,8 +316,8 @@ describe("the asks of a pod", () => {
     ["asks for no GPU", pod({ limits: { cpu: "1", memory: "1Gi" } })],
     ["asks for 0 GPUs", pod({ limits: { "nvidia.com/gpu": 0 } })],
     ["asks for half a GPU by its limit", pod({ limits: { "nvidia.com/gpu": 0.5 } })],
-    ["asks for a resource that only looks like MIG", pod({ limits: { "nvidia.com/mig-manager": 1 } })],
-    ["asks for a fraction that is none", annotated({ "gpu-fraction": "all of it" })],
+    ["asks for a resource with a name similar to MIG's", pod({ limits: { "nvidia.com/mig-manager": 1 } })],
+    ["asks for an invalid fraction", annotated({ "gpu-fraction": "all of it" })],
     [
       "carries a fraction that the default scheduler cannot give",
       pod({ metadata: { annotations: { "gpu-fraction": "0.5" } }, spec: { schedulerName: "default-scheduler" } }),

@@ -86,14 +86,14 @@ describe("why a pod ended", () => {
     ["a container failed", "failed", terminated("Error")],
     ["a container ran out of memory", "out-of-memory", terminated("OOMKilled")],
     ["kubelet evicted it", "evicted", { phase: "Failed", reason: "Evicted" }],
-    ["somebody drained its node", "evicted", disrupted("EvictionByEvictionAPI")],
+    ["its node was drained", "evicted", disrupted("EvictionByEvictionAPI")],
     ["a higher priority took its place", "preempted", disrupted("PreemptionByScheduler")],
     ["it is about to be preempted", "preempted", disrupted("PreemptionByScheduler", "Running")],
     ["a critical pod took its place", "preempted", { phase: "Failed", reason: "Preempting" }],
     ["its node was lost", "node-lost", { phase: "Unknown", reason: "NodeLost" }],
     ["its node is gone and garbage was collected", "node-lost", disrupted("DeletionByPodGC")],
     ["its node shut down", "node-lost", { phase: "Failed", reason: "Terminated" }],
-    ["a disruption has no name that is known", "evicted", disrupted("constructor")],
+    ["a disruption has an unknown name", "evicted", disrupted("constructor")],
     ["it runs", undefined, { phase: "Running" }],
   ])("is told where %s", (_, reason, status) => {
     expect(project({ status: status! }).endReason).toBe(reason);
@@ -184,7 +184,7 @@ describe("a pod's queue and gang", () => {
     ],
     ["a JobSet", { kind: "JobSet", name: "pretrain", size: 0 }, { "jobset.sigs.k8s.io/jobset-name": "pretrain" }, {}],
     [
-      "one of a size that makes no sense",
+      "a group with an impossible size",
       { kind: "Workload", name: "trio", size: 0 },
       { "kueue.x-k8s.io/pod-group-name": "trio" },
       { "kueue.x-k8s.io/pod-group-total-count": "many" },

@@ -26,7 +26,7 @@ describe("what a pod reserves", () => {
   it.each<readonly [string, PodSpecObject, number]>([
     ["the sum of its containers", { containers: [container({ gpu: 1 }), container({ gpu: 2 })] }, 3],
     [
-      "the largest init container, where that is more",
+      "the largest init container, if that is more",
       { initContainers: [container({ gpu: 4 }), container({ gpu: 2 })], containers: [container({ gpu: 1 })] },
       4,
     ],
@@ -37,7 +37,7 @@ describe("what a pod reserves", () => {
       5,
     ],
     [
-      "an init container without the sidecars behind it",
+      "an init container without the sidecars after it",
       { initContainers: [container({ gpu: 4 }), sidecar({ gpu: 1 })], containers: [container({ gpu: 1 })] },
       4,
     ],

@@ -10,7 +10,7 @@ import { HOUR_MILLIS as HOUR } from "../../../../domain/time.ts";
 const DEFAULT: ShareMeasures = { migShare: "max", sharedBy: "replica" };
 const L4 = { model: "NVIDIA L4", memoryMiB: 24_576, layout: { kind: "whole" } } as const;
 const A100 = "NVIDIA A100-SXM4-40GB";
-/** Covered and active for these parts of an hour; active half of the time means an activity of 1 in it. */
+/** A measurement with this covered and this active part of an hour. The activity is 1 in the active part. */
 function measured(covered: number, active: number, given: Partial<Measured> = {}): Measured {
   const activity = BigInt(Math.round(active * HOUR)) * 1_000_000n;
   return {
@@ -40,7 +40,7 @@ function hour(claims: readonly UsageClaim[], given: Partial<UsageSegment> = {}):
   };
 }
 
-/** GPU-hours of each state that has any, by holder; of the free parts under `free`. */
+/** GPU-hours of each state that has any, by holder; those of the free parts under `free`. */
 function hours({ held, free }: Allocation): Record<string, Record<string, string>> {
   const shown = (states: Readonly<Record<string, Rational>>): Record<string, string> =>
     Object.fromEntries(
@@ -51,9 +51,9 @@ function hours({ held, free }: Allocation): Record<string, Record<string, string
   return { ...Object.fromEntries(held.map(({ claim: of, states }) => [of.holder, shown(states)])), free: shown(free) };
 }
 
-describe("a segment of a GPU that one holds", () => {
-  it("is active as far as it was measured, idle for the rest, and unobserved where no sample speaks", () => {
-    // Three quarters of the hour are covered; for a quarter of the hour it was fully active.
+describe("a segment of a GPU with one holder", () => {
+  it("is active for the measured active time, idle for the other measured time, and unobserved where no sample covers it", () => {
+    // Three quarters of the hour are covered; a quarter of the hour was fully active.
     const { held } = allocate(hour([claim("a", { what: "whole" }, measured(0.75, 0.25))]), DEFAULT);
     expect(hours({ held, free: noFree(), findings: [] })["a"]).toEqual({
       unobserved: "0.25",
@@ -62,15 +62,15 @@ describe("a segment of a GPU that one holds", () => {
     });
   });
 
-  it("is starting or waiting as a whole, whatever was measured", () => {
+  it("is starting or waiting as a whole, independently of the measurements", () => {
     const starting = allocate(hour([claim("a", { what: "whole" }, measured(1, 0.5), "starting")]), DEFAULT);
     expect(hours(starting)).toEqual({ a: { starting: "1" }, free: {} });
     const waiting = allocate(hour([claim("a", { what: "whole" }, measured(1, 0.5), "waiting")]), DEFAULT);
     expect(hours(waiting)).toEqual({ a: { waiting: "1" }, free: {} });
   });
 
-  it("is unavailable while the GPU cannot be used and does nothing, before anything else", () => {
-    // Active for a tenth of the hour at full speed: that tenth is no failure.
+  it("is unavailable for the time in which the GPU cannot be used and is not active, and this state comes before all others", () => {
+    // Active for a tenth of the hour at full speed: that tenth does not count as unavailable.
     const down = { unavailableBecause: "xid-79" };
     const running = allocate(hour([claim("a", { what: "whole" }, measured(0.5, 0.1))], down), DEFAULT);
     expect(hours(running)["a"]).toEqual({ unavailable: "0.9", active: "0.1" });
@@ -78,14 +78,14 @@ describe("a segment of a GPU that one holds", () => {
     expect(hours(starting)["a"]).toEqual({ unavailable: "1" });
   });
 
-  it("is not touched by cordoning", () => {
+  it("is the same when the GPU is cordoned", () => {
     const cordoned = allocate(hour([claim("a", { what: "whole" }, measured(1, 1))], { isCordoned: true }), DEFAULT);
     expect(hours(cordoned)).toEqual({ a: { active: "1" }, free: {} });
   });
 });
 
-describe("what is free of a GPU", () => {
-  it("is unallocated; unavailable while it cannot be used, or is cordoned", () => {
+describe("the free part of a GPU", () => {
+  it("is unallocated, or unavailable if the GPU cannot be used or is cordoned", () => {
     expect(hours(allocate(hour([]), DEFAULT))).toEqual({ free: { unallocated: "1" } });
     expect(hours(allocate(hour([], { isCordoned: true }), DEFAULT))).toEqual({ free: { unavailable: "1" } });
     const failing = { unavailableBecause: "not-ready", busyMillis: HOUR / 4 };
@@ -101,7 +101,7 @@ describe("what is free of a GPU", () => {
       a: { active: "0.25", idle: "0.25" },
       free: { unallocated: "0.5" },
     });
-    // Two of them have all of the memory and 6/7 of the compute: by compute 1/7 is left, in which nothing fits.
+    // Two of them have all of the memory and 6/7 of the compute: by compute 1/7 is left, which has room for no profile.
     const full = { kind: "mig", instances: ["1", "2"].map((id) => ({ id, profile: "3g.20gb" })) } as const;
     const { free } = allocate(hour([], { gpu: { model: A100, layout: full } }), { ...DEFAULT, migShare: "compute" });
     expect(compare(free.stranded, rational(HOUR, 7))).toBe(0);
@@ -109,12 +109,12 @@ describe("what is free of a GPU", () => {
   });
 });
 
-describe("a GPU that several share", () => {
+describe("a GPU with several holders", () => {
   const shared = { ...L4, layout: { kind: "shared", replicas: 4 } } as const;
   const replica: Held = { what: "replicas", count: 1 };
 
-  it("has its one activity divided by what they hold, at most up to their shares", () => {
-    // Two of four replicas are held: half of the GPU. It was active at 0.8 all the time; at most the half counts.
+  it("has one activity, which is divided by the held shares, each part at most as large as the share", () => {
+    // Two of four replicas are held: half of the GPU. It was active at 0.8 all the time; at most half of the GPU counts.
     const atClaims = { activityAtClaimsPpmMillis: BigInt(HOUR) * 500_000n };
     const all = { ...measured(1, 1), activityPpmMillis: BigInt(HOUR) * 800_000n, ...atClaims };
     const gpu = shared;
@@ -124,7 +124,7 @@ describe("a GPU that several share", () => {
       b: { active: "0.25" },
       free: { unallocated: "0.5" },
     });
-    // As occupants each has half of it, and of the 0.8 each is active 0.4.
+    // As occupants, each holder has half of the GPU, and of the 0.8 each is active 0.4.
     expect(hours(allocate(segment, { ...DEFAULT, sharedBy: "occupant" }))).toEqual({
       a: { active: "0.4", idle: "0.1" },
       b: { active: "0.4", idle: "0.1" },
@@ -132,7 +132,7 @@ describe("a GPU that several share", () => {
     });
   });
 
-  it("has each holder's own activity where the exporter tells processes apart", () => {
+  it("has each holder's own activity if the exporter reports the activity of processes", () => {
     const own = (claimed: number, occupied: number, used: number): Measured =>
       measured(1, 1, {
         process: {
@@ -154,7 +154,7 @@ describe("a GPU that several share", () => {
     });
   });
 
-  it("gives a pod of a claim that is reserved for two half of everything", () => {
+  it("gives a pod half of everything if its claim is reserved for two pods", () => {
     const half: Held = { what: "whole", reservedFor: 2 };
     const claims = [claim("a", half, measured(1, 0.5)), claim("b", half, measured(1, 0.5))];
     expect(hours(allocate(hour(claims), DEFAULT))).toEqual({
@@ -200,7 +200,7 @@ const layouts = fc.constantFrom(
   { kind: "partitions", count: 8 } as const,
 );
 
-it("whatever is held, measured and broken, the states of a segment sum to its length exactly, and none is negative", () => {
+it("the states of a segment sum exactly to its length, and none is negative, for any holders, measurements and faults", () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(held, measurement, fc.constantFrom("starting", "waiting", "running")), { maxLength: 6 }),

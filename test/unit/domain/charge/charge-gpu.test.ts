@@ -18,7 +18,7 @@ function decimal(text: string): Rational {
   return parsed.value;
 }
 
-/** A piece of time at a price for an hour, all three kinds of cost alike. */
+/** A piece of time with a price per hour, the same for all three kinds of cost. */
 function piece(fromMillis: number, untilMillis: number, perHour: string) {
   const cost = incurredIn(steadyAccrual<"currency">(decimal(perHour), 0), fromMillis, untilMillis);
   return { fromMillis, untilMillis, costs: { list: cost, contracted: cost, effective: cost } };
@@ -38,7 +38,7 @@ function segment(fromMillis: number, untilMillis: number, claims: readonly Usage
   return { fromMillis, untilMillis, allocation: allocate(usage, MEASURES) };
 }
 
-/** A replica that was covered for so long, and fully active for a part of that. */
+/** A replica that was covered for a time, and fully active for a part of it. */
 function replica(holder: string, coveredMillis: number, activeMillis: number): UsageClaim {
   const activityPpmMillis = BigInt(activeMillis) * 1_000_000n;
   return {
@@ -77,12 +77,12 @@ describe("a GPU's hour", () => {
     ]);
   });
 
-  it("has its quantity and no cost where no price is visible", () => {
+  it("has its quantity and no cost where it has no price", () => {
     const unpriced = { fromMillis: 0, untilMillis: HOUR, costs: undefined };
     expect(shown(chargeGpu(unpriced, [segment(0, HOUR, [])], GPU_HOURS))).toEqual(["free unallocated 1 h unpriced"]);
   });
 
-  it("is split at a price that changes within it, and no unit is lost on the way", () => {
+  it("is split where a price changes within it, and the parts sum to the whole", () => {
     const cut = 1_234_567;
     const first = chargeGpu(piece(0, cut, "1.00"), [segment(0, cut, [replica("a", 10, 3)])], GPU_HOURS);
     const rest = chargeGpu(piece(cut, HOUR, "1.00"), [segment(cut, HOUR, [replica("a", 10, 3)])], GPU_HOURS);
@@ -93,8 +93,9 @@ describe("a GPU's hour", () => {
 });
 
 describe("the energy of a GPU", () => {
-  it("is divided as the GPU's time is, with what is free, and is part of no line where nothing was measured", () => {
-    // Two of three replicas are held, one half of its time active: a sixth each, and the rest.
+  it("is divided like the GPU's time, including the free part, and is on no line where nothing was measured", () => {
+    // Two of three replicas are held. One of them is active for half of its time: a sixth of the energy is active, a sixth idle; the others get a
+    // third each.
     const half = HOUR / 2;
     const held = segment(0, half, [replica("a", half, half / 2), replica("b", 0, 0)]);
     const segments = [{ ...held, millijoules: 600n, carbon: lastUnits<"gram">(61n) }, segment(half, HOUR, [])];
@@ -108,7 +109,7 @@ describe("the energy of a GPU", () => {
     ]);
   });
 
-  it("costs what power costs, in every kind of cost, and is told apart", () => {
+  it("costs the price of its power in every kind of cost, on a line of its own", () => {
     const power = lastUnits<"currency">(1001n);
     const priced = { ...piece(0, HOUR, "1.00"), power };
     const lines = chargeGpu(priced, [segment(0, HOUR, [replica("a", HOUR, HOUR)])], GPU_HOURS);
@@ -119,7 +120,7 @@ describe("the energy of a GPU", () => {
   });
 });
 
-it("whatever the price, the cuts and the holders, the lines sum to the piece exactly", () => {
+it("the lines sum to the piece exactly, for any price, cuts and holders", () => {
   const cuts = fc.uniqueArray(fc.integer({ min: 1, max: HOUR - 1 }), { maxLength: 5 });
   const price = fc.tuple(fc.bigInt({ min: 0n, max: 10n ** 9n }), fc.constantFrom(0, 2, 4, 7)).map(([digits, point]) => {
     const text = String(digits).padStart(point + 1, "0");

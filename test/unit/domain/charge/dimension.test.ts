@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { labelOfDimension, readDimensions } from "../../../../domain/charge/dimension.ts";
 
-it("dimensions are asked for by their names, labels too", () => {
+it("dimensions, including labels, are read by their names", () => {
   expect(readDimensions("team, label.run-id,gpuModel")).toEqual({ by: ["team", "label.run-id", "gpuModel"] });
   expect(readDimensions("teem")).toMatchObject({
     error: expect.stringMatching(/^"teem" is not one of: team, /) as string,

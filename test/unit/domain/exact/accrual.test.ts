@@ -8,7 +8,7 @@ import { HOUR_MILLIS as HOUR } from "../../../../domain/time.ts";
 
 const ORIGIN = Date.UTC(2026, 2, 1);
 
-/** From prices with few digits to ones that no number holds. */
+/** Prices with few digits and prices beyond the precision of a number. */
 const price = fc
   .oneof(
     fc.tuple(fc.nat(100_000), fc.constantFrom(1, 10, 100, 1000, 7)),
@@ -33,7 +33,7 @@ describe("a steady accrual", () => {
     expect(formatAmount(hours.roundedAt(ORIGIN + 1.5 * HOUR))).toBe("1.5");
   });
 
-  it("is rounded as the exact value is, whether it fits a number or not", () => {
+  it("is rounded like the exact value, whether the value fits a number or not", () => {
     fc.assert(
       fc.property(price, elapsed, (perHour, millis) => {
         const accrual = steadyAccrual<"currency">(perHour, ORIGIN);
@@ -63,15 +63,15 @@ describe("a steady accrual", () => {
   });
 });
 
-describe("however a time is cut", () => {
-  it("its parts add up to the whole", () => {
+describe("an accrual that is cut anywhere", () => {
+  it("has parts that add up to the whole", () => {
     fc.assert(
       fc.property(price, fc.array(elapsed, { minLength: 2, maxLength: 20 }), (perHour, times) => {
         const cuts = times.map((millis) => ORIGIN + millis).toSorted((a, b) => a - b);
         const [first = ORIGIN, last = ORIGIN] = [cuts[0], cuts.at(-1)];
         const accruals = [
           steadyAccrual<"currency">(perHour, ORIGIN),
-          // One that does not grow evenly.
+          // An accrual that does not grow evenly.
           accrualOf<"currency">(ORIGIN, (at) => multiply(perHour, rational((at - ORIGIN) ** 2 % 1_000_003, 7919))),
         ];
         for (const accrual of accruals) {
@@ -82,14 +82,14 @@ describe("however a time is cut", () => {
     );
   });
 
-  it("one last unit an hour is lost in no third of it", () => {
+  it("an accrual of one last unit per hour keeps that unit when the hour is cut into thirds", () => {
     // 1 unit an hour: after 20 and 40 minutes 1/3 and 2/3 of a unit, rounded 0 and 1; the parts are 0, 1 and 0, together 1.
     const accrual = steadyAccrual<"currency">(rational(1n, 1_000_000_000n), ORIGIN);
     const thirds = [0, 1, 2].map((n) => incurredIn(accrual, ORIGIN + (n * HOUR) / 3, ORIGIN + ((n + 1) * HOUR) / 3));
     expect(thirds).toEqual([0n, 1n, 0n]);
   });
 
-  it("an accrual by its function is asked only from its origin on", () => {
+  it("an accrual with a function calls it only for times from its origin on", () => {
     const accrual = accrualOf<"currency">(ORIGIN, () => ZERO);
     expect(() => accrual.roundedAt(ORIGIN - 1)).toThrow(RangeError);
     expect(accrual.roundedAt(ORIGIN)).toBe(0n);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { partOfSpan } from "../../../../domain/exact/part-of-span.ts";
 
-it("the parts of a span have whole units each, less than one from what their time is of it, and sum to the whole", () => {
+it("the parts of a span are whole units, less than one unit from their exact values, and sum to the whole", () => {
   const cuts = fc.uniqueArray(fc.integer({ min: 1, max: 999 }), { maxLength: 6 });
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 12n }), cuts, (amount, inner) => {

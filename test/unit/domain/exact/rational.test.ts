@@ -17,7 +17,7 @@ import {
   type Rational,
 } from "../../../../domain/exact/rational.ts";
 
-/** Small ones, and ones beyond what a number holds. */
+/** Small integers, and integers beyond the range of a number. */
 const integer = fc.oneof(fc.bigInt(-1000n, 1000n), fc.bigInt(-(10n ** 40n), 10n ** 40n));
 const fraction = fc
   .tuple(
@@ -48,7 +48,7 @@ describe("fractions", () => {
     );
   });
 
-  it("add, subtract, multiply and divide as their definitions by integers say", () => {
+  it("are added, subtracted, multiplied and divided like their definitions by integers", () => {
     fc.assert(
       fc.property(fraction, fraction, (a, b) => {
         expect(add(a, b)).toEqual(rational(a.num * b.den + b.num * a.den, a.den * b.den));
@@ -66,7 +66,7 @@ describe("fractions", () => {
     expect([rational(1, 3), rational(-7, 2), rational(0)].map(approximate)).toEqual([1 / 3, -3.5, 0]);
   });
 
-  it("refuse a denominator of 0, a number that is no integer, and a division by 0", () => {
+  it("refuse a denominator of 0, a number that is not an integer, and a division by 0", () => {
     expect(() => rational(1, 0)).toThrow(RangeError);
     expect(() => rational(0.5)).toThrow(RangeError);
     expect(() => divide(rational(1), rational(0))).toThrow(RangeError);
@@ -85,7 +85,7 @@ describe("fractions", () => {
     expect(roundHalfEven(rational(num, den))).toBe(even);
   });
 
-  it("are rounded to within a half, to the even one where two are as near, and as their opposites are", () => {
+  it("are rounded to an integer at most a half away, to the even one if two are equally near, and symmetrically for negative values", () => {
     fc.assert(
       fc.property(fraction, (a) => {
         const rounded = roundHalfEven(a);
@@ -126,11 +126,11 @@ describe("decimal texts", () => {
     "Infinity",
     "--1",
     "1.2.3",
-  ])("'%s' is refused in a sentence", (text) => {
+  ])("'%s' is refused with a sentence", (text) => {
     expect(JSON.stringify(parseDecimal(text))).toMatch(/"error":.*is not a decimal written out/);
   });
 
-  it("are printed exactly where the digits suffice, and without zeros at the end", () => {
+  it("are printed exactly if the digits suffice, and without zeros at the end", () => {
     expect(exactDecimal(value("1.361250"), 9)).toBe("1.36125");
     expect(exactDecimal(value("-5.40"), 1)).toBe("-5.4");
     expect(exactDecimal(value("5"), 0)).toBe("5");
@@ -138,14 +138,14 @@ describe("decimal texts", () => {
     expect(exactDecimal(rational(1, 3), 18)).toBeUndefined();
   });
 
-  it("are rounded half to even where a value needs more digits", () => {
+  it("are rounded half to even if a value needs more digits", () => {
     expect(roundedDecimal(rational(1, 3), 18)).toBe("0.333333333333333333");
     expect(roundedDecimal(rational(1, 8), 2)).toBe("0.12");
     expect(roundedDecimal(rational(3, 8), 2)).toBe("0.38");
     expect(roundedDecimal(rational(-1, 1000), 2)).toBe("0");
   });
 
-  it("say the same after being printed and read", () => {
+  it("have the same value after they were printed and read", () => {
     const decimal = fc.tuple(integer, fc.integer({ min: 0, max: 12 }));
     fc.assert(
       fc.property(decimal, ([num, digits]) => {

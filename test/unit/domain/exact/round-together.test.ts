@@ -13,18 +13,18 @@ it("statements rounded to cents add up to the rounded total", () => {
   expect(cents(roundTogether(thirds, CENT))).toEqual([33, 34, 33]);
 });
 
-it("ties are served in the order given, and what is whole stays whole", () => {
+it("ties get the remaining units in the given order, and whole amounts stay whole", () => {
   // 0.005 + 0.02 + 0.005 = 0.03: one cent for two halves.
   expect(cents(roundTogether([5_000_000n, 20_000_000n, 5_000_000n].map(money), CENT))).toEqual([1, 2, 0]);
 });
 
-it("a credit among the statements keeps the sum", () => {
+it("the sum is kept if one statement is a credit", () => {
   // −0.006 + 0.016 = 0.01: −0.01 + 0.02. Rounded down they are −1 and 1; the largest remainder is 0.006 of the second.
   expect(cents(roundTogether([-6_000_000n, 16_000_000n].map(money), CENT))).toEqual([-1, 2]);
   expect(roundTogether([], CENT)).toEqual([]);
 });
 
-it("whatever the amounts, each goes to a multiple next to it, and the sum to the nearest multiple", () => {
+it("each amount is rounded to a multiple next to it, and the sum to the nearest multiple", () => {
   fc.assert(
     fc.property(fc.array(fc.bigInt(-(10n ** 12n), 10n ** 12n).map(money)), (amounts) => {
       const rounded = roundTogether(amounts, CENT);

@@ -28,21 +28,21 @@ describe("a split by largest remainder", () => {
   it.each<[string, bigint, Weight[], bigint[]]>([
     // 10 ÷ 3 = 3.33 each: 3 + 3 + 3, and the unit that is left goes to the first of equals.
     ["ties go to the earlier one", 10n, [1, 1, 1], [4n, 3n, 3n]],
-    ["two units that are left go to the first two", 11n, [1, 1, 1], [4n, 4n, 3n]],
+    ["two remaining units go to the first two", 11n, [1, 1, 1], [4n, 4n, 3n]],
     // 7 × 1/6 = 1.167, 7 × 2/6 = 2.333, 7 × 3/6 = 3.5: 1 + 2 + 3, the largest remainder is the last one's.
     ["the largest remainder is served first", 7n, [1, 2, 3], [1n, 2n, 4n]],
-    ["what weighs nothing gets nothing", 5n, [0, 1, 0, 1], [0n, 3n, 0n, 2n]],
-    ["a correction is split as its opposite is", -7n, [1, 2, 3], [-1n, -2n, -4n]],
-    ["nothing is split into nothings", 0n, [1, 2], [0n, 0n]],
-    ["one takes all", -9n, [rational(1, 7)], [-9n]],
+    ["a weight of 0 gets nothing", 5n, [0, 1, 0, 1], [0n, 3n, 0n, 2n]],
+    ["a correction is split like its opposite", -7n, [1, 2, 3], [-1n, -2n, -4n]],
+    ["an amount of 0 is split into zeros", 0n, [1, 2], [0n, 0n]],
+    ["one weight gets everything", -9n, [rational(1, 7)], [-9n]],
     // Shares 1/7 and 4/7 of a GPU: 10 × 1/5 = 2, 10 × 4/5 = 8.
     ["fractions and integers go together", 10n, [rational(1, 7), rational(4, 7)], [2n, 8n]],
-    ["units of different kinds mean the same", 6n, [1, 1n, rational(1)], [2n, 2n, 2n]],
+    ["units of different kinds are split in the same way", 6n, [1, 1n, rational(1)], [2n, 2n, 2n]],
   ])("%s", (_, of, over, parts) => {
     expect(split(money(of), over)).toEqual(parts);
   });
 
-  it("sums to the amount, and each part is less than one unit from its exact share", () => {
+  it("sums to the amount, with each part less than one unit from its exact share", () => {
     fc.assert(
       fc.property(amount, weights, (of, over) => {
         const exact = over.map(exactOf);
@@ -60,7 +60,7 @@ describe("a split by largest remainder", () => {
     );
   });
 
-  it("serves the first of many equals", () => {
+  it("gives the remaining units to the first of many equal parts", () => {
     // 40 × 1 and 7 units more: the first seven have 2.
     const parts = split(
       money(47n),
@@ -69,7 +69,7 @@ describe("a split by largest remainder", () => {
     expect(parts).toEqual(Array.from({ length: 40 }, (_, index) => (index < 7 ? 2n : 1n)));
   });
 
-  it("gives the units that are left to the largest remainders, the earlier one first where they are equal", () => {
+  it("gives the remaining units to the largest remainders, to the earlier one of two equal remainders", () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 10n ** 13n).map(money), fc.array(fc.nat(3_600_000), { minLength: 1 }), (of, over) => {
         const total = BigInt(over.reduce((all, each) => all + each, 0));
@@ -79,7 +79,7 @@ describe("a split by largest remainder", () => {
           rest: (of * BigInt(each)) % total,
           isServed: parts[index] !== (of * BigInt(each)) / total,
         }));
-        // Sorted by remainder, those that were served come before those that were not; the sort is stable.
+        // In the order of remainders, the parts with a unit come before the parts without one; the sort is stable.
         const order = served.toSorted((a, b) => (a.rest < b.rest ? 1 : a.rest > b.rest ? -1 : 0));
         const first = order.findIndex(({ isServed }) => !isServed);
         expect(order.slice(first).some(({ isServed }) => isServed)).toBe(false);
@@ -87,7 +87,7 @@ describe("a split by largest remainder", () => {
     );
   });
 
-  it("is the same whether its weights are small enough for numbers or not", () => {
+  it("has the same result for weights in the range of numbers and beyond it", () => {
     const scale = 10n ** 20n;
     fc.assert(
       fc.property(amount, fc.array(fc.nat(40_000_000), { maxLength: 20 }), (of, over) => {
@@ -101,7 +101,7 @@ describe("a split by largest remainder", () => {
     );
   });
 
-  it("is exact at the edge of what numbers hold", () => {
+  it("is exact at the limit of the range of numbers", () => {
     const [edge, total] = [BigInt(Number.MAX_SAFE_INTEGER), 94_906_265];
     for (const of of [edge, edge - 1n, edge + 1n]) {
       for (const first of [1, 2, 3, total - 1, total >> 1]) {
@@ -111,7 +111,7 @@ describe("a split by largest remainder", () => {
     }
   });
 
-  it("has no outcome where nobody weighs anything, even for an amount of 0", () => {
+  it("has no result if all weights are 0, even for an amount of 0", () => {
     expect(split(money(5n), [])).toBeUndefined();
     expect(split(money(5n), [0, 0n, rational(0)])).toBeUndefined();
     expect(split(money(0n), [0])).toBeUndefined();

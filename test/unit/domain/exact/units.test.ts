@@ -38,13 +38,13 @@ it("5.40 and 5.4 are the same amount", () => {
   expect(parseAmount("5.40")).toEqual(parseAmount("5.4"));
 });
 
-it("what is finer than the last unit is refused, and not rounded", () => {
+it("a value finer than the last unit is refused, and not rounded", () => {
   expect(parseAmount("0.0000000001")).toEqual({ error: "an amount has 9 digits after the point at most" });
   expect(parseAmount("0.0000000010")).toEqual({ value: 1n });
   expect(parseAmount("1e3")).toEqual({ error: '"1e3" is not a decimal written out in digits, such as 3.60' });
 });
 
-it("every amount says the same after being printed and read", () => {
+it("every amount has the same value after it was printed and read", () => {
   fc.assert(
     fc.property(fc.bigInt(-(10n ** 30n), 10n ** 30n), (count) => {
       expect(parseAmount(formatAmount(money(count)))).toEqual({ value: count });
@@ -53,22 +53,22 @@ it("every amount says the same after being printed and read", () => {
   );
 });
 
-it("amounts are summed and taken from each other", () => {
+it("amounts are added and subtracted", () => {
   expect(sum([money(3n), money(-5n)])).toBe(-2n);
   expect(sum([])).toBe(0n);
   expect(difference(money(3n), money(5n))).toBe(-2n);
 });
 
-it("the compiler refuses a number, a bare bigint and GPU-hours where money is wanted", () => {
+it("the compiler refuses a number, a bare bigint and GPU-hours where an amount of money is required", () => {
   const charge = (amount: Money): Money => amount;
   const hours: GpuHours = lastUnits(1n);
-  // @ts-expect-error a number is no money
+  // @ts-expect-error a number is not money
   charge(1.5);
-  // @ts-expect-error nor is an integer that says nothing of its unit
+  // @ts-expect-error an integer without a unit is not money
   charge(1n);
-  // @ts-expect-error nor are GPU-hours
+  // @ts-expect-error GPU-hours are not money
   charge(hours);
-  // @ts-expect-error and no amount is a number
+  // @ts-expect-error an amount is not a number
   const number: number = charge(money(1n));
   expect(typeof number).toBe("bigint");
 });

@@ -9,7 +9,7 @@ function hoursOf(given: Readonly<Partial<Record<keyof FleetHours, number>>>): Fl
   ) as unknown as FleetHours;
 }
 
-it("takes from what was held what could not be used, started, waited or was unused", () => {
+it("effective time is held time minus unavailable, starting, waiting and unused time", () => {
   const hours = hoursOf({
     total: 100,
     held: 70,
@@ -28,7 +28,7 @@ it("takes from what was held what could not be used, started, waited or was unus
   });
 });
 
-it("has no ratios of nothing", () => {
+it("a fleet without any time has no ratios", () => {
   expect(fleetUse(hoursOf({}))).toMatchObject({ utilisation: null, schedulingEfficiency: null });
   expect(fleetUse(hoursOf({ total: 5, unavailable: 5 }))).toMatchObject({
     utilisation: "0",

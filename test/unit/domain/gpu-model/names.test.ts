@@ -36,7 +36,7 @@ describe("a model's name", () => {
     expect(canonicalModel(written, memoryMiB)).toBe(canonical);
   });
 
-  it("is its own canonical name, whatever the memory, and means itself", () => {
+  it("is its own canonical name with any memory, and matches itself", () => {
     for (const { name, vendor } of GPU_MODELS) {
       expect(canonicalModel(name, 1)).toBe(name);
       expect(meansModel(name, name)).toBe(true);
@@ -44,7 +44,7 @@ describe("a model's name", () => {
     }
   });
 
-  it("has a maker by its prefix where the model is not known", () => {
+  it("has a maker by its prefix where the model is unknown", () => {
     expect(vendorOfModel("NVIDIA RTX 9000")).toBe("nvidia");
     expect(vendorOfModel("Gaudi 3")).toBeUndefined();
   });
@@ -81,7 +81,7 @@ describe("an instance type", () => {
     expect(gpusOfInstanceType(type)).toEqual({ model, count });
   });
 
-  it("of the table has a model that is known", () => {
+  it("of the table has a known model", () => {
     for (const type of ["g6.xlarge", "g4ad.xlarge", "g4-standard-48", "NC24ads_A100_v4", "p6-b300.48xlarge"])
       expect(GPU_MODELS.map(({ name }) => name)).toContain(canonicalModel(gpusOfInstanceType(type)!.model));
   });
@@ -98,7 +98,7 @@ describe("an instance type", () => {
     expect(gpuPartOf(type)).toEqual(rational(1, parts));
   });
 
-  it("that is not known, or has whole GPUs, has no part of one", () => {
+  it("has no part of a GPU if it is unknown or has whole GPUs", () => {
     expect(gpusOfInstanceType("m5.large")).toBeUndefined();
     expect([undefined, "m5.large", "g6.2xlarge"].map(gpuPartOf)).toEqual([ONE, ONE, ONE]);
   });

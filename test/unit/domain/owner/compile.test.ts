@@ -4,7 +4,7 @@ import type { OwnerConfig, OwnerRow, OwnerRule } from "../../../../domain/owner/
 
 const MARCH = Date.UTC(2026, 2, 1);
 
-/** What is wrong with rules of teams and a file, as `path: what is allowed`. */
+/** The problems of the rules of teams and a file, as `path: allowed values`. */
 function wrongWith(team: readonly OwnerRule[], others: Omit<OwnerConfig, "owners"> = {}): readonly string[] {
   const compiled = compileOwners({ owners: { team, costCenter: [], project: [], environment: [] }, ...others });
   return "rules" in compiled ? [] : compiled.problems.map(({ path, allowed }) => `${path.join(".")}: ${allowed}`);
@@ -22,7 +22,7 @@ const wrongWithFile = (...rows: readonly Partial<OwnerRow>[]): readonly string[]
   });
 
 describe("rules of one list", () => {
-  it("contradict each other where they name the same at the same time and differ", () => {
+  it("contradict each other if they match the same pods at the same time and name different owners", () => {
     expect(
       wrongWith([{ namespace: "lab", value: "nlp" }, { podLabel: "team" }, { namespace: "lab", value: "speech" }]),
     ).toEqual([
@@ -33,15 +33,15 @@ describe("rules of one list", () => {
   it.each<[string, OwnerRule]>([
     ["give the same value", { namespace: "lab", value: "nlp" }],
     ["hold at different times", { namespace: "lab", value: "speech", from: MARCH }],
-    ["have different patterns, between which their order decides", { namespace: "l*", value: "speech" }],
+    ["have different patterns, so that their order decides", { namespace: "l*", value: "speech" }],
     ["are of different kinds", { queue: "lab", value: "speech" }],
-  ])("do not where they %s", (_, rule) => {
+  ])("do not contradict each other if they %s", (_, rule) => {
     expect(wrongWith([{ namespace: "lab", value: "nlp", until: MARCH }, rule])).toEqual([]);
   });
 });
 
 describe("a team", () => {
-  it.each(["platform", "unowned"])("is not called %s, in no rule, row or register", (name) => {
+  it.each(["platform", "unowned"])("must not be named %s, in a rule, a row or the register", (name) => {
     const allowed = "a team that is called neither platform nor unowned";
     expect(wrongWith([{ pool: "a", value: name }], { register: ["vision", name] })).toEqual([
       `register.1: ${allowed}`,
@@ -54,14 +54,14 @@ describe("a team", () => {
 });
 
 describe("rows of finance's file", () => {
-  it("contradict each other where nothing but their order decides", () => {
+  it("contradict each other if only their order decides", () => {
     expect(wrongWithFile({}, {})).toEqual([
       `ownersFile: a file whose rows agree: for namespace vision, line 2 gives team "team-0" and line 3 "team-1" at the same time`,
     ]);
     expect(wrongWithFile({ match: "/a+/" }, { match: "/a+/" })).toHaveLength(1);
   });
 
-  it("contradict each other where two globs of one length can fit the same name", () => {
+  it("contradict each other if two globs of the same length can match the same name", () => {
     expect(wrongWithFile({ match: "vision-*" }, { match: "*-notebk" })).toEqual([
       expect.stringContaining("for namespace vision-* and *-notebk, line 2 gives team"),
     ]);
@@ -72,9 +72,9 @@ describe("rows of finance's file", () => {
     ["give the same value", { values: { team: "team-0" } }],
     ["give values of different dimensions", { values: { costCenter: "CC-1" } }],
     ["are of different kinds", { kind: "queue" }],
-    ["are of different lengths, of which the longer wins", { match: "vision*" }],
+    ["are of different lengths, so that the longer one wins", { match: "vision*" }],
     ["hold at different times", { from: MARCH }],
-  ])("do not where they %s", (_, second) => {
+  ])("do not contradict each other if they %s", (_, second) => {
     expect(wrongWithFile({ until: MARCH }, second)).toEqual([]);
   });
 });
@@ -90,7 +90,7 @@ describe("a pattern", () => {
     [`/${"(a|a)".repeat(21)}/`, "it has more than 20 bars"],
     [`/${"a".repeat(201)}/`, "it is longer than 200 characters"],
     ["", "a name, a glob such as vision-*"],
-  ])("%s is refused, by the key that it stands at", (pattern, sentence) => {
+  ])("%s is refused, with the key that has it", (pattern, sentence) => {
     expect(wrongWith([{ podLabel: "team" }, { queue: pattern, value: "a" }])).toEqual([
       expect.stringMatching(/^owners\.team\.1\.queue: /),
     ]);
@@ -99,7 +99,7 @@ describe("a pattern", () => {
   });
 
   it.each(["/nlp-.+/", "/(?:vision|nlp)-[a-z+*]+\\.x/", "/a\\+\\+\\+\\+/", "/(?<team>a)b?/"])(
-    "%s is taken",
+    "%s is accepted",
     (pattern) => {
       expect(wrongWith([{ queue: pattern, value: "a" }])).toEqual([]);
     },

@@ -27,14 +27,14 @@ const team = (sources: readonly OwnerRule[], of: OwnerSubject): string =>
   teamOf(ownerRules({ team: sources }), of, MARCH).value;
 
 describe("an owner", () => {
-  it("is named by the first source that answers", () => {
+  it("comes from the first source with a value", () => {
     const both = subject({ pod: marks({ team: "vision" }), namespaceMarks: marks({ team: "lab" }) });
     expect(team(USUAL, both)).toBe("vision");
     expect(team(USUAL, { ...both, pod: marks({}) })).toBe("lab");
     expect(team(USUAL.toReversed(), both)).toBe("lab");
   });
 
-  it("is named by the pod's own label or by that of what owns the pod, each a source of its own", () => {
+  it("comes from the pod's own label or from that of its owner, each of which is a source of its own", () => {
     const both = subject({ pod: marks({ team: "spech" }), owner: marks({ team: "speech" }, { project: "p" }) });
     expect(team(USUAL, both)).toBe("spech");
     expect(team([{ ownerLabel: "team" }], both)).toBe("speech");
@@ -48,7 +48,7 @@ describe("an owner", () => {
     });
   });
 
-  it("can be named by an annotation, where no label of the same name does", () => {
+  it("can come from an annotation, if no label has the same name", () => {
     expect(team(USUAL, subject({ pod: marks({}, { team: "speech" }) }))).toBe("speech");
     expect(team(USUAL, subject({ pod: marks({ team: "vision" }, { team: "speech" }) }))).toBe("vision");
     expect(team([{ podAnnotation: "team" }], subject({ pod: marks({ team: "vision" }, { team: "speech" }) }))).toBe(
@@ -56,7 +56,7 @@ describe("an owner", () => {
     );
   });
 
-  it("is nobody where no source answers, an empty label and an object's own members included", () => {
+  it("is absent if no source has a value; an empty label and a property that every JavaScript object has do not count", () => {
     expect(team(USUAL, subject({ pod: marks({ team: "" }) }))).toBe("unowned");
     expect(team([], subject({ pod: marks({ team: "vision" }) }))).toBe("unowned");
     expect(team([{ podLabel: "constructor" }], subject())).toBe("unowned");
@@ -72,11 +72,11 @@ describe("an owner", () => {
     [{ pool: "/h[0-9]+/", value: "a" }, "a"],
     [{ workload: "resnet", value: "a" }, "a"],
     [{ workload: "resnet-*", value: "a" }, "unowned"],
-  ])("is named by %o: %s", (rule, expected) => {
+  ])("comes from %o: %s", (rule, expected) => {
     expect(team([rule], subject())).toBe(expected);
   });
 
-  it("is named by no pattern where the name is not known, whatever the pattern fits", () => {
+  it("comes from no pattern if the name is unknown, even if the pattern matches everything", () => {
     expect(
       team(
         [
@@ -88,7 +88,7 @@ describe("an owner", () => {
     ).toBe("unowned");
   });
 
-  it("comes with the rule's name and what it read, for each dimension", () => {
+  it("comes with the rule's name and the value that the rule read, for each dimension", () => {
     const rules = ownerRules(
       {
         team: USUAL,
@@ -109,7 +109,7 @@ describe("an owner", () => {
 });
 
 describe("the name of a rule", () => {
-  it("is the one that the rule is given, else what the rule reads and when it holds", () => {
+  it("is the given one, or otherwise the value that the rule reads and the time from which the rule holds", () => {
     const nameOf = (rule: OwnerRule): string =>
       teamOf(ownerRules({ team: [rule] }), subject({ pod: marks({ team: "vision" }) }), MARCH).rule;
     const [from, until] = [Date.UTC(2026, 0, 1), Date.UTC(2026, 6, 1)];
@@ -123,7 +123,7 @@ describe("the name of a rule", () => {
 });
 
 describe("a reserved name", () => {
-  it.each(["platform", "unowned"])("is no team that a label can choose: %s", (name) => {
+  it.each(["platform", "unowned"])("cannot be chosen as a team by a label: %s", (name) => {
     const rules = ownerRules({ team: USUAL });
     const claim = subject({ pod: marks({ team: name }), namespaceMarks: marks({ team: "vision" }) });
     const { owners, refused } = ownersOf(rules, claim, MARCH);
@@ -135,17 +135,17 @@ describe("a reserved name", () => {
 });
 
 describe("a register of teams", () => {
-  it("refuses a team that it does not know, says where it stood, and lets the next source answer", () => {
+  it("refuses an unknown team with its place, and the next source is used", () => {
     const rules = ownerRules({ team: USUAL, project: [{ podLabel: "team" }] }, { register: ["vision", "nlp"] });
     const typo = subject({ pod: marks({ team: "visoin" }), namespaceMarks: marks({ team: "vision" }) });
     const { owners, refused } = ownersOf(rules, typo, MARCH);
     expect(owners.team).toEqual({ value: "vision", rule: "namespaceLabel team", source: "namespaceLabel team" });
     expect(refused).toEqual([{ dimension: "team", value: "visoin", rule: "podLabel team", source: "podLabel team" }]);
-    // The register is of teams: other dimensions take what they read.
+    // The register is for teams: other dimensions accept any value.
     expect(owners.project.value).toBe("visoin");
   });
 
-  it("leaves nobody where it refuses every answer", () => {
+  it("leaves the owner empty if it refuses every value", () => {
     const rules = ownerRules({ team: USUAL }, { register: ["nlp"] });
     expect(teamOf(rules, subject({ pod: marks({ team: "vision" }) }), MARCH).value).toBe("unowned");
   });
@@ -156,7 +156,7 @@ describe("finance's file", () => {
   const answer = (rows: readonly OwnerRow[], of = subject()) =>
     teamOf(ownerRules({ team: USUAL }, { ownersFile: rows }), of, MARCH);
 
-  it("is asked before the labels, or where the list says", () => {
+  it("is used before the labels, or at its place in the list", () => {
     const ownersFile = [row(2, {})];
     expect(teamOf(ownerRules({ team: USUAL }, { ownersFile }), labelled, MARCH).value).toBe("vision");
     const last = ownerRules({ team: [...USUAL, { ownersFile: true }] }, { ownersFile });
@@ -164,7 +164,7 @@ describe("finance's file", () => {
     expect(teamOf(last, subject(), MARCH).value).toBe("vision");
   });
 
-  it("lets the row win that says most, in whatever order the rows stand", () => {
+  it("uses the row with the most specific match, in any order of the rows", () => {
     const rows = [
       row(2, { match: "*", values: { team: "rest" } }),
       row(3, { match: "/vision-.*/", values: { team: "expression" } }),
@@ -188,7 +188,7 @@ describe("finance's file", () => {
     }
   });
 
-  it("answers the dimensions that a row gives, and leaves the others to the next", () => {
+  it("gives the dimensions that a row has, and leaves the others to the next source", () => {
     const rules = ownerRules(
       { team: USUAL, costCenter: [] },
       {
@@ -214,12 +214,12 @@ describe("a dated rule", () => {
     { ownersFile: [row(2, { kind: "pool", match: "spare", from: MARCH, until: NOON + 1 })] },
   );
 
-  it("holds from its beginning up to its end, that moment not included", () => {
+  it("holds from its beginning up to its end, exclusive", () => {
     expect(teamOf(rules, subject(), NOON - 1).value).toBe("nlp");
     expect(teamOf(rules, subject(), NOON).value).toBe("speech");
   });
 
-  it("is among the moments at which rules change, each of which stands there once", () => {
+  it("adds its beginning and end to the moments at which rules change, each moment once", () => {
     expect(rules.changes).toEqual([MARCH, NOON, NOON + 1]);
     expect(ownerRules({ team: USUAL }).changes).toEqual([]);
   });

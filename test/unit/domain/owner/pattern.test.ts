@@ -8,12 +8,12 @@ function patternOf(text: string): Pattern {
 }
 
 describe("two patterns", () => {
-  it("meet where a name fits both globs", () => {
+  it("overlap if a name matches both globs", () => {
     expect(canMeet(patternOf("vision-*"), patternOf("*-train"))).toBe(true);
     expect(canMeet(patternOf("vision-*"), patternOf("nlp-*"))).toBe(false);
   });
 
-  it("meet where one is a name that the other fits, and expressions only where they are the same", () => {
+  it("overlap if one is a name that the other matches; two regular expressions overlap only if they are equal", () => {
     expect(canMeet(patternOf("vision"), patternOf("v*"))).toBe(true);
     expect(canMeet(patternOf("v*"), patternOf("nlp"))).toBe(false);
     expect(canMeet(patternOf("/v.*/"), patternOf("/v.*/"))).toBe(true);

@@ -25,20 +25,20 @@ function weights(lines: readonly QuotaLine[], reservations: readonly Reservation
 }
 
 describe("the weights of a spread by quota", () => {
-  it("are what nothing holds of each quota, and for the rest what is free beyond that", () => {
+  it("are the unused part of each quota, and for the rest the free time beyond these", () => {
     const lines = [held("big", 2), held("small", 2), held("other", 3), free(8)];
     expect(weights(lines, [quota("big", 8), quota("small", 2)])).toEqual({ big: 6, platform: 2 });
   });
 
-  it("have no rest where more is reserved than is free", () => {
+  it("have no rest if more is reserved than is free", () => {
     expect(weights([held("big", 2), free(3)], [quota("big", 8), quota("small", 4)])).toEqual({ big: 6, small: 4 });
   });
 
-  it("are none where every quota is in use: nobody weighs", () => {
+  it("are all absent if every quota is fully used", () => {
     expect(weights([held("big", 9), free(3)], [quota("big", 8), { namespace: "none", pieces: [] }])).toEqual({});
   });
 
-  it("count what is held and paid by the platform, and not what was spread already", () => {
+  it("count held time that the platform pays, but not time that was already spread", () => {
     const lines = [
       { ...held("big", 3), payer: "platform" } as const,
       { payer: "holder", shareMillis: rational(HOUR) } as const,
@@ -46,7 +46,7 @@ describe("the weights of a spread by quota", () => {
     expect(weights([...lines, free(5)], [quota("big", 8)])).toEqual({ big: 5 });
   });
 
-  it("are of each who owned a namespace in the hour, in proportion, and of all namespaces of a team together", () => {
+  it("belong to each owner of a namespace in the hour in proportion, and cover all namespaces of a team together", () => {
     const moved: Reservation = {
       namespace: "lab",
       pieces: [
@@ -58,7 +58,7 @@ describe("the weights of a spread by quota", () => {
     expect(weights(lines, [moved, quota("chat", 1, "nlp")])).toEqual({ nlp: 1.5, platform: 1, speech: 1.5 });
   });
 
-  it("give nobody more than the own unused part", () => {
+  it("are at most the unused part of each quota", () => {
     const count = fc.integer({ min: 0, max: 20 });
     fc.assert(
       fc.property(fc.array(fc.tuple(count, count), { maxLength: 5 }), fc.integer({ min: 1, max: 40 }), (teams, all) => {

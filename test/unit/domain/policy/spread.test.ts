@@ -19,8 +19,8 @@ function line(payer: Payer, team: string, cost: number | undefined, given: Parti
   };
 }
 
-describe("who pays", () => {
-  it("is the holder for what is held and the platform for the rest, by default", () => {
+describe("the payer", () => {
+  it("is the holder for held time and the platform for the rest, by default", () => {
     expect(payerOf("active", DEFAULT_POLICY)).toBe("holder");
     expect(payerOf("idle", DEFAULT_POLICY)).toBe("holder");
     expect(payerOf("unobserved", DEFAULT_POLICY)).toBe("holder");
@@ -28,7 +28,7 @@ describe("who pays", () => {
     expect(payerOf("unallocated", DEFAULT_POLICY)).toBe("platform");
   });
 
-  it("by usage the platform pays what is idle, and nothing else of what is held", () => {
+  it("is the platform for idle time under a policy by usage, and for no other held time", () => {
     const usage = { ...DEFAULT_POLICY, basis: "usage" } as const;
     expect(payerOf("idle", usage)).toBe("platform");
     expect(payerOf("unobserved", usage)).toBe("holder");
@@ -37,7 +37,7 @@ describe("who pays", () => {
 });
 
 describe("a line that is spread", () => {
-  it("goes to those who pay in its scope alone, by what they pay", () => {
+  it("goes to the payers in its scope alone, in proportion to what they pay", () => {
     const lines = [
       line("holder", "vision", 60),
       line("holder", "nlp", 30),
@@ -51,7 +51,7 @@ describe("a line that is spread", () => {
     ]);
   });
 
-  it("stays the platform's where nobody pays for anything, or where it has no price", () => {
+  it("stays with the platform if there is no payer, or if the line has no price", () => {
     const nobody = line("spread", "platform", 9);
     expect(spreadLines([nobody, line("platform", "platform", 5)], "time")).toMatchObject({
       parts: [],
@@ -63,14 +63,14 @@ describe("a line that is spread", () => {
     ]);
   });
 
-  it("is not weighed by cost where a holder of its scope has no price: the scope is named", () => {
+  it("is not weighted by cost if a holder of its scope has no price; the result names the scope", () => {
     const lines = [line("holder", "vision", 60), line("holder", "nlp", undefined), line("spread", "platform", 9)];
     const { parts, refused } = spreadLines(lines, "cost");
     expect({ parts, refused }).toEqual({ parts: [], refused: ["node-a"] });
     expect(spreadLines(lines, "even").parts).toHaveLength(2);
   });
 
-  it("counts cost centres of one team apart, and each once when it is spread evenly", () => {
+  it("has a part for each cost center of a team, and each counts once if it is spread evenly", () => {
     const lines = [
       line("holder", "vision", 1, { costCenter: "1" }),
       line("holder", "vision", 99, { costCenter: "2" }),
@@ -84,7 +84,7 @@ describe("a line that is spread", () => {
   });
 });
 
-it("whatever is spread, parts and what stays sum to what was there, in hours, money, energy and carbon", () => {
+it("the spread parts and the unspread lines sum to the original lines, in hours, money, energy and carbon", () => {
   const some = fc.record({
     payer: fc.constantFrom<Payer>("holder", "platform", "spread"),
     team: fc.constantFrom("a", "b", "c"),

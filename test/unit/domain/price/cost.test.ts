@@ -29,7 +29,7 @@ const costIn = (book: PriceBook, origin: number, from: number, until: number, ki
 };
 
 describe("the cost of a GPU", () => {
-  it("is the price of an hour times the hours, for each of the three prices", () => {
+  it("is the price per hour times the hours, for each of the three prices", () => {
     const book = gpuHour({ list: "4.10", contracted: "3.60", effective: "3.50" });
     // 0.75 h × 4.10 = 3.075; × 3.60 = 2.70; × 3.50 = 2.625.
     const kinds = (["list", "contracted", "effective"] as const).map((kind) =>
@@ -38,7 +38,7 @@ describe("the cost of a GPU", () => {
     expect(kinds).toEqual(["3.075", "2.7", "2.625"]);
   });
 
-  it("is the first scenario's: 2 GPUs × 4 h × 3.60 = 28.80", () => {
+  it("equals that of the first scenario: 2 GPUs × 4 h × 3.60 = 28.80", () => {
     const one = costIn(gpuHour({ effective: "3.60" }), BEGIN, BEGIN, BEGIN + 4 * HOUR);
     expect(one).toBe("14.4");
   });
@@ -59,13 +59,13 @@ describe("a foreign price", () => {
     ]);
   });
 
-  it("is converted before the one rounding", () => {
-    // 0.0000000004 EUR × 1.08 × 2 h = 0.000000000864: one unit. Rounded before, an hour would be nothing.
+  it("is converted before it is rounded, which happens once", () => {
+    // 0.0000000004 EUR × 1.08 × 2 h = 0.000000000864: one unit. If each hour were rounded before the conversion, the result would be 0.
     const small = gpuHour({ effective: "0.0000000004", currency: "EUR" });
     expect(costIn(small, BEGIN, BEGIN, BEGIN + 2 * HOUR)).toBe("0.000000001");
   });
 
-  it("is charged in pieces that begin where a rate does", () => {
+  it("is charged in pieces that begin where a rate begins", () => {
     const pieces = ratePieces(book, "EUR", BEGIN + 12 * HOUR);
     expect(pieces.map(({ fromMillis, rate }) => [fromMillis, exactDecimal(rate, 9)])).toEqual([
       [BEGIN + 12 * HOUR, "1.08"],
@@ -80,24 +80,24 @@ describe("a foreign price", () => {
 });
 
 describe("the cost of a node", () => {
-  it("is divided by the GPUs that it was delivered with", () => {
+  it("is divided by the number of GPUs with which the node was delivered", () => {
     // 32.77 ÷ 8 = 4.09625.
     const { gpus, nonGpu } = divideNodeCost(lastUnits(32_770_000_000n), 8, rational(1));
     expect(gpus.map(formatAmount)).toEqual(Array.from({ length: 8 }, () => "4.09625"));
     expect(nonGpu).toBe(0n);
   });
 
-  it("leaves what is not the GPUs' part on a line of its own", () => {
+  it("has a line of its own for the part that is not for GPUs", () => {
     // 10 × 0.9 ÷ 3 = 3, and 10 × 0.1 = 1.
     const { gpus, nonGpu } = divideNodeCost(lastUnits(10_000_000_000n), 3, rational(9, 10));
     expect([...gpus.map(formatAmount), formatAmount(nonGpu)]).toEqual(["3", "3", "3", "1"]);
   });
 
-  it("gives the units that are left to the lowest indexes", () => {
+  it("gives the remaining units to the lowest indexes", () => {
     expect(divideNodeCost(lastUnits(11n), 3, rational(1))).toEqual({ gpus: [4n, 4n, 3n], nonGpu: 0n });
   });
 
-  it("adds up whatever its parts", () => {
+  it("adds up for any parts", () => {
     const part = fc
       .tuple(fc.integer({ min: 1, max: 1000 }), fc.nat(1000))
       .map(([num, more]) => rational(num, num + more));
@@ -120,8 +120,8 @@ describe("the cost of a node", () => {
   });
 });
 
-describe("what is paid whether it is used or not", () => {
-  it("is spread over the hours of each month, or comes to so much an hour", () => {
+describe("a cost that does not depend on usage", () => {
+  it("is spread over the hours of each month, or has a price per hour", () => {
     const book = bookOf({
       commitments: [{ from: "2026-02-15", until: "2027-02-15", amount: "1000", per: "month" }],
       fixed: [{ from: "2026-02-15", amount: "2.5", per: "hour" }],
@@ -143,7 +143,7 @@ describe("any cost of an entry", () => {
     gpuHour({ per: undefined, owned, currency: "EUR" }),
   ];
 
-  it("is the same from a later origin on, whether it is made for it or taken from an earlier one", () => {
+  it("is the same from a later origin on, whether it is computed for that origin or derived from an earlier one", () => {
     const elapsed = fc.nat(300 * 24 * HOUR);
     fc.assert(
       fc.property(fc.constantFrom(...books), elapsed, elapsed, (book, one, more) => {
@@ -160,7 +160,7 @@ describe("any cost of an entry", () => {
     );
   });
 
-  it("never falls, and its parts add up to the whole wherever it is cut", () => {
+  it("never falls, and its parts add up to the whole for any cuts", () => {
     const times = fc.array(fc.nat(300 * 24 * HOUR), { minLength: 2, maxLength: 12 });
     fc.assert(
       fc.property(fc.constantFrom(...books), times, (book, elapsed) => {

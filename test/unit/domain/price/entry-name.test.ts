@@ -14,11 +14,11 @@ describe("the name of a price entry", () => {
       { nodeLabel: "rack=r7", instanceType: "p4d.24xlarge", pool: "a", region: "eu", zone: "eu-1" },
       "p4d.24xlarge a eu eu-1 rack=r7 from 2026-01-01",
     ],
-  ])("is derived from what the entry is for and since when: %o", (match, name) => {
+  ])("is derived from the match and the beginning of the entry: %o", (match, name) => {
     expect(namesOf([{ ...HOURLY, match }])).toEqual([name]);
   });
 
-  it("has the moment where the entry does not begin at midnight, and the machines that the entry lists", () => {
+  it("has the exact time if the entry does not begin at midnight, and the machines that the entry lists", () => {
     const owned = { inService: "2026-01-01", purchase: "1", months: 12, machines: ["dgx-1", "dgx-2"] };
     expect(
       namesOf([
@@ -28,7 +28,7 @@ describe("the name of a price entry", () => {
     ).toEqual(["everything from 2026-01-01T00:30:00Z", "dgx-1 dgx-2 from 2026-01-01"]);
   });
 
-  it("stays the same when an entry is put above", () => {
+  it("stays the same if an entry is inserted before it", () => {
     const [own, above] = [
       { ...HOURLY, match: { model: "H100" } },
       { ...HOURLY, match: { model: "L4" } },
@@ -37,7 +37,7 @@ describe("the name of a price entry", () => {
     expect(namesOf([above, own])).toEqual(["L4 from 2026-01-01", "H100 from 2026-01-01"]);
   });
 
-  it("is the one that the book gives, after the kind for what no machine has", () => {
+  it("is the one that the book gives; names of commitments and fixed costs begin with their kind", () => {
     const standing = { from: "2026-01-01", until: "2027-01-01", amount: "1", per: "hour" };
     const book = bookOf({
       prices: [{ ...HOURLY, match: {}, name: "H100 contract of 2026" }],
@@ -52,7 +52,7 @@ describe("the name of a price entry", () => {
     ]);
   });
 
-  it("is of one entry alone: derived ones are numbered, and one that two are given is refused", () => {
+  it("is unique: derived names are numbered, and a given name that two entries have is refused", () => {
     const standing = { from: "2026-01-01", amount: "1", per: "hour" };
     expect(bookOf({ fixed: [standing, standing] }).fixed.map(({ name }) => name)).toEqual([
       "fixed cost everything from 2026-01-01",

@@ -9,7 +9,7 @@ const entry = (match: unknown, others: Entry = {}): Entry =>
     ? { match, from: "2026-01-01", ...others }
     : { match, from: "2026-01-01", per: "gpu-hour", list: "1", ...others };
 
-/** What is found in a book, as `kind places from until`, dates alone. */
+/** The findings in a book, as `kind places from until`, with dates alone. */
 function found(...prices: readonly Entry[]): readonly string[] {
   return examineBook(bookOf({ prices })).map(({ kind, entries, fromMillis, untilMillis }) => {
     const times = [fromMillis, untilMillis].map((at) =>
@@ -20,7 +20,7 @@ function found(...prices: readonly Entry[]): readonly string[] {
 }
 
 describe("entries of equal rank", () => {
-  it("tie where a node can fit both, while both hold", () => {
+  it("tie if both can match the same node at the same time", () => {
     expect(
       found(
         entry({ nodeLabel: { rack: "r7" } }, { until: "2026-06-01" }),
@@ -33,14 +33,14 @@ describe("entries of equal rank", () => {
     ]);
   });
 
-  it("do not tie where no node can fit both", () => {
+  it("do not tie if no node can match both", () => {
     expect(found(entry({ pool: "a" }), entry({ pool: "b" }))).toEqual([]);
     expect(found(entry({ model: "NVIDIA-A*" }), entry({ model: "NVIDIA-H*" }))).toEqual([]);
     expect(found(entry({ nodeLabel: { rack: "r7" } }), entry({ nodeLabel: { rack: "r8" } }))).toEqual([]);
     expect(found(entry({ model: "a", pool: "x" }), entry({ model: "b", pool: "x" }))).toEqual([]);
   });
 
-  it("do not tie where a third one wins over both", () => {
+  it("do not tie if a third entry wins over both", () => {
     const both = entry({ nodeLabel: { rack: "r7", row: "b" } });
     expect(found(entry({ nodeLabel: { rack: "r7" } }), entry({ nodeLabel: { row: "b" } }), both)).toEqual([]);
   });
@@ -62,7 +62,7 @@ describe("a gap", () => {
     expect(found(pool("2026-02-01"), pool("2026-01-01", "2026-02-01"))).toEqual([]);
   });
 
-  it("is none where another entry prices the same meanwhile", () => {
+  it("does not exist if another entry has a price for that time", () => {
     const rest = entry({}, { from: "2026-01-15" });
     expect(found(pool("2026-03-01"), pool("2026-01-01", "2026-02-01"), rest)).toEqual([]);
     expect(found(pool("2026-03-01"), pool("2026-01-01", "2026-02-01"), entry({ pool: "a", zone: "z" }))).toEqual([
@@ -70,7 +70,7 @@ describe("a gap", () => {
     ]);
   });
 
-  it("can lie between the terms of a machine that two entries list", () => {
+  it("can be between the terms of a machine that two entries list", () => {
     const owned = { inService: "2026-01-01", purchase: "1", months: 12, machines: ["dgx-1"] };
     expect(
       found(
@@ -82,19 +82,19 @@ describe("a gap", () => {
 });
 
 describe("an entry that never wins", () => {
-  it("ends before its machine is in service", () => {
+  it("may end before its machine is in service", () => {
     const owned = { inService: "2026-06-01", purchase: "1", months: 12 };
     expect(found(entry({ pool: "a" }, { owned, until: "2026-05-01" }))).toEqual(["never [0] 2026-01-01 2026-05-01"]);
   });
 
-  it("has a later entry with the same match before its machine is in service", () => {
+  it("may have a later entry with the same match before its machine is in service", () => {
     const owned = { inService: "2026-06-01", purchase: "1", months: 12 };
     expect(found(entry({ pool: "a" }, { owned }), entry({ pool: "a" }, { from: "2026-02-01" }))).toEqual([
       "never [0] 2026-01-01 open",
     ]);
   });
 
-  it("is none that wins for some nodes, or some time", () => {
+  it("is different from an entry that wins for some nodes, or for some time", () => {
     expect(
       found(
         entry({}),

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { commonName, fitsGlob } from "../../../../domain/price/glob.ts";
 
-describe("a name that fits two globs", () => {
+describe("a name that matches two globs", () => {
   it.each([
     ["a*", "*b", "a~b"],
     ["a*c", "?b?", "abc"],
@@ -18,7 +18,7 @@ describe("a name that fits two globs", () => {
     expect(commonName(one, other)).toBe(expected);
   });
 
-  it("is there exactly where one of all short names fits both, and fits both", () => {
+  it("exists exactly if one of all short names matches both, and itself matches both", () => {
     const glob = fc.string({ unit: fc.constantFrom("a", "b", "*", "?"), maxLength: 4 });
     const names = extended("", 7);
     fc.assert(
@@ -31,7 +31,7 @@ describe("a name that fits two globs", () => {
   });
 });
 
-/** All texts of `a` and `b` that begin so, up to a length. */
+/** All texts of `a` and `b` with this beginning, up to a length. */
 function extended(begin: string, most: number): readonly string[] {
   return begin.length === most ? [begin] : [begin, ...["a", "b"].flatMap((next) => extended(begin + next, most))];
 }

@@ -5,7 +5,7 @@ import { at, bookOf, entryOf, KNOWN } from "./book-of.ts";
 
 const UNSEEN: PriceFacts = { cluster: "prod", node: "dgx-1", labels: {} };
 
-describe("an entry fits", () => {
+describe("an entry matches", () => {
   it.each<[unknown, boolean]>([
     [{}, true],
     [{ cluster: "prod", region: "eu-west-1", zone: "eu-west-1a", instanceType: "p4d.24xlarge", pool: "dgx" }, true],
@@ -13,7 +13,7 @@ describe("an entry fits", () => {
     [{ model: "NVIDIA-A100*" }, true],
     [{ model: "NVIDIA-A100-SXM4" }, false],
     [{ model: "NVIDIA-H100*" }, false],
-    // The exporter's, the clouds' and a person's names of the model.
+    // The exporter's name of the model, the clouds' names, and names that people use.
     [{ model: "NVIDIA A100-SXM4-40GB" }, true],
     [{ model: "nvidia-tesla-a100" }, true],
     [{ model: "a100" }, true],
@@ -27,7 +27,7 @@ describe("an entry fits", () => {
     expect(fits(entryOf(match).match, KNOWN)).toBe(isFitting);
   });
 
-  it("nothing of which a key is not known", () => {
+  it("nothing if one of its keys is unknown", () => {
     expect(fits(entryOf({ model: "*" }).match, UNSEEN)).toBe(false);
     expect(fits(entryOf({ pool: "dgx" }).match, UNSEEN)).toBe(false);
   });
@@ -36,13 +36,13 @@ describe("an entry fits", () => {
 describe("a machine that an owned entry lists", () => {
   const owned = { inService: "2026-01-01", purchase: "1", months: 12, machines: ["dgx-1"] };
 
-  it("is priced before anything but its name is known", () => {
+  it("has a price before more than its name is known", () => {
     const entry = entryOf({ pool: "dgx", model: "NVIDIA-A100*", nodeLabel: "rack=r7" }, { owned });
     expect(canPrice(entry, UNSEEN)).toBe(true);
     expect(canPrice(entry, { ...UNSEEN, node: "dgx-2" })).toBe(false);
   });
 
-  it("is not priced where what is known of it contradicts", () => {
+  it("has no price if its known facts contradict the entry", () => {
     expect(canPrice(entryOf({ pool: "dgx" }, { owned }), { ...UNSEEN, pool: "hgx" })).toBe(false);
     expect(canPrice(entryOf({ cluster: "test" }, { owned }), UNSEEN)).toBe(false);
     expect(canPrice(entryOf({ model: "*H100*" }, { owned }), { ...UNSEEN, model: "NVIDIA-A100" })).toBe(false);
@@ -84,14 +84,14 @@ describe("a GPU at a time", () => {
     expect(winnerAt(ranked, UNSEEN, at("2026-03-01T00:00:00Z"))).toEqual({ kind: "unpriced" });
   });
 
-  it("is an error that names both entries where two win", () => {
+  it("is an error that names both entries if two win", () => {
     expect(winnerAt(ranked, KNOWN, at("2026-05-01T00:00:00Z"))).toMatchObject({
       kind: "tied",
       entries: [{ key: "prices[3]" }, { key: "prices[4]" }],
     });
   });
 
-  it("is not priced by an owned entry before the machine is in service, and by the next one until then", () => {
+  it("has no price from an owned entry before the machine is in service; the next entry applies until then", () => {
     const owned = { inService: "2026-03-01", purchase: "1", months: 12 };
     const prices = [entry({}, "2026-01-01"), { match: { pool: "dgx" }, from: "2026-01-01", owned }];
     const order = rankEntries(bookOf({ prices }).prices);
@@ -99,7 +99,7 @@ describe("a GPU at a time", () => {
     expect(winnerAt(order, KNOWN, at("2026-03-01T00:00:00Z"))).toMatchObject({ entry: { key: "prices[1]" } });
   });
 
-  it("is not tied by entries of equal rank of which only one matches it", () => {
+  it("has no tie between entries of equal rank if only one matches it", () => {
     const other = { ...KNOWN, labels: { row: "b" } };
     expect(winnerAt(ranked, other, at("2026-05-01T00:00:00Z"))).toMatchObject({ entry: { key: "prices[4]" } });
   });

@@ -26,7 +26,7 @@ const termsOf = (others: Readonly<Record<string, unknown>> = {}): OwnedTerms => 
   return entry.owned;
 };
 
-/** What a machine costs in a time, by text; counted from its service on. */
+/** The cost of a machine for a time, as text, counted from its service on. */
 const cost = (terms: OwnedTerms, from: string, until: string): string =>
   formatAmount(incurredIn(ownedAccrual(terms, terms.inServiceMillis), at(from), at(until)));
 
@@ -43,7 +43,7 @@ describe("UTC calendar months", () => {
     expect(exactDecimal(monthsAt(at(time)), 9)).toBe(months);
   });
 
-  it("lead back to the millisecond that they were asked for", () => {
+  it("convert back to the same millisecond", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: at("2200-01-01T00:00:00Z") }),
@@ -55,7 +55,7 @@ describe("UTC calendar months", () => {
     );
   });
 
-  it("each cost the same, and an hour of a short one more", () => {
+  it("have the same cost each, so an hour of a short month costs more", () => {
     const accrual = monthlyAccrual(rational(672), at("2025-12-01T00:00:00Z"));
     const month = (from: string, until: string): string => formatAmount(incurredIn(accrual, at(from), at(until)));
     expect(month("2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z")).toBe("672");
@@ -66,7 +66,7 @@ describe("UTC calendar months", () => {
   });
 });
 
-describe("a machine of one's own", () => {
+describe("an owned machine", () => {
   it("costs (purchase − residual) ÷ months + overhead in each whole month", () => {
     expect(cost(termsOf(), "2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z")).toBe("5187.5");
     expect(cost(termsOf(), "2028-02-01T00:00:00Z", "2028-03-01T00:00:00Z")).toBe("5187.5");
@@ -77,14 +77,14 @@ describe("a machine of one's own", () => {
     expect(cost(termsOf(), "2025-06-15T00:00:00Z", "2025-07-01T00:00:00Z")).toBe("2766.666666667");
   });
 
-  it("depreciates pro rata in its last month, and costs its overhead alone afterwards", () => {
+  it("is depreciated pro rata in its last month, and costs only its overhead afterwards", () => {
     // 14 of 30 days: 4,687.50 × 14 ÷ 30 = 2,187.50, and 500 of overhead for the whole month.
     expect(cost(termsOf(), "2029-06-01T00:00:00Z", "2029-07-01T00:00:00Z")).toBe("2687.5");
     expect(cost(termsOf(), "2029-06-15T00:00:00Z", "2029-06-30T00:00:00Z")).toBe("250");
     expect(cost(termsOf({ overheadPerMonth: null }), "2029-06-15T00:00:00Z", "2035-01-01T00:00:00Z")).toBe("0");
   });
 
-  it("is written off when as much of the last month has passed as of the first before its service", () => {
+  it("is written off when the fraction of the last month that has passed equals the fraction of the first month before its service", () => {
     // Service begins when 12 of June's 30 days are over: 2/5. Of December's 31 days, 2/5 are 12.4: the 13th, 09:36.
     const terms = termsOf({ inService: "2026-06-13", months: 18, overheadPerMonth: null });
     expect(cost(terms, "2026-06-13T00:00:00Z", "2027-12-13T09:36:00Z")).toBe("225000");
@@ -93,14 +93,14 @@ describe("a machine of one's own", () => {
     expect(cost(terms, "2027-12-13T08:36:00Z", "2027-12-13T09:36:00Z")).toBe("16.801075269");
   });
 
-  it("costs nothing once it is retired, and less than it was bought for", () => {
+  it("costs nothing after it is retired, and in total less than its purchase price", () => {
     const terms = termsOf({ retired: "2026-03-16T12:00:00Z" });
     // Half of March: 5,187.50 ÷ 2.
     expect(cost(terms, "2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z")).toBe("2593.75");
     expect(cost(terms, "2026-03-16T12:00:00Z", "2029-01-01T00:00:00Z")).toBe("0");
   });
 
-  it("costs nothing of what lies before the price began to hold", () => {
+  it("costs nothing for the time before the price holds", () => {
     const since = ownedAccrual(termsOf(), at("2026-03-16T12:00:00Z"));
     expect(formatAmount(since.roundedAt(at("2026-04-01T00:00:00Z")))).toBe("2593.75");
     const tooLate = ownedAccrual(termsOf({ overheadPerMonth: null }), at("2030-01-01T00:00:00Z"));
@@ -124,7 +124,7 @@ describe("a machine of one's own", () => {
       overheadPerMonth: rational(overhead, 7),
     }));
 
-  it("costs purchase − residual in its life, whenever that begins", () => {
+  it("costs purchase − residual in its life, independent of its beginning", () => {
     fc.assert(
       fc.property(terms, (each) => {
         const whole = { ...each, overheadPerMonth: rational(0), retiredMillis: Infinity };
@@ -134,7 +134,7 @@ describe("a machine of one's own", () => {
     );
   });
 
-  it("costs never less as time passes, and its parts add up to the whole wherever it is cut", () => {
+  it("has a cost that never falls with time, and parts that add up to the whole for any cuts", () => {
     fc.assert(
       fc.property(terms, moment, fc.array(moment, { minLength: 2, maxLength: 12 }), (each, origin, times) => {
         const accrual = ownedAccrual(each, origin);
@@ -161,13 +161,13 @@ describe("power", () => {
     expect(costOf(3_600_000, 0)).toBe("0.168");
   });
 
-  it("costs the entry's watts where nothing is measured", () => {
+  it("costs the entry's watts for time without a measurement", () => {
     // 6.5 kW × 2 h = 13 kWh; 13 × 1.4 × 0.12 = 2.184. With a measured kWh 0.168 more.
     expect(costOf(0, 7_200_000)).toBe("2.184");
     expect(costOf(3_600_000, 7_200_000)).toBe("2.352");
   });
 
-  it("costs nothing where nothing is measured and the entry names no watts, and has no price without one of the kWh", () => {
+  it("costs nothing if nothing is measured and the entry has no watts, and has no price without a price per kWh", () => {
     const measuredOnly = termsOf({ watts: null, pue: null }).power;
     expect(measuredOnly && powerCost(measuredOnly, { joules: rational(0), unmeasuredMillis: rational(1000) })).toEqual(
       rational(0),

@@ -9,7 +9,7 @@ import { HOUR_MILLIS as HOUR } from "../../../../domain/time.ts";
 const START = Date.UTC(2026, 2, 2);
 const TERMS = { inService: "2026-01-01", purchase: "1000", months: 48, kWhPrice: "0.20", pue: "1.5", watts: 1000 };
 
-/** A machine of two GPUs for an hour, at 0.30 for a kWh with its overhead. */
+/** A machine of two GPUs for an hour, at 0.30 per kWh including overhead. */
 function book(owned: object = {}, others: object = {}) {
   return bookOf({ prices: [{ match: {}, from: "2026-01-01", owned: { ...TERMS, ...owned }, ...others }], ...rates });
 }
@@ -42,11 +42,11 @@ function cost(...asked: Parameters<typeof exactCost>): string | undefined {
 const MEASURED = segment(0, HOUR, 1_080_000_000n);
 
 describe("the power of an owned machine's GPU", () => {
-  it("costs what was measured of it", () => {
+  it("costs its measured energy", () => {
     expect(cost(book(), [MEASURED])).toBe("0.09");
   });
 
-  it("costs its part of the machine's watts for as long as nothing was measured, and nothing where there are none", () => {
+  it("costs its part of the machine's watts for the time without measurements, or nothing if the entry has no watts", () => {
     // A quarter of an hour is not measured: 500 W × 0.25 h = 0.125 kWh = 0.0375, beside 0.225 kWh = 0.0675.
     const partly = segment(0, HOUR, 810_000_000n, (HOUR * 3) / 4);
     expect(cost(book(), [partly])).toBe("0.105");
@@ -54,19 +54,19 @@ describe("the power of an owned machine's GPU", () => {
     expect(cost(book(), [segment(0, HOUR, 0n, 0)])).toBe("0.15");
   });
 
-  it("is converted at the rate of its time, and counts by time where a rate begins inside a segment", () => {
+  it("is converted at the rate of its time, and is divided by time if a rate begins inside a segment", () => {
     expect(cost(book({}, { currency: "EUR" }), [MEASURED])).toBe("0.1035");
     const halves = [segment(0, HOUR / 2, 1_080_000_000n), segment(HOUR / 2, HOUR, 0n)];
     expect(cost(book({}, { currency: "EUR" }), halves)).toBe("0.099");
   });
 
-  it("is nothing once the machine is retired, and is not asked where the entry has no price of it", () => {
+  it("costs nothing after the machine is retired, and is not computed if the entry has no price for it", () => {
     expect(cost(book({ retired: "2026-03-02T00:20:00Z" }), [MEASURED])).toBe("0.03");
     expect(cost(book({ retired: "2026-03-01" }), [MEASURED])).toBe("0");
     expect(cost(book({ kWhPrice: undefined, pue: undefined, watts: undefined }), [MEASURED])).toBeUndefined();
   });
 
-  it("adds up, wherever time is cut", () => {
+  it("adds up for any cuts of the time", () => {
     const cut = fc.integer({ min: 1, max: HOUR - 1 });
     fc.assert(
       fc.property(cut, fc.nat(2_000_000_000), fc.nat(HOUR), (at, millijoules, covered) => {

@@ -24,26 +24,26 @@ const anyEntry = fc
   .tuple(anyMatch, fc.constantFrom("2026-01-01", "2026-02-01"))
   .map(([match, from]) => entryOf(match, { from }));
 
-describe("of two entries that match, the winner is", () => {
+describe("the winner of two matching entries is", () => {
   it.each<[string, unknown, unknown]>([
     ["the one with more keys", { region: "eu", cluster: "prod" }, { nodeLabel: { rack: "r7" } }],
     ["of a node label and an instance type, the label", { nodeLabel: { rack: "r7" } }, { instanceType: "p4d" }],
     ["of an instance type and an exact model, the type", { instanceType: "p4d" }, { model: "NVIDIA-A100" }],
     ["of an exact model and a glob, the exact one", { model: "A" }, { model: "NVIDIA-A100-SXM4-40G*" }],
     ["of two globs, the one with the longer literal part", { model: "*A100*" }, { model: "NV*" }],
-    ["of a glob that says nothing and a pool, the glob", { model: "*" }, { pool: "dgx" }],
+    ["of a glob without literal characters and a pool, the glob", { model: "*" }, { pool: "dgx" }],
     ["of a pool and a capacity type, the pool", { pool: "dgx" }, { capacityType: "spot" }],
     ["of a capacity type and a zone, the type", { capacityType: "spot" }, { zone: "a" }],
     ["of a zone and a region, the zone", { zone: "a" }, { region: "eu" }],
     ["of a region and a cluster, the region", { region: "eu" }, { cluster: "prod" }],
     ["of a cluster and nothing, the cluster", { cluster: "prod" }, {}],
     [
-      "of as many keys, the one that has the first kind that the other lacks",
+      "of the same number of keys, the one with the first kind that the other lacks",
       { instanceType: "p4d", cluster: "prod" },
       { model: "A", pool: "dgx" },
     ],
     [
-      "of the same kinds, the longer glob even beside a lesser key",
+      "of the same kinds, the longer glob also beside a lesser key",
       { model: "NVIDIA-*", cluster: "prod" },
       { model: "NV*", cluster: "prod" },
     ],
@@ -59,7 +59,7 @@ describe("of two entries that match, the winner is", () => {
     expect(rankEntries([worse, better])[0]?.entry).toBe(better);
   });
 
-  it("of the same keys, the one with the latest beginning", () => {
+  it("the one with the latest beginning, if the keys are the same", () => {
     const [older, newer] = [
       entryOf({ pool: "a" }, { from: "2026-01-01" }),
       entryOf({ pool: "a" }, { from: "2026-01-02" }),
@@ -67,18 +67,18 @@ describe("of two entries that match, the winner is", () => {
     expect(compareRanks(rankOf(newer), rankOf(older))).toBe(1);
   });
 
-  it("of a machine's name and a node label, the name", () => {
+  it("the one with a machine's name, against one with a node label", () => {
     expect(compareRanks(rankOf(entryOf(undefined, { owned })), rankOf(entryOf({ nodeLabel: { a: "1" } })))).toBe(1);
   });
 
-  it("nobody, where kinds, lengths of globs and beginnings are the same", () => {
+  it("none, if kinds of keys, lengths of globs and beginnings are the same", () => {
     const [one, other] = [entryOf({ model: "*A100" }), entryOf({ model: "NV*DI" })];
     expect(compareRanks(rankOf(one), rankOf(other))).toBe(0);
   });
 });
 
 describe("precedence", () => {
-  it("is a total order but for real ties: turned around it is the opposite, and it goes on from one pair to the next", () => {
+  it("is a total order except for real ties: it is antisymmetric and transitive", () => {
     fc.assert(
       fc.property(anyEntry, anyEntry, anyEntry, (x, y, z) => {
         const [a, b, c] = [rankOf(x), rankOf(y), rankOf(z)];

@@ -3,7 +3,7 @@ import { exactDecimal } from "../../../../domain/exact/rational.ts";
 import { readBook } from "../../../../domain/price/read.ts";
 import { at, bookOf, entryOf } from "./book-of.ts";
 
-/** What is wrong with a book in USD, as `key: what is allowed`. */
+/** The problems of a book in USD, as `key: allowed values`. */
 function wrongWith(content: Readonly<Record<string, unknown>>): readonly string[] {
   const read = readBook({ currency: "USD", ...content });
   return "book" in read ? [] : read.problems.map(({ key, allowed }) => `${key}: ${allowed}`);
@@ -80,7 +80,7 @@ describe("the entries of the scenarios", () => {
     expect(entryOf({ nodeLabel: "example.com/rack=r7" }).match.nodeLabels).toEqual({ "example.com/rack": "r7" });
   });
 
-  it("for what is paid either way, rates and markups are read", () => {
+  it("are read for commitments, fixed costs, rates and markups", () => {
     const book = bookOf({
       commitments: [
         { from: "2026-01-01", until: "2027-01-01", amount: "1000", per: "month", scope: { pool: "a" }, quantity: 8 },
@@ -102,8 +102,8 @@ describe("the entries of the scenarios", () => {
   });
 });
 
-describe("what is wrong", () => {
-  it("is said all at once, with the path, the value and what is allowed", () => {
+describe("a price book", () => {
+  it("is refused with all problems at once, each with its path, its value and the allowed values", () => {
     const read = readBook({
       currency: "EURO",
       prices: [
@@ -158,7 +158,7 @@ describe("what is wrong", () => {
       "prices[0].gpuPart: a key of a price per",
     ],
     [
-      "a currency that is none",
+      "an invalid currency",
       { per: "gpu-hour", list: "1", currency: "DM" },
       "prices[0].currency: a currency of ISO 4217",
     ],
@@ -167,14 +167,14 @@ describe("what is wrong", () => {
       { per: "gpu-hour", list: "1", currency: "EUR" },
       "prices[0].currency: a currency with a rate",
     ],
-    ["GPUs by halves", { per: "node-hour", list: "1", delivered: 7.5 }, "prices[0].delivered: an integer from 1"],
+    ["half GPUs", { per: "node-hour", list: "1", delivered: 7.5 }, "prices[0].delivered: an integer from 1"],
     [
-      "a label that is no text",
+      "a label that is not a text",
       { match: { nodeLabel: { rack: 7 } }, per: "gpu-hour", list: "1" },
       "prices[0].match.nodeLabel.rack: a text",
     ],
     [
-      "a selector that is none",
+      "an invalid selector",
       { match: { nodeLabel: "rack" }, per: "gpu-hour", list: "1" },
       "prices[0].match.nodeLabel: a mapping",
     ],
@@ -183,7 +183,7 @@ describe("what is wrong", () => {
       { match: { pool: "" }, per: "gpu-hour", list: "1" },
       "prices[0].match.pool: a text with something in it",
     ],
-  ])("%s is refused", (_, entry, sentence) => {
+  ])("is refused with %s", (_, entry, sentence) => {
     expect(wrongWithEntry(entry)).toEqual([expect.stringContaining(sentence)]);
   });
 
@@ -196,12 +196,12 @@ describe("what is wrong", () => {
     ["watts without a price of power", { watts: 6500 }, "owned.kWhPrice: required"],
     ["a machine without a name", { machines: [7] }, "owned.machines[0]: the name of a node"],
     ["an unknown key", { vendor: "x" }, "owned.vendor: a known key"],
-  ])("of an owned machine, %s is refused", (_, terms, sentence) => {
+  ])("is refused if an owned machine has %s", (_, terms, sentence) => {
     const owned = { inService: "2025-01-01", purchase: "1", months: 48, ...terms };
     expect(wrongWithEntry({ owned })).toEqual([expect.stringContaining(`prices[0].${sentence}`)]);
   });
 
-  it("an owned machine has no unit price beside its cost", () => {
+  it("is refused if an owned machine has a unit price beside its cost", () => {
     const owned = { inService: "2025-01-01", purchase: "1", months: 48 };
     expect(wrongWithEntry({ owned, per: "node-hour", list: "1" })).toEqual([
       "prices[0].per: a key beside owned, whose cost is the price",
@@ -209,7 +209,7 @@ describe("what is wrong", () => {
     ]);
   });
 
-  it("two entries that nothing tells apart are refused, and two that their dates tell apart are not", () => {
+  it("is refused if two entries have the same match and the same beginning, but not if their beginnings differ", () => {
     const entry = {
       match: { pool: "a", nodeLabel: { x: "1", y: "2" } },
       from: "2026-01-01",
@@ -223,7 +223,7 @@ describe("what is wrong", () => {
     expect(wrongWith({ prices: [entry, { ...turned, from: "2026-02-01" }] })).toEqual([]);
   });
 
-  it("a rate has to hold from the beginning of what is paid in its currency", () => {
+  it("is refused if a rate does not hold from the beginning of a cost in its currency", () => {
     const fixed = [{ from: "2026-01-01", amount: "1", per: "hour", currency: "EUR" }];
     const rate = { currency: "EUR", rate: "1.08" };
     expect(wrongWith({ fixed, rates: [{ ...rate, from: "2026-01-02" }] })).toEqual([
@@ -236,7 +236,7 @@ describe("what is wrong", () => {
     expect(wrongWith({ prices, rates: [{ ...rate, from: "2026-02-01" }] })).toEqual([]);
   });
 
-  it("a rate of the book's own currency, and one of 0, are refused", () => {
+  it("is refused if it has a rate for its own currency, or a rate of 0", () => {
     const rates = [
       { from: "2026-01-01", currency: "USD", rate: "1" },
       { from: "2026-01-01", currency: "EUR", rate: "0" },
@@ -247,25 +247,25 @@ describe("what is wrong", () => {
     ]);
   });
 
-  it("two rates of a currency from the same moment on are refused", () => {
+  it("is refused if two rates of one currency have the same beginning", () => {
     const rate = { from: "2026-01-01", currency: "EUR", rate: "1.08" };
     expect(wrongWith({ rates: [rate, { ...rate, rate: "1.09" }, { ...rate, currency: "GBP" }] })).toEqual([
       "rates: a time with one rate: it has two",
     ]);
   });
 
-  it("a commitment has an end, and what is fixed need not have one", () => {
+  it("is refused if a commitment has no end; a fixed cost may have none", () => {
     const entry = { from: "2026-01-01", amount: "1", per: "month" };
     expect(wrongWith({ commitments: [entry], fixed: [entry] })).toEqual([
       expect.stringContaining("commitments[0].until: required: the end of the commitment"),
     ]);
   });
 
-  it.each([[undefined], [null], ["prices"], [[]]])("%o is no price book", (content) => {
+  it.each([[undefined], [null], ["prices"], [[]]])("cannot be %o", (content) => {
     expect(readBook(content)).toMatchObject({ problems: [{ key: "(the whole price book)" }] });
   });
 
-  it("a book without a currency is refused, and one without prices is not", () => {
+  it("is refused without a currency, but not without prices", () => {
     expect(readBook({})).toMatchObject({ problems: [{ key: "currency" }] });
     expect(bookOf({})).toEqual({ currency: "USD", prices: [], commitments: [], fixed: [], rates: [], markup: [] });
   });

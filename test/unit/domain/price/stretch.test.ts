@@ -15,7 +15,7 @@ const entry = (match: unknown, from: string, until?: string): unknown => ({
 });
 const rankedOf = (...prices: readonly unknown[]) => rankEntries(bookOf({ prices }).prices);
 
-/** Stretches as `from–until: winner`, times without their year and zero seconds. */
+/** Stretches as `from–until: winner`, times without their year and without zero seconds. */
 const told = (list: readonly Stretch[]): readonly string[] =>
   list.map(({ fromMillis, untilMillis, winner }) => {
     const time = (millis: number): string =>
@@ -29,11 +29,11 @@ const told = (list: readonly Stretch[]): readonly string[] =>
   });
 
 describe("a time is cut where the winner changes", () => {
-  it("inside an hour too, and nowhere else", () => {
+  it("also inside an hour, and at no other time", () => {
     const ranked = rankedOf(
       entry({ model: "*A100*" }, "2026-01-01", "2026-03-01T10:30:00Z"),
       entry({ pool: "dgx", zone: "eu-west-1a" }, "2026-02-01", "2026-02-15"),
-      // It begins to hold while another wins, and changes nothing.
+      // It begins to hold while another entry wins, and changes nothing.
       entry({ cluster: "prod" }, "2026-02-10"),
       entry({ pool: "other" }, "2026-02-11"),
     );
@@ -46,7 +46,7 @@ describe("a time is cut where the winner changes", () => {
     ]);
   });
 
-  it("and once where nothing changes, and not at all where there is no time", () => {
+  it("is one stretch if nothing changes, and none if the span is empty", () => {
     const ranked = rankedOf(entry({}, "2026-01-01"));
     const [from, until] = [at("2026-02-01T00:00:00Z"), at("2026-02-01T01:00:00Z")];
     expect(told(stretches(ranked, KNOWN, from, until))).toEqual(["02-01T00:00 02-01T01:00 prices[0]"]);
@@ -54,7 +54,7 @@ describe("a time is cut where the winner changes", () => {
     expect(told(stretches([], KNOWN, from, until))).toEqual(["02-01T00:00 02-01T01:00 unpriced"]);
   });
 
-  it("so that the winner of a stretch wins at every moment in it, and another one on each side", () => {
+  it("so that the winner of a stretch wins at every moment in it, and another winner follows on each side", () => {
     const day = fc.integer({ min: 1, max: 28 }).map((date) => `2026-02-${String(date).padStart(2, "0")}`);
     const anyEntry = fc.record({
       match: fc.constantFrom(
@@ -87,7 +87,7 @@ describe("a time is cut where the winner changes", () => {
     );
   });
 
-  it("a tie of others is another stretch", () => {
+  it("also where one tie follows another tie", () => {
     const ranked = rankedOf(
       entry({ nodeLabel: "rack=r7" }, "2026-01-01", "2026-02-02"),
       entry({ nodeLabel: "row=b" }, "2026-01-01", "2026-02-03"),
@@ -102,7 +102,7 @@ describe("a time is cut where the winner changes", () => {
     ]);
   });
 
-  it("a change of facts that changes no price cuts no stretch", () => {
+  it("but not if a change of facts changes no price", () => {
     const ranked = rankedOf(entry({ pool: "dgx" }, "2026-01-01"), entry({ pool: "dgx", zone: "b" }, "2026-01-01"));
     const [begin, turn, end] = [at("2026-02-01T00:00:00Z"), at("2026-02-02T00:00:00Z"), at("2026-02-03T00:00:00Z")];
     const moved = (zone: string): readonly Stretch[] =>
@@ -116,12 +116,12 @@ describe("the cost of a stretch is counted", () => {
   const appeared = at("2026-02-10T12:00:00Z");
   const owned = { inService: "2026-02-03", purchase: "1", months: 12 };
 
-  it("from the slot's appearance where the entry won before", () => {
+  it("from the slot's first appearance if the entry already won before", () => {
     const [, stretch] = stretches(rankedOf(entry({}, "2026-01-01")), KNOWN, -Infinity, at("2026-03-01T00:00:00Z"));
     expect(stretch && originOf(stretch, appeared)).toBe(appeared);
   });
 
-  it("from the moment the entry last began to win where that is later", () => {
+  it("from the moment at which the entry last began to win, if that is later", () => {
     const ranked = rankedOf(entry({}, "2026-01-01"), entry({ pool: "dgx" }, "2026-02-12", "2026-02-13"));
     const list = stretches(ranked, KNOWN, -Infinity, at("2026-03-01T00:00:00Z"));
     expect(list.slice(1).map((stretch) => originOf(stretch, appeared))).toEqual([
@@ -131,7 +131,7 @@ describe("the cost of a stretch is counted", () => {
     ]);
   });
 
-  it("of an owned machine from its service on, though it was seen later", () => {
+  it("from the service of an owned machine on, also if the machine was seen later", () => {
     const list = stretches(rankedOf({ match: {}, from: "2026-01-01", owned }), KNOWN, -Infinity, Infinity);
     expect(told(list)).toEqual(["… 02-03T00:00 unpriced", "02-03T00:00 … prices[0]"]);
     expect(list[1] && originOf(list[1], appeared)).toBe(at("2026-02-03T00:00:00Z"));
@@ -139,7 +139,7 @@ describe("the cost of a stretch is counted", () => {
 });
 
 describe("a check of a book", () => {
-  it("names the gaps and the ties of each node's life within the period", () => {
+  it("names the gaps and the ties in each node's life within the period", () => {
     const ranked = rankedOf(
       entry({ pool: "dgx" }, "2026-01-01", "2026-02-20"),
       entry({ nodeLabel: "rack=r7" }, "2026-02-05", "2026-02-07"),
@@ -166,7 +166,7 @@ describe("a check of a book", () => {
     ]);
   });
 
-  it("finds nothing in a book that prices everything once", () => {
+  it("finds nothing in a book with exactly one price for everything", () => {
     const life = { facts: KNOWN, fromMillis: -Infinity, untilMillis: Infinity };
     const period = { fromMillis: at("2026-02-01T00:00:00Z"), untilMillis: at("2026-03-01T00:00:00Z") };
     expect(checkPrices(rankedOf(entry({}, "2026-01-01")), [life], period)).toEqual([]);

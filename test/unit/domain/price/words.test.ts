@@ -28,7 +28,7 @@ it.each([
   "20260301",
   "March 1, 2026",
   "",
-])("'%s' is no moment, or one that could be read in two ways", (text) => {
+])("'%s' is not a moment, or is ambiguous", (text) => {
   expect(instantOf(text)).toBeUndefined();
 });
 
@@ -45,11 +45,11 @@ it.each([
   ["a*b*c", "acb", false],
   ["NVIDIA.A100*", "NVIDIA-A100", false],
   ["nvidia*", "NVIDIA-A100", false],
-])("the glob %s fits %s: %s", (glob, value, isFitting) => {
+])("the glob %s matches %s: %s", (glob, value, isFitting) => {
   expect(fitsGlob(glob, value)).toBe(isFitting);
 });
 
-it("a glob fits what a regular expression of the same meaning fits", () => {
+it("a glob matches the same texts as an equivalent regular expression", () => {
   const letters = fc.string({ unit: fc.constantFrom("a", "b", "*", "?"), maxLength: 8 });
   const values = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 8 });
   fc.assert(
@@ -61,11 +61,11 @@ it("a glob fits what a regular expression of the same meaning fits", () => {
   );
 });
 
-it("a hostile glob takes no longer than its length times the value's", () => {
+it("a hostile glob takes at most time in proportion to its length times the value's length", () => {
   expect(fitsGlob("*a".repeat(2000), "a".repeat(4000) + "b")).toBe(false);
 });
 
-it("the literal part of a glob is all but its stars and question marks", () => {
+it("the literal part of a glob is everything except its stars and question marks", () => {
   expect([literalLength("NVIDIA-A100*"), literalLength("*?*"), literalLength("a*b?")]).toEqual([11, 0, 2]);
   expect([isGlob("NVIDIA-A100-SXM4-40GB"), isGlob("A?00"), isGlob("*")]).toEqual([false, true, true]);
 });
@@ -78,6 +78,6 @@ it.each([
   ["XXX", undefined],
   ["usd", undefined],
   ["BTC", undefined],
-])("%s has %s digits of a minor unit", (currency, digits) => {
+])("%s has %s digits in its minor unit", (currency, digits) => {
   expect(minorDigitsOf(currency)).toBe(digits);
 });

@@ -16,19 +16,19 @@ describe("a vGPU's share", () => {
     [{ memoryMiB: 10_240, coresPercent: 30 }, "3/10"],
     [{ memoryPercent: 15 }, "3/20"],
     [{ memoryPercent: 15, coresPercent: 40 }, "2/5"],
-    // An amount speaks before a percentage.
+    // An amount has precedence over a percentage.
     [{ memoryMiB: 10_240, memoryPercent: 90 }, "1/4"],
     // Unset memory is all of it.
     [{ coresPercent: 30 }, "1"],
     [{ memoryMiB: 0, coresPercent: 30 }, "1"],
     [{}, "1"],
-    // Memory that is sold beyond what is there: 51,200 ÷ 40,960 = 5/4.
+    // Oversold memory: 51,200 ÷ 40,960 = 5/4.
     [{ memoryMiB: 51_200 }, "5/4"],
   ])("of %j on 40,960 MiB is %s", (amounts, share) => {
     expect(shown(vgpuShare(amounts, A100))).toEqual({ share });
   });
 
-  it("where the GPU's memory is not known is that of its cores, else all, and says so", () => {
+  it("is that of its cores, or otherwise 1, if the GPU's memory is unknown; a note reports the assumption", () => {
     const assumption = "gpu-memory-unknown";
     expect(shown(vgpuShare({ memoryMiB: 10_240, coresPercent: 30 }, undefined))).toEqual({ share: "3/10", assumption });
     expect(shown(vgpuShare({ memoryMiB: 10_240 }, undefined))).toEqual({ share: "1", assumption });
@@ -46,7 +46,7 @@ describe("a fraction's share", () => {
     expect(shown(fractionShare(amounts, A100))).toEqual({ share });
   });
 
-  it("by memory where the GPU's is not known is all, and says so", () => {
+  it("by memory is 1 if the GPU's memory is unknown; a note reports the assumption", () => {
     expect(shown(fractionShare({ memoryMiB: 8192 }, undefined))).toEqual({
       share: "1",
       assumption: "gpu-memory-unknown",
@@ -56,13 +56,13 @@ describe("a fraction's share", () => {
 });
 
 describe("a GPU's memory", () => {
-  it("is the measured one, else the one that the model's name says, else not known", () => {
+  it("is the measured memory, or otherwise that of the model's name, or otherwise unknown", () => {
     expect(A100).toEqual({ mib: 40_960, isNominal: false });
     expect(gpuMemoryOf({ model: "NVIDIA H100 80GB HBM3", memoryMiB: 0 })).toEqual({ mib: 81_920, isNominal: true });
     expect(gpuMemoryOf({ model: "NVIDIA L4" })).toBeUndefined();
   });
 
-  it("by the model's name is said with the share that it gave", () => {
+  it("is noted with the share if it comes from the model's name", () => {
     const nominal = gpuMemoryOf({ model: "NVIDIA H100 80GB HBM3" });
     const assumption = "gpu-memory-nominal";
     expect(shown(fractionShare({ memoryMiB: 8192 }, nominal))).toEqual({ share: "1/10", assumption });

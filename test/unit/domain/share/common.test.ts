@@ -17,7 +17,7 @@ const gpus = (count: number, changed: Readonly<Record<number, Partial<CommonDevi
     ...changed[index],
   }));
 
-/** By GPU, what each holder has of it, and what of it is unallocated. */
+/** For each GPU: the share of each holder, and the unallocated share. */
 function shown(
   devices: readonly CommonDevice[],
   holders: readonly CommonHolder[],
@@ -37,8 +37,8 @@ function shown(
 }
 
 describe("GPUs that are held in common", () => {
-  it("are count ÷ size of the set each, the rest unallocated", () => {
-    // 4 GPUs; a holds 1 of them, b holds 2: of every GPU 1/4 and 2/4, and 1/4 is nobody's.
+  it("have a share of count ÷ size of the set for each holder, and the rest is unallocated", () => {
+    // 4 GPUs; a holds 1 of them, b holds 2: of every GPU 1/4 and 2/4, and 1/4 is unallocated.
     const holders = [
       { holder: "a", count: 1 },
       { holder: "b", count: 2 },
@@ -50,7 +50,7 @@ describe("GPUs that are held in common", () => {
     });
   });
 
-  it("are without those that are another's and those that are unavailable", () => {
+  it("do not include GPUs with another known holder and unavailable GPUs", () => {
     const devices = gpus(4, { 0: { taken: 1 }, 2: { isUnavailable: true } });
     expect(shown(devices, [{ holder: "a", count: 1 }])).toEqual({
       size: 2,
@@ -62,7 +62,7 @@ describe("GPUs that are held in common", () => {
     });
   });
 
-  it("are the unavailable ones too where more are held than remain", () => {
+  it("include the unavailable GPUs if more are held than remain", () => {
     const devices = gpus(4, { 0: { taken: 1 }, 2: { isUnavailable: true } });
     expect(shown(devices, [{ holder: "a", count: 3 }])).toEqual({
       size: 3,
@@ -71,7 +71,7 @@ describe("GPUs that are held in common", () => {
     });
   });
 
-  it("are scaled where more are held than there are", () => {
+  it("have scaled shares if more are held than exist", () => {
     // 2 GPUs; a has 2/2 and b 1/2 of each: 3/2. 1 ÷ 3/2 = 2/3, 1/2 ÷ 3/2 = 1/3.
     const holders = [
       { holder: "a", count: 2 },
@@ -84,7 +84,7 @@ describe("GPUs that are held in common", () => {
     });
   });
 
-  it("are nobody's where all are known to be another's", () => {
+  it("have no shares if all of them have another known holder", () => {
     expect(shown(gpus(1, { 0: { taken: 1 } }), [{ holder: "a", count: 1 }])).toEqual({
       size: 0,
       isWidened: false,
@@ -93,19 +93,19 @@ describe("GPUs that are held in common", () => {
   });
 });
 
-describe("what is held in common", () => {
-  it("can be replicas: each GPU has as many members as replicas that are not another's", () => {
-    // 2 GPUs × 4 replicas, 3 of the second known to be another's: 5 members. a has 1/5 of each: 4/5 × 1/4 of the first ...
+describe("devices held in common", () => {
+  it("can be replicas: each GPU has as many members as replicas without another holder", () => {
+    // 2 GPUs × 4 replicas, 3 of the second with another known holder: 5 members. a has 1/5 of each: 4/5 × 1/4 of the first ...
     const devices = gpus(2, { 0: { members: 4 }, 1: { members: 4, taken: 3 } });
     const holders = [{ holder: "a", count: 1 }];
-    // ... which is 1/5, and 1/5 × 1/4 = 1/20 of the second: 1/4 in all, one replica.
+    // ... which is 1/5, and 1/5 × 1/4 = 1/20 of the second: 1/4 in total, one replica.
     expect(shown(devices, holders, { kind: "shared", replicas: 4 }).shares).toEqual([
       ["gpu-0", "a 1/5", "4/5"],
       ["gpu-1", "a 1/20", "19/20"],
     ]);
   });
 
-  it("can be instances: each is a member, also where one GPU has several", () => {
+  it("can be instances: each instance is a member, also if one GPU has several", () => {
     const devices = ["1", "2"].map((part): CommonDevice => ({ ...gpus(1)[0]!, part }));
     const instances = ["1", "2"].map((id) => ({ id, profile: "3g.20gb" }));
     // 1/2 of each of two halves: 1/4 and 1/4.
@@ -114,7 +114,7 @@ describe("what is held in common", () => {
     ]);
   });
 
-  it("is in all what is asked for, as long as there is so much", () => {
+  it("sum to the requested count, as long as there are enough", () => {
     const devices = fc.array(
       fc.record({ members: fc.integer({ min: 1, max: 4 }), taken: fc.nat(4), isUnavailable: fc.boolean() }),
       { minLength: 1, maxLength: 6 },
@@ -127,7 +127,7 @@ describe("what is held in common", () => {
         const total = asked.reduce((sum, count) => sum + count, 0);
         const free = named.reduce((sum, { members, taken }) => sum + Math.max(0, members - taken), 0);
         const { size, claims } = heldInCommon(named, holders);
-        // In members: a GPU with 4 replicas is 4 of them, so that its shares count by 4.
+        // In members: a GPU with 4 replicas has 4 members, so its shares count 4 times.
         const held = [...claims.values()].flat().map(({ held: { what, ...rest } }) => {
           if (what !== "common" || !("setSize" in rest)) throw new Error(`${what} is not held in common`);
           return rational(rest.count * rest.members, rest.setSize);

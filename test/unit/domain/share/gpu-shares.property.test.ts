@@ -14,7 +14,7 @@ import { rounds } from "../../../support/rounds.ts";
 const part = fc.constantFrom("0", "1", "2", "3");
 const count = fc.integer({ min: 1, max: 5 });
 const option = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: undefined });
-/** Without the keys that are undefined: an absent value is an absent key. */
+/** The object without undefined keys: an absent value is an absent key. */
 const given = <T extends object>(value: T): T =>
   Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as T;
 
@@ -110,7 +110,7 @@ it("the order of the claims changes nothing", () => {
   );
 });
 
-it("what is divided by a sum keeps its proportions, and nothing grows", () => {
+it("amounts that are divided by their sum keep their proportions, and none grows", () => {
   fc.assert(
     fc.property(claims, measures, (by, measure) => {
       const { held: shares, isScaled } = gpuShares({ layout: { kind: "whole" } }, by, measure);
@@ -127,7 +127,7 @@ it("what is divided by a sum keeps its proportions, and nothing grows", () => {
   );
 });
 
-it("a GPU in MIG mode has something stranded only where no profile fits, and all of its remainder then", () => {
+it("a GPU in MIG mode has a stranded part only if no profile fits, and then its whole remainder is stranded", () => {
   const instances = fc.uniqueArray(instance, { selector: ({ id }) => id, minLength: 1, maxLength: 4 });
   fc.assert(
     fc.property(instances, measures, (listed, measure) => {

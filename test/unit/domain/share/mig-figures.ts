@@ -1,8 +1,10 @@
-/** Of a product's profile: product, profile, compute slices and their total, memory slices and theirs, most instances. */
+/**
+ * The figures of a product's profile: product, profile, compute slices and their total, memory slices and their total, maximum number of instances.
+ */
 export type Figures = readonly [string, string, number, number, number, number, number];
 
 /**
- * The profiles of NVIDIA's MIG User Guide, each by itself and without the shapes that the table shares between products
+ * The profiles of NVIDIA's MIG User Guide, one by one, without the shapes that the table shares between products
  * (https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html).
  */
 export const MIG_FIGURES: readonly Figures[] = [

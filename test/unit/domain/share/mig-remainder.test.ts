@@ -32,32 +32,32 @@ describe("the free remainder of a GPU in MIG mode", () => {
     });
   });
 
-  it("is stranded where none does: 3g + 3g leave 1/7 of the compute and none of the memory", () => {
+  it("is stranded if no profile fits: 3g + 3g leave 1/7 of the compute and none of the memory", () => {
     expect(split(["3g.20gb", "3g.20gb"], "compute")).toMatchObject({ remainder: "1/7", remainderIs: "stranded" });
     expect(split(["3g.20gb", "3g.20gb"], "memory")).toMatchObject({ remainder: "0" });
     expect(split(["3g.20gb", "3g.20gb"], "max")).toMatchObject({ shares: ["1/2", "1/2"], remainder: "0" });
   });
 
-  it("is stranded where the compute is gone: 7 × 1g leave 1/8 of the memory", () => {
+  it("is stranded if no compute is left: 7 × 1g leave 1/8 of the memory", () => {
     const seven = Array.from({ length: 7 }, () => "1g.5gb");
     expect(split(seven, "memory")).toMatchObject({ remainder: "1/8", remainderIs: "stranded" });
     expect(split(seven, "max")).toMatchObject({ remainder: "0" });
   });
 
-  it("is stranded where the memory is gone: 4 × 1g.10gb leave 3/7 of the compute", () => {
+  it("is stranded if no memory is left: 4 × 1g.10gb leave 3/7 of the compute", () => {
     const four = Array.from({ length: 4 }, () => "1g.10gb");
     expect(split(four, "compute")).toMatchObject({ remainder: "3/7", remainderIs: "stranded" });
     expect(split(four, "max")).toMatchObject({ shares: ["1/4", "1/4", "1/4", "1/4"], remainder: "0" });
   });
 
-  it("is decided by the hardware whatever the measure: 4g leaves a place for a 3g by compute, memory and max", () => {
+  it("is decided by the hardware, independent of the measure: 4g leaves room for a 3g by compute, memory and max", () => {
     // By compute 3/7, by memory 4/8, by max 3/7.
     expect(split(["4g.20gb"], "compute")).toMatchObject({ remainder: "3/7", remainderIs: "unallocated" });
     expect(split(["4g.20gb"], "memory")).toMatchObject({ remainder: "1/2", remainderIs: "unallocated" });
     expect(split(["4g.20gb"], "max")).toMatchObject({ remainder: "3/7", remainderIs: "unallocated" });
   });
 
-  it("respects a profile's maximum, its instances with media extensions included", () => {
+  it("respects the maximum number of a profile's instances, including those with media extensions", () => {
     const { product } = A100_40;
     const onlyFours = { ...product, profiles: product.profiles.filter(({ name }) => name === "1g.5gb") };
     const shapes = (count: number) => Array.from({ length: count }, () => migShapeOf("1g.5gb+me", A100_40));
@@ -65,13 +65,13 @@ describe("the free remainder of a GPU in MIG mode", () => {
     expect(fitsOneMore({ ...onlyFours, computeSlices: 8 }, shapes(7))).toBe(false);
   });
 
-  it("is all of the GPU, and unavailable, where no instance is created", () => {
+  it("is the whole GPU, and unavailable, if no instance is created", () => {
     expect(split([], "max")).toEqual({ raw: [], shares: [], remainder: "1", remainderIs: "unavailable" });
   });
 });
 
 describe("created instances that are more than the GPU", () => {
-  it("are all divided by their sum, and both values are known", () => {
+  it("are all divided by their sum, and both the raw and the divided values are kept", () => {
     // 4/7 + 1/4 + 1/4 = 16/28 + 7/28 + 7/28 = 30/28 = 15/14. 4/7 ÷ 15/14 = 8/15; 1/4 ÷ 15/14 = 7/30.
     expect(split(["4g.20gb", "1g.10gb", "1g.10gb"], "max")).toEqual({
       raw: ["4/7", "1/4", "1/4"],
@@ -88,8 +88,8 @@ describe("created instances that are more than the GPU", () => {
   });
 });
 
-describe("what fits", () => {
-  it.each(MIG_PRODUCTS)("on $name is what a search of all places finds", (product) => {
+describe("the result of fitting", () => {
+  it.each(MIG_PRODUCTS)("on $name equals that of a search over all places", (product) => {
     const creatable = creatableOn(product);
     expect(creatable.size).toBeGreaterThan(product.computeSlices);
     for (const created of creatable.values()) {
@@ -98,7 +98,7 @@ describe("what fits", () => {
     }
   });
 
-  it("and the remainder agree for any instances: shares and remainder are 1, and none is negative", () => {
+  it("is consistent with the remainder for any instances: shares and remainder sum to 1, and none is negative", () => {
     const instances = fc.constantFrom(...MIG_PRODUCTS).chain((product) =>
       fc.record({
         product: fc.constant(product),

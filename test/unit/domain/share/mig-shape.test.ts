@@ -22,11 +22,11 @@ describe("a profile's name", () => {
     "1c.1g.10gb",
     "mig-1g.10gb",
     "MIG 1g.10gb",
-  ])("%s keeps the shape of 1g.10gb", (profile) => {
+  ])("%s has the shape of 1g.10gb", (profile) => {
     expect(migShapeOf(profile, H100_80)).toEqual({ computeSlices: 1, memorySlices: 1 });
   });
 
-  it("means another shape on another GPU: 1g.10gb is 2 of 8 memory slices of 40 GB and 1 of 8 of 80 GB", () => {
+  it("has another shape on another GPU: 1g.10gb is 2 of 8 memory slices of 40 GB and 1 of 8 of 80 GB", () => {
     expect(slices(migShapeOf("1g.10gb", A100_40))).toEqual([1, 2]);
     expect(slices(migShapeOf("1g.10gb", H100_80))).toEqual([1, 1]);
   });
@@ -36,19 +36,19 @@ describe("a profile's name", () => {
     ["1c.3g.39gb", 3, 4],
     ["1g.11gb", 1, 1],
     ["1g.12gb+me", 1, 1],
-  ])("%s, which rounds the memory otherwise, is the profile that it means", (profile, compute, memory) => {
+  ])("%s, with the memory rounded in another way, is the same profile", (profile, compute, memory) => {
     expect(migShapeOf(profile, H100_80)).toEqual({ computeSlices: compute, memorySlices: memory });
   });
 
-  it("that its model is not known to have gets the slices that its memory is of the GPU's, and says so", () => {
+  it("that its model does not have gets memory slices in proportion to the GPU's memory, with a note", () => {
     // 30 of 80 GB: 8 × 30/80 = 3 memory slices. 24 of 24 GB: 4 × 24/24 = 4.
     expect(migShapeOf("2g.30gb", H100_80)).toEqual({ computeSlices: 2, memorySlices: 3, assumption: "mig-profile" });
     expect(migShapeOf("2g.24gb", A30)).toEqual({ computeSlices: 2, memorySlices: 4, assumption: "mig-profile" });
-    // More than there is: all of it.
+    // More than the GPU has: all of it.
     expect(migShapeOf("9g.200gb", H100_80)).toEqual({ computeSlices: 7, memorySlices: 8, assumption: "mig-profile" });
   });
 
-  it("of a model that is not known gets its slices of 7 and 8, and says so", () => {
+  it("of an unknown model gets its slices of 7 and 8, with a note", () => {
     // 16 of 64 GB: 8 × 16/64 = 2 memory slices.
     const named = migProductOf("NVIDIA A100-SXM-64GB");
     expect(migShapeOf("1g.16gb", named)).toEqual({ computeSlices: 1, memorySlices: 2, assumption: "mig-model" });
@@ -61,18 +61,15 @@ describe("a profile's name", () => {
     ["3g", 3, 4],
     ["4g.99gb", 4, 4],
     ["7g.99gb", 7, 8],
-  ])(
-    "%s of a GPU of which nothing is known has the memory slices that go with its compute",
-    (profile, compute, memory) => {
-      expect(migShapeOf(profile, migProductOf(undefined))).toEqual({
-        computeSlices: compute,
-        memorySlices: memory,
-        assumption: "mig-model",
-      });
-    },
-  );
+  ])("%s of an unknown GPU has the memory slices that belong to its compute slices", (profile, compute, memory) => {
+    expect(migShapeOf(profile, migProductOf(undefined))).toEqual({
+      computeSlices: compute,
+      memorySlices: memory,
+      assumption: "mig-model",
+    });
+  });
 
-  it.each([undefined, "", "<<<NULL>>>", "0g.5gb", "whole", "1gb"])("%s is taken for one slice of each", (profile) => {
+  it.each([undefined, "", "<<<NULL>>>", "0g.5gb", "whole", "1gb"])("%s is read as one slice of each", (profile) => {
     const shape = { computeSlices: 1, memorySlices: 1, assumption: "mig-profile-unreadable" };
     expect(migShapeOf(profile, A100_40)).toEqual(shape);
   });
@@ -97,7 +94,7 @@ describe("the share of an instance", () => {
     expect(textOf(migShare(shape, product, measure))).toBe(share);
   });
 
-  it("by max is not below that by compute or by memory, and none is negative or above 1", () => {
+  it("by max is at least that by compute and by memory, and none is negative or above 1", () => {
     const instance = fc.record({
       g: fc.nat({ max: 12 }),
       gb: fc.nat({ max: 300 }),

@@ -9,7 +9,7 @@ const MEASURES: readonly MigMeasure[] = ["max", "compute", "memory"];
 const productNamed = (name: string) => MIG_PRODUCTS.find((product) => product.name === name);
 
 describe("the table of MIG profiles", () => {
-  it.each(MIG_FIGURES)("knows %s's %s", (name, profile, compute, computeTotal, memory, memoryTotal, most) => {
+  it.each(MIG_FIGURES)("has %s's %s", (name, profile, compute, computeTotal, memory, memoryTotal, most) => {
     const product = productNamed(name)!;
     expect([product.computeSlices, product.memorySlices]).toEqual([computeTotal, memoryTotal]);
     expect(product.profiles.find((each) => each.name === profile)).toEqual({
@@ -24,11 +24,11 @@ describe("the table of MIG profiles", () => {
     });
   });
 
-  it("has nothing beside them", () => {
+  it("has no other profiles", () => {
     expect(MIG_PRODUCTS.flatMap(({ profiles }) => profiles)).toHaveLength(MIG_FIGURES.length);
   });
 
-  it.each(MIG_FIGURES)("lets as many of %s's %s as fit be no more than the GPU in any measure", (name, profile) => {
+  it.each(MIG_FIGURES)("limits the instances of %s's %s that fit to the GPU in every measure", (name, profile) => {
     const product = productNamed(name)!;
     const most = product.profiles.find((each) => each.name === profile)!.mostInstances;
     const shape = migShapeOf(profile, { product, isAssumed: false });
@@ -109,7 +109,7 @@ describe("a model's name", () => {
     ["NVIDIA-A100-MIG-1g.10gb", undefined],
     ["NVIDIA L4", undefined],
     [undefined, undefined],
-  ])("%s says a memory of %s MiB", (model, memoryMiB) => {
+  ])("%s has a memory of %s MiB", (model, memoryMiB) => {
     expect(nominalMemoryMiB(model)).toBe(memoryMiB);
   });
 });

@@ -1,8 +1,8 @@
 import type { MigProduct, MigProfile } from "../../../../domain/share/mig-table.ts";
 
 /**
- * Where instances may begin, in memory slices, by compute and memory slices of their profile, as `nvidia-smi mig -lgipp` prints
- * it for GPUs of 7 compute slices, of 4 and of 2.
+ * The possible first memory slices of instances, by compute and memory slices of their profile, as `nvidia-smi mig -lgipp` prints them for GPUs of 7,
+ * 4 and 2 compute slices.
  */
 const STARTS: Readonly<Record<string, readonly number[]>> = {
   "7:1/1": [0, 1, 2, 3, 4, 5, 6],
@@ -18,7 +18,7 @@ const STARTS: Readonly<Record<string, readonly number[]>> = {
   "2:2/2": [0],
 };
 
-/** Every set of instances that can be created on a GPU, each once, by trying every place for every instance. */
+/** Every set of instances that can be created on a GPU, each once, by a search over every place for every instance. */
 export function creatableOn(product: MigProduct): ReadonlyMap<string, readonly MigProfile[]> {
   const found = new Map<string, readonly MigProfile[]>();
   const seen = new Set<string>();
@@ -45,7 +45,7 @@ export function creatableOn(product: MigProduct): ReadonlyMap<string, readonly M
   return found;
 }
 
-/** A set of instances in one string, whatever their order. */
+/** A set of instances as one string, independent of their order. */
 export function keyOf(instances: readonly MigProfile[]): string {
   return instances
     .map(({ name }) => name)

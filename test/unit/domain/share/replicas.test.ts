@@ -11,20 +11,20 @@ const shares = (replicas: number, claims: readonly ReplicaClaim[], sharedBy: Sha
   replicaShares(replicas, claims, sharedBy).map(textOf);
 
 describe("a GPU that is shared as replicas", () => {
-  it("gives by replica 1/R for each, whoever else is there", () => {
+  it("gives 1/R to each replica, independent of other pods", () => {
     expect(shares(4, [pod("a"), pod("b", 2)], "replica")).toEqual(["1/4", "1/2"]);
   });
 
-  it("gives by occupant 1/(pods on the GPU), whatever their replicas", () => {
+  it("gives 1/(pods on the GPU) by occupant, independent of the replicas", () => {
     expect(shares(4, [pod("a"), pod("b", 2), pod("c")], "occupant")).toEqual(["1/3", "1/3", "1/3"]);
     expect(shares(4, [pod("a")], "occupant")).toEqual(["1"]);
   });
 
-  it("counts a pod with two claims once, which divide its part equally", () => {
+  it("counts a pod with two claims once; the claims divide its part equally", () => {
     expect(shares(4, [pod("a"), pod("a"), pod("b")], "occupant")).toEqual(["1/4", "1/4", "1/2"]);
   });
 
-  it("counts a pod that may have less than a replica of the GPU by that part", () => {
+  it("counts a pod that may have less than a replica by that part", () => {
     const maybe = (holder: string, num: number, den: number): ReplicaClaim => ({ holder, count: rational(num, den) });
     expect(shares(2, [pod("a"), maybe("b", 1, 3)], "occupant")).toEqual(["3/4", "1/4"]);
     expect(shares(2, [maybe("b", 2, 3)], "occupant")).toEqual(["2/3"]);
@@ -32,12 +32,12 @@ describe("a GPU that is shared as replicas", () => {
     expect(shares(2, [pod("a"), maybe("b", 1, 3)], "replica")).toEqual(["1/2", "1/6"]);
   });
 
-  it("gives by usage the part of the activity of all", () => {
+  it("gives each pod its part of the total activity by usage", () => {
     // 300 + 100 + 0 = 400.
     expect(shares(4, [pod("a", 1, 300n), pod("b", 2, 100n), pod("c", 1, 0n)], "usage")).toEqual(["3/4", "1/4", "0"]);
   });
 
-  it("gives equal shares by usage where a value is missing or all are 0", () => {
+  it("gives equal shares by usage if a value is missing or all are 0", () => {
     expect(shares(4, [pod("a", 1, 300n), pod("b")], "usage")).toEqual(["1/2", "1/2"]);
     expect(shares(4, [pod("a", 1, 0n), pod("b", 3, 0n)], "usage")).toEqual(["1/2", "1/2"]);
   });
@@ -47,7 +47,7 @@ describe("a GPU that is shared as replicas", () => {
     expect(() => shares(0, [pod("a")], "replica")).toThrow(RangeError);
   });
 
-  it("is held whole by occupant and by usage as soon as a pod is on it", () => {
+  it("is held completely by occupant and by usage as soon as a pod is on it", () => {
     const claim = fc.record({
       holder: fc.constantFrom("a", "b", "c"),
       count: fc.integer({ min: 1, max: 8 }).map((count) => rational(count)),

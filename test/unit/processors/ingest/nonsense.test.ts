@@ -52,7 +52,7 @@ function messageOf(stable: unknown, event: unknown): Uint8Array {
   return whole;
 }
 
-/** All that hears of facts in a processor. */
+/** All parts of a processor that receive facts. */
 function listeners(): { readonly all: readonly FactListener[]; readonly look: () => void } {
   const pods = createLivePods(ownerRules({}), "max", () => NOON);
   const board = createQueueBoard(ownerRules({}), () => NOON);
@@ -120,12 +120,12 @@ function clusterFact(kind: string, body: object): ClusterFact {
   return { ...namespaceFact(), kind, body, resource: "x", name: "c", uid: `uid-${kind}` } as unknown as ClusterFact;
 }
 
-describe("a message that is nonsense", () => {
+describe("a message with invalid content", () => {
   it.each([
     ["a device that is null", { ...STABLE, devices: [null, null, null] }],
     ["a device that is a number", { ...STABLE, devices: [1, 2, 3] }],
     ["a pod that is a list", { ...STABLE, devices: [{ pod: ["a"] }, {}, {}] }],
-    ["a column that is no text", { ...STABLE, columns: [1, 2, 3] }],
+    ["a column that is not a text", { ...STABLE, columns: [1, 2, 3] }],
     ["a column twice", { ...STABLE, columns: ["a", "a", "b"] }],
     ["no node", { ...STABLE, node: undefined }],
   ])("is a dead letter: %s", (_, stable) => {
@@ -136,7 +136,7 @@ describe("a message that is nonsense", () => {
     });
   });
 
-  it("is a dead letter, or a scrape that is joined and stored", () => {
+  it("is a dead letter, or a scrape that can be joined and stored", () => {
     const process = createSamplePipeline(createHoldings());
     const writer = createScrapeRowWriter();
     const outcomes = new Set<string>();
@@ -159,7 +159,7 @@ describe("a message that is nonsense", () => {
     expect([...outcomes].toSorted()).toEqual(["dead-letter", "ok"]);
   });
 
-  it("is a dead letter where its bytes are damaged", () => {
+  it("is a dead letter if its bytes are damaged", () => {
     const process = createSamplePipeline(createHoldings());
     const writer = createScrapeRowWriter();
     const good = messageOf(STABLE, { dropped: { sentinel: 1 } });
@@ -181,25 +181,28 @@ describe("a message that is nonsense", () => {
     );
   });
 
-  it.each(FACTS)("is a dead letter, or a fact that everybody can hear: $topic $good.kind", ({ topic, good, take }) => {
-    const outcomes = new Set<string>();
-    fc.assert(
-      fc.property(nonsense(good), (odd) => {
-        const value = utf8.encode(JSON.stringify(odd));
-        const outcome = readFact({ topic, value, intact: true });
-        outcomes.add(outcome.kind);
-        if (outcome.kind !== "ok") return;
-        const { all, look } = listeners();
-        for (const listener of all) {
-          listener.workload(workloadFact());
-          listener.inventory(inventoryFact());
-          take(listener, JSON.parse(String(outcome.value.row["fact"])) as never);
-        }
-        look();
-      }),
-      { numRuns: rounds(5_000) },
-    );
-    expect([...outcomes].toSorted()).toEqual(["dead-letter", "ok"]);
-    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
-  });
+  it.each(FACTS)(
+    "is a dead letter, or a fact that every listener accepts: $topic $good.kind",
+    ({ topic, good, take }) => {
+      const outcomes = new Set<string>();
+      fc.assert(
+        fc.property(nonsense(good), (odd) => {
+          const value = utf8.encode(JSON.stringify(odd));
+          const outcome = readFact({ topic, value, intact: true });
+          outcomes.add(outcome.kind);
+          if (outcome.kind !== "ok") return;
+          const { all, look } = listeners();
+          for (const listener of all) {
+            listener.workload(workloadFact());
+            listener.inventory(inventoryFact());
+            take(listener, JSON.parse(String(outcome.value.row["fact"])) as never);
+          }
+          look();
+        }),
+        { numRuns: rounds(5_000) },
+      );
+      expect([...outcomes].toSorted()).toEqual(["dead-letter", "ok"]);
+      expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+    },
+  );
 });

@@ -14,8 +14,8 @@ function pricesOf(text: string): ReturnType<typeof createGpuPrices> {
   });
 }
 
-describe("the price of a GPU now", () => {
-  it("is a price per GPU as it stands, and a node's divided by its GPUs", () => {
+describe("the current price of a GPU", () => {
+  it("is the price per GPU, or a node's price divided by its GPUs", () => {
     const perGpu = pricesOf('prices: [{ from: 2026-01-01, match: {}, per: gpu-hour, list: "3.60" }]');
     const perNode = pricesOf('prices: [{ from: 2026-01-01, match: {}, per: node-hour, list: "98.32" }]');
     const node = inventoryFact();
@@ -23,7 +23,7 @@ describe("the price of a GPU now", () => {
     expect(asNumber(perNode(node, node.gpus[0]!.model, NOON).perHour!, rational(2))).toBeCloseTo(24.58, 6);
   });
 
-  it("is the one of the moment where it changes within the hour", () => {
+  it("is the price of the moment, also if it changes within the hour", () => {
     const prices = pricesOf(`prices:
   - { match: {}, per: gpu-hour, list: "2", from: 2026-01-01 }
   - { match: {}, per: gpu-hour, list: "4", from: "2026-03-01T12:30:00Z" }`);
@@ -38,7 +38,7 @@ describe("the price of a GPU now", () => {
     ["joined in this hour", 20],
     ["joined in this very moment", 30],
     ["joined by a clock that is ahead", 31],
-  ])("is the same of a node that has %s", (_, minutes) => {
+  ])("is the same for a node that has %s", (_, minutes) => {
     const at = NOON + 30 * 60_000;
     const joined = inventoryFact({ joined: NOON + minutes * 60_000 });
     const perGpu = pricesOf('prices: [{ from: 2026-01-01, match: {}, per: gpu-hour, list: "3.60" }]');
@@ -47,7 +47,7 @@ describe("the price of a GPU now", () => {
     expect(asNumber(perNode(joined, undefined, at).perHour!, rational(2))).toBeCloseTo(24.58, 6);
   });
 
-  it("is none for the hour where it cannot be computed, and the others' stand", () => {
+  it("is absent for the hour if it cannot be computed, and other GPUs keep theirs", () => {
     const failed: string[] = [];
     const book = bookOf('prices: [{ from: 2026-01-01, match: {}, per: gpu-hour, list: "3.60" }]');
     const prices = createGpuPrices(book, ({ node }) => void failed.push(node));
@@ -57,7 +57,7 @@ describe("the price of a GPU now", () => {
     expect(asNumber(prices(inventoryFact(), undefined, NOON).perHour!, rational(1))).toBe(3.6);
   });
 
-  it("is none where no entry prices the node, and where the node has no GPU", () => {
+  it("is absent if no entry has a price for the node, and if the node has no GPU", () => {
     const prices = pricesOf('prices: [{ from: 2026-01-01, match: { cluster: other }, per: gpu-hour, list: "1" }]');
     expect(prices(inventoryFact(), undefined, NOON + DAY_MILLIS).perHour).toBeUndefined();
     expect(prices(inventoryFact({ gpus: [] }), undefined, NOON).perHour).toBeUndefined();

@@ -20,7 +20,7 @@ describe("the pods that hold GPUs", () => {
     pods.inventory(inventoryFact());
   });
 
-  it("stand with whose they are and what they hold", () => {
+  it("are listed with their owner and their devices", () => {
     pods.workload(workloadFact({ labels: { team: "vision", "cost-center": "CC-1" }, queue: "gpu" }));
     expect(pods.pods(anywhere)).toEqual([
       {
@@ -40,14 +40,14 @@ describe("the pods that hold GPUs", () => {
     ]);
   });
 
-  it("are those of nodes of this instance alone", () => {
+  it("are those of this instance's nodes alone", () => {
     pods.workload(workloadFact());
     expect(pods.pods((_, node) => node === "gpu-b")).toEqual([]);
     expect(pods.nodes((_, node) => node === "gpu-b")).toEqual([]);
     expect(pods.nodes(anywhere).map(({ node }) => node)).toEqual(["gpu-a"]);
   });
 
-  it("are gone when they have ended, are unbound, or ask for nothing, whatever comes late", () => {
+  it("are removed when they have ended, are unbound, or request nothing, and late facts change nothing", () => {
     pods.workload(workloadFact({ resourceVersion: "101", phase: "Succeeded" }));
     pods.workload(workloadFact());
     pods.workload(workloadFact({ uid: "pod-2", node: "" }));
@@ -57,7 +57,7 @@ describe("the pods that hold GPUs", () => {
     expect(pods.pods(anywhere)).toEqual([]);
   });
 
-  it("take their team from the namespace where they have none, until it is made anew", () => {
+  it("take their team from the namespace if they have none, until the namespace is recreated", () => {
     pods.workload(workloadFact({ labels: {} }));
     pods.clusterFact(namespaceFact({ uid: "ns-1", body: { labels: { team: "nlp" }, annotations: {} } }));
     expect(pods.pods(anywhere).map(({ team }) => team)).toEqual(["nlp"]);
@@ -74,7 +74,7 @@ describe("the pods that hold GPUs", () => {
   });
 });
 
-describe("what is told of one node", () => {
+describe("the list for one node", () => {
   let pods: LivePods;
   beforeEach(() => {
     pods = createLivePods(OWNERS, "max", () => NOON);
@@ -84,7 +84,7 @@ describe("what is told of one node", () => {
   });
   const names = (node: string): readonly string[] => pods.podsOn("test", node).map(({ name }) => name);
 
-  it("is of its own pods, wherever they are bound next, and of none after their end", () => {
+  it("has the pods that are bound to the node now, and none after their tombstone", () => {
     expect([names("gpu-a"), names("gpu-b"), names("gpu-c")]).toEqual([["train-0"], ["other-0"], []]);
     pods.workload(workloadFact({ resourceVersion: "101", node: "gpu-b" }));
     expect([names("gpu-a"), names("gpu-b")]).toEqual([[], ["other-0", "train-0"]]);
@@ -99,7 +99,7 @@ describe("what is told of one node", () => {
     ["a pod ends", (all) => all.workload(workloadFact({ resourceVersion: "101", phase: "Failed" }))],
     ["its own fact changes", (all) => all.inventory(inventoryFact({ resourceVersion: "101" }))],
     ["a namespace changes", (all) => all.clusterFact(namespaceFact())],
-  ])("has another version when %s, and the same else", (_, change) => {
+  ])("has another version after a change only if the change is for this node: %s", (_, change) => {
     const before = pods.version("test", "gpu-a");
     pods.workload(workloadFact({ uid: "pod-2", resourceVersion: "101", node: "gpu-b" }));
     pods.workload(workloadFact());
@@ -108,7 +108,7 @@ describe("what is told of one node", () => {
     expect(pods.version("test", "gpu-a")).not.toBe(before);
   });
 
-  it("names who holds something without being known by the namespace alone", () => {
+  it("describes an unknown holder by its name and its namespace alone", () => {
     pods.clusterFact(namespaceFact({ body: { labels: { team: "nlp" }, annotations: {} } }));
     expect(pods.strangerOf("test", "ml", "notebook-0")).toEqual({
       namespace: "ml",
@@ -121,7 +121,7 @@ describe("what is told of one node", () => {
   });
 });
 
-describe("what a pod holds of its node's GPUs", () => {
+describe("the part of its node's GPUs that a pod holds", () => {
   const [whole] = inventoryFact().gpus;
   it.each<[string, GpuAsk, Partial<NonNullable<typeof whole>>, [number, number]]>([
     ["whole GPUs", { kind: "gpu", resource: "nvidia.com/gpu", count: 4 }, {}, [4, 1]],
@@ -139,7 +139,7 @@ describe("what a pod holds of its node's GPUs", () => {
     expect(heldGpus([ask], [{ ...whole!, ...more }], "max")).toEqual(rational(num, den));
   });
 
-  it("adds up what it asked for, and takes a GPU that nobody knows for a whole one", () => {
+  it("sums all requests, and counts an unknown GPU as a whole one", () => {
     const gpu: GpuAsk = { kind: "gpu", resource: "nvidia.com/gpu", count: 1 };
     expect(heldGpus([gpu, { kind: "fraction", count: 1, ppm: 500_000 }], [], "max")).toEqual(rational(3, 2));
   });

@@ -25,7 +25,7 @@ function take(to: QueueBoard, fact: WorkloadFact | ClusterFact): void {
 
 const view = (...facts: readonly (WorkloadFact | ClusterFact)[]): QueueView => viewQueue(board(...facts), NOON);
 
-/** A pod that waits for a node since so many minutes. */
+/** A pod that has waited for a node for `minutes`. */
 function pending(name: string, minutes: number, given: Partial<WorkloadFact> = {}): WorkloadFact {
   return workloadFact({
     uid: name,
@@ -39,7 +39,7 @@ function pending(name: string, minutes: number, given: Partial<WorkloadFact> = {
   });
 }
 
-/** A pod of a gang of three that is bound since so many minutes. */
+/** A pod of a gang of three that has been bound for `minutes`. */
 function bound(name: string, minutes: number, given: Partial<WorkloadFact> = {}): WorkloadFact {
   const times = { created: NOON - 60 * MINUTE, scheduled: NOON - minutes * MINUTE };
   return workloadFact({ uid: name, name, times, gang: { kind: "PodGroup", name: "gang", size: 3 }, ...given });
@@ -61,17 +61,17 @@ describe("pods that wait", () => {
     ]);
   });
 
-  it("have waited since they were queued, where the queue says so", () => {
+  it("have waited since they were queued, if the queue reports the time", () => {
     const { longest } = view(pending("a", 5, { times: { created: NOON - 5 * MINUTE, queued: NOON - 50 * MINUTE } }));
     expect(longest).toMatchObject([{ name: "a", waitingSeconds: 3000, message: "0/17 nodes are available" }]);
   });
 
-  it("are told one by one, the longest first", () => {
+  it("are listed one by one, the longest wait first", () => {
     const { longest } = view(...Array.from({ length: 25 }, (_, i) => pending(`pod-${i}`, i)));
     expect(longest.map(({ name }) => name)).toEqual(Array.from({ length: 20 }, (_, i) => `pod-${24 - i}`));
   });
 
-  it("are the team's that has their node's pool, where a rule says so", () => {
+  it("belong to the team that owns their node's pool, if a rule names it", () => {
     const made = board(bound("a", 1, { labels: {}, node: "gpu-a" }));
     made.inventory(inventoryFact({ node: "gpu-a", pool: "lab-a" }));
     expect(made.pods().map(({ team }) => team)).toEqual(["lab"]);
@@ -79,7 +79,7 @@ describe("pods that wait", () => {
     expect(made.pods().map(({ team }) => team)).toEqual(["unowned"]);
   });
 
-  it("are their namespace's team's, whichever was known first, and nobody's when it is gone", () => {
+  it("belong to the team of their namespace, in any order of the facts, and to no team when the namespace is gone", () => {
     const namespace = namespaceFact();
     expect(view(pending("a", 1), namespace).pending[0]!.team).toBe("vision");
     expect(view(namespace, pending("a", 1)).pending[0]!.team).toBe("vision");
@@ -87,7 +87,7 @@ describe("pods that wait", () => {
     expect(view(namespace, pending("a", 1), gone).pending[0]!.team).toBe("unowned");
   });
 
-  it("are gone from the queue when they are bound, end, or their tombstone comes", () => {
+  it("leave the queue when they are bound or end, or when their tombstone comes", () => {
     const made = board(pending("a", 1), pending("b", 1), pending("c", 1), pending("d", 1));
     take(made, workloadFact({ uid: "a", name: "a", resourceVersion: "101" }));
     take(made, pending("b", 1, { resourceVersion: "101", end: { atMillis: NOON, inferred: false } }));
@@ -97,17 +97,17 @@ describe("pods that wait", () => {
 });
 
 describe("gangs", () => {
-  it("that hold while others of them have never been bound are told, with what they hold and for how long", () => {
+  it("that hold GPUs while other members have never been bound are listed, with their GPUs and the time", () => {
     const gang = { kind: "PodGroup", name: "gang", size: 3 };
     const { gangs } = view(bound("a", 20), bound("b", 10), pending("c", 20, { gang }));
     expect(gangs).toMatchObject([{ name: "gang", size: 3, holdingPods: 2, heldDevices: 2, holdingSeconds: 1200 }]);
   });
 
-  it("whose last members are not even created wait too", () => {
+  it("whose last members are not created yet wait too", () => {
     expect(view(bound("a", 20)).gangs).toMatchObject([{ holdingPods: 1, size: 3 }]);
   });
 
-  it("that were whole once are over it for good: members may finish, fail and be made anew", () => {
+  it("that were complete once never wait again: members may finish, fail and be recreated", () => {
     const gang = { kind: "PodGroup", name: "gang", size: 3 };
     const failed = bound("c", 30, {
       phase: "Failed",
@@ -116,7 +116,7 @@ describe("gangs", () => {
     expect(view(bound("a", 30), bound("b", 30), failed, pending("d", 4, { gang })).gangs).toEqual([]);
   });
 
-  it("that were never whole at one time wait, however many members have come and gone", () => {
+  it("that were never complete at one time wait, whatever number of members have come and gone", () => {
     const early = bound("a", 50, {
       phase: "Failed",
       times: { created: NOON - 60 * MINUTE, scheduled: NOON - 50 * MINUTE, finished: NOON - 40 * MINUTE },
@@ -124,7 +124,7 @@ describe("gangs", () => {
     expect(view(early, bound("b", 30), bound("c", 30)).gangs).toMatchObject([{ holdingPods: 2 }]);
   });
 
-  it("of which nobody holds anything only wait", () => {
+  it("without a bound member only wait", () => {
     const gang = { kind: "PodGroup", name: "gang", size: 3 };
     expect(view(pending("a", 1, { gang }), pending("b", 1, { gang })).gangs).toEqual([]);
   });
@@ -133,7 +133,7 @@ describe("gangs", () => {
 describe("quotas and queues", () => {
   const origin = { cluster: "test", epoch: 1, resourceVersion: "100", seenAtMillis: NOON };
 
-  it("say what is granted, used and left of each resource", () => {
+  it("have the granted, used and remaining amount of each resource", () => {
     const quota: ClusterFact = {
       ...origin,
       kind: "ResourceQuota",
@@ -165,7 +165,7 @@ describe("quotas and queues", () => {
   });
 });
 
-it("the view is the same in whatever order the facts come, and however often", () => {
+it("the view is the same for any order of the facts, and for any repetitions", () => {
   const gang = { kind: "PodGroup", name: "gang", size: 3 };
   const facts: readonly (WorkloadFact | ClusterFact)[] = [
     namespaceFact(),

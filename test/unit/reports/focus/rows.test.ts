@@ -61,12 +61,12 @@ describe("the rows of an origin", () => {
 
   it.each([
     {
-      what: "what a pod held and the platform pays",
+      what: "a part that a pod held and the platform pays",
       given: { payer: "platform", team: "platform" } as const,
       id: "pod:prod/uid-1",
       name: "vision/v-0",
     },
-    { what: "what a job held that has no namespace", given: { namespace: "" }, id: "pod:prod/uid-1", name: "v-0" },
+    { what: "a part of a job without a namespace", given: { namespace: "" }, id: "pod:prod/uid-1", name: "v-0" },
   ])("of $what name who held it", ({ given, id, name }) => {
     const [row] = writtenRows([partOf(given)]);
     expect(row).toMatchObject({ AllocatedResourceId: id, AllocatedResourceName: name });

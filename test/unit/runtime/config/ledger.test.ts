@@ -77,14 +77,14 @@ describe("a price book", () => {
   it.each([
     ["a negative price", entry('list: "-2"'), `prices[0].list (line 2): "-2" is not 0 or more`],
     ["a price that is a number", entry("list: 2"), "prices[0].list (line 2): 2 is not a decimal in quotes"],
-    ["a currency that is none", "currency: DM", `currency (line 1): "DM" is not a currency of ISO 4217`],
+    ["an invalid currency", "currency: DM", `currency (line 1): "DM" is not a currency of ISO 4217`],
     [
       "a foreign currency without a rate for the entry's first day",
       `${entry('list: "2", currency: EUR')}rates: [{ from: 2026-01-02, currency: EUR, rate: "1.1" }]`,
       `prices[0].currency (line 2): "EUR" is not a currency with a rate from the entry's first day on`,
     ],
-    ["a list that is none", "prices: {}", "prices (line 1): {} is not a list"],
-    ["a file that is not there", "pricesFile: nowhere.yaml", `pricesFile (line 1): "nowhere.yaml" is not the path`],
+    ["an invalid list", "prices: {}", "prices (line 1): {} is not a list"],
+    ["a missing file", "pricesFile: nowhere.yaml", `pricesFile (line 1): "nowhere.yaml" is not the path`],
     ["prices in both places", `${entry('list: "2"')}pricesFile: book.yaml`, "is not allowed together with pricesFile"],
     [
       "another currency than its file",
@@ -112,14 +112,10 @@ describe("owners", () => {
   });
 
   it.each([
-    [
-      "a source that there is not",
-      "owners: { team: [{ podlabel: team }] }",
-      "is not one of { podLabel }, { podAnnotation }",
-    ],
+    ["an unknown source", "owners: { team: [{ podlabel: team }] }", "is not one of { podLabel }, { podAnnotation }"],
     ["a value without a pattern", "owners: { team: [{ value: nlp }] }", "is not one of { podLabel }"],
     [
-      "an expression that is none",
+      "an invalid expression",
       `owners: { team: [{ namespace: "/(/", value: nlp }] }`,
       `owners.team[0].namespace (line 1): "/(/" is not a valid regular expression`,
     ],
@@ -156,20 +152,20 @@ describe("policies", () => {
   });
 
   it.each([
-    ["that names nothing", "policies: [{}]", "policies[0].name (line 1): required: a policy's name"],
+    ["without a name", "policies: [{}]", "policies[0].name (line 1): required: a policy's name"],
     ["with an empty name", `policies: [{ name: "" }]`, `policies[0].name (line 1): "" is not a policy's name`],
     [
-      "beside another billing one",
+      "beside another billing policy",
       "policies: [{ name: a, billing: true }, { name: b, billing: true }]",
       "is not policies with exactly one billing policy: a and b have billing: true",
     ],
     [
-      "with another's name",
+      "with the name of another policy",
       "policies: [{ name: a }, { name: a }]",
       `policies[1].name (line 1): "a" is not a name that no`,
     ],
     [
-      "by usage whose idle the holder pays",
+      "by usage with idle time paid by the holder",
       "policies: [{ name: a, basis: usage, payers: { idle: holder } }]",
       `policies[0].payers.idle (line 1): "holder" is not platform, or no value`,
     ],
@@ -184,12 +180,12 @@ describe("policies", () => {
       `policies[0].spread.window (line 1): "day" is not hour: quotas are compared hour by hour`,
     ],
     [
-      "whose held states are spread",
+      "that spreads held states",
       "policies: [{ name: a, payers: { idle: spread } }]",
       `policies[0].payers.idle (line 1): "spread" is not one of: holder, platform`,
     ],
     [
-      "with a key that there is not",
+      "with an unknown key",
       "policies: [{ name: a, payer: {} }]",
       "policies[0].payer (line 1): no such key; see the annotated example; its value is {}",
     ],
@@ -214,7 +210,7 @@ describe("energy", () => {
     ["a PUE below 1", `energy: { pue: "0.9" }`, `energy.pue (line 1): "0.9" is not a decimal in quotes, 1 or more`],
     ["a PUE that is a number", "energy: { pue: 1.4 }", "energy.pue (line 1): 1.4 is not a decimal in quotes"],
     [
-      "two values from one moment on",
+      "two values from the same moment on",
       `energy: { gramsPerKWh: [{ from: 2026-01-01, grams: "1" }, { from: 2026-01-01, grams: "2" }] }`,
       `energy.gramsPerKWh[1].from (line 1): "2026-01-01" is not a moment that no other value begins at`,
     ],
@@ -241,7 +237,7 @@ describe("closing", () => {
       "closing.day (line 1): 31 is not a whole number from 1 to 28",
     ],
     [
-      "data that is later than raw rows are kept",
+      "data that is later than the retention of raw rows",
       "closing: { lateness: 40d }",
       `closing.lateness (line 1): "40d" is not at most one day less than store.rawDays, which is 40d`,
     ],

@@ -69,9 +69,9 @@ describe("what is wrong with a file of owners", () => {
 
   it.each([
     ["an unknown column", "kind,match,teem", `"teem" is not a known column; known are kind, match, team`],
-    ["a column that is named twice", "kind,match,team,team", `"team" is not a column that the header names once`],
+    ["a column that appears twice", "kind,match,team,team", `"team" is not a column that the header names once`],
     ["no column of kinds", "match,team", "required: the column kind"],
-    ["no header at all", "", "required: the column kind"],
+    ["no header", "", "required: the column kind"],
   ])("can be %s", (_, header, sentence) => {
     expect(wrongWith(header, "namespace,lab,nlp")).toContainEqual(expect.stringContaining(sentence));
   });

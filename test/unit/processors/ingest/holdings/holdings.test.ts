@@ -86,7 +86,7 @@ function tell(holdings: HoldingsIndex, { of, fact }: AnyFact): void {
   else holdings.clusterFact(fact);
 }
 
-/** All that can be asked of the index. */
+/** The results of all queries of the index. */
 function everything(holdings: HoldingsIndex): unknown {
   const cluster = holdings.cluster("test");
   return {
@@ -101,8 +101,8 @@ function everything(holdings: HoldingsIndex): unknown {
   };
 }
 
-describe("what is known of holders", () => {
-  it("is the same however the facts come: replayed, late or out of order", () => {
+describe("the index of holders", () => {
+  it("is the same for any order of the facts: replayed, late or out of order", () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(anyFact, {
@@ -125,7 +125,7 @@ describe("what is known of holders", () => {
     );
   });
 
-  it("changes a node's version with what concerns its devices, and with nothing else", () => {
+  it("changes a node's version only for changes of the node's devices", () => {
     const holdings = createHoldings();
     const cluster = holdings.cluster("test");
     let version = 100;
@@ -144,7 +144,7 @@ describe("what is known of holders", () => {
     expect(cluster.node("gpu-a")).toBe(node);
   });
 
-  it("has a pod that is gone for a quarter of an hour by the facts' time, then no more, whatever is replayed", () => {
+  it("keeps an ended pod for a quarter of an hour of the facts' time, then removes it for good, also after replays", () => {
     const holdings = createHoldings();
     const alive = workloadFact();
     const at = NOON + 10 * MINUTE;
@@ -176,7 +176,7 @@ describe("what is known of holders", () => {
     expect(holdings.cluster("test").node("gpu-a")).toBeUndefined();
   });
 
-  it("forgets by a tombstone what had no end, and takes a key that is none for nothing", () => {
+  it("removes an object without an end by its tombstone, and ignores an invalid key", () => {
     const holdings = createHoldings();
     holdings.workload(workloadFact());
     holdings.inventory(inventoryFact({ node: "gpu-b" }));
@@ -188,7 +188,7 @@ describe("what is known of holders", () => {
     expect(holdings.cluster("test").node("gpu-b")).toBeUndefined();
   });
 
-  it("keeps clusters apart", () => {
+  it("keeps clusters separate", () => {
     const holdings = createHoldings();
     holdings.workload(workloadFact());
     holdings.workload(workloadFact({ cluster: "other", node: "gpu-b" }));

@@ -8,13 +8,13 @@ const fact = (resourceVersion: string, seenAtMillis: number, ended = false) => (
   ...(ended ? { end: { atMillis: seenAtMillis, inferred: false } } : {}),
 });
 
-it("the newest fact of an object is told from replays and late ones, beyond its end", () => {
+it("the newest fact of an object wins over replays and late facts, also after its end", () => {
   const newest = createNewest();
   const told = [fact("5", 0), fact("5", 0), fact("4", 0), fact("6", 1, true), fact("5", 0)];
   expect(told.map((one) => newest.take("a", one))).toEqual([true, false, false, true, false]);
 });
 
-it("an object that came back after its end is remembered as what exists", () => {
+it("an object that came back after its end counts as existing", () => {
   const newest = createNewest();
   newest.take("a", fact("5", 0, true));
   expect(newest.take("a", fact("6", 1))).toBe(true);
@@ -22,7 +22,7 @@ it("an object that came back after its end is remembered as what exists", () => 
   expect(newest.take("a", fact("5", 0, true))).toBe(false);
 });
 
-it("an end is remembered for hours and not for ever", () => {
+it("an end is remembered for hours, and then forgotten", () => {
   const newest = createNewest();
   newest.take("a", fact("5", 0, true));
   newest.take("b", fact("1", ENDS_REMEMBERED_MILLIS));
@@ -31,7 +31,7 @@ it("an end is remembered for hours and not for ever", () => {
   expect(newest.take("a", fact("4", 0))).toBe(true);
 });
 
-it("a tombstone leaves nothing to remember", () => {
+it("a tombstone leaves nothing in the memory", () => {
   const newest = createNewest();
   newest.take("a", fact("5", 0));
   newest.forget("a");

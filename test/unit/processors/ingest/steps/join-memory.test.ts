@@ -46,11 +46,11 @@ const told: fc.Arbitrary<Step> = fc.oneof(
 );
 const joined = fc.record({ shape: fc.nat(SHAPES.length - 1), at: second, node });
 
-it("what a join remembers of a shape is what it would find anew, whatever was told in between", () => {
+it("a cached join of a shape equals a fresh join, after any facts in between", () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(told, joined, joined), { minLength: 20, maxLength: 60, size: "max" }), (steps) => {
       const [remembering, anew] = [joinWorld(), joinWorld()];
-      // Each node has a page of its own, as a decoder gives it: the same object for every scrape.
+      // Each node has its own page in the decoder's form: the same object for every scrape.
       const pages = new Map(["gpu-a", "gpu-b"].map((of) => [of, SHAPES.map((shape) => ({ ...shape }))]));
       for (const step of steps) {
         if (typeof step === "function") {

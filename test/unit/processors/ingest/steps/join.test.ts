@@ -34,21 +34,21 @@ const reserving = (group: string, uuid: string): Partial<WorkloadFact> => ({
 });
 
 describe("a label", () => {
-  it("names the pod that holds on this node, and its UID comes from what is known of it", () => {
+  it("names the pod that holds the device on this node, and the UID comes from the known facts", () => {
     world.pod("train-0");
     expect(world.told([gpu(0, labelled("train-0")), gpu(1)])).toEqual(["label train-0/uid-train-0 of 1", "none  of 0"]);
   });
 
-  it("of a pod of which nothing is known counts, without a UID or with the one that it names itself", () => {
+  it("counts also for an unknown pod, without a UID or with the UID that the label has", () => {
     const rows = [gpu(0, labelled("train-0")), gpu(1, { ...labelled("train-1"), podUid: "uid-x" })];
     expect(world.told(rows)).toEqual(["label train-0 of 1", "label train-1/uid-x of 1"]);
   });
 
-  it("names a job where there is no pod", () => {
+  it("names a job if there is no pod", () => {
     expect(world.told([gpu(0, { hpcJob: "4711" })])).toEqual(["hpc-job 4711 of 1"]);
   });
 
-  it("of each pod counts for its own row where the exporter has a row a pod; the device's own row stands for all", () => {
+  it("counts for its own row if the exporter has a row for each pod; the device's own row has all holders", () => {
     world.pod("a");
     world.pod("b");
     world.holdings.inventory(inventoryFact({ gpus: [{ ...nvidia!, replicas: 4, sharing: "time-slicing" }] }));
@@ -63,7 +63,7 @@ describe("a label", () => {
     ["shared by its labels", { replicas: 4, sharing: "time-slicing" }],
     ["of which the node offers four and the exporter shows one", { count: 4, countedBy: "capacity", offered: 4 }],
   ] as const)(
-    "that flips between the pods of a GPU %s has after a while all of them, and the first one",
+    "that alternates between the pods of a GPU %s finally gives all of them, and the first one",
     (_, given) => {
       world.pod("a");
       world.pod("b");
@@ -82,7 +82,7 @@ describe("DRA", () => {
     { name: "gpu-1", pciBusId: "0000:65:00.0" },
   ];
 
-  it("tells a claim's devices by UUID or PCI address, above any label", () => {
+  it("gives a claim's devices by UUID or PCI address, and wins over any label", () => {
     world.pod("claimer", claiming("one"));
     world.pod("other");
     world.claim("one", ["claimer"], ["gpu-0", "gpu-1"]);
@@ -95,7 +95,7 @@ describe("DRA", () => {
     ]);
   });
 
-  it("tells all pods that a claim is reserved for, and each its own row where there are several", () => {
+  it("gives all pods for which a claim is reserved, and each pod its own row if there are several", () => {
     for (const name of ["b", "a", "later"]) world.pod(name, claiming("one"));
     world.claim("one", ["b", "a"], ["gpu-0"]);
     world.slice(slice);
@@ -106,7 +106,7 @@ describe("DRA", () => {
     ]);
   });
 
-  it("tells by the claim that a row's own labels name, without any slice", () => {
+  it("gives the holder by the claim in a row's own labels, without any slice", () => {
     world.pod("claimer", claiming("one"));
     world.claim("one", ["claimer"], ["gpu-0", "gpu-1"]);
     const rows = [gpu(0, { claim: { name: "one", namespace: "ml" } }), gpu(1), gpu(2)];
@@ -125,7 +125,7 @@ describe("DRA", () => {
     profile: "1g.10gb",
   });
 
-  it("tells a MIG instance by its GPU and profile where only one fits", () => {
+  it("gives a MIG instance by its GPU and profile if only one matches", () => {
     world.pod("claimer", claiming("one"));
     world.claim("one", ["claimer"], ["mig-a"]);
     world.slice([part("mig-a")]);
@@ -134,7 +134,7 @@ describe("DRA", () => {
     );
   });
 
-  it("leaves open which of several equal MIG instances one claim has, unless the row names it or all are claimed", () => {
+  it("leaves the instance of a claim open if several equal MIG instances match, unless the row names it or all are claimed", () => {
     world.pod("a", claiming("one"));
     world.claim("one", ["a"], ["mig-a"]);
     world.slice([part("mig-a"), part("mig-b")]);
@@ -151,7 +151,7 @@ describe("DRA", () => {
 });
 
 describe("an annotation", () => {
-  it("tells the GPUs of HAMi's and Volcano's pods, of which several share one", () => {
+  it("gives the GPUs of HAMi's and Volcano's pods, several of which may share one", () => {
     world.pod("b", { asks: [{ kind: "vgpu", scheduler: "hami", count: 1 }], evidence: [given("GPU-1")] });
     world.pod("a", { asks: [{ kind: "vgpu", scheduler: "volcano", count: 1 }], evidence: [given("GPU-1")] });
     expect(world.told([gpu(0), gpu(1, labelled("b"))])).toEqual(["none  of 0", "annotation a/uid-a of 2"]);
@@ -162,7 +162,7 @@ describe("an annotation", () => {
     ]);
   });
 
-  it("tells Run:ai's MIG instance by its GPU's index and its own number", () => {
+  it("gives Run:ai's MIG instance by the index of its GPU and the instance's number", () => {
     world.pod("a", { ...mig("1g.5gb"), evidence: [{ ...given("MIG-x"), gpuIndex: 1, instance: 9 }] });
     expect(world.told([instance(0, "9", "1g.5gb"), instance(1, "9", "1g.5gb")])).toEqual([
       "none  of 0",
@@ -172,7 +172,7 @@ describe("an annotation", () => {
 });
 
 describe("a group of KAI or Run:ai", () => {
-  it("has the GPU of its reservation pod, which holds nothing itself", () => {
+  it("has the GPU of its reservation pod, which itself holds nothing", () => {
     world.pod("reservation", reserving("g1", "GPU-0"));
     world.pod("b", grouped("g1"));
     world.pod("a", grouped("g1"));
@@ -181,21 +181,21 @@ describe("a group of KAI or Run:ai", () => {
     expect(world.told([gpu(0, label), gpu(1)])).toEqual(["group a/uid-a of 2", "node c/uid-c of 1"]);
   });
 
-  it("is told by the label of its reservation pod where that names another UUID than the exporter", () => {
+  it("has the device of the label of its reservation pod if the label names another UUID than the exporter", () => {
     world.pod("reservation", reserving("g1", "GPU-virtual"));
     world.pod("a", grouped("g1"));
     const label = { namespace: "kai-resource-reservation", pod: "reservation" };
     expect(world.told([gpu(0, label)])).toEqual(["group a/uid-a of 1"]);
   });
 
-  it("without pods leaves its GPU to nobody", () => {
+  it("without pods leaves its GPU without a holder", () => {
     world.pod("reservation", reserving("g1", "GPU-0"));
     expect(world.told([gpu(0, { namespace: "kai-resource-reservation", pod: "reservation" })])).toEqual(["none  of 0"]);
   });
 });
 
 describe("the node in common", () => {
-  it("has the pods of which nothing tells, on the devices that are not known to be another's", () => {
+  it("has the pods without known devices, on the devices without another known holder", () => {
     world.pod("known");
     world.pod("b", asking(2));
     world.pod("a");
@@ -212,7 +212,7 @@ describe("the node in common", () => {
     expect(world.told([gpu(0, labelled("a")), gpu(1, labelled("a")), gpu(2)])[2]).toBe("none  of 0");
   });
 
-  it("keeps kinds apart: MIG instances by profile, GPUs, and the devices of each vendor", () => {
+  it("separates kinds: MIG instances by profile, GPUs, and the devices of each vendor", () => {
     world.pod("small", mig("1g.10gb"));
     world.pod("whole");
     world.pod("red", asking(1, "amd.com/gpu"));
@@ -226,7 +226,7 @@ describe("the node in common", () => {
     expect(world.told(shapeOf([gpu(0)], "amd-device-metrics-exporter"))).toEqual(["node own/uid-own of 2"]);
   });
 
-  it("takes instances for GPUs unless the node names them by profile", () => {
+  it("takes instances as GPUs unless the node names them by profile", () => {
     world.pod("a");
     const rows = [instance(0, "1", "1g.10gb")];
     world.holdings.inventory(inventoryFact({ gpus: [{ ...nvidia!, mig: { strategy: "single", profiles: {} } }] }));
@@ -239,7 +239,7 @@ describe("the node in common", () => {
 });
 
 describe("a join", () => {
-  it("gives the same array until something changes, and after that too where nothing changed for its rows", () => {
+  it("returns the same array until something changes for its rows", () => {
     world.pod("a");
     const shape = shapeOf([gpu(0, labelled("a"))]);
     const first = world.join(shape);
@@ -251,7 +251,7 @@ describe("a join", () => {
     expect(world.told(shape, NOON + 70_000)).toEqual(["node b/uid-b of 1"]);
   });
 
-  it("follows facts that come late", () => {
+  it("uses facts that come late", () => {
     const shape = shapeOf([gpu(0, labelled("a")), gpu(1)]);
     expect(world.told(shape)).toEqual(["label a of 1", "none  of 0"]);
     world.pod("a");

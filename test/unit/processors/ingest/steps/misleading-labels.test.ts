@@ -13,8 +13,8 @@ const bound = (from: number, until?: number): { times: { created: number; schedu
   times: { created: from - 1_000, scheduled: from, ...(until === undefined ? {} : { finished: until }) },
 });
 
-describe("a label misleads nobody", () => {
-  it("when its pod has finished: a pod holds from its binding up to its end, to the millisecond", () => {
+describe("a label does not give a wrong holder", () => {
+  it("if its pod has finished: a pod holds from its binding up to its end, to the millisecond", () => {
     world.pod("a", bound(NOON, NOON + MINUTE));
     const shape = shapeOf([gpu(0, labelled("a"))]);
     expect(world.told(shape, NOON)).toEqual(["label a/uid-a of 1"]);
@@ -22,26 +22,26 @@ describe("a label misleads nobody", () => {
     expect(world.told(shape, NOON + MINUTE)).toEqual(["none  of 0"]);
   });
 
-  it("when its pod is over and nobody knows since when: it was over when that was seen", () => {
+  it("if the pod has ended at an unknown time: it ended when that was observed", () => {
     world.pod("a", { phase: "Failed", seenAtMillis: NOON + MINUTE, ...bound(NOON) });
     const shape = shapeOf([gpu(0, labelled("a"))]);
     expect(world.told(shape, NOON + MINUTE - 1)).toEqual(["label a/uid-a of 1"]);
     expect(world.told(shape, NOON + MINUTE)).toEqual(["none  of 0"]);
   });
 
-  it("when the pod that finished stays in the cluster for days", () => {
+  it("if the finished pod stays in the cluster for days", () => {
     world.pod("a", bound(NOON - MINUTE, NOON));
     world.pod("later", { seenAtMillis: NOON + 3 * 86_400_000, node: "gpu-b" });
     expect(world.told([gpu(0, labelled("a"))], NOON + 3 * 86_400_000)).toEqual(["none  of 0"]);
   });
 
-  it("when the pod is known to hold on another node, by its name or by its UID", () => {
+  it("if the pod is known to hold on another node, by its name or by its UID", () => {
     world.pod("a", { node: "gpu-b" });
     expect(world.told([gpu(0, labelled("a"))])).toEqual(["none  of 0"]);
     expect(world.told([gpu(0, { ...labelled("old-name"), podUid: "uid-a" })])).toEqual(["none  of 0"]);
   });
 
-  it("when that becomes known later", () => {
+  it("if that becomes known later", () => {
     const shape = shapeOf([gpu(0, labelled("a"))]);
     expect(world.told(shape)).toEqual(["label a of 1"]);
     world.pod("a", { node: "gpu-b" });
@@ -50,20 +50,20 @@ describe("a label misleads nobody", () => {
     expect(world.told(shape)).toEqual(["label a of 1"]);
   });
 
-  it("when it is an exporter's own, whoever else may hold the GPU", () => {
+  it("if it is the exporter's own label, with any other holder of the GPU", () => {
     world.pod("dcgm-exporter-x7k2p", { asks: [] });
     world.pod("a");
     expect(world.told([gpu(0, labelled("dcgm-exporter-x7k2p"))])).toEqual(["node a/uid-a of 1"]);
   });
 
-  it("when the sample is older than the pod of this name: it was another pod, whose UID is not known", () => {
+  it("if the sample is older than the pod of this name: it was another pod, whose UID is unknown", () => {
     world.pod("web-0", bound(NOON));
     const shape = shapeOf([gpu(0, labelled("web-0"))]);
     expect(world.told(shape, NOON - 1)).toEqual(["label web-0 of 1"]);
     expect(world.told(shape, NOON)).toEqual(["label web-0/uid-web-0 of 1"]);
   });
 
-  it("when a name comes back with another UID: each sample has the one that held at its time", () => {
+  it("if a name comes back with another UID: each sample has the pod of its time", () => {
     world.pod("web-0", { uid: "first", ...bound(NOON - MINUTE, NOON) });
     world.pod("web-0", { uid: "second", ...bound(NOON + 5_000) });
     const shape = shapeOf([gpu(0, labelled("web-0"))]);
@@ -71,7 +71,7 @@ describe("a label misleads nobody", () => {
     expect(at).toEqual(["label web-0/first of 1", "none  of 0", "none  of 0", "label web-0/second of 1"]);
   });
 
-  it("when it is missing for one scrape: what it has proven stays proven for the pod's whole time", () => {
+  it("if it is missing in one scrape: its evidence holds for the pod's whole time", () => {
     world.pod("a", bound(NOON, NOON + MINUTE));
     const [labels, none] = [shapeOf([gpu(0, labelled("a")), gpu(1)]), shapeOf([gpu(0), gpu(1)])];
     expect(world.told(none, NOON)).toEqual(["node a/uid-a of 1", "node a/uid-a of 1"]);
@@ -81,14 +81,14 @@ describe("a label misleads nobody", () => {
     expect(world.told(none, NOON + MINUTE)).toEqual(["none  of 0", "none  of 0"]);
   });
 
-  it("when labels contradict each other: on more devices than the pod asks for they prove nothing", () => {
+  it("if labels contradict each other: on more devices than the pod requests they prove nothing", () => {
     world.pod("a");
     expect(world.told([gpu(0, labelled("a")), gpu(1)])).toEqual(["label a/uid-a of 1", "none  of 0"]);
     expect(world.told([gpu(0), gpu(1, labelled("a"))])).toEqual(["node a/uid-a of 1", "node a/uid-a of 1"]);
     expect(world.told([gpu(0, labelled("a")), gpu(1)])).toEqual(["node a/uid-a of 1", "node a/uid-a of 1"]);
   });
 
-  it("when the end of the pod before is not known yet: a GPU that nobody shares has one holder, the later one", () => {
+  it("if the end of the earlier pod is still unknown: a GPU that is not shared has one holder, the later one", () => {
     world.pod("before", bound(NOON - MINUTE));
     world.pod("after", bound(NOON));
     world.join([gpu(0, labelled("before"))]);
@@ -98,8 +98,8 @@ describe("a label misleads nobody", () => {
   });
 });
 
-describe("what labels prove", () => {
-  it("does not depend on the order in which scrapes come", () => {
+describe("the evidence of labels", () => {
+  it("does not depend on the order of the scrapes", () => {
     const rows = ["a", "b", ""].flatMap((first) =>
       ["a", "b", ""].map((second) => [first, second].map((pod, i) => gpu(i, pod === "" ? {} : labelled(pod)))),
     );

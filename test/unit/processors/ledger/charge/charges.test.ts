@@ -14,14 +14,14 @@ import { rulesOf } from "../../../../../scenarios/rules.ts";
 const START = Date.UTC(2026, 2, 2);
 const HALF = 1_800_000;
 
-/** What a configuration says, written as a scenario without a fleet. */
+/** The rules of a configuration, written as a scenario without a fleet. */
 function rules(text: string) {
   const head = "title: rules\nperiod: { start: 2026-03-02T00:00:00Z, end: 2026-03-02T01:00:00Z }\n";
   const { book, owners, policies, energy } = rulesOf(readScenario(head + text, "rules"));
   return { book, prices: createNodePrices(book), owners, policies, energy };
 }
 
-/** An hour of one GPU, which a pod of a namespace holds and fully uses. */
+/** An hour of one GPU that a pod of a namespace holds and fully uses. */
 function hour(given: { readonly slot?: number; readonly namespace?: string } = {}): UsageHour {
   const { slot = 0, namespace = "vision" } = given;
   return {
@@ -79,7 +79,7 @@ const shown = (charges: readonly Charge[]): string[] =>
   );
 
 describe("the charges of a node", () => {
-  it("split what was metered before a price was known where that price begins", () => {
+  it("split time that was metered before a price was known at the beginning of that price", () => {
     const { prices, owners, policies, energy } = rules(`
 prices:
   - { match: {}, from: 2026-01-01, until: 2026-03-02T00:30:00Z, per: gpu-hour, effective: "2.00" }
@@ -91,7 +91,7 @@ prices:
     ]);
   });
 
-  it("split it where a rule begins that names another owner, and say which rule it was", () => {
+  it("split time where a rule with another owner begins, and name the rule", () => {
     const { prices, owners, policies, energy } = rules(`
 owners:
   team: [{ namespace: vision, value: robots, from: 2026-03-02T00:30:00Z }, { namespaceLabel: team }]
@@ -107,7 +107,7 @@ prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "2.00" }]`);
     ]);
   });
 
-  it("are of whoever owns the pool where a holder is, hour by hour", () => {
+  it("belong to the pool's owner if the pool has one, hour by hour", () => {
     const { prices, owners, policies, energy } = rules(`
 owners: { team: [{ pool: research, value: robots }, { namespaceLabel: team }] }
 prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "2.00" }]`);
@@ -121,7 +121,7 @@ prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "2.00" }]`);
     ]);
   });
 
-  it("are of whoever owns a holder when it used more than it held", () => {
+  it("belong to the holder's owner if the holder used more than it held", () => {
     const { prices, owners, policies, energy } = rules(`
 owners:
   team: [{ namespace: vision, value: robots, from: 2026-03-02T00:30:00Z }, { namespaceLabel: team }]
@@ -129,7 +129,7 @@ prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "8.00" }]
 policies: [{ name: by-max, basis: max }]`);
     const whole = hour();
     const gpuMillis = BigInt(2 * HALF);
-    // It holds a quarter and uses 0.45 of the GPU: of each half hour, 0.1 h of what nobody holds.
+    // It holds a quarter and uses 0.45 of the GPU: in each half hour, 0.1 h of time without a holder.
     const process = {
       atClaimPpmMillis: 250_000n * gpuMillis,
       atOccupantPpmMillis: 250_000n * gpuMillis,
@@ -161,7 +161,7 @@ policies: [{ name: by-max, basis: max }]`);
     ]);
   });
 
-  it("split its energy and what that has emitted where the price begins, by time", () => {
+  it("split the energy and its emissions by time where the price begins", () => {
     const { prices, owners, policies, energy } = rules(`
 prices:
   - { match: {}, from: 2026-01-01, until: 2026-03-02T00:15:00Z, per: gpu-hour, effective: "2.00" }
@@ -188,13 +188,13 @@ prices:
     expect(breachesOf("default", "gpu-a", charged, charged.charges[0]!)).toEqual([]);
   });
 
-  it("have no cost where no price is visible, and their quantity all the same", () => {
+  it("have no cost if there is no price, but have their quantity", () => {
     const { prices, owners, policies, energy } = rules("");
     const { charges } = chargeNode([hour()], { prices, owners, policies, energy });
     expect(shown(charges[0]!)).toEqual(["0 vision active 1 h unpriced "]);
   });
 
-  it("name a team that the register does not know, which did not count", () => {
+  it("name a team that is not in the register and therefore did not count", () => {
     const { prices, owners, policies, energy } = rules("register: [nlp]");
     const { charges, refused } = chargeNode([hour()], { prices, owners, policies, energy });
     expect(shown(charges[0]!)).toEqual(["0 unowned active 1 h unpriced "]);
@@ -203,7 +203,7 @@ prices:
 });
 
 describe("a markup", () => {
-  it("is a line of the team's with the opposite one on the platform, on what the team pays", () => {
+  it("adds a line to the team, on the amount that the team pays, and the opposite line to the platform", () => {
     const { book, prices, owners, policies, energy } = rules(`
 prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "2.00" }]
 markup: [{ team: vision, percent: "5" }, { team: nobody, percent: "50" }]`);
@@ -222,13 +222,13 @@ energy: { gramsPerKWh: [{ from: 2026-01-01, grams: "380" }] }`,
   const charged = chargeNode([hour(), hour({ slot: 1 })], { prices, owners, policies: [DEFAULT_POLICY], energy });
   const [charges] = charged.charges as [readonly Charge[]];
 
-  it("holds for charges as they are made, and as they are spread", () => {
+  it("holds for new charges and for spread charges", () => {
     expect(breachesOf("default", "gpu-a", charged, charges)).toEqual([]);
     const spread = spreadCharges(charges, DEFAULT_POLICY.spread).charges;
     expect(breachesOf("default", "gpu-a", charged, spread)).toEqual([]);
   });
 
-  it("is broken by a single last unit, by name", () => {
+  it("is broken by a single last unit, and the breach has a name", () => {
     const [first, ...others] = charges as [Charge, ...Charge[]];
     const effective = lastUnits<"currency">(first.costs!.effective + 1n);
     const wrong = [{ ...first, costs: { ...first.costs!, effective } }, ...others];
@@ -237,7 +237,7 @@ energy: { gramsPerKWh: [{ from: 2026-01-01, grams: "380" }] }`,
     ]);
   });
 
-  it("is broken by a millijoule and by the last unit of a gram, by name", () => {
+  it("is broken by a millijoule and by the last unit of a gram, and the breach has a name", () => {
     const [first, ...others] = charges as [Charge, ...Charge[]];
     const carbon = lastUnits<"gram">(first.carbon! - 1n);
     const wrong = [{ ...first, millijoules: first.millijoules! + 1n, carbon }, ...others];
@@ -247,7 +247,7 @@ energy: { gramsPerKWh: [{ from: 2026-01-01, grams: "380" }] }`,
     ]);
   });
 
-  it("is broken by a line that is missing", () => {
+  it("is broken by a missing line", () => {
     const rest = charges.filter(({ state }) => state !== "non-gpu");
     expect(breachesOf("default", "gpu-a", charged, rest).map(({ slot, what }) => `${slot} ${what}`)).toEqual([
       " list",

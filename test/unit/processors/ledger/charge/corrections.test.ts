@@ -43,13 +43,13 @@ const words = (charges: readonly Charge[]): readonly string[] =>
   charges.map(({ team, gpuHours, costs }) => `${team} ${gpuHours} ${costs?.effective ?? "unpriced"}`);
 
 describe("a correction", () => {
-  it("is what a line should be beyond what was booked of it; an absent side counts as 0", () => {
+  it("is the right line minus the booked line; an absent side counts as 0", () => {
     const booked = [charge({ cost: 30, hours: 10 }), charge({ team: "platform", cost: 7 })];
     const recomputed = [charge({ cost: 20, hours: 8 }), charge({ team: "nlp", cost: 17, hours: 3 })];
     expect(words(correctionsOf(recomputed, booked))).toEqual(["vision -2 -10", "nlp 3 17", "platform -1 -7"]);
   });
 
-  it("is none where lines are the same, however their time was cut and by whatever price", () => {
+  it("does not exist if the lines are the same, for any cuts of their time and any names of prices", () => {
     const trail = { price: "prices[4]", pricedSince: 5, owners: NO_OWNERS };
     const parts = [
       charge({ cost: 10, hours: 4, untilMillis: HOUR + 600_000 }),
@@ -58,7 +58,7 @@ describe("a correction", () => {
     expect(correctionsOf(parts, [charge({ cost: 30, hours: 10 })])).toEqual([]);
   });
 
-  it("is of the whole UTC hour, by its own dimensions and with the trail of the line as it should be", () => {
+  it("covers the whole UTC hour, with its own dimensions and with the trail of the right line", () => {
     const trail = { price: "prices[4]", pricedSince: 5, owners: NO_OWNERS };
     const [correction] = correctionsOf([charge({ cost: 9, fromMillis: HOUR + 60_000, trail })], [charge({ cost: 4 })]);
     expect(correction).toMatchObject({
@@ -70,7 +70,7 @@ describe("a correction", () => {
     });
   });
 
-  it("is none for a dimension that a former release did not book", () => {
+  it("does not exist for a dimension that a former release did not book", () => {
     const former = [charge({ cost: 30, hours: 10, layout: "" }), charge({ team: "nlp", cost: 5, layout: "" })];
     const recomputed = [
       charge({ cost: 30, hours: 10, layout: "mig" }),
@@ -84,7 +84,7 @@ describe("a correction", () => {
     ).toHaveLength(5);
   });
 
-  it("moves a quantity out of the unpriced ones when it gets its price", () => {
+  it("moves a quantity out of the unpriced ones when it gets a price", () => {
     const recomputed = [charge({ cost: 30, hours: 10 })];
     expect(words(correctionsOf(recomputed, [charge({ cost: undefined, hours: 10 })]))).toEqual([
       "vision 10 30",
@@ -92,7 +92,7 @@ describe("a correction", () => {
     ]);
   });
 
-  it("tells holders' labels apart, in whatever order they come", () => {
+  it("separates the labels of holders, in any order of the labels", () => {
     const held = (labels: Readonly<Record<string, string>>): Charge =>
       charge({
         cost: 3,
@@ -128,7 +128,7 @@ describe("a correction", () => {
       charge({ ...given, fromMillis: HOUR + minute * 60_000 } as Parameters<typeof charge>[0]),
     );
 
-  it("makes originals and corrections the recomputed lines, over any number of recomputations and closes", () => {
+  it("added to the originals gives the recomputed lines, over any number of recomputations and closes", () => {
     fc.assert(
       fc.property(
         fc.array(line, { maxLength: 12 }),
@@ -140,10 +140,10 @@ describe("a correction", () => {
             const all = [...booked, ...corrections];
             expect(correctionBreaches("default", lines, all)).toEqual([]);
             expect(byLine(all)).toEqual(byLine(lines));
-            // Computed again with nothing new: the same corrections, and none beyond them.
+            // Computed again without changes: the same corrections, and no others.
             expect(correctionsOf(lines, booked)).toEqual(corrections);
             expect(correctionsOf(lines, all)).toEqual([]);
-            // What was corrected in an open period is replaced by the next recomputation; a close keeps it.
+            // The next recomputation replaces corrections of an open period; a close keeps them.
             if (closes) booked = all;
           }
         },
@@ -151,7 +151,7 @@ describe("a correction", () => {
     );
   });
 
-  it("that does not make up for a difference is a breach that names the GPU", () => {
+  it("that does not equal a difference is a breach that names the GPU", () => {
     expect(correctionBreaches("default", [charge({ cost: 5, slot: 3 })], [charge({ cost: 4, slot: 3 })])).toEqual(
       ["list", "contracted", "effective"].map((what) => ({
         policy: "default",
@@ -165,7 +165,7 @@ describe("a correction", () => {
   });
 });
 
-/** Sums by what tells lines apart here; those that are nothing are left out. */
+/** Sums by the dimensions that distinguish lines here; sums of 0 are left out. */
 function byLine(charges: readonly Charge[]): ReadonlyMap<string, string> {
   const sums = new Map<string, { hours: bigint; cost: bigint; share: ReturnType<typeof rational> }>();
   for (const { team, slot, state, gpuHours, costs, shareMillis } of charges) {

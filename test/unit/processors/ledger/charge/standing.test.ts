@@ -14,7 +14,7 @@ import { HOUR_MILLIS as HOUR } from "../../../../../domain/time.ts";
 const START = Date.UTC(2026, 2, 2);
 const HOUR_OF_START = { from: START, until: START + HOUR };
 
-/** What a configuration says, written as a scenario without a fleet. */
+/** The rules of a configuration, written as a scenario without a fleet. */
 function rules(text: string) {
   const head = "title: rules\nperiod: { start: 2026-03-02T00:00:00Z, end: 2026-03-02T01:00:00Z }\n";
   const { book, owners, policies } = rulesOf(readScenario(head + text, "rules"));
@@ -38,11 +38,11 @@ const words = (charges: readonly Charge[]): readonly string[] =>
     ({ state, costs, trail }) => `${state} ${trail.price} ${costs === undefined ? "?" : formatAmount(costs.effective)}`,
   );
 
-describe("what no usage takes up", () => {
-  it("of a commitment for a quantity is the part of it of which no GPU is there", () => {
+describe("an unused cost", () => {
+  it("of a commitment for a quantity is the part for which there is no GPU", () => {
     const { book, prices } = rules(`
 commitments: [{ from: 2026-01-01, until: 2027-01-01, amount: "8", per: hour, scope: { pool: l4 }, quantity: 4 }]`);
-    // 2 of 4 GPUs are there for the hour, a third for a quarter of it: 4 − 2.25 = 1.75 GPUs, 8 × 1.75 ÷ 4 = 3.5.
+    // 2 of 4 GPUs are there for the hour, a third one for a quarter of it: 4 − 2.25 = 1.75 GPUs, 8 × 1.75 ÷ 4 = 3.5.
     const slots = [slotOf(0), slotOf(1), slotOf(0, { node: "gpu-b", until: START + HOUR / 4 })];
     expect(words(standingCharges(book, prices, slots, HOUR_OF_START))).toEqual([
       "unused commitment commitment l4 from 2026-01-01 3.5",
@@ -55,7 +55,7 @@ commitments: [{ from: 2026-01-01, until: 2027-01-01, amount: "8", per: hour, sco
     expect(standingCharges(book, prices, more, HOUR_OF_START)).toEqual([]);
   });
 
-  it("of a commitment to spend is what its scope does not cost", () => {
+  it("of a commitment to spend is the amount that its scope does not reach", () => {
     const { book, prices } = rules(`
 prices: [{ match: { pool: l4 }, from: 2026-01-01, per: gpu-hour, effective: "1.5" }]
 commitments: [{ from: 2026-01-01, until: 2027-01-01, amount: "4", per: hour, scope: { cluster: prod } }]`);
@@ -65,7 +65,7 @@ commitments: [{ from: 2026-01-01, until: 2027-01-01, amount: "4", per: hour, sco
     expect(standingCharges(book, prices, [slotOf(0), slotOf(1), slotOf(2)], HOUR_OF_START)).toEqual([]);
   });
 
-  it("of a fixed cost without a quantity is all of it, in the part of the hour in which it is due, in every kind of cost", () => {
+  it("of a fixed cost without a quantity is all of it, for the part of the hour in which it is due, in every kind of cost", () => {
     const { book, prices } = rules(`
 rates: [{ from: 2026-01-01, currency: EUR, rate: "1.25" }]
 fixed: [{ from: 2026-03-02T00:30:00Z, amount: "744", per: month, currency: EUR }]`);
@@ -75,7 +75,7 @@ fixed: [{ from: 2026-03-02T00:30:00Z, amount: "744", per: month, currency: EUR }
     expect(Object.values(charge!.costs!).map(formatAmount)).toEqual(["0.625", "0.625", "0.625"]);
   });
 
-  it("and what is taken up sum to what is due, however the fleet comes and goes", () => {
+  it("plus the used cost is the due cost, for any changes of the fleet", () => {
     const { book, prices } = rules(`
 commitments: [{ from: 2026-01-01, until: 2027-01-01, amount: "7", per: hour, scope: {}, quantity: 3 }]`);
     fc.assert(
@@ -105,7 +105,7 @@ prices:
     delivered: 2
     owned: { inService: 2026-03-02T00:15:00Z, purchase: "44640", months: 1, machines: [dgx-1] }`;
 
-  it("is unavailable, because absent, from its service on, before anybody ever saw it", () => {
+  it("is unavailable, because absent, from its service on, before its first sample", () => {
     const { book, ...rest } = rules(OWNED);
     expect(listedMachines(book)).toEqual(["dgx-1"]);
     const hours = absentHours(book, [{ node: "dgx-1", seen: undefined }], [slotOf(0)], HOUR_OF_START);
@@ -128,7 +128,7 @@ prices:
     ]);
   });
 
-  it("is absent in the gaps alone, and never after it was retired", () => {
+  it("is absent only in the gaps, and never after it was retired", () => {
     const { book } = rules(OWNED.replace("months: 1", "months: 1, retired: 2026-03-02T00:50:00Z"));
     const there = [0, 1].map((slot) =>
       slotOf(slot, { node: "dgx-1", from: START + HOUR / 3, until: START + HOUR / 2 }),
@@ -147,7 +147,7 @@ prices:
     ]);
   });
 
-  it("has the GPUs that were ever seen of it where its entry does not say", () => {
+  it("has the highest number of GPUs that was ever seen if its entry has no number", () => {
     const { book } = rules(OWNED.replace("    delivered: 2\n", ""));
     const of = (gpus: number | undefined) => {
       const seen = gpus === undefined ? undefined : { cluster: "prod", gpus, fact: inventoryFact({ node: "dgx-1" }) };

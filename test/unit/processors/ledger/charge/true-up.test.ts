@@ -25,7 +25,7 @@ const words = (...given: Parameters<typeof trueUpCharges>): readonly string[] =>
   );
 
 describe("a true-up", () => {
-  it("is the platform's under a policy that spreads nothing, over the whole period, without GPU-hours", () => {
+  it("belongs to the platform under a policy that spreads nothing, over the whole period, without GPU-hours", () => {
     expect(trueUpCharges(trueUp(10n), MARCH, DEFAULT_POLICY, weights)).toMatchObject([
       {
         fromMillis: MARCH.from,
@@ -44,17 +44,17 @@ describe("a true-up", () => {
     ]);
   });
 
-  it("goes to the holders of such machines under a policy that spreads, whether it is to be paid or given back", () => {
+  it("goes to the holders of such machines under a policy that spreads, as a charge or a credit", () => {
     expect(words(trueUp(10n), MARCH, spreading, weights)).toEqual(["holder nlp  3", "holder vision 7 7"]);
     expect(words(trueUp(-10n), MARCH, spreading, weights)).toEqual(["holder nlp  -3", "holder vision 7 -7"]);
   });
 
-  it("stays the platform's where nobody holds such machines, or where their holders have no price", () => {
+  it("stays with the platform if such machines have no holder, or if their holders have no price", () => {
     expect(words(trueUp(10n), MARCH, spreading, { weighed: [], isRefused: false })).toEqual(["platform platform  10"]);
     expect(words(trueUp(10n), MARCH, spreading, { weighed: [], isRefused: true })).toEqual(["platform platform  10"]);
   });
 
-  it("is no line where what was invoiced is what was computed", () => {
+  it("has no line if the invoiced cost equals the computed cost", () => {
     expect(trueUpCharges(trueUp(0n), MARCH, spreading, weights)).toEqual([]);
   });
 });

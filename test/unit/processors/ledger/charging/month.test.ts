@@ -10,7 +10,7 @@ const hour = (start: number, team: string, cost: number) => ({
 });
 
 describe("the month to date", () => {
-  it("adds up hours by team, the dearest first", () => {
+  it("adds up hours by team, the highest cost first", () => {
     const month = monthToDate(
       [hour(MARCH, "nlp", 2), hour(MARCH + HOUR, "vision", 3), hour(MARCH + HOUR, "nlp", 4)],
       MARCH + 2 * HOUR,
@@ -23,20 +23,20 @@ describe("the month to date", () => {
     expect(month.total).toMatchObject({ cost: "9", gpuHours: "3" });
   });
 
-  it("goes on as the last 24 hours did", () => {
+  it("is projected at the rate of the last 24 hours", () => {
     // 48 hours at 1 an hour, then 24 at 2: 96 so far. 31 days have 744 hours; 672 are left, at 2 an hour: 96 + 1,344.
     const hours = Array.from({ length: 72 }, (_, n) => hour(MARCH + n * HOUR, "nlp", n < 48 ? 1 : 2));
     const { total } = monthToDate(hours, MARCH + 72 * HOUR);
     expect(total).toMatchObject({ cost: "96", perHour: "2", forecast: "1440" });
   });
 
-  it("knows of the hour that runs what has passed of it", () => {
+  it("counts the part of the running hour that has passed", () => {
     // Half an hour at 1: 2 an hour.
     const { total } = monthToDate([hour(MARCH, "nlp", 1)], MARCH + HOUR / 2);
     expect(total).toMatchObject({ cost: "1", perHour: "2" });
   });
 
-  it("goes on from when the running hour was charged last, which may be a while ago", async () => {
+  it("is projected from the time of the last charge of the running hour, which may be some time ago", async () => {
     // At 13:40 the hour is charged until 13:20: 2 in 80 minutes are 1.5 an hour.
     const start = MARCH + 12 * HOUR;
     const at = (minutes: number) => start + minutes * 60_000;
@@ -49,11 +49,11 @@ describe("the month to date", () => {
       Promise.resolve((sql.includes("FROM runs") ? runs : sums) as readonly unknown[] as readonly Row[]);
     const { total } = await createMonth({ query }, "default").refresh(at(100));
     expect(total).toMatchObject({ cost: "2", perHour: "1.5" });
-    // Of an hour that has just begun nothing is charged yet: 2 in two hours.
+    // A new hour has no charges yet: 2 in two hours.
     expect(await createMonth({ query }, "default").refresh(at(120))).toMatchObject({ total: { perHour: "1" } });
   });
 
-  it("is known without a question until the month ends, and what could not be read is read again", async () => {
+  it("is cached until the month ends, and a failed read is repeated", async () => {
     const runs = [{ cluster: "a", start: MARCH, run: "first", chargedAt: MARCH + HOUR }];
     let failures = 1;
     let questions = 0;
@@ -72,7 +72,7 @@ describe("the month to date", () => {
     expect(month.known(MARCH + 31 * 24 * HOUR)).toBeUndefined();
   });
 
-  it("is nothing before anything was charged", () => {
+  it("is empty before the first charge", () => {
     expect(monthToDate([], MARCH + HOUR)).toMatchObject({
       teams: [],
       total: { cost: "0", perHour: "0", forecast: "0" },

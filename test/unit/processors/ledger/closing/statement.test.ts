@@ -24,7 +24,7 @@ function line(team: string, cost: bigint, given: Partial<LineSum> = {}): LineSum
 }
 
 describe("statements", () => {
-  it("are posted in cents that add up to the posted total, the largest remainder first", () => {
+  it("are posted in cents that add up to the posted total; the largest remainder gets a cent first", () => {
     // 3 × 3.333333333 = 9.999999999, posted 10.00: 3.33 each leaves one cent, which goes to the first of equal remainders.
     const third = 3_333_333_333n;
     const { total, statements } = statementsOf(
@@ -39,12 +39,12 @@ describe("statements", () => {
     ]);
   });
 
-  it("are posted in the minor unit that the currency has", () => {
+  it("are posted in the minor unit of the currency", () => {
     const posted = (currency: string): string => statementsOf([line("vision", 1_234_567_891n)], currency).total.posted;
     expect(["JPY", "USD", "KWD"].map(posted)).toEqual(["1", "1.23", "1.235"]);
   });
 
-  it("tell coverage of what was held, what has no price, and what nobody is named for", () => {
+  it("contain the coverage of the held time, the unpriced time, and the time without an owner", () => {
     const { total, unowned } = statementsOf(
       [
         line("vision", 3n * UNIT, { gpuHours: 3n * UNIT }),
@@ -55,13 +55,13 @@ describe("statements", () => {
       ],
       "USD",
     );
-    // Held and not down: 3 + 1 + 1 GPU-hours, of which 1 is unobserved.
+    // Held and not unavailable: 3 + 1 + 1 GPU-hours, of which 1 is unobserved.
     expect(total).toMatchObject({ heldGpuHours: "5", unobservedGpuHours: "1", coverage: "0.8", unpricedGpuHours: "9" });
     expect(unowned).toBe("2");
     expect(statementsOf([], "USD").total).toMatchObject({ coverage: null, posted: "0", lines: 0 });
   });
 
-  it("tell corrections and true-ups apart from the period's own cost", () => {
+  it("separate corrections and true-ups from the period's own cost", () => {
     const { total } = statementsOf(
       [
         line("vision", 5n * UNIT),
@@ -73,7 +73,7 @@ describe("statements", () => {
     expect(total).toMatchObject({ effective: "4", corrections: "-2", trueUp: "1", posted: "4" });
   });
 
-  it("post what adds up to the posted total, and each less than a minor unit from what it is", () => {
+  it("have posted amounts that add up to the posted total, each less than a minor unit from its exact amount", () => {
     const amounts = fc.array(fc.bigInt({ min: -(10n ** 15n), max: 10n ** 15n }), { minLength: 1, maxLength: 30 });
     fc.assert(
       fc.property(amounts, fc.constantFrom("USD", "JPY", "KWD"), (costs, currency) => {
@@ -94,7 +94,7 @@ describe("statements", () => {
 });
 
 describe("a document", () => {
-  it("is known by the SHA-256 of its text", () => {
+  it("is identified by the SHA-256 of its text", () => {
     expect(sealed({ a: 1 })).toEqual({
       text: '{"a":1}',
       hash: "015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862",

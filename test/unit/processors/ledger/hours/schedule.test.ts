@@ -14,7 +14,7 @@ const hourBefore = (hours: number): { cluster: string; windowStart: number } => 
   windowStart: NOON - hours * HOUR_MILLIS,
 });
 
-/** Computes whatever is due, at a cost, and tells what it was. */
+/** Computes the due window at a cost, and returns its start. */
 function compute(schedule: Schedule, now: number, cost = 100): number | undefined {
   const window = schedule.next(now);
   if (window === undefined) return undefined;
@@ -24,7 +24,7 @@ function compute(schedule: Schedule, now: number, cost = 100): number | undefine
 }
 
 describe("the schedule of windows", () => {
-  it("refreshes the running hour once a minute, however often it is touched", () => {
+  it("refreshes the running hour once a minute, however often messages touch it", () => {
     const schedule = createSchedule(SCHEDULE_TIMING);
     const computed: number[] = [];
     for (let second = 0; second <= 180; second++) {
@@ -34,7 +34,7 @@ describe("the schedule of windows", () => {
     expect(computed).toEqual([0, 60, 120, 180]);
   });
 
-  it("refreshes it no more often than every 400 times what the last refresh cost", () => {
+  it("refreshes it at most once in 400 times the cost of the last refresh", () => {
     const schedule = createSchedule(SCHEDULE_TIMING);
     schedule.touch(running, NOON);
     expect(compute(schedule, NOON, 225)).toBe(0);
@@ -43,7 +43,7 @@ describe("the schedule of windows", () => {
     expect(compute(schedule, NOON + 90_000)).toBe(0);
   });
 
-  it("refreshes it every 20 minutes, whatever that costs", () => {
+  it("refreshes it every 20 minutes, at any cost", () => {
     const schedule = createSchedule(SCHEDULE_TIMING);
     schedule.touch(running, NOON);
     expect(compute(schedule, NOON, 60_000)).toBe(0);
@@ -52,7 +52,7 @@ describe("the schedule of windows", () => {
     expect(compute(schedule, NOON + 1_200_000)).toBe(0);
   });
 
-  it("waits with a finished hour until it has been quiet for 15 s", () => {
+  it("computes a finished hour only after 15 s without messages", () => {
     const schedule = createSchedule(SCHEDULE_TIMING);
     schedule.touch(hourBefore(3), NOON);
     schedule.touch(hourBefore(3), NOON + 10_000);
@@ -61,7 +61,7 @@ describe("the schedule of windows", () => {
     expect(schedule.size).toBe(0);
   });
 
-  it("computes an hour that is never quiet every five minutes", () => {
+  it("computes an hour with constant messages every five minutes", () => {
     const schedule = createSchedule(SCHEDULE_TIMING);
     const computed: number[] = [];
     for (let second = 0; second <= 900; second += 5) {
@@ -71,7 +71,7 @@ describe("the schedule of windows", () => {
     expect(computed).toEqual([300, 605]);
   });
 
-  it("takes the newest first, and an hour that has not begun not at all", () => {
+  it("computes the newest window first, and never an hour that has not begun", () => {
     const schedule = createSchedule(SCHEDULE_TIMING);
     for (const hours of [5, 1, 0, -1]) schedule.touch(hourBefore(hours), NOON);
     const order = [0, 1, 2, 3].map(() => compute(schedule, NOON + 60_000));
@@ -80,7 +80,7 @@ describe("the schedule of windows", () => {
     expect(compute(schedule, NOON + HOUR_MILLIS)).toBe(1);
   });
 
-  it("counts what touches a window while it is computed as new", () => {
+  it("counts messages that touch a window during its computation as new", () => {
     const schedule = createSchedule(SCHEDULE_TIMING);
     schedule.touch(hourBefore(1), NOON - 20_000);
     const window = schedule.next(NOON)!;
@@ -90,7 +90,7 @@ describe("the schedule of windows", () => {
     expect(compute(schedule, NOON + 15_001)).toBe(-1);
   });
 
-  it("tells which windows wait whose hour is over", () => {
+  it("lists the waiting windows whose hour has ended", () => {
     const schedule = createSchedule(SCHEDULE_TIMING);
     for (const hours of [0, 1, 2]) schedule.touch(hourBefore(hours), NOON + 1);
     expect(schedule.past(NOON + 1).map(({ windowStart }) => windowStart)).toEqual([
@@ -99,7 +99,7 @@ describe("the schedule of windows", () => {
     ]);
   });
 
-  it("tries a window that failed again after a minute, and the others meanwhile", () => {
+  it("tries a failed window again after a minute, and computes the others meanwhile", () => {
     const schedule = createSchedule(SCHEDULE_TIMING);
     for (const hours of [1, 2]) schedule.touch(hourBefore(hours), NOON);
     const window = schedule.next(NOON + 20_000)!;
@@ -111,22 +111,22 @@ describe("the schedule of windows", () => {
   });
 });
 
-describe("the next ledger of the hours that run", () => {
+describe("the next ledger of the running hours", () => {
   const TIMING = { ...SCHEDULE_TIMING, ledgerRows: 500, ledgerCostFactor: 10 };
   const minutesUntil = (last: { readonly costMillis: number; readonly rows: number }, at = NOON): number =>
     (nextLedger(TIMING, last, at) - at) / 60_000;
 
-  it("is made after a minute for every 500 rows of usage, and after 20 minutes whatever there are", () => {
+  it("is computed after a minute for every 500 rows of usage, and after at most 20 minutes", () => {
     const rows = [0, 100, 500, 1_000, 8_000, 100_000];
     expect(rows.map((some) => minutesUntil({ costMillis: 1_000, rows: some }))).toEqual([1, 1, 1, 2, 16, 20]);
   });
 
-  it("is made after ten times what the last one took where that is longer, and after 20 minutes whatever that is", () => {
+  it("is computed after ten times the duration of the last one if that is longer, and after at most 20 minutes", () => {
     const costs = [6_000, 30_000, 120_000, 300_000];
     expect(costs.map((costMillis) => minutesUntil({ costMillis, rows: 500 }))).toEqual([1, 5, 20, 20]);
   });
 
-  it("is made a minute after the hour ends, as the next hour is short", () => {
+  it("is computed a minute after the hour ends, because the next hour is short", () => {
     const at = NOON + 55 * 60_000;
     const rows = [100, 1_000, 8_000];
     expect(rows.map((some) => minutesUntil({ costMillis: 1_000, rows: some }, at))).toEqual([1, 2, 6]);

@@ -10,13 +10,13 @@ describe("the reach of a sample", () => {
     expect([30_000, 15_001, 0].map(reachMillis)).toEqual([75_000, 37_502, 0]);
   });
 
-  it("is bounded where an interval is out of all bounds", () => {
+  it("is limited if an interval is out of range", () => {
     expect(reachMillis(4_294_967_295)).toBe(9_000_000);
   });
 });
 
 describe("the hours that a scrape touches", () => {
-  it("are its own in the middle of the hour, and both at its edges", () => {
+  it("are its own in the middle of the hour, and two at the hour's edges", () => {
     const hours = (offset: number): readonly number[] => hoursTouched(NOON + offset, 30_000);
     expect(hours(1_800_000)).toEqual([NOON]);
     expect(hours(75_000)).toEqual([NOON]);
@@ -25,11 +25,11 @@ describe("the hours that a scrape touches", () => {
     expect(hours(HOUR_MILLIS - 75_000)).toEqual([NOON, NOON + HOUR_MILLIS]);
   });
 
-  it("are every hour between its reaches where the interval is an hour", () => {
+  it("are all hours within its reach if the interval is an hour", () => {
     expect(hoursTouched(NOON, HOUR_MILLIS)).toEqual([-3, -2, -1, 0, 1, 2].map((hour) => NOON + hour * HOUR_MILLIS));
   });
 
-  it("are those, and only those, that the time it can change meets", () => {
+  it("are exactly the hours that overlap the time that the scrape can change", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1e12, max: 2e12 }), fc.integer({ min: 1, max: HOUR_MILLIS }), (at, interval) => {
         const reach = reachMillis(interval);

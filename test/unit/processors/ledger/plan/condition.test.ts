@@ -5,7 +5,7 @@ import { inventoryFact } from "../../../../support/facts.ts";
 
 const AT = Date.UTC(2026, 2, 2);
 
-/** A machine whose Node counts eight GPUs and offers so many of them. */
+/** A machine whose Node counts eight GPUs and offers `offered` of them. */
 function machine(offered: number): Machine {
   const fact = inventoryFact({ capacity: { "nvidia.com/gpu": 8 }, allocatable: { "nvidia.com/gpu": offered } });
   return {
@@ -41,20 +41,20 @@ function seen(index: number): SeenGpu {
 
 it.each([
   ["that is free, with the highest index", { held: [6, 7] }, [5]],
-  ["of which samples say nothing, held or not", { held: [2, 6, 7], silent: [2] }, [2]],
-  ["that is free, where samples say nothing of any", { held: [7], silent: [0, 1, 2, 3, 4, 5, 6, 7] }, [6]],
-  ["with the highest index, where all are held", { held: [0, 1, 2, 3, 4, 5, 6, 7] }, [7]],
+  ["without samples, held or not", { held: [2, 6, 7], silent: [2] }, [2]],
+  ["that is free, if none has samples", { held: [7], silent: [0, 1, 2, 3, 4, 5, 6, 7] }, [6]],
+  ["with the highest index, if all are held", { held: [0, 1, 2, 3, 4, 5, 6, 7] }, [7]],
 ])("a GPU that is withdrawn is the one %s", (_, given, expected) => {
   const because = unavailableAt(machine(7), slots(given), AT);
   expect([...because]).toEqual(expected.map((slot) => [slot, "withdrawn"]));
 });
 
-it("a GPU that the Node does not count is absent: the one of which samples say nothing", () => {
+it("a GPU that the Node does not count is absent: the one without samples", () => {
   const because = unavailableAt(machine(8), slots({ count: 9, silent: [3] }), AT);
   expect([...because]).toEqual([[3, "absent"]]);
 });
 
-it("a GPU that is neither cut nor offered whole, where instances are, is in MIG mode without one: a free one, the highest index first", () => {
+it("a GPU that is neither partitioned nor offered as a whole is in MIG mode without instances if others have instances: a free one, the highest index first", () => {
   const gpus = [
     { ...inventoryFact({}).gpus[0]!, count: 4, mig: { strategy: "mixed" as const, profiles: { "1g.5gb": 2 } } },
   ];

@@ -49,7 +49,7 @@ function podFrom(minutes: number, profile = "3g.20gb"): Holding {
   };
 }
 
-/** When the new instances of the first GPU begin, in minutes. */
+/** The beginning of the new instances of the first GPU, in minutes. */
 function cutAt(given: {
   readonly pod?: Holding;
   readonly proven?: readonly ProvenLabel[];
@@ -90,18 +90,18 @@ function cutAt(given: {
 const PROVEN: ProvenLabel = { slot: 0, part: "2", namespace: "ml", pod: "p", podUid: "", at: 70 * MINUTE };
 const ELSEWHERE = [part("1", "3g.20gb", {})];
 
-describe("instances that were made between two samples", () => {
+describe("instances that were created between two samples", () => {
   it("count from the first sample that shows them, without other evidence", () => {
     expect(cutAt({})).toBe(60);
     expect(cutAt({ pod: podFrom(40, "1g.5gb") })).toBe(60);
   });
 
-  it("count from the binding of a pod that asks for a profile which the node did not have", () => {
+  it("count from the binding of a pod that requests a profile which the node did not have", () => {
     expect(cutAt({ pod: podFrom(40) })).toBe(40);
     expect(cutAt({ pod: podFrom(40), others: ELSEWHERE })).toBe(60);
   });
 
-  it("count from the binding of a pod that a label puts on one of them at any time", () => {
+  it("count from the binding of a pod that has a label on one of them at any time", () => {
     expect(cutAt({ pod: podFrom(40), others: ELSEWHERE, proven: [PROVEN] })).toBe(40);
     expect(cutAt({ pod: podFrom(40), others: ELSEWHERE, proven: [{ ...PROVEN, slot: 1, part: "1" }] })).toBe(60);
   });

@@ -12,7 +12,7 @@ const START = Date.UTC(2026, 2, 2, 12);
 const REACH = 75_000;
 const WINDOW = { from: START, until: START + 60 * MINUTE };
 
-/** A node of one GPU, on which samples alone tell of a pod. */
+/** A node of one GPU with a pod that only samples name. */
 function recordOf(given: {
   readonly stranger?: SeenStranger;
   readonly namespaces?: readonly NamespaceState[];
@@ -55,7 +55,7 @@ function bookOf(prices: string): PriceBook {
   return rulesOf(readScenario(head + prices, "plan")).book;
 }
 
-/** Minutes of the hour at which each segment of the node begins, and what of it was asked for. */
+/** The minutes of the hour at which each segment of the node begins, with a value that the test picks from the segment. */
 function planned<Shown>(
   record: NodeRecord,
   show: (plan: ReturnType<typeof planNode>[number]) => Shown,
@@ -77,7 +77,7 @@ const STRANGER = {
 const LABELS = { annotations: {}, labels: { team: "vision" } };
 
 describe("the segments of a slot", () => {
-  it("are one where nothing changes, and cut where a price does", () => {
+  it("are one segment if nothing changes, with a cut where a price changes", () => {
     const claims = planned(recordOf({ stranger: STRANGER }), (plan) => plan.claims.map(({ since }) => since));
     expect(claims).toEqual([[0, [START - REACH]]]);
     const book = bookOf(`prices:
@@ -89,7 +89,7 @@ describe("the segments of a slot", () => {
     ]);
   });
 
-  it("are cut where the labels of a namespace change in which samples alone tell of a pod", () => {
+  it("have a cut where the labels of the namespace change if only samples name the pod", () => {
     const namespaces = [
       { from: 0, ...LABELS },
       { from: START + 15 * MINUTE, ...LABELS, labels: { team: "nlp" } },
@@ -105,7 +105,7 @@ describe("the segments of a slot", () => {
     ]);
   });
 
-  it("say since when a claim holds, from before the hour on", () => {
+  it("have the start of a claim, also if it was before the hour", () => {
     const stranger = { ...STRANGER, from: START - MINUTE, until: START + 10 * MINUTE };
     const claims = planned(recordOf({ stranger }), (plan) => plan.claims.map(({ since }) => (since - START) / MINUTE));
     expect(claims).toEqual([

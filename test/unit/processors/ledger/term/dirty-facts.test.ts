@@ -7,35 +7,35 @@ const NOW = NOON + 300 * MINUTE;
 const times = { created: NOON, scheduled: NOON + MINUTE, started: NOON + 2 * MINUTE };
 const running = workloadFact({ times });
 
-describe("what a pod's new fact changes", () => {
-  it("is its whole time until now, where nothing was known of it", () => {
+describe("the time that a pod's new fact changes", () => {
+  it("is its whole time until now, if there was no earlier fact", () => {
     expect(podChanges(undefined, running, NOW)).toEqual([{ from: NOON + MINUTE, until: NOW }]);
   });
 
-  it("is the time until now too where it is over by then: a label that nobody knew can have held beyond its end", () => {
+  it("is its whole time until now also if the pod has ended: labels can have held beyond its end", () => {
     const over = workloadFact({ times: { ...times, finished: NOON + 100 * MINUTE }, phase: "Succeeded" });
     expect(podChanges(undefined, over, NOW)).toEqual([{ from: NOON + MINUTE, until: NOW }]);
   });
 
-  it("is nothing where it is not bound, or says what was said before", () => {
+  it("is empty if the pod is not bound, or if the fact equals the earlier one", () => {
     expect(podChanges(undefined, workloadFact({ node: "", times: { created: NOON } }), NOW)).toEqual([]);
     expect(podChanges(running, { ...running, restarts: 3, seenAtMillis: NOW }, NOW)).toEqual([]);
   });
 
-  it("is the time from its end on, where it ended", () => {
+  it("is the time from its end on, if it ended", () => {
     const over = workloadFact({ times: { ...times, finished: NOON + 100 * MINUTE }, phase: "Succeeded" });
     expect(podChanges(running, over, NOW)).toEqual([{ from: NOON + 100 * MINUTE, until: NOW }]);
     expect(podChanges(over, running, NOW)).toEqual([{ from: NOON + 100 * MINUTE, until: NOW }]);
   });
 
-  it("is the time between two starts", () => {
+  it("is the time between the two starts, if its start changed", () => {
     const pending = workloadFact({ times: { created: NOON, scheduled: NOON + MINUTE } });
     expect(podChanges(pending, running, NOW)).toEqual([{ from: NOON + 2 * MINUTE, until: NOW }]);
     const later = workloadFact({ times: { ...times, started: NOON + 9 * MINUTE } });
     expect(podChanges(running, later, NOW)).toEqual([{ from: NOON + 2 * MINUTE, until: NOON + 9 * MINUTE }]);
   });
 
-  it("is its whole time where it says something else of what it holds or whose it is", () => {
+  it("is its whole time, if its devices or its owner changed", () => {
     const others = workloadFact({ times, labels: { team: "nlp" } });
     expect(podChanges(running, others, NOW)).toEqual([{ from: NOON + MINUTE, until: NOW }]);
     const moved = workloadFact({ times, node: "gpu-b" });

@@ -7,11 +7,11 @@ import { MINUTE_MILLIS as MINUTE } from "../../../../../domain/time.ts";
 const NOON = Date.UTC(2026, 2, 1, 12);
 
 describe("a leader's generation", () => {
-  it("is the group's own where that is the highest", () => {
+  it("is the group's own if that is the highest", () => {
     expect(nextGeneration(12, 7)).toBe(12);
   });
 
-  it("is above every one that was written, where the bus has lost the group's state", () => {
+  it("is above every written one, if the bus has lost the group's state", () => {
     expect(nextGeneration(1, 7)).toBe(8);
     expect(nextGeneration(7, 7)).toBe(8);
   });
@@ -31,22 +31,22 @@ describe("superseded runs", () => {
   const names = (runs: readonly KnownRun[], now: number): readonly string[] =>
     supersededRuns(runs, now).map(({ runId }) => runId);
 
-  it("go an hour after a better one was published", () => {
+  it("are deleted an hour after a better run was published", () => {
     const runs = [run("a"), run("b", { publishedAt: NOON + MINUTE })];
     expect(names(runs, NOON + 61 * MINUTE)).toEqual([]);
     expect(names(runs, NOON + 61 * MINUTE + 1)).toEqual(["a"]);
   });
 
-  it("are those of a lower generation, even where they were published later", () => {
+  it("are those of a lower generation, also if they were published later", () => {
     const runs = [run("old", { publishedAt: NOON + MINUTE }), run("new", { generation: 2 })];
     expect(names(runs, NOON + 100 * MINUTE)).toEqual(["old"]);
   });
 
-  it("are told by the run's id where the time is the same", () => {
+  it("are decided by the run's id if the time is the same", () => {
     expect(names([run("b"), run("a")], NOON + 100 * MINUTE)).toEqual(["a"]);
   });
 
-  it("stay while what is better is only announced, or is of another window or kind", () => {
+  it("stay while the better run is only announced, or has another window or kind", () => {
     const better = { generation: 2, publishedAt: NOON + MINUTE };
     expect(names([run("a"), run("b", { ...better, kind: undefined })], NOON + 200 * MINUTE)).toEqual([]);
     expect(names([run("a"), run("b", { ...better, cluster: "b" })], NOON + 200 * MINUTE)).toEqual([]);
@@ -55,7 +55,7 @@ describe("superseded runs", () => {
 });
 
 describe("the settled hours", () => {
-  it("end with the last one that every partition has passed by the delay", () => {
+  it("end with the last hour that every partition has passed by the delay", () => {
     expect(settledUntil(NOON + 10 * MINUTE, 10 * MINUTE)).toBe(NOON);
     expect(settledUntil(NOON + 10 * MINUTE - 1, 10 * MINUTE)).toBe(NOON - 60 * MINUTE);
     expect(settledUntil(undefined, 10 * MINUTE)).toBeUndefined();

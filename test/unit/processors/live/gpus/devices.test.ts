@@ -20,7 +20,7 @@ const holders = async (): Promise<readonly (string | undefined)[]> =>
   (await world.series("gpu_device_activity_ratio")).map(([{ pod }]) => pod);
 
 describe("the live devices", () => {
-  it("are as their newest sample shows them, and a late one changes nothing", async () => {
+  it("come from their newest sample, and a late sample changes nothing", async () => {
     world.scrape([{ ...GPU, values: at(0.25) }]);
     world.scrape([{ ...HELD, values: at(0.75) }], { scrapedAtMillis: NOON - 30 * SECOND });
     expect([await activity(), await holders()]).toEqual([[0.25], [undefined]]);
@@ -29,14 +29,14 @@ describe("the live devices", () => {
     expect(await activity()).toEqual([0.5]);
   });
 
-  it("take samples of a clock that is ahead for those of now, so that none after it is late", async () => {
+  it("take samples of a clock that is ahead as current, so that later samples are not late", async () => {
     world.scrape([{ ...GPU, values: at(0.25) }], { scrapedAtMillis: NOON + 60 * MINUTE });
     world.now += 30 * SECOND;
     world.scrape([{ ...GPU, values: at(0.5) }]);
     expect(await activity()).toEqual([0.5]);
   });
 
-  it("are forgotten after five minutes of silence, and what is older is not taken", async () => {
+  it("are removed after five minutes without a sample, and older samples are ignored", async () => {
     world.scrape([{ ...GPU, values: at(0.25) }]);
     world.now += 5 * MINUTE;
     expect(await activity()).toEqual([0.25]);
@@ -46,14 +46,14 @@ describe("the live devices", () => {
     expect(await activity()).toEqual([]);
   });
 
-  it("stay as they were over a scrape that failed", async () => {
+  it("stay the same after a failed scrape", async () => {
     world.scrape([{ ...GPU, values: at(0.25) }]);
     world.now += 30 * SECOND;
     world.scrape([], { failure: { reason: "timeout", detail: "" } });
     expect(await activity()).toEqual([0.25]);
   });
 
-  it("are those that the newest page names: what it no longer names is gone", async () => {
+  it("are those of the newest page: a device that it lacks is removed", async () => {
     const part = (instance: string) => ({
       ...GPU,
       instance,
@@ -67,7 +67,7 @@ describe("the live devices", () => {
     expect(parts).toEqual(["7"]);
   });
 
-  it("stand once where two pages of a node speak of them, as the newer one says", async () => {
+  it("appear once if two pages of a node have them, as on the newer page", async () => {
     world.scrape([
       { ...GPU, values: at(0.25) },
       { gpu: "1", uuid: "GPU-a1", values: at(0.3) },
@@ -83,7 +83,7 @@ describe("the live devices", () => {
     expect(await activity()).toEqual([0.25, 0.3]);
   });
 
-  it("are of own partitions alone: what moves away is forgotten, and comes back with its next sample", async () => {
+  it("are those of the processor's own partitions: a device that moves away is removed, and comes back with its next sample", async () => {
     world.scrape([{ ...GPU, values: at(0.25) }]);
     world.isOwn = () => false;
     expect(await activity()).toEqual([]);
@@ -94,7 +94,7 @@ describe("the live devices", () => {
     expect(await activity()).toEqual([0.5]);
   });
 
-  it("stand once over two processors, whichever has the partition", async () => {
+  it("appear once over two processors, whichever processor has the partition", async () => {
     const other = gpuWorld();
     for (const each of [world, other]) {
       for (const node of ["gpu-a", "gpu-b", "gpu-c"])
@@ -119,7 +119,7 @@ describe("the holders of live devices", () => {
     expect(await holders()).toEqual(["train-1"]);
   });
 
-  it("have the owners of now, without a new sample", async () => {
+  it("have the current owners, without a new sample", async () => {
     const teams = async () => (await world.series("gpu_device_activity_ratio")).map(([{ team }]) => team);
     world.facts.workload(workloadFact({ labels: {} }));
     world.scrape([{ ...HELD, values: at(0.25) }]);
@@ -130,7 +130,7 @@ describe("the holders of live devices", () => {
     expect(await teams()).toEqual(["speech"]);
   });
 
-  it("have them too where no fact tells of the pod", async () => {
+  it("also have owners if there is no fact of the pod", async () => {
     const teams = async () => (await world.series("gpu_device_activity_ratio")).map(([{ team }]) => team);
     world.scrape([{ ...HELD, podUid: "uid-1", values: at(0.25) }]);
     expect(await teams()).toEqual(["unowned"]);
@@ -149,7 +149,7 @@ describe("the holders of live devices", () => {
     expect(await teams()).toEqual(["nlp"]);
   });
 
-  it("are known as they were until a sample shows that their pod has ended", async () => {
+  it("stay the same until a sample shows that their pod has ended", async () => {
     world.facts.workload(workloadFact());
     world.scrape([{ ...HELD, values: at(0.25) }]);
     const before = await world.series("gpu_device_activity_ratio");

@@ -6,7 +6,7 @@ import { METRIC_DEFINITIONS } from "../../../../../runtime/telemetry/metrics.ts"
 const page = readFileSync("docs/gpu-metrics.md", "utf8");
 
 describe("docs/gpu-metrics.md", () => {
-  it("has every series of the page with its unit and its words, and no other", () => {
+  it("has every series of the page with its unit and its help, and no other series", () => {
     const rows = [...page.matchAll(/^\| `(gpu_\w+)` +\| (\w+) +\| (.*?) +\| (.*?) +\|$/gm)];
     expect(rows.map(([, name, of, unit, help]) => ({ name, of, unit, help }))).toEqual(
       Object.values(GPU_SERIES).map(({ name, of, unit, help }) => ({ name, of, unit, help })),
@@ -23,7 +23,7 @@ describe("docs/gpu-metrics.md", () => {
     expect([...workload!.matchAll(/`(\w+)`/g)].map(([, label]) => label)).toEqual([...WORKLOAD_LABELS]);
   });
 
-  it("asks in its queries for series and labels that there are", () => {
+  it("has queries that use only existing series and labels", () => {
     const known = new Map<string, readonly string[]>(
       Object.values(GPU_SERIES).map((series) => [series.name, labelsOf(series)]),
     );
@@ -39,7 +39,7 @@ describe("docs/gpu-metrics.md", () => {
 });
 
 describe("the names of joined series", () => {
-  it("are none of those that a processor gives at /metrics", () => {
+  it("are different from those of a processor's /metrics", () => {
     const own = new Set<string>(Object.values(METRIC_DEFINITIONS).map(({ name }) => name));
     expect(Object.values(GPU_SERIES).filter(({ name }) => own.has(name))).toEqual([]);
   });

@@ -11,7 +11,7 @@ describe("labels as text", () => {
 });
 
 describe("the writer of a page", () => {
-  it("gives away one chunk at a time, and writes none before its sink has done with it", async () => {
+  it("passes on one chunk at a time, and writes no chunk before its sink is ready", async () => {
     const chunks: string[] = [];
     const done: (() => void)[] = [];
     const writer = createPageWriter((chunk) => {
@@ -33,7 +33,7 @@ describe("the writer of a page", () => {
     expect(chunks).toHaveLength(2);
   });
 
-  it("hears at its end of a sink that failed while the next chunk was written", async () => {
+  it("fails at its end if the sink failed while the next chunk was written", async () => {
     const writer = createPageWriter(() => Promise.reject(new Error("the reader has gone")));
     writer.text("one 1\n");
     await writer.flush(0, 0);

@@ -25,19 +25,19 @@ beforeEach(() => {
   world = gpuWorld();
 });
 
-/** A node of eight GPUs, otherwise than usual. */
+/** A node of eight GPUs with these changes. */
 function node(given: Partial<NodeGpus>): void {
   world.facts.inventory(inventoryFact({ gpus: [{ ...inventoryFact().gpus[0]!, ...given }] }));
 }
 
-/** The values of a series by the texts of some labels. */
+/** The values of a series, by the values of some labels. */
 async function values(name: string, ...labels: readonly string[]): Promise<Readonly<Record<string, number>>> {
   const series = await world.series(name);
   return Object.fromEntries(series.map(([all, value]) => [labels.map((label) => all[label] ?? "").join(" "), value]));
 }
 
 describe("the page of GPUs", () => {
-  it("has every series of a GPU and of its workload, with whose it is, in canonical units", async () => {
+  it("has every series of a GPU and of its workload, with its owner, in canonical units", async () => {
     node({});
     world.facts.workload(workloadFact({ labels: { team: "vision", "cost-center": "CC-1" }, queue: "gpu" }));
     world.scrape([{ ...gpu(3), ...of("train-0"), values: ALL }]);
@@ -65,7 +65,7 @@ describe("the page of GPUs", () => {
     ]);
   });
 
-  it("has each family once with its help, every series once, and no label but those that are documented", async () => {
+  it("has each family once with its help, every series once, and only documented labels", async () => {
     node({});
     for (const name of ["train-0", "train-1", "train-2"]) world.facts.workload(workloadFact({ uid: name, name }));
     world.scrape([0, 1, 2, 3].map((number) => ({ ...gpu(number), ...of(`train-${number}`), values: ALL })));
@@ -84,7 +84,7 @@ describe("the page of GPUs", () => {
     );
   });
 
-  it("lacks what was not measured, and what has no price, and never says 0 for it", async () => {
+  it("lacks values without a measurement or a price, and never has 0 for them", async () => {
     world = gpuWorld(WORLD_CONFIG.replace("match: {}", "match: { cluster: other }"));
     node({});
     world.facts.workload(workloadFact());
@@ -98,7 +98,7 @@ describe("the page of GPUs", () => {
     ]);
   });
 
-  it("has what a free GPU costs, with nobody's name", async () => {
+  it("has the cost of a free GPU, without an owner", async () => {
     node({});
     world.scrape([{ ...gpu(0), values: ALL }]);
     const labels = { cluster: "test", node: "gpu-a", gpu: "0", uuid: "GPU-a0" };
@@ -107,7 +107,7 @@ describe("the page of GPUs", () => {
     expect(await world.series("gpu_workload_gpus")).toEqual([]);
   });
 
-  it("prices each GPU by its model and its moment, and by samples alone where there is no Kubernetes", async () => {
+  it("has a price for each GPU by its model and the moment, and by samples alone without Kubernetes", async () => {
     world = gpuWorld(`prices:
   - { from: 2026-01-01, match: { model: "*H100*" }, per: gpu-hour, list: "8" }
   - { from: 2026-01-01, match: { model: "*A100*" }, per: gpu-hour, list: "4" }
@@ -131,7 +131,7 @@ describe("the page of GPUs", () => {
     expect(await prices()).toEqual({ "gpu-a 0": 8, "gpu-a 1": 5, "bare 0": 5 });
   });
 
-  it("tells of no money where it is not wanted", async () => {
+  it("has no money if the request excludes it", async () => {
     node({});
     world.facts.workload(workloadFact());
     world.scrape([{ ...gpu(0), ...of("train-0"), values: ALL }]);
@@ -141,7 +141,7 @@ describe("the page of GPUs", () => {
     expect(without.split("\n").filter((line) => isMoney.test(line.replace("cost_centre", "")))).toEqual([]);
   });
 
-  it("is of one cluster where it is named, and has no series of one that is not known", async () => {
+  it("has one cluster if the request names it, and no series for an unknown cluster", async () => {
     world.scrape([{ ...gpu(0), values: ALL }]);
     world.scrape([{ ...gpu(0), values: ALL }], { cluster: "other" });
     const clusters = async (cluster?: string) => {
@@ -155,7 +155,7 @@ describe("the page of GPUs", () => {
     expect(await clusters("nowhere")).toEqual({ named: [], families: SERIES.length });
   });
 
-  it("escapes names that are hostile, and comes out as it went in", async () => {
+  it("escapes hostile names, which the reader gets back unchanged", async () => {
     const hostile = 'a"b\\c\nd{e="f"} 1\n# TYPE x y\n 日本 \u{1f4a5} \\n';
     world.facts.workload(
       workloadFact({
@@ -183,13 +183,13 @@ describe("the page of GPUs", () => {
     expect(samples).toHaveLength(15);
   });
 
-  it("fits labels that are longer than a chunk of it", async () => {
+  it("can have labels that are longer than a chunk", async () => {
     const name = "x".repeat(300_000);
     world.scrape([{ ...gpu(0), namespace: "ml", pod: name, values: ALL }]);
     expect((await world.series("gpu_device_activity_ratio")).map(([{ pod }]) => pod)).toEqual([name]);
   });
 
-  it("fails as its reader does, while it is being written", async () => {
+  it("fails if its reader fails while it is written", async () => {
     const long = "x".repeat(300_000);
     world.scrape([0, 1, 2, 3].map((number) => ({ ...gpu(number), namespace: "ml", pod: long, values: ALL })));
     const options = { currency: undefined };
@@ -197,7 +197,7 @@ describe("the page of GPUs", () => {
     await expect(page).rejects.toThrow("the reader has gone");
   });
 
-  it("names a holder of which no fact tells by what the exporter says, and whose namespace it is", async () => {
+  it("names a holder without a fact by the exporter's labels and the owner of its namespace", async () => {
     world.facts.clusterFact(namespaceFact({ body: { labels: { team: "nlp" }, annotations: {} } }));
     world.scrape([
       { ...gpu(0), ...of("notebook-0"), values: ALL },
@@ -211,7 +211,7 @@ describe("the page of GPUs", () => {
   });
 });
 
-describe("the page of a GPU that is cut into instances", () => {
+describe("the page of a GPU that is divided into instances", () => {
   const instance = (id: string, profile: string, more: object, own: Values) => ({
     ...gpu(0),
     instance: id,
@@ -230,7 +230,7 @@ describe("the page of a GPU that is cut into instances", () => {
     world.scrape(rows);
   });
 
-  it("has what is of instances at these, and what is of the GPU once, with nobody's name", async () => {
+  it("has the values of instances on them, and the values of the GPU once, without an owner", async () => {
     expect(await values("gpu_device_activity_ratio", "gi_id", "pod")).toEqual({ "1 train-0": 0.5, "2 ": 0 });
     expect(await values("gpu_device_memory_used_bytes", "gi_id")).toEqual({ 1: 10 * GIB, 2: GIB });
     expect(await values("gpu_device_holders", "gi_id")).toEqual({ 1: 1, 2: 0 });
@@ -238,7 +238,7 @@ describe("the page of a GPU that is cut into instances", () => {
     expect(await values("gpu_device_power_watts", "gi_id", "pod")).toEqual({ " ": 400 });
   });
 
-  it("splits its cost over the instances and what is in none of them, without a rest", async () => {
+  it("splits its cost over the instances and the part without instances, without a rest", async () => {
     expect(await values("gpu_device_cost_per_hour", "gi_id")).toEqual({ "": 2.857143, 1: 4, 2: 1.142857 });
   });
 
@@ -250,7 +250,7 @@ describe("the page of a GPU that is cut into instances", () => {
     expect(await values("gpu_workload_gpus_cost_per_hour")).toEqual({ "": 4 });
   });
 
-  it("has of the GPU's own row only what no instance tells", async () => {
+  it("has only those values of the GPU's own row that no instance has", async () => {
     world.scrape([
       {
         ...gpu(0),
@@ -272,14 +272,14 @@ describe("the page of a GPU that is cut into instances", () => {
   });
 });
 
-describe("the page of a GPU that several share", () => {
+describe("the page of a shared GPU", () => {
   const sliced = (pods: readonly string[]) => {
     node({ replicas: 4, sharing: "time-slicing" });
     for (const name of pods) world.facts.workload(workloadFact({ uid: name, name, workload: { kind: "Job", name } }));
   };
   const repeats = { repeatsGpu: true, repeatsDevice: true } as const;
 
-  it("has its holders' own parts where the exporter tells them apart, and the GPU once", async () => {
+  it("has each holder's own part if the exporter separates holders, and the GPU once", async () => {
     sliced(["a", "b"]);
     world.scrape([
       { ...gpu(0), values: ALL },
@@ -305,14 +305,14 @@ describe("the page of a GPU that several share", () => {
     expect(await values("gpu_process_activity_ratio", "pod")).toEqual({ a: 0.2, b: 0.6 });
     expect(await values("gpu_process_memory_used_bytes", "pod")).toEqual({ a: 15 * GIB, b: 5 * GIB });
     expect(await values("gpu_workload_gpus", "workload")).toEqual({ a: 0.25, b: 0.25 });
-    // b uses what a leaves, and all of its own quarter.
+    // b uses the part that a leaves, and all of its own quarter.
     expect(await values("gpu_workload_activity_ratio", "workload")).toEqual({ a: 0.8, b: 1 });
     expect(await values("gpu_workload_memory_used_bytes", "workload")).toEqual({ a: 15 * GIB, b: 5 * GIB });
     expect(await values("gpu_workload_power_watts", "workload")).toEqual({ a: 103.09375, b: 103.09375 });
     expect(await values("gpu_workload_gpus_cost_per_hour", "workload")).toEqual({ a: 2, b: 2 });
   });
 
-  it("has no part of a holder where the exporter repeats the GPU's values for each", async () => {
+  it("has no part of a holder if the exporter repeats the GPU's values for each", async () => {
     sliced(["a", "b"]);
     world.scrape([
       { ...gpu(0), ...of("a"), vgpu: "0", values: ALL },
@@ -325,7 +325,7 @@ describe("the page of a GPU that several share", () => {
     expect(await values("gpu_workload_temperature_celsius", "workload")).toEqual({ a: 61, b: 61 });
   });
 
-  it("has a pod once that was made anew under its name, while the exporter shows both", async () => {
+  it("has a pod once if it was recreated under its name and the exporter shows both", async () => {
     const own = (podUid: string) => ({ ...gpu(0), ...of("a"), podUid, values: { process_utilization_ratio: 0.25 } });
     world.scrape([
       { ...gpu(0), values: ALL },
@@ -335,7 +335,7 @@ describe("the page of a GPU that several share", () => {
     expect(await world.series("gpu_process_activity_ratio")).toHaveLength(1);
   });
 
-  it("has the replicas that the exporter proves where nothing else counts GPUs", async () => {
+  it("has the replicas that the exporter proves if no other source counts GPUs", async () => {
     const asks = [{ kind: "gpu", resource: "nvidia.com/gpu", count: 1 }] as const;
     for (const name of ["a", "b"])
       world.facts.workload(workloadFact({ uid: name, name, asks, workload: { kind: "Job", name } }));
@@ -343,7 +343,7 @@ describe("the page of a GPU that several share", () => {
     world.scrape([{ ...gpu(0), values: ALL }]);
     expect(await values("gpu_workload_gpus", "workload")).toEqual({ a: 0.25, b: 0.25 });
     expect(await values("gpu_device_holders", "pod")).toEqual({ "": 2 });
-    // The node's objects come anew: what was shown still counts.
+    // The node's fact comes again; the exporter's evidence still counts.
     const [kind] = inventoryFact().gpus;
     const gpus = [{ ...kind!, count: 8, countedBy: "capacity", offered: 8 }] as const;
     world.facts.inventory(inventoryFact({ resourceVersion: "101", gpus }));
@@ -358,7 +358,7 @@ describe("the page of a GPU that several share", () => {
     expect(await values("gpu_workload_gpus", "workload")).toEqual({ a: 0.25 });
   });
 
-  it("names none of several that hold it in common", async () => {
+  it("names no holder if several hold it in common", async () => {
     sliced(["a", "b", "c"]);
     world.scrape([{ ...gpu(0), values: ALL }]);
     expect(await values("gpu_device_activity_ratio", "pod")).toEqual({ "": 0.8 });
@@ -367,7 +367,7 @@ describe("the page of a GPU that several share", () => {
     expect(await world.series("gpu_workload_activity_ratio")).toEqual([]);
   });
 
-  it("names nobody on GPUs of which a pod has one, nothing tells which", async () => {
+  it("names no holder on GPUs of which a pod has one at an unknown index", async () => {
     node({});
     world.facts.workload(workloadFact());
     world.scrape([
@@ -380,7 +380,7 @@ describe("the page of a GPU that several share", () => {
     expect(await world.series("gpu_workload_power_watts")).toEqual([]);
   });
 
-  it("does not give all of a GPU to a pod that has a fraction of it", async () => {
+  it("does not give a whole GPU to a pod that has a fraction of it", async () => {
     node({});
     const asks = [{ kind: "vgpu", scheduler: "hami", count: 1, coresPercent: 25, memoryPercent: 25 }] as const;
     const evidence = [{ by: "annotation", uuid: "GPU-a0", container: 0, memoryMiB: 20_000, coresPercent: 25 }] as const;
@@ -391,7 +391,7 @@ describe("the page of a GPU that several share", () => {
     expect(await values("gpu_workload_power_watts", "workload")).toEqual({ train: 103.09375 });
   });
 
-  it("leaves a GPU to the pod that has it with two containers", async () => {
+  it("gives a GPU once to a pod that has it with two containers", async () => {
     node({});
     world.facts.workload(workloadFact());
     const row = { ...gpu(0), ...of("train-0"), values: ALL };
@@ -405,7 +405,7 @@ describe("the page of a GPU that several share", () => {
 });
 
 describe("the sums of a workload", () => {
-  it("weigh each device by what is held of it, and leave out what is not measured", async () => {
+  it("are weighted by the held part of each device, and leave out values without a measurement", async () => {
     node({});
     for (const name of ["train-0", "train-1", "train-2"]) world.facts.workload(workloadFact({ uid: name, name }));
     world.scrape([
@@ -429,14 +429,14 @@ describe("the sums of a workload", () => {
     expect(await values("gpu_workload_gpus_cost_per_hour")).toEqual({ "": 24 });
   });
 
-  it("count the GPUs of a claim by what samples show that it got", async () => {
+  it("count the GPUs of a claim that samples show", async () => {
     node({});
     world.facts.workload(workloadFact({ asks: [{ kind: "claim", claim: "four" }] }));
     world.scrape([0, 1, 2, 3].map((number) => ({ ...gpu(number), ...of("train-0"), values: ALL })));
     expect(await values("gpu_workload_gpus")).toEqual({ "": 4 });
   });
 
-  it("add up over processors to those of one that has all nodes", async () => {
+  it("add up over several processors to the sums of one processor with all nodes", async () => {
     const worlds = [gpuWorld(), gpuWorld(), gpuWorld()];
     for (const each of worlds) {
       for (const [index, name] of ["gpu-a", "gpu-b", "gpu-c"].entries()) {

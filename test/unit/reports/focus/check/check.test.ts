@@ -81,15 +81,15 @@ describe("the check of a FOCUS file", () => {
   const heads = Object.keys(ROWS[0]!);
   it.each([
     {
-      what: "a column that is missing",
+      what: "a missing column",
       given: heads.filter((name) => name !== "ChargeClass"),
       rule: "columns",
       column: "ChargeClass",
     },
-    { what: "a column that is there twice", given: [...heads, "ListCost"], rule: "columns", column: "ListCost" },
-    { what: "a column that FOCUS does not know", given: [...heads, "Team"], rule: "custom-columns", column: "Team" },
+    { what: "a column that appears twice", given: [...heads, "ListCost"], rule: "columns", column: "ListCost" },
+    { what: "a column that FOCUS does not have", given: [...heads, "Team"], rule: "custom-columns", column: "Team" },
     {
-      what: "an own column that does not come last",
+      what: "an own column that is not last",
       given: ["x_Before", ...heads],
       rule: "custom-columns",
       column: "x_Before",
